@@ -1,0 +1,1 @@
+"""Does your agent skill really help? Load, compare and report skill evaluations."""

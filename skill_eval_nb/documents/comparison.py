@@ -1,0 +1,57 @@
+"""comparison.json: a blind comparison of two outputs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from .document import Count, Document, Rate, says
+from .grading import GradedExpectation
+
+
+class SideRubric(Document):
+    """The comparator's scores of one side, by group (content, structure) and criterion."""
+
+    content: Annotated[dict[str, float], says("criterion to score, 1 to 5")] = {}
+    structure: Annotated[dict[str, float], says("criterion to score, 1 to 5")] = {}
+    content_score: Annotated[float | None, says("mean of the content scores")] = None
+    structure_score: Annotated[float | None, says("mean of the structure scores")] = None
+    overall_score: Annotated[float | None, says("1 to 10")] = None
+
+
+class OutputQuality(Document):
+    """What is good and bad about one side."""
+
+    score: Annotated[float | None, says("1 to 10")] = None
+    strengths: Annotated[list[str], says("what is good")] = []
+    weaknesses: Annotated[list[str], says("what is not")] = []
+
+
+class ExpectationResults(Document):
+    """How one side fared on the expectations."""
+
+    passed: Annotated[Count | None, says("expectations that passed")] = None
+    total: Annotated[Count | None, says("expectations in all")] = None
+    pass_rate: Annotated[Rate | None, says("passed / total")] = None
+    details: Annotated[list[GradedExpectation], says("the verdicts")] = []
+
+
+class Comparison(Document):
+    """A comparator's verdict on two outputs that it saw as A and B.
+
+    The `test-cases` dialect has its own document, which is read into this one: its
+    criteria become the group `content`, and its versions `version_a` and `version_b`.
+    """
+
+    winner: Annotated[str, says("A, B or tie")]
+    reasoning: Annotated[str | None, says("why", also=("summary",))] = None
+    rubric: Annotated[dict[str, SideRubric], says("side to scores")] = {}
+    output_quality: Annotated[dict[str, OutputQuality], says("side to quality")] = {}
+    expectation_results: Annotated[dict[str, ExpectationResults], says("side to results")] = {}
+    comparison_id: Annotated[str | None, says("its id")] = None
+    timestamp: Annotated[str | None, says("when, ISO 8601")] = None
+    eval_id: Annotated[str | int | None, says("the eval", also=("test_case_id",))] = None
+    version_a: Annotated[str | int | None, says("version behind A")] = None
+    version_b: Annotated[str | int | None, says("version behind B")] = None
+    configuration_a: Annotated[str | None, says("configuration behind A")] = None
+    configuration_b: Annotated[str | None, says("configuration behind B")] = None
+    key_differentiators: Annotated[list[str], says("what made the difference")] = []

@@ -1,0 +1,20 @@
+"""structural.json: the verdicts of layer 1, the deterministic checks."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from .document import Document, says
+from .grading import GradedExpectation, Summary
+
+
+class Structural(Document):
+    """What the structural checker found in one run, and whether the gate was passed."""
+
+    expectations: Annotated[
+        list[GradedExpectation], says("the verdicts", also=("assertions", "results", "checks"))
+    ]
+    summary: Annotated[Summary | None, says("the checker's own count", inline=True)] = None
+    gate_passed: Annotated[
+        bool | None, says("false where a critical expectation failed; the judge is then skipped")
+    ] = None

@@ -1,0 +1,379 @@
+"""Read raw JSON into a document, taking whatever has one clear meaning.
+
+The strict decoder takes what the documents describe. This is the tolerant one: it knows
+the other names of a field, numbers written as text, percentages, verdicts in words, single
+items where a list should be, and it says each time what it did. What has no clear meaning
+becomes null and a fault; it is never guessed, and nothing else of the file is lost.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from functools import cache
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import inspect
+
+from .document import Document, Origin, dump, remember
+from .faults import Faults
+from .scalars import Unreadable, read_bool, read_int, read_number, read_text
+
+D = TypeVar("D", bound=Document)
+
+UNUSABLE: Any = object()
+"""What a reader gives where there was nothing to use; the fault is already noted."""
+
+KEYS_OF_A_LIST = ("name", "dimension", "configuration", "criterion", "id")
+"""Fields that name an element, where people write a list instead of a mapping."""
+
+
+def mend(raw: Any, document: type[D]) -> tuple[D, Faults]:
+    """Read plain JSON values into `document`.
+
+    Returns the document and the faults: what was missing, what was converted, what
+    stood under another name, what could not be used.
+
+    >>> from skill_eval_nb.documents import Grading
+    >>> grading, faults = mend({"assertions": [{"name": "It builds", "met": "yes"}]}, Grading)
+    >>> grading.expectations[0].text, grading.expectations[0].passed
+    ('It builds', True)
+    >>> [fault.code for fault in faults]
+    ['other-name', 'other-name', 'other-name', 'converted']
+    """
+    faults = Faults()
+    value = _struct(raw, _kind_of(document), "$", faults)
+    if value is UNUSABLE:
+        value = _struct({}, _kind_of(document), "$", Faults())
+    return value, faults
+
+
+@cache
+def _kind_of(document: type[Document]) -> inspect.StructType:
+    kind = inspect.type_info(document)
+    assert isinstance(kind, inspect.StructType)
+    return kind
+
+
+class _Field:
+    """A field as the readers need it: its type without wrappings, and its declaration."""
+
+    __slots__ = ("also", "field", "inline", "kind", "name", "unit")
+
+    def __init__(self, field: inspect.Field) -> None:
+        extra, kind = _unwrap(field.type)
+        self.field = field
+        self.name = field.encode_name
+        self.kind = kind
+        self.also: tuple[str, ...] = extra.get("also", ())
+        self.unit: str | None = extra.get("unit")
+        self.inline: bool = extra.get("inline", False)
+
+
+def _unwrap(kind: inspect.Type) -> tuple[dict[str, Any], inspect.Type]:
+    extra: dict[str, Any] = {}
+    while isinstance(kind, inspect.Metadata):
+        extra = {**(kind.extra or {}), **extra}
+        kind = kind.type
+    return extra, kind
+
+
+@cache
+def _fields_of(document: type[Document]) -> dict[str, _Field]:
+    return {field.encode_name: _Field(field) for field in _kind_of(document).fields}
+
+
+def _struct(raw: Any, kind: inspect.StructType, where: str, faults: Faults) -> Any:
+    document: type[Document] = kind.cls
+    bare = not isinstance(raw, dict)
+    if bare:
+        if document.plain is None or raw is None:
+            return _unusable(raw, "an object", where, faults)
+        given = {document.plain: raw}
+    else:
+        given = raw
+    fields = _fields_of(document)
+    keys = _match_keys(given, fields, where, faults)
+    values: dict[str, Any] = {}
+    converted: dict[str, Any] = {}
+    for key, name in keys.items():
+        field, found = fields[name], given[key]
+        place = where if bare else f"{where}.{key}"
+        value = _value(found, field.kind, place, faults, field.unit)
+        if value is UNUSABLE:
+            value = _blank(field)
+        values[name] = value
+        if _was_converted(found, value):
+            converted[name] = dump(value)
+    unwritten: dict[str, Any] = {}
+    for name, field in fields.items():
+        if name in values:
+            continue
+        value = _inline(given, field, keys, where) if field.inline else None
+        if value is None:
+            if not field.field.required:
+                continue
+            _report_missing(name, field, given, keys, where, faults)
+            value = _blank(field)
+        values[name] = value
+        unwritten[name] = dump(value)
+    made = document(**{fields[name].field.name: value for name, value in values.items()})
+    remember(made, Origin(raw, keys, converted, unwritten))
+    return made
+
+
+def _match_keys(
+    given: dict[str, Any], fields: dict[str, _Field], where: str, faults: Faults
+) -> dict[str, str]:
+    """Which raw key gives which field: by its name, else by another name it is known by."""
+    keys = {key: key for key in given if key in fields}
+    free = {_plainly(key): key for key in reversed(given) if key not in keys}
+    for name, field in fields.items():
+        if name in keys:
+            continue
+        for other in (name, *field.also):
+            key = free.get(_plainly(other))
+            if key is None or not _plausible(given[key], field.kind):
+                continue
+            keys[key] = name
+            del free[_plainly(other)]
+            faults.add("info", "other-name", f"{where}.{key}", f"read as `{name}`")
+            break
+    return keys
+
+
+def _plainly(key: str) -> str:
+    """A key without case, underscores and blanks: caseId, case_id and Case ID are the same."""
+    return re.sub(r"[\W_]+", "", key).lower()
+
+
+def _plausible(raw: Any, kind: inspect.Type) -> bool:
+    """Whether a value found under another name can be meant for a field of this kind."""
+    if isinstance(kind, inspect.UnionType):
+        return any(_plausible(raw, _unwrap(one)[1]) for one in kind.types)
+    if isinstance(kind, inspect.ListType) and isinstance(
+        _unwrap(kind.item_type)[1], inspect.StructType
+    ):
+        return isinstance(raw, (list, dict))
+    if isinstance(kind, (inspect.StructType, inspect.DictType)):
+        return isinstance(raw, (dict, list))
+    if isinstance(kind, inspect.NoneType):
+        return raw is None
+    if isinstance(kind, (inspect.BoolType, inspect.IntType, inspect.FloatType)):
+        return not isinstance(raw, (dict, list))
+    return not isinstance(raw, dict)
+
+
+def _inline(given: dict[str, Any], field: _Field, keys: dict[str, str], where: str) -> Any:
+    """The struct whose fields stand directly in `given`, or None where none of them do."""
+    kind = _struct_in(field.kind)
+    rest = {key: value for key, value in given.items() if key not in keys}
+    inner = Faults()
+    if kind is None or not _match_keys(rest, _fields_of(kind.cls), where, inner):
+        return None
+    return _struct(rest, kind, where, inner)
+
+
+def _struct_in(kind: inspect.Type) -> inspect.StructType | None:
+    kinds = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
+    return next((one for one in kinds if isinstance(one, inspect.StructType)), None)
+
+
+def _report_missing(
+    name: str, field: _Field, given: dict[str, Any], keys: dict[str, str], where: str, faults: Faults
+) -> None:
+    rest = [key for key in given if key not in keys]
+    close = difflib.get_close_matches(name, rest, n=1, cutoff=0.75)
+    hint = f"; did you mean `{close[0]}` to be it?" if close else ""
+    severity = "warning" if _nullable(field.kind) else "error"
+    faults.add(severity, "missing", f"{where}.{name}", f"`{name}` is missing{hint}")
+
+
+def _nullable(kind: inspect.Type) -> bool:
+    return isinstance(kind, inspect.UnionType) and kind.includes_none
+
+
+def _blank(field: _Field) -> Any:
+    """What stands in a field that was given nothing usable."""
+    if field.field.default is not msgspec.NODEFAULT:
+        return field.field.default
+    if field.field.default_factory is not msgspec.NODEFAULT:
+        return field.field.default_factory()
+    if _nullable(field.kind):
+        return None
+    if isinstance(field.kind, inspect.StructType):
+        return _struct({}, field.kind, "$", Faults())
+    blanks = {inspect.ListType: [], inspect.DictType: {}, inspect.StrType: ""}
+    return blanks.get(type(field.kind), 0)
+
+
+def _was_converted(raw: Any, value: Any) -> bool:
+    """Whether a value is written another way than it was found."""
+    if isinstance(value, Document):
+        return not isinstance(raw, dict)
+    if isinstance(value, list):
+        return not isinstance(raw, list) or len(raw) != len(value) or any(
+            map(_was_converted, raw, value)
+        )
+    if isinstance(value, dict):
+        return not isinstance(raw, dict) or raw.keys() != value.keys() or any(
+            _was_converted(raw[key], item) for key, item in value.items()
+        )
+    return type(raw) is not type(value) or raw != value
+
+
+def _value(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str | None) -> Any:
+    if isinstance(kind, inspect.Metadata):
+        extra, kind = _unwrap(kind)
+        unit = extra.get("unit", unit)
+    if isinstance(kind, inspect.UnionType):
+        return _union(raw, kind, where, faults, unit)
+    if isinstance(kind, inspect.StructType):
+        return _struct(raw, kind, where, faults)
+    if isinstance(kind, inspect.ListType):
+        return _list(raw, kind, where, faults, unit)
+    if isinstance(kind, inspect.DictType):
+        return _dict(raw, kind, where, faults, unit)
+    if isinstance(kind, inspect.NoneType):
+        return None if raw is None else _unusable(raw, "null", where, faults)
+    if isinstance(kind, inspect.AnyType):
+        return raw
+    return _scalar(raw, kind, where, faults, unit)
+
+
+_JSON_TYPES = {
+    inspect.StructType: dict,
+    inspect.DictType: dict,
+    inspect.ListType: list,
+    inspect.StrType: str,
+    inspect.BoolType: bool,
+    inspect.IntType: int,
+    inspect.FloatType: (int, float),
+}
+
+
+def _union(
+    raw: Any, kind: inspect.UnionType, where: str, faults: Faults, unit: str | None
+) -> Any:
+    if raw is None and kind.includes_none:
+        return None
+    choices = [one for one in kind.types if not isinstance(one, inspect.NoneType)]
+    fitting = [
+        one
+        for one in choices
+        if isinstance(raw, _JSON_TYPES.get(type(_unwrap(one)[1]), object))
+        and not (isinstance(raw, bool) and not isinstance(_unwrap(one)[1], inspect.BoolType))
+    ]
+    tried = Faults()
+    for one in fitting or choices:
+        tried = Faults()
+        value = _value(raw, one, where, tried, unit)
+        if value is not UNUSABLE:
+            break
+    else:
+        value = UNUSABLE
+    faults.extend(tried)
+    return value
+
+
+def _list(raw: Any, kind: inspect.ListType, where: str, faults: Faults, unit: str | None) -> Any:
+    if raw is None:
+        faults.add("info", "converted", where, "null read as an empty list")
+        return []
+    if isinstance(raw, dict) and raw and all(isinstance(one, dict) for one in raw.values()):
+        faults.add("info", "converted", where, "a mapping read as a list, its keys as names")
+        raw = [{"name": key, **one} for key, one in raw.items()]
+    elif not isinstance(raw, list):
+        if isinstance(raw, dict) or _unwrap(kind.item_type)[0].get("unit"):
+            return _unusable(raw, "a list", where, faults)
+        faults.add("info", "converted", where, "a single value read as a list of one")
+        raw = [raw]
+    values = [
+        _value(item, kind.item_type, f"{where}[{index}]", faults, unit)
+        for index, item in enumerate(raw)
+    ]
+    return [value for value in values if value is not UNUSABLE]
+
+
+def _dict(raw: Any, kind: inspect.DictType, where: str, faults: Faults, unit: str | None) -> Any:
+    if isinstance(raw, list) and raw:
+        named = _named(raw)
+        if named is not None:
+            faults.add("info", "converted", where, "a list read as a mapping from its names")
+            raw = named
+    if not isinstance(raw, dict):
+        return _unusable(raw, "an object", where, faults)
+    values = {
+        key: _value(item, kind.value_type, f"{where}.{key}", faults, unit)
+        for key, item in raw.items()
+    }
+    return {key: value for key, value in values.items() if value is not UNUSABLE}
+
+
+def _named(items: list[Any]) -> dict[str, Any] | None:
+    for key in KEYS_OF_A_LIST:
+        names = [item.get(key) if isinstance(item, dict) else None for item in items]
+        if all(isinstance(name, str) for name in names) and len(set(names)) == len(names):
+            return {
+                name: {other: value for other, value in item.items() if other != key}
+                for name, item in zip(names, items, strict=True)
+            }
+    return None
+
+
+_SCALARS: dict[type, str] = {
+    inspect.BoolType: "true or false",
+    inspect.IntType: "a whole number",
+    inspect.FloatType: "a number",
+    inspect.StrType: "a text",
+}
+
+
+def _scalar(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str | None) -> Any:
+    if type(kind) not in _SCALARS:
+        raise TypeError(f"documents hold no fields of type {kind}")
+    wanted = _SCALARS[type(kind)]
+    try:
+        if isinstance(kind, inspect.BoolType):
+            value: Any = raw if isinstance(raw, bool) else read_bool(raw)
+        elif isinstance(kind, inspect.IntType):
+            value = raw if type(raw) is int else read_int(raw, unit)
+        elif isinstance(kind, inspect.FloatType):
+            value = read_number(raw, unit)
+        else:
+            value = read_text(raw)
+    except Unreadable:
+        return _unusable(raw, wanted, where, faults)
+    broken = _beyond_limits(value, kind)
+    if broken:
+        return _unusable(raw, f"{wanted} {broken}", where, faults)
+    if value != raw or isinstance(raw, bool) is not isinstance(value, bool):
+        faults.add("warning", "converted", where, f"{_show(raw)} read as {value!r}")
+    return value
+
+
+def _beyond_limits(value: Any, kind: inspect.Type) -> str | None:
+    """The limit of its type that a value breaks, in words."""
+    if isinstance(kind, (inspect.IntType, inspect.FloatType)) and value is not None:
+        if kind.ge is not None and value < kind.ge:
+            return f"of at least {kind.ge}"
+        if kind.le is not None and value > kind.le:
+            return f"of at most {kind.le}"
+    if isinstance(kind, inspect.StrType) and kind.pattern and not re.search(kind.pattern, value):
+        return f"like {kind.pattern}"
+    return None
+
+
+def _unusable(raw: Any, wanted: str, where: str, faults: Faults) -> Any:
+    faults.add("error", "wrong-type", where, f"expected {wanted}, found {_show(raw)}")
+    return UNUSABLE
+
+
+def _show(raw: Any) -> str:
+    if isinstance(raw, dict):
+        return "an object" if not raw else f"an object with {', '.join(list(raw)[:4])}"
+    if isinstance(raw, list):
+        return f"a list of {len(raw)}"
+    text = "null" if raw is None else str(raw).lower() if isinstance(raw, bool) else repr(raw)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,326 @@
+"""Every table and every column, declared once: name, type, unit, meaning.
+
+Nulls mean "not known", never 0. Keys (`workspace` … `run_number`) are never null.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Type = Literal["text", "whole", "number", "flag", "list"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its type, its unit where it has one, what it means, when it is null."""
+
+    name: str
+    type: Type
+    meaning: str
+    unit: str = ""
+    null: str = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: what one row is, and its columns in order."""
+
+    name: str
+    row: str
+    columns: tuple[Column, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns, in order."""
+        return [column.name for column in self.columns]
+
+
+def _text(name: str, meaning: str, null: str = "not stated", unit: str = "") -> Column:
+    return Column(name, "text", meaning, unit, null)
+
+
+def _whole(name: str, meaning: str, unit: str = "", null: str = "not known") -> Column:
+    return Column(name, "whole", meaning, unit, null)
+
+
+def _number(name: str, meaning: str, unit: str = "", null: str = "not known") -> Column:
+    return Column(name, "number", meaning, unit, null)
+
+
+def _flag(name: str, meaning: str, null: str = "not known") -> Column:
+    return Column(name, "flag", meaning, "", null)
+
+
+def _list(name: str, meaning: str) -> Column:
+    return Column(name, "list", meaning, "", "never; empty where there are none")
+
+
+WORKSPACE = (
+    _text("workspace", "folder of the workspace, below what was loaded", "never"),
+    _text("skill", "the skill that is evaluated", "never"),
+)
+ITERATION = _text("iteration", "name of the iteration; `none` where there is no such level", "never")
+EVAL = (
+    _text("eval_id", "id of the eval, as text", "never"),
+    _text("eval_name", "name of the eval; its id where it has none", "never"),
+)
+RUN_KEYS = (
+    *WORKSPACE,
+    ITERATION,
+    *EVAL,
+    _text("configuration", "with_skill, without_skill, …; `unstated` where nothing says", "never"),
+    Column("run_number", "whole", "1, 2, … within eval and configuration"),
+)
+"""The keys that every run-level table begins with."""
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        Table(
+            "evals",
+            "an eval",
+            (
+                *WORKSPACE,
+                *EVAL,
+                _text("prompt", "the task"),
+                _text("expected_output", "what success looks like"),
+                _list("files", "input files"),
+                _list("tags", "categories"),
+                _number("weight", "weight in the suite's score", null="never"),
+                _whole("n_expectations", "expectations that a judge verifies", null="never"),
+                _whole("n_structural", "structural expectations", null="never"),
+                _whole("n_dimensions", "rubric dimensions", null="never"),
+            ),
+        ),
+        Table(
+            "dimensions",
+            "a rubric dimension of an eval",
+            (
+                *WORKSPACE,
+                *EVAL,
+                _text("dimension", "name of the dimension", "never"),
+                _text("dimension_id", "Q1, Q2, …"),
+                _number("weight", "weight in the weighted mean", null="never"),
+                _text("description", "what it measures"),
+                _text("anchors", "what a 1, a 3 and a 5 look like, as JSON"),
+            ),
+        ),
+        Table(
+            "runs",
+            "a run",
+            (
+                *RUN_KEYS,
+                _text(
+                    "status",
+                    "graded, gated (a critical check failed, no judge), executed (not graded yet), "
+                    "errored, or ungraded (nothing usable)",
+                    "never",
+                ),
+                _number(
+                    "pass_rate",
+                    "passed / (passed + failed), counted from grading.json, else structural.json",
+                    "rate",
+                    "nothing was scored",
+                ),
+                _whole("passed", "expectations that passed"),
+                _whole("failed", "expectations that failed"),
+                _whole("total", "expectations in all, those not scored included"),
+                _number("structural_pass_rate", "the same of structural.json alone", "rate"),
+                _flag("gate_passed", "whether every critical structural expectation passed"),
+                _number("rubric_weighted_mean", "Σ(score × weight) / Σ(weight)", "1-5"),
+                _number("rubric_normalized", "rubric_weighted_mean / 5; its floor is 0.2", "rate"),
+                _number(
+                    "overall_efficiency",
+                    "mean of structural_pass_rate (else pass_rate) and rubric_normalized; "
+                    "with one of the two missing, the other",
+                    "rate",
+                ),
+                _number("time_seconds", "time of the run", "seconds"),
+                _whole("tokens", "input and output tokens; never characters", "tokens"),
+                _whole("tool_calls", "tool calls"),
+                _whole("steps", "major steps"),
+                _whole("errors", "errors on the way"),
+                _whole("output_chars", "characters of the outputs", "characters"),
+                _whole("transcript_chars", "characters of the transcript", "characters"),
+                _number("cost_usd", "what the run cost", "usd"),
+                _flag("skill_used", "whether the skill was opened"),
+                _text("executor_model", "model that ran"),
+                _text("judge_model", "model that graded"),
+                _text("started_at", "when it began, ISO 8601"),
+                _text("path", "folder (or file) the run was read from", "never"),
+            ),
+        ),
+        Table(
+            "expectations",
+            "an expectation of a run",
+            (
+                *RUN_KEYS,
+                _text("layer", "structural (deterministic) or judged", "never"),
+                _text("expectation_id", "id in the suite"),
+                _text("text", "what was checked", "never"),
+                _text("type", "kind of check"),
+                _flag("passed", "the verdict", "not scored"),
+                _flag("critical", "whether failing it fails the gate"),
+                _text("confidence", "how sure the grader was"),
+                _text("evidence", "what the verdict rests on"),
+            ),
+        ),
+        Table(
+            "rubric_scores",
+            "a dimension of a judging of a run",
+            (
+                *RUN_KEYS,
+                Column("judging", "whole", "1, 2, …: the passes of the judge over the same output"),
+                _text("judge_model", "model that judged"),
+                _text("dimension", "name of the dimension", "never"),
+                _number("score", "the score", "1-5", "the judge gave none"),
+                _number("weight", "weight in the weighted mean", null="never; 1 where not stated"),
+                _text("evidence", "why this score"),
+            ),
+        ),
+        Table(
+            "claims",
+            "a claim of a run's output",
+            (
+                *RUN_KEYS,
+                _text("claim", "what is claimed", "never"),
+                _text("type", "factual, process, quality, …"),
+                _flag("verified", "whether the grader could confirm it"),
+                _text("evidence", "what the grader found"),
+            ),
+        ),
+        Table(
+            "notes",
+            "a remark on a run, or on a benchmark",
+            (
+                *RUN_KEYS,
+                _text("kind", "uncertainty, needs_review, workaround, factual_issue or analyst", "never"),
+                _text("text", "the remark", "never"),
+            ),
+        ),
+        Table(
+            "suggestions",
+            "a grader's suggestion for the evals",
+            (
+                *RUN_KEYS,
+                _text("expectation", "the expectation it is about", "it is about a missing one"),
+                _text("kind", "critique, vague, missing_coverage, suggested or overall", "never"),
+                _text("reason", "what is said", "never"),
+            ),
+        ),
+        Table(
+            "tool_calls",
+            "a tool of a run",
+            (
+                *RUN_KEYS,
+                _text("tool", "name of the tool", "never"),
+                Column("count", "whole", "how often it was called"),
+            ),
+        ),
+        Table(
+            "feedback",
+            "a human's review of a run",
+            (
+                *RUN_KEYS,
+                _text("feedback", "the review; empty means fine", "never"),
+                _text("timestamp", "when, ISO 8601"),
+                _text("status", "in_progress or complete"),
+            ),
+        ),
+        Table(
+            "comparisons",
+            "a criterion of a side of a blind comparison",
+            (
+                *WORKSPACE,
+                _text("comparison", "id of the comparison, or its file", "never"),
+                _text("eval_id", "the eval"),
+                _text("winner", "A, B or tie", "never"),
+                _text("side", "A or B", "never"),
+                _text("configuration", "configuration behind the side"),
+                _text("version", "version behind the side"),
+                _text("group", "content, structure, overall or criteria", "never"),
+                _text("criterion", "what was scored", "never"),
+                _number("score", "the score"),
+                _text("reasoning", "why"),
+            ),
+        ),
+        Table(
+            "analyses",
+            "a suggestion of a post-hoc analysis",
+            (
+                *WORKSPACE,
+                _text("analysis", "the file", "never"),
+                _text("priority", "high, medium or low"),
+                _text("category", "instructions, tools, examples, …"),
+                _text("suggestion", "what to change", "never"),
+                _text("expected_impact", "what it should bring"),
+            ),
+        ),
+        Table(
+            "history",
+            "a version of the skill",
+            (
+                *WORKSPACE,
+                _text("version", "v0, v1, …", "never"),
+                _text("parent", "the version it was made from"),
+                _number("expectation_pass_rate", "its pass rate", "rate"),
+                _text("grading_result", "baseline, won, lost or tie"),
+                _flag("is_current_best", "whether it is the best so far"),
+            ),
+        ),
+        Table(
+            "triggers",
+            "a query under a description",
+            (
+                *WORKSPACE,
+                _text("query", "what the user says", "never"),
+                _flag("should_trigger", "whether the skill should be picked up"),
+                _whole("triggered", "runs that picked it up", null="not measured"),
+                _whole("runs", "runs of the query", null="not measured"),
+                _number("trigger_rate", "triggered / runs", "rate", "not measured"),
+                _text("split", "train or test"),
+                _text("description", "the description that was measured"),
+            ),
+        ),
+        Table(
+            "optimizations",
+            "a description that was tried",
+            (
+                *WORKSPACE,
+                Column("iteration", "whole", "1, 2, …"),
+                _text("description", "the description", "never"),
+                _number("train_score", "share right on the train queries", "rate"),
+                _number("test_score", "share right on the held-out queries", "rate"),
+                _flag("is_best", "whether it won", "never"),
+            ),
+        ),
+        Table(
+            "stated",
+            "a figure that a benchmark.json states",
+            (
+                *WORKSPACE,
+                ITERATION,
+                _text("configuration", "the configuration, or `delta`", "never"),
+                _text("metric", "pass_rate, time_seconds, …; rubric dimensions as `rubric:name`", "never"),
+                _text("statistic", "mean, stddev, min, max, n, value", "never"),
+                _number("value", "the figure", null="it could not be read as a number"),
+                _text("printed", "the figure as it was printed", "never"),
+                _text("path", "the file", "never"),
+            ),
+        ),
+        Table(
+            "problems",
+            "a problem",
+            (
+                _text("severity", "error (could not be used), warning (look at it) or info", "never"),
+                _text("code", "kind of problem", "never"),
+                _text("path", "file or folder, below what was loaded", "never"),
+                _text("where", "JSON path in the file", "it is about the file or folder itself"),
+                _text("message", "what was found, and what to do", "never"),
+                _text("workspace", "the workspace", "it belongs to none"),
+            ),
+        ),
+    )
+}
+"""The tables by name."""

@@ -1,0 +1,82 @@
+"""List the folders below a path, once, with what lies in each."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from .problems import Problems
+
+NOT_ENTERED = frozenset(
+    "outputs inputs judgings .git .hg .svn node_modules __pycache__ .venv venv .tox .mypy_cache "
+    ".pytest_cache .ruff_cache .ipynb_checkpoints site-packages".split()
+)
+"""Folders that hold no results of their own; what a run has put out is never taken for results."""
+
+
+@dataclass(slots=True)
+class Folder:
+    """A folder: its path, the names of its files, its sub-folders (entered or not)."""
+
+    path: str
+    name: str
+    parent: Folder | None
+    files: list[str] = field(default_factory=list)
+    folders: dict[str, Folder | None] = field(default_factory=dict)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.files or name in self.folders
+
+
+def crawl(path: str, problems: Problems) -> list[Folder]:
+    """All folders from `path` down, parents first and in the order of their names.
+
+    Links are followed where they lead outside of what is listed; other links, and folders
+    that cannot be read, are problems.
+    """
+    root = Folder(path, os.path.basename(os.path.abspath(path)), None)
+    linked = {os.path.realpath(path)}
+    found: list[Folder] = []
+    waiting = [root]
+    while waiting:
+        folder = waiting.pop()
+        found.append(folder)
+        below = _list(folder, linked, problems)
+        waiting.extend(reversed(below))
+    return found
+
+
+def _list(folder: Folder, linked: set[str], problems: Problems) -> list[Folder]:
+    below: list[Folder] = []
+    try:
+        with os.scandir(folder.path) as entries:
+            for entry in entries:
+                name = entry.name
+                if not entry.is_dir():
+                    folder.files.append(name)
+                elif name in NOT_ENTERED:
+                    folder.folders[name] = None
+                elif not entry.is_symlink() or _leads_outside(entry.path, linked, problems):
+                    below.append(Folder(f"{folder.path}/{name}", name, folder))
+    except OSError as error:
+        problems.add(
+            "error",
+            "no-permission" if isinstance(error, PermissionError) else "unreadable",
+            folder.path,
+            f"this folder cannot be listed ({error.strerror}); nothing below it was loaded",
+        )
+    if len(below) > 1:
+        below.sort(key=lambda one: one.name)
+    for one in below:
+        folder.folders[one.name] = one
+    return below
+
+
+def _leads_outside(path: str, linked: set[str], problems: Problems) -> bool:
+    """Whether a link to a folder leads to somewhere that is not listed anyway."""
+    real = os.path.realpath(path)
+    if any(f"{real}/".startswith(f"{one}/") or f"{one}/".startswith(f"{real}/") for one in linked):
+        problems.add("info", "link", path, f"not followed: it leads to {real}, which is loaded anyway")
+        return False
+    linked.add(real)
+    return True

@@ -1,0 +1,150 @@
+"""What lies below a path: the runs, and the files that tell about them.
+
+No file is read here. A folder is a run because results, or traces of a run, lie in it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from .crawl import Folder
+from .names import UNSTATED, is_configuration, is_eval, run_number
+from .places import Place, home_of, place_of_file, place_of_run
+
+RESULTS = frozenset(("grading.json", "structural.json"))
+TRACES = frozenset(
+    ("timing.json", "metrics.json", "transcript.md", "transcript.jsonl", "transcript.json")
+)
+"""Files that show that a run took place, graded or not."""
+
+OF_RUNS = RESULTS | TRACES | {"run_info.json", "run_result.json"}
+"""Files that belong to the run in whose folder they lie."""
+
+_TELLING = re.compile(
+    r".*(?:eval|benchmark|grading|feedback|history|comparison|analysis|trigger|optimi[sz]|quer|result|test[-_]?case).*\.json",
+    re.IGNORECASE,
+)
+"""Names of JSON files that may tell about evals; what they are is decided by their content."""
+
+_GRADING_OF_SIDE = re.compile(r"grading[-_. ]+(?P<configuration>.+)\.json", re.IGNORECASE)
+_GRADING_OF_EVAL = re.compile(r"(?P<eval>.+?)[-_. ]+grading\.json", re.IGNORECASE)
+_ALL_IN_NAME = re.compile(
+    r"(?P<configuration>(?:with|without|old|new|no)_?skill|baseline)[-_]"
+    r"(?P<eval>.+?)(?:[-_]run[-_]?(?P<run>\d+))?\.json",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class RunPlace:
+    """A run on disk: its keys, its folder, and what lies there.
+
+    `grading` is the path of its grading where that is not `<path>/grading.json`.
+    """
+
+    place: Place
+    number: int
+    path: str
+    files: list[str]
+    has_outputs: bool = False
+    grading: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """A JSON file that belongs to no single run, and where it belongs."""
+
+    path: str
+    place: Place
+
+
+@dataclass(slots=True)
+class Layout:
+    """The runs and the other telling files below a path."""
+
+    runs: list[RunPlace] = field(default_factory=list)
+    files: list[FilePlace] = field(default_factory=list)
+
+
+def lay_out(folders: list[Folder]) -> Layout:
+    """Tell the runs and the other files in `folders` (as `crawl` lists them, parents first)."""
+    runs = _run_folders(folders)
+    layout = Layout()
+    for folder in folders:
+        mine = OF_RUNS if folder.path in runs else frozenset[str]()
+        if mine:
+            layout.runs.append(_run(folder, runs))
+        for name in sorted(folder.files):
+            if name in mine or not _TELLING.fullmatch(name):
+                continue
+            run = None if name == "grading.json" else _run_by_file(folder, name)
+            if run is not None:
+                layout.runs.append(run)
+            else:
+                layout.files.append(FilePlace(f"{folder.path}/{name}", place_of_file(folder)))
+        if folder.name.lower() in ("grading", "gradings"):
+            layout.runs += [_run_in_grading_folder(folder, name) for name in sorted(folder.files)]
+    return layout
+
+
+def _run_folders(folders: list[Folder]) -> set[str]:
+    """The paths of the folders that are runs: there are traces of one, and no runs below."""
+    candidates = [
+        folder
+        for folder in folders
+        if not RESULTS.isdisjoint(folder.files)
+        or not TRACES.isdisjoint(folder.files)
+        or "outputs" in folder.folders
+        or (is_configuration(folder.name) and "eval_metadata.json" in folder.files)
+        or (run_number(folder.name) is not None and folder.files)
+    ]
+    above: set[str] = set()
+    for folder in candidates:
+        parent = folder.parent
+        while parent is not None and parent.path not in above:
+            above.add(parent.path)
+            parent = parent.parent
+    return {folder.path for folder in candidates if folder.path not in above}
+
+
+def _run(folder: Folder, runs: set[str]) -> RunPlace:
+    number = run_number(folder.name)
+    return RunPlace(
+        place_of_run(folder, runs),
+        1 if number is None else number,
+        folder.path,
+        folder.files,
+        "outputs" in folder.folders,
+    )
+
+
+def _run_by_file(folder: Folder, name: str) -> RunPlace | None:
+    """A run of which a single file tells: grading_with_skill.json, with_skill/eval-3-grading.json."""
+    path = f"{folder.path}/{name}"
+    side = _GRADING_OF_SIDE.fullmatch(name)
+    if side and is_configuration(side["configuration"]):
+        home = home_of(folder.parent or folder)
+        place = replace(home, eval=folder.name, configuration=side["configuration"])
+        return RunPlace(place, 1, path, [], grading=path)
+    one = _GRADING_OF_EVAL.fullmatch(name)
+    if one and (is_configuration(folder.name) or is_eval(one["eval"])):
+        configuration = folder.name if is_configuration(folder.name) else UNSTATED
+        place = replace(home_of(folder), eval=one["eval"], configuration=configuration)
+        return RunPlace(place, 1, path, [], grading=path)
+    return None
+
+
+def _run_in_grading_folder(folder: Folder, name: str) -> RunPlace:
+    """A run told by `runs/<run>/grading/<eval>.json`, or by a file with all keys in its name."""
+    path = f"{folder.path}/{name}"
+    if keys := _ALL_IN_NAME.fullmatch(name):
+        place = replace(home_of(folder), eval=keys["eval"], configuration=keys["configuration"])
+        return RunPlace(place, int(keys["run"] or 1), path, [], grading=path)
+    run, number = folder.parent, 1
+    if run is not None and run.parent is not None and run.parent.name.lower() == "runs":
+        beside = [one for one, other in run.parent.folders.items() if other is not None]
+        number = run_number(run.name) or sorted(beside).index(run.name) + 1
+        folder = run.parent
+    place = replace(home_of(folder), eval=name.removesuffix(".json"), configuration="with_skill")
+    return RunPlace(place, number, path, [], grading=path)

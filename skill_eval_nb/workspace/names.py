@@ -1,0 +1,106 @@
+"""What the names of folders and files say: iterations, evals, configurations, runs."""
+
+from __future__ import annotations
+
+import re
+
+NO_ITERATION = "none"
+"""The iteration of runs that lie below no iteration folder."""
+
+UNSTATED = "unstated"
+"""A configuration or an eval that nothing names."""
+
+_RUN = re.compile(r"(?:run|trial|rep|repeat|repetition|attempt|sample)[-_ ]?(\d+)", re.IGNORECASE)
+_ITERATION = re.compile(r"(?:iteration|iter|round)(?:[-_ ]?\d.*|[-_ ].+)", re.IGNORECASE)
+_EVAL = re.compile(
+    r"(?:eval|case|test|test[-_]case|tc|task|scenario)(?:[-_ ]?(?P<number>\d+)(?:[-_ ]+(?P<rest>.+))?|[-_ ](?P<name>.+))",
+    re.IGNORECASE,
+)
+_CONFIGURATION = re.compile(
+    r".*(?:^|[^a-z])(?:with|without|no|old|new|current|previous|candidate|prev)[-_ ]?skill(?:$|[^a-z]).*"
+    r"|baseline.*|control|treatment|vanilla|no[-_ ]?skills?|skill|plain|bare|with|without|before|after"
+    r"|v\d+(?:[._-]\d+)*",
+    re.IGNORECASE,
+)
+_CONTAINERS = frozenset(
+    "runs evals eval cases results outputs benchmarks benchmark gradings grading workspace "
+    "evaluations reports".split()
+)
+
+
+def run_number(name: str) -> int | None:
+    """The number of a run's folder, or None.
+
+    >>> run_number("run-3"), run_number("run_12"), run_number("runs")
+    (3, 12, None)
+    """
+    found = _RUN.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+def is_iteration(name: str) -> bool:
+    """Whether a folder is named like an iteration.
+
+    >>> [is_iteration(n) for n in ("iteration-5b", "iteration-master", "iterations", "tier2")]
+    [True, True, False, False]
+    """
+    return _ITERATION.fullmatch(name) is not None
+
+
+def is_eval(name: str) -> bool:
+    """Whether a folder is named like an eval.
+
+    >>> [is_eval(n) for n in ("eval-0", "eval-3-long-name", "eval-basic", "evals", "eval-workspace")]
+    [True, True, True, False, False]
+    """
+    return _EVAL.fullmatch(name) is not None and not name.lower().endswith("workspace")
+
+
+def is_configuration(name: str) -> bool:
+    """Whether a folder is named like a configuration.
+
+    >>> [is_configuration(n) for n in ("with_skill", "claude_with_skill", "with_skill (iter5)")]
+    [True, True, True]
+    >>> [is_configuration(n) for n in ("baseline", "eval-1", "skills", "testing-skill")]
+    [True, False, False, False]
+    """
+    return _CONFIGURATION.fullmatch(name) is not None
+
+
+def is_container(name: str) -> bool:
+    """Whether a folder's name says only that things are kept in it."""
+    return name.lower() in _CONTAINERS
+
+
+def eval_parts(name: str) -> tuple[str | None, str]:
+    """The id and the name that an eval's folder name holds.
+
+    >>> eval_parts("eval-3-long-name"), eval_parts("eval-2"), eval_parts("crud-api")
+    (('3', 'long-name'), ('2', 'eval-2'), (None, 'crud-api'))
+    """
+    found = _EVAL.fullmatch(name)
+    if not found or found["number"] is None:
+        return None, name
+    return str(int(found["number"])), found["rest"] or name
+
+
+def slug(text: str) -> str:
+    """A name without case, blanks and punctuation, to compare names that people write by hand.
+
+    >>> slug("Email Validation (TDD)") == slug("email-validation-tdd")
+    True
+    """
+    return re.sub(r"[\W_]+", "-", text.lower()).strip("-")
+
+
+def natural(text: str) -> tuple[tuple[int, int | str], ...]:
+    """A sort key by which iteration-10 comes after iteration-9.
+
+    >>> sorted(["iteration-10", "iteration-9", "none"], key=natural)
+    ['iteration-9', 'iteration-10', 'none']
+    """
+    return tuple(
+        (0, int(part)) if part.isdecimal() else (1, part)
+        for part in re.split(r"(\d+)", text)
+        if part
+    )
