@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from .columns import TABLES, Table
@@ -27,14 +28,36 @@ def schema(table: Table) -> dict[str, Any]:
     return {column.name: types[column.type] for column in table.columns}
 
 
-def to_polars(table: Table, columns: dict[str, list[Any]]) -> pl.DataFrame:
+def to_polars(table: Table, values: dict[str, list[Any]]) -> pl.DataFrame:
     """A frame of the declared columns; those that are not given are all null."""
     import polars as pl
 
-    length = len(next(iter(columns.values()), []))
+    length = len(next(iter(values.values()), []))
+    types = schema(table)
     return pl.DataFrame(
-        {name: columns.get(name, [None] * length) for name in table.names}, schema=schema(table)
+        [series(name, values.get(name, [None] * length), types[name]) for name in table.names]
     )
+
+
+def columns(rows: Sequence[tuple[Any, ...]], width: int) -> Sequence[Sequence[Any]]:
+    """Rows of `width` values each, turned into columns."""
+    return list(zip(*rows, strict=True)) if rows else [()] * width
+
+
+def series(name: str, values: Sequence[Any], type_: Any) -> pl.Series:
+    """A column; half surrogate pairs, which no UTF-8 text can hold, become `�`."""
+    import polars as pl
+
+    try:
+        return pl.Series(name, values, type_)
+    except UnicodeEncodeError:
+        return pl.Series(name, [_whole(value) for value in values], type_)
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return [_whole(one) for one in value] if isinstance(value, list) else value
 
 
 def to_pandas(frame: pl.DataFrame) -> pd.DataFrame:

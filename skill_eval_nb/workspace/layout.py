@@ -48,6 +48,7 @@ class RunPlace:
     path: str
     files: list[str]
     has_outputs: bool = False
+    has_judgings: bool = False
     grading: str | None = None
 
 
@@ -116,6 +117,7 @@ def _run(folder: Folder, runs: set[str]) -> RunPlace:
         folder.path,
         folder.files,
         "outputs" in folder.folders,
+        "judgings" in folder.folders,
     )
 
 

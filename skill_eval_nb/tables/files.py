@@ -1,0 +1,109 @@
+"""Read the documents of a workspace besides its runs, each by what its content says it is."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from skill_eval_nb.documents import Benchmark, EvalMetadata, Evals
+from skill_eval_nb.documents.dialects import kind_of, read
+from skill_eval_nb.workspace import FilePlace, Place, Problems
+from skill_eval_nb.workspace.reading import decoder, load_raw, read_bytes
+
+from .identity import EvalFolder, folder_of
+
+
+@dataclass(slots=True)
+class Suite:
+    """An eval suite: its file, the workspace that it defines the evals of, what it says."""
+
+    path: str
+    workspace: str
+    document: Evals
+
+
+@dataclass(slots=True)
+class Files:
+    """The documents besides the runs, with where each lies."""
+
+    metadata: dict[EvalFolder, EvalMetadata] = field(default_factory=dict)
+    metadata_places: list[Place] = field(default_factory=list)
+    suites: list[Suite] = field(default_factory=list)
+    benchmarks: list[tuple[FilePlace, list[Benchmark]]] = field(default_factory=list)
+    others: list[tuple[str, FilePlace, Any]] = field(default_factory=list)
+
+
+def read_files(files: list[FilePlace], problems: Problems) -> Files:
+    """Read them all; a JSON file that is none of the documents is a problem of severity info."""
+    found = Files()
+    for file in files:
+        name = os.path.basename(file.path)
+        metadata = _strict_metadata(file.path) if name == "eval_metadata.json" else None
+        if metadata is not None:
+            _add_metadata(file, metadata, found, problems)
+            continue
+        raw = load_raw(file.path, problems)
+        if raw is None:
+            continue
+        kind = kind_of(name, raw)
+        if kind is None:
+            problems.add("info", "not-a-document", file.path, _unknown(raw))
+            continue
+        document, faults = read(kind, raw)
+        problems.add_faults(file.path, faults.collapsed())
+        _add(kind, file, document, found, problems)
+    return found
+
+
+def _strict_metadata(path: str) -> EvalMetadata | None:
+    """The commonest file, in the form that the documents give it; None for any other."""
+    try:
+        document = decoder(EvalMetadata).decode(read_bytes(path))
+    except (OSError, msgspec.MsgspecError):
+        return None
+    return document if document.eval_id is not None else None
+
+
+def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Problems) -> None:
+    if kind == "eval_metadata":
+        _add_metadata(file, document, found, problems)
+    elif kind == "evals":
+        found.suites.append(Suite(file.path, file.place.workspace, document))
+    elif kind == "benchmark":
+        found.benchmarks.append((file, document))
+    elif kind in ("grading", "structural", "timing", "metrics"):
+        problems.add(
+            "warning",
+            "above-runs",
+            file.path,
+            f"a {kind} document that lies above the runs; the runs below it have their own, "
+            "so it was not counted",
+        )
+    else:
+        found.others.append((kind, file, document))
+
+
+def _add_metadata(
+    file: FilePlace, document: EvalMetadata, found: Files, problems: Problems
+) -> None:
+    """The metadata in the eval's own folder counts before that of a single run."""
+    folder = folder_of(file.place)
+    found.metadata_places.append(file.place)
+    known = found.metadata.setdefault(folder, document)
+    if known is not document and str(known.eval_id) != str(document.eval_id):
+        problems.add(
+            "warning",
+            "disagree",
+            file.path,
+            f"eval id {document.eval_id!r}, but the same eval's metadata elsewhere says {known.eval_id!r}, "
+            "which was used",
+            where="$.eval_id",
+        )
+
+
+def _unknown(raw: Any) -> str:
+    what = f"an object with {', '.join(list(raw)[:5])}" if isinstance(raw, dict) and raw else type(raw).__name__
+    return f"not read: {what} is none of the known documents"

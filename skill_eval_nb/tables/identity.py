@@ -1,0 +1,134 @@
+"""Who is who: the id and name of each eval, and the skill of each workspace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from skill_eval_nb.documents import EvalMetadata
+from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, Place, Problems
+from skill_eval_nb.workspace.names import eval_parts, is_container, slug
+
+
+class EvalKey(NamedTuple):
+    """An eval as the tables name it."""
+
+    id: str
+    name: str
+
+
+class EvalFolder(NamedTuple):
+    """The folder of an eval in an iteration of a workspace."""
+
+    workspace: str
+    iteration: str
+    folder: str
+
+
+EvalKeys = dict[EvalFolder, EvalKey]
+
+PLACEHOLDERS = frozenset(("", "-", "—", "unknown", "n/a", "none", "null", "tbd"))
+
+
+def stated(text: str | None) -> str | None:
+    """A text that says something: None for placeholders such as ``<model-name>``.
+
+    >>> stated("<model-name>"), stated("—"), stated("pdf")
+    (None, None, 'pdf')
+    """
+    if text is None or text.strip().lower() in PLACEHOLDERS:
+        return None
+    return None if text.startswith("<") and text.endswith(">") else text
+
+
+def folder_of(place: Place) -> EvalFolder:
+    """The eval's folder that a place lies in."""
+    return EvalFolder(place.workspace, place.iteration, place.eval)
+
+
+def identify(
+    places: Iterable[Place], metadata: Mapping[EvalFolder, EvalMetadata], problems: Problems
+) -> EvalKeys:
+    """The id and name of each eval's folder: from its metadata, else from its name.
+
+    Two folders of an iteration that claim the same id stay two evals: the later one keeps
+    its folder's name as its id, and a problem says so.
+    """
+    keys: EvalKeys = {}
+    taken: dict[tuple[str, str, str], str] = {}
+    for folder in dict.fromkeys(map(folder_of, places)):
+        number, rest = eval_parts(folder.folder)
+        described = metadata.get(folder)
+        name = (described and stated(described.eval_name)) or rest
+        told = described.eval_id if described else None
+        id_ = str(told) if told is not None else number or folder.folder
+        if folder.folder == UNSTATED:
+            id_, name = UNSTATED, name if described else UNSTATED
+        owner = taken.setdefault((folder.workspace, folder.iteration, id_), folder.folder)
+        if owner != folder.folder:
+            problems.add(
+                "warning",
+                "duplicate-id",
+                f"{folder.workspace}/{folder.folder}",
+                f"eval id {id_} is also claimed by {owner}; this folder's name is used as its id",
+            )
+            id_ = folder.folder
+        keys[folder] = EvalKey(id_, name)
+    return keys
+
+
+class EvalIndex:
+    """Finds the eval of an iteration that an id and a name from elsewhere speak of."""
+
+    def __init__(self, keys: EvalKeys) -> None:
+        self._by_name: dict[tuple[str, str, str], EvalKey] = {}
+        self._by_id: dict[tuple[str, str, str], EvalKey] = {}
+        for (workspace, iteration, folder), key in keys.items():
+            self._by_id.setdefault((workspace, iteration, key.id), key)
+            for name in (key.name, folder, eval_parts(folder)[1]):
+                self._by_name.setdefault((workspace, iteration, slug(name)), key)
+
+    def find(
+        self, workspace: str, iteration: str, id_: str | None, name: str | None
+    ) -> EvalKey | None:
+        """The eval, or None. A known name decides; else the id does."""
+        for text in (name, id_):
+            if text and not text.isdecimal():
+                key = self._by_name.get((workspace, iteration, slug(text)))
+                if key is not None:
+                    return key
+        return self._by_id.get((workspace, iteration, id_)) if id_ is not None else None
+
+
+def skill_of(workspace: str, told: Iterable[str | None]) -> str:
+    """The skill that a workspace evaluates: as its documents say, else by its folder's name.
+
+    >>> skill_of("/x/skills/tdd-workspace", []), skill_of("/x/pdf/evals", [])
+    ('tdd', 'pdf')
+    """
+    for text in told:
+        if (name := stated(text)) is not None:
+            return name
+    path = os.path.abspath(workspace)
+    name = os.path.basename(path)
+    while is_container(name) and os.path.dirname(path) != path:
+        path = os.path.dirname(path)
+        name = os.path.basename(path)
+    return name.removesuffix("-workspace") or name
+
+
+def iteration_named(iteration: str | int | None, known: Iterable[str]) -> str:
+    """The name of an iteration that a document gives as a number or a name.
+
+    >>> iteration_named(2, ["iteration-2"]), iteration_named("5b", []), iteration_named(None, [])
+    ('iteration-2', 'iteration-5b', 'none')
+    """
+    if iteration is None or str(iteration) == "":
+        return NO_ITERATION
+    text = str(iteration)
+    names = list(known)
+    for candidate in (text, f"iteration-{text}"):
+        if candidate in names:
+            return candidate
+    return text if not text[0].isdigit() else f"iteration-{text}"

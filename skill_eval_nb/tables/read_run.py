@@ -1,0 +1,107 @@
+"""Read what lies in a run's folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from skill_eval_nb.documents import Grading, Judging, Metrics, Structural, Timing
+from skill_eval_nb.documents.dialects import read
+from skill_eval_nb.workspace import UNSTATED, Place, Problems, RunPlace
+from skill_eval_nb.workspace.layout import TRACES
+from skill_eval_nb.workspace.names import is_configuration, natural
+from skill_eval_nb.workspace.reading import load_document, load_raw
+
+from .runs import RunDocuments
+
+
+def read_run(run: RunPlace, problems: Problems) -> Iterator[tuple[Place, int, RunDocuments]]:
+    """The run of a folder, with its place and number; several where one file grades several."""
+    documents = RunDocuments(run.path)
+    path, files = run.path, run.files
+    if "structural.json" in files:
+        documents.structural = load_document(f"{path}/structural.json", Structural, problems)
+    if "timing.json" in files:
+        documents.timing = load_document(f"{path}/timing.json", Timing, problems)
+    documents.metrics = _metrics(run, problems)
+    documents.took_place = run.has_outputs or not TRACES.isdisjoint(files)
+    if run.has_judgings:
+        documents.judgings = list(_judgings(f"{path}/judgings", problems))
+    grading = _grading_path(run)
+    if grading is None:
+        yield run.place, run.number, documents
+        return
+    if run.place.configuration == UNSTATED or run.grading is not None:
+        raw = load_raw(grading, problems)
+        sides = list(_sides(raw))
+        if sides:
+            for configuration, number, part in sides:
+                place = replace(run.place, configuration=configuration)
+                yield place, number, RunDocuments(path, _from_raw(part, grading, problems))
+            return
+        documents.grading = None if raw is None else _from_raw(raw, grading, problems)
+    else:
+        documents.grading = load_document(grading, Grading, problems)
+    if documents.grading is None:
+        documents.unreadable = True
+    yield _told_place(run.place, documents.grading), run.number, documents
+
+
+def _grading_path(run: RunPlace) -> str | None:
+    if run.grading is not None:
+        return run.grading
+    if "grading.json" in run.files:
+        return f"{run.path}/grading.json"
+    inside = f"{run.path}/outputs/grading.json"
+    return inside if run.has_outputs and os.path.isfile(inside) else None
+
+
+def _metrics(run: RunPlace, problems: Problems) -> Metrics | None:
+    if "metrics.json" in run.files:
+        return load_document(f"{run.path}/metrics.json", Metrics, problems)
+    inside = f"{run.path}/outputs/metrics.json"
+    if run.has_outputs and os.path.isfile(inside):
+        return load_document(inside, Metrics, problems)
+    return None
+
+
+def _judgings(folder: str, problems: Problems) -> Iterator[Judging]:
+    for name in sorted(os.listdir(folder), key=natural):
+        if name.endswith(".json"):
+            judging = load_document(f"{folder}/{name}", Judging, problems)
+            if judging is not None:
+                yield judging
+
+
+def _sides(raw: Any) -> Iterator[tuple[str, int, Any]]:
+    """The parts of a grading that grades several runs: by configuration, or in a list."""
+    if not isinstance(raw, dict):
+        return
+    listed = raw.get("runs")
+    if isinstance(listed, list) and all(isinstance(one, dict) for one in listed):
+        met: dict[str, int] = {}
+        for one in listed:
+            names = (one.get(key) for key in ("configuration", "config", "condition"))
+            name = next((text for text in names if isinstance(text, str)), UNSTATED)
+            met[name] = met.get(name, 0) + 1
+            number = one.get("run_number")
+            yield name, number if type(number) is int else met[name], one
+        return
+    for key, part in raw.items():
+        if is_configuration(key) and isinstance(part, dict):
+            yield key, 1, part
+
+
+def _from_raw(raw: Any, path: str, problems: Problems) -> Grading:
+    grading, faults = read("grading", raw)
+    problems.add_faults(path, faults.collapsed())
+    return grading
+
+
+def _told_place(place: Place, grading: Grading | None) -> Place:
+    """The place, with the configuration that the grading names where the folders name none."""
+    if place.configuration == UNSTATED and grading is not None and grading.configuration:
+        return replace(place, configuration=grading.configuration)
+    return place

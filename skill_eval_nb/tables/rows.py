@@ -1,0 +1,101 @@
+"""Collect rows as plain tuples, and turn them into frames of the declared columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .columns import RUN_KEYS, TABLES
+from .frames import columns, schema, series
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ENOUGH = 50_000
+"""Rows after which a table's tuples are packed into a frame, so that memory stays low."""
+
+
+class RunKey(NamedTuple):
+    """The keys of a run, in the order of the tables."""
+
+    workspace: str
+    skill: str
+    iteration: str
+    eval_id: str
+    eval_name: str
+    configuration: str
+    run_number: int
+
+
+class Rows:
+    """The rows of all tables while they are read.
+
+    Rows of run-level tables begin with the index of their `RunKey` (see `key`) in place of
+    its fields, which are filled in at the end.
+    """
+
+    def __init__(self) -> None:
+        self._keys: list[RunKey] = []
+        self._rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in TABLES}
+        self._packed: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
+
+    def key(self, key: RunKey) -> int:
+        """Remember a run's keys; gives the index that its rows begin with."""
+        self._keys.append(key)
+        return len(self._keys) - 1
+
+    def __getitem__(self, table: str) -> list[tuple[Any, ...]]:
+        return self._rows[table]
+
+    def pack(self) -> None:
+        """Pack the tables that have grown large."""
+        for name, rows in self._rows.items():
+            if len(rows) >= ENOUGH:
+                self._pack(name)
+
+    def _pack(self, name: str) -> None:
+        import polars as pl
+
+        names, types = _layout(name)
+        values = columns(self._rows[name], len(names))
+        self._packed[name].append(
+            pl.DataFrame([series(column, one, types[column]) for column, one in zip(names, values, strict=True)])
+        )
+        self._rows[name].clear()
+
+    def frames(self, names: list[str]) -> dict[str, pl.DataFrame]:
+        """The tables as frames, in the order they were collected."""
+        import polars as pl
+
+        types = schema(TABLES["runs"])
+        keys = pl.DataFrame(
+            [
+                series(column.name, values, types[column.name])
+                for column, values in zip(RUN_KEYS, columns(self._keys, len(RUN_KEYS)), strict=True)
+            ]
+        )
+        frames = {}
+        for name in names:
+            self._pack(name)
+            frame = pl.concat(self._packed.pop(name))
+            if is_run_level(name):
+                frame = pl.concat(
+                    [keys[frame["key"]], frame.drop("key")], how="horizontal", rechunk=False
+                )
+            frames[name] = frame
+        return frames
+
+
+def is_run_level(table: str) -> bool:
+    """Whether a table's rows belong to a run."""
+    return TABLES[table].columns[: len(RUN_KEYS)] == RUN_KEYS
+
+
+def _layout(table: str) -> tuple[list[str], dict[str, Any]]:
+    """The columns that the tuples of a table hold, and their types."""
+    import polars as pl
+
+    types = schema(TABLES[table])
+    if not is_run_level(table):
+        return list(types), types
+    names = ["key", *list(types)[len(RUN_KEYS) :]]
+    return names, {"key": pl.UInt32, **types}

@@ -1,0 +1,105 @@
+"""Files to documents: strictly and fast, else tolerantly with a problem row for each repair."""
+
+from __future__ import annotations
+
+import os
+import stat
+from functools import cache
+from typing import Any, TypeVar
+
+import msgspec
+
+from skill_eval_nb.documents import Document, Faults, NotJSON, mend, parse
+
+from .problems import Problems
+
+D = TypeVar("D", bound=Document)
+
+MAX_BYTES = 64 * 1024 * 1024
+"""A larger JSON file is no evaluation document: it is reported, not read."""
+
+_CHUNK = 1 << 16
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+class TooLarge(OSError):
+    """A file above `MAX_BYTES`."""
+
+
+def read_bytes(path: str) -> bytes:
+    """The bytes of a regular file; a pipe or device is never waited for.
+
+    Raises:
+        OSError: where it cannot be read, is no regular file, or is `TooLarge`.
+    """
+    descriptor = os.open(path, _FLAGS)
+    try:
+        data = os.read(descriptor, _CHUNK)
+        if len(data) < _CHUNK and data:
+            return data
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(0, "it is no regular file")
+        if status.st_size > MAX_BYTES:
+            raise TooLarge(0, f"it has {status.st_size / 1e6:.0f} MB; at most {MAX_BYTES >> 20} are read")
+        chunks = [data]
+        while data:
+            data = os.read(descriptor, 1 << 20)
+            chunks.append(data)
+        return b"".join(chunks)
+    finally:
+        os.close(descriptor)
+
+
+def load_raw(path: str, problems: Problems) -> Any:
+    """The plain JSON value of a file, or None where it cannot be read (a problem says why)."""
+    data = _bytes(path, problems)
+    return None if data is None else _parse(data, path, problems)
+
+
+def load_document(path: str, document: type[D], problems: Problems) -> D | None:
+    """A file as `document`, or None where it cannot be read (a problem says why)."""
+    data = _bytes(path, problems)
+    if data is None:
+        return None
+    try:
+        return decoder(document).decode(data)
+    except msgspec.MsgspecError:
+        raw = _parse(data, path, problems)
+        return None if raw is None else mend_document(raw, path, document, problems)
+
+
+def mend_document(raw: Any, path: str, document: type[D], problems: Problems) -> D:
+    """A plain JSON value as `document`; what had to be repaired is among the problems."""
+    value, faults = mend(raw, document)
+    problems.add_faults(path, faults.collapsed())
+    return value
+
+
+@cache
+def decoder(document: type[D]) -> msgspec.json.Decoder[D]:
+    """The strict decoder of a document."""
+    return msgspec.json.Decoder(document)
+
+
+def _bytes(path: str, problems: Problems) -> bytes | None:
+    try:
+        return read_bytes(path)
+    except TooLarge as error:
+        problems.add("error", "too-large", path, f"not read: {error.strerror}")
+    except PermissionError:
+        problems.add("error", "no-permission", path, "this file may not be read; check its permissions")
+    except OSError as error:
+        problems.add("error", "unreadable", path, f"this file cannot be read: {error.strerror}")
+    return None
+
+
+def _parse(data: bytes, path: str, problems: Problems) -> Any:
+    faults = Faults()
+    try:
+        raw = parse(data, faults)
+    except NotJSON as error:
+        problems.add("error", "not-json", path, f"{error}; nothing of this file was used")
+        return None
+    problems.add_faults(path, faults)
+    return raw
