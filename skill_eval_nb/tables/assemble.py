@@ -23,9 +23,6 @@ from .suites import add_suites
 if TYPE_CHECKING:
     import polars as pl
 
-Told = dict[RunId, tuple[EvalKey, RunDocuments]]
-
-
 def assemble(layout: Layout, base: str, texts: bool, problems: Problems) -> dict[str, pl.DataFrame]:
     """The tables of what was laid out: `runs` alone, or with `texts` every table.
 
@@ -67,7 +64,7 @@ def _add_runs(
 ) -> None:
     """Add the runs on disk, completed by what benchmarks state of them, then those only stated."""
     on_disk = {_run_id(run.place, run.number, who) for run in layout.runs} if who.benchmarks else set()
-    told = stated_runs(who.benchmarks, who.index, on_disk)
+    told = stated_runs(who.benchmarks, who.index, on_disk, problems)
     for position, run in enumerate(layout.runs):
         for place, number, documents in read_run(run, problems):
             run_id = _run_id(place, number, who)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -31,6 +31,10 @@ from .runs import RunDocuments
 
 DELTA = "delta"
 """The key of `run_summary` that holds differences and is no configuration."""
+
+
+Told = dict["RunId", tuple[EvalKey, RunDocuments]]
+"""Runs that benchmarks state, with the eval they are of and their figures as documents."""
 
 
 class RunId(NamedTuple):
@@ -78,11 +82,14 @@ def stating(
 
 
 def stated_runs(
-    benchmarks: Iterable[Stating], index: EvalIndex, on_disk: Mapping[RunId, Any]
-) -> dict[RunId, tuple[EvalKey, RunDocuments]]:
-    """The runs that the benchmarks state, by their keys; the first to state a run counts."""
+    benchmarks: Iterable[Stating], index: EvalIndex, on_disk: Set[RunId], problems: Problems
+) -> Told:
+    """The runs that the benchmarks state, by the keys of the run on disk where there is one.
+
+    The first benchmark to state a run counts.
+    """
     iterations = {(run.workspace, run.iteration) for run in on_disk}
-    found: dict[RunId, tuple[EvalKey, RunDocuments]] = {}
+    found: Told = {}
     for one in benchmarks:
         met: Counter[tuple[str, str]] = Counter()
         first = min((run.run_number for run in one.document.runs if run.run_number is not None), default=1)
@@ -100,7 +107,54 @@ def stated_runs(
                 number = run.run_number + (first == 0)
             run_id = RunId(one.place.workspace, iteration, key.id, configuration, number)
             found.setdefault(run_id, (key, _documents(run, one)))
-    return found
+    return _renumbered(_renamed(found, on_disk, problems), on_disk)
+
+
+def _renamed(told: Told, on_disk: Set[RunId], problems: Problems) -> Told:
+    """The same with configurations called as on disk.
+
+    Some tools know two names for configurations only, and write with_skill and
+    without_skill whatever was compared. Where one configuration is on disk alone, one is
+    stated alone, and their evals are the same, they are the same runs.
+    """
+    disk: dict[tuple[str, str], dict[str, set[str]]] = {}
+    stated_: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for runs, groups in ((on_disk, disk), (told, stated_)):
+        for run in runs:
+            sides = groups.setdefault((run.workspace, run.iteration), {})
+            sides.setdefault(run.configuration, set()).add(run.eval_id)
+    names: dict[tuple[str, str, str], str] = {}
+    for iteration, sides in stated_.items():
+        there = disk.get(iteration, {})
+        alone = [side for side in sides if side not in there]
+        other = [side for side in there if side not in sides]
+        if len(alone) == len(other) == 1 and sides[alone[0]] == there[other[0]]:
+            names[(*iteration, alone[0])] = other[0]
+            path = next(one.path for run, (_, one) in told.items() if run[:2] == iteration)
+            problems.add(
+                "info",
+                "renamed-configuration",
+                path,
+                f"its {alone[0]} are the runs that are called {other[0]} on disk",
+            )
+    return {
+        run._replace(configuration=names.get((*run[:2], run.configuration), run.configuration)): one
+        for run, one in told.items()
+    }
+
+
+def _renumbered(told: Told, on_disk: Set[RunId]) -> Told:
+    """The same with a sole run of an eval and configuration numbered as the sole one on disk."""
+    numbers: dict[tuple[str, ...], list[int]] = {}
+    for run in on_disk:
+        numbers.setdefault(run[:4], []).append(run.number)
+    times = Counter(run[:4] for run in told)
+    return {
+        run._replace(number=numbers[run[:4]][0])
+        if times[run[:4]] == 1 and len(numbers.get(run[:4], ())) == 1
+        else run: one
+        for run, one in told.items()
+    }
 
 
 def _own_iteration(

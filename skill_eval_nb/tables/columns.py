@@ -5,6 +5,7 @@ Nulls mean "not known", never 0. Keys (`workspace` … `run_number`) are never n
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from typing import Literal
 
@@ -324,3 +325,20 @@ TABLES: dict[str, Table] = {
     )
 }
 """The tables by name."""
+
+
+def find(name: str) -> Table:
+    """The table of this name.
+
+    Raises:
+        KeyError: where there is none; the message names the nearest one.
+
+    >>> find("run")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    KeyError: 'There is no table `run`. Did you mean `runs`? There are: evals, ...'
+    """
+    if name not in TABLES:
+        near = difflib.get_close_matches(name, TABLES, n=1)
+        hint = f" Did you mean `{near[0]}`?" if near else ""
+        raise KeyError(f"There is no table `{name}`.{hint} There are: {', '.join(TABLES)}.")
+    return TABLES[name]

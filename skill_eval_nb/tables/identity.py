@@ -50,19 +50,26 @@ def folder_of(place: Place) -> EvalFolder:
 def identify(
     places: Iterable[Place], metadata: Mapping[EvalFolder, EvalMetadata], problems: Problems
 ) -> EvalKeys:
-    """The id and name of each eval's folder: from its metadata, else from its name.
+    """The id and name of each eval's folder.
 
-    Two folders of an iteration that claim the same id stay two evals: the later one keeps
-    its folder's name as its id, and a problem says so.
+    They come from its metadata, else from its name, else from the metadata that a folder of
+    the same name has in another iteration. Two folders of an iteration that claim the same
+    id stay two evals: the later one keeps its folder's name as its id, and a problem says so.
     """
     keys: EvalKeys = {}
+    elsewhere = {
+        (folder.workspace, folder.folder): str(described.eval_id)
+        for folder, described in metadata.items()
+        if described.eval_id is not None
+    }
     taken: dict[tuple[str, str, str], str] = {}
     for folder in dict.fromkeys(map(folder_of, places)):
         number, rest = eval_parts(folder.folder)
         described = metadata.get(folder)
         name = (described and stated(described.eval_name)) or rest
         told = described.eval_id if described else None
-        id_ = str(told) if told is not None else number or folder.folder
+        id_ = str(told) if told is not None else number
+        id_ = id_ or elsewhere.get((folder.workspace, folder.folder)) or folder.folder
         if folder.folder == UNSTATED:
             id_, name = UNSTATED, name if described else UNSTATED
         owner = taken.setdefault((folder.workspace, folder.iteration, id_), folder.folder)

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .columns import TABLES
+from .columns import TABLES, find
 from .frames import Backend, to_pandas, to_polars
 
 if TYPE_CHECKING:
@@ -52,10 +52,7 @@ class Workspace:
         Raises:
             KeyError: for a name that is no table; the message names the nearest one.
         """
-        if name not in TABLES:
-            near = difflib.get_close_matches(name, TABLES, n=1)
-            hint = f" Did you mean `{near[0]}`?" if near else ""
-            raise KeyError(f"There is no table `{name}`.{hint} There are: {', '.join(TABLES)}.")
+        find(name)
         if name not in self._frames:
             self._frames |= self._reader(name != "runs")
         return self._frames[name]
@@ -96,6 +93,16 @@ class Workspace:
             }
 
         return Workspace(reader, self.path, self.backend)
+
+    def __repr__(self) -> str:
+        from .view import text
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        from .view import html
+
+        return html(self)
 
     def __getattr__(self, name: str) -> Any:
         if name in TABLES:
