@@ -144,17 +144,23 @@ def _renamed(told: Told, on_disk: Set[RunId], problems: Problems) -> Told:
 
 
 def _renumbered(told: Told, on_disk: Set[RunId]) -> Told:
-    """The same with a sole run of an eval and configuration numbered as the sole one on disk."""
+    """The same with sole runs of an eval and configuration fitted to those on disk.
+
+    A sole one on disk is the same run, whatever its number. Where there are several on
+    disk, the one stated is their aggregate, and no run.
+    """
     numbers: dict[tuple[str, ...], list[int]] = {}
     for run in on_disk:
         numbers.setdefault(run[:4], []).append(run.number)
     times = Counter(run[:4] for run in told)
-    return {
-        run._replace(number=numbers[run[:4]][0])
-        if times[run[:4]] == 1 and len(numbers.get(run[:4], ())) == 1
-        else run: one
-        for run, one in told.items()
-    }
+    fitted: Told = {}
+    for run, one in told.items():
+        there = numbers.get(run[:4], [])
+        if times[run[:4]] > 1 or not there:
+            fitted[run] = one
+        elif len(there) == 1:
+            fitted[run._replace(number=there[0])] = one
+    return fitted
 
 
 def _own_iteration(

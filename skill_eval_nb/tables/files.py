@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from skill_eval_nb.documents import Benchmark, EvalMetadata, Evals
+from skill_eval_nb.documents import Benchmark, EvalMetadata, Evals, Expectation
 from skill_eval_nb.documents.dialects import kind_of, read
 from skill_eval_nb.workspace import FilePlace, Place, Problems
 from skill_eval_nb.workspace.reading import decoder, load_raw, read_bytes
@@ -58,12 +58,33 @@ def read_files(files: list[FilePlace], problems: Problems) -> Files:
     return found
 
 
+class _Texts(msgspec.Struct, forbid_unknown_fields=True):
+    """Metadata whose assertions are plain texts."""
+
+    eval_id: str | int
+    eval_name: str | None = None
+    prompt: str | None = None
+    assertions: list[str] = []
+
+
+_TEXTS = msgspec.json.Decoder(_Texts)
+
+
 def _strict_metadata(path: str) -> EvalMetadata | None:
-    """The commonest file, in the form that the documents give it; None for any other."""
+    """The commonest file, in the forms that the documents give it; None for any other."""
     try:
-        document = decoder(EvalMetadata).decode(read_bytes(path))
-    except (OSError, msgspec.MsgspecError):
+        data = read_bytes(path)
+    except OSError:
         return None
+    try:
+        document = decoder(EvalMetadata).decode(data)
+    except msgspec.MsgspecError:
+        try:
+            plain = _TEXTS.decode(data)
+        except msgspec.MsgspecError:
+            return None
+        texts = [Expectation(text=text) for text in plain.assertions]
+        return EvalMetadata(plain.eval_id, plain.eval_name, plain.prompt, texts)
     return document if document.eval_id is not None else None
 
 

@@ -15,19 +15,21 @@ from skill_eval_nb.documents import (
     TriggerSet,
 )
 from skill_eval_nb.workspace import UNSTATED, Problems
-from skill_eval_nb.workspace.names import eval_parts, is_configuration
+from skill_eval_nb.workspace.names import eval_parts
 
 from .identity import EvalIndex, EvalKey
 from .rows import RunKey, Rows
 
 
 class Home(NamedTuple):
-    """Where a document belongs: the workspace's folder, its name and skill, and the iteration."""
+    """Where a document belongs: the workspace's folder, its name and skill, the iteration, and
+    the configurations of the runs there."""
 
     folder: str
     workspace: str
     skill: str
     iteration: str
+    configurations: frozenset[str]
 
 
 def add_remark(
@@ -65,7 +67,7 @@ def _add_feedback(
         text, number = review.run_id, 1
         if run := re.fullmatch(r"(.+)[-_/]run[-_]?(\d+)", text):
             text, number = run[1], int(run[2])
-        named, side = _sides_of(text)
+        named, side = _sides_of(text, home.configurations)
         key = index.find(home.folder, home.iteration, eval_parts(named)[0], named)
         if key is None or side is None:
             problems.add(
@@ -86,16 +88,17 @@ def _add_feedback(
         )
 
 
-def _sides_of(run_id: str) -> tuple[str, str | None]:
-    """The eval and the configuration that a run id names.
+def _sides_of(run_id: str, known: frozenset[str]) -> tuple[str, str | None]:
+    """The eval and the configuration that a run id names; `known` are those of the runs.
 
-    >>> _sides_of("eval-0-with_skill"), _sides_of("crud-api-without_skill"), _sides_of("x")
-    (('eval-0', 'with_skill'), ('crud-api', 'without_skill'), ('x', None))
+    >>> _sides_of("eval-0-with_skill", frozenset()), _sides_of("api-v2", frozenset(["v2"]))
+    (('eval-0', 'with_skill'), ('api', 'v2'))
     """
-    for cut in re.finditer(r"[-/]", run_id):
-        if is_configuration(run_id[cut.end() :]):
-            return run_id[: cut.start()], run_id[cut.end() :]
-    return run_id, None
+    for side in sorted(known, key=len, reverse=True):
+        if re.search(rf"[-_/]{re.escape(side)}$", run_id):
+            return run_id[: -len(side) - 1], side
+    found = re.fullmatch(r"(.+?)[-/]((?:with|without|old|new|no)[-_]skill|baseline)", run_id)
+    return (found[1], found[2]) if found else (run_id, None)
 
 
 def _add_comparison(path: str, home: Home, one: Comparison, rows: Rows) -> None:

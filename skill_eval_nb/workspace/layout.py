@@ -76,6 +76,9 @@ def lay_out(folders: list[Folder]) -> Layout:
         mine = OF_RUNS if folder.path in runs else frozenset[str]()
         if mine:
             layout.runs.append(_run(folder, runs))
+        if folder.name.lower() in ("grading", "gradings"):
+            layout.runs += [_run_in_grading_folder(folder, name) for name in sorted(folder.files)]
+            continue
         for name in sorted(folder.files):
             if name in mine or not _TELLING.fullmatch(name):
                 continue
@@ -84,8 +87,6 @@ def lay_out(folders: list[Folder]) -> Layout:
                 layout.runs.append(run)
             else:
                 layout.files.append(FilePlace(f"{folder.path}/{name}", place_of_file(folder)))
-        if folder.name.lower() in ("grading", "gradings"):
-            layout.runs += [_run_in_grading_folder(folder, name) for name in sorted(folder.files)]
     return layout
 
 

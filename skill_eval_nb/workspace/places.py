@@ -82,8 +82,9 @@ def place_of_file(folder: Folder) -> Place:
         return _place_of_root(folder) if is_configuration(folder.name) else home_of(folder)
     if is_configuration(folder.name):
         return _side_of(folder.parent, folder.name)
-    holds_runs = is_eval(folder.name) or "eval_metadata.json" in folder.files
-    if holds_runs and not is_iteration(folder.name):
+    if is_iteration(folder.name) or is_container(folder.name) or "benchmark.json" in folder.files:
+        return home_of(folder)
+    if is_eval(folder.name) or "eval_metadata.json" in folder.files:
         return replace(home_of(folder.parent), eval=folder.name)
     return home_of(folder)
 
