@@ -7,21 +7,35 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.workspace import Layout, Place, Problems, RunPlace
+from skill_eval_nb.workspace import (
+    Catalogue,
+    EvalKey,
+    Files,
+    Layout,
+    Place,
+    Problems,
+    RunDocuments,
+    RunId,
+    catalogue,
+    compare,
+    complete,
+    folder_of,
+    read_files,
+    read_run,
+    stated,
+    stated_runs,
+)
 
-from .benchmarks import RunId, add_stated, compare, complete, stated_runs
-from .catalogue import Catalogue, catalogue
 from .columns import TABLES
-from .files import Files, read_files
-from .identity import EvalKey, folder_of, stated
-from .read_run import read_run
 from .remarks import Home, add_remark
-from .rows import Rows
-from .runs import RunDocuments, add_texts, figures
+from .rows import Rows, RunKey
+from .runs import add_texts, figures
+from .stated import add_stated
 from .suites import add_suites
 
 if TYPE_CHECKING:
     import polars as pl
+
 
 def assemble(layout: Layout, base: str, texts: bool, problems: Problems) -> dict[str, pl.DataFrame]:
     """The tables of what was laid out: `runs` alone, or with `texts` every table.
@@ -65,13 +79,24 @@ def _add_runs(
     layout: Layout, files: Files, who: Catalogue, texts: bool, rows: Rows, problems: Problems
 ) -> None:
     """Add the runs on disk, completed by what benchmarks state of them, then those only stated."""
-    on_disk = {_run_id(run.place, run.number, who) for run in layout.runs} if who.benchmarks else set()
+    on_disk = (
+        {_run_id(run.place, run.number, who) for run in layout.runs} if who.benchmarks else set()
+    )
     told = stated_runs(who.benchmarks, who.index, on_disk, problems)
     for position, run in enumerate(layout.runs):
         for place, number, documents in read_run(run, problems):
             run_id = _run_id(place, number, who)
             _tell_models(documents, place, files)
-            _add_run(run_id, who.eval_of(place), documents, told.pop(run_id, None), who, texts, rows, problems)
+            _add_run(
+                run_id,
+                who.eval_of(place),
+                documents,
+                told.pop(run_id, None),
+                who,
+                texts,
+                rows,
+                problems,
+            )
         if position % 256 == 0:
             rows.pack()
     for run_id, (key, documents) in told.items():
@@ -107,7 +132,13 @@ def _add_run(
     if told is not None:
         compare(run_id, row[1], told[1], who.below(documents.path), problems)
     number = rows.key(
-        who.run_key(run_id.workspace, run_id.iteration, key, run_id.configuration, run_id.number)
+        RunKey(
+            *who.names[run_id.workspace],
+            run_id.iteration,
+            *key,
+            run_id.configuration,
+            run_id.number,
+        )
     )
     rows["runs"].append((number, *row[:-1], who.below(documents.path)))
     if texts:

@@ -61,7 +61,9 @@ WORKSPACE = (
     _text("workspace", "folder of the workspace, below what was loaded", "never"),
     _text("skill", "the skill that is evaluated", "never"),
 )
-ITERATION = _text("iteration", "name of the iteration; `none` where there is no such level", "never")
+ITERATION = _text(
+    "iteration", "name of the iteration; `none` where there is no such level", "never"
+)
 EVAL = (
     _text("eval_id", "id of the eval, as text", "never"),
     _text("eval_name", "name of the eval; its id where it has none", "never"),
@@ -196,7 +198,11 @@ TABLES: dict[str, Table] = {
             "a remark on a run, or on a benchmark",
             (
                 *RUN_KEYS,
-                _text("kind", "uncertainty, needs_review, workaround, factual_issue or analyst", "never"),
+                _text(
+                    "kind",
+                    "uncertainty, needs_review, workaround, factual_issue or analyst",
+                    "never",
+                ),
                 _text("text", "the remark", "never"),
             ),
         ),
@@ -303,7 +309,11 @@ TABLES: dict[str, Table] = {
                 *WORKSPACE,
                 ITERATION,
                 _text("configuration", "the configuration, or `delta`", "never"),
-                _text("metric", "pass_rate, time_seconds, …; rubric dimensions as `rubric:name`", "never"),
+                _text(
+                    "metric",
+                    "pass_rate, time_seconds, …; rubric dimensions as `rubric:name`",
+                    "never",
+                ),
                 _text("statistic", "mean, stddev, min, max, n, value", "never"),
                 _number("value", "the figure", null="it could not be read as a number"),
                 _text("printed", "the figure as it was printed", "never"),
@@ -314,7 +324,9 @@ TABLES: dict[str, Table] = {
             "problems",
             "a problem",
             (
-                _text("severity", "error (could not be used), warning (look at it) or info", "never"),
+                _text(
+                    "severity", "error (could not be used), warning (look at it) or info", "never"
+                ),
                 _text("code", "kind of problem", "never"),
                 _text("path", "file or folder, below what was loaded", "never"),
                 _text("where", "JSON path in the file", "it is about the file or folder itself"),

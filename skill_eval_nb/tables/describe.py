@@ -9,7 +9,13 @@ from .columns import TABLES, find
 if TYPE_CHECKING:
     import polars as pl
 
-_TYPES = {"text": "text", "whole": "whole number", "number": "number", "flag": "true or false", "list": "list of texts"}
+_TYPES = {
+    "text": "text",
+    "whole": "whole number",
+    "number": "number",
+    "flag": "true or false",
+    "list": "list of texts",
+}
 
 
 def describe(table: str | None = None) -> pl.DataFrame:

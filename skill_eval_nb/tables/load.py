@@ -54,9 +54,7 @@ def load(path: PathLike | Iterable[PathLike], backend: Backend = "polars") -> Wo
     if not layout.runs and not layout.files:
         raise NothingToLoad(_nothing(roots, problems))
     met = tuple(problems)
-    return Workspace(
-        lambda texts: assemble(layout, base, texts, Problems(met)), base, backend
-    )
+    return Workspace(lambda texts: assemble(layout, base, texts, Problems(met)), base, backend)
 
 
 def _roots(path: PathLike | Iterable[PathLike]) -> list[str]:

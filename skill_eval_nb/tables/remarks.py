@@ -14,16 +14,16 @@ from skill_eval_nb.documents import (
     SuggestionAggregate,
     TriggerSet,
 )
-from skill_eval_nb.workspace import UNSTATED, Problems
+from skill_eval_nb.workspace import UNSTATED, EvalIndex, EvalKey, Problems
 from skill_eval_nb.workspace.names import eval_parts
 
-from .identity import EvalIndex, EvalKey
-from .rows import RunKey, Rows
+from .rows import Rows, RunKey
 
 
 class Home(NamedTuple):
     """Where a document belongs: the workspace's folder, its name and skill, the iteration, and
-    the configurations of the runs there."""
+    the configurations of the runs there.
+    """
 
     folder: str
     workspace: str
@@ -33,7 +33,13 @@ class Home(NamedTuple):
 
 
 def add_remark(
-    kind: str, path: str, home: Home, document: Any, index: EvalIndex, rows: Rows, problems: Problems
+    kind: str,
+    path: str,
+    home: Home,
+    document: Any,
+    index: EvalIndex,
+    rows: Rows,
+    problems: Problems,
 ) -> None:
     """Add the rows of a document of any of these kinds."""
     if kind == "feedback":
@@ -80,7 +86,11 @@ def _add_feedback(
         key = key or EvalKey(named, named)
         rows["feedback"].append(
             (
-                rows.key(RunKey(home.workspace, home.skill, home.iteration, *key, side or UNSTATED, number)),
+                rows.key(
+                    RunKey(
+                        home.workspace, home.skill, home.iteration, *key, side or UNSTATED, number
+                    )
+                ),
                 review.feedback,
                 review.timestamp,
                 document.status,
@@ -179,7 +189,8 @@ def _add_triggers(home: Home, document: TriggerSet, rows: Rows) -> None:
             one.should_trigger,
             one.triggered,
             one.runs,
-            one.trigger_rate if one.trigger_rate is not None or not one.runs or one.triggered is None
+            one.trigger_rate
+            if one.trigger_rate is not None or not one.runs or one.triggered is None
             else one.triggered / one.runs,
             one.split,
             document.description,

@@ -58,7 +58,12 @@ class Rows:
         names, types = _layout(name)
         values = columns(self._rows[name], len(names))
         self._packed[name].append(
-            pl.DataFrame([series(column, one, types[column]) for column, one in zip(names, values, strict=True)])
+            pl.DataFrame(
+                [
+                    series(column, one, types[column])
+                    for column, one in zip(names, values, strict=True)
+                ]
+            )
         )
         self._rows[name].clear()
 

@@ -3,41 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from skill_eval_nb.documents import (
-    GradedExpectation,
-    Grading,
-    Judging,
-    Metrics,
-    RubricScore,
-    Structural,
-    Summary,
-    Timing,
-)
-from skill_eval_nb.workspace import Problems
+from skill_eval_nb.documents import GradedExpectation, Grading, RubricScore, Structural, Summary
+from skill_eval_nb.workspace import Problems, RunDocuments
 
 from .rows import Rows
 
 FAILURES = frozenset(("error", "errored", "failed", "failure", "timeout", "timed_out", "crashed"))
 """What a run's `status` says where the executor failed."""
-
-
-@dataclass(slots=True)
-class RunDocuments:
-    """What lies in a run's folder, as far as it could be read."""
-
-    path: str
-    grading: Grading | None = None
-    structural: Structural | None = None
-    timing: Timing | None = None
-    metrics: Metrics | None = None
-    judgings: list[Judging] = field(default_factory=list)
-    took_place: bool = False
-    unreadable: bool = False
-    executor_model: str | None = None
-    judge_model: str | None = None
 
 
 def counts(expectations: Iterable[GradedExpectation]) -> tuple[int, int, int]:
@@ -54,7 +28,7 @@ def counts(expectations: Iterable[GradedExpectation]) -> tuple[int, int, int]:
 
 
 def share(passed: int, failed: int) -> float | None:
-    """passed / (passed + failed); None where nothing was scored."""
+    """Passed / (passed + failed); None where nothing was scored."""
     scored = passed + failed
     return passed / scored if scored else None
 
@@ -66,7 +40,10 @@ NOTHING: Counted = (None, None, None, None)
 
 
 def count(
-    expectations: Sequence[GradedExpectation], summary: Summary | None, path: str, problems: Problems
+    expectations: Sequence[GradedExpectation],
+    summary: Summary | None,
+    path: str,
+    problems: Problems,
 ) -> Counted:
     """The figures of a grading: counted from the verdicts, else as its summary states them.
 
@@ -88,7 +65,12 @@ def _stated(summary: Summary | None) -> Counted:
     if passed is not None and failed is None and total is not None and total >= passed:
         failed = total - passed
     if passed is not None and failed is not None:
-        return share(passed, failed), passed, failed, total if total is not None else passed + failed
+        return (
+            share(passed, failed),
+            passed,
+            failed,
+            total if total is not None else passed + failed,
+        )
     return summary.pass_rate, passed, failed, total
 
 
@@ -149,7 +131,8 @@ def rubric_mean(
     if not total:
         return stated_mean
     mean = (
-        sum(given.get(name, 1.0) * sum(values) / len(values) for name, values in sums.items()) / total
+        sum(given.get(name, 1.0) * sum(values) / len(values) for name, values in sums.items())
+        / total
     )
     if stated_mean is not None and not documents.judgings and abs(stated_mean - mean) > 0.051:
         problems.add(
@@ -167,7 +150,8 @@ def efficiency(
     structural: float | None, graded: float | None, rubric: float | None
 ) -> float | None:
     """`overall_efficiency`: the mean of the structural (else the graded) pass rate and the
-    normalized rubric score; with one of the two missing, the other."""
+    normalized rubric score; with one of the two missing, the other.
+    """
     checks = graded if structural is None else structural
     if checks is None or rubric is None:
         return rubric if checks is None else checks
@@ -272,9 +256,7 @@ def _not_measured(
     seconds: float | None, tokens: int | None, path: str, problems: Problems
 ) -> tuple[float | None, int | None]:
     """No run takes no time or no tokens: a 0 stands for a figure that was not measured."""
-    which = [
-        name for name, value in (("time", seconds), ("tokens", tokens)) if value == 0
-    ]
+    which = [name for name, value in (("time", seconds), ("tokens", tokens)) if value == 0]
     problems.add(
         "info",
         "zero-means-missing",

@@ -62,7 +62,11 @@ def text(ws: Workspace) -> str:
 def _head(facts: Overview) -> str:
     skills = sorted({line.skill for line in facts.lines})
     shown = ", ".join(skills[:3]) + (f" and {len(skills) - 3} more" if len(skills) > 3 else "")
-    title = f"{'Skill' if len(skills) == 1 else 'Skills'} {shown}" if skills else "Nothing evaluated yet"
+    title = (
+        f"{'Skill' if len(skills) == 1 else 'Skills'} {shown}"
+        if skills
+        else "Nothing evaluated yet"
+    )
     return f"<h3>{escape(title)}</h3><div class='sen-path'>{escape(facts.path)}</div>"
 
 
@@ -79,7 +83,11 @@ def _cards(facts: Overview) -> str:
         (len(configurations), "configurations"),
         (sum(line.n_evals for line in facts.lines), "evals"),
         *((count, f"{status} runs") for status, count in runs.items()),
-        *((facts.severities[one], f"{one}s") for one in ("error", "warning") if facts.severities[one]),
+        *(
+            (facts.severities[one], f"{one}s")
+            for one in ("error", "warning")
+            if facts.severities[one]
+        ),
     ]
     inner = "".join(
         f"<div class='sen-card'><b>{card[0]:,}</b><span>{escape(card[1])}</span></div>"

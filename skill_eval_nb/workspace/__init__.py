@@ -1,8 +1,52 @@
-"""Where evaluation files lie: finding, reading and safe writing; what could not be used."""
+"""Where evaluation files lie: finding, reading and safe writing; who is who; what could not be used."""
 
+from .benchmarks import RunId, Stating, Told, stated_runs
+from .catalogue import Catalogue, below, catalogue
+from .completing import compare, complete
 from .crawl import Folder, crawl
+from .files import Files, Suite, read_files
+from .identity import EvalFolder, EvalIndex, EvalKey, folder_of, stated
 from .layout import FilePlace, Layout, RunPlace, lay_out
 from .names import NO_ITERATION, UNSTATED, natural
 from .places import Place
 from .problems import Problem, Problems
+from .runs import RunDocuments, read_run
+from .suites import Definition, Seen
 from .write import write_atomic
+
+__all__ = [
+    "NO_ITERATION",
+    "UNSTATED",
+    "Catalogue",
+    "Definition",
+    "EvalFolder",
+    "EvalIndex",
+    "EvalKey",
+    "FilePlace",
+    "Files",
+    "Folder",
+    "Layout",
+    "Place",
+    "Problem",
+    "Problems",
+    "RunDocuments",
+    "RunId",
+    "RunPlace",
+    "Seen",
+    "Stating",
+    "Suite",
+    "Told",
+    "below",
+    "catalogue",
+    "compare",
+    "complete",
+    "crawl",
+    "folder_of",
+    "lay_out",
+    "natural",
+    "read_files",
+    "read_run",
+    "stated",
+    "stated_runs",
+    "write_atomic",
+]

@@ -76,7 +76,9 @@ def _leads_outside(path: str, linked: set[str], problems: Problems) -> bool:
     """Whether a link to a folder leads to somewhere that is not listed anyway."""
     real = os.path.realpath(path)
     if any(f"{real}/".startswith(f"{one}/") or f"{one}/".startswith(f"{real}/") for one in linked):
-        problems.add("info", "link", path, f"not followed: it leads to {real}, which is loaded anyway")
+        problems.add(
+            "info", "link", path, f"not followed: it leads to {real}, which is loaded anyway"
+        )
         return False
     linked.add(real)
     return True

@@ -93,9 +93,7 @@ def _side_of(above: Folder, configuration: str) -> Place:
     """A configuration's folder: above it stands the eval, or nothing but an iteration."""
     if is_iteration(above.name) or is_container(above.name):
         return replace(home_of(above), configuration=configuration)
-    return replace(
-        home_of(above.parent or above), eval=above.name, configuration=configuration
-    )
+    return replace(home_of(above.parent or above), eval=above.name, configuration=configuration)
 
 
 def _place_of_root(folder: Folder) -> Place:

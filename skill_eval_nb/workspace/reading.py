@@ -41,7 +41,9 @@ def read_bytes(path: str) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise OSError(0, "it is no regular file")
         if status.st_size > MAX_BYTES:
-            raise TooLarge(0, f"it has {status.st_size / 1e6:.0f} MB; at most {MAX_BYTES >> 20} are read")
+            raise TooLarge(
+                0, f"it has {status.st_size / 1e6:.0f} MB; at most {MAX_BYTES >> 20} are read"
+            )
         chunks = [data]
         while data:
             data = os.read(descriptor, 1 << 20)
@@ -88,7 +90,9 @@ def _bytes(path: str, problems: Problems) -> bytes | None:
     except TooLarge as error:
         problems.add("error", "too-large", path, f"not read: {error.strerror}")
     except PermissionError:
-        problems.add("error", "no-permission", path, "this file may not be read; check its permissions")
+        problems.add(
+            "error", "no-permission", path, "this file may not be read; check its permissions"
+        )
     except OSError as error:
         problems.add("error", "unreadable", path, f"this file cannot be read: {error.strerror}")
     return None

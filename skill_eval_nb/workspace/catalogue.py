@@ -6,19 +6,21 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from skill_eval_nb.documents import Eval
-from skill_eval_nb.workspace import Layout, Place, Problems
-
 from .benchmarks import Stating, stating
 from .files import Files
 from .identity import EvalIndex, EvalKey, EvalKeys, folder_of, identify, skill_of
-from .rows import RunKey
-from .suites import Seen, Weights, home, join, seen_evals, weights_of
+from .layout import Layout
+from .places import Place
+from .problems import Problems
+from .suites import Definition, Seen, Weights, home, join, seen_evals, weights_of
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """What the tables call things, and what is known of them besides the runs."""
+    """What things are called, and what is known of them besides the runs.
+
+    `names` gives the name and the skill of each workspace's folder.
+    """
 
     base: str
     names: dict[str, tuple[str, str]]
@@ -26,7 +28,7 @@ class Catalogue:
     index: EvalIndex
     benchmarks: list[Stating]
     seen: dict[str, list[Seen]]
-    definitions: list[tuple[str, EvalKey, Eval]]
+    definitions: list[Definition]
     weights: Weights
 
     def below(self, path: str) -> str:
@@ -36,12 +38,6 @@ class Catalogue:
     def eval_of(self, place: Place) -> EvalKey:
         """The eval that a place lies in."""
         return self.keys[folder_of(place)]
-
-    def run_key(
-        self, workspace: str, iteration: str, key: EvalKey, configuration: str, number: int
-    ) -> RunKey:
-        """The keys of a run in the tables; `workspace` is its folder."""
-        return RunKey(*self.names[workspace], iteration, *key, configuration, number)
 
 
 def below(path: str, base: str) -> str:

@@ -10,10 +10,12 @@ import msgspec
 
 from skill_eval_nb.documents import Benchmark, EvalMetadata, Evals, Expectation
 from skill_eval_nb.documents.dialects import kind_of, read
-from skill_eval_nb.workspace import FilePlace, Place, Problems
-from skill_eval_nb.workspace.reading import decoder, load_raw, read_bytes
 
 from .identity import EvalFolder, folder_of
+from .layout import FilePlace
+from .places import Place
+from .problems import Problems
+from .reading import decoder, load_raw, read_bytes
 
 
 @dataclass(slots=True)
@@ -126,5 +128,9 @@ def _add_metadata(
 
 
 def _unknown(raw: Any) -> str:
-    what = f"an object with {', '.join(list(raw)[:5])}" if isinstance(raw, dict) and raw else type(raw).__name__
+    what = (
+        f"an object with {', '.join(list(raw)[:5])}"
+        if isinstance(raw, dict) and raw
+        else type(raw).__name__
+    )
     return f"not read: {what} is none of the known documents"

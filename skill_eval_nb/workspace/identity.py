@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from skill_eval_nb.documents import EvalMetadata
-from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, Place, Problems
-from skill_eval_nb.workspace.names import eval_parts, is_container, slug
+
+from .names import NO_ITERATION, UNSTATED, eval_parts, is_container, slug
+from .places import Place
+from .problems import Problems
 
 
 class EvalKey(NamedTuple):

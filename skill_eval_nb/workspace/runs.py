@@ -4,17 +4,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from skill_eval_nb.documents import Grading, Judging, Metrics, Structural, Timing
 from skill_eval_nb.documents.dialects import read
-from skill_eval_nb.workspace import UNSTATED, Place, Problems, RunPlace
-from skill_eval_nb.workspace.layout import TRACES
-from skill_eval_nb.workspace.names import is_configuration, natural
-from skill_eval_nb.workspace.reading import load_document, load_raw
 
-from .runs import RunDocuments
+from .layout import TRACES, RunPlace
+from .names import UNSTATED, is_configuration, natural
+from .places import Place
+from .problems import Problems
+from .reading import load_document, load_raw
+
+
+@dataclass(slots=True)
+class RunDocuments:
+    """What lies in a run's folder, as far as it could be read."""
+
+    path: str
+    grading: Grading | None = None
+    structural: Structural | None = None
+    timing: Timing | None = None
+    metrics: Metrics | None = None
+    judgings: list[Judging] = field(default_factory=list)
+    took_place: bool = False
+    unreadable: bool = False
+    executor_model: str | None = None
+    judge_model: str | None = None
 
 
 def read_run(run: RunPlace, problems: Problems) -> Iterator[tuple[Place, int, RunDocuments]]:

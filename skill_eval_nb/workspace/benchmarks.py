@@ -1,37 +1,28 @@
-"""What benchmark.json files state: runs, to be counted once, and figures, to be audited."""
+"""The runs that benchmark.json files state, and which of those on disk they are."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import NamedTuple
 
 from skill_eval_nb.documents import (
     Benchmark,
     BenchmarkRun,
-    ConfigurationSummary,
     Grading,
     Metrics,
     RunResult,
-    Stats,
     Summary,
     Timing,
 )
-from skill_eval_nb.documents.scalars import Unreadable, read_number
-from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, Place, Problems
 
 from .identity import EvalIndex, EvalKey, iteration_named, stated
-from .rows import RunKey, Rows
+from .names import NO_ITERATION, UNSTATED
+from .places import Place
+from .problems import Problems
 from .runs import RunDocuments
-
-DELTA = "delta"
-"""The key of `run_summary` that holds differences and is no configuration."""
-
 
 Told = dict["RunId", tuple[EvalKey, RunDocuments]]
 """Runs that benchmarks state, with the eval they are of and their figures as documents."""
@@ -92,7 +83,9 @@ def stated_runs(
     found: Told = {}
     for one in benchmarks:
         met: Counter[tuple[str, str]] = Counter()
-        first = min((run.run_number for run in one.document.runs if run.run_number is not None), default=1)
+        first = min(
+            (run.run_number for run in one.document.runs if run.run_number is not None), default=1
+        )
         for run in one.document.runs:
             id_ = None if run.eval_id is None else str(run.eval_id)
             name = stated(run.eval_name)
@@ -208,122 +201,3 @@ def _documents(run: BenchmarkRun, one: Stating) -> RunDocuments:
         executor_model=stated(run.model) or stated(metadata.executor_model),
         judge_model=stated(metadata.analyzer_model),
     )
-
-
-def complete(run: RunDocuments, told: RunDocuments, problems: Problems) -> None:
-    """Fill in what a run's own files lack with what a benchmark states of it.
-
-    A pass rate that the two state differently is a problem; the run's own counts.
-    """
-    run.executor_model = run.executor_model or told.executor_model
-    run.judge_model = run.judge_model or told.judge_model
-    if run.grading is None and (run.structural is None or run.structural.gate_passed is not False):
-        run.grading = told.grading
-        if told.grading is not None:
-            problems.add(
-                "info", "graded-in-benchmark", run.path, f"no grading here; taken from {told.path}"
-            )
-    if told.timing is None or told.metrics is None:
-        return
-    metrics = run.metrics or (run.grading.execution_metrics if run.grading else None)
-    if metrics is not None and metrics.output_chars and metrics.output_chars == told.timing.total_tokens:
-        told.timing.total_tokens = None
-        problems.add(
-            "info",
-            "characters-as-tokens",
-            told.path,
-            "its `tokens` are the characters of the outputs; they were not used as tokens",
-        )
-    run.timing = _filled(run.timing, told.timing)
-    run.metrics = _filled(metrics, told.metrics)
-
-
-def _filled(own: Any, told: Any) -> Any:
-    """A copy of `own` in which what is null or 0 there is taken from `told`."""
-    if own is None:
-        return told
-    gaps = {
-        name: getattr(told, name)
-        for name in own.__struct_fields__
-        if not getattr(own, name) and getattr(told, name)
-    }
-    return msgspec.structs.replace(own, **gaps) if gaps else own
-
-
-def compare(
-    run: RunId, own: float | None, told: RunDocuments, path: str, problems: Problems
-) -> None:
-    """Report where a benchmark states another pass rate for a run than its own grading gives."""
-    other = told.grading.summary.pass_rate if told.grading and told.grading.summary else None
-    if own is not None and other is not None and abs(own - other) > 0.011:
-        problems.add(
-            "warning",
-            "disagree",
-            told.path,
-            f"states a pass rate of {other:.2f} for {run.eval_id} / {run.configuration} / run "
-            f"{run.number}, its grading in {path} gives {own:.2f}; the grading was used",
-            where="$.runs",
-        )
-
-
-def add_stated(names: tuple[str, str], one: Stating, path: str, rows: Rows) -> None:
-    """Add the figures that a benchmark states to the table `stated`, and its notes to `notes`."""
-    if one.document.notes:
-        key = rows.key(RunKey(*names, one.iteration, UNSTATED, UNSTATED, UNSTATED, 0))
-        rows["notes"].extend((key, "analyst", text) for text in one.document.notes)
-    for configuration, summary in one.document.run_summary.items():
-        for metric, statistic, value in _figures(summary, configuration == DELTA):
-            rows["stated"].append(
-                (
-                    *names,
-                    one.iteration,
-                    configuration,
-                    metric,
-                    statistic,
-                    _number(value, metric),
-                    value if isinstance(value, str) else json.dumps(value),
-                    path,
-                )
-            )
-
-
-def _figures(
-    summary: ConfigurationSummary, is_delta: bool
-) -> Iterator[tuple[str, str, float | str]]:
-    for metric in summary.__struct_fields__:
-        value = getattr(summary, metric)
-        if metric == "rubric_dimensions":
-            for dimension, stats in value.items():
-                yield from _statistics(f"rubric:{dimension}", stats, "mean")
-        elif value is not None:
-            alone = "value" if is_delta or metric == "consistency" else "mean"
-            yield from _statistics(metric, value, alone)
-
-
-def _statistics(
-    metric: str, value: Stats | float | str, alone: str
-) -> Iterator[tuple[str, str, float | str]]:
-    if not isinstance(value, Stats):
-        yield metric, alone, value
-        return
-    for statistic in value.__struct_fields__:
-        figure = getattr(value, statistic)
-        if figure is not None:
-            yield metric, statistic, figure
-
-
-_RATES = ("pass_rate", "rubric_normalized", "overall_efficiency")
-
-
-def _number(value: float | str, metric: str) -> float | None:
-    """The number in a figure as it was printed: the first one, in the metric's unit."""
-    if not isinstance(value, str):
-        return float(value)
-    found = re.match(r"\s*[+−-]?\s*\d[\d,]*(?:\.\d+)?\s*(?:%|pp|ms|s\b)?", value)
-    if not found:
-        return None
-    unit = "rate" if metric in _RATES else "seconds" if metric == "time_seconds" else None
-    try:
-        return read_number(found[0].replace(" ", ""), unit)
-    except Unreadable:
-        return None
