@@ -55,15 +55,26 @@ def read_bytes(path: str) -> bytes:
 
 def load_raw(path: str, problems: Problems) -> Any:
     """The plain JSON value of a file, or None where it cannot be read (a problem says why)."""
-    data = _bytes(path, problems)
-    return None if data is None else _parse(data, path, problems)
+    try:
+        data = read_bytes(path)
+    except OSError as error:
+        _report(error, path, problems)
+        return None
+    return _parse(data, path, problems)
 
 
 def load_document(path: str, document: type[D], problems: Problems) -> D | None:
     """A file as `document`, or None where it cannot be read (a problem says why)."""
-    data = _bytes(path, problems)
-    if data is None:
+    try:
+        data = read_bytes(path)
+    except OSError as error:
+        _report(error, path, problems)
         return None
+    return decode(data, path, document, problems)
+
+
+def decode(data: bytes, path: str, document: type[D], problems: Problems) -> D | None:
+    """The bytes of a file as `document`, or None where they are not JSON (a problem says why)."""
     try:
         return decoder(document).decode(data)
     except msgspec.MsgspecError:
@@ -84,18 +95,13 @@ def decoder(document: type[D]) -> msgspec.json.Decoder[D]:
     return msgspec.json.Decoder(document)
 
 
-def _bytes(path: str, problems: Problems) -> bytes | None:
-    try:
-        return read_bytes(path)
-    except TooLarge as error:
+def _report(error: OSError, path: str, problems: Problems) -> None:
+    if isinstance(error, TooLarge):
         problems.add("error", "too-large", path, f"not read: {error.strerror}")
-    except PermissionError:
-        problems.add(
-            "error", "no-permission", path, "this file may not be read; check its permissions"
-        )
-    except OSError as error:
+    elif isinstance(error, PermissionError):
+        problems.add("error", "no-permission", path, "not read: check the file's permissions")
+    else:
         problems.add("error", "unreadable", path, f"this file cannot be read: {error.strerror}")
-    return None
 
 
 def _parse(data: bytes, path: str, problems: Problems) -> Any:

@@ -14,7 +14,7 @@ from .layout import TRACES, RunPlace
 from .names import UNSTATED, is_configuration, natural
 from .places import Place
 from .problems import Problems
-from .reading import load_document, load_raw
+from .reading import decode, load_document, load_raw, read_bytes
 
 
 @dataclass(slots=True)
@@ -77,10 +77,16 @@ def _grading_path(run: RunPlace) -> str | None:
 def _metrics(run: RunPlace, problems: Problems) -> Metrics | None:
     if "metrics.json" in run.files:
         return load_document(f"{run.path}/metrics.json", Metrics, problems)
-    inside = f"{run.path}/outputs/metrics.json"
-    if run.has_outputs and os.path.isfile(inside):
-        return load_document(inside, Metrics, problems)
-    return None
+    if not run.has_outputs:
+        return None
+    path = f"{run.path}/outputs/metrics.json"
+    try:
+        data = read_bytes(path)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return load_document(path, Metrics, problems)
+    return decode(data, path, Metrics, problems)
 
 
 def _judgings(folder: str, problems: Problems) -> Iterator[Judging]:
