@@ -1,8 +1,10 @@
 """Documents to tidy tables; every column declared once."""
 
+from skill_eval_nb.workspace import NothingToLoad
+
 from .columns import TABLES, Column, Table
 from .describe import describe
-from .load import NothingToLoad, load
+from .load import load
 from .workspace import Workspace
 
 __all__ = ["TABLES", "Column", "NothingToLoad", "Table", "Workspace", "describe", "load"]

@@ -2,9 +2,11 @@
 
 from .benchmarks import RunId, Stating, Told, stated_runs
 from .catalogue import Catalogue, below, catalogue
+from .checking import check
 from .completing import compare, complete
 from .crawl import Folder, crawl
 from .files import Files, Suite, read_files
+from .finding import NothingToLoad, PathLike, find
 from .identity import EvalFolder, EvalIndex, EvalKey, folder_of, stated
 from .layout import FilePlace, Layout, RunPlace, lay_out
 from .names import NO_ITERATION, UNSTATED, natural
@@ -26,6 +28,8 @@ __all__ = [
     "Files",
     "Folder",
     "Layout",
+    "NothingToLoad",
+    "PathLike",
     "Place",
     "Problem",
     "Problems",
@@ -38,9 +42,11 @@ __all__ = [
     "Told",
     "below",
     "catalogue",
+    "check",
     "compare",
     "complete",
     "crawl",
+    "find",
     "folder_of",
     "lay_out",
     "natural",

@@ -92,10 +92,14 @@ def _told_skills(
     return told
 
 
+def _name(folder: str) -> str:
+    return os.path.basename(os.path.abspath(folder))
+
+
 def _names(told: dict[str, list[str | None]], base: str) -> dict[str, tuple[str, str]]:
     return {
         folder: (
-            os.path.basename(os.path.abspath(folder)) if folder == base else below(folder, base),
+            below(folder, base) if folder.startswith(f"{base}/") else _name(folder),
             skill_of(folder, names),
         )
         for folder, names in told.items()

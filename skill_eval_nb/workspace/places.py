@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 
 from .crawl import Folder
@@ -36,10 +37,15 @@ def home_of(folder: Folder) -> Place:
     at: Folder | None = folder
     while at is not None:
         if _is_iteration(at):
-            holder = _above_runs(at.parent or at)
-            return Place(holder.path, iteration=at.name)
+            holder = _above_runs(at.parent).path if at.parent else _holder_of_root(at)
+            return Place(holder, iteration=at.name)
         at = at.parent
     return Place(_above_runs(folder).path)
+
+
+def _holder_of_root(folder: Folder) -> str:
+    """The folder above what was loaded: an iteration that is loaded alone is still one of many."""
+    return os.path.dirname(os.path.abspath(folder.path))
 
 
 def _is_iteration(folder: Folder) -> bool:
