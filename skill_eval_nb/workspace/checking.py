@@ -77,7 +77,8 @@ def _faults(one: Checked, dialect: str | None) -> Faults:
 def nearest(documents: list[Checked]) -> dict[str, str | None]:
     """For each kind of document the dialect in which these have the fewest errors.
 
-    Where several have equally few, the one that suits all the documents best counts.
+    Where several have equally few, the one that suits all the documents best counts. A
+    kind that the main dialect lacks is of no dialect where it suits none.
     """
     errors: dict[str, Counter[str]] = {}
     for one in documents[:: max(1, len(documents) // ENOUGH)]:
@@ -87,14 +88,16 @@ def nearest(documents: list[Checked]) -> dict[str, str | None]:
             faults = check_document(one.kind, one.raw, name)
             counts[name] += sum(fault.severity == "error" for fault in faults)
     overall = {name: sum(counts.get(name, 1) for counts in errors.values()) for name in DIALECTS}
-    return {
-        one.kind: min(
-            errors.get(one.kind, ()),
-            key=lambda name: (errors[one.kind][name], overall[name]),
-            default=None,
-        )
-        for one in documents
+    best = {
+        kind: min(counts, key=lambda name: (counts[name], overall[name]), default=None)
+        for kind, counts in errors.items()
     }
+    main = _main(best)
+    for kind, name in best.items():
+        foreign = main is not None and kind not in DIALECTS[main]
+        if name is not None and foreign and errors[kind][name]:
+            best[kind] = None
+    return {one.kind: best.get(one.kind) for one in documents}
 
 
 def _main(against: dict[str, str | None]) -> str | None:

@@ -68,7 +68,11 @@ def _check_folders(
             for other in below
             if other.place.iteration == iteration
         }
-        sides = SIDES if dialect == COUNTS_FROM_ONE else sorted({side for _, side in there})
+        sides = (
+            SIDES
+            if dialect == COUNTS_FROM_ONE
+            else sorted({side for _, side in there} - {UNSTATED})
+        )
         for position, eval_ in enumerate(suite.evals):
             names = {_folder_number(eval_.id, offset), slug(eval_.name or "")}
             missing = [side for side in sides if not any((name, side) in there for name in names)]
