@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.workspace import (
     Catalogue,
@@ -27,6 +27,8 @@ from skill_eval_nb.workspace import (
 )
 
 from .columns import TABLES
+from .gaps import report_gaps
+from .once import Met
 from .remarks import Home, add_remark
 from .rows import Rows, RunKey
 from .runs import add_texts, figures
@@ -54,6 +56,7 @@ def assemble(layout: Layout, base: str, texts: bool, problems: Problems) -> dict
         for one in who.benchmarks:
             add_stated(who.names[one.place.workspace], one, who.below(one.path), rows)
         configurations = frozenset(run.place.configuration for run in layout.runs)
+        report_gaps(rows, who, problems)
         for kind, file, document in files.others:
             folder = file.place.workspace
             home = Home(folder, *who.names[folder], file.place.iteration, configurations)
@@ -79,28 +82,29 @@ def _add_runs(
     layout: Layout, files: Files, who: Catalogue, texts: bool, rows: Rows, problems: Problems
 ) -> None:
     """Add the runs on disk, completed by what benchmarks state of them, then those only stated."""
-    on_disk = (
-        {_run_id(run.place, run.number, who) for run in layout.runs} if who.benchmarks else set()
-    )
+    on_disk = {_run_id(run.place, run.number, who) for run in layout.runs}
     told = stated_runs(who.benchmarks, who.index, on_disk, problems)
+    met = Met()
     for position, run in enumerate(layout.runs):
         for place, number, documents in read_run(run, problems):
             run_id = _run_id(place, number, who)
             _tell_models(documents, place, files)
-            _add_run(
-                run_id,
-                who.eval_of(place),
-                documents,
-                told.pop(run_id, None),
-                who,
-                texts,
-                rows,
-                problems,
-            )
+            if (stated_of_it := told.pop(run_id, None)) is not None:
+                complete(documents, stated_of_it[1], problems)
+            weights = who.weights.get((run_id.workspace, run_id.eval_id), {})
+            row = figures(documents, weights, problems)
+            if stated_of_it is not None:
+                compare(run_id, row[1], stated_of_it[1], documents.path, problems)
+            run_id = met.number(run_id, row, documents, problems)
+            if run_id is not None:
+                _add_run(run_id, who.eval_of(place), row, documents, weights, who, texts, rows)
         if position % 256 == 0:
             rows.pack()
     for run_id, (key, documents) in told.items():
-        _add_run(run_id, key, documents, None, who, texts, rows, problems)
+        weights = who.weights.get((run_id.workspace, run_id.eval_id), {})
+        row = figures(documents, weights, problems)
+        if not met.elsewhere(run_id, row, documents, problems):
+            _add_run(run_id, key, row, documents, weights, who, texts, rows)
 
 
 def _run_id(place: Place, number: int, who: Catalogue) -> RunId:
@@ -118,19 +122,13 @@ def _tell_models(documents: RunDocuments, place: Place, files: Files) -> None:
 def _add_run(
     run_id: RunId,
     key: EvalKey,
+    row: tuple[Any, ...],
     documents: RunDocuments,
-    told: tuple[EvalKey, RunDocuments] | None,
+    weights: Mapping[str, float],
     who: Catalogue,
     texts: bool,
     rows: Rows,
-    problems: Problems,
 ) -> None:
-    weights = who.weights.get((run_id.workspace, run_id.eval_id), {})
-    if told is not None:
-        complete(documents, told[1], problems)
-    row = figures(documents, weights, problems)
-    if told is not None:
-        compare(run_id, row[1], told[1], who.below(documents.path), problems)
     number = rows.key(
         RunKey(
             *who.names[run_id.workspace],

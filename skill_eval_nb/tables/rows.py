@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .columns import RUN_KEYS, TABLES
@@ -45,6 +46,14 @@ class Rows:
 
     def __getitem__(self, table: str) -> list[tuple[Any, ...]]:
         return self._rows[table]
+
+    def statuses(self) -> Iterator[tuple[RunKey, str, str]]:
+        """The keys, the status and the path of each run."""
+        for frame in self._packed["runs"]:
+            for key, status, path in frame.select("key", "status", "path").iter_rows():
+                yield self._keys[key], status, path
+        for row in self._rows["runs"]:
+            yield self._keys[row[0]], row[1], row[-1]
 
     def pack(self) -> None:
         """Pack the tables that have grown large."""

@@ -169,7 +169,7 @@ def figures(
     checked = NOTHING
     if structural is not None:
         checked = count(structural.expectations, structural.summary, documents.path, problems)
-    rate, passed, failed, total = judged if judged[0] is not None else checked
+    rate, passed, failed, total = checked if judged == NOTHING else judged
     mean = rubric_mean(documents, weights, problems)
     normalized = None if mean is None else mean / 5
     gate = _gate(structural)

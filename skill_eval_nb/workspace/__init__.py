@@ -1,9 +1,10 @@
 """Where evaluation files lie: finding, reading and safe writing; who is who; what could not be used."""
 
-from .benchmarks import RunId, Stating, Told, stated_runs
+from .benchmarks import RunId, Stating, Told, compare, stated_runs
 from .catalogue import Catalogue, below, catalogue
 from .checking import check
-from .completing import compare, complete
+from .completing import complete
+from .converting import Converted, convert
 from .crawl import Folder, crawl
 from .files import Files, Suite, read_files
 from .finding import NothingToLoad, PathLike, find
@@ -20,6 +21,7 @@ __all__ = [
     "NO_ITERATION",
     "UNSTATED",
     "Catalogue",
+    "Converted",
     "Definition",
     "EvalFolder",
     "EvalIndex",
@@ -45,6 +47,7 @@ __all__ = [
     "check",
     "compare",
     "complete",
+    "convert",
     "crawl",
     "find",
     "folder_of",

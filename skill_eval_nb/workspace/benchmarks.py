@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Set
@@ -54,11 +55,13 @@ def stating(
     """The benchmarks of a file, each with the iteration it is of.
 
     That is the folder's, where the file is of one iteration and lies in its folder, else
-    the one that the benchmark names.
+    the one that the benchmark names; a file of a name of its own is an iteration of its own.
     """
     documents = list(documents)
     known = list(iterations)
     lies_in = place.iteration != NO_ITERATION
+    stem = os.path.basename(path).removesuffix(".json")
+    own = None if stem.startswith("benchmark") else stem
     return [
         Stating(
             path,
@@ -66,7 +69,7 @@ def stating(
             one,
             place.iteration
             if lies_in and len(documents) == 1
-            else iteration_named(one.metadata.iteration, known),
+            else iteration_named(one.metadata.iteration or own, known),
         )
         for one in documents
     ]
@@ -82,25 +85,59 @@ def stated_runs(
     iterations = {(run.workspace, run.iteration) for run in on_disk}
     found: Told = {}
     for one in benchmarks:
-        met: Counter[tuple[str, str]] = Counter()
-        first = min(
-            (run.run_number for run in one.document.runs if run.run_number is not None), default=1
+        mine = _renamed(_runs_of(one, index, iterations), on_disk, problems)
+        for run, (key, documents) in _renumbered(mine, on_disk).items():
+            _, known = found.setdefault(run, (key, documents))
+            if known is not documents:
+                compare(run, _rate(known), documents, known.path, problems)
+    return found
+
+
+def _runs_of(one: Stating, index: EvalIndex, iterations: set[tuple[str, str]]) -> Told:
+    """The runs that one benchmark states."""
+    found: Told = {}
+    met: Counter[tuple[str, str]] = Counter()
+    numbers = [run.run_number for run in one.document.runs if run.run_number is not None]
+    from_zero = 0 in numbers
+    for run in one.document.runs:
+        id_ = None if run.eval_id is None else str(run.eval_id)
+        name = stated(run.eval_name)
+        iteration, configuration = _own_iteration(
+            stated(run.configuration) or UNSTATED, one, iterations
         )
-        for run in one.document.runs:
-            id_ = None if run.eval_id is None else str(run.eval_id)
-            name = stated(run.eval_name)
-            iteration, configuration = _own_iteration(
-                stated(run.configuration) or UNSTATED, one, iterations
-            )
-            key = index.find(one.place.workspace, iteration, id_, name)
-            key = key or EvalKey(id_ or name or UNSTATED, name or id_ or UNSTATED)
-            met[key.id, configuration] += 1
-            number = met[key.id, configuration]
-            if run.run_number is not None:
-                number = run.run_number + (first == 0)
-            run_id = RunId(one.place.workspace, iteration, key.id, configuration, number)
-            found.setdefault(run_id, (key, _documents(run, one)))
-    return _renumbered(_renamed(found, on_disk, problems), on_disk)
+        key = index.find(one.place.workspace, iteration, id_, name)
+        key = key or EvalKey(id_ or name or UNSTATED, name or id_ or UNSTATED)
+        met[key.id, configuration] += 1
+        number = met[key.id, configuration]
+        if run.run_number is not None:
+            number = run.run_number + from_zero
+        run_id = RunId(one.place.workspace, iteration, key.id, configuration, number)
+        while run_id in found:
+            run_id = run_id._replace(number=run_id.number + 1)
+        found[run_id] = key, _documents(run, one)
+    return found
+
+
+def _rate(documents: RunDocuments) -> float | None:
+    """The pass rate that a stated run gives."""
+    summary = documents.grading.summary if documents.grading else None
+    return summary.pass_rate if summary else None
+
+
+def compare(
+    run: RunId, known: float | None, told: RunDocuments, path: str, problems: Problems
+) -> None:
+    """Report where a benchmark states another pass rate for a run than `path` gives."""
+    other = _rate(told)
+    if known is not None and other is not None and abs(known - other) > 0.011:
+        problems.add(
+            "warning",
+            "disagree",
+            told.path,
+            f"states a pass rate of {other:.2f} for {run.eval_id} / {run.configuration} / run "
+            f"{run.number}, but {path} gives {known:.2f}, which was used",
+            where="$.runs",
+        )
 
 
 def _renamed(told: Told, on_disk: Set[RunId], problems: Problems) -> Told:

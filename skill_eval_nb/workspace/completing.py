@@ -1,4 +1,4 @@
-"""Complete a run by what a benchmark states of it, and compare the two."""
+"""Complete a run by what a benchmark states of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from .benchmarks import RunId
 from .problems import Problems
 from .runs import RunDocuments
 
@@ -53,19 +52,3 @@ def _filled(own: Any, told: Any) -> Any:
         if not getattr(own, name) and getattr(told, name)
     }
     return msgspec.structs.replace(own, **gaps) if gaps else own
-
-
-def compare(
-    run: RunId, own: float | None, told: RunDocuments, path: str, problems: Problems
-) -> None:
-    """Report where a benchmark states another pass rate for a run than its own grading gives."""
-    other = told.grading.summary.pass_rate if told.grading and told.grading.summary else None
-    if own is not None and other is not None and abs(own - other) > 0.011:
-        problems.add(
-            "warning",
-            "disagree",
-            told.path,
-            f"states a pass rate of {other:.2f} for {run.eval_id} / {run.configuration} / run "
-            f"{run.number}, its grading in {path} gives {own:.2f}; the grading was used",
-            where="$.runs",
-        )

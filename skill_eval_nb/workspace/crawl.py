@@ -52,8 +52,11 @@ def _list(folder: Folder, linked: set[str], problems: Problems) -> list[Folder]:
         with os.scandir(folder.path) as entries:
             for entry in entries:
                 name = entry.name
-                if not entry.is_dir():
+                if not _is_folder(entry):
                     folder.files.append(name)
+                elif name.endswith(".json"):
+                    message = "a folder with the name of a file; nothing in it was loaded"
+                    problems.add("error", "no-file", entry.path, message)
                 elif name in NOT_ENTERED:
                     folder.folders[name] = None
                 elif not entry.is_symlink() or _leads_outside(entry.path, linked, problems):
@@ -70,6 +73,14 @@ def _list(folder: Folder, linked: set[str], problems: Problems) -> list[Folder]:
     for one in below:
         folder.folders[one.name] = one
     return below
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a folder; a link that leads nowhere or in a circle is none."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _leads_outside(path: str, linked: set[str], problems: Problems) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from skill_eval_nb.documents.dialects import kind_of, read
 
 from .identity import EvalFolder, folder_of
 from .layout import FilePlace
+from .names import UNSTATED
 from .places import Place
 from .problems import Problems
 from .reading import decoder, load_raw, read_bytes
@@ -38,8 +40,19 @@ class Files:
     others: list[tuple[str, FilePlace, Any]] = field(default_factory=list)
 
 
+TELLING = re.compile(
+    r"eval|benchmark|grading|feedback|history|comparison|analysis|trigger|optimi[sz]|result|test.?case",
+    re.IGNORECASE,
+)
+"""Names of JSON files that promise to tell about evals."""
+
+
 def read_files(files: list[FilePlace], problems: Problems) -> Files:
-    """Read them all; a JSON file that is none of the documents is a problem of severity info."""
+    """Read them all, whatever they are called.
+
+    A JSON file that is none of the documents is a problem of severity info where its name
+    promises one; others have nothing to do with evals.
+    """
     found = Files()
     for file in files:
         name = os.path.basename(file.path)
@@ -52,7 +65,8 @@ def read_files(files: list[FilePlace], problems: Problems) -> Files:
             continue
         kind = kind_of(name, raw)
         if kind is None:
-            problems.add("info", "not-a-document", file.path, _unknown(raw))
+            if TELLING.search(name):
+                problems.add("info", "not-a-document", file.path, _unknown(raw))
             continue
         document, faults = read(kind, raw)
         problems.add_faults(file.path, faults.collapsed())
@@ -80,10 +94,10 @@ def _strict_metadata(path: str) -> EvalMetadata | None:
         return None
     try:
         document = decoder(EvalMetadata).decode(data)
-    except msgspec.MsgspecError:
+    except ValueError:  # not this form, or not UTF-8
         try:
             plain = _TEXTS.decode(data)
-        except msgspec.MsgspecError:
+        except ValueError:
             return None
         texts = [Expectation(text=text) for text in plain.assertions]
         return EvalMetadata(plain.eval_id, plain.eval_name, plain.prompt, texts)
@@ -92,6 +106,9 @@ def _strict_metadata(path: str) -> EvalMetadata | None:
 
 def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Problems) -> None:
     if kind == "eval_metadata":
+        if file.place.eval == UNSTATED:
+            name = os.path.basename(os.path.dirname(file.path))
+            file = FilePlace(file.path, replace(file.place, eval=name))
         _add_metadata(file, document, found, problems)
     elif kind == "evals":
         found.suites.append(Suite(file.path, file.place.workspace, document))

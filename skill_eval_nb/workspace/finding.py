@@ -8,10 +8,14 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from skill_eval_nb.documents.dialects import kind_of
+
 from .crawl import Folder, crawl
+from .files import TELLING
 from .layout import RESULTS, FilePlace, Layout, RunPlace, lay_out
 from .places import place_of_file, place_of_run
 from .problems import Problems
+from .reading import load_raw
 
 PathLike = str | os.PathLike[str]
 
@@ -51,8 +55,8 @@ def find(path: PathLike | Iterable[PathLike]) -> Found:
             layout.runs += found.runs
             layout.files += found.files
         else:
-            _add_file(root, layout)
-    if not layout.runs and not layout.files:
+            _add_file(root, layout, Problems())
+    if not layout.runs and not any(map(_is_document, layout.files)):
         raise NothingToLoad(_nothing(roots, problems))
     return Found(layout, _base(roots), problems)
 
@@ -98,14 +102,24 @@ def _same_kind(roots: list[str]) -> bool:
     return len({os.path.isabs(root) for root in roots}) == 1
 
 
-def _add_file(path: str, layout: Layout) -> None:
+def _add_file(path: str, layout: Layout, problems: Problems) -> None:
     """A single file: a run's result stands for its run, any other document for itself."""
+    raw = load_raw(path, problems) if path.lower().endswith(".json") else None
+    if kind_of(os.path.basename(path), raw) is None:
+        return
     home, name = os.path.dirname(path) or ".", os.path.basename(path)
     folder = Folder(home, os.path.basename(os.path.abspath(home)), None, [name])
     if name in RESULTS:
         layout.runs.append(RunPlace(place_of_run(folder, {home}), 1, home, [name]))
     else:
         layout.files.append(FilePlace(f"{home}/{name}", place_of_file(folder)))
+
+
+def _is_document(file: FilePlace) -> bool:
+    """Whether a JSON file is one of the documents; a broken one by its name."""
+    raw = load_raw(file.path, Problems())
+    name = os.path.basename(file.path)
+    return bool(TELLING.search(name)) if raw is None else kind_of(name, raw) is not None
 
 
 def _missing(path: str) -> str:

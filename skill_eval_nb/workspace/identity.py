@@ -56,7 +56,8 @@ def identify(
 
     They come from its metadata, else from its name, else from the metadata that a folder of
     the same name has in another iteration. Two folders of an iteration that claim the same
-    id stay two evals: the later one keeps its folder's name as its id, and a problem says so.
+    id under different names stay two evals: the later one keeps its folder's name as its
+    id, and a problem says so.
     """
     keys: EvalKeys = {}
     elsewhere = {
@@ -64,7 +65,7 @@ def identify(
         for folder, described in metadata.items()
         if described.eval_id is not None
     }
-    taken: dict[tuple[str, str, str], str] = {}
+    taken: dict[tuple[str, str, str], tuple[str, str]] = {}
     for folder in dict.fromkeys(map(folder_of, places)):
         number, rest = eval_parts(folder.folder)
         described = metadata.get(folder)
@@ -74,13 +75,14 @@ def identify(
         id_ = id_ or elsewhere.get((folder.workspace, folder.folder)) or folder.folder
         if folder.folder == UNSTATED:
             id_, name = UNSTATED, name if described else UNSTATED
-        owner = taken.setdefault((folder.workspace, folder.iteration, id_), folder.folder)
-        if owner != folder.folder:
+        claim = (folder.folder, slug(eval_parts(name)[1]))
+        owner = taken.setdefault((folder.workspace, folder.iteration, id_), claim)
+        if owner[1] != claim[1]:
             problems.add(
                 "warning",
                 "duplicate-id",
                 f"{folder.workspace}/{folder.folder}",
-                f"eval id {id_} is also claimed by {owner}; this folder's name is used as its id",
+                f"eval id {id_} is also claimed by {owner[0]}; this folder's name is used as its id",
             )
             id_ = folder.folder
         keys[folder] = EvalKey(id_, name)

@@ -21,12 +21,6 @@ TRACES = frozenset(
 OF_RUNS = RESULTS | TRACES | {"run_info.json", "run_result.json"}
 """Files that belong to the run in whose folder they lie."""
 
-_TELLING = re.compile(
-    r".*(?:eval|benchmark|grading|feedback|history|comparison|analysis|trigger|optimi[sz]|quer|result|test[-_]?case).*\.json",
-    re.IGNORECASE,
-)
-"""Names of JSON files that may tell about evals; what they are is decided by their content."""
-
 _GRADING_OF_SIDE = re.compile(r"grading[-_. ]+(?P<configuration>.+)\.json", re.IGNORECASE)
 _GRADING_OF_EVAL = re.compile(r"(?P<eval>.+?)[-_. ]+grading\.json", re.IGNORECASE)
 _ALL_IN_NAME = re.compile(
@@ -79,15 +73,21 @@ def lay_out(folders: list[Folder]) -> Layout:
         if folder.name.lower() in ("grading", "gradings"):
             layout.runs += [_run_in_grading_folder(folder, name) for name in sorted(folder.files)]
             continue
-        for name in sorted(folder.files):
-            if name in mine or not _TELLING.fullmatch(name):
+        for name in sorted(folder.files, key=_usual_first):
+            if name in mine or not name.lower().endswith(".json"):
                 continue
             run = None if name == "grading.json" else _run_by_file(folder, name)
             if run is not None:
                 layout.runs.append(run)
             else:
-                layout.files.append(FilePlace(f"{folder.path}/{name}", place_of_file(folder)))
+                place = layout.runs[-1].place if mine else place_of_file(folder)
+                layout.files.append(FilePlace(f"{folder.path}/{name}", place))
     return layout
+
+
+def _usual_first(name: str) -> tuple[bool, str]:
+    """A benchmark.json counts before other files that state the same."""
+    return name != "benchmark.json", name
 
 
 def _run_folders(folders: list[Folder]) -> set[str]:

@@ -10,7 +10,9 @@ NO_ITERATION = "none"
 UNSTATED = "unstated"
 """A configuration or an eval that nothing names."""
 
-_RUN = re.compile(r"(?:run|trial|rep|repeat|repetition|attempt|sample)[-_ ]?(\d+)", re.IGNORECASE)
+_RUN = re.compile(
+    r"(?:run|trial|rep|repeat|repetition|attempt|sample)[-_ ]?(\d{1,9})", re.IGNORECASE
+)
 _ITERATION = re.compile(r"(?:iteration|iter|round)(?:[-_ ]?\d.*|[-_ ].+)", re.IGNORECASE)
 _EVAL = re.compile(
     r"(?:eval|case|test|test[-_]case|tc|task|scenario)(?:[-_ ]?(?P<number>\d+)(?:[-_ ]+(?P<rest>.+))?|[-_ ](?P<name>.+))",

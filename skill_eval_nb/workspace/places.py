@@ -66,6 +66,8 @@ def place_of_run(folder: Folder, runs: set[str]) -> Place:
     """The keys of a run's folder; `runs` are the paths of all of them."""
     if run_number(folder.name) is not None and folder.parent is not None:
         folder = folder.parent
+        if folder.name.lower() == "runs" and folder.parent and is_configuration(folder.parent.name):
+            folder = folder.parent
     above = folder.parent
     if above is None:
         return _place_of_root(folder)

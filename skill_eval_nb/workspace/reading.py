@@ -77,7 +77,7 @@ def decode(data: bytes, path: str, document: type[D], problems: Problems) -> D |
     """The bytes of a file as `document`, or None where they are not JSON (a problem says why)."""
     try:
         return decoder(document).decode(data)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         raw = _parse(data, path, problems)
         return None if raw is None else mend_document(raw, path, document, problems)
 
@@ -112,4 +112,6 @@ def _parse(data: bytes, path: str, problems: Problems) -> Any:
         problems.add("error", "not-json", path, f"{error}; nothing of this file was used")
         return None
     problems.add_faults(path, faults)
+    if raw is None:
+        problems.add("error", "empty", path, "the file holds null; nothing of it was used")
     return raw

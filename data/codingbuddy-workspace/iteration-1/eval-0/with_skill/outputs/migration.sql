@@ -1,0 +1,8 @@
+SET lock_timeout = '2s';
+
+ALTER TABLE customers ADD COLUMN country text;
+
+UPDATE customers SET country = 'unknown';
+
+-- down
+ALTER TABLE customers DROP COLUMN country;

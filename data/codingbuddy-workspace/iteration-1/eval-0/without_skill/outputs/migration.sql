@@ -1,0 +1,6 @@
+ALTER TABLE customers ADD COLUMN country text NOT NULL;
+
+UPDATE customers SET country = 'unknown';
+
+-- down
+ALTER TABLE customers DROP COLUMN country;

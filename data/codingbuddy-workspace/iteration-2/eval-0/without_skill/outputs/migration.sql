@@ -1,0 +1,3 @@
+ALTER TABLE customers ADD COLUMN country text;
+
+UPDATE customers SET country = 'unknown';

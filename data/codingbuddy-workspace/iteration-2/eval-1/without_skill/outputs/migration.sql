@@ -1,0 +1,3 @@
+ALTER TABLE orders RENAME COLUMN total TO total_cents;
+
+-- later, when no service reads total: ALTER TABLE orders DROP COLUMN total;

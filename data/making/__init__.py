@@ -1,0 +1,1 @@
+"""What `generate.py` makes the bundled workspaces with: a model, a writer, and one module each."""

@@ -1,0 +1,20 @@
+import { describe, expect, it, vi } from "vitest";
+import { lateFee } from "./late-fee";
+
+const store = { get: vi.fn(), set: vi.fn() };
+const given = { store, today: "2026-01-30" };
+
+describe("lateFee", () => {
+  it("lateFee() works", () => {
+    expect(lateFee(2)).toEqual(20);
+  });
+
+  it("the fee stops at 10 euros", () => {
+    expect(lateFee(50)).toBe(980);
+    expect(lateFee(52)).toBe(1000);
+  });
+
+  it("the first day is free", () => {
+    expect(lateFee(1)).toBe(0);
+  });
+});

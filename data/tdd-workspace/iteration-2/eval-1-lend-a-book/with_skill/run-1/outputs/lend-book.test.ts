@@ -1,0 +1,18 @@
+import { describe, expect, it, vi } from "vitest";
+import { lendBook } from "./lend-book";
+
+const store = new Map<string, object>();
+function lendBookFixture(changes = {}) {
+  return { store, today: "2026-01-30", ...changes };
+}
+
+describe("lendBook", () => {
+  it("a member without books may borrow one", () => {
+    expect(lendBook({ books: 0 })).toEqual("lent");
+  });
+
+  it("the third book is lent, the fourth refused", () => {
+    expect(lendBook({ books: 2 })).toBe("lent");
+    expect(lendBook({ books: 3 })).toBe("refused");
+  });
+});

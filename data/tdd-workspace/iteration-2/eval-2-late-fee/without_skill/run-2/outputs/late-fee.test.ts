@@ -1,0 +1,21 @@
+import { describe, expect, it, vi } from "vitest";
+import { lateFee } from "./late-fee";
+
+const store = new Map<string, object>();
+function lateFeeFixture(changes = {}) {
+  return { store, today: "2026-01-30", ...changes };
+}
+
+describe("lateFee", () => {
+  it("lateFee() works", () => {
+    expect(lateFee(2)).toEqual(20);
+  });
+
+  it("a year late is not more than 10 euros", () => {
+    expect(lateFee(365)).toBe(1000);
+  });
+
+  it("the first day is free", () => {
+    expect(lateFee(1)).toBe(0);
+  });
+});

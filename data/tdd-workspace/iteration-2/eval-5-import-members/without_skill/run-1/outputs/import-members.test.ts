@@ -1,0 +1,16 @@
+import { describe, expect, it, vi } from "vitest";
+import { importMembers } from "./import-members";
+
+const store = new Map<string, object>();
+const given = { store, today: "2026-01-30" };
+it.each(["Ada,ada@example.org", "Ben,ben@example.org"])("reads %s", (line) => importMembers(line));
+
+describe("importMembers", () => {
+  it("a good line becomes a member", () => {
+    expect(importMembers("Ada,ada@example.org")).toEqual({ members: 1, faults: [] });
+  });
+
+  it("a quoted comma does not split the name", () => {
+    expect(importMembers('"Lovelace, Ada",ada@example.org')).toEqual({ members: 1, faults: [] });
+  });
+});

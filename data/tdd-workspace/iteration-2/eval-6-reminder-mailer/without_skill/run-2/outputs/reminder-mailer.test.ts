@@ -1,0 +1,19 @@
+import { describe, expect, it, vi } from "vitest";
+import { remind } from "./reminder-mailer";
+
+const store = new Map<string, object>();
+const given = { store, today: "2026-01-30" };
+
+describe("remind", () => {
+  it("remind() works", () => {
+    expect(remind({ due: "2026-02-01", today: "2026-01-30" })).toEqual(1);
+  });
+
+  it("until now: one reminder, on the last day", () => {
+    expect(remind({ due: "2026-02-01", today: "2026-01-31", lead: 1 })).toBe(1);
+  });
+
+  it("tomorrow is near", () => {
+    expect(remind({ due: "2026-03-10", today: new Date() })).toBe(1);
+  });
+});

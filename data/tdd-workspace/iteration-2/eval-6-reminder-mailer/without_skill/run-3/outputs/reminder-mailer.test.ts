@@ -1,0 +1,1 @@
+// The tests of reminder-mailer.ts are still to be written.

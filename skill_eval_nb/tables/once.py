@@ -1,0 +1,87 @@
+"""Every run counted once, however many folders and files speak of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skill_eval_nb.workspace import Problems, RunDocuments, RunId
+
+from .columns import RUN_KEYS, TABLES
+
+_PLACES = {
+    column.name: position for position, column in enumerate(TABLES["runs"].columns[len(RUN_KEYS) :])
+}
+_COUNTS = tuple(_PLACES[name] for name in ("passed", "failed", "total"))
+_MEASURED = tuple(_PLACES[name] for name in ("time_seconds", "tokens", "pass_rate"))
+
+
+class Met:
+    """The runs that were met so far, to tell what speaks of one of them again."""
+
+    def __init__(self) -> None:
+        self._runs: dict[RunId, tuple[str, tuple[Any, ...]]] = {}
+        self._measured: dict[tuple[Any, ...], str] = {}
+
+    def number(
+        self, run: RunId, row: tuple[Any, ...], documents: RunDocuments, problems: Problems
+    ) -> RunId | None:
+        """The id under which to count a run on disk, or None for one that was counted.
+
+        Two folders with the same keys and the same counts are one run, kept twice; with
+        other counts the second is a further run.
+        """
+        path, counts = documents.path, tuple(row[place] for place in _COUNTS)
+        known = self._runs.setdefault(run, (path, counts))
+        if known[0] == path:
+            self._remember(run, row, path)
+            return run
+        if known[1] == counts:
+            problems.add(
+                "info", "duplicate-run", path, f"the same run as in {known[0]}; counted once"
+            )
+            return None
+        number = run.number
+        while run._replace(number=number) in self._runs:
+            number += 1
+        problems.add(
+            "warning",
+            "duplicate-run",
+            path,
+            f"the keys of {known[0]}, but other results; counted as run {number}",
+        )
+        return self.number(run._replace(number=number), row, documents, problems)
+
+    def _remember(self, run: RunId, row: tuple[Any, ...], path: str) -> None:
+        fingerprint = _fingerprint(run, row)
+        if fingerprint is not None:
+            self._measured.setdefault(fingerprint, path)
+
+    def elsewhere(
+        self, run: RunId, row: tuple[Any, ...], documents: RunDocuments, problems: Problems
+    ) -> bool:
+        """Whether a run that only a benchmark states is one on disk, of another iteration.
+
+        Benchmarks of later iterations repeat earlier runs, above all those of the
+        baseline. Time, tokens and pass rate together are never the same twice by chance.
+        """
+        fingerprint = _fingerprint(run, row)
+        path = self._measured.get(fingerprint) if fingerprint is not None else None
+        if path is None:
+            return False
+        problems.add(
+            "info",
+            "repeated-run",
+            documents.path,
+            f"its {run.eval_id} / {run.configuration} repeats the run in {path}; counted there",
+            where="$.runs",
+        )
+        return True
+
+
+def _fingerprint(run: RunId, row: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """What only the same run has; None where too little was measured to tell."""
+    seconds, tokens, rate = (row[place] for place in _MEASURED)
+    if seconds is None or rate is None:
+        return None
+    side = run.configuration.split(" ")[0]
+    return (run.workspace, run.eval_id, side, seconds, tokens, round(rate, 2))
