@@ -12,7 +12,9 @@ class Stats(Document):
     """Mean, sample standard deviation, smallest and largest of a figure over runs."""
 
     mean: Annotated[float | None, says("mean", also=("average", "avg"))] = None
-    stddev: Annotated[float | None, says("sample standard deviation", also=("std", "std_dev", "sd"))] = None
+    stddev: Annotated[
+        float | None, says("sample standard deviation", also=("std", "std_dev", "sd"))
+    ] = None
     min: Annotated[float | None, says("smallest")] = None
     max: Annotated[float | None, says("largest")] = None
 
@@ -24,12 +26,17 @@ class RunResult(Document):
     passed: Annotated[
         Count | None, says("expectations that passed", also=("assertions_passed",))
     ] = None
-    failed: Annotated[Count | None, says("expectations that failed", also=("assertions_failed",))] = None
+    failed: Annotated[
+        Count | None, says("expectations that failed", also=("assertions_failed",))
+    ] = None
     total: Annotated[Count | None, says("expectations in all", also=("assertions_total",))] = None
     time_seconds: Annotated[
-        Seconds | None, says("time", also=("duration_seconds", "total_duration_seconds", "duration"))
+        Seconds | None,
+        says("time", also=("duration_seconds", "total_duration_seconds", "duration")),
     ] = None
-    duration_ms: Annotated[Amount | None, says("time in milliseconds", also=("avg_ms",))] = None
+    duration_ms: Annotated[
+        Amount | None, says("time in milliseconds", unit="milliseconds", also=("avg_ms",))
+    ] = None
     tokens: Annotated[Count | None, says("tokens", also=("total_tokens",))] = None
     tool_calls: Annotated[dict[str, Count | None] | Count | None, says("tool calls")] = None
     errors: Annotated[Count | None, says("errors on the way")] = None
@@ -47,14 +54,18 @@ class BenchmarkRun(Document):
         str | int | None, says("the eval", also=("case_id", "test_case_id", "id"))
     ] = None
     eval_name: Annotated[str | None, says("for people", also=("name", "case_name"))] = None
-    run_number: Annotated[Count | None, says("1, 2, …", also=("run", "run_index", "repetition"))] = None
+    run_number: Annotated[
+        Count | None, says("1, 2, …", also=("run", "run_index", "repetition"))
+    ] = None
     result: Annotated[RunResult | None, says("the figures", also=("summary",), inline=True)] = None
     expectations: Annotated[
         list[GradedExpectation],
         says("the verdicts", also=("assertion_results", "assertion_details", "assertions")),
     ] = []
     notes: Annotated[list[str], says("what the executor flagged")] = []
-    rubric_scores: Annotated[dict[str, RubricScore], says("dimension to score", also=("quality",))] = {}
+    rubric_scores: Annotated[
+        dict[str, RubricScore], says("dimension to score", also=("quality",))
+    ] = {}
     model: Annotated[str | None, says("the model that ran", also=("executor_model",))] = None
     skill: Annotated[str | None, says("the skill, where a benchmark covers several")] = None
 
@@ -62,13 +73,19 @@ class BenchmarkRun(Document):
 class BenchmarkMetadata(Document):
     """What the benchmark is of."""
 
-    skill_name: Annotated[str | None, says("the skill")] = None
+    skill_name: Annotated[str | None, says("the skill", also=("skill",))] = None
     skill_path: Annotated[str | None, says("where the skill was")] = None
-    executor_model: Annotated[str | None, says("the model that ran", also=("model", "model_requested"))] = None
+    executor_model: Annotated[
+        str | None, says("the model that ran", also=("model", "model_requested"))
+    ] = None
     analyzer_model: Annotated[str | None, says("the model that graded or analysed")] = None
-    timestamp: Annotated[str | None, says("when, ISO 8601", also=("generated_at", "created_at"))] = None
+    timestamp: Annotated[
+        str | None, says("when, ISO 8601", also=("generated_at", "created_at"))
+    ] = None
     evals_run: Annotated[list[str | int], says("the evals")] = []
-    runs_per_configuration: Annotated[Count | None, says("runs of each eval a configuration")] = None
+    runs_per_configuration: Annotated[Count | None, says("runs of each eval a configuration")] = (
+        None
+    )
     iteration: Annotated[str | int | None, says("the iteration")] = None
 
 
@@ -97,7 +114,7 @@ class ConfigurationSummary(Document):
     ] = None
     tokens: Annotated[
         Stated,
-        says("tokens", unit="tokens", also=("mean_tokens", "avg_tokens", "mean_total_tokens")),
+        says("tokens", unit="tokens", also=("mean_total_tokens", "mean_tokens", "avg_tokens")),
     ] = None
     tool_calls: Annotated[Stated, says("tool calls", also=("mean_tool_calls",))] = None
     cost_usd: Annotated[Stated, says("what a run cost", unit="usd", also=("avg_cost_usd",))] = None
@@ -116,4 +133,6 @@ class Benchmark(Document):
     metadata: Annotated[BenchmarkMetadata, says("what it is of", inline=True)]
     runs: Annotated[list[BenchmarkRun], says("the runs")]
     run_summary: Annotated[dict[str, ConfigurationSummary], says("configuration to figures")] = {}
-    notes: Annotated[list[str], says("the analyst's remarks", also=("analyst_notes", "analyst_observations"))] = []
+    notes: Annotated[
+        list[str], says("the analyst's remarks", also=("analyst_notes", "analyst_observations"))
+    ] = []

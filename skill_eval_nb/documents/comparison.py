@@ -16,6 +16,7 @@ class SideRubric(Document):
     content_score: Annotated[float | None, says("mean of the content scores")] = None
     structure_score: Annotated[float | None, says("mean of the structure scores")] = None
     overall_score: Annotated[float | None, says("1 to 10")] = None
+    justifications: Annotated[dict[str, str], says("criterion to why it got its score")] = {}
 
 
 class OutputQuality(Document):

@@ -12,6 +12,7 @@ A document that was read from raw JSON remembers the object it came from, so tha
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -43,7 +44,8 @@ def says(
     Args:
         meaning: one line; it becomes the field's description in the JSON Schema.
         also: other names under which people write this field, best first.
-        unit: `rate`, `seconds`, `milliseconds`, `usd`, `tokens`, … where it has one.
+        unit: `rate`, `seconds`, `milliseconds`, `usd`, `tokens`, … where it has one; `id` for
+            a number that is a name: outside of its limits it is still of use.
         inline: the field's own fields may stand directly in the object that should hold it.
     """
     extra = {
@@ -55,7 +57,10 @@ def says(
 Rate = Annotated[float, msgspec.Meta(ge=0, le=1, extra={"unit": "rate"})]
 """A share between 0 and 1; percentages are repaired into it."""
 
-Count = Annotated[int, msgspec.Meta(ge=0)]
+MOST = 2**53
+"""The largest whole number that every JSON reader keeps exactly."""
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=MOST)]
 """A number of things: a whole number, not below 0."""
 
 Seconds = Annotated[float, msgspec.Meta(ge=0, extra={"unit": "seconds"})]
@@ -88,9 +93,19 @@ class Origin:
         self.unwritten = unwritten
 
 
+def attach(document: Document, name: str, value: Any) -> None:
+    """Keep something beside a document's fields; it is not written to files."""
+    vars(document)[name] = value
+
+
 def remember(document: Document, origin: Origin) -> None:
     """Attach to `document` where it came from."""
-    document.__dict__["origin"] = origin
+    attach(document, "origin", origin)
+
+
+def origin_of(document: Document) -> Origin | None:
+    """Where `document` came from, if it was read and not made."""
+    return vars(document).get("origin")
 
 
 def dump(value: Any) -> Any:
@@ -118,9 +133,9 @@ def dump(value: Any) -> Any:
 
 
 def _dump_document(document: Document) -> Any:
-    origin: Origin | None = document.__dict__.get("origin")
+    origin = origin_of(document)
     out: dict[str, Any] = {}
-    for field in msgspec.structs.fields(document):
+    for field in fields_of(type(document)):
         value = getattr(document, field.name)
         if not _at_default(value, field) or (origin and field.name in origin.keys.values()):
             out[field.encode_name] = dump(value)
@@ -144,6 +159,12 @@ def _dump_document(document: Document) -> Any:
         value = out.pop(name)
         kept[key] = raw if name in origin.converted and origin.converted[name] == value else value
     return {**kept, **out}
+
+
+@cache
+def fields_of(document: type[Document]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """The fields of a document type; working them out is slow, so it is done once."""
+    return msgspec.structs.fields(document)
 
 
 def _at_default(value: Any, field: msgspec.structs.FieldInfo) -> bool:

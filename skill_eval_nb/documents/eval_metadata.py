@@ -11,11 +11,13 @@ from .evals import Expectation
 class EvalMetadata(Document):
     """Which eval the runs below this folder are of, and what is checked there."""
 
-    eval_id: Annotated[str | int | None, says("the eval's id", also=("id",))] = None
+    eval_id: Annotated[str | int | None, says("the eval's id", also=("id", "case_id"))] = None
     eval_name: Annotated[str | None, says("for people", also=("name",))] = None
-    prompt: Annotated[str | None, says("the task that was given", also=("task_prompt", "task"))] = None
-    assertions: Annotated[
-        list[Expectation], says("what is checked", also=("expectations",))
-    ] = []
-    configuration: Annotated[str | None, says("the configuration", also=("config", "condition"))] = None
+    prompt: Annotated[str | None, says("the task that was given", also=("task_prompt", "task"))] = (
+        None
+    )
+    assertions: Annotated[list[Expectation], says("what is checked", also=("expectations",))] = []
+    configuration: Annotated[
+        str | None, says("the configuration", also=("config", "condition"))
+    ] = None
     model: Annotated[str | None, says("the model that ran", also=("executor_model",))] = None

@@ -29,7 +29,9 @@ class StructuralExpectation(Document):
         ),
     ]
     id: Annotated[str | None, says("its id within the eval: S1, S2, …")] = None
-    description: Annotated[str | None, says("what it checks, for people", also=("text", "name"))] = None
+    description: Annotated[
+        str | None, says("what it checks, for people", also=("text", "name"))
+    ] = None
     critical: Annotated[bool, says("failing it fails the gate, and the judge is skipped")] = False
     pattern: Annotated[str | None, says("glob of the files to look at", also=("path",))] = None
     match: Annotated[str | None, says("text to look for", also=("value",))] = None
@@ -63,20 +65,26 @@ class Eval(Document):
     """One eval: a prompt, and what its output is to be."""
 
     prompt: Annotated[str, says("the task", also=("task", "task_prompt", "query", "input"))]
-    id: Annotated[str | int | None, says("unique within the suite", also=("eval_id", "case_id"))] = None
+    id: Annotated[
+        str | int | None, says("unique within the suite", also=("eval_id", "case_id"))
+    ] = None
     name: Annotated[str | None, says("for people", also=("eval_name", "title"))] = None
     expected_output: Annotated[
         str | None,
         says("what success looks like", also=("expected", "expected_behavior", "ground_truth")),
     ] = None
-    files: Annotated[list[str], says("input files, relative to the skill", also=("input_file",))] = []
+    files: Annotated[
+        list[str], says("input files, relative to the skill", also=("input_file",))
+    ] = []
     expectations: Annotated[
         list[Expectation], says("what a judge verifies", also=("assertions", "expected_behaviors"))
     ] = []
     structural_expectations: Annotated[
         list[StructuralExpectation], says("layer 1: deterministic checks")
     ] = []
-    quality_rubric: Annotated[QualityRubric | None, says("layer 2: the rubric", also=("rubric",))] = None
+    quality_rubric: Annotated[
+        QualityRubric | None, says("layer 2: the rubric", also=("rubric",))
+    ] = None
     tags: Annotated[list[str], says("categories", also=("category",))] = []
     weight: Annotated[Amount, says("weight in the suite's score")] = 1.0
 

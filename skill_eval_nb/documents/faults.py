@@ -13,8 +13,10 @@ Severity = Literal["error", "warning", "info"]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault: `code` names its kind, `where` is a JSON path, `message` says what was
-    found and what to do."""
+    """One fault.
+
+    `code` names its kind, `where` is a JSON path, `message` says what was found and what to do.
+    """
 
     severity: Severity
     code: str
@@ -26,6 +28,7 @@ class Faults(list[Fault]):
     """The faults of one file. The same fault in many elements of a list is one fault."""
 
     def add(self, severity: Severity, code: str, where: str, message: str) -> None:
+        """Note one fault."""
         self.append(Fault(severity, code, where, message))
 
     def collapsed(self) -> list[Fault]:

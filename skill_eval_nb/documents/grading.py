@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from .document import Amount, Count, Document, Rate, Score, Seconds, says
 from .metrics import Metrics
@@ -59,7 +59,9 @@ class Summary(Document):
         Count | None,
         says("expectations in all", also=("assertions_total", "total_assertions", "count")),
     ] = None
-    pass_rate: Annotated[Rate | None, says("passed / total", also=("overall_score", "score"))] = None
+    pass_rate: Annotated[Rate | None, says("passed / total", also=("overall_score", "score"))] = (
+        None
+    )
 
 
 class RubricScore(Document):
@@ -93,7 +95,7 @@ class GradingTiming(Document):
         Seconds | None, says("both together", also=("duration_seconds", "elapsed_seconds"))
     ] = None
     total_tokens: Annotated[Count | None, says("tokens of the run", also=("tokens",))] = None
-    duration_ms: Annotated[Amount | None, says("time in milliseconds")] = None
+    duration_ms: Annotated[Amount | None, says("time in milliseconds", unit="milliseconds")] = None
     start: Annotated[str | None, says("when grading began, ISO 8601")] = None
     end: Annotated[str | None, says("when grading ended, ISO 8601")] = None
 
@@ -124,7 +126,8 @@ class Suggestion(Document):
 
     reason: Annotated[str, says("why the evals should change", also=("suggestion", "text"))]
     assertion: Annotated[
-        str | None, says("the expectation it is about; null for a missing one", also=("expectation",))
+        str | None,
+        says("the expectation it is about; null for a missing one", also=("expectation",)),
     ] = None
 
 
@@ -179,7 +182,9 @@ class Grading(Document):
     claims: Annotated[list[Claim], says("claims that were looked into")] = []
     user_notes_summary: Annotated[UserNotesSummary | None, says("what the executor flagged")] = None
     eval_feedback: Annotated[EvalFeedback | None, says("critique of the evals")] = None
-    eval_critique: Annotated[EvalCritique | None, says("critique of the evals, `test-cases`")] = None
+    eval_critique: Annotated[EvalCritique | None, says("critique of the evals, `test-cases`")] = (
+        None
+    )
     factual_issues: Annotated[list[str], says("factual mistakes in the output")] = []
     judge_model: Annotated[
         str | None, says("the model that graded", also=("grader_model", "analyzer_model"))
@@ -190,6 +195,7 @@ class Grading(Document):
         str | None, says("the configuration", also=("config", "condition", "run_type"))
     ] = None
     run_id: Annotated[str | None, says("the run")] = None
+    skill_used: Annotated[
+        bool | None, says("whether the skill was opened", also=("skill_loaded",))
+    ] = None
     timestamp: Annotated[str | None, says("when it was graded, ISO 8601")] = None
-
-

@@ -12,7 +12,9 @@ class Version(Document):
 
     version: Annotated[str, says("v0, v1, …")]
     parent: Annotated[str | None, says("the version it was made from")] = None
-    expectation_pass_rate: Annotated[Rate | None, says("pass rate from grading", also=("pass_rate",))] = None
+    expectation_pass_rate: Annotated[
+        Rate | None, says("pass rate from grading", also=("pass_rate",))
+    ] = None
     grading_result: Annotated[str | None, says("baseline, won, lost or tie")] = None
     is_current_best: Annotated[bool | None, says("whether it is the best so far")] = None
 

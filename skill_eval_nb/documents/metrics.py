@@ -14,10 +14,13 @@ class Metrics(Document):
     """
 
     tool_calls: Annotated[
-        dict[str, Count | None] | Count | None, says("calls by tool, or their sum", also=("tool_uses",))
+        dict[str, Count | None] | Count | None,
+        says("calls by tool, or their sum", also=("tool_uses",)),
     ] = None
     total_tool_calls: Annotated[Count | None, says("calls in all", also=("tool_use_count",))] = None
-    total_steps: Annotated[Count | None, says("major steps", also=("steps", "num_turns", "turns"))] = None
+    total_steps: Annotated[
+        Count | None, says("major steps", also=("steps", "num_turns", "turns"))
+    ] = None
     files_created: Annotated[list[str], says("output files")] = []
     errors_encountered: Annotated[Count | None, says("errors on the way", also=("errors",))] = None
     output_chars: Annotated[Count | None, says("characters of the output files")] = None

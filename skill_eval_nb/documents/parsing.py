@@ -26,7 +26,9 @@ _REPAIRS = (
     (re.compile(r",(\s*[}\]])"), r"\1", "trailing commas left out"),
     (re.compile(r"([:\[,]\s*)\+(?=[\d.])"), r"\1", "plus signs before numbers left out"),
     (
-        re.compile(r"(:\s*)(\d{4}-?\d\d-?\d\d[T ]\d\d:?\d\d(?::?\d\d(?:\.\d+)?)?(?:Z|[+-][\d:]+)?)"),
+        re.compile(
+            r"(:\s*)(\d{4}-?\d\d-?\d\d[T ]\d\d:?\d\d(?::?\d\d(?:\.\d+)?)?(?:Z|[+-][\d:]+)?)"
+        ),
         r'\1"\2"',
         "time stamps without quotes read as text",
     ),
@@ -39,7 +41,7 @@ class NotJSON(ValueError):
 
 
 def parse(data: bytes, faults: Faults) -> Any:
-    """Parse JSON bytes into plain values.
+    r"""Parse JSON bytes into plain values.
 
     What is not strict JSON but has only one reasonable reading is read, and the repair is
     noted in `faults`: byte-order marks and UTF-16, raw control characters in strings,
@@ -50,8 +52,8 @@ def parse(data: bytes, faults: Faults) -> Any:
         NotJSON: where there is no such reading; the message says where it stops.
 
     >>> faults = Faults()
-    >>> parse(b'{"text": "two\\nlines", "n": [1, 2,],}', faults)
-    {'text': 'two\\nlines', 'n': [1, 2]}
+    >>> parse(b'{"text": "two\nlines", "n": [1, 2,],}', faults)
+    {'text': 'two\nlines', 'n': [1, 2]}
     >>> [fault.message for fault in faults]
     ['not strict JSON: raw control characters in strings, trailing commas left out']
     """
@@ -88,9 +90,7 @@ def _parse_text(text: str, faults: Faults) -> Any:
     first: json.JSONDecodeError | None = None
     for strict, repaired, done in _readings(text):
         notes.clear()
-        decoder = json.JSONDecoder(
-            object_pairs_hook=pairs, parse_constant=constant, strict=strict
-        )
+        decoder = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=constant, strict=strict)
         try:
             value = decoder.decode(repaired)
         except json.JSONDecodeError as error:
@@ -98,6 +98,8 @@ def _parse_text(text: str, faults: Faults) -> Any:
             continue
         except RecursionError:
             raise NotJSON("nested too deeply") from None
+        except ValueError as error:  # a whole number of thousands of digits
+            raise NotJSON(f"not usable as JSON: {error}") from None
         if done or notes:
             what = ", ".join(dict.fromkeys([*done, *notes]))
             faults.add("warning", "repaired-json", "$", f"not strict JSON: {what}")
@@ -138,5 +140,6 @@ def _outside_strings(text: str, pattern: re.Pattern[str], replacement: str) -> s
     if len(pieces) != len(strings) + 1:
         return text
     return "".join(
-        piece + (strings[index] if index < len(strings) else "") for index, piece in enumerate(pieces)
+        piece + (strings[index] if index < len(strings) else "")
+        for index, piece in enumerate(pieces)
     )

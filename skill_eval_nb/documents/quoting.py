@@ -12,14 +12,14 @@ _NEXT_MEMBER = re.compile(r'\s*\n\s*["}\]]')
 
 
 def close_strings(text: str) -> tuple[str, list[str]]:
-    """Escape quotes inside strings, and close strings that a line's end cut off.
+    r"""Escape quotes inside strings, and close strings that a line's end cut off.
 
     A quote ends a string only where a comma, colon or closing bracket follows. A string
     whose line is followed by another string (or by a closing bracket) ends with its line.
 
     >>> close_strings('{"a": "say "hi" twice"}')[0]
-    '{"a": "say \\\\"hi\\\\" twice"}'
-    >>> print(close_strings('{"a": "cut o...\\n "b": 1}')[0])
+    '{"a": "say \\"hi\\" twice"}'
+    >>> print(close_strings('{"a": "cut o...\n "b": 1}')[0])
     {"a": "cut o...",
      "b": 1}
     """

@@ -5,19 +5,39 @@ Each reader gives the value, or raises `Unreadable` where there is no single cle
 
 from __future__ import annotations
 
-import math
 import re
+import sys
 from typing import Any
 
-PASSED = frozenset("pass passed yes true ok met success succeeded satisfied correct y ✓ ✅ ✔".split())
-FAILED = frozenset("fail failed no false unmet not_met failure unsatisfied incorrect n ✗ ❌ ✘".split())
+PASSED = frozenset(
+    "pass passed yes true ok met success succeeded satisfied correct y ✓ ✅ ✔".split()
+)
+FAILED = frozenset(
+    "fail failed no false unmet not_met failure unsatisfied incorrect n ✗ ❌ ✘".split()
+)
 UNSCORED = frozenset("skip skipped pending n/a na none null unknown unscored not_scored".split())
 
 _NUMBER = re.compile(
-    r"\s*[~≈$]?\s*(?P<number>[+-−]?(?:\d[\d,_ ]*)?(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*"
+    r"\s*[~≈$]?\s*(?P<number>[+\-−]?(?:\d[\d,_ ]*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)\s*"
     r"(?P<unit>%|pp|ms|s|sec|secs|seconds?|usd|tokens?|points?|x)?\s*"
 )
-_SHARE = re.compile(r"\s*(\d+)\s*/\s*(\d+)\s*")
+_SHARE = re.compile(r"\s*(\d{1,15})\s*/\s*(\d{1,15})\s*")
+
+_PLAIN = frozenset("usd token point x".split())
+"""Units that say nothing that the field does not say."""
+
+_FACTORS = {
+    ("%", "rate"): 0.01,
+    ("pp", "rate"): 0.01,
+    ("m", "seconds"): 0.001,
+    ("m", "milliseconds"): 1.0,
+    **{(word, "seconds"): 1.0 for word in ("s", "sec", "second")},
+    **{(word, "milliseconds"): 1000.0 for word in ("s", "sec", "second")},
+}
+"""What a written unit comes to in the unit that is wanted; `m` is what is left of `ms`."""
+
+_LARGEST = sys.float_info.max
+"""No figure is larger: beyond it there is infinity, which JSON cannot hold."""
 
 
 class Unreadable(ValueError):
@@ -54,14 +74,18 @@ def read_number(raw: Any, unit: str | None = None) -> float:
     if isinstance(raw, bool):
         raise Unreadable
     if isinstance(raw, str):
-        raw, percent = _parse(raw, unit)
-        if percent:
-            return raw
-    if not isinstance(raw, (int, float)) or not math.isfinite(raw):
+        number, is_share = _parse(raw, unit)
+    elif isinstance(raw, (int, float)):
+        number, is_share = raw, False
+    else:
         raise Unreadable
-    if unit == "rate" and 1 < raw <= 100:
-        return round(raw / 100, 12)
-    return float(raw)
+    if not abs(number) <= _LARGEST:
+        raise Unreadable
+    if unit == "rate" and not is_share and 1 < number <= 100:
+        if number < 2:  # neither a share nor likely a percentage
+            raise Unreadable
+        return round(number / 100, 12)
+    return float(number)
 
 
 def _parse(text: str, unit: str | None) -> tuple[float, bool]:
@@ -72,17 +96,19 @@ def _parse(text: str, unit: str | None) -> tuple[float, bool]:
             raise Unreadable
         return part / whole, True
     found = _NUMBER.fullmatch(text)
-    if not found or not any(character.isdigit() for character in found["number"]):
+    if not found:
         raise Unreadable
     digits = found["number"].replace("−", "-").replace("_", "").replace(" ", "")
     if re.fullmatch(r"[+-]?\d+,\d{1,2}", digits):  # a decimal comma
         digits = digits.replace(",", ".")
     number = float(digits.replace(",", ""))
-    if found["unit"] in ("%", "pp"):
-        return number / 100, True
-    if found["unit"] == "ms" and unit == "seconds":
-        return number / 1000, True
-    return number, False
+    written = (found["unit"] or "").rstrip("s") or found["unit"]
+    if written is None or written in _PLAIN:
+        return number, False
+    factor = _FACTORS.get((written, unit or ""))
+    if factor is None:  # a time where tokens are wanted
+        raise Unreadable
+    return round(number * factor, 12), unit == "rate"
 
 
 def read_int(raw: Any, unit: str | None = None) -> int:
@@ -98,16 +124,16 @@ def read_int(raw: Any, unit: str | None = None) -> int:
 
 
 def read_text(raw: Any) -> str:
-    """A text from a text, a number or a list of texts.
+    r"""A text from a text, a number or a list of texts.
 
     >>> read_text(3), read_text(["a", "b"])
-    ('3', 'a\\nb')
+    ('3', 'a\nb')
     """
     if isinstance(raw, str):
         return raw
     if isinstance(raw, bool):
         return str(raw).lower()
-    if isinstance(raw, (int, float)):
+    if isinstance(raw, (int, float)) and abs(raw) <= _LARGEST:
         return str(raw)
     if isinstance(raw, list) and raw and all(isinstance(item, str) for item in raw):
         return "\n".join(raw)

@@ -12,7 +12,9 @@ class AggregatedSuggestion(Document):
 
     reason: Annotated[str, says("why the evals should change")]
     frequency: Annotated[Count, says("number of runs that said it")] = 1
-    assertion: Annotated[str | None, says("id or text of the expectation; null for a missing one")] = None
+    assertion: Annotated[
+        str | None, says("id or text of the expectation; null for a missing one")
+    ] = None
     action: Annotated[str | None, says("what to do about it")] = None
 
 

@@ -33,21 +33,39 @@ class Timing(Document):
         str | float | None,
         says(
             "when it began: ISO 8601, or seconds since 1970",
-            also=("started_at", "start_time", "start_iso", "eval_start_utc", "start_ts", "start", "run_at"),
+            also=(
+                "started_at",
+                "start_time",
+                "start_iso",
+                "eval_start_utc",
+                "start_ts",
+                "start",
+                "run_at",
+            ),
         ),
     ] = None
     executor_end: Annotated[
         str | float | None,
         says(
             "when it ended",
-            also=("finished_at", "completed_at", "end_time", "end_iso", "eval_end_utc", "end_ts", "end"),
+            also=(
+                "finished_at",
+                "completed_at",
+                "end_time",
+                "end_iso",
+                "eval_end_utc",
+                "end_ts",
+                "end",
+            ),
         ),
     ] = None
     executor_duration_seconds: Annotated[Seconds | None, says("time of the executor alone")] = None
     grader_start: Annotated[str | float | None, says("when grading began")] = None
     grader_end: Annotated[str | float | None, says("when grading ended")] = None
     grader_duration_seconds: Annotated[Seconds | None, says("time of the grader")] = None
-    model: Annotated[str | None, says("the model that ran", also=("executor_model", "model_id"))] = None
+    model: Annotated[
+        str | None, says("the model that ran", also=("executor_model", "model_id"))
+    ] = None
     exit_code: Annotated[
         int | None, says("exit code of the executor's process", also=("returncode",))
     ] = None
@@ -56,5 +74,6 @@ class Timing(Document):
         Amount | None, says("what it cost", unit="usd", also=("total_cost_usd",))
     ] = None
     tool_calls: Annotated[
-        dict[str, Count | None] | Count | None, says("calls by tool, or their sum", also=("tool_uses",))
+        dict[str, Count | None] | Count | None,
+        says("calls by tool, or their sum", also=("tool_uses",)),
     ] = None

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 from msgspec import inspect
 
+from .declared import Declared, fields_of, plainly, struct_of, unwrap
 from .document import Document, Origin, dump, remember
 from .faults import Faults
 from .scalars import Unreadable, read_bool, read_int, read_number, read_text
@@ -43,49 +43,14 @@ def mend(raw: Any, document: type[D]) -> tuple[D, Faults]:
     ['other-name', 'other-name', 'other-name', 'converted']
     """
     faults = Faults()
-    value = _struct(raw, _kind_of(document), "$", faults)
+    value = _struct(raw, struct_of(document), "$", faults)
     if value is UNUSABLE:
-        value = _struct({}, _kind_of(document), "$", Faults())
+        value = _struct({}, struct_of(document), "$", Faults())
     return value, faults
 
 
-@cache
-def _kind_of(document: type[Document]) -> inspect.StructType:
-    kind = inspect.type_info(document)
-    assert isinstance(kind, inspect.StructType)
-    return kind
-
-
-class _Field:
-    """A field as the readers need it: its type without wrappings, and its declaration."""
-
-    __slots__ = ("also", "field", "inline", "kind", "name", "unit")
-
-    def __init__(self, field: inspect.Field) -> None:
-        extra, kind = _unwrap(field.type)
-        self.field = field
-        self.name = field.encode_name
-        self.kind = kind
-        self.also: tuple[str, ...] = extra.get("also", ())
-        self.unit: str | None = extra.get("unit")
-        self.inline: bool = extra.get("inline", False)
-
-
-def _unwrap(kind: inspect.Type) -> tuple[dict[str, Any], inspect.Type]:
-    extra: dict[str, Any] = {}
-    while isinstance(kind, inspect.Metadata):
-        extra = {**(kind.extra or {}), **extra}
-        kind = kind.type
-    return extra, kind
-
-
-@cache
-def _fields_of(document: type[Document]) -> dict[str, _Field]:
-    return {field.encode_name: _Field(field) for field in _kind_of(document).fields}
-
-
 def _struct(raw: Any, kind: inspect.StructType, where: str, faults: Faults) -> Any:
-    document: type[Document] = kind.cls
+    document = cast("type[Document]", kind.cls)
     bare = not isinstance(raw, dict)
     if bare:
         if document.plain is None or raw is None:
@@ -93,7 +58,7 @@ def _struct(raw: Any, kind: inspect.StructType, where: str, faults: Faults) -> A
         given = {document.plain: raw}
     else:
         given = raw
-    fields = _fields_of(document)
+    fields = fields_of(document)
     keys = _match_keys(given, fields, where, faults)
     values: dict[str, Any] = {}
     converted: dict[str, Any] = {}
@@ -110,7 +75,7 @@ def _struct(raw: Any, kind: inspect.StructType, where: str, faults: Faults) -> A
     for name, field in fields.items():
         if name in values:
             continue
-        value = _inline(given, field, keys, where) if field.inline else None
+        value = _inline(given, field, keys, where, faults) if field.inline else None
         if value is None:
             if not field.field.required:
                 continue
@@ -124,55 +89,56 @@ def _struct(raw: Any, kind: inspect.StructType, where: str, faults: Faults) -> A
 
 
 def _match_keys(
-    given: dict[str, Any], fields: dict[str, _Field], where: str, faults: Faults
+    given: dict[str, Any], fields: dict[str, Declared], where: str, faults: Faults
 ) -> dict[str, str]:
     """Which raw key gives which field: by its name, else by another name it is known by."""
     keys = {key: key for key in given if key in fields}
-    free = {_plainly(key): key for key in reversed(given) if key not in keys}
+    free = {plainly(key): key for key in reversed(given) if key not in keys}
     for name, field in fields.items():
         if name in keys:
             continue
         for other in (name, *field.also):
-            key = free.get(_plainly(other))
+            key = free.get(plainly(other))
             if key is None or not _plausible(given[key], field.kind):
                 continue
             keys[key] = name
-            del free[_plainly(other)]
+            del free[plainly(other)]
             faults.add("info", "other-name", f"{where}.{key}", f"read as `{name}`")
             break
     return keys
 
 
-def _plainly(key: str) -> str:
-    """A key without case, underscores and blanks: caseId, case_id and Case ID are the same."""
-    return re.sub(r"[\W_]+", "", key).lower()
-
-
 def _plausible(raw: Any, kind: inspect.Type) -> bool:
     """Whether a value found under another name can be meant for a field of this kind."""
     if isinstance(kind, inspect.UnionType):
-        return any(_plausible(raw, _unwrap(one)[1]) for one in kind.types)
+        return any(_plausible(raw, unwrap(one)[1]) for one in kind.types)
     if isinstance(kind, inspect.ListType) and isinstance(
-        _unwrap(kind.item_type)[1], inspect.StructType
+        unwrap(kind.item_type)[1], inspect.StructType
     ):
         return isinstance(raw, (list, dict))
     if isinstance(kind, (inspect.StructType, inspect.DictType)):
         return isinstance(raw, (dict, list))
     if isinstance(kind, inspect.NoneType):
         return raw is None
-    if isinstance(kind, (inspect.BoolType, inspect.IntType, inspect.FloatType)):
+    if isinstance(kind, (inspect.IntType, inspect.FloatType)):
+        return not isinstance(raw, (dict, list, bool))
+    if isinstance(kind, inspect.BoolType):
         return not isinstance(raw, (dict, list))
     return not isinstance(raw, dict)
 
 
-def _inline(given: dict[str, Any], field: _Field, keys: dict[str, str], where: str) -> Any:
+def _inline(
+    given: dict[str, Any], field: Declared, keys: dict[str, str], where: str, faults: Faults
+) -> Any:
     """The struct whose fields stand directly in `given`, or None where none of them do."""
     kind = _struct_in(field.kind)
     rest = {key: value for key, value in given.items() if key not in keys}
-    inner = Faults()
-    if kind is None or not _match_keys(rest, _fields_of(kind.cls), where, inner):
+    inside = _match_keys(rest, fields_of(kind.cls), where, Faults()) if kind else {}
+    if kind is None or not inside:
         return None
-    return _struct(rest, kind, where, inner)
+    place = f"{where}.{next(iter(inside))}"
+    faults.add("info", "inline", place, f"`{field.name}` is to hold it; it stands directly here")
+    return _struct(rest, kind, where, faults)
 
 
 def _struct_in(kind: inspect.Type) -> inspect.StructType | None:
@@ -181,7 +147,12 @@ def _struct_in(kind: inspect.Type) -> inspect.StructType | None:
 
 
 def _report_missing(
-    name: str, field: _Field, given: dict[str, Any], keys: dict[str, str], where: str, faults: Faults
+    name: str,
+    field: Declared,
+    given: dict[str, Any],
+    keys: dict[str, str],
+    where: str,
+    faults: Faults,
 ) -> None:
     rest = [key for key in given if key not in keys]
     close = difflib.get_close_matches(name, rest, n=1, cutoff=0.75)
@@ -194,7 +165,7 @@ def _nullable(kind: inspect.Type) -> bool:
     return isinstance(kind, inspect.UnionType) and kind.includes_none
 
 
-def _blank(field: _Field) -> Any:
+def _blank(field: Declared) -> Any:
     """What stands in a field that was given nothing usable."""
     if field.field.default is not msgspec.NODEFAULT:
         return field.field.default
@@ -204,7 +175,9 @@ def _blank(field: _Field) -> Any:
         return None
     if isinstance(field.kind, inspect.StructType):
         return _struct({}, field.kind, "$", Faults())
-    blanks = {inspect.ListType: [], inspect.DictType: {}, inspect.StrType: ""}
+    if isinstance(field.kind, (inspect.StrType, inspect.LiteralType)):
+        return ""
+    blanks: dict[type, Any] = {inspect.ListType: [], inspect.DictType: {}}
     return blanks.get(type(field.kind), 0)
 
 
@@ -213,19 +186,23 @@ def _was_converted(raw: Any, value: Any) -> bool:
     if isinstance(value, Document):
         return not isinstance(raw, dict)
     if isinstance(value, list):
-        return not isinstance(raw, list) or len(raw) != len(value) or any(
-            map(_was_converted, raw, value)
+        return (
+            not isinstance(raw, list)
+            or len(raw) != len(value)
+            or any(map(_was_converted, raw, value))
         )
     if isinstance(value, dict):
-        return not isinstance(raw, dict) or raw.keys() != value.keys() or any(
-            _was_converted(raw[key], item) for key, item in value.items()
+        return (
+            not isinstance(raw, dict)
+            or raw.keys() != value.keys()
+            or any(_was_converted(raw[key], item) for key, item in value.items())
         )
     return type(raw) is not type(value) or raw != value
 
 
 def _value(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str | None) -> Any:
     if isinstance(kind, inspect.Metadata):
-        extra, kind = _unwrap(kind)
+        extra, kind = unwrap(kind)
         unit = extra.get("unit", unit)
     if isinstance(kind, inspect.UnionType):
         return _union(raw, kind, where, faults, unit)
@@ -239,6 +216,8 @@ def _value(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str |
         return None if raw is None else _unusable(raw, "null", where, faults)
     if isinstance(kind, inspect.AnyType):
         return raw
+    if isinstance(kind, inspect.LiteralType):
+        return _choice(raw, kind, where, faults)
     return _scalar(raw, kind, where, faults, unit)
 
 
@@ -250,20 +229,19 @@ _JSON_TYPES = {
     inspect.BoolType: bool,
     inspect.IntType: int,
     inspect.FloatType: (int, float),
+    inspect.LiteralType: str,
 }
 
 
-def _union(
-    raw: Any, kind: inspect.UnionType, where: str, faults: Faults, unit: str | None
-) -> Any:
+def _union(raw: Any, kind: inspect.UnionType, where: str, faults: Faults, unit: str | None) -> Any:
     if raw is None and kind.includes_none:
         return None
     choices = [one for one in kind.types if not isinstance(one, inspect.NoneType)]
     fitting = [
         one
         for one in choices
-        if isinstance(raw, _JSON_TYPES.get(type(_unwrap(one)[1]), object))
-        and not (isinstance(raw, bool) and not isinstance(_unwrap(one)[1], inspect.BoolType))
+        if isinstance(raw, _JSON_TYPES.get(type(unwrap(one)[1]), object))
+        and not (isinstance(raw, bool) and not isinstance(unwrap(one)[1], inspect.BoolType))
     ]
     tried = Faults()
     for one in fitting or choices:
@@ -285,7 +263,7 @@ def _list(raw: Any, kind: inspect.ListType, where: str, faults: Faults, unit: st
         faults.add("info", "converted", where, "a mapping read as a list, its keys as names")
         raw = [{"name": key, **one} for key, one in raw.items()]
     elif not isinstance(raw, list):
-        if isinstance(raw, dict) or _unwrap(kind.item_type)[0].get("unit"):
+        if isinstance(raw, dict) or unwrap(kind.item_type)[0].get("unit"):
             return _unusable(raw, "a list", where, faults)
         faults.add("info", "converted", where, "a single value read as a list of one")
         raw = [raw]
@@ -293,7 +271,21 @@ def _list(raw: Any, kind: inspect.ListType, where: str, faults: Faults, unit: st
         _value(item, kind.item_type, f"{where}[{index}]", faults, unit)
         for index, item in enumerate(raw)
     ]
+    if kind.min_length and len(raw) < kind.min_length:
+        message = f"expected {kind.min_length} or more, found {len(raw)}"
+        faults.add("error", "outside-limits", where, message)
     return [value for value in values if value is not UNUSABLE]
+
+
+def _choice(raw: Any, kind: inspect.LiteralType, where: str, faults: Faults) -> Any:
+    """One of a few words; another word is kept, with a fault."""
+    if raw in kind.values:
+        return raw
+    if not isinstance(raw, str):
+        return _unusable(raw, f"one of {', '.join(map(str, kind.values))}", where, faults)
+    words = ", ".join(map(str, kind.values))
+    faults.add("error", "outside-limits", where, f"expected one of {words}, found {_show(raw)}")
+    return raw
 
 
 def _dict(raw: Any, kind: inspect.DictType, where: str, faults: Faults, unit: str | None) -> Any:
@@ -313,8 +305,9 @@ def _dict(raw: Any, kind: inspect.DictType, where: str, faults: Faults, unit: st
 
 def _named(items: list[Any]) -> dict[str, Any] | None:
     for key in KEYS_OF_A_LIST:
-        names = [item.get(key) if isinstance(item, dict) else None for item in items]
-        if all(isinstance(name, str) for name in names) and len(set(names)) == len(names):
+        found = [item.get(key) for item in items if isinstance(item, dict)]
+        names = [name for name in found if isinstance(name, str)]
+        if len(set(names)) == len(items):
             return {
                 name: {other: value for other, value in item.items() if other != key}
                 for name, item in zip(names, items, strict=True)
@@ -346,8 +339,11 @@ def _scalar(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str 
     except Unreadable:
         return _unusable(raw, wanted, where, faults)
     broken = _beyond_limits(value, kind)
-    if broken:
+    if broken and not (isinstance(value, str) or unit == "id"):
         return _unusable(raw, f"{wanted} {broken}", where, faults)
+    if broken:  # names and ids are of use even where a rule forbids them
+        message = f"expected {wanted} {broken}, found {_show(raw)}"
+        faults.add("error", "outside-limits", where, message)
     if value != raw or isinstance(raw, bool) is not isinstance(value, bool):
         faults.add("warning", "converted", where, f"{_show(raw)} read as {value!r}")
     return value
@@ -360,8 +356,9 @@ def _beyond_limits(value: Any, kind: inspect.Type) -> str | None:
             return f"of at least {kind.ge}"
         if kind.le is not None and value > kind.le:
             return f"of at most {kind.le}"
-    if isinstance(kind, inspect.StrType) and kind.pattern and not re.search(kind.pattern, value):
-        return f"like {kind.pattern}"
+    pattern = kind.pattern if isinstance(kind, inspect.StrType) else None
+    if pattern and not re.search(pattern, str(value)):
+        return f"like {pattern}"
     return None
 
 

@@ -8,11 +8,13 @@ from .document import Count, Document, Rate, says
 
 
 class TriggerQuery(Document):
-    """A query, whether the skill should be picked up for it, and (where measured) whether it was."""
+    """A query, whether the skill should be picked up for it, and whether it was."""
 
     query: Annotated[str, says("what the user says", also=("prompt",))]
     should_trigger: Annotated[bool | None, says("whether the skill should be picked up")]
-    triggered: Annotated[Count | None, says("runs that picked it up", also=("trigger_count",))] = None
+    triggered: Annotated[Count | None, says("runs that picked it up", also=("trigger_count",))] = (
+        None
+    )
     runs: Annotated[Count | None, says("runs of this query", also=("run_count",))] = None
     trigger_rate: Annotated[Rate | None, says("triggered / runs")] = None
     split: Annotated[str | None, says("train or test")] = None
@@ -23,6 +25,8 @@ class TriggerSet(Document):
 
     plain: ClassVar[str | None] = "queries"
 
-    queries: Annotated[list[TriggerQuery], says("the queries", also=("query_results", "results", "evals"))]
+    queries: Annotated[
+        list[TriggerQuery], says("the queries", also=("query_results", "results", "evals"))
+    ]
     skill_name: Annotated[str | None, says("the skill")] = None
     description: Annotated[str | None, says("the description that was measured")] = None

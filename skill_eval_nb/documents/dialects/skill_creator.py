@@ -1,0 +1,124 @@
+"""The dialect `skill-creator`: the base that most workspaces are written in."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+
+from .. import analysis, benchmark, comparison, evals, grading, history, metrics, timing
+from .wire import Dialect, Form, each, narrow, reshape
+
+EVALS_OF_TEXTS = reshape(evals=each(reshape(expectations=each(itemgetter("text")))))
+"""Expectations as the plain texts that this dialect has for them."""
+
+Eval = narrow(
+    evals.Eval,
+    "id prompt expected_output files expectations",
+    required="id",
+    id=str | int,
+    expectations=list[str],
+)
+Evals = narrow(
+    evals.Evals, "skill_name evals", required="skill_name", skill_name=str, evals=list[Eval]
+)
+
+Version = narrow(
+    history.Version, "version parent expectation_pass_rate grading_result is_current_best"
+)
+History = narrow(
+    history.History, "started_at skill_name current_best iterations", iterations=list[Version]
+)
+
+Expectation = narrow(grading.GradedExpectation, "text passed evidence")
+Summary = narrow(grading.Summary, "passed failed total pass_rate")
+METRICS = "tool_calls total_tool_calls total_steps errors_encountered output_chars transcript_chars"
+GradingTiming = narrow(
+    grading.GradingTiming,
+    "executor_duration_seconds grader_duration_seconds total_duration_seconds",
+)
+Claim = narrow(grading.Claim, "claim type verified evidence")
+Suggestion = narrow(grading.Suggestion, "assertion reason")
+EvalFeedback = narrow(grading.EvalFeedback, "suggestions overall", suggestions=list[Suggestion])
+GRADING_TYPES = {
+    "expectations": list[Expectation],
+    "summary": Summary | None,
+    "execution_metrics": narrow(metrics.Metrics, METRICS) | None,
+    "timing": GradingTiming | None,
+    "claims": list[Claim],
+    "eval_feedback": EvalFeedback | None,
+}
+Grading = narrow(
+    grading.Grading,
+    "expectations summary execution_metrics timing claims user_notes_summary eval_feedback",
+    **GRADING_TYPES,
+)
+
+Metrics = narrow(
+    metrics.Metrics,
+    "tool_calls total_tool_calls total_steps files_created errors_encountered output_chars "
+    "transcript_chars",
+)
+Timing = narrow(
+    timing.Timing,
+    "total_tokens duration_ms total_duration_seconds executor_start executor_end "
+    "executor_duration_seconds grader_start grader_end grader_duration_seconds",
+)
+
+Result = narrow(
+    benchmark.RunResult, "pass_rate passed failed total time_seconds tokens tool_calls errors"
+)
+Run = narrow(
+    benchmark.BenchmarkRun,
+    "eval_id eval_name configuration run_number result expectations notes",
+    result=Result | None,
+    expectations=list[Expectation],
+)
+Metadata = narrow(
+    benchmark.BenchmarkMetadata,
+    "skill_name skill_path executor_model analyzer_model timestamp evals_run "
+    "runs_per_configuration",
+)
+Configuration = narrow(benchmark.ConfigurationSummary, "pass_rate time_seconds tokens")
+Benchmark = narrow(
+    benchmark.Benchmark,
+    "metadata runs run_summary notes",
+    metadata=Metadata,
+    runs=list[Run],
+    run_summary=dict[str, Configuration],
+)
+
+Side = narrow(
+    comparison.SideRubric, "content structure content_score structure_score overall_score"
+)
+SideResults = narrow(
+    comparison.ExpectationResults,
+    "passed total pass_rate details",
+    details=list[Expectation],
+)
+Comparison = narrow(
+    comparison.Comparison,
+    "winner reasoning rubric output_quality expectation_results",
+    rubric=dict[str, Side],
+    expectation_results=dict[str, SideResults],
+)
+
+Improvement = narrow(analysis.ImprovementSuggestion, "priority category suggestion expected_impact")
+Analysis = narrow(
+    analysis.Analysis,
+    "comparison_summary winner_strengths loser_weaknesses instruction_following "
+    "improvement_suggestions transcript_insights",
+    improvement_suggestions=list[Improvement],
+)
+
+SKILL_CREATOR = Dialect(
+    "skill-creator",
+    {
+        "evals": Form(Evals, EVALS_OF_TEXTS),
+        "history": Form(History),
+        "grading": Form(Grading),
+        "metrics": Form(Metrics),
+        "timing": Form(Timing),
+        "benchmark": Form(Benchmark),
+        "comparison": Form(Comparison),
+        "analysis": Form(Analysis),
+    },
+)

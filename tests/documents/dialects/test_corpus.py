@@ -1,0 +1,82 @@
+"""Other people's files: every one is read, and comes back as it was."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skill_eval_nb.documents import Faults, NotJSON, parse
+from skill_eval_nb.documents.dialects import check, kind_of, read, recognise, write
+
+KNOWN = {
+    *("grading.json", "timing.json", "metrics.json", "benchmark.json", "feedback.json"),
+    *("evals.json", "eval_metadata.json"),
+}
+
+
+@pytest.fixture(scope="module")
+def found(corpus: Path) -> list[tuple[Path, str, Any]]:
+    """Every file of the corpus that is one of the documents: path, kind, JSON value."""
+    documents = list(_documents(corpus))
+    assert len(documents) > 1000
+    return documents
+
+
+def _documents(folder: Path) -> Iterator[tuple[Path, str, Any]]:
+    for path in sorted(folder.rglob("*.json")):
+        try:
+            raw = parse(path.read_bytes(), Faults())
+        except NotJSON:
+            continue
+        kind = kind_of(path.name, raw)
+        if kind is not None:
+            yield path, kind, raw
+
+
+def test_comes_back_as_it_was(found: list[tuple[Path, str, Any]]) -> None:
+    for path, kind, raw in found:
+        dialect = recognise(kind, raw)
+        neutral, faults = read(kind, raw, dialect)
+        check(kind, raw, dialect)
+        assert all(fault.where.startswith("$") for fault in faults)
+        if dialect != "wild":
+            value, losses = write(kind, neutral, dialect)
+            assert json.dumps(value) == json.dumps(raw), path
+            assert losses == [], path
+
+
+def test_no_file_of_a_known_name_is_overlooked(
+    corpus: Path, found: list[tuple[Path, str, Any]]
+) -> None:
+    seen = {path for path, _, _ in found}
+    overlooked = [path for name in KNOWN for path in corpus.rglob(name) if path not in seen]
+    for path in overlooked:
+        with pytest.raises(NotJSON):
+            parse(path.read_bytes(), Faults())
+
+
+def test_verdicts_are_those_of_the_raw_files(found: list[tuple[Path, str, Any]]) -> None:
+    """Counted without our code: of plain `passed` fields in plain lists of expectations."""
+    for path, kind, raw in found:
+        rows = raw.get("expectations") if isinstance(raw, dict) else None
+        if kind == "grading" and isinstance(rows, list):
+            plain = [one["passed"] for one in rows if isinstance(one, dict) and "passed" in one]
+            if len(plain) == len(rows):
+                grading, _ = read(kind, raw)
+                assert Counter(one.passed for one in grading.expectations) == Counter(plain), path
+
+
+def test_benchmarks_have_as_many_runs_as_their_files(
+    found: list[tuple[Path, str, Any]],
+) -> None:
+    for path, kind, raw in found:
+        rows = raw.get("runs") if isinstance(raw, dict) else None
+        if kind == "benchmark" and isinstance(rows, list):
+            benchmarks, _ = read(kind, raw)
+            sides = sum(max(1, sum(key.endswith("_skill") for key in row)) for row in rows)
+            assert sum(len(one.runs) for one in benchmarks) == sides, path

@@ -1,0 +1,197 @@
+"""Every document of every dialect, as the dialects' own pages describe it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import msgspec
+import pytest
+
+from skill_eval_nb.documents import mend
+from skill_eval_nb.documents.dialects import (
+    DIALECTS,
+    NEUTRAL,
+    NoSuchDocument,
+    check,
+    form_of,
+    kind_of,
+    read,
+    recognise,
+    write,
+)
+from skill_eval_nb.documents.dialects.recognising import walk
+from tests.documents.examples import ALL, EXAMPLES, IDS
+
+each_document = pytest.mark.parametrize(("dialect", "kind", "raw"), ALL, ids=IDS)
+
+ALIKE = {("codingbuddy", kind) for kind in ("grading", "timing", "feedback", "triggers")}
+"""Documents that `iterations` has in just the same form: it is the first of the two."""
+
+ONLY_THERE = {
+    "test-cases:benchmark": {
+        "$.created_at",
+        "$.entries[*].description_hash",
+        "$.entries[*].scores.median",
+        "$.entries[*].total_duration_seconds",
+    },
+    "iterations:benchmark": {
+        "$.iterations[*].configurations[*].tests[*].tokens.stddev",
+        "$.iterations[*].configurations[*].tests[*].duration_seconds.stddev",
+    },
+}
+"""What the shared document has no place for."""
+
+
+def made_anew(kind: str, neutral: Any) -> Any:
+    """The same document as if nobody had read it from a file."""
+    plain = msgspec.to_builtins(neutral)
+    if kind == "benchmark":
+        return [msgspec.convert(one, NEUTRAL[kind]) for one in plain]
+    return msgspec.convert(plain, NEUTRAL[kind])
+
+
+def without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [without_nulls(item) for item in value]
+    return value
+
+
+def test_there_is_an_example_of_every_document() -> None:
+    base = set(DIALECTS["skill-creator"]) | {"judging"}  # in `skill-evaluator` as they are
+    for dialect, forms in DIALECTS.items():
+        inherited = base if dialect == "skill-evaluator" else set()
+        assert set(forms) - inherited <= set(EXAMPLES[dialect]) <= set(forms)
+
+
+@each_document
+def test_is_recognised(dialect: str, kind: str, raw: Any) -> None:
+    expected = "iterations" if (dialect, kind) in ALIKE else dialect
+    assert recognise(kind, raw) == expected
+
+
+@each_document
+def test_has_no_faults(dialect: str, kind: str, raw: Any) -> None:
+    assert check(kind, raw, dialect) == []
+    faults = read(kind, raw, dialect)[1]
+    only_there = ONLY_THERE.get(f"{dialect}:{kind}", set())
+    assert {re.sub(r"\[\d+\]", "[*]", fault.where) for fault in faults} == only_there
+    assert {fault.code for fault in faults} <= {"not-kept"}
+
+
+@each_document
+def test_every_field_is_known_and_shown(dialect: str, kind: str, raw: Any) -> None:
+    document, _ = mend(raw, form_of(kind, dialect).wire)
+    marks: dict[str, set[str]] = {}
+    for mark, where in walk(document):
+        marks.setdefault(re.sub(r"\[\d+\]", "[*]", where), set()).add(mark)
+    assert not [where for where, found in marks.items() if "unknown" in found]
+    shown_elsewhere = ".run_summary.delta."  # a delta has no rubric of its own
+    absent = [where for where, found in marks.items() if "known" not in found]
+    assert not [where for where in absent if shown_elsewhere not in where]
+
+
+@each_document
+def test_comes_back_as_it_was(dialect: str, kind: str, raw: Any) -> None:
+    neutral, _ = read(kind, raw, dialect)
+    value, losses = write(kind, neutral, dialect)
+    assert json.dumps(value) == json.dumps(raw)
+    assert losses == []
+
+
+@pytest.mark.parametrize(
+    ("dialect", "kind", "raw"), [one for one in ALL if f"{one[0]}:{one[1]}" not in ONLY_THERE]
+)
+def test_is_written_in_full_and_in_order(dialect: str, kind: str, raw: Any) -> None:
+    neutral = made_anew(kind, read(kind, raw, dialect)[0])
+    value, losses = write(kind, neutral, dialect)
+    assert json.dumps(value) == json.dumps(without_nulls(raw))
+    assert losses == []
+
+
+@each_document
+def test_what_only_this_dialect_has_is_all_that_is_lost(dialect: str, kind: str, raw: Any) -> None:
+    neutral = made_anew(kind, read(kind, raw, dialect)[0])
+    value, losses = write(kind, neutral, dialect)
+    assert losses == []
+    for where in ONLY_THERE.get(f"{dialect}:{kind}", set()):
+        assert re.sub(r".*\.", "", where) in json.dumps(raw)
+    assert read(kind, value, dialect)[0] == neutral
+
+
+@each_document
+def test_unknown_fields_survive(dialect: str, kind: str, raw: Any) -> None:
+    marked = _marked(raw)
+    neutral, _ = read(kind, marked, dialect)
+    assert write(kind, neutral, dialect) == (marked, [])
+
+
+def _marked(value: Any) -> Any:
+    """A field of somebody's own in every object that has a fixed form."""
+    if isinstance(value, list):
+        return [_marked(item) for item in value]
+    if isinstance(value, dict):
+        return {"_mine": {"kept": [1, None, "ß"]}, **{k: _under(k, v) for k, v in value.items()}}
+    return value
+
+
+MAPPINGS = {
+    *("run_summary", "rubric_scores", "rubric_dimensions", "tool_calls", "scoring", "rubric"),
+    *("output_quality", "expectation_results", "instruction_following", "transcript_insights"),
+    *("content", "structure"),
+}
+"""Objects whose keys are names of something, so that any key means something there."""
+
+
+def _under(key: str, value: Any) -> Any:
+    if key in MAPPINGS and isinstance(value, dict):
+        return {name: _marked(item) for name, item in value.items()}
+    return _marked(value)
+
+
+@each_document
+def test_the_kind_is_seen_from_the_content(dialect: str, kind: str, raw: Any) -> None:
+    name_alone = {"metrics", "timing"}  # a few numbers: their name says what they are
+    assert kind_of("notes.json", raw) == (None if kind in name_alone else kind)
+    assert kind_of(f"some/where/{kind}.json", raw) == kind
+
+
+def test_a_change_is_written_and_the_rest_stays() -> None:
+    raw = {
+        "note": "keep me",
+        "expectations": [
+            {"name": "It runs", "met": "yes", "by": "hand"},
+            {"name": "It is fast", "met": "no"},
+        ],
+    }
+    grading, _ = read("grading", raw, "skill-creator")
+    grading.expectations[1].evidence = "4 s"
+    value, losses = write("grading", grading, "skill-creator")
+    changed = {**raw["expectations"][1], "evidence": "4 s"}
+    assert value == {**raw, "expectations": [raw["expectations"][0], changed]}
+    assert losses == []
+
+
+def test_an_element_that_goes_takes_its_own_fields_with_it() -> None:
+    raw = {
+        "skill_name": "s",
+        "evals": [{"id": n, "prompt": f"p{n}", "mine": n} for n in (1, 2, 3)],
+    }
+    suite, _ = read("evals", raw, "skill-creator")
+    del suite.evals[0]
+    value, _ = write("evals", suite, "skill-creator")
+    assert value["evals"] == raw["evals"][1:]
+
+
+def test_no_such_document() -> None:
+    with pytest.raises(NoSuchDocument, match="did you mean `grading`"):
+        read("gradings", {})
+    with pytest.raises(NoSuchDocument, match="did you mean `codingbuddy`"):
+        read("grading", {}, "codingbudy")
+    with pytest.raises(NoSuchDocument, match="skill-creator, skill-evaluator"):
+        write("history", None, "codingbuddy")
+    with pytest.raises(NoSuchDocument, match="no iteration"):
+        write("benchmark", [], "skill-creator")

@@ -1,0 +1,90 @@
+"""Generated documents: what holds for all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from skill_eval_nb.documents import dump, mend, to_json
+from skill_eval_nb.documents.dialects import (
+    DIALECTS,
+    NEUTRAL,
+    check,
+    kind_of,
+    read,
+    source_of,
+    write,
+)
+from tests.documents.generated import ANY_JSON, documents
+
+FORMS = [(dialect, kind) for dialect, forms in DIALECTS.items() for kind in forms]
+patiently = settings(
+    max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+
+
+@pytest.mark.parametrize("kind", NEUTRAL)
+@patiently
+@given(raw=ANY_JSON)
+def test_any_json_is_read_and_given_back(kind: str, raw: Any) -> None:
+    document, faults = mend(raw, NEUTRAL[kind])
+    assert all(fault.message and fault.where.startswith("$") for fault in faults)
+    if isinstance(raw, dict):
+        assert dump(document) == raw
+    assert kind_of("something.json", raw) in {None, *NEUTRAL}
+    read(kind, raw)
+    for dialect, forms in DIALECTS.items():
+        if kind in forms:
+            neutral, _ = read(kind, raw, dialect)
+            check(kind, raw, dialect)
+            if source_of(neutral) is not None:  # else it holds no iteration at all
+                assert write(kind, neutral, dialect)[0] == raw
+
+
+@pytest.mark.parametrize(("dialect", "kind"), FORMS)
+@patiently
+@given(data=st.data())
+def test_what_was_written_once_is_held_in_full(dialect: str, kind: str, data: Any) -> None:
+    """Whatever the dialect cannot hold is lost and told the first time, and never after."""
+    one = documents(NEUTRAL[kind])
+    neutral = data.draw(st.lists(one, min_size=1, max_size=2) if kind == "benchmark" else one)
+    value, losses = write(kind, neutral, dialect)
+    to_json(value)
+    wrong = [fault for fault in check(kind, value, dialect) if fault.severity == "error"]
+    if wrong:  # something that the dialect demands is not known
+        assert "incomplete" in {loss.code for loss in losses}
+        return
+    again = _made_anew(kind, read(kind, value, dialect)[0])
+    assert write(kind, again, dialect) == (value, [])
+
+
+@pytest.mark.parametrize(("dialect", "kind"), FORMS)
+@patiently
+@given(data=st.data())
+def test_what_is_not_told_as_a_loss_is_held(dialect: str, kind: str, data: Any) -> None:
+    one = documents(NEUTRAL[kind])
+    neutral = data.draw(st.lists(one, min_size=1, max_size=1) if kind == "benchmark" else one)
+    value, losses = write(kind, neutral, dialect)
+    if not losses:
+        back = msgspec.to_builtins(read(kind, value, dialect)[0])
+        assert _texts(msgspec.to_builtins(neutral)) <= _texts(back)
+
+
+def _texts(value: Any) -> set[str]:
+    """Every text and number anywhere in a value: a second, simpler look at what is there."""
+    if isinstance(value, dict):
+        return {one for item in value.values() for one in _texts(item)}
+    if isinstance(value, list):
+        return {one for item in value for one in _texts(item)}
+    return set() if value in (None, "") or isinstance(value, bool) else {f"{value!s:.12}"}
+
+
+def _made_anew(kind: str, neutral: Any) -> Any:
+    plain = msgspec.to_builtins(neutral)
+    if kind == "benchmark":
+        return [msgspec.convert(one, NEUTRAL[kind]) for one in plain]
+    return msgspec.convert(plain, NEUTRAL[kind])

@@ -1,0 +1,293 @@
+"""Home-made benchmarks: the shapes that people came up with, in figures of our own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from skill_eval_nb.documents import Benchmark, Stats
+from skill_eval_nb.documents.dialects import check, read, recognise
+
+
+def one(raw: Any) -> tuple[Benchmark, list[str]]:
+    assert recognise("benchmark", raw) == "wild"
+    found, faults = read("benchmark", raw)
+    assert len(found) == 1
+    return found[0], [fault.code for fault in faults.collapsed()]
+
+
+def rows(benchmark: Benchmark) -> list[tuple[Any, ...]]:
+    return [
+        (
+            run.eval_id if run.eval_id is not None else run.eval_name,
+            run.configuration,
+            run.result and run.result.pass_rate,
+        )
+        for run in benchmark.runs
+    ]
+
+
+SIDES = [("a", "with_skill", 1.0), ("a", "without_skill", 0.5)]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {
+            "evals": [
+                {
+                    "eval_id": "a",
+                    "with_skill": {"pass_rate": 1.0, "assertions_passed": 2, "assertions_total": 2},
+                    "without_skill": {"pass_rate": 0.5, "tokens": None},
+                }
+            ]
+        },
+        {
+            "runs": [
+                {
+                    "eval_id": "a",
+                    "run_index": 0,
+                    "with_skill": {"eval_id": "a", "pass_rate": 1.0, "summary": "all passed"},
+                    "without_skill": {"eval_id": "a", "pass_rate": 0.5},
+                }
+            ]
+        },
+        {"per_eval": {"a": {"with_skill_pass_rate": 1.0, "without_skill_pass_rate": 0.5}}},
+        {
+            "results": [
+                {"name": "a", "with_skill_pass_rate": "100%", "without_skill_pass_rate": "50%"}
+            ]
+        },
+        {
+            "evaluations": {
+                "a-with_skill": {"pass_rate": 1.0},
+                "a-without_skill": {"pass_rate": 0.5},
+            }
+        },
+        {
+            "runs": [
+                {"case_id": "a", "condition": "with_skill", "pass_rate": 1.0},
+                {"case_id": "a", "condition": "without_skill", "pass_rate": 0.5},
+            ],
+            "summary": {"with_skill": {"pass_rate": 1.0}},
+        },
+        {
+            "eval_results": [
+                {"eval_id": "a", "with_skill": {"score": 1.0}, "without_skill": {"score": 0.5}}
+            ],
+            "totals": {},
+        },
+        {
+            "cases": [
+                {"id": "a", "with_skill": {"pass_rate": 1.0}, "without_skill": {"pass_rate": 0.5}}
+            ]
+        },
+    ],
+)
+def test_sides_in_many_shapes(raw: Any) -> None:
+    assert rows(one(raw)[0]) == SIDES
+
+
+def test_iterations_with_evaluations_by_name() -> None:
+    raw = {
+        "skill_name": "s",
+        "iterations": [
+            {
+                "iteration": number,
+                "evaluations": {
+                    "eval-0-with_skill": {
+                        "eval_id": 0,
+                        "pass_rate": 0.5,
+                        "assertions": {
+                            "total": 2,
+                            "passed": 1,
+                            "failed": 1,
+                            "details": [
+                                {"text": "x", "passed": True},
+                                {"text": "y", "passed": False},
+                            ],
+                        },
+                        "timing": {"total_tokens": 90, "total_duration_seconds": 1.5},
+                    }
+                },
+                "summary": {"pass_rate_with_skill_mean": 0.5, "time_delta_seconds": -2.5},
+            }
+            for number in (1, 2)
+        ],
+    }
+    found, faults = read("benchmark", raw)
+    assert [one.metadata.iteration for one in found] == [1, 2]
+    assert [one.metadata.skill_name for one in found] == ["s", "s"]
+    run = found[1].runs[0]
+    assert run.result is not None
+    assert (run.result.passed, run.result.failed, run.result.total) == (1, 1, 2)
+    assert (run.result.tokens, run.result.time_seconds) == (90, 1.5)
+    assert [one.passed for one in run.expectations] == [True, False]
+    assert found[1].run_summary["with_skill"].pass_rate == 0.5
+    assert found[1].run_summary["delta"].time_seconds == -2.5
+    assert faults == []
+
+
+def test_cases_of_no_configuration_with_quality_scores() -> None:
+    benchmark, codes = one(
+        {
+            "iteration": 3,
+            "avg_pass_rate": 0.5,
+            "avg_wit": 4.5,
+            "avg_unheard_of": 7,
+            "per_case": [
+                {
+                    "id": 1,
+                    "name": "a",
+                    "assertions_total": 2,
+                    "assertions_passed": 1,
+                    "quality": {"wit": 5},
+                    "assertion_details": [{"assertion": "x", "passed": True, "evidence": "e"}],
+                }
+            ],
+        }
+    )
+    run = benchmark.runs[0]
+    assert run.configuration == "unstated"
+    assert run.rubric_scores["wit"].score == 5
+    assert run.expectations[0].text == "x"
+    assert benchmark.run_summary["unstated"].pass_rate == 0.5
+    assert benchmark.run_summary["unstated"].rubric_dimensions == {"wit": Stats(mean=4.5)}
+    assert benchmark.metadata.iteration == 3
+    assert "unstated" in codes
+
+
+def test_percentages_are_seen_from_the_whole_file() -> None:
+    """In a file of percentages 1 is a hundredth, and 0 stays 0."""
+    benchmark, codes = one(
+        {
+            "results": [
+                {"name": "a", "condition": "x", "pass_rate": 80},
+                {"name": "b", "condition": "x", "pass_rate": 1},
+                {"name": "c", "condition": "x", "pass_rate": 0},
+            ]
+        }
+    )
+    assert [rate for _, _, rate in rows(benchmark)] == [0.8, 0.01, 0.0]
+    assert "converted" in codes
+
+
+def test_three_of_three_runs_is_a_rate_without_counts() -> None:
+    benchmark, codes = one(
+        {
+            "skill": "s",
+            "evals": [{"id": "a", "with_skill": {"avg_ms": 1500, "pass_rate": "3/3"}}],
+        }
+    )
+    result = benchmark.runs[0].result
+    assert result is not None
+    assert (result.pass_rate, result.passed, result.total) == (1.0, None, None)
+    assert result.duration_ms == 1500
+    assert benchmark.metadata.skill_name == "s"
+    assert codes == ["rate-over-runs"]
+
+
+def test_tokens_in_two_parts_and_costs_elsewhere() -> None:
+    benchmark, codes = one(
+        {
+            "runs": [
+                {
+                    "eval_id": "a",
+                    "run_index": 0,
+                    "with_skill": {
+                        "pass_rate": 1.0,
+                        "assertion_results": [{"text": "x", "passed": True, "confidence": 1.0}],
+                        "execution_metrics": {
+                            "tool_calls": 3,
+                            "token_counts": {"input_tokens": 40, "output_tokens": 2},
+                        },
+                        "timing": {"elapsed_seconds": 1.25},
+                    },
+                }
+            ]
+        }
+    )
+    run = benchmark.runs[0]
+    assert run.run_number == 1  # an index counts from 0, a number from 1
+    assert run.result is not None
+    assert (run.result.tokens, run.result.tool_calls, run.result.time_seconds) == (42, 3, 1.25)
+    assert "tokens-added" in codes
+
+
+def test_summaries_in_many_shapes() -> None:
+    benchmark, codes = one(
+        {
+            "run_summary": {
+                "with_skill": {
+                    "mean_pass_rate": 0.5,
+                    "stddev_pass_rate": 0.25,
+                    "mean_total_tokens": 900,
+                    "mean_tokens": 90,
+                },
+                "without_skill": "half of it, in 20 s",
+                "delta": {"pass_rate": "+9pp", "total_tokens": 12, "tokens": 1},
+            },
+            "configurations": {"old_skill": {"avg_pass_rate": 0.25, "avg_time": 20}},
+            "baseline": {"pass_rate": 40, "avg_duration_ms": 1500, "avg_cost_usd": 0.5},
+        }
+    )
+    summary = benchmark.run_summary
+    assert summary["with_skill"].pass_rate in (0.5, Stats(mean=0.5, stddev=0.25))
+    assert summary["with_skill"].tokens == 900
+    assert summary["delta"].pass_rate == "+9pp"
+    assert summary["delta"].tokens == 12
+    assert (summary["old_skill"].pass_rate, summary["old_skill"].time_seconds) == (0.25, 20)
+    assert (summary["baseline"].pass_rate, summary["baseline"].time_seconds) == (0.4, 1.5)
+    assert summary["baseline"].cost_usd == 0.5
+    assert "without_skill" not in summary
+    assert "not-a-figure" in codes
+
+
+def test_a_list_of_models_is_a_list_of_iterations() -> None:
+    rates = {"with_skill_pass_rate": 0.75, "old_skill_pass_rate": 0.5, "delta_pass_rate": "+0.25"}
+    found, _ = read("benchmark", {"models": [{"model": "m1", "iteration": "it-1", **rates}]})
+    assert found[0].metadata.executor_model == "m1"
+    assert {name: one.pass_rate for name, one in found[0].run_summary.items()} == {
+        "with_skill": 0.75,
+        "old_skill": 0.5,
+        "delta": "+0.25",
+    }
+
+
+def test_remarks_that_are_objects_become_texts() -> None:
+    note = {"type": "critical", "observation": "it never opened the skill", "n": [1]}
+    benchmark, _ = one({"summary": {"pass_rate": 0.5}, "analyst_observations": [note, "plain"]})
+    assert benchmark.notes == ["critical: it never opened the skill", "plain"]
+
+
+@pytest.mark.parametrize("raw", [{}, [], "text", 3, {"runs": "none"}, {"cases": [{"eval_id": 1}]}])
+def test_of_which_nothing_is_understood(raw: Any) -> None:
+    found, faults = read("benchmark", raw)
+    assert found[0].runs == []
+    assert [fault for fault in faults if fault.severity == "error" and fault.code == "no-figures"]
+
+
+def test_check_says_that_it_is_no_dialects() -> None:
+    found = check("benchmark", {"per_eval": {"a": {"with_skill_pass_rate": 1.0}}})
+    assert "no-dialect" in [fault.code for fault in found]
+
+
+def test_a_rate_that_its_counts_contradict() -> None:
+    run = {"eval_id": 1, "configuration": "with_skill", "run_number": 1}
+    result = {"pass_rate": 0.9, "passed": 1, "failed": 1, "total": 2}
+    raw = {"metadata": {"skill_name": "s"}, "runs": [{**run, "result": result}]}
+    _, faults = read("benchmark", raw)
+    [fault] = [fault for fault in faults if fault.code == "contradiction"]
+    assert fault.where == "$.runs[0].result"
+    rounded = {"pass_rate": 0.67, "passed": 2, "failed": 1, "total": 3}
+    _, faults = read("benchmark", {**raw, "runs": [{**run, "result": rounded}]})
+    assert "contradiction" not in [fault.code for fault in faults]
+
+
+def test_a_grading_of_what_was_met_and_missed() -> None:
+    raw = {"pass": False, "assertions_met": ["x"], "assertions_missed": ["y"], "quality_score": 4}
+    assert recognise("grading", raw) == "wild"
+    grading, _ = read("grading", raw)
+    assert [(one.text, one.passed) for one in grading.expectations] == [("x", True), ("y", False)]
+    assert grading.rubric_scores["quality"].score == 4

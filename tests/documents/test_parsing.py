@@ -1,0 +1,142 @@
+"""Bytes to JSON values: strict JSON as it is, repairs that have one reading."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skill_eval_nb.documents import Faults, NotJSON, parse
+
+VALUES = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-(10**12), 10**12),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.text(max_size=8),
+        st.sampled_from(["// no comment", "a, }", "[1, ]", '"quoted"', "+1", "back\\slash"]),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=5), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+OBJECTS = st.dictionaries(st.text(max_size=5), VALUES, max_size=4)
+
+
+@given(VALUES, st.booleans(), st.sampled_from([None, 1, 2]))
+def test_strict_json_is_read_without_a_word(
+    value: Any, ascii_only: bool, indent: int | None
+) -> None:
+    faults = Faults()
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
+    assert parse(text.encode("utf-8", "backslashreplace"), faults) == value
+    assert faults == []
+
+
+@pytest.mark.parametrize(
+    ("mark", "encoding"),
+    [
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+        (codecs.BOM_UTF32_LE, "utf-32-le"),
+    ],
+)
+@given(value=OBJECTS)
+def test_byte_order_marks(mark: bytes, encoding: str, value: Any) -> None:
+    faults = Faults()
+    assert parse(mark + json.dumps(value).encode(encoding), faults) == value
+    assert len(faults) == 1
+
+
+@given(OBJECTS)
+def test_trailing_commas(value: Any) -> None:
+    broken = _with_trailing_commas(value)
+    faults = Faults()
+    assert parse(broken.encode(), faults) == value
+    assert bool(faults) is (broken != json.dumps(value))
+
+
+def _with_trailing_commas(value: Any) -> str:
+    """A writer of its own, so that commas get into no string."""
+    if isinstance(value, dict):
+        rows = "".join(f"{json.dumps(k)}: {_with_trailing_commas(v)}, " for k, v in value.items())
+        return "{" + rows + "}"
+    if isinstance(value, list):
+        return "[" + "".join(f"{_with_trailing_commas(item)}, " for item in value) + "]"
+    return json.dumps(value)
+
+
+@given(OBJECTS, st.sampled_from(["\n", "\t", "\x01"]))
+def test_raw_control_characters_in_strings(value: Any, character: str) -> None:
+    whole = {"before": f"one{character}two", **value}
+    text = json.dumps(whole)
+    raw = text.replace(json.dumps(character)[1:-1], character, 1)
+    faults = Faults()
+    assert parse(raw.encode(), faults) == whole
+    assert len(faults) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": +0.5}', {"a": 0.5}),
+        ('{"a": 1 /* one */, // two\n "b": 2}', {"a": 1, "b": 2}),
+        ('{"a": "http://x"}', {"a": "http://x"}),
+        ('{"a": "say "hi" twice"}', {"a": 'say "hi" twice'}),
+        ('{"at": 2026-02-03T08:00:00Z}', {"at": "2026-02-03T08:00:00Z"}),
+        ('{"a": NaN, "b": [Infinity]}', {"a": None, "b": [None]}),
+        ('{"a": 1, "a": 2}', {"a": 2}),
+        ('{"a": 1}\r\n', {"a": 1}),
+    ],
+)
+def test_repairs(text: str, value: Any) -> None:
+    faults = Faults()
+    assert parse(text.encode(), faults) == value
+    strict = text.endswith("\r\n") or "http" in text
+    assert bool(faults) is not strict
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b" \n",
+        b"plain words",
+        b'{"a": ',
+        b'{"a": 1} {"b": 2}',
+        b"\xff\xfe\x00",
+        b'{"a": "\xff"}',
+        b"[" * 100_000,
+        b"1" * 10_000,
+    ],
+    ids=["empty", "blank", "words", "cut", "two", "bad utf-16", "bad utf-8", "deep", "huge"],
+)
+def test_what_has_no_single_reading(data: bytes) -> None:
+    with pytest.raises(NotJSON) as caught:
+        parse(data, Faults())
+    assert len(str(caught.value)) > 10
+
+
+@given(st.binary(max_size=40))
+def test_any_bytes_are_a_value_or_not_json(data: bytes) -> None:
+    with contextlib.suppress(NotJSON):
+        parse(data, Faults())
+
+
+@given(st.text(alphabet='{}[]",:\\ \n/*+-1eNa', max_size=30))
+def test_any_punctuation_is_a_value_or_not_json(text: str) -> None:
+    faults = Faults()
+    try:
+        value = parse(text.encode(), faults)
+    except NotJSON:
+        return
+    if not faults:
+        assert json.loads(text) == value

@@ -1,0 +1,171 @@
+"""Tolerant reading: what has one clear meaning is taken, the rest is a fault and null."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from skill_eval_nb.documents import (
+    Benchmark,
+    Document,
+    EvalMetadata,
+    Evals,
+    Grading,
+    Metrics,
+    Timing,
+    TriggerSet,
+    dump,
+    mend,
+)
+
+
+def codes(raw: Any, document: type[Document]) -> list[tuple[str, str]]:
+    return [(fault.code, fault.where) for fault in mend(raw, document)[1]]
+
+
+@pytest.mark.parametrize(
+    ("element", "verdict"),
+    [
+        ({"text": "x", "passed": True}, True),
+        ({"description": "x", "result": "PASS"}, True),
+        ({"assertion": "x", "result": "fail"}, False),
+        ({"name": "x", "met": "no"}, False),
+        ({"expectation": "x", "status": "Passed."}, True),
+        ({"criterion": "x", "grade": "✗"}, False),
+        ({"check": "x", "verdict": 1}, True),
+        ({"text": "x", "passed": None}, None),
+        ({"text": "x", "passed": "skipped"}, None),
+        ({"text": "x", "passed": "perhaps"}, None),
+        ({"text": "x"}, None),
+    ],
+)
+def test_verdicts(element: dict[str, Any], verdict: bool | None) -> None:
+    grading, faults = mend({"expectations": [element]}, Grading)
+    [one] = grading.expectations
+    assert (one.text, one.passed) == ("x", verdict)
+    told = element.get("passed", "") in ("perhaps", "skipped") or "passed" not in element
+    assert bool(faults) is told
+    assert dump(grading) == {"expectations": [element]}
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        *[(0.5, 0.5), ("50%", 0.5), ("1/2", 0.5), (50, 0.5), ("+0.5", 0.5), (1, 1.0), (100, 1.0)],
+        *[(-0.5, None), (1.5, None), ("half", None), (True, None), ([0.5], None), (101, None)],
+    ],
+)
+def test_rates(value: Any, read: float | None) -> None:
+    grading, faults = mend({"expectations": [], "summary": {"pass_rate": value}}, Grading)
+    assert grading.summary is not None
+    assert grading.summary.pass_rate == read
+    assert any(fault.severity == "error" for fault in faults) is (read is None)
+
+
+@pytest.mark.parametrize(
+    ("raw", "seconds"),
+    [
+        ({"total_duration_seconds": "12.5 s"}, 12.5),
+        ({"duration_seconds": 12}, 12.0),
+        ({"elapsed_s": "1,5"}, 1.5),
+        ({"total_seconds": "250 ms"}, 0.25),
+        ({"total_duration_seconds": -1}, None),
+        ({"total_duration_seconds": "soon"}, None),
+        ({}, None),
+    ],
+)
+def test_times(raw: dict[str, Any], seconds: float | None) -> None:
+    assert mend(raw, Timing)[0].total_duration_seconds == seconds
+
+
+def test_a_unit_that_does_not_fit_is_refused() -> None:
+    assert mend({"total_tokens": "45 s"}, Timing)[0].total_tokens is None
+    assert mend({"total_tokens": "85%"}, Timing)[0].total_tokens is None
+    assert mend({"duration_ms": "2 s"}, Timing)[0].duration_ms == 2000
+
+
+def test_missing_is_null_and_never_zero() -> None:
+    metrics, faults = mend({"total_tool_calls": None}, Metrics)
+    assert metrics.total_tool_calls is None
+    assert metrics.errors_encountered is None
+    assert faults == []
+
+
+def test_characters_are_not_tokens() -> None:
+    timing, _ = mend({"output_chars": 12000, "transcript_chars": 9}, Timing)
+    assert timing.total_tokens is None
+
+
+def test_fields_that_stand_directly_in_the_object() -> None:
+    raw = {"expectations": [], "passed": 1, "failed": 0, "total": "1"}
+    grading, faults = mend(raw, Grading)
+    assert grading.summary is not None
+    assert (grading.summary.passed, grading.summary.total) == (1, 1)
+    assert {"inline", "converted"} <= {fault.code for fault in faults}
+    assert dump(grading) == raw
+    wrong = [("inline", "$.passed"), ("wrong-type", "$.passed")]
+    assert codes({"expectations": [], "passed": "many"}, Grading) == wrong
+
+
+def test_bare_values_and_mappings() -> None:
+    suite, _ = mend(["x"], Evals)
+    assert suite.evals == []
+    suite, faults = mend(
+        {"skill": "s", "cases": {"a": {"task": "Add up", "category": "sums"}}}, Evals
+    )
+    assert (suite.evals[0].prompt, suite.evals[0].name, suite.evals[0].tags) == (
+        "Add up",
+        "a",
+        ["sums"],
+    )
+    assert {fault.severity for fault in faults} == {"info"}
+    assert (
+        mend([{"query": "q", "should_trigger": 1}], TriggerSet)[0].queries[0].should_trigger is True
+    )
+
+
+def test_keys_without_case_and_underscores() -> None:
+    metadata, _ = mend({"evalId": 3, "Eval Name": "x"}, EvalMetadata)
+    assert (metadata.eval_id, metadata.eval_name) == (3, "x")
+
+
+def test_every_fault_at_once_and_where_it_is() -> None:
+    raw = {
+        "metadata": {"evals_run": 3, "runs_per_configuration": -1},
+        "runs": [
+            {"configuration": {}, "result": {"tokens": "many"}},
+            "nothing",
+            {"config": "with_skill"},
+        ],
+        "run_summary": {"with_skill": 1},
+    }
+    assert codes(raw, Benchmark) == [
+        ("converted", "$.metadata.evals_run"),
+        ("wrong-type", "$.metadata.runs_per_configuration"),
+        ("wrong-type", "$.runs[0].configuration"),
+        ("wrong-type", "$.runs[0].result.tokens"),
+        ("wrong-type", "$.runs[1]"),
+        ("other-name", "$.runs[2].config"),
+        ("wrong-type", "$.run_summary.with_skill"),
+    ]
+    assert dump(mend(raw, Benchmark)[0]) == raw
+
+
+def test_a_name_that_is_nearly_right_is_offered() -> None:
+    [fault] = mend({"expectatons": []}, Grading)[1]
+    assert "did you mean `expectatons`" in fault.message
+
+
+@pytest.mark.parametrize("raw", [10**400, -(10**400), "1e999", "9" * 5000, "٣", "1e5", "E0", ":0"])
+def test_numbers_beyond_all_bounds(raw: Any) -> None:
+    timing, _ = mend({"total_duration_seconds": raw, "total_tokens": raw, "model": raw}, Timing)
+    seconds = timing.total_duration_seconds
+    assert seconds is None or 0 <= seconds < 1e300
+
+
+def test_the_same_fault_in_many_elements_is_told_once() -> None:
+    raw = {"expectations": [{"name": str(number), "passed": True} for number in range(50)]}
+    [fault] = mend(raw, Grading)[1].collapsed()
+    assert fault.where == "$.expectations[*].name"
+    assert "50 times, first at $.expectations[0].name" in fault.message
