@@ -1,0 +1,167 @@
+"""Which configuration is the baseline, and each eval's two sides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from .names import Key, in_order, natural, no_such
+from .values import EVAL, GROUP, RUBRIC
+
+if TYPE_CHECKING:
+    import polars as pl
+
+WITHOUT = ("without", "no_skill", "noskill", "baseline", "base", "control", "vanilla")
+BEFORE = ("old", "previous", "prior", "original", "before")
+BASELINES = (*WITHOUT, *BEFORE)
+"""Words by which a configuration says that it is compared against, the likeliest first."""
+UNSTATED = "unstated"
+"""What the tables call a configuration that nothing names."""
+
+
+def likeness(configuration: str) -> tuple[int, int] | None:
+    """How likely a configuration is the baseline by its name, the likeliest lowest; or None.
+
+    >>> likeness("without_skill") < likeness("claude_without_skill") < likeness("old_skill")
+    True
+    >>> likeness("with_skill") is None
+    True
+    """
+    words = re.sub(r"[^a-z0-9]+", "_", configuration.casefold()).strip("_")
+    for place, word in enumerate(BASELINES):
+        if f"_{word}_" in f"_{words}_":
+            return place, int(words not in (word, f"{word}_skill"))
+    return None
+
+
+def side(configuration: str) -> Key:
+    """A sorting key that puts the with-skill side first and the likeliest baseline last.
+
+    >>> sorted(["without_skill", "old_skill", "with_skill"], key=side)
+    ['with_skill', 'old_skill', 'without_skill']
+    """
+    like = likeness(configuration)
+    return (like is not None, *(-part for part in like or ()), natural(configuration))
+
+
+def choose(configurations: Iterable[str], baseline: str | None = None) -> tuple[str | None, str]:
+    """The baseline among the configurations and "", or None and why there is none.
+
+    >>> choose(["old_skill", "with_skill"])
+    ('old_skill', '')
+    >>> choose(["with_skill"])
+    (None, 'no baseline among the configurations: with_skill')
+    """
+    if baseline is not None:
+        return baseline, ""
+    names = sorted(configurations, key=natural)
+    likely = {name: like for name in names if (like := likeness(name)) is not None}
+    if not likely:
+        return None, f"no baseline among the configurations: {', '.join(names)}"
+    best = [name for name, like in likely.items() if like == min(likely.values())]
+    if len(best) > 1:
+        return None, f"several configurations could be the baseline: {', '.join(best)}"
+    return best[0], ""
+
+
+def sides(runs: pl.DataFrame, baseline: str | None = None) -> pl.DataFrame:
+    """Who is compared with whom: GROUP, configuration, baseline, why.
+
+    One row for each configuration that is not the baseline of its group. Where a group has
+    no baseline, or nothing beside it, that side is null and `why` says so.
+
+    Raises:
+        ValueError: for a baseline that is no configuration of the data, or is `unstated`.
+    """
+    import polars as pl
+
+    found = runs.select(*GROUP, "configuration").unique()
+    known = set(found["configuration"])
+    if baseline == UNSTATED:
+        raise ValueError(f"`{UNSTATED}` cannot be the baseline: nothing says what these runs are.")
+    if baseline is not None and baseline not in known:
+        raise no_such("configuration", baseline, known)
+    rows: list[tuple[str | None, ...]] = []
+    for *group, names in found.group_by(GROUP).agg("configuration").iter_rows():
+        chosen, why = choose(names, baseline)
+        others = [name for name in names if name != chosen]
+        rows += [(*group, name, chosen, why or None) for name in others]
+        if not others:
+            rows.append((*group, None, chosen, f"no configuration to compare with {chosen}"))
+    columns = [*GROUP, "configuration", "baseline", "why"]
+    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+
+
+def cells(values: pl.DataFrame) -> pl.DataFrame:
+    """Each eval × configuration: GROUP, EVAL, metric, configuration, mean, n_runs.
+
+    Runs are averaged inside their eval. `n_runs` are those that have the figure; the mean
+    of none is null. Sorting first makes sums independent of the order of rows.
+    """
+    import polars as pl
+
+    return values.group_by(*GROUP, *EVAL, "metric", "configuration").agg(
+        pl.col("value").sort().mean().alias("mean"),
+        pl.col("value").count().cast(pl.Int64).alias("n_runs"),
+    )
+
+
+def pairs(values: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
+    """Each eval's two sides, with the difference or the reason why there is none.
+
+    `compared` is what `sides` gives. Columns: GROUP, EVAL, configuration, baseline, metric,
+    mean, baseline_mean, estimate, n_runs, n_runs_baseline, reason. Rows are in natural order.
+    """
+    import polars as pl
+
+    cell = cells(values)
+    other = cell.rename(
+        {"configuration": "baseline", "mean": "baseline_mean", "n_runs": "n_runs_baseline"}
+    )
+    keys = [*GROUP, *EVAL, "metric"]
+    faults = [_fault("configuration", "n_runs"), _fault("baseline", "n_runs_baseline")]
+    paired = (
+        cell.select(keys)
+        .unique()
+        .join(compared, on=GROUP, nulls_equal=True)
+        .join(cell, on=[*keys, "configuration"], how="left", nulls_equal=True)
+        .join(other, on=[*keys, "baseline"], how="left", nulls_equal=True)
+        .select(
+            *GROUP,
+            *EVAL,
+            "configuration",
+            "baseline",
+            "metric",
+            "mean",
+            "baseline_mean",
+            (pl.col("mean") - pl.col("baseline_mean")).alias("estimate"),
+            pl.col("n_runs", "n_runs_baseline").fill_null(0),
+            pl.coalesce("why", pl.concat_str(faults, separator="; ", ignore_nulls=True))
+            .replace("", None)
+            .alias("reason"),
+        )
+    )
+    names = [*GROUP, "metric", *EVAL]
+    return in_order(paired, **dict.fromkeys(names, natural), configuration=side)
+
+
+def _fault(configuration: str, n_runs: str) -> pl.Expr:
+    """What a side lacks, or null. `n_runs` is null where it has no run of the eval at all."""
+    import polars as pl
+
+    metric = pl.col("metric")
+    article = pl.when(metric.str.contains("^[aeiou]")).then(pl.lit("an")).otherwise(pl.lit("a"))
+    figure = (
+        pl.when(metric.str.starts_with(RUBRIC))
+        .then(pl.format("a score for {}", metric.str.strip_prefix(RUBRIC)))
+        .when(metric.str.ends_with("s"))
+        .then(metric)
+        .otherwise(pl.format("{} {}", article, metric))
+    )
+    return (
+        pl.when(pl.col(n_runs).is_null())
+        .then(pl.format("no run of {}", configuration))
+        .when(pl.col(n_runs) == 0)
+        .then(pl.format("no run of {} has {}", configuration, figure))
+    )

@@ -1,0 +1,116 @@
+"""The figures of runs, one row a run and metric: what every statistic here starts from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from skill_eval_nb.tables.columns import TABLES
+from skill_eval_nb.tables.frames import frame_of
+
+from .names import no_such
+
+if TYPE_CHECKING:
+    import polars as pl
+
+GROUP = ["workspace", "skill", "iteration"]
+"""What is never compared across, nor averaged over."""
+EVAL = ["eval_id", "eval_name"]
+RUN = [*GROUP, *EVAL, "configuration", "run_number"]
+RUBRIC = "rubric:"
+"""What a rubric dimension's name begins with where it stands among metrics."""
+METRICS = [
+    column.name
+    for column in TABLES["runs"].columns
+    if column.type in ("whole", "number") and column.name != "run_number"
+]
+"""The metrics that the table `runs` has a column for."""
+
+
+def runs_of(data: Any) -> pl.DataFrame:
+    """The table `runs`, fit to count on: what is no finite number is null.
+
+    Where `data` is a table of rubric scores, its runs, with no other figure.
+    """
+    import polars as pl
+
+    if not _has(data, "dimension"):
+        runs = frame_of(data, "runs")
+        return runs.with_columns(*_keys(), *(_finite(metric) for metric in METRICS))
+    runs = scores_of(data).select(RUN).unique()
+    nothing = (pl.lit(None, pl.Float64).alias(metric) for metric in METRICS)
+    return runs.with_columns(pl.lit(None, pl.String).alias("status"), *nothing)
+
+
+def scores_of(data: Any) -> pl.DataFrame:
+    """Each run's score on each dimension, the mean over its judgings: RUN, metric, value.
+
+    `metric` is `rubric:<dimension>`; `value` is null where no judging gave a score. Empty
+    where `data` is a table of runs.
+    """
+    import polars as pl
+
+    judged = not _is_table(data) or _has(data, "dimension")
+    scores = frame_of(data, "rubric_scores")
+    scores = scores if judged else scores.clear()
+    return (
+        scores.with_columns(*_keys(), _finite("score"))
+        .group_by(*RUN, pl.format(f"{RUBRIC}{{}}", "dimension").alias("metric"))
+        .agg(pl.col("score").sort().mean().alias("value"))
+    )
+
+
+def values_of(data: Any, metric: str) -> pl.DataFrame:
+    """Every run's figure of one metric: RUN, metric, value (null where the run has none).
+
+    `metric` is a number column of `runs`, or a rubric dimension by `rubric:<name>` or by its
+    name alone; of a dimension, the runs of the evals that are scored on it.
+
+    Raises:
+        ValueError: for any other name.
+    """
+    import polars as pl
+
+    there = [name for name in METRICS if not _is_table(data) or _has(data, name)]
+    if metric in there:
+        value = pl.col(metric).cast(pl.Float64).alias("value")
+        return runs_of(data).select(*RUN, pl.lit(metric).alias("metric"), value)
+    scores = scores_of(data)
+    name = RUBRIC + metric.removeprefix(RUBRIC)
+    if not scores["metric"].is_in([name]).any():
+        raise no_such("metric", metric, [*there, *scores["metric"].unique()])
+    return with_unscored(scores.filter(pl.col("metric") == name), runs_of(data))
+
+
+def with_unscored(scores: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
+    """`scores`, and a null for each run of an eval that was scored where this run was not."""
+    scored = scores.select(*GROUP, *EVAL, "metric").unique()
+    return (
+        runs.select(RUN)
+        .unique()
+        .join(scored, on=[*GROUP, *EVAL], nulls_equal=True)
+        .join(scores, on=[*RUN, "metric"], how="left", nulls_equal=True)
+    )
+
+
+def _keys() -> list[pl.Expr]:
+    """Stand-ins for keys that a table made by hand may lack."""
+    import polars as pl
+
+    return [
+        pl.coalesce(EVAL[::-1]).alias("eval_name"),
+        pl.col("configuration").fill_null("unstated"),
+    ]
+
+
+def _finite(column: str) -> pl.Expr:
+    import polars as pl
+
+    return pl.when(pl.col(column).is_finite()).then(pl.col(column))
+
+
+def _is_table(data: Any) -> bool:
+    return not hasattr(data, "polars")
+
+
+def _has(data: Any, column: str) -> bool:
+    return _is_table(data) and column in getattr(data, "columns", ())

@@ -1,0 +1,178 @@
+import random
+from statistics import fmean, stdev
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skill_eval_nb.stats import audit, summarize
+from tests.stats.made import Row, examples, plain, run_rows, runs_table, stated_table, workspace
+
+COLUMNS = [
+    "workspace",
+    "skill",
+    "iteration",
+    "configuration",
+    "metric",
+    "statistic",
+    "stated",
+    "printed",
+    "recomputed",
+    "difference",
+    "agrees",
+    "cause",
+    "path",
+]
+RUNS = [
+    {"configuration": name, "pass_rate": rate}
+    for name, rate in [("with_skill", 1.0), ("with_skill", 0.5), ("without_skill", 0.25)]
+]
+STATED = [
+    {"configuration": name, "metric": "pass_rate", "statistic": statistic, "printed": printed}
+    for name, statistic, printed in [
+        ("delta", "value", "+0.50"),
+        ("without_skill", "mean", "0.25"),
+        ("with_skill", "mean", "0.75"),
+        ("with_skill", "stddev", "0.25"),
+    ]
+]
+
+
+@pytest.mark.parametrize("backend", ["polars", "pandas"])
+def test_by_hand_in_either_kind(backend: str) -> None:
+    found = audit(workspace(RUNS, stated=STATED, backend=backend))
+    assert isinstance(found, pd.DataFrame) == (backend == "pandas")
+    assert list(found.columns) == COLUMNS
+    rows = plain(found)
+    assert [(row["configuration"], row["statistic"]) for row in rows] == [
+        ("with_skill", "mean"),
+        ("with_skill", "stddev"),
+        ("without_skill", "mean"),
+        ("delta", "value"),
+    ]
+    assert [row["agrees"] for row in rows] == [True, False, True, True]
+    assert rows[1]["recomputed"] == pytest.approx(stdev([1.0, 0.5]))
+    assert rows[1]["difference"] == pytest.approx(0.25 - stdev([1.0, 0.5]))
+    assert rows[1]["cause"] == "population standard deviation"
+    assert {row["path"] for row in rows} == {"benchmark.json"}
+    assert {row["skill"] for row in rows} == {"s"}
+
+
+def _stating(runs: list[Row], places: int) -> list[Row]:
+    """What a correct benchmark.json states of these runs, as text of so many places."""
+    return [
+        {
+            **{name: row[name] for name in ("workspace", "iteration", "configuration", "metric")},
+            "statistic": statistic,
+            "printed": f"{row[statistic]:+.{places}f}",
+        }
+        for row in plain(summarize(runs_table(runs)))
+        for statistic in ("mean", "stddev", "min", "max", "n")
+        if row[statistic] is not None
+    ]
+
+
+@examples
+@given(run_rows(), st.integers(0, 9))
+def test_a_correct_benchmark_agrees_throughout(runs: list[Row], places: int) -> None:
+    stated = _stating(runs, places)
+    found = plain(audit(workspace(runs, stated=stated)))
+    assert len(found) == len(stated)
+    assert [row for row in found if not row["agrees"]] == []
+
+
+@examples
+@given(run_rows(), st.sampled_from([0.02, -0.3, 5.0]))
+def test_a_figure_that_is_off_is_found_and_named(runs: list[Row], by: float) -> None:
+    stated = [row for row in _stating(runs, 6) if row["statistic"] == "mean"]
+    for row in stated:
+        row["printed"] = f"{float(row['printed']) + by:+.6f}"
+    found = plain(audit(workspace(runs, stated=stated)))
+    assert len(found) == len(stated)
+    assert not any(row["agrees"] for row in found)
+    assert all(row["cause"] for row in found)
+    assert all(abs(row["difference"] - by) < 1e-5 for row in found)
+
+
+@examples
+@given(run_rows(), st.randoms(use_true_random=False))
+def test_the_order_of_runs_does_not_matter(runs: list[Row], order: random.Random) -> None:
+    stated = _stating(runs, 3)
+    rows = runs_table(runs).to_dicts()
+    shuffled = order.sample(rows, len(rows))
+    assert audit(workspace(rows, stated=stated)).equals(audit(workspace(shuffled, stated=stated)))
+
+
+def test_iterations_answer_for_themselves() -> None:
+    runs = [{**run, "iteration": f"iteration-{n}"} for n in (9, 10) for run in RUNS[: n - 8]]
+    stated = [{**STATED[2], "iteration": f"iteration-{n}"} for n in (10, 9)]
+    rows = plain(audit(workspace(runs, stated=stated)))
+    assert [(row["iteration"], row["recomputed"]) for row in rows] == [
+        ("iteration-9", 1.0),
+        ("iteration-10", 0.75),
+    ]
+
+
+def test_a_skill_by_another_name_is_held_against_all_runs_of_the_iteration() -> None:
+    runs = [{**run, "skill": skill} for skill in ("a", "b") for run in RUNS]
+    stated = [{**STATED[2], "skill": skill} for skill in ("a", "of both")]
+    runs[0]["pass_rate"] = 0.5
+    rows = {row["skill"]: row["recomputed"] for row in plain(audit(workspace(runs, stated=stated)))}
+    assert rows == {"a": 0.5, "of both": fmean([0.5, 0.5, 1.0, 0.5])}
+
+
+@pytest.mark.parametrize("other", ["old_skill", "a_new_skill", "with_skill_2"])
+def test_a_delta_is_held_against_the_sides_that_it_fits(other: str) -> None:
+    runs = [*RUNS, {"configuration": other, "pass_rate": 0.875}]
+    for printed in ("+0.50", "+0.625"):
+        (row,) = plain(audit(workspace(runs, stated=[{**STATED[0], "printed": printed}])))
+        assert (row["recomputed"], row["agrees"]) == (float(printed), True)
+
+
+def test_rubric_dimensions_are_over_runs_too() -> None:
+    scores = [
+        {"configuration": "with_skill", "run_number": run, "judging": judging, "score": score}
+        | {"eval_name": "1", "dimension": "clarity"}
+        for run, judging, score in [(1, 1, 5.0), (1, 2, 4.0), (2, 1, 2.0)]
+    ]
+    stated = [{**STATED[2], "metric": "rubric:clarity", "printed": "3.25"}]
+    (row,) = plain(audit(workspace(RUNS, scores, stated)))
+    assert (row["recomputed"], row["agrees"]) == (3.25, True)
+
+
+def test_a_run_without_a_score_is_told_from_one_of_0() -> None:
+    scores = [
+        {"configuration": "with_skill", "run_number": 1, "eval_name": "1"}
+        | {"dimension": "clarity", "score": 5.0}
+    ]
+    stated = [{**STATED[2], "metric": "rubric:clarity", "printed": "2.5"}]
+    runs = [*RUNS[:1], {**RUNS[1], "eval_id": "2"}]
+    (row,) = plain(audit(workspace(runs, scores, stated)))
+    assert (row["recomputed"], row["cause"]) == (5.0, "missing run counted as 0")
+
+
+def test_a_file_that_says_it_twice_has_two_rows() -> None:
+    means = [{**STATED[1], "printed": "0.10"}, {**STATED[2], "printed": "0.90"}]
+    stated = [*means, {**STATED[0], "printed": "+0.80"}] * 2
+    rows = plain(audit(workspace(RUNS, stated=stated)))
+    assert [row["stated"] for row in rows] == [0.9, 0.9, 0.1, 0.1, 0.8, 0.8]
+    assert {row["cause"] for row in rows[4:]} == {"difference of the stated means"}
+
+
+def test_two_files_that_state_the_same_are_both_held_against_the_runs() -> None:
+    stated = [{**STATED[2], "path": path} for path in ("a.json", "b.json")]
+    assert len(plain(audit(workspace(RUNS, stated=stated)))) == 2
+
+
+@pytest.mark.parametrize(("runs", "stated"), [([], []), (RUNS, []), ([], STATED)])
+def test_nothing_to_compare_no_rows(runs: list[Row], stated: list[Row]) -> None:
+    for backend in ("polars", "pandas"):
+        found = audit(workspace(runs, stated=stated, backend=backend))
+        assert list(found.columns) == COLUMNS
+        assert len(found) == 0
+
+
+def test_a_table_alone_is_not_enough() -> None:
+    with pytest.raises(TypeError, match="takes a Workspace"):
+        audit(stated_table(STATED))

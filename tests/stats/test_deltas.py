@@ -1,0 +1,303 @@
+import random
+from math import isnan, nan
+from statistics import fmean
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skill_eval_nb.stats import deltas, deltas_by_dimension, deltas_by_eval, summarize
+from skill_eval_nb.stats.values import RUN
+from skill_eval_nb.tables.frames import to_pandas
+from tests.stats.made import (
+    Row,
+    examples,
+    kinds,
+    near,
+    plain,
+    run_rows,
+    runs_table,
+    scores_table,
+    workspace,
+)
+
+COLUMNS = [
+    "workspace",
+    "skill",
+    "iteration",
+    "configuration",
+    "baseline",
+    "metric",
+    "estimate",
+    "n_evals",
+    "n_runs",
+    "n_runs_baseline",
+    "n_unpaired",
+    "unpaired",
+]
+# Three evals; the third lacks its baseline. d = 0.5, 0.25; runs of an eval are averaged first.
+RUNS = [
+    *({"eval_id": "1", "configuration": "with_skill", "pass_rate": x} for x in (1.0, 1.0, 0.25)),
+    *({"eval_id": "1", "configuration": "without_skill", "pass_rate": x} for x in (0.25, None)),
+    *({"eval_id": "2", "configuration": "with_skill", "pass_rate": x} for x in (0.5,)),
+    *({"eval_id": "2", "configuration": "without_skill", "pass_rate": x} for x in (0.5, 0.0)),
+    *({"eval_id": "10", "configuration": "with_skill", "pass_rate": x} for x in (1.0,)),
+]
+
+
+def _scored(rows: list[Row], dimension: str, column: str = "pass_rate") -> list[Row]:
+    table = runs_table(rows).to_dicts()
+    return [
+        {key: row[key] for key in RUN} | {"dimension": dimension, "score": row[column]}
+        for row in table
+    ]
+
+
+@pytest.mark.parametrize("kind", kinds([]))
+def test_by_hand_in_every_kind(kind: str) -> None:
+    data = kinds(RUNS)[kind]
+    found = deltas(data)
+    assert list(found.columns) == COLUMNS
+    (row,) = plain(found)
+    assert (row["configuration"], row["baseline"]) == ("with_skill", "without_skill")
+    assert row["estimate"] == pytest.approx((0.5 + 0.25) / 2)
+    assert (row["n_evals"], row["n_runs"], row["n_runs_baseline"]) == (2, 4, 3)
+    assert (row["n_unpaired"], row["unpaired"]) == (1, ["10"])
+
+    by_eval = plain(deltas_by_eval(data))
+    assert [row["eval_id"] for row in by_eval] == ["1", "2", "10"]
+    assert [row["mean"] for row in by_eval] == [0.75, 0.5, 1.0]
+    assert [row["baseline_mean"] for row in by_eval] == [0.25, 0.25, None]
+    assert [row["estimate"] for row in by_eval] == [0.5, 0.25, None]
+    assert [row["n_runs"] for row in by_eval] == [3, 1, 1]
+    assert [row["n_runs_baseline"] for row in by_eval] == [1, 2, 0]
+    assert [row["reason"] for row in by_eval] == [None, None, "no run of without_skill"]
+
+
+@examples
+@given(run_rows(figures=["pass_rate", "tokens"]), st.sampled_from(["pass_rate", "tokens"]))
+def test_agrees_with_pandas_on_any_runs(rows: list[Row], metric: str) -> None:
+    baseline = "without_skill"
+    if baseline not in {row["configuration"] for row in rows}:
+        rows = [*rows, {"iteration": "other", "configuration": baseline}]
+    table = to_pandas(runs_table(rows)).astype({metric: float})
+    means = table.groupby(["iteration", "eval_id", "configuration"])[metric].mean()
+    evals = table.groupby("iteration")["eval_id"].unique()
+    expected: dict[Any, list[float]] = {
+        (iteration, name): [
+            difference
+            for eval_id in evals[iteration]
+            for difference in [
+                means.get((iteration, eval_id, name), nan)
+                - means.get((iteration, eval_id, baseline), nan)
+            ]
+            if not isnan(difference)
+        ]
+        for iteration, name in table.groupby(["iteration", "configuration"]).groups
+        if name != baseline
+    }
+    found = {
+        (row["iteration"], row["configuration"]): row
+        for row in plain(deltas(runs_table(rows), metric, baseline=baseline))
+    }
+    assert set(found) == set(expected)
+    for key, differences in expected.items():
+        row = found[key]
+        assert row["n_evals"] == len(differences)
+        assert row["n_evals"] + row["n_unpaired"] == len(evals[key[0]])
+        assert near([row["estimate"]], [fmean(differences) if differences else None])
+
+
+@examples
+@given(run_rows(figures=["pass_rate"]), st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter(rows: list[Row], order: random.Random) -> None:
+    table = runs_table(rows)
+    shuffled = table[order.sample(range(len(rows)), len(rows))]
+    assert deltas(shuffled).equals(deltas(table))
+    assert deltas_by_eval(shuffled).equals(deltas_by_eval(table))
+
+
+def test_not_even_the_last_bit_depends_on_the_order_of_rows() -> None:
+    order = random.Random(1)
+    rows = [
+        {"eval_id": eval_id, "configuration": name, "pass_rate": order.random()}
+        for eval_id in "123"
+        for name in ("with_skill", "without_skill")
+        for _ in range(100)
+    ]
+    table = runs_table(rows)
+    scores = scores_table(_scored(rows, "d"))
+    for _ in range(10):
+        order.shuffle(places := list(range(len(rows))))
+        assert deltas(table[places]).equals(deltas(table))
+        assert deltas_by_dimension(scores[places]).equals(deltas_by_dimension(scores))
+        assert summarize(table[places]).equals(summarize(table))
+
+
+@examples
+@given(run_rows(figures=["pass_rate"]))
+def test_every_kind_gets_the_same_answer_in_its_kind(rows: list[Row]) -> None:
+    table = runs_table(rows)
+    for name, data in kinds(rows).items():
+        for statistic in (deltas, deltas_by_eval):
+            found = statistic(data)
+            assert isinstance(found, pd.DataFrame) == ("pandas" in name)
+            assert plain(found) == plain(statistic(table))
+
+
+@examples
+@given(run_rows(figures=["pass_rate"]), st.sampled_from(["with_skill", "old_skill"]))
+def test_turning_the_sides_turns_the_sign(rows: list[Row], other: str) -> None:
+    two = [row for row in rows if row["configuration"] in ("without_skill", other)]
+    if {row["configuration"] for row in two} != {"without_skill", other}:
+        return
+    there = plain(deltas_by_eval(runs_table(two), baseline="without_skill"))
+    back = plain(deltas_by_eval(runs_table(two), baseline=other))
+    key = ("iteration", "eval_id")
+    turned = {tuple(row[name] for name in key): row["estimate"] for row in back}
+    for row in there:
+        estimate = row["estimate"]
+        if estimate is not None:
+            assert turned[row["iteration"], row["eval_id"]] == -estimate
+
+
+@examples
+@given(run_rows(figures=["pass_rate"]))
+def test_each_eval_is_paired_or_says_why_not(rows: list[Row]) -> None:
+    found = plain(deltas_by_eval(runs_table(rows)))
+    assert all((row["estimate"] is None) == bool(row["reason"]) for row in found)
+    assert {(row["iteration"], row["eval_id"]) for row in found} == {
+        (row["iteration"], row["eval_id"]) for row in rows
+    }
+
+
+def test_old_skill_is_the_baseline_wherever_its_folder_stands() -> None:
+    rows = [
+        {"configuration": name, "pass_rate": rate}
+        for name, rate in [("old_skill", 0.25), ("with_skill", 1.0)]
+    ]
+    for order in (rows, rows[::-1]):
+        (row,) = plain(deltas(runs_table(order)))
+        assert (row["configuration"], row["baseline"], row["estimate"]) == (
+            "with_skill",
+            "old_skill",
+            0.75,
+        )
+
+
+def test_with_no_baseline_there_is_no_delta_and_every_eval_says_why() -> None:
+    rows = [{"eval_id": name, "pass_rate": 1.0} for name in ("1", "2")]
+    for data in kinds(rows).values():
+        assert len(deltas(data)) == 0
+        found = plain(deltas_by_eval(data))
+        why = "no baseline among the configurations: with_skill"
+        assert [row["reason"] for row in found] == [why, why]
+        assert [row["baseline"] for row in found] == [None, None]
+        assert [row["mean"] for row in found] == [1.0, 1.0]
+
+
+def test_a_side_without_the_figure_is_told_from_a_side_without_runs() -> None:
+    rows = [
+        {"eval_id": "1", "configuration": "with_skill", "pass_rate": None, "status": "errored"},
+        {"eval_id": "1", "configuration": "without_skill", "pass_rate": 1.0},
+        {"eval_id": "2", "configuration": "with_skill", "pass_rate": 1.0},
+        {"eval_id": "3", "configuration": "old_skill", "pass_rate": 1.0},
+    ]
+    found = plain(deltas_by_eval(runs_table(rows)))
+    reasons = {(row["eval_id"], row["configuration"]): row["reason"] for row in found}
+    assert reasons["1", "with_skill"] == "no run of with_skill has a pass_rate"
+    assert reasons["2", "with_skill"] == "no run of without_skill"
+    assert reasons["3", "with_skill"] == "no run of with_skill; no run of without_skill"
+    (row,) = [
+        row for row in plain(deltas(runs_table(rows))) if row["configuration"] == "with_skill"
+    ]
+    assert (row["estimate"], row["n_evals"], row["n_runs"]) == (None, 0, 0)
+    assert row["unpaired"] == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "figure"),
+    [
+        ("tokens", "tokens"),
+        ("overall_efficiency", "an overall_efficiency"),
+        ("rubric:clarity", "a score for clarity"),
+    ],
+)
+def test_reasons_name_the_figure(metric: str, figure: str) -> None:
+    rows = [{"configuration": name} for name in ("with_skill", "without_skill")]
+    ws = workspace(rows, _scored(rows, "clarity"))
+    (row,) = plain(deltas_by_eval(ws, metric))
+    assert (
+        row["reason"] == f"no run of with_skill has {figure}; no run of without_skill has {figure}"
+    )
+
+
+@pytest.mark.parametrize("metric", ["clarity", "rubric:clarity"])
+def test_a_rubric_dimension_is_a_metric(metric: str) -> None:
+    ws = workspace(RUNS, _scored(RUNS, "clarity"))
+    (row,) = plain(deltas(ws, metric))
+    (same,) = plain(deltas(ws))
+    assert row["metric"] == "rubric:clarity"
+    assert {**row, "metric": ""} == {**same, "metric": ""}
+
+
+@pytest.mark.parametrize("backend", ["polars", "pandas"])
+def test_dimensions_each_count_their_own_evals(backend: str) -> None:
+    gated = [row for row in _scored(RUNS, "b") if row["eval_id"] != "10"]
+    ws = workspace(RUNS, [*_scored(RUNS, "a10"), *_scored(RUNS, "a9"), *gated], backend=backend)
+    found = plain(deltas_by_dimension(ws))
+    assert [row["dimension"] for row in found] == ["a9", "a10", "b"]
+    assert [row["metric"] for row in found] == ["rubric:a9", "rubric:a10", "rubric:b"]
+    assert [row["unpaired"] for row in found] == [["10"], ["10"], []]
+    assert [row["estimate"] for row in found] == [0.375] * 3
+    assert [(row["n_runs"], row["n_runs_baseline"]) for row in found] == [(4, 3)] * 3
+    for row in found:
+        alone = plain(deltas(ws, row["metric"]))
+        assert alone == [{name: row[name] for name in COLUMNS}]
+
+
+def test_judgings_are_averaged_inside_their_run_first() -> None:
+    rows = [{"configuration": name} for name in ("with_skill", "with_skill", "without_skill")]
+    scores = [
+        {"configuration": name, "run_number": run, "judging": judging, "score": score}
+        | {"eval_name": "1", "dimension": "clarity"}
+        for name, run, judging, score in [
+            ("with_skill", 1, 1, 5.0),
+            ("with_skill", 1, 2, 5.0),
+            ("with_skill", 1, 3, 5.0),
+            ("with_skill", 2, 1, 1.0),
+            ("without_skill", 1, 1, 2.0),
+        ]
+    ]
+    (row,) = plain(deltas_by_dimension(workspace(rows, scores)))
+    assert row["estimate"] == 1.0
+    assert (row["n_runs"], row["n_runs_baseline"]) == (2, 1)
+
+
+def test_the_baseline_is_chosen_from_all_runs_not_from_those_scored() -> None:
+    rows = [{"configuration": name} for name in ("with_skill", "without_skill")]
+    ws = workspace(rows, _scored(rows[:1], "clarity"))
+    (row,) = plain(deltas_by_eval(ws, "clarity"))
+    assert row["reason"].endswith("no run of without_skill has a score for clarity")
+
+
+def test_names_that_are_not_there() -> None:
+    with pytest.raises(ValueError, match=r"no metric `pas_rate`\. Did you mean `pass_rate`"):
+        deltas(runs_table(RUNS), "pas_rate")
+    with pytest.raises(ValueError, match=r"no configuration `with`.*with_skill, without_skill"):
+        deltas_by_eval(runs_table(RUNS), baseline="with")
+
+
+def test_no_runs_no_rows() -> None:
+    for data in kinds([]).values():
+        assert len(deltas(data)) == len(deltas_by_eval(data)) == len(deltas_by_dimension(data)) == 0
+        assert list(deltas(data).columns) == COLUMNS
+
+
+def test_pandas_keeps_lists_and_counts() -> None:
+    found = deltas(kinds(RUNS)["pandas table"])
+    assert isinstance(found, pd.DataFrame)
+    assert list(found["unpaired"].iloc[0]) == ["10"]
+    assert found["n_evals"].dtype == "Int64"

@@ -1,0 +1,119 @@
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skill_eval_nb.stats.pairing import choose, likeness, pairs, side, sides
+from skill_eval_nb.stats.values import runs_of, values_of
+from tests.stats.made import CONFIGURATIONS, plain, workspace
+
+
+@pytest.mark.parametrize(
+    ("configurations", "baseline"),
+    [
+        (["with_skill", "without_skill"], "without_skill"),
+        (["with_skill", "old_skill"], "old_skill"),
+        (["new_skill", "old_skill"], "old_skill"),
+        (["with_skill", "baseline"], "baseline"),
+        (["with_skill", "no_skill"], "no_skill"),
+        (["with_skill", "no-skill"], "no-skill"),
+        (["with_skill", "control"], "control"),
+        (["with_skill", "Without Skill"], "Without Skill"),
+        (["claude_with_skill", "claude_without_skill"], "claude_without_skill"),
+        (["with_skill", "old_skill", "without_skill"], "without_skill"),
+        (["without_skill", "without_skill (iter1)", "with_skill"], "without_skill"),
+        (["with_skill"], None),
+        (["with_skill", "unstated"], None),
+        (["with_skill (iter4)", "with_skill (iter5)"], None),
+        (["with_skill", "golden", "bold"], None),
+        (["a_without_skill", "b_without_skill", "with_skill"], None),
+        ([], None),
+    ],
+)
+def test_the_baseline_is_told_by_its_name_in_any_order(
+    configurations: list[str], baseline: str | None
+) -> None:
+    answers = {choose(order) for order in permutations(configurations)}
+    assert len(answers) == 1
+    chosen, why = answers.pop()
+    assert chosen == baseline
+    assert bool(why) == (baseline is None)
+
+
+def test_why_there_is_no_baseline() -> None:
+    assert choose(["with_skill"])[1] == "no baseline among the configurations: with_skill"
+    assert choose(["b_baseline", "a_baseline"])[1] == (
+        "several configurations could be the baseline: a_baseline, b_baseline"
+    )
+
+
+def test_a_named_baseline_counts() -> None:
+    assert choose(["with_skill", "without_skill"], "with_skill") == ("with_skill", "")
+
+
+@given(st.lists(st.text() | st.sampled_from(CONFIGURATIONS), unique=True))
+def test_sides_before_baselines_whatever_their_names(names: list[str]) -> None:
+    likely = [likeness(name) is not None for name in sorted(names, key=side)]
+    assert likely == sorted(likely)
+
+
+def _sides(*configurations: str, baseline: str | None = None) -> list[tuple[str | None, ...]]:
+    runs = runs_of(workspace({"configuration": name} for name in configurations))
+    return (
+        sides(runs, baseline)
+        .select("configuration", "baseline", "why")
+        .sort("configuration")
+        .rows()
+    )
+
+
+def test_every_other_configuration_is_compared_with_the_baseline() -> None:
+    assert _sides("with_skill", "old_skill", "without_skill") == [
+        ("old_skill", "without_skill", None),
+        ("with_skill", "without_skill", None),
+    ]
+
+
+def test_a_baseline_alone_has_nothing_to_compare() -> None:
+    why = "no configuration to compare with without_skill"
+    assert _sides("without_skill") == [(None, "without_skill", why)]
+
+
+def test_an_unknown_baseline_is_answered_with_those_that_exist() -> None:
+    with pytest.raises(ValueError, match=r"Did you mean `old_skill`\? There are: old_skill, with"):
+        _sides("with_skill", "old_skill", baseline="old_skil")
+
+
+def test_unstated_is_never_a_baseline() -> None:
+    with pytest.raises(ValueError, match="nothing says what these runs are"):
+        _sides("with_skill", "unstated", baseline="unstated")
+
+
+def test_groups_choose_for_themselves() -> None:
+    runs = runs_of(
+        workspace(
+            {"iteration": iteration, "configuration": name}
+            for iteration, names in {
+                "iteration-1": ("with_skill", "without_skill"),
+                "iteration-2": ("with_skill", "old_skill"),
+            }.items()
+            for name in names
+        )
+    )
+    found = sides(runs).sort("iteration").select("iteration", "baseline").rows()
+    assert found == [("iteration-1", "without_skill"), ("iteration-2", "old_skill")]
+
+
+def test_evals_are_not_paired_across_iterations() -> None:
+    ws = workspace(
+        [
+            {"iteration": "iteration-1", "configuration": "with_skill", "pass_rate": 1.0},
+            {"iteration": "iteration-2", "configuration": "without_skill", "pass_rate": 0.0},
+        ]
+    )
+    paired = pairs(values_of(ws, "pass_rate"), sides(runs_of(ws), "without_skill"))
+    assert [row["reason"] for row in plain(paired)] == [
+        "no run of without_skill",
+        "no configuration to compare with without_skill",
+    ]
