@@ -1,0 +1,53 @@
+# Everything runs from a .venv of this checkout. Nothing is put anywhere else, but for Chromium,
+# which `make test` fetches where there is none.
+
+PYTHON      ?= python3
+BIN         := .venv/bin
+# The tests of a file share a JupyterLab, a browser or a wheel: they go to one worker.
+PYTEST_ARGS ?= --numprocesses=logical --maxprocesses=4 --dist=loadfile
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lab check fix bench constraints
+
+help: ## say what there is
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+demo: .venv/installed ## load the bundled workspaces, draw the charts, export to build/demo
+	$(BIN)/skill-eval-nb demo --out build/demo
+
+test: .venv/installed ## install what the tests need, Chromium included, and run them all
+	$(BIN)/python -m tests.chromium
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lab: .venv/installed ## open a copy of the notebooks, in build/lab, in JupyterLab
+	$(BIN)/skill-eval-nb lab build/lab
+
+check: .venv/installed ## style, types, the floors of the house, notebooks without outputs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+	$(BIN)/nbstripout --verify notebooks/*.ipynb
+
+fix: .venv/installed ## mend what can be mended without thinking
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/nbstripout notebooks/*.ipynb
+
+bench: .venv/installed ## measure loading against plain reading, json and DuckDB
+	$(BIN)/python -m tests.bench
+
+constraints: .venv/installed ## resolve constraints.txt anew from pyproject.toml
+	$(BIN)/uv pip compile --quiet --upgrade --universal --all-extras --group dev \
+	  --custom-compile-command "make constraints" --output-file constraints.txt pyproject.toml
+
+# uv is fast but does not read pip's settings; where it finds no packages, pip may.
+.venv/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("This needs Python 3.11 or newer; $(PYTHON) is %s. Name another: make PYTHON=python3.12" % sys.version.split()[0])'
+	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv || { rm -rf .venv; \
+	  echo "$(PYTHON) cannot make a virtual environment: install its venv module (Debian: python3-venv)."; exit 1; }
+	@echo "Installing into .venv ..."
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt pip uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --group dev --editable . \
+	  || $(BIN)/python -m pip install --quiet --constraint constraints.txt --group dev --editable .
+	@touch $@

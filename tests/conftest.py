@@ -1,0 +1,80 @@
+"""What tests of several rooms share: other people's workspaces, and a browser."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import hypothesis
+import pytest
+
+from tests import chromium
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
+
+hypothesis.settings.register_profile(
+    "patient",
+    hypothesis.settings.default,
+    deadline=None,  # two tests share a core
+)
+hypothesis.settings.load_profile("patient")
+
+NO_CORPUS = "left out: SKILL_EVAL_NB_CORPUS names no folder with other people's workspaces"
+
+
+def _corpus() -> Path | None:
+    """The folder that SKILL_EVAL_NB_CORPUS names; a folder of repositories."""
+    named = os.environ.get("SKILL_EVAL_NB_CORPUS")
+    if not named:
+        return None
+    if not Path(named).is_dir():
+        message = f"SKILL_EVAL_NB_CORPUS is {named}, which is not a folder."
+        raise pytest.UsageError(message)
+    return Path(named).resolve()
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """Workspaces as people left them, a folder a repository."""
+    return _corpus() or pytest.skip(NO_CORPUS)
+
+
+@pytest.fixture(scope="session")
+def corpus_workspaces(corpus: Path) -> list[Path]:
+    """The folder of each repository of the corpus, in order of name."""
+    return sorted(path for path in corpus.iterdir() if path.is_dir())
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    path = chromium.find()
+    if path is None and chromium.required():
+        pytest.fail(f"SKILL_EVAL_NB_REQUIRE_BROWSER is set, but {chromium.MISSING}")
+    if path is None:
+        pytest.skip(f"left out: {chromium.MISSING}")
+    with sync_playwright() as playwright:
+        chrome = playwright.chromium.launch(executable_path=path, args=list(chromium.ARGUMENTS))
+        yield chrome
+        chrome.close()
+
+
+def pytest_configure() -> None:
+    """Say at once, and once, that the corpus is not where it should be."""
+    _corpus()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by what they ask for."""
+    for item in items:
+        asked = set(getattr(item, "fixturenames", ()))
+        if asked & {"corpus", "corpus_workspaces"}:
+            item.add_marker("corpus")
+        if "browser" in asked:
+            item.add_marker("browser")

@@ -1,0 +1,171 @@
+"""A real JupyterLab, and a notebook open in it in a real Chromium."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import nbformat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nbformat import NotebookNode
+    from playwright.sync_api import Browser, Page, Route, WebSocketRoute
+
+    from .desk import Desk
+
+START_SECONDS = 120
+RUN_SECONDS = 300
+TALLEST_PICTURE = 12_000
+"""Pixels; Chromium draws no page much taller than this."""
+
+READY = """async () => {
+  const app = window.jupyterapp;
+  await app.restored;
+  const panel = app.shell.currentWidget;
+  await panel.context.ready;
+  await panel.sessionContext.ready;
+  await panel.revealed;
+}"""
+
+RUN = """async () => {
+  const app = window.jupyterapp;
+  await app.commands.execute('notebook:run-all-cells');
+  await app.shell.currentWidget.context.save();
+}"""
+
+DRAWN = """() => [...document.querySelectorAll('[class*=jp-RenderedVegaCommon]')]
+  .every(chart => chart.querySelector('.marks'))"""
+
+HEIGHT = """() => {
+  const window_ = document.querySelector('.jp-WindowedPanel-outer');
+  return document.documentElement.clientHeight - window_.clientHeight + window_.scrollHeight;
+}"""
+
+SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running JupyterLab."""
+
+    url: str
+    token: str
+    desk: Desk
+
+
+@dataclass
+class OpenNotebook:
+    """A notebook open in Chromium, and what Chromium had to complain about."""
+
+    page: Page
+    path: Path
+    console_errors: list[str] = field(default_factory=list)
+    outside_requests: list[str] = field(default_factory=list)
+
+    def run(self) -> NotebookNode:
+        """Run all cells, wait until every chart is drawn, save; what was saved."""
+        self.page.evaluate(RUN)
+        self.page.wait_for_function(DRAWN)
+        return nbformat.read(self.path, as_version=4)
+
+    def screenshot(self, picture: Path) -> None:
+        """Keep a picture of the whole notebook, from its first cell to its last."""
+        width = self.page.viewport_size["width"] if self.page.viewport_size else 1200
+        height = min(self.page.evaluate(HEIGHT), TALLEST_PICTURE)
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.wait_for_timeout(500)  # Lab lays its panels out anew after a pause
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=picture)
+
+
+@contextmanager
+def start(desk: Desk) -> Iterator[Lab]:
+    """Start a JupyterLab on a free port, and end it with all its kernels."""
+    token = secrets.token_hex(16)
+    command = [
+        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
+        "--ServerApp.ip=127.0.0.1",
+        "--ServerApp.port=0",
+        f"--ServerApp.root_dir={desk.work}",
+        f"--IdentityProvider.token={token}",
+        "--LabApp.expose_app_in_browser=True",
+    ]
+    log = desk.folder / "lab.log"
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            command,
+            env=desk.environment(),
+            cwd=desk.work,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        yield Lab(_url(desk, server, log), token, desk)
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+@contextmanager
+def open_notebook(lab: Lab, browser: Browser, name: str) -> Iterator[OpenNotebook]:
+    """Open a notebook (its path below the desk's folder) and wait for its kernel."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(RUN_SECONDS * 1000)
+    notebook = OpenNotebook(page, lab.desk.work / name)
+    page.on(
+        "console",
+        lambda message: (
+            notebook.console_errors.append(f"{message.text} ({message.location['url']})")
+            if message.type == "error"
+            else None
+        ),
+    )
+    page.on("pageerror", lambda error: notebook.console_errors.append(str(error)))
+
+    def stop(route: Route) -> None:
+        notebook.outside_requests.append(route.request.url)
+        route.abort()
+
+    def stop_socket(route: WebSocketRoute) -> None:
+        notebook.outside_requests.append(route.url)
+        route.close()
+
+    context.route(_leaves, stop)
+    context.route_web_socket(_leaves, stop_socket)
+    try:
+        page.goto(f"{lab.url}doc/tree/{name}?token={lab.token}")
+        page.wait_for_function("() => window.jupyterapp?.shell?.currentWidget?.sessionContext")
+        page.evaluate(READY)
+        yield notebook
+        page.evaluate(SHUT_DOWN)
+    finally:
+        context.close()
+
+
+def _url(desk: Desk, server: subprocess.Popen[bytes], log: Path) -> str:
+    """The address that a JupyterLab writes down once it listens."""
+    runtime = Path(desk.environment()["JUPYTER_RUNTIME_DIR"]) / f"jpserver-{server.pid}.json"
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and server.poll() is None:
+        time.sleep(0.1)
+        with suppress(FileNotFoundError, json.JSONDecodeError):  # not written, or half of it
+            return json.loads(runtime.read_text())["url"]
+    message = f"JupyterLab did not start:\n{log.read_text()}"
+    raise RuntimeError(message)
+
+
+def _leaves(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme not in ("data", "blob", "about") and parts.hostname != "127.0.0.1"

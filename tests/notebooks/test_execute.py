@@ -1,0 +1,16 @@
+"""Every notebook runs from top to bottom with a kernel alone: no browser, no network."""
+
+import pytest
+
+from tests.notebooks.desk import NOTEBOOKS, execute, faults
+
+
+def test_there_is_a_tour():
+    assert NOTEBOOKS, "notebooks/ holds no notebook"
+
+
+@pytest.mark.parametrize("name", [path.name for path in NOTEBOOKS])
+def test_runs_from_top_to_bottom(name, desk):
+    saved = execute(desk, f"notebooks/{name}")
+    assert faults(saved) == []
+    assert desk.refused() == []

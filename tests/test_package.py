@@ -1,0 +1,67 @@
+"""The package's face, what importing it costs, and what no file of the project may hold."""
+
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import skill_eval_nb as sen
+from tests.checkout import ROOT, files, pyproject
+
+HEAVY = ("altair", "anthropic", "jupyterlab", "pandas", "polars", "pyarrow", "scipy", "statsmodels")
+ROOMS = [room.name for room in pkgutil.iter_modules(sen.__path__) if room.ispkg]
+HOSTS = re.compile(r"\b(pypi|pythonhosted|npmjs|deb\.debian)\.(org|com|io)\b")
+
+
+def loaded_by(statement):
+    """The heavy packages that a fresh Python has loaded after `statement`."""
+    program = f"{statement}\nimport sys\nprint(*sorted({set(HEAVY)!r} & sys.modules.keys()))"
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    assert loaded_by("import skill_eval_nb") == []
+    assert loaded_by("import polars") == ["polars"]  # the probe can see it
+
+
+def test_the_version_is_the_one_of_the_project():
+    assert sen.__version__ == pyproject()["project"]["version"] == version("skill-eval-nb")
+
+
+@pytest.mark.parametrize("room", ["", *ROOMS])
+def test_a_face_names_what_can_be_imported(room):
+    face = importlib.import_module(f"skill_eval_nb.{room}".rstrip("."))
+    assert len(set(face.__all__)) == len(face.__all__)
+    assert [name for name in face.__all__ if not hasattr(face, name)] == []
+    assert set(face.__all__) <= set(dir(face))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="laod"):
+        sen.laod  # noqa: B018
+
+
+def forbidden_in(text):
+    """Paths of this machine and hosts of package registries that stand in a text."""
+    paths = [str(path) for path in (ROOT, Path.home()) if len(path.parts) > 1]
+    machine = [path for path in paths if re.search(re.escape(path) + r"(?![\w-])/?", text)]
+    return machine + [found[0] for found in HOSTS.finditer(text)]
+
+
+def test_no_file_names_this_machine_or_a_registry():
+    texts = {path: path.read_bytes().decode(errors="ignore") for path in files()}
+    assert len(texts) > 50
+    found = {str(path): found for path, text in texts.items() if (found := forbidden_in(text))}
+    assert found == {}
+
+
+def test_what_is_forbidden_would_be_found():
+    host = "files.python" + "hosted.org"
+    assert forbidden_in(f"see {ROOT}/x and https://{host}/y") != []
+    assert forbidden_in(f"https://{host}/y") == [host.removeprefix("files.")]

@@ -1,0 +1,71 @@
+"""The README is true: its Python runs, its commands run, its links lead somewhere."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.checkout import ROOT
+
+TEXT = (ROOT / "README.md").read_text()
+CELLS = re.findall(r"`([^`\n]+)`", TEXT)
+
+
+def blocks(language):
+    """The fenced blocks of a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+
+
+PYTHON = [
+    *blocks("python"),
+    *(cell for cell in CELLS if cell.startswith("sen.") and cell.endswith(")") and "…" not in cell),
+]
+SHELL = [
+    line.partition("#")[0].strip()
+    for line in [*"".join(blocks("sh")).splitlines(), *CELLS]
+    if line.startswith("skill-eval-nb ") and not line.startswith("skill-eval-nb lab")
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a copy of `data`, so that what the README writes does not stay."""
+    folder = tmp_path_factory.mktemp("readme")
+    shutil.copytree(ROOT / "data", folder / "data")
+    return folder
+
+
+def test_the_python_runs_in_order(folder, monkeypatch):
+    assert len(PYTHON) >= 4
+    monkeypatch.chdir(folder)
+    names = {"path": "data/tdd-workspace"}
+    for block in PYTHON:
+        exec(block, names)
+
+
+@pytest.mark.parametrize("line", SHELL)
+def test_the_command_runs(line, folder):
+    program = Path(sys.executable).with_name("skill-eval-nb")
+    arguments = shlex.split(line)[1:]
+    done = subprocess.run(
+        [program, *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_commands_are_found():
+    assert {shlex.split(line)[1] for line in SHELL} >= {"report", "tables", "check", "convert"}
+
+
+@pytest.mark.parametrize("target", re.findall(r"\]\(([^)]+)\)", TEXT))
+def test_the_link_leads_somewhere(target):
+    assert (ROOT / target).exists()
+
+
+def test_the_tour_names_every_notebook():
+    notebooks = {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
+    assert set(re.findall(r"^\| `(\d\d_\w+)`", TEXT, re.MULTILINE)) == notebooks
