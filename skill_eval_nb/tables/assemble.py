@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb.workspace import (
     Catalogue,
@@ -17,6 +15,7 @@ from skill_eval_nb.workspace import (
     RunDocuments,
     RunId,
     catalogue,
+    collector_paused,
     compare,
     complete,
     folder_of,
@@ -31,12 +30,16 @@ from .gaps import report_gaps
 from .once import Met
 from .remarks import Home, add_remark
 from .rows import Rows, RunKey
-from .runs import add_texts, figures
+from .runs import figures
 from .stated import add_stated
 from .suites import add_suites
+from .texts import add_texts
 
 if TYPE_CHECKING:
     import polars as pl
+
+PACK_AFTER = 256
+"""So many runs are read before their rows are packed into frames."""
 
 
 def assemble(layout: Layout, base: str, texts: bool, problems: Problems) -> dict[str, pl.DataFrame]:
@@ -45,7 +48,7 @@ def assemble(layout: Layout, base: str, texts: bool, problems: Problems) -> dict
     `base` is the folder below which workspaces and paths are told; `problems` are those
     that the laying out met, and take up those of the reading.
     """
-    with _collector_paused():
+    with collector_paused():
         files = read_files(layout.files, problems)
         who = catalogue(layout, files, base, problems)
         rows = Rows()
@@ -66,81 +69,87 @@ def assemble(layout: Layout, base: str, texts: bool, problems: Problems) -> dict
         return rows.frames(list(TABLES))
 
 
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Millions of short-lived values are made here, and none of them in cycles."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
 def _add_runs(
     layout: Layout, files: Files, who: Catalogue, texts: bool, rows: Rows, problems: Problems
 ) -> None:
     """Add the runs on disk, completed by what benchmarks state of them, then those only stated."""
-    on_disk = {_run_id(run.place, run.number, who) for run in layout.runs}
+    benchmarked = bool(who.benchmarks)
+    sides: dict[Place, Side] = {}
+    on_disk = {
+        _side(run.place, sides, files, who).run_id(run.number) for run in layout.runs if benchmarked
+    }
     told = stated_runs(who.benchmarks, who.index, on_disk, problems)
-    met = Met()
+    met = Met(benchmarked)
     for position, run in enumerate(layout.runs):
         for place, number, documents in read_run(run, problems):
-            run_id = _run_id(place, number, who)
-            _tell_models(documents, place, files)
-            if (stated_of_it := told.pop(run_id, None)) is not None:
+            side = _side(place, sides, files, who)
+            run_id = side.run_id(number)
+            documents.executor_model = side.model
+            stated_of_it = told.pop(run_id, None)
+            if stated_of_it is not None:
                 complete(documents, stated_of_it[1], problems)
-            weights = who.weights.get((run_id.workspace, run_id.eval_id), {})
-            row = figures(documents, weights, problems)
+            row = figures(documents, side.weights, problems)
             if stated_of_it is not None:
                 compare(run_id, row[1], stated_of_it[1], documents.path, problems)
             run_id = met.number(run_id, row, documents, problems)
             if run_id is not None:
-                _add_run(run_id, who.eval_of(place), row, documents, weights, who, texts, rows)
-        if position % 256 == 0:
+                _add_run(run_id, side, row, documents, who, texts, rows)
+        if position % PACK_AFTER == 0:
             rows.pack()
     for run_id, (key, documents) in told.items():
-        weights = who.weights.get((run_id.workspace, run_id.eval_id), {})
-        row = figures(documents, weights, problems)
+        side = _side_of(run_id, key, None, who)
+        row = figures(documents, side.weights, problems)
         if not met.elsewhere(run_id, row, documents, problems):
-            _add_run(run_id, key, row, documents, weights, who, texts, rows)
+            _add_run(run_id, side, row, documents, who, texts, rows)
 
 
-def _run_id(place: Place, number: int, who: Catalogue) -> RunId:
-    return RunId(
-        place.workspace, place.iteration, who.eval_of(place).id, place.configuration, number
+class Side(NamedTuple):
+    """What the runs of an eval and a configuration share."""
+
+    names: tuple[str, ...]
+    ids: tuple[str, str, str, str]
+    weights: Mapping[str, float]
+    model: str | None
+
+    def run_id(self, number: int) -> RunId:
+        """The id of the run of this number."""
+        return RunId(*self.ids, number)
+
+
+def _side(place: Place, sides: dict[Place, Side], files: Files, who: Catalogue) -> Side:
+    side = sides.get(place)
+    if side is None:
+        described = files.metadata.get(folder_of(place))
+        run_id = RunId(
+            place.workspace, place.iteration, who.eval_of(place).id, place.configuration, 0
+        )
+        side = _side_of(run_id, who.eval_of(place), described and described.model, who)
+        sides[place] = side
+    return side
+
+
+def _side_of(run_id: RunId, key: EvalKey, model: str | None, who: Catalogue) -> Side:
+    return Side(
+        (*who.names[run_id.workspace], run_id.iteration, *key, run_id.configuration),
+        run_id[:4],
+        who.weights.get((run_id.workspace, run_id.eval_id), {}),
+        stated(model),
     )
-
-
-def _tell_models(documents: RunDocuments, place: Place, files: Files) -> None:
-    described = files.metadata.get(folder_of(place))
-    if described is not None:
-        documents.executor_model = stated(described.model)
 
 
 def _add_run(
     run_id: RunId,
-    key: EvalKey,
+    side: Side,
     row: tuple[Any, ...],
     documents: RunDocuments,
-    weights: Mapping[str, float],
     who: Catalogue,
     texts: bool,
     rows: Rows,
 ) -> None:
-    number = rows.key(
-        RunKey(
-            *who.names[run_id.workspace],
-            run_id.iteration,
-            *key,
-            run_id.configuration,
-            run_id.number,
-        )
-    )
-    rows["runs"].append((number, *row[:-1], who.below(documents.path)))
+    key = rows.key(RunKey(*side.names, run_id.number))
+    rows["runs"].append((key, *row[:-1], who.below(documents.path)))
     if texts:
-        add_texts(number, documents, weights, rows)
+        add_texts(key, documents, side.weights, rows)
 
 
 def _add_problems(problems: Problems, who: Catalogue, rows: Rows) -> None:

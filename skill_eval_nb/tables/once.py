@@ -11,14 +11,18 @@ from .columns import RUN_KEYS, TABLES
 _PLACES = {
     column.name: position for position, column in enumerate(TABLES["runs"].columns[len(RUN_KEYS) :])
 }
-_COUNTS = tuple(_PLACES[name] for name in ("passed", "failed", "total"))
+_COUNTS = slice(_PLACES["passed"], _PLACES["total"] + 1)
 _MEASURED = tuple(_PLACES[name] for name in ("time_seconds", "tokens", "pass_rate"))
 
 
 class Met:
-    """The runs that were met so far, to tell what speaks of one of them again."""
+    """The runs that were met so far, to tell what speaks of one of them again.
 
-    def __init__(self) -> None:
+    What only benchmarks need is remembered where there are some.
+    """
+
+    def __init__(self, benchmarked: bool) -> None:
+        self._benchmarked = benchmarked
         self._runs: dict[RunId, tuple[str, tuple[Any, ...]]] = {}
         self._measured: dict[tuple[Any, ...], str] = {}
 
@@ -30,10 +34,11 @@ class Met:
         Two folders with the same keys and the same counts are one run, kept twice; with
         other counts the second is a further run.
         """
-        path, counts = documents.path, tuple(row[place] for place in _COUNTS)
+        path, counts = documents.path, row[_COUNTS]
         known = self._runs.setdefault(run, (path, counts))
         if known[0] == path:
-            self._remember(run, row, path)
+            if self._benchmarked:
+                self._remember(run, row, path)
             return run
         if known[1] == counts:
             problems.add(

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
-from skill_eval_nb.documents import GradedExpectation, Grading, RubricScore, Structural, Summary
+from skill_eval_nb.documents import (
+    GradedExpectation,
+    RubricScore,
+    RubricSummary,
+    Structural,
+    Summary,
+)
 from skill_eval_nb.workspace import Problems, RunDocuments
-
-from .rows import Rows
 
 FAILURES = frozenset(("error", "errored", "failed", "failure", "timeout", "timed_out", "crashed"))
 """What a run's `status` says where the executor failed."""
@@ -16,15 +21,8 @@ FAILURES = frozenset(("error", "errored", "failed", "failure", "timeout", "timed
 
 def counts(expectations: Iterable[GradedExpectation]) -> tuple[int, int, int]:
     """How many expectations passed, failed and were not scored."""
-    passed = failed = unscored = 0
-    for one in expectations:
-        if one.passed:
-            passed += 1
-        elif one.passed is None:
-            unscored += 1
-        else:
-            failed += 1
-    return passed, failed, unscored
+    verdicts = [one.passed for one in expectations]
+    return verdicts.count(True), verdicts.count(False), verdicts.count(None)
 
 
 def share(passed: int, failed: int) -> float | None:
@@ -113,28 +111,21 @@ def rubric_mean(
     Weights are the suite's, else those in the grading. Where neither has them, the mean
     that the grading itself states is used, else every dimension weighs the same.
     """
-    sums: dict[str, list[float]] = {}
-    given = dict(weights)
-    for _, _, scores in scores_of(documents):
-        for dimension, one in scores.items():
-            if one.score is not None:
-                sums.setdefault(dimension, []).append(one.score)
-            if one.weight is not None:
-                given.setdefault(dimension, one.weight)
-    stated = documents.grading.rubric_summary if documents.grading else None
-    stated_mean = stated.weighted_mean if stated else None
-    if stated_mean is None and stated and stated.normalized is not None:
-        stated_mean = stated.normalized * 5
-    if not sums or (stated_mean is not None and not sums.keys() <= given.keys()):
+    grading = documents.grading
+    summary = grading.rubric_summary if grading else None
+    stated_mean = _stated_mean(summary) if summary is not None else None
+    scored = total = 0.0
+    unweighted = False
+    for dimension, score, own_weight in _mean_scores(documents):
+        weight = weights.get(dimension, own_weight)
+        if weight is None:
+            unweighted, weight = True, 1.0
+        scored += weight * score
+        total += weight
+    if not total or (unweighted and stated_mean is not None):
         return stated_mean
-    total = sum(given.get(dimension, 1.0) for dimension in sums)
-    if not total:
-        return stated_mean
-    mean = (
-        sum(given.get(name, 1.0) * sum(values) / len(values) for name, values in sums.items())
-        / total
-    )
-    if stated_mean is not None and not documents.judgings and abs(stated_mean - mean) > 0.051:
+    mean = scored / total
+    if stated_mean is not None and abs(stated_mean - mean) > 0.051 and not documents.judgings:
         problems.add(
             "warning",
             "disagree",
@@ -144,6 +135,32 @@ def rubric_mean(
             where="$.rubric_summary.weighted_mean",
         )
     return mean
+
+
+def _stated_mean(summary: RubricSummary) -> float | None:
+    if summary.weighted_mean is None and summary.normalized is not None:
+        return summary.normalized * 5
+    return summary.weighted_mean
+
+
+def _mean_scores(documents: RunDocuments) -> list[tuple[str, float, float | None]]:
+    """Each dimension that was scored, its mean over the judgings, and the weight given with it."""
+    judgings = [scores for _, _, scores in scores_of(documents)]
+    if len(judgings) == 1:
+        return [
+            (dimension, one.score, one.weight)
+            for dimension, one in judgings[0].items()
+            if one.score is not None
+        ]
+    every: dict[str, list[RubricScore]] = {}
+    for scores in judgings:
+        for dimension, one in scores.items():
+            if one.score is not None:
+                every.setdefault(dimension, []).append(one)
+    return [
+        (dimension, fmean(one.score for one in ones if one.score is not None), ones[0].weight)
+        for dimension, ones in every.items()
+    ]
 
 
 def efficiency(
@@ -276,73 +293,3 @@ def _calls(by_tool: Any, total: int | None) -> int | None:
 
 def _first(one: Any, other: Any) -> Any:
     return other if one is None else one
-
-
-def add_texts(key: int, documents: RunDocuments, weights: Mapping[str, float], rows: Rows) -> None:
-    """Add a run's rows to the tables of expectations, scores, claims, notes, suggestions, tools."""
-    grading, structural = documents.grading, documents.structural
-    for layer, graded in (("structural", structural), ("judged", grading)):
-        if graded is not None:
-            rows["expectations"].extend(
-                (
-                    key,
-                    layer,
-                    one.id,
-                    one.text,
-                    one.type,
-                    one.passed,
-                    one.critical,
-                    one.confidence,
-                    one.evidence,
-                )
-                for one in graded.expectations
-            )
-    for judging, model, scores in scores_of(documents):
-        rows["rubric_scores"].extend(
-            (
-                key,
-                judging,
-                model,
-                dimension,
-                one.score,
-                weights.get(dimension, 1.0 if one.weight is None else one.weight),
-                one.evidence,
-            )
-            for dimension, one in scores.items()
-        )
-    if grading is not None:
-        _add_remarks(key, grading, rows)
-    metrics = documents.metrics or (grading.execution_metrics if grading else None)
-    if metrics is not None and isinstance(metrics.tool_calls, dict):
-        rows["tool_calls"].extend(
-            (key, tool, number) for tool, number in metrics.tool_calls.items() if number is not None
-        )
-
-
-def _add_remarks(key: int, grading: Grading, rows: Rows) -> None:
-    rows["claims"].extend(
-        (key, one.claim, one.type, one.verified, one.evidence) for one in grading.claims
-    )
-    notes = grading.user_notes_summary
-    if notes is not None:
-        for kind, texts in (
-            ("uncertainty", notes.uncertainties),
-            ("needs_review", notes.needs_review),
-            ("workaround", notes.workarounds),
-        ):
-            rows["notes"].extend((key, kind, text) for text in texts)
-    rows["notes"].extend((key, "factual_issue", text) for text in grading.factual_issues)
-    feedback, critique = grading.eval_feedback, grading.eval_critique
-    if feedback is not None:
-        rows["suggestions"].extend(
-            (key, one.assertion, "critique", one.reason) for one in feedback.suggestions
-        )
-        if feedback.overall:
-            rows["suggestions"].append((key, None, "overall", feedback.overall))
-    if critique is not None:
-        for kind, texts in (
-            ("vague", critique.vague_assertions),
-            ("missing_coverage", critique.missing_coverage),
-            ("suggested", critique.suggested_assertions),
-        ):
-            rows["suggestions"].extend((key, None, kind, text) for text in texts)

@@ -11,6 +11,7 @@ from .finding import NothingToLoad, PathLike, find
 from .identity import EvalFolder, EvalIndex, EvalKey, folder_of, stated
 from .layout import FilePlace, Layout, RunPlace, lay_out
 from .names import NO_ITERATION, UNSTATED, natural
+from .pause import collector_paused
 from .places import Place
 from .problems import Problem, Problems
 from .runs import RunDocuments, read_run
@@ -45,6 +46,7 @@ __all__ = [
     "below",
     "catalogue",
     "check",
+    "collector_paused",
     "compare",
     "complete",
     "convert",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from functools import lru_cache
 
+from .names import natural
 from .problems import Problems
 
 NOT_ENTERED = frozenset(
@@ -14,18 +15,17 @@ NOT_ENTERED = frozenset(
 """Folders that hold no results of their own; what a run has put out is never taken for results."""
 
 
-@dataclass(slots=True)
 class Folder:
-    """A folder: its path, the names of its files, its sub-folders (entered or not)."""
+    """A folder: its path, the names of its files, its sub-folders (None for those not entered)."""
 
-    path: str
-    name: str
-    parent: Folder | None
-    files: list[str] = field(default_factory=list)
-    folders: dict[str, Folder | None] = field(default_factory=dict)
+    __slots__ = ("files", "folders", "name", "parent", "path")
 
-    def __contains__(self, name: str) -> bool:
-        return name in self.files or name in self.folders
+    def __init__(self, path: str, name: str, parent: Folder | None) -> None:
+        self.path = path
+        self.name = name
+        self.parent = parent
+        self.files: list[str] = []
+        self.folders: dict[str, Folder | None] = {}
 
 
 def crawl(path: str, problems: Problems) -> list[Folder]:
@@ -48,39 +48,43 @@ def crawl(path: str, problems: Problems) -> list[Folder]:
 
 def _list(folder: Folder, linked: set[str], problems: Problems) -> list[Folder]:
     below: list[Folder] = []
+    files, path = folder.files, folder.path
     try:
-        with os.scandir(folder.path) as entries:
+        with os.scandir(path) as entries:
             for entry in entries:
                 name = entry.name
-                if not _is_folder(entry):
-                    folder.files.append(name)
+                try:
+                    is_folder = entry.is_dir()
+                except OSError:  # a link that leads in a circle
+                    is_folder = False
+                if not is_folder:
+                    files.append(name)
                 elif name.endswith(".json"):
                     message = "a folder with the name of a file; nothing in it was loaded"
                     problems.add("error", "no-file", entry.path, message)
                 elif name in NOT_ENTERED:
                     folder.folders[name] = None
                 elif not entry.is_symlink() or _leads_outside(entry.path, linked, problems):
-                    below.append(Folder(f"{folder.path}/{name}", name, folder))
+                    below.append(Folder(f"{path}/{name}", name, folder))
     except OSError as error:
         problems.add(
             "error",
             "no-permission" if isinstance(error, PermissionError) else "unreadable",
-            folder.path,
+            path,
             f"this folder cannot be listed ({error.strerror}); nothing below it was loaded",
         )
     if len(below) > 1:
-        below.sort(key=lambda one: one.name)
+        below.sort(key=_by_name)
     for one in below:
         folder.folders[one.name] = one
     return below
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a folder; a link that leads nowhere or in a circle is none."""
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
+_natural = lru_cache(natural)
+
+
+def _by_name(folder: Folder) -> tuple[tuple[int, int | str], ...]:
+    return _natural(folder.name)
 
 
 def _leads_outside(path: str, linked: set[str], problems: Problems) -> bool:

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from skill_eval_nb.documents import Benchmark, EvalMetadata, Evals, Expectation
-from skill_eval_nb.documents.dialects import kind_of, read
+from skill_eval_nb.documents import Benchmark, EvalMetadata, Evals, Expectation, mend
+from skill_eval_nb.documents.dialects import DIALECTS, NEUTRAL, kind_of, read
 
 from .identity import EvalFolder, folder_of
 from .layout import FilePlace
@@ -56,21 +56,11 @@ def read_files(files: list[FilePlace], problems: Problems) -> Files:
     found = Files()
     for file in files:
         name = os.path.basename(file.path)
-        metadata = _strict_metadata(file.path) if name == "eval_metadata.json" else None
-        if metadata is not None:
-            _add_metadata(file, metadata, found, problems)
-            continue
-        raw = load_raw(file.path, problems)
-        if raw is None:
-            continue
-        kind = kind_of(name, raw)
+        kind, document = _strictly(name, file.path)
         if kind is None:
-            if TELLING.search(name):
-                problems.add("info", "not-a-document", file.path, _unknown(raw))
-            continue
-        document, faults = read(kind, raw)
-        problems.add_faults(file.path, faults.collapsed())
-        _add(kind, file, document, found, problems)
+            kind, document = _tolerantly(name, file.path, problems)
+        if kind is not None:
+            _add(kind, file, document, found, problems)
     return found
 
 
@@ -82,26 +72,67 @@ class _Texts(msgspec.Struct, forbid_unknown_fields=True):
     prompt: str | None = None
     assertions: list[str] = []
 
+    def document(self) -> EvalMetadata:
+        """The same as the shared document."""
+        texts = [Expectation(text=text) for text in self.assertions]
+        return EvalMetadata(self.eval_id, self.eval_name, self.prompt, texts)
 
-_TEXTS = msgspec.json.Decoder(_Texts)
+
+_STRICT: dict[str, tuple[str, tuple[msgspec.json.Decoder[Any], ...]]] = {
+    "eval_metadata.json": (
+        "eval_metadata",
+        (decoder(EvalMetadata), msgspec.json.Decoder(_Texts)),
+    ),
+    "evals.json": ("evals", (decoder(Evals),)),
+}
 
 
-def _strict_metadata(path: str) -> EvalMetadata | None:
-    """The commonest file, in the forms that the documents give it; None for any other."""
-    try:
-        data = read_bytes(path)
-    except OSError:
-        return None
-    try:
-        document = decoder(EvalMetadata).decode(data)
-    except ValueError:  # not this form, or not UTF-8
+def _strictly(name: str, path: str) -> tuple[str | None, Any]:
+    """The commonest files, in the very forms that the documents give them; None for any other."""
+    kind, decoders = _STRICT.get(name, (None, ()))
+    for one in decoders:
         try:
-            plain = _TEXTS.decode(data)
-        except ValueError:
-            return None
-        texts = [Expectation(text=text) for text in plain.assertions]
-        return EvalMetadata(plain.eval_id, plain.eval_name, plain.prompt, texts)
-    return document if document.eval_id is not None else None
+            document = one.decode(read_bytes(path))
+        except (OSError, ValueError):  # cannot be read, not this form, or not UTF-8
+            continue
+        if kind == "evals" or document.eval_id is not None:
+            return kind, document.document() if isinstance(document, _Texts) else document
+    return None, None
+
+
+def _tolerantly(name: str, path: str, problems: Problems) -> tuple[str | None, Any]:
+    raw = load_raw(path, problems)
+    if raw is None:
+        return None, None
+    kind = kind_of(name, raw)
+    if kind is None:
+        if TELLING.search(name):
+            problems.add("info", "not-a-document", path, _unknown(raw))
+        return None, None
+    document = _as_documented(kind, raw)
+    if document is None:
+        document, faults = read(kind, raw)
+        problems.add_faults(path, faults.collapsed())
+    return kind, document
+
+
+def _as_documented(kind: str, raw: Any) -> Any:
+    """The document, where it is exactly what a dialect describes and needs no conversion.
+
+    This is what `read` gives, without finding out which of the dialects fits best.
+    """
+    if kind == "benchmark":  # whose figures `read` also holds against each other
+        return None
+    for forms in DIALECTS.values():
+        form = forms.get(kind)
+        if form is None or form.to_neutral is not None:
+            continue
+        try:
+            msgspec.convert(raw, form.wire)
+        except msgspec.ValidationError:
+            continue
+        return mend(raw, NEUTRAL[kind])[0]
+    return None
 
 
 def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Problems) -> None:

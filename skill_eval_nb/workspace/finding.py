@@ -13,6 +13,7 @@ from skill_eval_nb.documents.dialects import kind_of
 from .crawl import Folder, crawl
 from .files import TELLING
 from .layout import RESULTS, FilePlace, Layout, RunPlace, lay_out
+from .pause import collector_paused
 from .places import place_of_file, place_of_run
 from .problems import Problems
 from .reading import load_raw
@@ -51,7 +52,8 @@ def find(path: PathLike | Iterable[PathLike]) -> Found:
     layout = Layout()
     for root in roots:
         if os.path.isdir(root):
-            found = lay_out(crawl(root, problems))
+            with collector_paused():
+                found = lay_out(crawl(root, problems))
             layout.runs += found.runs
             layout.files += found.files
         else:

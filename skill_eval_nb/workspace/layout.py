@@ -65,11 +65,12 @@ class Layout:
 def lay_out(folders: list[Folder]) -> Layout:
     """Tell the runs and the other files in `folders` (as `crawl` lists them, parents first)."""
     runs = _run_folders(folders)
+    places: dict[str, Place] = {}
     layout = Layout()
     for folder in folders:
         mine = OF_RUNS if folder.path in runs else frozenset[str]()
         if mine:
-            layout.runs.append(_run(folder, runs))
+            layout.runs.append(_run(folder, runs, places))
         if folder.name.lower() in ("grading", "gradings"):
             layout.runs += [_run_in_grading_folder(folder, name) for name in sorted(folder.files)]
             continue
@@ -110,10 +111,15 @@ def _run_folders(folders: list[Folder]) -> set[str]:
     return {folder.path for folder in candidates if folder.path not in above}
 
 
-def _run(folder: Folder, runs: set[str]) -> RunPlace:
+def _run(folder: Folder, runs: set[str], places: dict[str, Place]) -> RunPlace:
+    """A run's folder as a run; the runs of a side share their place, which is kept in `places`."""
     number = run_number(folder.name)
+    shared = folder.path if number is None or folder.parent is None else folder.parent.path
+    place = places.get(shared)
+    if place is None:
+        place = places[shared] = place_of_run(folder, runs)
     return RunPlace(
-        place_of_run(folder, runs),
+        place,
         1 if number is None else number,
         folder.path,
         folder.files,

@@ -66,20 +66,23 @@ def load_raw(path: str, problems: Problems) -> Any:
 def load_document(path: str, document: type[D], problems: Problems) -> D | None:
     """A file as `document`, or None where it cannot be read (a problem says why)."""
     try:
-        data = read_bytes(path)
+        return decoder(document).decode(read_bytes(path))
     except OSError as error:
         _report(error, path, problems)
         return None
-    return decode(data, path, document, problems)
-
-
-def decode(data: bytes, path: str, document: type[D], problems: Problems) -> D | None:
-    """The bytes of a file as `document`, or None where they are not JSON (a problem says why)."""
-    try:
-        return decoder(document).decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        raw = _parse(data, path, problems)
+        raw = load_raw(path, problems)
         return None if raw is None else mend_document(raw, path, document, problems)
+
+
+def load_if_there(path: str, document: type[D], problems: Problems) -> D | None:
+    """As `load_document`, but a file that is not there is no problem."""
+    try:
+        return decoder(document).decode(read_bytes(path))
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return load_document(path, document, problems)
 
 
 def mend_document(raw: Any, path: str, document: type[D], problems: Problems) -> D:

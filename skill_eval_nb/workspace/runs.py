@@ -14,7 +14,7 @@ from .layout import TRACES, RunPlace
 from .names import UNSTATED, is_configuration, natural
 from .places import Place
 from .problems import Problems
-from .reading import decode, load_document, load_raw, read_bytes
+from .reading import load_document, load_if_there, load_raw
 
 
 @dataclass(slots=True)
@@ -77,16 +77,9 @@ def _grading_path(run: RunPlace) -> str | None:
 def _metrics(run: RunPlace, problems: Problems) -> Metrics | None:
     if "metrics.json" in run.files:
         return load_document(f"{run.path}/metrics.json", Metrics, problems)
-    if not run.has_outputs:
-        return None
-    path = f"{run.path}/outputs/metrics.json"
-    try:
-        data = read_bytes(path)
-    except FileNotFoundError:
-        return None
-    except OSError:
-        return load_document(path, Metrics, problems)
-    return decode(data, path, Metrics, problems)
+    if run.has_outputs:
+        return load_if_there(f"{run.path}/outputs/metrics.json", Metrics, problems)
+    return None
 
 
 def _judgings(folder: str, problems: Problems) -> Iterator[Judging]:

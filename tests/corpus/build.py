@@ -1,0 +1,73 @@
+"""Small workspaces for tests, laid out by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+VERDICTS = {"p": True, "f": False, "-": None}
+
+Key = tuple[str, str, str, str, int, float | None]
+"""workspace, iteration, eval_id, configuration, run_number, pass_rate"""
+
+
+def lay(root: Path, files: Mapping[str, Any]) -> Path:
+    """Write files below a folder: text and bytes as they are, anything else as JSON."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = content if isinstance(content, str | bytes) else json.dumps(content)
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return root
+
+
+def expectations(marks: str) -> list[dict[str, Any]]:
+    """Expectations with these verdicts: `p` passed, `f` failed, `-` not scored."""
+    return [
+        {"text": f"check {n}", "passed": VERDICTS[mark], "evidence": f"line {n}"}
+        for n, mark in enumerate(marks, start=1)
+    ]
+
+
+def graded(marks: str, **fields: Any) -> dict[str, Any]:
+    """A grading.json with these verdicts."""
+    return {"expectations": expectations(marks), **fields}
+
+
+def row(
+    eval_id: Any, configuration: str, marks: str, run_number: int | None = 1, **fields: Any
+) -> dict[str, Any]:
+    """A row of the runs of a benchmark.json with these verdicts."""
+    passed, failed = marks.count("p"), marks.count("f")
+    return {
+        "eval_id": eval_id,
+        "configuration": configuration,
+        "run_number": run_number,
+        "result": {
+            "pass_rate": passed / (passed + failed),
+            "passed": passed,
+            "failed": failed,
+            "total": len(marks),
+            "time_seconds": 10.0,
+            "tokens": 1000,
+        },
+        "expectations": expectations(marks),
+        **fields,
+    }
+
+
+def keys(ws: Any) -> list[Key]:
+    """What a workspace's runs are, and their pass rates, in order."""
+    names = ("workspace", "iteration", "eval_id", "configuration", "run_number", "pass_rate")
+    return sorted(tuple(run[name] for name in names) for run in ws.runs.to_dicts())
+
+
+def said(ws: Any, *severities: str) -> list[str]:
+    """The problems as text: path and message, of some severities or of all."""
+    return [
+        f"{problem['path']} {problem['message']}"
+        for problem in ws.problems.to_dicts()
+        if not severities or problem["severity"] in severities
+    ]

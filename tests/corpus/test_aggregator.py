@@ -1,0 +1,276 @@
+"""skill-creator's aggregate_benchmark.py and ours, on the same runs.
+
+The constants named THEIRS are what that script printed into benchmark.json for the workspaces
+below, which were laid out on disk and given to it (the script of the `skills` repository of
+anthropics, 2026; it is not part of this one). They are facts about it, not about us: where it
+is right ours has to agree, and each place where it is wrong has a test that names it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import skill_eval_nb as sen
+from tests.corpus.build import expectations, keys, lay
+
+METRICS = ("pass_rate", "time_seconds", "tokens")
+
+
+def grading(marks: str, **fields: Any) -> dict[str, Any]:
+    """A grading.json with the summary that the aggregator reads, and nothing else of it."""
+    passed, failed = marks.count("p"), marks.count("f")
+    rate = passed / len(marks)
+    summary = {"passed": passed, "failed": failed, "total": len(marks), "pass_rate": rate}
+    return {"expectations": expectations(marks), "summary": summary, **fields}
+
+
+def timing(tokens: int, seconds: float) -> dict[str, Any]:
+    return {
+        "total_tokens": tokens,
+        "duration_ms": round(seconds * 1000),
+        "total_duration_seconds": seconds,
+    }
+
+
+def run(folder: str, marks: str, tokens: int, seconds: float) -> dict[str, Any]:
+    """The files of a run."""
+    return {
+        f"{folder}/grading.json": grading(marks),
+        f"{folder}/timing.json": timing(tokens, seconds),
+    }
+
+
+def load(tmp_path: Path, files: dict[str, Any]) -> Any:
+    return sen.load(
+        lay(tmp_path / "tdd-workspace", {f"iteration-1/{f}": c for f, c in files.items()})
+    )
+
+
+def written(ws: Any, tmp_path: Path) -> dict[str, Any]:
+    """The benchmark.json that we write for it."""
+    sen.report.write_benchmark(ws, tmp_path / "out", dialect="skill-creator")
+    (path,) = (tmp_path / "out").rglob("benchmark.json")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def summary(ws: Any) -> dict[tuple[str, str], dict[str, Any]]:
+    """`summarize`, by configuration and metric."""
+    return {
+        (row["configuration"], row["metric"]): row for row in sen.stats.summarize(ws).to_dicts()
+    }
+
+
+# ── where it is right ────────────────────────────────────────────────────────────────────────
+
+PLAIN = (
+    run("eval-0-a/with_skill/run-1", "pppp", 4000, 40.0)
+    | run("eval-0-a/with_skill/run-2", "pppf", 4400, 52.5)
+    | run("eval-0-a/without_skill/run-1", "ppff", 2000, 30.0)
+    | run("eval-0-a/without_skill/run-2", "pfff", 2600, 33.0)
+    | run("eval-1-b/with_skill/run-1", "ppfff", 5100, 61.2)
+    | run("eval-1-b/with_skill/run-2", "pppff", 4900, 58.0)
+    | run("eval-1-b/without_skill/run-1", "pffff", 3100, 28.4)
+    | run("eval-1-b/without_skill/run-2", "fffff", 2900, 41.0)
+)
+THEIRS_PLAIN: dict[str, Any] = {
+    "with_skill": {
+        "pass_rate": {"mean": 0.6875, "stddev": 0.2529, "min": 0.4, "max": 1.0},
+        "time_seconds": {"mean": 52.925, "stddev": 9.3357, "min": 40.0, "max": 61.2},
+        "tokens": {"mean": 4600.0, "stddev": 496.6555, "min": 4000, "max": 5100},
+    },
+    "without_skill": {
+        "pass_rate": {"mean": 0.2375, "stddev": 0.2056, "min": 0.0, "max": 0.5},
+        "time_seconds": {"mean": 33.1, "stddev": 5.6012, "min": 28.4, "max": 41.0},
+        "tokens": {"mean": 2650.0, "stddev": 479.5832, "min": 2000, "max": 3100},
+    },
+    "delta": {"pass_rate": "+0.45", "time_seconds": "+19.8", "tokens": "+1950"},
+}
+
+
+@pytest.mark.parametrize("configuration", ["with_skill", "without_skill"])
+@pytest.mark.parametrize("metric", METRICS)
+def test_agrees_on_a_plain_workspace(tmp_path: Path, configuration: str, metric: str) -> None:
+    """Means, sample standard deviations, smallest and largest."""
+    theirs = THEIRS_PLAIN[configuration][metric]
+    ours = summary(load(tmp_path, PLAIN))[configuration, metric]
+    assert {name: ours[name] for name in theirs} == pytest.approx(theirs, abs=1e-4)
+    assert ours["n"] == 4
+
+
+def test_agrees_on_the_delta_of_a_plain_workspace(tmp_path: Path) -> None:
+    ws = load(tmp_path, PLAIN)
+    assert written(ws, tmp_path)["run_summary"]["delta"] == THEIRS_PLAIN["delta"]
+    (delta,) = sen.stats.deltas(ws).to_dicts()
+    assert delta["estimate"] == pytest.approx(float(THEIRS_PLAIN["delta"]["pass_rate"]), abs=0.005)
+
+
+def test_writes_the_same_run_summary_of_a_plain_workspace(tmp_path: Path) -> None:
+    ours = written(load(tmp_path, PLAIN), tmp_path)["run_summary"]
+    for configuration in ("with_skill", "without_skill"):
+        for metric in METRICS:
+            theirs = THEIRS_PLAIN[configuration][metric]
+            figures = {name: ours[configuration][metric][name] for name in theirs}
+            assert figures == pytest.approx(theirs, abs=1e-4)
+
+
+# ── where it is wrong ────────────────────────────────────────────────────────────────────────
+
+OLD_SKILL = run("eval-0/with_skill/run-1", "pppp", 4000, 40.0) | run(
+    "eval-0/old_skill/run-1", "pfff", 3000, 30.0
+)
+THEIRS_OLD_SKILL: dict[str, Any] = {
+    "old_skill": {"pass_rate": {"mean": 0.25, "stddev": 0.0, "min": 0.25, "max": 0.25}},
+    "with_skill": {"pass_rate": {"mean": 1.0, "stddev": 0.0, "min": 1.0, "max": 1.0}},
+    "delta": {"pass_rate": "-0.75", "time_seconds": "-10.0", "tokens": "-1000"},
+}
+
+
+def test_sign_of_the_delta_with_an_old_skill_baseline(tmp_path: Path) -> None:
+    """It takes the first folder by name from the second, and `old_skill` comes first."""
+    assert THEIRS_OLD_SKILL["delta"]["pass_rate"] == "-0.75"
+    ws = load(tmp_path, OLD_SKILL)
+    (delta,) = sen.stats.deltas(ws).to_dicts()
+    assert (delta["configuration"], delta["baseline"]) == ("with_skill", "old_skill")
+    assert delta["estimate"] == pytest.approx(0.75)
+    ours = written(ws, tmp_path)["run_summary"]["delta"]
+    assert ours == {"pass_rate": "+0.75", "time_seconds": "+10.0", "tokens": "+1000"}
+
+
+def test_one_run_has_no_standard_deviation(tmp_path: Path) -> None:
+    """It writes 0, as if the run would always come out the same."""
+    assert THEIRS_OLD_SKILL["with_skill"]["pass_rate"]["stddev"] == 0.0
+    assert summary(load(tmp_path, OLD_SKILL))["with_skill", "pass_rate"]["stddev"] is None
+
+
+CHARACTERS = {
+    "eval-0/with_skill/run-1/grading.json": grading(
+        "pp",
+        timing={"executor_duration_seconds": 40.0, "total_duration_seconds": 40.0},
+        execution_metrics={"total_tool_calls": 3, "output_chars": 12345},
+    ),
+    "eval-0/with_skill/run-1/timing.json": timing(4000, 40.0),
+    "eval-0/without_skill/run-1/grading.json": grading(
+        "pf", execution_metrics={"total_tool_calls": 2, "output_chars": 6789}
+    ),
+}
+THEIRS_CHARACTERS: dict[str, Any] = {
+    "with_skill": {"tokens": {"mean": 12345.0, "stddev": 0.0, "min": 12345, "max": 12345}},
+    "without_skill": {"tokens": {"mean": 6789.0, "stddev": 0.0, "min": 6789, "max": 6789}},
+    "delta": {"pass_rate": "+0.50", "time_seconds": "+40.0", "tokens": "+5556"},
+}
+
+
+def test_characters_are_not_tokens(tmp_path: Path) -> None:
+    """With a time in grading.json it never opens timing.json, and counts output characters."""
+    assert THEIRS_CHARACTERS["with_skill"]["tokens"]["mean"] == 12345
+    assert THEIRS_CHARACTERS["without_skill"]["tokens"]["mean"] == 6789
+    ws = load(tmp_path, CHARACTERS)
+    ours = summary(ws)
+    assert ours["with_skill", "tokens"]["mean"] == 4000
+    assert (ours["without_skill", "tokens"]["mean"], ours["without_skill", "tokens"]["n"]) == (
+        None,
+        0,
+    )
+    found = {run["configuration"]: run for run in ws.runs.to_dicts()}
+    assert found["with_skill"]["output_chars"] == 12345
+    assert found["without_skill"]["time_seconds"] is None
+
+
+DESCRIPTIVE = run("summarise-inbox/with_skill/run-1", "pp", 4000, 40.0) | run(
+    "summarise-inbox/without_skill/run-1", "pf", 3000, 30.0
+)
+FLAT = run("eval-0/with_skill", "pp", 4000, 40.0) | run("eval-0/without_skill", "pf", 3000, 30.0)
+THEIRS_NOTHING: dict[str, Any] = {
+    "delta": {"pass_rate": "+0.00", "time_seconds": "+0.0", "tokens": "+0"},
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "eval_id"), [(DESCRIPTIVE, "summarise-inbox"), (FLAT, "0")], ids=["names", "flat"]
+)
+def test_descriptive_names_and_flat_layouts_are_not_empty(
+    tmp_path: Path, files: dict[str, Any], eval_id: str
+) -> None:
+    """It looks for `eval-*` and for `run-*` alone, and writes `runs: []` over all the rest."""
+    assert THEIRS_NOTHING["delta"]["pass_rate"] == "+0.00"
+    assert set(THEIRS_NOTHING) == {"delta"}
+    ws = load(tmp_path, files)
+    assert [key[2:] for key in keys(ws)] == [
+        (eval_id, "with_skill", 1, 1.0),
+        (eval_id, "without_skill", 1, 0.5),
+    ]
+    ours = written(ws, tmp_path)
+    assert len(ours["runs"]) == 2
+    assert ours["run_summary"]["delta"]["pass_rate"] == "+0.50"
+
+
+THEIRS_RUNS_PER_CONFIGURATION = 3
+
+
+@pytest.mark.parametrize(("files", "runs"), [(PLAIN, 2), (OLD_SKILL, 1)], ids=["two", "one"])
+def test_runs_per_configuration_is_counted(
+    tmp_path: Path, files: dict[str, Any], runs: int
+) -> None:
+    """It writes 3, whatever there is."""
+    assert THEIRS_RUNS_PER_CONFIGURATION == 3
+    assert written(load(tmp_path, files), tmp_path)["metadata"]["runs_per_configuration"] == runs
+
+
+def bare(marks: str) -> dict[str, Any]:
+    return {"expectations": expectations(marks)}
+
+
+NO_SUMMARY = {
+    "eval-0/with_skill/run-1/grading.json": bare("pppp"),
+    "eval-0/with_skill/run-2/grading.json": bare("ppff"),
+    "eval-0/without_skill/run-1/grading.json": bare("pfff"),
+    "eval-0/without_skill/run-2/grading.json": grading("pfff"),
+}
+THEIRS_NO_SUMMARY: dict[str, Any] = {
+    "with_skill": {
+        "pass_rate": {"mean": 0.0, "stddev": 0.0, "min": 0.0, "max": 0.0},
+        "time_seconds": {"mean": 0.0, "stddev": 0.0, "min": 0.0, "max": 0.0},
+    },
+    "without_skill": {"pass_rate": {"mean": 0.125, "stddev": 0.1768, "min": 0.0, "max": 0.25}},
+    "delta": {"pass_rate": "-0.12", "time_seconds": "+0.0", "tokens": "+0"},
+}
+
+
+def test_a_missing_summary_is_not_0(tmp_path: Path) -> None:
+    """It reads the pass rate from `summary` alone; the verdicts are all there."""
+    assert THEIRS_NO_SUMMARY["with_skill"]["pass_rate"]["mean"] == 0.0
+    ours = summary(load(tmp_path, NO_SUMMARY))
+    assert ours["with_skill", "pass_rate"]["mean"] == pytest.approx(0.75)
+    assert ours["without_skill", "pass_rate"]["mean"] == pytest.approx(0.25)
+
+
+def test_a_missing_time_is_not_0(tmp_path: Path) -> None:
+    """Of two runs without a time it gives the mean 0 s."""
+    assert THEIRS_NO_SUMMARY["with_skill"]["time_seconds"]["mean"] == 0.0
+    ours = summary(load(tmp_path, NO_SUMMARY))
+    figures = ours.get(("with_skill", "time_seconds"), {"mean": None, "n": 0})
+    assert (figures["mean"], figures["n"]) == (None, 0)
+
+
+WRONG_SUMMARY = {
+    "eval-0/with_skill/run-1/grading.json": bare("ppff")
+    | {"summary": {"passed": 4, "failed": 0, "total": 4, "pass_rate": 1.0}},
+    "eval-0/without_skill/run-1/grading.json": grading("pfff"),
+}
+THEIRS_WRONG_SUMMARY: dict[str, Any] = {
+    "with_skill": {"pass_rate": {"mean": 1.0, "stddev": 0.0, "min": 1.0, "max": 1.0}},
+    "without_skill": {"pass_rate": {"mean": 0.25, "stddev": 0.0, "min": 0.25, "max": 0.25}},
+    "delta": {"pass_rate": "+0.75", "time_seconds": "+0.0", "tokens": "+0"},
+}
+
+
+def test_a_summary_that_its_verdicts_contradict_is_not_believed(tmp_path: Path) -> None:
+    assert THEIRS_WRONG_SUMMARY["with_skill"]["pass_rate"]["mean"] == 1.0
+    ws = load(tmp_path, WRONG_SUMMARY)
+    assert summary(ws)["with_skill", "pass_rate"]["mean"] == pytest.approx(0.5)
+    told = ws.problems.filter(ws.problems["path"].str.contains("with_skill/run-1"))
+    assert told.height

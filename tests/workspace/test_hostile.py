@@ -1,0 +1,672 @@
+"""What a new user, a broken disk or a joker may put in the way: each gets a clear answer."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import skill_eval_nb as sen
+from skill_eval_nb import NothingToLoad
+from tests.corpus.build import expectations, graded, keys, lay, row, said
+
+RUN = "iteration-1/eval-0/with_skill/run-1"
+GRADING = f"{RUN}/grading.json"
+OTHER = "iteration-1/eval-0/without_skill/run-1"
+SOUND = {f"{OTHER}/grading.json": graded("pf")}
+SOUND_KEY = ("ws", "iteration-1", "0", "without_skill", 1, 0.5)
+REPOSITORY = Path(sen.__file__).parent.parent
+
+
+@pytest.fixture
+def ws_folder(tmp_path: Path) -> Path:
+    return tmp_path / "ws"
+
+
+def only_run(ws: Any) -> dict[str, Any]:
+    """The run at RUN, beside a sound one that nothing may disturb."""
+    assert SOUND_KEY in keys(ws)
+    (run,) = [run for run in ws.runs.to_dicts() if run["configuration"] == "with_skill"]
+    return run
+
+
+def load_with(folder: Path, files: dict[str, Any]) -> Any:
+    return sen.load(lay(folder, SOUND | files))
+
+
+def in_a_process(code: str, *arguments: object, seconds: float) -> str:
+    """What a program of its own prints; what hangs is stopped, and fails."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": "1"},
+        timeout=seconds,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# ── nothing to load ──────────────────────────────────────────────────────────────────────────
+
+
+def test_a_path_that_does_not_exist_names_the_nearest_one(tmp_path: Path) -> None:
+    lay(tmp_path / "tdd-workspace", {GRADING: graded("p")})
+    with pytest.raises(FileNotFoundError) as error:
+        sen.load(tmp_path / "tdd-worksapce")
+    message = str(error.value)
+    assert "tdd-worksapce" in message
+    assert "did you mean" in message.lower()
+    assert "tdd-workspace" in message
+
+
+def test_a_path_that_is_like_nothing_else_gets_no_guess(tmp_path: Path) -> None:
+    lay(tmp_path / "tdd-workspace", {GRADING: graded("p")})
+    with pytest.raises(FileNotFoundError) as error:
+        sen.load(tmp_path / "zzz" / "qqq")
+    assert "qqq" in str(error.value)
+    assert "did you mean" not in str(error.value).lower()
+
+
+def test_a_glob_that_matches_nothing_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="nope"):
+        sen.load(str(tmp_path / "nope-*"))
+
+
+def test_a_list_with_one_path_that_does_not_exist_names_it(tmp_path: Path) -> None:
+    lay(tmp_path / "ws", {GRADING: graded("p")})
+    with pytest.raises(FileNotFoundError, match="gone"):
+        sen.load([tmp_path / "ws", tmp_path / "gone"])
+
+
+def test_an_empty_list_is_nothing_to_load() -> None:
+    with pytest.raises(NothingToLoad):
+        sen.load([])
+
+
+def test_an_empty_folder_says_what_was_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(NothingToLoad) as error:
+        sen.load(tmp_path)
+    message = str(error.value)
+    assert str(tmp_path) in message
+    assert {name for name in ("grading.json", "benchmark.json", "evals.json") if name in message}
+    assert "empty" in message.lower()
+
+
+def test_a_folder_of_something_else_says_what_is_there(tmp_path: Path) -> None:
+    lay(tmp_path, {"notes.txt": "hello", "src/main.py": "print()", "package.json": {"name": "x"}})
+    with pytest.raises(NothingToLoad) as error:
+        sen.load(tmp_path)
+    message = str(error.value)
+    assert "grading.json" in message
+    assert "notes.txt" in message
+
+
+def test_a_file_of_something_else_is_nothing_to_load(tmp_path: Path) -> None:
+    lay(tmp_path, {"notes.txt": "hello"})
+    with pytest.raises(NothingToLoad, match=r"notes\.txt"):
+        sen.load(tmp_path / "notes.txt")
+
+
+def test_an_empty_workspace_has_every_table_with_its_columns(tmp_path: Path) -> None:
+    """A benchmark.json with no runs is something to load, and holds nothing."""
+    lay(tmp_path / "ws", {"iteration-1/benchmark.json": {"runs": []}})
+    ws = sen.load(tmp_path / "ws")
+    assert ws.runs.height == 0
+    assert ws.runs.columns[:7] == [
+        *("workspace", "skill", "iteration", "eval_id", "eval_name", "configuration", "run_number")
+    ]
+    assert str(ws.runs.schema["pass_rate"]) == "Float64"
+    assert str(ws.expectations.schema["text"]) == "String"
+
+
+# ── the file system ──────────────────────────────────────────────────────────────────────────
+
+AS_NOBODY = """
+import json, os, sys
+import skill_eval_nb as sen
+sen.load(sys.argv[1]).tables()  # what is imported late is imported while everything may be read
+if os.getuid() == 0:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+assert not os.access(sys.argv[2], os.R_OK)
+ws = sen.load(sys.argv[1])
+problems = ws.problems.select("path", "message").rows()
+print(json.dumps([ws.runs["configuration"].to_list(), problems]))
+"""
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user may enter; pytest's own is for its user alone."""
+    folder = Path(tempfile.mkdtemp(prefix="ws-", dir="/tmp"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("locked", ["iteration-1/eval-0/with_skill", GRADING])
+def test_what_may_not_be_read_is_a_problem(open_folder: Path, locked: str) -> None:
+    """As a user whom permissions bind: root may read everything."""
+    folder = lay(open_folder / "ws", SOUND | {GRADING: graded("p")})
+    (folder / locked).chmod(0o000)
+    out = in_a_process(AS_NOBODY, folder, folder / locked, seconds=60)
+    (folder / locked).chmod(0o755)
+    configurations, problems = json.loads(out)
+    assert "without_skill" in configurations
+    assert [text for text in map(str, problems) if locked in text and "permission" in text.lower()]
+
+
+MEMORY = """
+import json, resource, sys
+import polars, skill_eval_nb as sen
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+ws = sen.load(sys.argv[1])
+runs, problems = ws.runs.rows(), ws.problems.select("severity", "code", "path", "message").rows()
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps([len(runs), problems, (after - before) / 1024]))
+"""
+
+
+@pytest.mark.parametrize("name", ["grading.json", "timing.json", "eval_metadata.json"])
+def test_a_file_of_200_mb_is_left_alone(ws_folder: Path, name: str) -> None:
+    """Told by its size, before a byte of it is read: at once, and with no memory."""
+    lay(ws_folder, SOUND | {GRADING: graded("p")})
+    with (ws_folder / RUN / name).open("wb") as file:
+        file.truncate(200 * 1024 * 1024)
+    began = time.monotonic()
+    _, problems, megabytes = json.loads(in_a_process(MEMORY, ws_folder, seconds=60))
+    assert time.monotonic() - began < 30
+    (problem,) = [problem for problem in problems if problem[1] == "too-large"]
+    assert problem[2].endswith(f"{RUN}/{name}")
+    assert "200" in problem[3] or "MB" in problem[3]
+    assert megabytes < 150
+
+
+def test_a_loop_of_links_ends(ws_folder: Path) -> None:
+    lay(ws_folder, SOUND)
+    (ws_folder / "iteration-1" / "again").symlink_to(ws_folder)
+    (ws_folder / OTHER / "here").symlink_to(".")
+    (ws_folder / "ping").symlink_to("pong")
+    (ws_folder / "pong").symlink_to("ping")
+    assert keys(sen.load(ws_folder)) == [SOUND_KEY]
+
+
+def test_a_link_to_a_workspace_may_be_loaded(tmp_path: Path) -> None:
+    lay(tmp_path / "real", SOUND)
+    (tmp_path / "link").symlink_to("real")
+    assert [key[1:] for key in keys(sen.load(tmp_path / "link"))] == [SOUND_KEY[1:]]
+
+
+def test_a_link_to_nowhere_is_a_problem(ws_folder: Path) -> None:
+    lay(ws_folder, SOUND)
+    (ws_folder / RUN).mkdir(parents=True)
+    (ws_folder / GRADING).symlink_to("gone.json")
+    ws = sen.load(ws_folder)
+    assert SOUND_KEY in keys(ws)
+    assert [text for text in said(ws) if RUN in text]
+
+
+def test_a_pipe_named_grading_json_does_not_hang(ws_folder: Path) -> None:
+    lay(ws_folder, SOUND)
+    (ws_folder / RUN).mkdir(parents=True)
+    os.mkfifo(ws_folder / GRADING)
+    count, problems, _ = json.loads(in_a_process(MEMORY, ws_folder, seconds=60))
+    assert count >= 1
+    assert [problem for problem in problems if problem[2].endswith(GRADING)]
+
+
+def test_a_pipe_that_is_loaded_itself_does_not_hang(tmp_path: Path) -> None:
+    """There is nothing to load, or a problem names it."""
+    os.mkfifo(tmp_path / "benchmark.json")
+    code = """
+import sys
+import skill_eval_nb as sen
+try:
+    print(sen.load(sys.argv[1]).problems.select("path", "message").rows())
+except sen.NothingToLoad as error:
+    print(error)
+"""
+    assert "benchmark.json" in in_a_process(code, tmp_path / "benchmark.json", seconds=60)
+
+
+def test_a_folder_named_grading_json_is_a_problem(ws_folder: Path) -> None:
+    (ws_folder / GRADING).mkdir(parents=True)
+    ws = load_with(ws_folder, {f"{RUN}/timing.json": {"total_tokens": 5}})
+    assert only_run(ws)["pass_rate"] is None
+    assert [text for text in said(ws) if "grading.json" in text]
+
+
+# ── names ────────────────────────────────────────────────────────────────────────────────────
+
+NAMES = [
+    "with spaces",
+    "quo'te\"s",
+    "emoji 🦀",
+    "new\nline",
+    "tab\there",
+    "<script>alert(1)<",  # a name cannot hold the slash of the closing tag
+    "<img src=x onerror=alert(1)>",
+    "&amp; {{x}} ${y} `z`",
+    "back\\slash",
+    "[square] *star* ?",
+    "-leading",
+    "ünï—cödé",
+    "a" * 200,
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_evals_and_configurations_are_kept_as_they_are(ws_folder: Path, name: str) -> None:
+    files = {
+        f"iteration-1/{name}/with_skill/run-1/grading.json": graded("pf"),
+        f"iteration-1/eval-0/{name}/run-1/grading.json": graded("pf"),
+    }
+    ws = load_with(ws_folder, files)
+    assert keys(ws) == sorted(
+        [
+            ("ws", "iteration-1", name, "with_skill", 1, 0.5),
+            ("ws", "iteration-1", "0", name, 1, 0.5),
+            SOUND_KEY,
+        ]
+    )
+    shown = ws._repr_html_()
+    assert "<script>alert" not in shown
+    assert "<img src=x" not in shown
+    assert html.escape(name)[:20] in shown.replace("&#39;", "&#x27;").replace("&#34;", "&quot;")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_name_of_the_workspace_is_escaped(tmp_path: Path, name: str) -> None:
+    lay(tmp_path / name, SOUND)
+    ws = sen.load(tmp_path / name)
+    assert [key[1:] for key in keys(ws)] == [SOUND_KEY[1:]]
+    shown = ws._repr_html_()
+    assert "<script>alert" not in shown
+    assert "<img src=x" not in shown
+
+
+def test_text_of_files_is_escaped(ws_folder: Path) -> None:
+    evil = "</td><script>alert(1)</script>"
+    files = {
+        "evals.json": {"skill_name": evil, "evals": [{"id": 0, "prompt": evil, "name": evil}]},
+        GRADING: {"expectations": [{"text": evil, "passed": True, "evidence": evil}]},
+        "iteration-1/eval-0/eval_metadata.json": {"eval_id": 0, "eval_name": evil, "prompt": evil},
+        f"{RUN}/timing.json": "{" + evil,
+    }
+    ws = load_with(ws_folder, files)
+    assert evil in ws.expectations["text"].to_list()
+    assert "<script>" not in ws._repr_html_()
+
+
+def test_a_name_that_is_not_utf_8(ws_folder: Path) -> None:
+    """The tables hold text that can be written out again."""
+    folder = os.fsencode(lay(ws_folder, SOUND)) + b"/iteration-1/eval-\xff\xfe/with_skill"
+    lay(Path(os.fsdecode(folder)), {"grading.json": graded("pf")})
+    ws = sen.load(ws_folder)
+    run = only_run(ws)
+    assert run["pass_rate"] == 0.5
+    for value in (*run.values(), *said(ws)):
+        str(value).encode("utf-8")
+    ws._repr_html_().encode("utf-8")
+
+
+# ── what a file may hold ─────────────────────────────────────────────────────────────────────
+
+TWO_OF_THREE = json.dumps(graded("ppf"))
+
+READABLE = {
+    "a byte-order mark": b"\xef\xbb\xbf" + TWO_OF_THREE.encode(),
+    "a raw newline in a string": TWO_OF_THREE.replace("line 1", "line\n1"),
+    "a raw tab in a string": TWO_OF_THREE.replace("line 1", "line\t1"),
+    "trailing commas": TWO_OF_THREE.replace("}]", "},]"),
+    "trailing commas with space": TWO_OF_THREE.replace('"line 1"}', '"line 1" ,\n }'),
+    "unescaped quotes": TWO_OF_THREE.replace('"line 1"', '"it says "line" and goes on"'),
+}
+
+
+@pytest.mark.parametrize("content", READABLE.values(), ids=READABLE.keys())
+def test_with_only_one_reading_it_is_read_and_told(ws_folder: Path, content: str | bytes) -> None:
+    ws = load_with(ws_folder, {GRADING: content})
+    run = only_run(ws)
+    assert (run["status"], run["passed"], run["failed"]) == ("graded", 2, 1)
+    assert [text for text in said(ws) if GRADING in text]
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\n"])
+def test_line_ends_of_windows_are_no_problem(ws_folder: Path, ending: str) -> None:
+    content = json.dumps(graded("ppf"), indent=1).replace("\n", ending)
+    ws = load_with(ws_folder, {GRADING: content})
+    assert only_run(ws)["passed"] == 2
+    assert not [text for text in said(ws) if GRADING in text]
+
+
+UNREADABLE = {
+    "an empty file": "",
+    "white space": " \n\t",
+    "half a file": TWO_OF_THREE[:60],
+    "plain text": "All three checks passed, well done.",
+    "Latin-1": TWO_OF_THREE.replace("line 1", "caf\xe9").encode("latin-1"),
+    "no UTF-8 at all": b"\xff\xfe\xfa\x00\x80",
+    "NUL bytes": b"\0" * 64,
+    "a number": "42",
+    "null": "null",
+    "a text": '"passed"',
+    "a list of numbers": "[1, 2, 3]",
+    "an empty object": "{}",
+    "HTML": "<!doctype html><title>404</title>",
+    "deep nesting": "[" * 100_000,
+    "deep nesting, closed": "[" * 100_000 + "]" * 100_000,
+    "deep objects": '{"a":' * 50_000 + "1" + "}" * 50_000,
+    "a number of a million digits": '{"expectations": ' + "9" * 1_000_000 + "}",
+}
+
+
+@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_what_cannot_be_read_is_a_problem_and_no_result(
+    ws_folder: Path, content: str | bytes
+) -> None:
+    ws = load_with(ws_folder, {GRADING: content})
+    run = only_run(ws)
+    # Latin-1 may be read for what it is; no other may give a result.
+    assert run["pass_rate"] in (None, pytest.approx(2 / 3))
+    assert run["pass_rate"] is None or isinstance(content, bytes)
+    assert (run["status"] == "graded") == (run["pass_rate"] is not None)
+    assert [text for text in said(ws) if GRADING in text]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
+def test_other_encodings_are_read_rightly_or_refused(ws_folder: Path, encoding: str) -> None:
+    ws = load_with(ws_folder, {GRADING: TWO_OF_THREE.encode(encoding)})
+    assert only_run(ws)["pass_rate"] in (None, pytest.approx(2 / 3))
+    assert [text for text in said(ws) if GRADING in text]
+
+
+@pytest.mark.parametrize("name", ["timing.json", "eval_metadata.json", "metrics.json"])
+@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_a_broken_file_beside_a_grading_does_not_spoil_it(
+    ws_folder: Path, name: str, content: str | bytes
+) -> None:
+    ws = load_with(ws_folder, {GRADING: graded("ppf"), f"{RUN}/{name}": content})
+    run = only_run(ws)
+    assert (run["passed"], run["failed"], run["tokens"]) == (2, 1, None)
+    if content != "{}":
+        assert [text for text in said(ws) if name in text]
+
+
+@pytest.mark.parametrize("name", ["evals.json", "iteration-1/benchmark.json", "history.json"])
+@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_a_broken_file_above_the_runs_does_not_spoil_them(
+    ws_folder: Path, name: str, content: str | bytes
+) -> None:
+    ws = load_with(ws_folder, {name: content})
+    assert keys(ws) == [SOUND_KEY]
+    if content != "{}":
+        assert [text for text in said(ws) if name in text]
+
+
+def test_not_a_number_is_missing(ws_folder: Path) -> None:
+    timing = '{"total_tokens": NaN, "total_duration_seconds": Infinity, "duration_ms": -Infinity}'
+    ws = load_with(ws_folder, {GRADING: graded("p"), f"{RUN}/timing.json": timing})
+    run = only_run(ws)
+    assert (run["tokens"], run["time_seconds"]) == (None, None)
+    assert [text for text in said(ws) if "timing.json" in text]
+
+
+def test_less_than_nothing_is_missing(ws_folder: Path) -> None:
+    timing = {"total_tokens": -5, "total_duration_seconds": -1.5}
+    ws = load_with(ws_folder, {GRADING: graded("p"), f"{RUN}/timing.json": timing})
+    run = only_run(ws)
+    assert (run["tokens"], run["time_seconds"]) == (None, None)
+    assert [text for text in said(ws) if "timing.json" in text]
+
+
+def test_duplicate_keys_are_one_of_the_readings(ws_folder: Path) -> None:
+    first, second = json.dumps(expectations("pp")), json.dumps(expectations("ff"))
+    ws = load_with(ws_folder, {GRADING: f'{{"expectations": {first}, "expectations": {second}}}'})
+    assert only_run(ws)["pass_rate"] in (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("stated", "rate"),
+    [
+        *((0.75, 0.75), ("0.75", 0.75), ("75%", 0.75), (" 75 % ", 0.75), (75, 0.75), ("3/4", 0.75)),
+        *((1, 1.0), (0, 0.0), ("100%", 1.0), (33.3, pytest.approx(0.333)), (None, None)),
+        *(("most", None), (-0.5, None), (250, None), ([], None), (True, None)),
+    ],
+)
+def test_pass_rates_as_people_write_them(ws_folder: Path, stated: Any, rate: float | None) -> None:
+    """Where no expectations were kept, the stated rate is all there is."""
+    runs = [{"eval_id": 5, "configuration": "with_skill", "result": {"pass_rate": stated}}]
+    ws = sen.load(lay(ws_folder, {"iteration-1/benchmark.json": {"runs": runs}}))
+    assert [key[5] for key in keys(ws)] == [rate]
+    if rate is None and stated is not None:
+        assert [text for text in said(ws) if "benchmark.json" in text]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "seconds"),
+    [("12345", "23.5"), (12345.0, 23.5), ("12,345", "23.5s"), (12345, "23.5 s")],
+)
+def test_numbers_as_text_are_numbers(ws_folder: Path, tokens: Any, seconds: Any) -> None:
+    timing = {"total_tokens": tokens, "total_duration_seconds": seconds}
+    ws = load_with(ws_folder, {GRADING: graded("p"), f"{RUN}/timing.json": timing})
+    run = only_run(ws)
+    assert (run["tokens"], run["time_seconds"]) == (12345, 23.5)
+
+
+@pytest.mark.parametrize("number", [2**64, 3.4e38, -1, 1.5, "three", True, None, [], {"a": 1}])
+def test_a_run_number_that_is_none_is_still_a_run(ws_folder: Path, number: Any) -> None:
+    runs = [row(5, "with_skill", "pf", number)]
+    ws = sen.load(lay(ws_folder, {"iteration-1/benchmark.json": {"runs": runs}}))
+    ((*_, found, rate),) = keys(ws)
+    assert 1 <= found < 2**63
+    assert rate == 0.5
+
+
+HUGE = pytest.mark.parametrize("huge", [2**64, 1e30, 10**400, -(2**64)], ids="abcd")
+"""More than a column of whole numbers holds; the third is more than any number type does."""
+
+
+@HUGE
+def test_more_than_any_table_can_hold_is_missing(ws_folder: Path, huge: Any) -> None:
+    timing = {"total_tokens": huge, "duration_ms": 10**400}
+    ws = load_with(ws_folder, {GRADING: graded("p"), f"{RUN}/timing.json": timing})
+    run = only_run(ws)
+    assert (run["tokens"], run["time_seconds"]) == (None, None)
+    assert [text for text in said(ws) if "timing.json" in text]
+
+
+@HUGE
+def test_more_than_any_table_can_hold_raises_nowhere(ws_folder: Path, huge: Any) -> None:
+    """In any document, wherever a number may stand."""
+    metrics = {
+        "total_tool_calls": huge,
+        "tool_calls": {"Read": huge},
+        "total_steps": huge,
+        "output_chars": huge,
+    }
+    structural = {"expectations": expectations("p"), "summary": {"passed": huge, "total": huge}}
+    rubric = {"clarity": {"score": huge, "weight": huge}}
+    summary = {"with_skill": {"pass_rate": {"mean": huge}, "tokens": {"mean": huge}}}
+    trigger = {"query": "q", "should_trigger": True, "triggers": huge, "runs": huge}
+    ws = load_with(
+        ws_folder,
+        {
+            GRADING: graded("p", execution_metrics=metrics, rubric_scores=rubric, summary=metrics),
+            f"{RUN}/outputs/metrics.json": metrics,
+            f"{RUN}/structural.json": structural,
+            "iteration-1/benchmark.json": {"runs": [], "run_summary": summary},
+            "iteration-1/eval-0/eval_metadata.json": {"eval_id": huge, "prompt": "P"},
+            "history.json": {"iterations": [{"version": "v0", "expectation_pass_rate": huge}]},
+            "evals.json": {"evals": [{"id": huge, "prompt": "P", "weight": huge}]},
+            "trigger_eval.json": [trigger],
+        },
+    )
+    assert len(ws.tables()["runs"]) == 2
+    for score in ws.rubric_scores["score"]:
+        assert score is None or 1 <= score <= 5
+
+
+@pytest.mark.parametrize(
+    ("said_as", "verdict"),
+    [
+        *((True, True), ("PASS", True), ("passed", True), ("Fail", False), ("false", False)),
+        *(("yes", True), ("no", False), ("✅", True), (1, True), (0, False), (None, None)),
+        *(("n/a", None), ("skipped", None), ("maybe", None), ({}, None), (7, None)),
+    ],
+)
+def test_verdicts_as_people_write_them(ws_folder: Path, said_as: Any, verdict: bool | None) -> None:
+    """What has no clear meaning is not scored: it never counts as a pass, nor as a failure."""
+    check = {"text": "a check", "passed": said_as, "evidence": "there"}
+    ws = load_with(ws_folder, {GRADING: {"expectations": [check]}})
+    only_run(ws)
+    found = [one["passed"] for one in ws.expectations.to_dicts() if one["text"] == "a check"]
+    assert found == [verdict]
+
+
+# ── anything at all ──────────────────────────────────────────────────────────────────────────
+
+WORDS = st.sampled_from(
+    "expectations passed text evidence summary pass_rate total failed rubric_scores score weight "
+    "eval_id eval_name configuration run_number result runs metadata run_summary mean delta "
+    "total_tokens duration_ms total_duration_seconds tool_calls claims eval_feedback suggestions "
+    "user_notes_summary timing execution_metrics notes iterations evals with_skill".split()
+)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.sampled_from(["PASS", "75%", "+0.5", "3/4", "1e400", "NaN", "with_skill", -1, 101, 1e308])
+)
+ANYTHING = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=6),
+    max_leaves=25,
+)
+CHECKS = st.lists(
+    st.fixed_dictionaries({"text": SCALARS}, optional={"passed": SCALARS, "evidence": ANYTHING}),
+    max_size=4,
+)
+NEARLY = {
+    "grading.json": st.fixed_dictionaries(
+        {"expectations": CHECKS | ANYTHING},
+        optional={"summary": ANYTHING, "rubric_scores": ANYTHING, "claims": ANYTHING},
+    ),
+    "timing.json": st.dictionaries(
+        st.sampled_from(["total_tokens", "duration_ms", "total_duration_seconds"]), ANYTHING
+    ),
+    "benchmark.json": st.fixed_dictionaries(
+        {
+            "runs": st.lists(
+                st.dictionaries(
+                    st.sampled_from(
+                        ["eval_id", "configuration", "run_number", "result", "pass_rate"]
+                    ),
+                    ANYTHING,
+                ),
+                max_size=3,
+            )
+        },
+        optional={"run_summary": ANYTHING, "metadata": ANYTHING, "notes": ANYTHING},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NEARLY)
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_no_json_raises_or_gives_a_rate_outside_0_to_1(name: str, data: st.DataObject) -> None:
+    content = data.draw(ANYTHING | NEARLY[name])
+    with tempfile.TemporaryDirectory() as folder:
+        place = "iteration-1/" if name == "benchmark.json" else f"{RUN}/"
+        files = {GRADING: graded("pf"), f"{place}{name}": json.dumps(content)}
+        ws = sen.load(lay(Path(folder, "ws"), SOUND | files))
+        tables = ws.tables()
+    assert SOUND_KEY in keys(ws)
+    for run in tables["runs"].to_dicts():
+        for rate in (
+            "pass_rate",
+            "structural_pass_rate",
+            "rubric_normalized",
+            "overall_efficiency",
+        ):
+            assert run[rate] is None or 0 <= run[rate] <= 1
+        for amount in ("tokens", "time_seconds", "tool_calls", "cost_usd"):
+            assert run[amount] is None or run[amount] >= 0
+        scored = run["pass_rate"] is not None or run["rubric_normalized"] is not None
+        assert (run["status"] == "graded") == scored
+    assert ws._repr_html_()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(content=st.binary(max_size=200))
+def test_no_bytes_raise(content: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        ws = sen.load(lay(Path(folder, "ws"), SOUND | {GRADING: content}))
+        assert SOUND_KEY in keys(ws)
+        assert len(ws.runs) == 2
+
+
+# ── backends ─────────────────────────────────────────────────────────────────────────────────
+
+
+def test_polars_and_pandas_hold_the_same(ws_folder: Path) -> None:
+    import pandas as pd
+
+    rubric = {"rubric_scores": {"clarity": {"score": 4, "evidence": "clear"}}}
+    lay(
+        ws_folder,
+        SOUND
+        | {
+            GRADING: graded("p-f", **rubric),
+            f"{RUN}/timing.json": {"total_tokens": 7, "duration_ms": "broken"},
+            "iteration-1/eval-1/with_skill/outputs/answer.md": "not graded yet",
+            "iteration-2/benchmark.json": {"runs": [row(0, "with_skill", "pp")]},
+            "evals.json": {
+                "skill_name": "tdd",
+                "evals": [{"id": 0, "prompt": "P", "files": ["a"]}],
+            },
+        },
+    )
+    polars, pandas = sen.load(ws_folder), sen.load(ws_folder, backend="pandas")
+    for name, frame in polars.tables().items():
+        other = pandas.table(name)
+        assert isinstance(other, pd.DataFrame)
+        assert list(other.columns) == frame.columns
+        assert len(other) == len(frame)
+        for column in frame.columns:
+            ours = [None if _missing(value) else value for value in other[column]]
+            assert [_plain(value) for value in ours] == [_plain(value) for value in frame[column]]
+
+
+def _missing(value: Any) -> bool:
+    import pandas as pd
+
+    return pd.api.types.is_scalar(value) and pd.isna(value)
+
+
+def _plain(value: Any) -> Any:
+    """A list is a list, whichever library holds it."""
+    return list(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
+
+
+def test_a_backend_that_does_not_exist_is_named(ws_folder: Path) -> None:
+    with pytest.raises(ValueError, match="polars"):
+        sen.load(lay(ws_folder, SOUND), backend="duckdb")

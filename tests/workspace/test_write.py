@@ -1,0 +1,64 @@
+"""Safe writing: whole or not at all, and nothing left behind."""
+
+import os
+import stat
+
+import pytest
+
+from skill_eval_nb.workspace import write
+from skill_eval_nb.workspace.write import write_atomic
+
+
+def test_text_is_utf8_with_its_own_line_ends(tmp_path):
+    path = write_atomic(tmp_path / "a" / "b.txt", "é\r\n\n")
+    assert path.read_bytes() == b"\xc3\xa9\r\n\n"
+
+
+def test_bytes_replace_what_was_there(tmp_path):
+    path = tmp_path / "b"
+    path.write_text("something longer")
+    write_atomic(path, b"\x00")
+    assert path.read_bytes() == b"\x00"
+    assert os.listdir(tmp_path) == ["b"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are not kept there")
+def test_a_file_keeps_its_mode_and_a_new_one_has_the_usual(tmp_path):
+    kept, new, usual = tmp_path / "kept", tmp_path / "new", tmp_path / "usual"
+    kept.write_text("")
+    kept.chmod(0o640)
+    usual.write_text("")
+    write_atomic(kept, "x")
+    write_atomic(new, "x")
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o640
+    assert new.stat().st_mode == usual.stat().st_mode
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_a_link_keeps_pointing(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+    write_atomic(link, "new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+
+
+def test_where_it_fails_the_old_file_stays_and_nothing_else(tmp_path, monkeypatch):
+    path = tmp_path / "b"
+    path.write_text("old")
+
+    def full(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(write.os, "replace", full)
+    with pytest.raises(OSError, match="no space"):
+        write_atomic(path, "new")
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["b"]
+
+
+def test_a_folder_in_the_way_is_an_error(tmp_path):
+    with pytest.raises(OSError):
+        write_atomic(tmp_path, "x")
+    assert os.listdir(tmp_path) == []
