@@ -11,12 +11,12 @@ from .grading import GradedExpectation, RubricScore
 class Stats(Document):
     """Mean, sample standard deviation, smallest and largest of a figure over runs."""
 
-    mean: Annotated[float | None, says("mean", also=("average", "avg"))] = None
+    mean: Annotated[float | int | None, says("mean", also=("average", "avg"))] = None
     stddev: Annotated[
-        float | None, says("sample standard deviation", also=("std", "std_dev", "sd"))
+        float | int | None, says("sample standard deviation", also=("std", "std_dev", "sd"))
     ] = None
-    min: Annotated[float | None, says("smallest")] = None
-    max: Annotated[float | None, says("largest")] = None
+    min: Annotated[float | int | None, says("smallest")] = None
+    max: Annotated[float | int | None, says("largest")] = None
 
 
 class RunResult(Document):
@@ -89,7 +89,7 @@ class BenchmarkMetadata(Document):
     iteration: Annotated[str | int | None, says("the iteration")] = None
 
 
-Stated = Stats | float | str | None
+Stated = Stats | float | int | str | None
 """A figure as a benchmark states it: in full, as a bare mean, or printed (``"+0.50"``)."""
 
 

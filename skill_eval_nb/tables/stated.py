@@ -68,7 +68,8 @@ _RATES = ("pass_rate", "rubric_normalized", "overall_efficiency")
 def _number(value: float | str, metric: str) -> float | None:
     """The number in a figure as it was printed: the first one, in the metric's unit."""
     if not isinstance(value, str):
-        return float(value)
+        in_percent = metric in _RATES and 1 < abs(value) <= 100
+        return value / 100 if in_percent else float(value)
     found = re.match(r"\s*[+−-]?\s*\d[\d,]*(?:\.\d+)?\s*(?:%|pp|ms|s\b)?", value)
     if not found:
         return None

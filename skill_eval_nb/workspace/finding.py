@@ -110,7 +110,8 @@ def _add_file(path: str, layout: Layout, problems: Problems) -> None:
     if kind_of(os.path.basename(path), raw) is None:
         return
     home, name = os.path.dirname(path) or ".", os.path.basename(path)
-    folder = Folder(home, os.path.basename(os.path.abspath(home)), None, [name])
+    folder = Folder(home, os.path.basename(os.path.abspath(home)), None)
+    folder.files.append(name)
     if name in RESULTS:
         layout.runs.append(RunPlace(place_of_run(folder, {home}), 1, home, [name]))
     else:
