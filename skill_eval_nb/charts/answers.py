@@ -1,0 +1,172 @@
+"""The titles: what each chart answers, in words that hold for its data, with n."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .layout import Row, Rows
+from .metrics import Metric, metric
+from .text import TIE, brief, count, listed, n_of, quoted, signed
+
+
+def rubric_dimensions(lanes: Rows) -> str:
+    """Where the sides differ most; where there is one side, where its runs do.
+
+    A lane is a configuration on a dimension: label, heading, mean, stddev, n and, where it is
+    paired, estimate, baseline, n_evals, n_runs, n_runs_baseline.
+    """
+    top = max(
+        lanes,
+        key=lambda lane: (
+            lane["estimate"] is not None,
+            abs(lane["estimate"] or 0),
+            lane["stddev"] or 0,
+        ),
+    )
+    who, name = brief(top["configuration"]), quoted(top["label"])
+    where = f" in {quoted(top['heading'])}" if top["heading"] else ""
+    if top["estimate"] is None:
+        n = n_of(top["n"])
+        if top["stddev"] is None:
+            return f"{who} scores {top['mean']:.2f} on {name}{where} ({n})"
+        return (
+            f"Runs differ most on {name}{where}: {who} has a mean of {top['mean']:.2f} and a "
+            f"standard deviation of {top['stddev']:.2f} ({n})"
+        )
+    other = brief(top["baseline"])
+    n = f"{n_of(top['n_runs'], top['n_runs_baseline'])} of {count(top['n_evals'], 'eval')}"
+    if signed(top["estimate"]) == "0.00":
+        return f"{who} and {other} score alike on every dimension ({n})"
+    than = "above" if top["estimate"] > 0 else "below"
+    return (
+        f"The sides differ most on {name}{where}: {who} scores {abs(top['estimate']):.2f} points "
+        f"{than} {other} ({n})"
+    )
+
+
+def deltas(comparisons: Rows, estimates: Sequence[float], meant: Metric) -> str:
+    """On how many evals a side is above the baseline, and by how much on average.
+
+    Comparisons are rows of `stats.deltas`, estimates those of their evals.
+    """
+    above = sum(estimate > 0 for estimate in estimates)
+    below = sum(estimate < 0 for estimate in estimates)
+    where, often = ("above", above) if above >= below else ("below", below)
+    every = count(len(estimates), "eval")
+    n = n_of(*(sum(row[side] for row in comparisons) for side in ("n_runs", "n_runs_baseline")))
+    if len(comparisons) > 1:
+        several = f"{often:,} of {every} in {len(comparisons)} comparisons ({n})"
+        return f"{meant.title}: {where} the baseline on {several}"
+    only = comparisons[0]
+    who, other = brief(only["configuration"]), brief(only["baseline"])
+    if not often:
+        return f"{meant.title}: {who} and {other} are equal on {every} ({n})"
+    mean = meant.difference(only["estimate"])
+    return (
+        f"{meant.title}: {who} is {where} {other} on {often:,} of {every}, {mean} on average ({n})"
+    )
+
+
+def iterations(lines: Sequence[Rows], meant: Metric) -> str:
+    """Where the with-skill side began and where it is now.
+
+    A line is a workspace's means in the order of its iterations: iteration, configuration,
+    mean, n.
+    """
+    if len(lines) == 1:
+        return _turn(lines[0], meant)
+    long = [line for line in lines if len(line) > 1]
+    n = n_of(sum(line[-1]["n"] for line in lines))
+    if not long:
+        return f"{count(len(lines), 'workspace')} with a {meant.name} in one iteration each ({n})"
+    rising = sum(line[-1]["mean"] > line[0]["mean"] for line in long)
+    return (
+        f"The {meant.name} rises in {rising} of {count(len(long), 'workspace')} from the first "
+        f"to the last iteration ({n} in the last)"
+    )
+
+
+def _turn(line: Rows, meant: Metric) -> str:
+    first, last = line[0], line[-1]
+    who = brief(last["configuration"])
+    start, end = meant.figure(first["mean"]), meant.figure(last["mean"])
+    if len(line) == 1:
+        return f"{who} has a {meant.name} of {end} in its only iteration ({n_of(last['n'])})"
+    n = n_of(first["n"], last["n"])
+    before, now = quoted(first["iteration"]), quoted(last["iteration"])
+    if start == end:
+        return f"{who}: the {meant.name} is {end} in {now} as it was in {before} ({n})"
+    turn = "rises" if last["mean"] > first["mean"] else "falls"
+    return f"{who}: the {meant.name} {turn} from {start} in {before} to {end} in {now} ({n})"
+
+
+def bargain(own: Row, other: Row | None, gain: Row | None, meant: Metric) -> str:
+    """What the with-skill side gains, and for how many times the baseline's cost.
+
+    `own` and `other` are means over the sides' runs: configuration, `value`, n and the known
+    `costs` by metric. `gain` is the row of `stats.deltas`, where the sides are paired.
+    """
+    who, costs = brief(own["configuration"]), own["costs"]
+    if other is None or gain is None:
+        paid = [metric(cost).said(price) for cost, price in costs.items()]
+        at = f" at {listed(paid)} a run" if paid else ""
+        return f"{who}: {meant.figure(own['value'])} {meant.name}{at} ({n_of(own['n'])})"
+    times = [
+        f"{_times(price / other['costs'][cost])}{TIE}×{TIE}the {metric(cost).name}"
+        for cost, price in costs.items()
+        if other["costs"].get(cost)
+    ]
+    much = f"{meant.difference(gain['estimate'])} {meant.name}"
+    paid = f" for {listed(times)}" if times else ""
+    n = n_of(gain["n_runs"], gain["n_runs_baseline"])
+    return f"{who} against {brief(other['configuration'])}: {much}{paid} ({n})"
+
+
+def _times(ratio: float) -> str:
+    """How many times as much, to a digit that says something.
+
+    >>> _times(1.53), _times(0.034)
+    ('1.5', '0.034')
+    """
+    return f"{ratio:,.1f}" if ratio >= 0.1 else f"{ratio:.2g}"
+
+
+def bargains(gains: Sequence[Row | None], meant: Metric) -> str:
+    """Of several workspaces, in how many the quality is above the baseline's."""
+    paired = [gain for gain in gains if gain]
+    if not paired:
+        return f"{meant.title} of {count(len(gains), 'workspace')} without a baseline"
+    above = sum(gain["estimate"] > 0 for gain in paired)
+    n = n_of(*(sum(gain[side] for gain in paired) for side in ("n_runs", "n_runs_baseline")))
+    return (
+        f"{meant.title} is above the baseline in {above} of {count(len(paired), 'workspace')} ({n})"
+    )
+
+
+def expectations(pairs: Sequence[tuple[Row, Row]], sides: Sequence[str]) -> str:
+    """How many expectations tell the sides apart.
+
+    A pair is an expectation's two cells, each with `passes` and `scored`.
+    """
+    one, other = sides
+    shares = [tuple(cell["passes"] / cell["scored"] for cell in pair) for pair in pairs]
+    more, less = sum(own > base for own, base in shares), sum(own < base for own, base in shares)
+    n = n_of(*(sum(pair[at]["scored"] for pair in pairs) for at in (0, 1)), noun="verdict")
+    every = count(len(pairs), "expectation")
+    if not more and not less:
+        return f"{one} and {other} pass equally often on {every} ({n})"
+    return f"{more} of {every} pass more often in {one} than in {other}, {less} less often ({n})"
+
+
+def verdicts(rows: Rows) -> str:
+    """Where nothing can be compared: how many expectations always pass, and how many never.
+
+    A row is an expectation with `passed` and `scored` over all its configurations.
+    """
+    scored = [row for row in rows if row["scored"]]
+    if not scored:
+        return f"None of {count(len(rows), 'expectation')} has been scored"
+    always = sum(row["passed"] == row["scored"] for row in scored)
+    never = sum(row["passed"] == 0 for row in scored)
+    n = n_of(sum(row["scored"] for row in scored), noun="verdict")
+    return f"{always} of {count(len(scored), 'expectation')} always pass, {never} never ({n})"

@@ -1,0 +1,127 @@
+"""Metrics as a chart names them: on an axis, in a sentence, as a figure with its unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..stats.values import METRICS, RUBRIC
+from ..tables.columns import TABLES
+from .text import TIE, quoted, signed
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """How figures of a unit are written: by us, and by d3 in tooltips and on axes."""
+
+    axis: str
+    tip: str
+    ticks: str
+    digits: int = 0
+    factor: float = 1
+    before: str = ""
+    after: str = ""
+    apart: str = ""
+    """What stands after a difference, where that is not `after`."""
+
+
+UNITS = {
+    "rate": Unit("%", ".1%", ".0%", digits=1, factor=100, after="%", apart=f"{TIE}pp"),
+    "seconds": Unit("s", ",.1f", ",.4~f", digits=1, after=f"{TIE}s"),
+    "tokens": Unit("tokens", ",.0f", ",.4~f"),
+    "characters": Unit("characters", ",.0f", ",.4~f"),
+    "usd": Unit("US$", "$,.4f", "$,.4~f", digits=4, before="$"),
+    "1-5": Unit("1–5", ".2f", ".4~f", digits=2),
+    "": Unit("number", ",.1f", ",.4~f", digits=1),
+}
+NAMES = {
+    "time_seconds": "time",
+    "cost_usd": "cost",
+    "rubric_weighted_mean": "rubric score",
+    "rubric_normalized": "normalized rubric score",
+}
+LESS_IS_BETTER = ("time_seconds", "tokens", "tool_calls", "steps", "errors", "cost_usd")
+RANGES = {"rate": (0, 1), "1-5": (1, 5)}
+"""What figures of a unit can be, where that has two ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric: its column, what a sentence calls it, its unit in the tables."""
+
+    column: str
+    name: str
+    unit: str
+
+    @property
+    def style(self) -> Unit:
+        """How its figures are written."""
+        return UNITS[self.unit]
+
+    @property
+    def title(self) -> str:
+        """Its name at the beginning of a sentence."""
+        return self.name[0].upper() + self.name[1:]
+
+    @property
+    def axis(self) -> str:
+        """The axis title, with the unit.
+
+        >>> metric("time_seconds").axis, metric("tokens").axis
+        ('time (s)', 'tokens')
+        """
+        return self.name if self.name == self.style.axis else f"{self.name} ({self.style.axis})"
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """The two ends of what it can be, if it has both."""
+        return RANGES.get(self.unit)
+
+    @property
+    def less_is_better(self) -> bool:
+        """Whether the lower side is the better one."""
+        return self.column in LESS_IS_BETTER
+
+    def figure(self, value: float) -> str:
+        """The figure with its unit.
+
+        >>> metric("pass_rate").figure(0.85), metric("cost_usd").figure(0.01234)
+        ('85%', '$0.0123')
+        """
+        style = self.style
+        size = f"{value * style.factor:,.{style.digits}f}"
+        return style.before + self._short(size) + style.after
+
+    def said(self, value: float) -> str:
+        r"""The figure in a sentence, where tokens are called tokens.
+
+        >>> metric("tokens").said(1700).replace("\xa0", " "), metric("pass_rate").said(0.5)
+        ('1,700 tokens', '50%')
+        """
+        word = f"{TIE}{self.unit}" if self.unit in ("tokens", "characters") else ""
+        return self.figure(value) + word
+
+    def difference(self, value: float) -> str:
+        r"""A difference of two figures with sign and unit, that of rates in percentage points.
+
+        >>> metric("pass_rate").difference(1 / 3), metric("tokens").difference(-1700)
+        ('+33.3\xa0pp', '−1,700')
+        """
+        style = self.style
+        size = self._short(signed(value * style.factor, style.digits, style.before))
+        return size + (style.apart or style.after)
+
+    def _short(self, figure: str) -> str:
+        """Percentages without a needless .0."""
+        return figure.removesuffix(".0") if self.unit == "rate" else figure
+
+
+def metric(column: str) -> Metric:
+    """The metric of a column of `runs`, or a rubric dimension by its name.
+
+    >>> metric("pass_rate").name, metric("rubric:Clarity").axis
+    ('pass rate', 'score on ‘Clarity’ (1–5)')
+    """
+    if column not in METRICS:
+        return Metric(column, f"score on {quoted(column.removeprefix(RUBRIC))}", "1-5")
+    unit = next(known.unit for known in TABLES["runs"].columns if known.name == column)
+    return Metric(column, NAMES.get(column, column.replace("_", " ")), unit)

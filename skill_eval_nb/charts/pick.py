@@ -1,0 +1,143 @@
+"""Which rows a chart shows: the last iteration unless told otherwise, a part a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..stats.names import natural, no_such
+from ..tables import Workspace
+from .text import called, quoted
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SUITE = ["workspace", "skill"]
+GROUP = [*SUITE, "iteration"]
+PARTS = 6
+"""Parts that one chart holds."""
+NO_ITERATION = "none"
+"""What the tables call the iteration where a workspace has no such level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What belongs together, and the heading above it (empty where it is the only part)."""
+
+    heading: str
+    keys: tuple[tuple[str, str], ...]
+
+    def of(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The rows of a table that belong to this part."""
+        return frame.filter(**dict(self.keys))
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """The parts of a chart, and what its subtitle says about the choice."""
+
+    parts: tuple[Part, ...]
+    notes: tuple[str, ...]
+
+
+def as_polars(table: Any) -> pl.DataFrame:
+    """A table in polars whatever kind it is in; keys that a table made by hand lacks are empty."""
+    import narwhals as nw
+    import polars as pl
+
+    frame = nw.from_native(table, eager_only=True).to_polars()
+    return frame.with_columns(pl.col(GROUP).fill_null(""))
+
+
+def pick(
+    frame: pl.DataFrame, iteration: str | Sequence[str] | None = None, ws: Any = None
+) -> Picked:
+    """A part for every workspace, skill and iteration that is to be drawn.
+
+    Args:
+        frame: what there is to draw, with the columns workspace, skill and iteration.
+        iteration: its name, or several; None for the last of every workspace, in natural order.
+        ws: what the chart was asked of; a `Workspace` knows iterations with nothing to draw.
+
+    Returns:
+        No parts where there is nothing to draw.
+
+    Raises:
+        ValueError: for an iteration that is not there; the message names those that are.
+    """
+    import polars as pl
+
+    names = sorted(frame["iteration"].unique(), key=natural)
+    note = ""
+    if iteration is None:
+        frame = _last(frame)
+        left = frame["iteration"].unique().to_list()
+        if len(left) < len(names):
+            which = quoted(left[0]) if len(left) == 1 else "Of each workspace"
+            note = f"{which}, the last of the iterations with such figures."
+    else:
+        wanted = [iteration] if isinstance(iteration, str) else list(iteration)
+        known = [*names, *_runs(ws)["iteration"]]
+        for name in wanted:
+            if name not in known:
+                raise no_such("iteration", name, set(known))
+        frame = frame.filter(pl.col("iteration").is_in(wanted))
+        note = f"{quoted(wanted[0])}." if len(wanted) == 1 else ""
+    parts, more = part_by(frame, GROUP)
+    return Picked(parts, tuple(text for text in (note, more) if text))
+
+
+def why_none(ws: Any, what: str, iteration: str | Sequence[str] | None = None) -> str:
+    """Why there is nothing to draw: what the runs lack, or that there are none."""
+    import polars as pl
+
+    if not isinstance(ws, Workspace):
+        return f"No row of the table has {what}."
+    runs = _runs(ws)
+    if iteration is not None:
+        wanted = [iteration] if isinstance(iteration, str) else list(iteration)
+        runs = runs.filter(pl.col("iteration").is_in(wanted))
+    if runs.is_empty():
+        return "There are no runs. `ws.problems` says what could not be used."
+    lack = "The only run has no" if runs.height == 1 else f"None of the {runs.height:,} runs has a"
+    return f"{lack} {what}. `ws.problems` says what could not be used."
+
+
+def _runs(ws: Any) -> pl.DataFrame:
+    import polars as pl
+
+    return ws.polars("runs") if isinstance(ws, Workspace) else pl.DataFrame({"iteration": []})
+
+
+def part_by(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[tuple[Part, ...], str]:
+    """The parts by these keys, in natural order, and what to say of those left out.
+
+    Headings name only the keys that differ. Above PARTS parts, those with most rows stay.
+    """
+    sizes = frame.group_by(keys).len().rows()
+    order = sorted(sizes, key=lambda row: [natural(name) for name in row[:-1]])
+    most = sorted(order, key=lambda row: -row[-1])[:PARTS]
+    shown = [row[:-1] for row in order if row in most]
+    varied = [place for place in range(len(keys)) if len({row[place] for row in shown}) > 1]
+    parts = tuple(
+        Part(_heading([row[place] for place in varied]), tuple(zip(keys, row, strict=True)))
+        for row in shown
+    )
+    more = f"The {len(shown)} with most rows are shown, of {len(order)}; ws.select(…) shows others."
+    return parts, more if len(shown) < len(order) else ""
+
+
+def _last(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows of each workspace's last iteration."""
+    import polars as pl
+
+    names = sorted(frame["iteration"].unique(), key=natural)
+    place = pl.col("iteration").replace_strict(
+        names, range(len(names)), default=None, return_dtype=pl.Int64
+    )
+    return frame.filter(place == place.max().over(SUITE))
+
+
+def _heading(names: Sequence[str]) -> str:
+    return " · ".join(called(name) for name in names if name != NO_ITERATION)

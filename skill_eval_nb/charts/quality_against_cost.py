@@ -1,0 +1,145 @@
+"""What does quality cost, in tokens, time and money?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from .. import stats
+from ..stats.pairing import side
+from ..stats.values import RUN, runs_of, values_of
+from . import answers
+from .layout import Row, Rows
+from .look import baselines, colours, finish, nothing, subheading
+from .metrics import metric
+from .pick import as_polars, pick, why_none
+from .scatter import panel
+from .text import called, listed
+
+if TYPE_CHECKING:
+    import polars as pl
+    from altair.typing import ChartType
+
+WIDTHS = {1: 520, 2: 350, 3: 230}
+"""Pixels of a panel, by how many there are."""
+COSTS = ("tokens", "time_seconds", "cost_usd")
+MANY = 5000
+"""Runs above which those near each other share a dot."""
+FLOOR = "Overall efficiency counts the rubric score as a share of 5, which is never below 20%."
+
+
+def quality_against_cost(
+    ws: Any,
+    quality: str = "overall_efficiency",
+    iteration: str | Sequence[str] | None = None,
+) -> ChartType:
+    """Each run's quality against what it cost: tokens, time and money, those that are known.
+
+    The large marks are the means of the runs; they stand below with n, the runs that have
+    both figures.
+
+    Args:
+        ws: a `Workspace` or a table of runs (polars or pandas).
+        quality: a number column of `runs`, or a rubric dimension by its name. Where no run
+            has an `overall_efficiency`, the pass rate stands in for it.
+        iteration: name of the iteration, or several; None for each workspace's last one.
+
+    Raises:
+        ValueError: for a quality or iteration that is not there.
+    """
+    import altair as alt
+
+    runs = _runs(ws, quality)
+    if quality == "overall_efficiency" and runs.is_empty():
+        quality, runs = "pass_rate", _runs(ws, "pass_rate")
+    meant = metric(quality)
+    picked = pick(runs, iteration, ws)
+    if not picked.parts:
+        what = f"{meant.name} together with tokens, time or cost"
+        return nothing(f"No {meant.name} to hold against a cost", why_none(ws, what, iteration))
+    frames = {part: part.of(runs) for part in picked.parts}
+    known = {part: [c for c in COSTS if frame[c].count()] for part, frame in frames.items()}
+    most = max(map(len, known.values()))
+    crowded = sum(frame.height for frame in frames.values()) > MANY
+    shades = colours(runs["configuration"], baselines(runs))
+    named = {called(name): shade for name, shade in shades.items()}
+    gains = as_polars(stats.deltas(ws, quality)).drop_nulls("estimate")
+    first = {part: next(iter(part.of(gains).to_dicts()), None) for part in frames}
+    stories: list[str] = []
+    rows: list[ChartType] = []
+    for part, frame in frames.items():
+        panels = [
+            panel(
+                _points(frame, cost),
+                meant,
+                metric(cost),
+                named,
+                WIDTHS[most],
+                first=not place,
+                crowded=crowded,
+            )
+            for place, cost in enumerate(known[part])
+        ]
+        stories.append(_story(frame, first[part], known[part], quality))
+        title = subheading(part.heading, stories[-1])
+        rows.append(alt.hconcat(*panels, spacing=34, title=title))
+    lacking = [
+        metric(cost).name for cost in COSTS if not any(cost in own for own in known.values())
+    ]
+    floor = quality == "overall_efficiency" and runs["rubric_normalized"].count()
+    notes = [
+        *picked.notes,
+        "A dot counts the runs that are near each other." if crowded else "A dot is a run.",
+        "Large marks are means, with n below: the runs that have both figures.",
+        f"Not known of any run: {listed(lacking)}." if lacking else "",
+        FLOOR if floor else "",
+    ]
+    answer = stories[0] if len(stories) == 1 else answers.bargains([*first.values()], meant)
+    return finish(alt.vconcat(*rows, spacing=36), answer, notes)
+
+
+def _runs(ws: Any, quality: str) -> pl.DataFrame:
+    """The runs that have the quality, as `value`, and some cost."""
+    import polars as pl
+
+    values = values_of(ws, quality).drop_nulls("value").select(*RUN, "value")
+    costs = runs_of(ws).select(*RUN, *COSTS, "rubric_normalized")
+    paid = costs.filter(pl.any_horizontal(pl.col(COSTS).is_not_null()))
+    return as_polars(values.join(paid, on=RUN, nulls_equal=True)).sort(RUN)
+
+
+def _points(runs: pl.DataFrame, cost: str) -> list[Row]:
+    """The runs that have this cost, as they are drawn."""
+    return [
+        {
+            "configuration": called(run["configuration"]),
+            "eval": called(run["eval_name"]),
+            "run": run["run_number"],
+            "x": run[cost],
+            "y": run["value"],
+        }
+        for run in runs.drop_nulls(cost).iter_rows(named=True)
+    ]
+
+
+def _story(runs: pl.DataFrame, gain: Row | None, costs: Sequence[str], quality: str) -> str:
+    """The answer for one workspace."""
+    names = set(runs["configuration"])
+    paired = gain if gain and {gain["configuration"], gain["baseline"]} <= names else None
+    rows = runs.to_dicts()
+    who = paired["configuration"] if paired else min(names, key=side)
+    other = _side(rows, paired["baseline"], costs) if paired else None
+    return answers.bargain(_side(rows, who, costs), other, paired, metric(quality))
+
+
+def _side(runs: Rows, configuration: str, costs: Sequence[str]) -> Row:
+    """What a configuration's runs reach and cost on average."""
+    own = [run for run in runs if run["configuration"] == configuration]
+    paid = {cost: [run[cost] for run in own if run[cost] is not None] for cost in costs}
+    return {
+        "configuration": configuration,
+        "n": len(own),
+        "value": fmean(run["value"] for run in own),
+        "costs": {cost: fmean(prices) for cost, prices in paid.items() if prices},
+    }

@@ -1,0 +1,176 @@
+"""Writing a report: benchmark.json, benchmark.md and report.html, and the tables as files."""
+
+from __future__ import annotations
+
+import difflib
+import io
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..documents import to_json
+from ..documents.dialects import form_of, write
+from ..tables import TABLES
+from ..workspace.write import write_atomic
+from .benchmark import document
+from .compose import Reported, reported, whole
+from .fit import fit
+from .html import render as html_of
+from .markdown import render as markdown_of
+from .slices import NO_ITERATION, Slice, folders
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..tables import Workspace
+
+
+class Written(list[Path]):
+    """The files that were written; `losses` says what of the data they cannot hold."""
+
+    def __init__(self, paths: Iterable[Path] = (), losses: Iterable[str] = ()) -> None:
+        super().__init__(paths)
+        self.losses = list(dict.fromkeys(losses))
+
+
+def write_benchmark(
+    ws: Workspace,
+    folder: str | PathLike[str],
+    dialect: str = "skill-creator",
+    timestamp: str | None = None,
+) -> Written:
+    """Write benchmark.json and benchmark.md; the same workspace gives the same bytes.
+
+    One pair of files for each iteration, or for each skill of each workspace where the
+    dialect's benchmark spans iterations. A single pair stands in `folder` itself, several in
+    sub-folders `workspace/iteration`. Nothing is written where there is nothing to report.
+
+    Args:
+        ws: what `load` returned.
+        folder: where to write; it is made if it is not there.
+        dialect: the form of benchmark.json.
+        timestamp: as for `benchmark`.
+
+    Returns:
+        the paths, and in `losses` what the dialect has no place for.
+
+    Raises:
+        NoSuchDocument: there is no such dialect, or it has no benchmark (a ValueError).
+        OSError: a file cannot be written.
+    """
+    form_of("benchmark", dialect)
+    return _write_benchmarks(ws, reported(ws), Path(folder), dialect, timestamp)
+
+
+def write_report(
+    ws: Workspace,
+    folder: str | PathLike[str],
+    dialect: str = "skill-creator",
+    timestamp: str | None = None,
+) -> Written:
+    """Write what `write_benchmark` does, and report.html over all of it in `folder` itself.
+
+    Arguments, result and errors are those of `write_benchmark`.
+    """
+    form_of("benchmark", dialect)
+    every = reported(ws)
+    written = _write_benchmarks(ws, every, Path(folder), dialect, timestamp)
+    page = write_atomic(Path(folder, "report.html"), html_of(whole(ws, every)))
+    return Written([*written, page], written.losses)
+
+
+def write_tables(
+    ws: Workspace,
+    folder: str | PathLike[str],
+    format: str = "parquet",  # noqa: A002 - what the shell's option is called
+    names: Sequence[str] | None = None,
+) -> list[Path]:
+    """Write tables as files, `runs.parquet` and so on.
+
+    CSV has no lists: their texts are joined by `; `. An empty field is null there, an empty
+    text is `""`.
+
+    Args:
+        ws: what `load` returned.
+        folder: where to write; it is made if it is not there.
+        format: `parquet`, `csv` or `json` (a list of objects).
+        names: which tables; all of them where not given.
+
+    Raises:
+        ValueError: for another format; the message names the nearest.
+        KeyError: for a name that is no table; the message names the nearest.
+        OSError: a file cannot be written.
+    """
+    if format not in FORMATS:
+        near = difflib.get_close_matches(format, FORMATS, n=1)
+        hint = f" Did you mean `{near[0]}`?" if near else ""
+        raise ValueError(
+            f"Tables are not written as `{format}`.{hint} Formats: {', '.join(FORMATS)}."
+        )
+    frames = {name: ws.polars(name) for name in (TABLES if names is None else names)}
+    return [
+        write_atomic(Path(folder, f"{name}.{format}"), FORMATS[format](frame))
+        for name, frame in frames.items()
+    ]
+
+
+def _write_benchmarks(
+    ws: Workspace, every: Sequence[Reported], folder: Path, dialect: str, timestamp: str | None
+) -> Written:
+    written = Written()
+    groups = _groups(every, spans_iterations=form_of("benchmark", dialect).many)
+    for below, group in zip(folders(list(groups)), groups.values(), strict=True):
+        fitted = [
+            fit(document(one.measured, timestamp), one.measured, number, dialect)
+            for one, number in group
+        ]
+        value, losses = write("benchmark", [benchmark for benchmark, _ in fitted], dialect)
+        text = markdown_of(whole(ws, [one for one, _ in group]))
+        written.append(write_atomic(folder / below / "benchmark.json", to_json(value)))
+        written.append(write_atomic(folder / below / "benchmark.md", text))
+        written.losses += [told for _, every_told in fitted for told in every_told]
+        written.losses += [f"{loss.where}: {loss.message}" for loss in losses]
+    return Written(written, written.losses)
+
+
+def _groups(
+    every: Sequence[Reported], *, spans_iterations: bool
+) -> dict[Slice, list[tuple[Reported, int]]]:
+    """What goes into one file: iterations, each with its number in its workspace and skill."""
+    numbers: dict[Slice, int] = {}
+    groups: dict[Slice, list[tuple[Reported, int]]] = {}
+    for one in every:
+        place = one.measured.place
+        skill = replace(place, iteration=NO_ITERATION)
+        numbers[skill] = numbers.get(skill, 0) + 1
+        file = skill if spans_iterations else place
+        groups.setdefault(file, []).append((one, numbers[skill]))
+    return groups
+
+
+def _parquet(frame: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def _csv(frame: pl.DataFrame) -> str:
+    import polars as pl
+    import polars.selectors as cs
+
+    lists = cs.by_dtype(pl.List(pl.String))
+    return frame.with_columns(lists.list.join("; ")).write_csv()
+
+
+def _json(frame: pl.DataFrame) -> str:
+    return frame.write_json() + "\n"
+
+
+FORMATS: dict[str, Callable[[pl.DataFrame], bytes | str]] = {
+    "parquet": _parquet,
+    "csv": _csv,
+    "json": _json,
+}
+"""What tables can be written as."""

@@ -1,0 +1,21 @@
+"""The sections of a report, one module each: figures in, content out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..content import Section
+from ..measured import Measured
+from . import audit, checks, cost, evals, left_out, rubric
+
+SECTIONS: tuple[Callable[[Measured], Section], ...] = (
+    evals.section_of,
+    rubric.section_of,
+    checks.section_of,
+    left_out.section_of,
+    audit.section_of,
+    cost.section_of,
+)
+"""What follows the opening table, in order. A section with nothing in it is not shown."""
+
+__all__ = ["SECTIONS"]

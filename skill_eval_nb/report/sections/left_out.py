@@ -1,0 +1,161 @@
+"""What no figure of an iteration rests on, and why, in sentences."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from math import isclose
+from typing import TYPE_CHECKING
+
+from ... import stats
+from ..content import Bullets, Paragraph, Part, Section, Table, section
+from ..measured import Measured, Row
+from ..plain import line
+from ..run_summary import printed
+from ..words import counted, difference, listed, metric_name
+
+if TYPE_CHECKING:
+    from ...tables import Workspace
+
+STATES = {
+    "gated": "failed a critical check, so no judge saw the output",
+    "executed": "ran, but was not graded",
+    "errored": "stopped with an error",
+    "ungraded": "left nothing that could be graded",
+}
+"""The states in which a run lacks figures, and what each means."""
+SEVERITIES = {"error": "errors", "warning": "warnings", "info": "info"}
+"""The severities of problems, worst first, and what several are called."""
+NAMED = ("error", "warning")
+MESSAGE = 300
+NAME = 60
+"""The longest name in a sentence, in characters."""
+
+MOST = 20
+"""Problems that are named one by one."""
+
+
+def section_of(measured: Measured) -> Section:
+    """What was left out of an iteration."""
+    told = sentences(measured)
+    bullets = [Bullets(tuple(told))] if told else []
+    return section("What was left out, and why", [*bullets, *problem_parts(measured.ws)])
+
+
+def problem_parts(ws: Workspace) -> Iterator[Part]:
+    """How many problems there are of each severity, and which are errors or warnings."""
+    problems = ws.polars("problems").to_dicts()
+    counts = Counter(row["severity"] for row in problems)
+    if not counts:
+        return
+    found = listed(
+        f"{counts[name]:,} {name if counts[name] == 1 else several}"
+        for name, several in SEVERITIES.items()
+        if counts[name]
+    )
+    yield Paragraph(f"Problems in the files: {found}.")
+    named = sorted(
+        (row for row in problems if row["severity"] in NAMED),
+        key=lambda row: NAMED.index(row["severity"]),
+    )
+    if named:
+        yield Table(
+            "Errors first, then warnings",
+            ("Severity", "File", "Problem"),
+            tuple(
+                (row["severity"], line(_where(row)), line(row["message"], MESSAGE))
+                for row in named[:MOST]
+            ),
+            labels=3,
+        )
+    if len(named) > MOST:
+        yield Paragraph(
+            f"{len(named) - MOST:,} more errors and warnings are in the table `problems`."
+        )
+
+
+def _where(row: Row) -> str:
+    return f"{row['path']} {row['where']}" if row["where"] else row["path"]
+
+
+def sentences(measured: Measured) -> list[str]:
+    """What a reader of the figures must know: pairs, runs and verdicts that are missing."""
+    return [
+        *_no_runs(measured),
+        *_no_pairs(measured),
+        *_uneven(measured),
+        *_not_graded(measured),
+        *_not_scored(measured),
+    ]
+
+
+def _no_runs(measured: Measured) -> Iterator[str]:
+    if measured.stated and measured.metrics:
+        yield (
+            "No run was found behind these figures: they are what benchmark.json states, "
+            "and could not be checked."
+        )
+    elif measured.stated:
+        yield "No run was found, and benchmark.json states no mean that could be read."
+
+
+def _no_pairs(measured: Measured) -> Iterator[str]:
+    """Evals that are in no difference of pass rates, by the reason why."""
+    if measured.stated:
+        return
+    evals: dict[str, list[str]] = defaultdict(list)
+    for row in stats.deltas_by_eval(measured.ws).iter_rows(named=True):
+        if row["reason"]:
+            evals[row["reason"]].append(line(row["eval_name"], NAME))
+    for reason, names in evals.items():
+        if measured.compared:
+            yield f"{counted(len(names), 'eval')} without a pair ({reason}): {listed(names)}."
+        else:
+            yield f"There is nothing to compare: {reason}."
+
+
+def _uneven(measured: Measured) -> Iterator[str]:
+    """Evals with different numbers of runs, and the differences that this turns."""
+    runs = measured.ws.polars("runs")
+    cells = runs.group_by("eval_id", "eval_name", "configuration").len()["len"]
+    if cells.n_unique() > 1:
+        yield f"Evals have {cells.min()} to {cells.max()} runs in a configuration."
+    turned = [  # beyond what rounding inside the machine may add
+        f"{metric_name(metric).lower()} {difference(delta, metric)} "
+        f"against {difference(gap, metric)}"
+        for name in measured.compared[:1]
+        for metric in measured.metrics
+        if (gap := measured.gap(name, metric)) is not None
+        and (delta := measured.delta(name, metric)) is not None
+        and not isclose(gap, delta, rel_tol=1e-9, abs_tol=1e-12)
+        and printed(gap, metric) != printed(delta, metric)
+    ]
+    if turned and not measured.stated:
+        yield (
+            "Not every eval has as many runs on both sides, so pairing by eval gives other "
+            f"differences than subtracting the two means: {listed(turned, most=4)}."
+        )
+
+
+def _not_graded(measured: Measured) -> Iterator[str]:
+    runs: dict[tuple[str, str], list[str]] = defaultdict(list)
+    rows = measured.ws.polars("runs").sort("eval_id", "run_number", maintain_order=True)
+    for row in rows.iter_rows(named=True):
+        name = f"{line(row['eval_name'], NAME)} run {row['run_number']}"
+        runs[row["status"], row["configuration"]].append(name)
+    for status, meaning in STATES.items():
+        for configuration in measured.configurations:
+            if names := runs.get((status, configuration)):
+                yield (
+                    f"{counted(len(names), 'run')} of {line(configuration, NAME)} {status} "
+                    f"({meaning}): {listed(names)}."
+                )
+
+
+def _not_scored(measured: Measured) -> Iterator[str]:
+    verdicts = Counter(measured.ws.polars("expectations")["passed"].to_list())
+    if verdicts[None]:
+        yield (
+            f"{verdicts[None]:,} of {counted(verdicts.total(), 'verdict')} not scored: "
+            "neither passed nor failed, and in no pass rate."
+        )

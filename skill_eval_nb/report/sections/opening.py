@@ -1,0 +1,58 @@
+"""What a benchmark opens with: what it is of, and the table that people know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..content import Paragraph, Part, Table
+from ..measured import Measured
+from ..plain import line
+from ..sides import cells, header, how
+from ..slices import NO_ITERATION
+from ..times import newest
+from ..words import counted, metric_name
+
+
+def heading_of(measured: Measured) -> str:
+    """The title of one benchmark."""
+    place = measured.place
+    iteration = "" if place.iteration == NO_ITERATION else f", {line(place.iteration)}"
+    return f"Benchmark of {line(place.skill)}{iteration}"
+
+
+def full_name(measured: Measured) -> str:
+    """The title of a benchmark among others."""
+    place = measured.place
+    names = (place.workspace, place.skill, place.iteration)
+    return ", ".join(line(name) for name in dict.fromkeys(names) if name not in ("", NO_ITERATION))
+
+
+def opening(measured: Measured) -> Iterator[Part]:
+    """The parts that stand before every other section."""
+    yield Paragraph(_facts(measured))
+    metrics = measured.metrics
+    if metrics:
+        rows = tuple((metric_name(metric), *cells(measured, metric)) for metric in metrics)
+        yield Table(how(measured), header(measured, "Metric"), rows)
+    if "rubric_normalized" in metrics:
+        yield Paragraph(
+            "Rubric, normalized is the weighted mean of the rubric scores divided by 5: "
+            "its lowest value is 20%, not 0."
+        )
+
+
+def _facts(measured: Measured) -> str:
+    """What was run, by and judged by whom, from where."""
+    runs = measured.ws.polars("runs")
+    facts = []
+    if runs.height:
+        evals = runs.select("eval_id", "eval_name").n_unique()
+        facts.append(f"{counted(evals, 'eval')}, {counted(runs.height, 'run')}")
+    for did, column in (("run by", "executor_model"), ("judged by", "judge_model")):
+        models = sorted(runs[column].drop_nulls().unique())
+        facts += [f"{did} {', '.join(map(line, models))}"] if models else []
+    if last := newest(runs["started_at"]):
+        facts.append(f"newest run {line(last)}")
+    facts.append(f"workspace {line(measured.place.workspace)}")
+    said = "; ".join(facts)
+    return f"{said[0].upper()}{said[1:]}."

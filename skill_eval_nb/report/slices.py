@@ -1,0 +1,113 @@
+"""The parts of a workspace that have a benchmark each, and the folders they are written to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from ..stats.names import natural
+from ..tables import TABLES, Table, Workspace
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NO_ITERATION = "none"
+"""What the tables call the iteration where a workspace has no such level."""
+
+_LONGEST = 60
+_UNSAFE = re.compile(r"[^\w.+=@() -]+")
+_RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """An iteration of a skill in a workspace."""
+
+    workspace: str
+    skill: str
+    iteration: str
+
+    def of(self, ws: Workspace) -> Workspace:
+        """The tables of this part alone, in polars.
+
+        A problem belongs to it if it is of the workspace and not in another iteration's folder.
+        """
+        tables = {name: self._rows(ws, table) for name, table in TABLES.items()}
+        return Workspace.from_tables(tables | {"problems": self._problems(ws)}, ws.path)
+
+    def _rows(self, ws: Workspace, table: Table) -> pl.DataFrame:
+        """The rows of a table with our keys; `optimizations` has another kind of iteration."""
+        keys = {column.name for column in table.columns if column.type == "text"}
+        return ws.polars(table.name).filter(
+            **{name: value for name, value in asdict(self).items() if name in keys}
+        )
+
+    def _problems(self, ws: Workspace) -> pl.DataFrame:
+        import polars as pl
+
+        others = ws.polars("runs").filter(workspace=self.workspace)["iteration"].unique()
+        steps = pl.col("path").str.split("/")
+        elsewhere = steps.list.set_intersection(others.to_list()).list.len() > 0
+        here = steps.list.contains(self.iteration)
+        return ws.polars("problems").filter(
+            pl.col("workspace") == self.workspace, here | ~elsewhere
+        )
+
+
+def slices(ws: Workspace) -> list[Slice]:
+    """Every iteration that has runs or stated figures, `iteration-10` after `iteration-9`."""
+    names = ("workspace", "skill", "iteration")
+    tables = (ws.polars("runs"), ws.polars("stated"))
+    return sorted(
+        {Slice(*row) for table in tables for row in table.select(names).unique().iter_rows()},
+        key=lambda one: [natural(name) for name in (one.workspace, one.skill, one.iteration)],
+    )
+
+
+def folders(parts: Sequence[Slice]) -> list[PurePosixPath]:
+    """A folder for each part, none the same as another's; `.` where there is only one part.
+
+    `workspace/iteration`; the skill stands between where a workspace has several. Names come
+    from files, so they are made safe: no step upwards, nothing a file system refuses.
+
+    >>> for folder in folders([Slice("a", "tdd", "iteration-1"), Slice("../b", "tdd", "none")]):
+    ...     print(folder)
+    a/iteration-1
+    b
+    """
+    if len(parts) == 1:
+        return [PurePosixPath(".")]
+    skills: dict[str, set[str]] = {}
+    for one in parts:
+        skills.setdefault(one.workspace, set()).add(one.skill)
+    taken: set[str] = set()
+    return [_free(_folder(one, len(skills[one.workspace]) > 1), taken) for one in parts]
+
+
+def _folder(one: Slice, by_skill: bool) -> PurePosixPath:
+    names = re.split(r"[/\\]+", one.workspace)
+    names += [one.skill] if by_skill else []
+    names += [one.iteration] if one.iteration != NO_ITERATION else []
+    return PurePosixPath(*(safe for name in names if (safe := safe_name(name))))
+
+
+def safe_name(name: str) -> str:
+    """One step of a path from any text; empty where nothing of it can be kept.
+
+    >>> safe_name("tdd: <b>"), safe_name(".."), safe_name("NUL.txt")
+    ('tdd- -b-', '', '_NUL.txt')
+    """
+    kept = _UNSAFE.sub("-", name)[:_LONGEST].strip(". ")
+    return f"_{kept}" if _RESERVED.fullmatch(kept) else kept
+
+
+def _free(folder: PurePosixPath, taken: set[str]) -> PurePosixPath:
+    """The folder, or its name with a number where another has it, in whatever case."""
+    free, number = folder, 2
+    while str(free).casefold() in taken:
+        free, number = folder.parent / f"{folder.name or 'workspace'}-{number}", number + 1
+    taken.add(str(free).casefold())
+    return free

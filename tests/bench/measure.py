@@ -1,0 +1,56 @@
+"""One measurement in a process of its own: `python -m tests.bench.measure METHOD SMALL FOLDER`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple
+
+from .methods import METHODS
+
+
+class Measured(NamedTuple):
+    """What one process measured.
+
+    `start` is the time for imports and a first reading of a few runs, `seconds` that of the
+    reading measured, `megabytes` the most memory that the process ever had, imports included.
+    `runs` is how many runs the result has, None for the method that only reads.
+    """
+
+    start: float
+    seconds: float
+    megabytes: float
+    runs: int | None
+
+
+def measure(method: str, small: Path, folder: Path) -> Measured:
+    """Measure a method in a fresh process; `small` is a workspace of a few runs to warm up on."""
+    command = [sys.executable, "-m", "tests.bench.measure", method, str(small), str(folder)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return Measured(*json.loads(done.stdout))
+
+
+def _measure_here(name: str, small: str, folder: str) -> Measured:
+    method = METHODS[name]
+    begin = perf_counter()
+    read = method.get_ready()
+    read(small)
+    ready = perf_counter()
+    result = read(folder)
+    end = perf_counter()
+    runs = method.runs(result) if method.runs else None
+    return Measured(ready - begin, end - ready, _peak_megabytes(), runs)
+
+
+def _peak_megabytes() -> float:
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
+
+
+if __name__ == "__main__":
+    print(json.dumps(_measure_here(*sys.argv[1:])))

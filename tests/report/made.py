@@ -1,0 +1,141 @@
+"""Workspaces made up for the tests of the report: rows as dicts, so that tests can count them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skill_eval_nb.tables import TABLES, Workspace
+from skill_eval_nb.tables.frames import to_polars
+
+Rows = list[dict[str, Any]]
+
+HOSTILE = (
+    "a | b || c",
+    "`code` ``more``",
+    "<script>alert('x')</script>",
+    "# not a heading #",
+    "- no item\n\n1. nor this",
+    "*stars* _under_ ~~gone~~ [link](https://example.org) ![image](x.png)",
+    "&amp; &lt; \\ \\| $x$ $y$",
+    "\N{GRINNING FACE} \N{WOMAN}\N{ZERO WIDTH JOINER}\N{PERSONAL COMPUTER} \u202egnp.exe",
+    "=====\r\nsetext",
+    "'quotes' \"and\" </style></svg>]]>",
+)
+"""Texts that mean something to Markdown, to HTML, or to a reader's eye."""
+
+
+def run(
+    eval_id: str, configuration: str, number: int, rate: float | None, **more: Any
+) -> dict[str, Any]:
+    """A run that scored four expectations, or none where its rate is None."""
+    passed = None if rate is None else round(rate * 4)
+    return {
+        "workspace": "tdd-workspace",
+        "skill": "tdd",
+        "iteration": "iteration-1",
+        "eval_id": eval_id,
+        "eval_name": f"eval {eval_id}",
+        "configuration": configuration,
+        "run_number": number,
+        "status": "graded" if rate is not None else "errored",
+        "pass_rate": rate,
+        "passed": passed,
+        "failed": None if passed is None else 4 - passed,
+        "total": None if passed is None else 4,
+        "overall_efficiency": rate,
+        "path": f"iteration-1/eval-{eval_id}/{configuration}/run-{number}",
+        **more,
+    }
+
+
+def balanced(baseline: str = "without_skill", **more: Any) -> Rows:
+    """Two evals, two runs on each side: +0.50 and +0.25."""
+    rates = {
+        ("1", "with_skill"): (1.0, 0.75),
+        ("1", baseline): (0.5, 0.25),
+        ("2", "with_skill"): (0.75, 0.75),
+        ("2", baseline): (0.5, 0.5),
+    }
+    return [
+        run(
+            eval_id,
+            configuration,
+            number,
+            rate,
+            time_seconds=40.0 + 10 * number + (13 if configuration == "with_skill" else 0),
+            tokens=3000 + 100 * number + (1700 if configuration == "with_skill" else 0),
+            **more,
+        )
+        for (eval_id, configuration), pair in rates.items()
+        for number, rate in enumerate(pair, 1)
+    ]
+
+
+def keys(row: dict[str, Any]) -> dict[str, Any]:
+    """The keys of a run, for rows of other tables."""
+    names = TABLES["claims"].names[:7]
+    return {name: row[name] for name in names}
+
+
+def check(
+    row: dict[str, Any], text: str, passed: bool | None, layer: str = "judged"
+) -> dict[str, Any]:
+    """An expectation of a run."""
+    return {**keys(row), "layer": layer, "text": text, "passed": passed, "evidence": "line 3"}
+
+
+def score(
+    row: dict[str, Any], dimension: str, value: float | None, judging: int = 1
+) -> dict[str, Any]:
+    """A score of a run."""
+    return {
+        **keys(row),
+        "judging": judging,
+        "dimension": dimension,
+        "score": value,
+        "weight": 1.0,
+        "evidence": "because",
+    }
+
+
+def workspace(**tables: Rows) -> Workspace:
+    """A workspace of these rows; columns that no row has are null, other tables are empty."""
+    return Workspace.from_tables(
+        {
+            name: to_polars(
+                TABLES[name],
+                {column: [row.get(column) for row in rows] for column in TABLES[name].names},
+            )
+            for name, rows in tables.items()
+        }
+    )
+
+
+def hostile() -> Workspace:
+    """A workspace in which every text is one of HOSTILE, but for the two usual configurations."""
+    runs: Rows = []
+    checks: Rows = []
+    scores: Rows = []
+    for place, text in enumerate(HOSTILE):
+        for configuration in ("with_skill", "without_skill", HOSTILE[place % 3]):
+            row = run(str(place), configuration, 1, 0.5, eval_name=text, executor_model=text)
+            row |= {"workspace": HOSTILE[0], "skill": HOSTILE[2], "iteration": HOSTILE[4]}
+            row |= {"rubric_normalized": 0.6, "rubric_weighted_mean": 3.0, "tokens": 10}
+            runs.append(row)
+            checks.append(check(row, text, True) | {"evidence": text})
+            scores.append(score(row, text, 3.0) | {"evidence": text})
+    errored = runs[0] | {"run_number": 2, "status": "errored", "pass_rate": None}
+    problems = [
+        {
+            "severity": "error",
+            "code": "x",
+            "path": text,
+            "where": text,
+            "message": text,
+            "workspace": HOSTILE[0],
+        }
+        for text in HOSTILE
+    ]
+    return workspace(
+        runs=[*runs, errored], expectations=checks, rubric_scores=scores, problems=problems
+    )

@@ -1,0 +1,215 @@
+"""Files: which, where, the same bytes every time, and read back."""
+
+import csv
+import json
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from skill_eval_nb import load, stats
+from skill_eval_nb.documents.dialects import DIALECTS, read
+from skill_eval_nb.report import write_benchmark, write_report, write_tables
+from skill_eval_nb.tables import TABLES
+from tests.report.made import balanced, check, hostile, run, score, workspace
+
+WITH_BENCHMARK = [name for name, forms in DIALECTS.items() if "benchmark" in forms]
+
+
+def made(**more):
+    rows = balanced(**more)
+    checks = [
+        check(row, text, text == "is there") for row in rows for text in ("is there", "is right")
+    ]
+    scores = [score(row, "clarity", 3.0 + (row["run_number"] == 1)) for row in rows]
+    return {"runs": rows, "expectations": checks, "rubric_scores": scores}
+
+
+def files(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_one_iteration_stands_in_the_folder_itself(tmp_path):
+    written = write_report(workspace(**made()), tmp_path / "new")
+    assert sorted(files(tmp_path / "new")) == ["benchmark.json", "benchmark.md", "report.html"]
+    assert sorted(path.name for path in written) == sorted(files(tmp_path / "new"))
+    assert all(path.exists() for path in written)
+
+
+def test_several_iterations_have_folders(tmp_path):
+    rows = [row | {"iteration": name} for name in ("iteration-1", "none") for row in balanced()]
+    rows += [row | {"workspace": "deep/er", "iteration": "v2"} for row in balanced()]
+    write_report(workspace(runs=rows), tmp_path)
+    assert sorted(files(tmp_path)) == [
+        "deep/er/v2/benchmark.json",
+        "deep/er/v2/benchmark.md",
+        "report.html",
+        "tdd-workspace/benchmark.json",
+        "tdd-workspace/benchmark.md",
+        "tdd-workspace/iteration-1/benchmark.json",
+        "tdd-workspace/iteration-1/benchmark.md",
+    ]
+
+
+@pytest.mark.parametrize("dialect", ["iterations", "test-cases"])
+def test_a_benchmark_over_iterations_is_one_file_a_workspace(tmp_path, dialect):
+    rows = [row | {"iteration": f"iteration-{n}"} for n in (1, 2) for row in balanced()]
+    rows += [row | {"workspace": "other"} for row in balanced()]
+    write_benchmark(workspace(runs=rows), tmp_path, dialect)
+    assert sorted(files(tmp_path)) == [
+        f"{name}/benchmark.{ending}"
+        for name in ("other", "tdd-workspace")
+        for ending in ("json", "md")
+    ]
+    value = json.loads((tmp_path / "tdd-workspace/benchmark.json").read_bytes())
+    assert len(value["iterations" if dialect == "iterations" else "entries"]) == 2
+    text = (tmp_path / "tdd-workspace/benchmark.md").read_text(encoding="utf-8")
+    assert text.startswith("# Benchmarks of tdd\n")
+
+
+@pytest.mark.parametrize("dialect", WITH_BENCHMARK)
+def test_every_dialect_with_a_benchmark_is_written_and_read_back(tmp_path, dialect):
+    write_benchmark(workspace(**made()), tmp_path, dialect)
+    value = json.loads((tmp_path / "benchmark.json").read_bytes())
+    (back,), _ = read("benchmark", value, dialect)
+    assert back.metadata.skill_name == "tdd"
+    rates = [one.result.pass_rate for one in back.runs if one.configuration == "with_skill"]
+    mean = pytest.approx(0.8125 if dialect != "iterations" else 0.5)  # it has verdicts, no rates
+    assert sum(rates) / len(rates) == mean
+
+
+@pytest.mark.parametrize("dialect", WITH_BENCHMARK)
+def test_the_same_workspace_gives_the_same_bytes(tmp_path, dialect):
+    for name in ("a", "b", "b"):  # the last one over what is there
+        write_benchmark(workspace(**made()), tmp_path / name, dialect)
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+
+
+def test_the_same_workspace_gives_the_same_page(tmp_path):
+    for name in ("a", "b"):
+        write_report(workspace(**made()), tmp_path / name)
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+
+
+def test_the_order_of_rows_changes_no_figure(tmp_path):
+    tables = made()
+    write_benchmark(workspace(**tables), tmp_path / "a")
+    write_benchmark(workspace(**{n: rows[::-1] for n, rows in tables.items()}), tmp_path / "b")
+    assert files(tmp_path / "a")["benchmark.md"] == files(tmp_path / "b")["benchmark.md"]
+    summaries = [
+        json.loads(files(tmp_path / name)["benchmark.json"])["run_summary"] for name in "ab"
+    ]
+    assert summaries[0] == summaries[1]
+
+
+def test_what_a_dialect_cannot_hold_is_told(tmp_path):
+    written = write_benchmark(workspace(**made()), tmp_path, "skill-creator")
+    assert any("rubric_dimensions" in loss for loss in written.losses)
+    assert len(written.losses) == len(set(written.losses))
+
+
+def test_nothing_to_report_writes_no_benchmark(tmp_path):
+    assert write_benchmark(workspace(), tmp_path) == []
+    assert [path.name for path in write_report(workspace(), tmp_path)] == ["report.html"]
+
+
+@pytest.mark.parametrize("writer", [write_benchmark, write_report])
+def test_an_unknown_dialect_is_an_error_before_anything_is_written(tmp_path, writer):
+    with pytest.raises(ValueError, match="did you mean `skill-creator`"):
+        writer(workspace(**made()), tmp_path, "skill-creater")
+    assert files(tmp_path) == {}
+
+
+def test_a_given_time_is_written(tmp_path):
+    write_benchmark(workspace(**made()), tmp_path, timestamp="2026-02-01T00:00:00Z")
+    value = json.loads((tmp_path / "benchmark.json").read_bytes())
+    assert value["metadata"]["timestamp"] == "2026-02-01T00:00:00Z"
+
+
+def test_hostile_names_stay_below_the_folder(tmp_path):
+    ws = hostile()
+    folder = tmp_path / "out"
+    rows = [*ws.runs.to_dicts(), run("1", "with_skill", 1, 1.0, workspace="../../up", skill="../s")]
+    write_report(workspace(runs=rows), folder)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert len([name for name in files(folder) if name.endswith("benchmark.json")]) == 2
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "json"])
+def test_tables_are_read_back(tmp_path, ending):
+    evals = [
+        {
+            "workspace": "w",
+            "skill": "s",
+            "eval_id": "1",
+            "eval_name": 'say "hi"\n| there',
+            "files": ["a.csv", "b, c.csv"],
+            "tags": [],
+            "weight": 1.0,
+            "expected_output": "",
+        }
+    ]
+    written = write_tables(workspace(**made(), evals=evals), tmp_path, ending)
+    assert [path.name for path in written] == [f"{name}.{ending}" for name in TABLES]
+    (one,) = rows_of(tmp_path / f"evals.{ending}")
+    joined = "a.csv; b, c.csv" if ending == "csv" else ["a.csv", "b, c.csv"]
+    assert (one["eval_name"], one["files"]) == ('say "hi"\n| there', joined)
+    assert one["prompt"] in (None, "")
+    runs = rows_of(tmp_path / f"runs.{ending}")
+    assert [float(row["pass_rate"]) for row in runs] == [row["pass_rate"] for row in balanced()]
+    assert list(runs[0]) == TABLES["runs"].names
+
+
+def rows_of(path):
+    if path.suffix == ".parquet":
+        return pl.read_parquet(path).to_dicts()
+    if path.suffix == ".json":
+        return json.loads(path.read_bytes())
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_csv_tells_null_from_empty(tmp_path):
+    evals = [
+        {"workspace": "w", "skill": "s", "eval_id": "1", "eval_name": "e", "expected_output": ""}
+    ]
+    write_tables(workspace(evals=evals), tmp_path, "csv", ["evals"])
+    assert (tmp_path / "evals.csv").read_text().splitlines()[1].startswith('w,s,1,e,,"",')
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "json"])
+def test_tables_have_the_same_bytes_every_time(tmp_path, ending):
+    for name in ("a", "b"):
+        write_tables(workspace(**made()), tmp_path / name, ending)
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+
+
+def test_some_tables_only(tmp_path):
+    written = write_tables(workspace(**made()), tmp_path, "csv", ["runs", "expectations"])
+    assert [path.name for path in written] == ["runs.csv", "expectations.csv"]
+
+
+def test_an_unknown_format_or_table_names_the_nearest(tmp_path):
+    with pytest.raises(ValueError, match="Did you mean `parquet`"):
+        write_tables(workspace(), tmp_path, "parket")
+    with pytest.raises(KeyError, match="Did you mean `runs`"):
+        write_tables(workspace(), tmp_path, names=["run"])
+    assert files(tmp_path) == {}
+
+
+@pytest.mark.parametrize("baseline", ["without_skill", "old_skill"])
+def test_what_is_written_loads_as_it_was(tmp_path, baseline):
+    rows = balanced(baseline, executor_model="m", started_at="2026-01-15T10:30:00Z")
+    uneven = [*rows, run("2", "with_skill", 3, 0.0, tokens=9, time_seconds=1.5)]
+    write_benchmark(workspace(runs=uneven), tmp_path)
+    back = load(tmp_path)
+    figures = ["eval_id", "configuration", "run_number", "pass_rate", "tokens", "time_seconds"]
+    expected = workspace(runs=uneven).runs.select(figures)
+    assert_frame_equal(back.runs.select(figures), expected, check_row_order=False)
+    audited = stats.audit(back)
+    assert audited.height > 20
+    assert audited["agrees"].all()

@@ -1,0 +1,287 @@
+"""benchmark.md read back by a Markdown parser that is not ours."""
+
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from skill_eval_nb.report import markdown
+from skill_eval_nb.report.markdown import escape
+from tests.report.made import HOSTILE, balanced, check, hostile, run, score, workspace
+
+READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+
+def tables(text):
+    """The tables of a Markdown text by the line above them: lists of rows of plain texts."""
+    found, caption, rows = {}, "", None
+    for token in READER.parse(text):
+        if token.type == "table_open":
+            rows = []
+        elif token.type == "tr_open":
+            rows.append([])
+        elif token.type == "table_close":
+            found[caption], rows = rows, None
+        elif token.type == "inline" and rows is not None:
+            rows[-1].append(shown(token))
+        elif token.type == "inline":
+            caption = shown(token)
+    return found
+
+
+def shown(inline):
+    """What a reader sees of a line; nothing but text may be in it."""
+    assert {child.type for child in inline.children} <= {"text", "text_special"}, inline.content
+    return "".join(child.content for child in inline.children)
+
+
+def headings(text):
+    tokens = READER.parse(text)
+    return [
+        (opened.tag, shown(inline))
+        for opened, inline in pairwise(tokens)
+        if opened.type == "heading_open"
+    ]
+
+
+def rows_of(text, caption):
+    (found,) = [rows for name, rows in tables(text).items() if name.startswith(caption)]
+    return found
+
+
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc"])))
+@pytest.mark.parametrize("before", ["", "- ", "# ", "| "])
+@example(HOSTILE[0])
+def test_an_escaped_text_is_read_as_it_is(before, text):
+    line = escape(text)
+    assert "\n" not in line
+    source = f"| a |\n| - |\n| {line} |" if before == "| " else f"{before}{line}"
+    inlines = [token for token in READER.parse(source) if token.type == "inline"]
+    read = shown(inlines[-1]) if inlines else ""
+    if before == "| " and len(inlines) == 1:
+        read = ""  # a table whose last cell is empty
+    assert read == " ".join(text.split())
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_text_is_read_as_it_is(text):
+    (inline,) = [token for token in READER.parse(escape(text)) if token.type == "inline"]
+    assert shown(inline) == " ".join(text.split())
+    assert "<" not in escape(text)
+
+
+def test_it_opens_with_the_table_that_people_know():
+    text = markdown(workspace(runs=balanced()))
+    assert headings(text)[0] == ("h1", "Benchmark of tdd, iteration-1")
+    first, *_ = tables(text).values()
+    assert first == [
+        ["Metric", "with_skill", "without_skill", "Delta"],
+        ["Pass rate", "81.3% (n = 4)", "43.8% (n = 4)", "+37.5 pp (n = 2)"],
+        ["Time", "68.0 s (n = 4)", "55.0 s (n = 4)", "+13.0 s (n = 2)"],
+        ["Tokens", "4,850 (n = 4)", "3,150 (n = 4)", "+1,700 (n = 2)"],
+    ]
+
+
+def test_the_sign_is_with_minus_baseline():
+    rows = [
+        row | {"pass_rate": 1 - row["pass_rate"]} for row in balanced("old_skill")
+    ]  # the skill does harm
+    first, *_ = tables(markdown(workspace(runs=rows))).values()
+    assert first[0] == ["Metric", "with_skill", "old_skill", "Delta"]
+    assert first[1][-1] == "−37.5 pp (n = 2)"
+
+
+def test_evals_stand_by_name_with_both_sides():
+    rows = [*balanced(), run("3", "with_skill", 1, 1.0)]
+    assert rows_of(markdown(workspace(runs=rows)), "Pass rate, by eval") == [
+        ["Eval", "with_skill", "without_skill", "Delta"],
+        ["eval 1", "87.5% (n = 2)", "37.5% (n = 2)", "+50 pp"],
+        ["eval 2", "75% (n = 2)", "50% (n = 2)", "+25 pp"],
+        ["eval 3", "100% (n = 1)", "–", "–"],
+    ]
+
+
+def test_an_eval_without_a_pair_is_named_with_the_reason():
+    text = markdown(workspace(runs=[*balanced(), run("3", "with_skill", 1, 1.0)]))
+    assert "- 1 eval without a pair (no run of without_skill): eval 3." in text.splitlines()
+
+
+def test_dimensions_have_n_on_both_sides():
+    rows = balanced()
+    scores = [
+        score(row, "clarity", 4.0 if row["configuration"] == "with_skill" else 3.0)
+        for row in rows
+        if (row["eval_id"], row["configuration"]) != ("2", "without_skill")
+    ]
+    text = markdown(workspace(runs=rows, rubric_scores=scores))
+    assert rows_of(text, "Scores from 1 to 5") == [
+        ["Dimension", "with_skill", "without_skill", "Delta"],
+        ["clarity", "4.00 (n = 4)", "3.00 (n = 2)", "+1.00 (n = 1)"],
+    ]
+
+
+def test_checks_that_tell_nothing():
+    rows = balanced()
+    checks = [check(row, "is there", True) for row in rows]
+    checks += [check(row, "is not there", False) for row in rows if row["eval_id"] == "2"]
+    checks += [check(row, "tells", row["configuration"] == "with_skill") for row in rows]
+    checks += [check(row, "one side", True) for row in rows if row["configuration"] == "with_skill"]
+    checks += [check(row, "never scored", None) for row in rows]
+    text = markdown(workspace(runs=rows, expectations=checks))
+    assert rows_of(text, "n counts verdicts") == [
+        ["Check", "Verdict", "Evals", "n with_skill", "n without_skill"],
+        ["is there", "always passes", "eval 1 and eval 2", "4", "4"],
+        ["is not there", "always fails", "eval 2", "2", "2"],
+    ]
+    assert "- 8 of 32 verdicts not scored" in text
+
+
+def test_runs_that_count_nowhere_are_named():
+    rows = [*balanced(), run("2", "with_skill", 3, None)]
+    rows.append(run("1", "without_skill", 3, None) | {"status": "ungraded"})
+    lines = markdown(workspace(runs=rows)).splitlines()
+    assert "- 1 run of with_skill errored (stopped with an error): eval 2 run 3." in lines
+    assert (
+        "- 1 run of without_skill ungraded (left nothing that could be graded): eval 1 run 3."
+        in lines
+    )
+
+
+def test_problems_are_counted_and_the_worst_named_first():
+    problems = [
+        {
+            "severity": severity,
+            "code": "c",
+            "path": f"{severity}.json",
+            "where": "$.x" if severity == "error" else None,
+            "message": f"an {severity}",
+            "workspace": "tdd-workspace",
+        }
+        for severity in ("info", "warning", "error", "info")
+    ]
+    text = markdown(workspace(runs=balanced(), problems=problems))
+    assert "Problems in the files: 1 error, 1 warning and 2 info." in text
+    assert rows_of(text, "Errors first") == [
+        ["Severity", "File", "Problem"],
+        ["error", "error.json $.x", "an error"],
+        ["warning", "warning.json", "an warning"],
+    ]
+
+
+def test_an_audit_names_what_does_not_agree():
+    keys = {"workspace": "tdd-workspace", "skill": "tdd", "iteration": "iteration-1"}
+    stated = [
+        {
+            **keys,
+            "configuration": name,
+            "metric": metric,
+            "statistic": "mean",
+            "value": value,
+            "printed": str(value),
+            "path": "iteration-1/benchmark.json",
+        }
+        for name, metric, value in (
+            ("with_skill", "pass_rate", 0.8125),
+            ("without_skill", "pass_rate", 0.9),
+            ("with_skill", "tokens", 4850),
+        )
+    ]
+    text = markdown(workspace(runs=balanced(), stated=stated))
+    assert "1 of the 3 figures of iteration-1/benchmark.json do not agree with the runs." in text
+    (_, row) = rows_of(text, "Stated, and what the runs give")
+    assert row[:2] + row[3:] == ["without_skill", "Pass rate, mean", "0.9", "0.4375"]
+
+
+def test_what_it_cost_is_added_up():
+    rows = [row | {"cost_usd": 0.25} for row in balanced()]
+    rows[0]["cost_usd"] = None
+    assert rows_of(markdown(workspace(runs=rows)), "All runs added up") == [
+        ["", "with_skill", "without_skill", "Together"],
+        ["Time", "4 min 32 s (n = 4)", "3 min 40 s (n = 4)", "8 min 12 s (n = 8)"],
+        ["Tokens", "19,400 (n = 4)", "12,600 (n = 4)", "32,000 (n = 8)"],
+        ["Cost", "$0.7500 (n = 3)", "$1.00 (n = 4)", "$1.75 (n = 7)"],
+    ]
+
+
+def test_three_configurations_have_a_delta_each():
+    rows = [*balanced(), run("1", "old_skill", 1, 0.5), run("2", "old_skill", 1, 0.5)]
+    first, *_ = tables(markdown(workspace(runs=rows))).values()
+    assert first[:2] == [
+        [
+            "Metric",
+            "with_skill",
+            "old_skill",
+            "without_skill",
+            "Delta with_skill",
+            "Delta old_skill",
+        ],
+        [
+            "Pass rate",
+            "81.3% (n = 4)",
+            "50% (n = 2)",
+            "43.8% (n = 4)",
+            "+37.5 pp (n = 2)",
+            "+6.3 pp (n = 2)",
+        ],
+    ]
+
+
+def test_one_configuration_stands_alone():
+    rows = [row for row in balanced() if row["configuration"] == "with_skill"]
+    text = markdown(workspace(runs=rows))
+    first, *_ = tables(text).values()
+    assert first[:2] == [["Metric", "with_skill"], ["Pass rate", "81.3% (n = 4)"]]
+    assert "There is nothing to compare: no baseline among the configurations: with_skill." in text
+
+
+def test_several_iterations_stand_side_by_side_first():
+    rows = [row | {"iteration": f"iteration-{n}"} for n in (1, 2) for row in balanced()]
+    text = markdown(workspace(runs=rows))
+    assert [name for tag, name in headings(text) if tag != "h3"] == [
+        "Benchmarks of tdd",
+        "tdd-workspace, tdd, iteration-1",
+        "tdd-workspace, tdd, iteration-2",
+    ]
+    first, *_ = tables(text).values()
+    assert [row[2] for row in first[1:]] == ["iteration-1", "iteration-2"]
+    assert first[1][3:] == [
+        "with_skill 81.3% (n = 4)",
+        "without_skill 43.8% (n = 4)",
+        "+37.5 pp (n = 2)",
+    ]
+
+
+def test_no_section_is_empty():
+    for ws in (
+        workspace(),
+        workspace(runs=balanced()),
+        workspace(runs=[run("1", "x", 1, None)]),
+        hostile(),
+    ):
+        text = markdown(ws)
+        assert not re.search(r"^#+ [^\n]+\n+(?=(#|\Z))", text, re.MULTILINE), text
+        assert not re.search(r"\b(nan|none|null|inf)\b", text.replace("none of", ""), re.IGNORECASE)
+
+
+def test_hostile_texts_stay_texts():
+    text = markdown(hostile())
+    tokens = READER.parse(text)
+    kinds = {token.type for token in tokens}
+    kinds |= {child.type for token in tokens for child in token.children or ()}
+    assert not kinds & {
+        "html_block",
+        "html_inline",
+        "link_open",
+        "image",
+        "code_inline",
+        "fence",
+        "hr",
+    }
+    assert not kinds & {"em_open", "strong_open", "s_open", "softbreak", "blockquote_open"}
+    names = [row[0] for row in rows_of(text, "Pass rate, by eval")[1:]]
+    seen = [" ".join(name.replace("\u202e", "").split()) for name in HOSTILE]
+    assert names == seen
+    assert all(len(row) == len(rows[0]) for rows in tables(text).values() for row in rows)

@@ -1,0 +1,63 @@
+"""Parts of a workspace, and folders that are safe whatever the names."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skill_eval_nb.report.slices import Slice, folders, slices
+from tests.report.made import HOSTILE, balanced, run, workspace
+
+NAMES = st.one_of(
+    st.sampled_from(
+        ["", ".", "..", "/", "../../etc", "a/b", "C:\\x", "nul", "a" * 300, "none", *HOSTILE]
+    ),
+    st.text(max_size=20),
+)
+
+
+@given(st.lists(st.builds(Slice, NAMES, NAMES, NAMES), unique=True, max_size=8))
+def test_folders_are_apart_and_below(parts):
+    found = folders(parts)
+    assert len(found) == len(parts)
+    assert len({str(folder).casefold() for folder in found}) == len(parts)
+    for folder in found:
+        assert not folder.is_absolute()
+        assert ".." not in folder.parts
+        for step in folder.parts:
+            assert 0 < len(step.encode()) < 256
+            assert not set(step) & set('<>:"/\\|?*\0\n')
+
+
+def test_one_part_needs_no_folder():
+    assert [str(folder) for folder in folders([Slice("w", "s", "iteration-1")])] == ["."]
+
+
+def test_the_skill_stands_between_where_a_workspace_has_several():
+    parts = [Slice("w", "a", "i"), Slice("w", "b", "i"), Slice("v", "a", "i")]
+    assert [str(folder) for folder in folders(parts)] == ["w/a/i", "w/b/i", "v/i"]
+
+
+def test_a_part_has_its_own_rows_and_problems():
+    rows = [row | {"iteration": f"iteration-{n}"} for n in (1, 2) for row in balanced()]
+    other = run("1", "with_skill", 1, 1.0, workspace="other")
+    problems = [
+        {"severity": "info", "code": "c", "message": "m", "workspace": name, "path": path}
+        for name, path in (
+            ("tdd-workspace", "tdd-workspace/iteration-1/eval-1"),
+            ("tdd-workspace", "tdd-workspace/iteration-2/eval-1"),
+            ("tdd-workspace", "tdd-workspace/evals.json"),
+            ("other", "other/iteration-1"),
+        )
+    ]
+    ws = workspace(runs=[*rows, other], problems=problems)
+    _, first, _ = places = slices(ws)
+    assert [(one.workspace, one.iteration) for one in places] == [
+        ("other", "iteration-1"),
+        ("tdd-workspace", "iteration-1"),
+        ("tdd-workspace", "iteration-2"),
+    ]
+    part = first.of(ws)
+    assert part.runs.height == len(rows) / 2
+    assert set(part.problems["path"]) == {
+        "tdd-workspace/iteration-1/eval-1",
+        "tdd-workspace/evals.json",
+    }
