@@ -135,12 +135,11 @@ def bargains(gains: Sequence[Row | None], meant: Metric) -> str:
     """Of several workspaces, in how many the quality is above the baseline's."""
     paired = [gain for gain in gains if gain]
     if not paired:
-        return f"{meant.title} of {count(len(gains), 'workspace')} without a baseline"
+        return f"{meant.title} of {count(len(gains), 'workspace')}: none has a baseline"
     above = sum(gain["estimate"] > 0 for gain in paired)
     n = n_of(*(sum(gain[side] for gain in paired) for side in ("n_runs", "n_runs_baseline")))
-    return (
-        f"{meant.title} is above the baseline in {above} of {count(len(paired), 'workspace')} ({n})"
-    )
+    every = count(len(paired), "comparison")
+    return f"{meant.title} is above the baseline in {above} of {every} ({n})"
 
 
 def expectations(pairs: Sequence[tuple[Row, Row]], sides: Sequence[str]) -> str:

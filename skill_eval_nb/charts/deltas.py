@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PLOT, DELTA, N = 440, 524, 600
 """Pixels: the plot's width, and where the columns right of it end."""
 ROW = 28
-EVALS = 60
+EVALS = 40
 """Evals that one chart holds."""
 NAMED = 4
 """Evals without a pair that the subtitle names."""
@@ -72,10 +72,12 @@ def deltas(
         f"{count(left, 'more eval')} with smaller deltas." if left else "",
         _unpaired([row for part in picked.parts for row in part.of(unpaired).to_dicts()]),
     ]
-    against = overall["baseline"].unique().to_list()
-    shades = colours([*overall["configuration"], *against], against)
+    comparisons = [comparison for _, comparison in compared]
+    shown = [row[side] for row in comparisons for side in ("configuration", "baseline")]
+    against = set(overall["baseline"])
+    shades = colours([*overall["configuration"], *against], against, shown)
     estimates = [one for part in picked.parts for one in part.of(paired)["estimate"]]
-    title = answers.deltas([comparison for _, comparison in compared], estimates, meant)
+    title = answers.deltas(comparisons, estimates, meant)
     return finish(_drawn(rows, shades, meant), title, notes)
 
 

@@ -47,8 +47,9 @@ def iterations(ws: Any) -> ChartType:
     if means.is_empty():
         return nothing("No pass rate or rubric score", why_none(ws, "pass rate or rubric score"))
     parts, more = part_by(means, SUITE)
-    shades = colours(means["configuration"], baselines(means))
     rows = {part: part.of(means).to_dicts() for part in parts}
+    shown = [row["configuration"] for own in rows.values() for row in own]
+    shades = colours(means["configuration"], baselines(means), shown)
     names = {part: sorted({row["iteration"] for row in rows[part]}, key=natural) for part in parts}
     long = any(len(own) > ITERATIONS for own in names.values())
     notes = [
@@ -145,7 +146,7 @@ def _panel(
         for name, label in zip(names, _labels(names), strict=True)
     ]
     x, hue = across("x", width), colour(shades, legend=False)
-    axis = alt.Axis(title=meant.axis, format=meant.style.ticks, tickCount=5)
+    axis = alt.Axis(title=meant.axis, format=meant.style.ticks, tickCount=5, grid=True)
     y = alt.Y("mean:Q", axis=axis, scale=scale_of(meant))
     about = tips(
         iteration="Iteration",

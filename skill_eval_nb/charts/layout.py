@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from .look import GRID, INK, SMALL_SIZE, SOFT, TEXT_SIZE
+from .look import GRID, INK, SMALL_SIZE, SOFT, TEXT_SIZE, width_of
 from .metrics import Metric
 from .text import called
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 Rows = Sequence[Row]
+WIDTH, NAME = 800, 260
+"""Pixels of a legend and of a name in it, at most."""
 HEADING, ROW = 32, 20
 """Pixels that a heading between rows takes, and a row of figures."""
 
@@ -63,10 +65,16 @@ def colour(
     """The configuration as colour, with its legend above the plot unless the rows name it."""
     import altair as alt
 
+    names = [called(name) for name in shades]
     above = alt.Legend(
-        orient="top", title=None, symbolType="circle", symbolOpacity=1, labelLimit=260
+        orient="top",
+        title=None,
+        symbolType="circle",
+        symbolOpacity=1,
+        labelLimit=NAME,
+        columns=max(WIDTH // (width_of(names, 40, NAME) + 40), 1),
     )
-    scale = alt.Scale(domain=[called(name) for name in shades], range=list(shades.values()))
+    scale = alt.Scale(domain=names, range=list(shades.values()))
     return alt.Color(f"{field}:N", scale=scale, legend=above if legend else None)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..stats.pairing import choose, side
 from .render import show_offline
-from .text import called, wrapped
+from .text import breadth, called, wrapped
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,7 +23,7 @@ FONT = "system-ui, 'Segoe UI', Helvetica, Arial, 'Liberation Sans', sans-serif"
 TITLE_SIZE, TEXT_SIZE, SMALL_SIZE = 16, 12, 11
 TITLE_LINE, SUBTITLE_LINE = 92, 140
 """Characters at which they break, so that they stay within a notebook's width, some 900 px."""
-LETTER = 6.3
+LETTER = 7.0
 """Pixels that a letter of a label takes, about."""
 
 CONFIG: dict[str, Any] = {
@@ -47,7 +47,7 @@ CONFIG: dict[str, Any] = {
     "legend": {
         "labelColor": INK,
         "labelFontSize": TEXT_SIZE,
-        "offset": 12,
+        "offset": 26,
         "symbolSize": 80,
     },
     "text": {"color": INK, "fontSize": TEXT_SIZE, "baseline": "middle"},
@@ -77,24 +77,28 @@ def baselines(frame: pl.DataFrame) -> set[str]:
     return {name for name in chosen if name is not None}
 
 
-def colours(configurations: Iterable[str], against: Iterable[str]) -> dict[str, str]:
-    """A colour for each configuration, the with-skill side first and the baseline last.
+def colours(
+    configurations: Iterable[str], against: Iterable[str], shown: Iterable[str]
+) -> dict[str, str]:
+    """A colour for each configuration `shown`, the with-skill side first and the baseline last.
 
     Orange is what others are compared `against`; blue is `with_skill`, else the first other.
+    A configuration has the same colour whichever others are shown.
 
-    >>> colours(["old_skill", "with_skill"], ["old_skill"])
+    >>> colours(["old_skill", "with_skill", "x"], ["old_skill"], ["old_skill", "with_skill"])
     {'with_skill': '#0072B2', 'old_skill': '#E69F00'}
     """
     names = sorted(set(configurations), key=side)
     others = sorted(set(names) - set(against), key=lambda name: (name != "with_skill", side(name)))
     row = (WITH_SKILL, *FURTHER)
     shades = {name: row[place % len(row)] for place, name in enumerate(others)}
-    return {name: shades.get(name, BASELINE) for name in names}
+    seen = set(shown)
+    return {name: shades.get(name, BASELINE) for name in names if name in seen}
 
 
 def width_of(names: Iterable[str], least: int, most: int) -> int:
     """Pixels that the longest of the labels takes, about, within bounds."""
-    longest = max((len(called(name)) for name in names), default=0)
+    longest = max((breadth(called(name)) for name in names), default=0)
     return int(min(max(longest * LETTER, least), most))
 
 
@@ -120,11 +124,12 @@ def subheading(text: str, story: str = "") -> Any:
 def nothing(what: str, why: str) -> ChartType:
     """The chart of nothing: what there is none of, and why."""
     import altair as alt
+    import polars as pl
 
     lines = wrapped(why, SUBTITLE_LINE)
     rows = [{"line": line, "y": 9 + 17 * place} for place, line in enumerate(lines)]
     words = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(pl.DataFrame(rows))
         .mark_text(align="left", color=SOFT)
         .encode(text="line:N", x=alt.value(0), y=alt.Y("y:Q", scale=None, axis=None))
     )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SUITE = ["workspace", "skill"]
 GROUP = [*SUITE, "iteration"]
+NAMES = [*GROUP, "eval_id", "eval_name", "configuration", "layer", "text"]
 PARTS = 6
 """Parts that one chart holds."""
 NO_ITERATION = "none"
@@ -42,12 +43,13 @@ class Picked:
 
 
 def as_polars(table: Any) -> pl.DataFrame:
-    """A table in polars whatever kind it is in; keys that a table made by hand lacks are empty."""
+    """A table in polars whatever kind it is in; names that a table made by hand lacks are empty."""
     import narwhals as nw
     import polars as pl
 
     frame = nw.from_native(table, eager_only=True).to_polars()
-    return frame.with_columns(pl.col(GROUP).fill_null(""))
+    known = [name for name in NAMES if name in frame.columns]
+    return frame.with_columns(pl.col(known).fill_null(""))
 
 
 def pick(
@@ -118,13 +120,11 @@ def part_by(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[tuple[Part, ...],
     sizes = frame.group_by(keys).len().rows()
     order = sorted(sizes, key=lambda row: [natural(name) for name in row[:-1]])
     most = sorted(order, key=lambda row: -row[-1])[:PARTS]
-    shown = [row[:-1] for row in order if row in most]
-    varied = [place for place in range(len(keys)) if len({row[place] for row in shown}) > 1]
-    parts = tuple(
-        Part(_heading([row[place] for place in varied]), tuple(zip(keys, row, strict=True)))
-        for row in shown
-    )
-    more = f"The {len(shown)} with most rows are shown, of {len(order)}; ws.select(…) shows others."
+    shown = [dict(zip(keys, row[:-1], strict=True)) for row in order if row in most]
+    alone = len(shown) == 1
+    parts = tuple(Part("" if alone else _heading(own, shown), tuple(own.items())) for own in shown)
+    what = "workspaces" if len({row[0] for row in order}) > 1 else "iterations"
+    more = f"{len(shown)} of {len(order)} {what} are shown, those with most rows: see ws.select(…)."
     return parts, more if len(shown) < len(order) else ""
 
 
@@ -139,5 +139,9 @@ def _last(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.filter(place == place.max().over(SUITE))
 
 
-def _heading(names: Sequence[str]) -> str:
-    return " · ".join(called(name) for name in names if name != NO_ITERATION)
+def _heading(own: dict[str, str], every: Sequence[dict[str, str]]) -> str:
+    """What tells the part from the others; its skill only where the workspace holds several."""
+    skills = {part["skill"] for part in every if part["workspace"] == own["workspace"]}
+    said = [key for key in own if len({part[key] for part in every}) > 1]
+    names = [own[key] for key in said if key != "skill" or len(skills) > 1]
+    return " · ".join(called(name) for name in names if name != NO_ITERATION) or "(no iteration)"

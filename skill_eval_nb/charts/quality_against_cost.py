@@ -62,7 +62,8 @@ def quality_against_cost(
     known = {part: [c for c in COSTS if frame[c].count()] for part, frame in frames.items()}
     most = max(map(len, known.values()))
     crowded = sum(frame.height for frame in frames.values()) > MANY
-    shades = colours(runs["configuration"], baselines(runs))
+    shown = {name for frame in frames.values() for name in frame["configuration"]}
+    shades = colours(runs["configuration"], baselines(runs), shown)
     named = {called(name): shade for name, shade in shades.items()}
     gains = as_polars(stats.deltas(ws, quality)).drop_nulls("estimate")
     first = {part: next(iter(part.of(gains).to_dicts()), None) for part in frames}

@@ -63,7 +63,8 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
         "A run's score is the mean over its judgings. Bars are the means of the runs, n the runs.",
         f"{count(left, 'more dimension')} with smaller differences." if left else "",
     ]
-    shades = colours(runs["configuration"], baselines(runs))
+    shown = [lane["configuration"] for lane in lanes]
+    shades = colours(runs["configuration"], baselines(runs), shown)
     return finish(_drawn(lanes, packed, shades), answers.rubric_dimensions(lanes), notes)
 
 

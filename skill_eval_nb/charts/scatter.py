@@ -57,7 +57,7 @@ def panel(
     y = alt.Y(
         "y:Q",
         scale=scale_of(quality),
-        axis=alt.Axis(title=title, format=quality.style.ticks, tickCount=5),
+        axis=alt.Axis(title=title, format=quality.style.ticks, tickCount=5, grid=True),
     )
     hue = colour(shades, legend=False)
     about = NAMES | {"y": (quality.title, quality.style.tip), "x": (cost.title, cost.style.tip)}

@@ -90,6 +90,20 @@ def listed(texts: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def wrapped(text: str, characters: int) -> list[str]:
-    """The text in lines of so many characters; names with hyphens stay whole."""
+def breadth(text: str) -> int:
+    """How many letters wide a text is: those of Chinese, Japanese and Korean count twice.
+
+    >>> breadth("abc"), breadth("技能")
+    (3, 4)
+    """
+    return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text)
+
+
+def wrapped(text: str, letters: int) -> list[str]:
+    """The text in lines of so many letters; names with hyphens stay whole.
+
+    >>> wrapped("技能技能", 4)
+    ['技能', '技能']
+    """
+    characters = max(letters * len(text) // max(breadth(text), 1), 1)
     return textwrap.wrap(text, characters, break_on_hyphens=False)

@@ -42,7 +42,7 @@ def whole(ws: Workspace, every: Sequence[Reported]) -> Section:
     if not every:
         return section(
             "Nothing to report",
-            [Paragraph("No run and no benchmark.json was found."), *problem_parts(ws)],
+            [Paragraph("No run, no benchmark.json and no eval was found."), *problem_parts(ws)],
         )
     if len(every) == 1:
         return every[0].said

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ..documents import to_json
 from ..documents.dialects import form_of, write
 from ..tables import TABLES
-from ..workspace.write import write_atomic
+from ..workspace import write_atomic
 from .benchmark import document
 from .compose import Reported, reported, whole
 from .fit import fit

@@ -112,23 +112,23 @@ def _part(part: Part, name: str) -> str:
 
 
 def _table(table: Table) -> str:
+    classes = [_class(place, table) for place in range(len(table.header))]
     head = "".join(
-        f'<th scope="col"{_side(place, table)}>{escape(cell)}</th>'
-        for place, cell in enumerate(table.header)
+        f'<th scope="col"{kind}>{escape(cell)}</th>'
+        for kind, cell in zip(classes, table.header, strict=True)
     )
-    rows = "\n".join(f"<tr>{_row(row, table)}</tr>" for row in table.rows)
+    rows = "\n".join(f"<tr>{_row(row, classes)}</tr>" for row in table.rows)
+    caption = escape(table.caption)
     return (
-        f'<div class="wide"><table>\n<caption>{escape(table.caption)}</caption>\n'
+        f'<div class="wide" role="region" aria-label="{caption}" tabindex="0">'
+        f"<table>\n<caption>{caption}</caption>\n"
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table></div>"
     )
 
 
-def _row(row: tuple[Cell, ...], table: Table) -> str:
-    first = f'<th scope="row"{_side(0, table)}>{_cell(row[0])}</th>'
-    rest = (
-        f"<td{_side(place, table)}>{_cell(cell)}</td>" for place, cell in enumerate(row) if place
-    )
-    return first + "".join(rest)
+def _row(row: tuple[Cell, ...], classes: list[str]) -> str:
+    first, *rest = (f"{kind}>{_cell(cell)}" for kind, cell in zip(classes, row, strict=True))
+    return f'<th scope="row"{first}</th>' + "".join(f"<td{cell}</td>" for cell in rest)
 
 
 def _cell(cell: Cell) -> str:
@@ -137,7 +137,7 @@ def _cell(cell: Cell) -> str:
     return escape(cell.shown) + ("" if cell.n is None else f" <small>n = {cell.n:,}</small>")
 
 
-def _side(place: int, table: Table) -> str:
+def _class(place: int, table: Table) -> str:
     """The class of a column: figures, or texts that are too short to be broken."""
     if place >= table.labels:
         return ' class="figure"'

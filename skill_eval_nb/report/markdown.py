@@ -25,7 +25,7 @@ def markdown(ws: Workspace) -> str:
     >>> print(markdown(Workspace.from_tables({})))
     # Nothing to report
     <BLANKLINE>
-    No run and no benchmark.json was found.
+    No run, no benchmark.json and no eval was found.
     <BLANKLINE>
     """
     return render(whole(ws, reported(ws)))

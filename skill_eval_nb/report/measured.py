@@ -107,8 +107,9 @@ def _stated(place: Slice, part: Workspace) -> Measured:
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for row in part.polars("stated").iter_rows(named=True):
         key = row["configuration"], row["metric"]
-        statistic = "mean" if row["statistic"] == "value" else row["statistic"]
-        rows.setdefault(key, {})[statistic] = row["value"]
+        figures = rows.setdefault(key, {})
+        if row["value"] is not None:
+            figures["mean" if row["statistic"] == "value" else row["statistic"]] = row["value"]
     names = dict.fromkeys(name for name, _ in rows if name != DELTA)
     baseline, _ = choose(names)
     compared = [name for name in names if name != baseline]

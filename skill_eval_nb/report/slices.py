@@ -58,11 +58,18 @@ class Slice:
 
 
 def slices(ws: Workspace) -> list[Slice]:
-    """Every iteration that has runs or stated figures, `iteration-10` after `iteration-9`."""
+    """Every iteration that has runs or stated figures, `iteration-10` after `iteration-9`.
+
+    Where there are none at all, the eval suites that wait for their first run.
+    """
+    import polars as pl
+
     names = ("workspace", "skill", "iteration")
-    tables = (ws.polars("runs"), ws.polars("stated"))
+    tables = [ws.polars(name).select(names) for name in ("runs", "stated")]
+    if not any(table.height for table in tables):
+        tables = [ws.polars("evals").with_columns(iteration=pl.lit(NO_ITERATION)).select(names)]
     return sorted(
-        {Slice(*row) for table in tables for row in table.select(names).unique().iter_rows()},
+        {Slice(*row) for table in tables for row in table.unique().iter_rows()},
         key=lambda one: [natural(name) for name in (one.workspace, one.skill, one.iteration)],
     )
 

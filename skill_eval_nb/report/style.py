@@ -48,6 +48,7 @@ svg { display: block; max-width: 100%; height: auto; overflow: visible; }
   :root {
     color-scheme: light;
     --page: #fff; --ink: #000; --soft: #333; --faint: #555; --line: #bbb; --grid: #ddd;
+    --link: #000;
   }
   body { font-size: 10pt; }
   main { max-width: none; padding: 0; }

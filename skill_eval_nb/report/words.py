@@ -86,13 +86,13 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def with_n(shown: str, n: int | None) -> Figure:
+def with_n(shown: str, n: float | None) -> Figure:
     """A figure with the number it rests on; what is not known rests on nothing.
 
     >>> with_n("85%", 9), with_n("–", 0)
     (Figure(shown='85%', n=9), Figure(shown='–', n=None))
     """
-    return Figure(shown, None if shown == MISSING else n)
+    return Figure(shown, None if shown == MISSING or n is None else int(n))
 
 
 def listed(names: Iterable[str], most: int = 6) -> str:

@@ -33,13 +33,13 @@ from .rows import Rows, RunKey
 from .runs import figures
 from .stated import add_stated
 from .suites import add_suites
-from .texts import add_texts
+from .texts import Texts, text_columns
 
 if TYPE_CHECKING:
     import polars as pl
 
-PACK_AFTER = 256
-"""So many runs are read before their rows are packed into frames."""
+CHUNK = 256
+"""The texts of so many runs become rows at once: more would leave the processor's cache."""
 
 
 def assemble(layout: Layout, base: str, texts: bool, problems: Problems) -> dict[str, pl.DataFrame]:
@@ -80,7 +80,8 @@ def _add_runs(
     }
     told = stated_runs(who.benchmarks, who.index, on_disk, problems)
     met = Met(benchmarked)
-    for position, run in enumerate(layout.runs):
+    chunk: list[Texts] = []
+    for run in layout.runs:
         for place, number, documents in read_run(run, problems):
             side = _side(place, sides, files, who)
             run_id = side.run_id(number)
@@ -93,20 +94,31 @@ def _add_runs(
                 compare(run_id, row[1], stated_of_it[1], documents.path, problems)
             run_id = met.number(run_id, row, documents, problems)
             if run_id is not None:
-                _add_run(run_id, side, row, documents, who, texts, rows)
-        if position % PACK_AFTER == 0:
-            rows.pack()
+                key = _add_run(run_id, side, row, documents, who, rows)
+                if texts:
+                    chunk.append(Texts(key, documents, side.weights))
+        if len(chunk) >= CHUNK:
+            _add_texts(chunk, rows)
     for run_id, (key, documents) in told.items():
         side = _side_of(run_id, key, None, who)
         row = figures(documents, side.weights, problems)
         if not met.elsewhere(run_id, row, documents, problems):
-            _add_run(run_id, side, row, documents, who, texts, rows)
+            key = _add_run(run_id, side, row, documents, who, rows)
+            if texts:
+                chunk.append(Texts(key, documents, side.weights))
+    _add_texts(chunk, rows)
+
+
+def _add_texts(chunk: list[Texts], rows: Rows) -> None:
+    for table, values in text_columns(chunk).items():
+        rows.add_columns(table, values)
+    chunk.clear()
 
 
 class Side(NamedTuple):
     """What the runs of an eval and a configuration share."""
 
-    names: tuple[str, ...]
+    names: tuple[str, str, str, str, str, str]
     ids: tuple[str, str, str, str]
     weights: Mapping[str, float]
     model: str | None
@@ -129,8 +141,9 @@ def _side(place: Place, sides: dict[Place, Side], files: Files, who: Catalogue) 
 
 
 def _side_of(run_id: RunId, key: EvalKey, model: str | None, who: Catalogue) -> Side:
+    workspace, skill = who.names[run_id.workspace]
     return Side(
-        (*who.names[run_id.workspace], run_id.iteration, *key, run_id.configuration),
+        (workspace, skill, run_id.iteration, key.id, key.name, run_id.configuration),
         run_id[:4],
         who.weights.get((run_id.workspace, run_id.eval_id), {}),
         stated(model),
@@ -143,13 +156,11 @@ def _add_run(
     row: tuple[Any, ...],
     documents: RunDocuments,
     who: Catalogue,
-    texts: bool,
     rows: Rows,
-) -> None:
+) -> int:
     key = rows.key(RunKey(*side.names, run_id.number))
     rows["runs"].append((key, *row[:-1], who.below(documents.path)))
-    if texts:
-        add_texts(key, documents, side.weights, rows)
+    return key
 
 
 def _add_problems(problems: Problems, who: Catalogue, rows: Rows) -> None:

@@ -6,6 +6,7 @@ Nulls mean "not known", never 0. Keys (`workspace` … `run_number`) are never n
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -212,7 +213,12 @@ TABLES: dict[str, Table] = {
             (
                 *RUN_KEYS,
                 _text("expectation", "the expectation it is about", "it is about a missing one"),
-                _text("kind", "critique, vague, missing_coverage, suggested or overall", "never"),
+                _text(
+                    "kind",
+                    "critique, vague, missing_coverage, suggested, overall, or aggregate "
+                    "(collected over runs, and of no single one)",
+                    "never",
+                ),
                 _text("reason", "what is said", "never"),
             ),
         ),
@@ -350,7 +356,16 @@ def find(name: str) -> Table:
     KeyError: 'There is no table `run`. Did you mean `runs`? There are: evals, ...'
     """
     if name not in TABLES:
-        near = difflib.get_close_matches(name, TABLES, n=1)
-        hint = f" Did you mean `{near[0]}`?" if near else ""
+        hint = did_you_mean(name, TABLES)
         raise KeyError(f"There is no table `{name}`.{hint} There are: {', '.join(TABLES)}.")
     return TABLES[name]
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of an error about a name: the nearest known one, or nothing.
+
+    >>> did_you_mean("expectatoins", TABLES)
+    ' Did you mean `expectations`?'
+    """
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" Did you mean `{near[0]}`?" if near else ""

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 Backend = Literal["polars", "pandas"]
 
+MANY = 1000
+"""In a column longer than this it pays to look for values that repeat."""
+
 
 def schema(table: Table) -> dict[str, Any]:
     """The polars types of a table's columns."""
@@ -45,13 +48,29 @@ def columns(rows: Sequence[tuple[Any, ...]], width: int) -> Sequence[Sequence[An
 
 
 def series(name: str, values: Sequence[Any], type_: Any) -> pl.Series:
-    """A column; half surrogate pairs, which no UTF-8 text can hold, become `�`."""
+    """A column; half surrogate pairs, which no UTF-8 text can hold, become `\ufffd`.
+
+    Texts that come again and again are kept once.
+    """
     import polars as pl
 
+    if len(values) > MANY:
+        if values.count(None) == len(values):
+            return pl.Series(name, [None], type_).new_from_index(0, len(values))
+        if type_ == pl.String and _repeats(values):
+            place = {value: index for index, value in enumerate(dict.fromkeys(values))}
+            places = pl.Series(list(map(place.__getitem__, values)), dtype=pl.UInt32)
+            return series(name, list(place), type_).gather(places)
     try:
         return pl.Series(name, values, type_)
     except UnicodeEncodeError:
         return pl.Series(name, [_whole(value) for value in values], type_)
+
+
+def _repeats(values: Sequence[Any]) -> bool:
+    """Whether a sample of the values has many of them several times."""
+    sample = values[:: len(values) // MANY]
+    return len(set(sample)) < len(sample) / 2
 
 
 def _whole(value: Any) -> Any:

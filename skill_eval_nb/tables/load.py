@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from skill_eval_nb.workspace import PathLike, Problems, find
 
 from .assemble import assemble
 from .frames import Backend
+from .layers import single_layers
 from .workspace import Workspace
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def load(path: PathLike | Iterable[PathLike], backend: Backend = "polars") -> Workspace:
@@ -32,6 +37,12 @@ def load(path: PathLike | Iterable[PathLike], backend: Backend = "polars") -> Wo
         raise ValueError(f"unknown backend {backend!r}: there are 'polars' and 'pandas'")
     found = find(path)
     met = tuple(found.problems)
-    return Workspace(
-        lambda texts: assemble(found.layout, found.base, texts, Problems(met)), found.base, backend
-    )
+
+    def read(texts: bool) -> dict[str, pl.DataFrame]:
+        frames = assemble(found.layout, found.base, texts, Problems(met))
+        if texts:
+            layers = single_layers(frames["runs"], frames["evals"])
+            frames["problems"] = frames["problems"].vstack(layers)
+        return frames
+
+    return Workspace(read, found.base, backend)

@@ -11,7 +11,7 @@ from .columns import RUN_KEYS, TABLES
 _PLACES = {
     column.name: position for position, column in enumerate(TABLES["runs"].columns[len(RUN_KEYS) :])
 }
-_COUNTS = slice(_PLACES["passed"], _PLACES["total"] + 1)
+_RESULTS = tuple(_PLACES[name] for name in ("passed", "failed", "total", "rubric_weighted_mean"))
 _MEASURED = tuple(_PLACES[name] for name in ("time_seconds", "tokens", "pass_rate"))
 
 
@@ -31,16 +31,17 @@ class Met:
     ) -> RunId | None:
         """The id under which to count a run on disk, or None for one that was counted.
 
-        Two folders with the same keys and the same counts are one run, kept twice; with
-        other counts the second is a further run.
+        Two folders with the same keys and the same results are one run, kept twice; with
+        other results, or other figures where neither has a result, the second is a further
+        run.
         """
-        path, counts = documents.path, row[_COUNTS]
-        known = self._runs.setdefault(run, (path, counts))
+        path, results = documents.path, _results(row)
+        known = self._runs.setdefault(run, (path, results))
         if known[0] == path:
             if self._benchmarked:
                 self._remember(run, row, path)
             return run
-        if known[1] == counts:
+        if known[1] == results:
             problems.add(
                 "info", "duplicate-run", path, f"the same run as in {known[0]}; counted once"
             )
@@ -81,6 +82,12 @@ class Met:
             where="$.runs",
         )
         return True
+
+
+def _results(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The verdicts and the rubric score of a run; all its figures where it has neither."""
+    results = tuple([row[place] for place in _RESULTS])
+    return row[: _PLACES["path"]] if results.count(None) == len(results) else results
 
 
 def _fingerprint(run: RunId, row: tuple[Any, ...]) -> tuple[Any, ...] | None:

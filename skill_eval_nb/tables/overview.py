@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.workspace import UNSTATED, natural
+from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, natural
+
+from .columns import TABLES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,47 +43,74 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The facts of a workspace view."""
+    """The facts of a workspace view.
+
+    `statuses` and `severities` count the runs and the problems, `rows` the rows of the tables
+    that have some. A step is code to run next, and why.
+    """
 
     path: str
     lines: tuple[Line, ...]
+    statuses: dict[str, int]
     severities: dict[str, int]
     problems: tuple[Kind, ...]
     next_steps: tuple[tuple[str, str], ...]
+    rows: dict[str, int]
 
 
 def overview(ws: Workspace) -> Overview:
     """Count what a workspace holds, and say what to look at next."""
-    problems = ws.polars("problems")
+    frames = {name: ws.polars(name) for name in TABLES}
+    severities = dict(frames["problems"]["severity"].value_counts().iter_rows())
     return Overview(
         ws.path,
-        tuple(_lines(ws)),
-        {one: problems.filter(problems["severity"] == one).height for one in SEVERITIES},
-        tuple(_kinds(problems)),
-        tuple(_next_steps(ws)),
+        tuple(_lines(frames)),
+        _statuses(frames["runs"]),
+        {one: severities.get(one, 0) for one in SEVERITIES},
+        tuple(_kinds(frames["problems"])),
+        tuple(_next_steps(frames)),
+        {name: frame.height for name, frame in frames.items() if frame.height},
     )
 
 
-def _lines(ws: Workspace) -> list[Line]:
-    runs, evals = ws.polars("runs"), ws.polars("evals")
-    names = dict.fromkeys([*runs["workspace"].unique(), *evals["workspace"].unique()])
+def counted(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "run"), counted(1200, "run")
+    ('1 run', '1,200 runs')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _lines(frames: dict[str, pl.DataFrame]) -> list[Line]:
+    """A line a workspace: every one that some table speaks of."""
+    skills = {
+        workspace: skill
+        for frame in frames.values()
+        if "skill" in frame.columns
+        for workspace, skill in frame.select("workspace", "skill").unique().iter_rows()
+    }
+    runs, evals = frames["runs"], frames["evals"]
     lines = []
-    for name in sorted(names, key=natural):
+    for name in sorted(skills, key=natural):
         mine = runs.filter(runs["workspace"] == name)
         defined = evals.filter(evals["workspace"] == name)
-        skills = [*mine["skill"].head(1), *defined["skill"].head(1)]
-        statuses = dict(mine["status"].value_counts().iter_rows())
         lines.append(
             Line(
                 name,
-                skills[0],
-                tuple(sorted(mine["iteration"].unique(), key=natural)),
+                skills[name],
+                tuple(sorted(set(mine["iteration"]) - {NO_ITERATION}, key=natural)),
                 tuple(mine["configuration"].unique(maintain_order=True)),
                 len({*mine["eval_id"], *defined["eval_id"]}),
-                {status: statuses[status] for status in STATUSES if status in statuses},
+                _statuses(mine),
             )
         )
     return lines
+
+
+def _statuses(runs: pl.DataFrame) -> dict[str, int]:
+    counts = dict(runs["status"].value_counts().iter_rows())
+    return {status: counts[status] for status in STATUSES if status in counts}
 
 
 def _kinds(problems: pl.DataFrame) -> list[Kind]:
@@ -93,30 +122,33 @@ def _kinds(problems: pl.DataFrame) -> list[Kind]:
     return sorted(kinds, key=lambda kind: (SEVERITIES.index(kind.severity), -kind.count, kind.code))
 
 
-def _next_steps(ws: Workspace) -> list[tuple[str, str]]:
-    """What to look at next: code, and why."""
-    runs, problems = ws.polars("runs"), ws.polars("problems")
+def _next_steps(frames: dict[str, pl.DataFrame]) -> list[tuple[str, str]]:
+    """What to look at next, errors first."""
+    runs, problems = frames["runs"], frames["problems"]
     steps: list[tuple[str, str]] = []
-    errors = problems.filter(problems["severity"] == "error").height
-    if errors:
-        steps.append(("ws.problems", f"{errors} things on disk could not be used"))
+    if errors := problems.filter(problems["severity"] == "error").height:
+        steps.append(("ws.problems", f"{counted(errors, 'thing')} on disk could not be used"))
     waiting = runs.filter(runs["status"].is_in(["executed", "errored", "ungraded"])).height
     if waiting:
-        steps.append(("ws.runs", f"{waiting} runs have no grading: they enter no rate"))
-    sides = set(runs["configuration"].unique()) - {UNSTATED}
+        has, enter = ("has", "it enters") if waiting == 1 else ("have", "they enter")
+        steps.append(("ws.runs", f"{counted(waiting, 'run')} {has} no grading: {enter} no rate"))
+    sides = set(runs["configuration"]) - {UNSTATED}
     if len(sides) > 1:
         steps.append(("sen.charts.deltas(ws)", "what the skill changes, eval by eval"))
     elif runs.height:
-        only = next(iter(sides), UNSTATED)
-        steps.append(
-            ("ws.runs", f"every run is of {only}: without a baseline nothing can be compared")
-        )
-    if ws.polars("rubric_scores").height:
-        steps.append(("sen.charts.rubric_dimensions(ws)", "how the rubric's dimensions vary"))
-    if ws.polars("expectations").height:
-        steps.append(("sen.charts.expectation_matrix(ws)", "which expectations tell something"))
-    if ws.polars("stated").height:
-        steps.append(("sen.stats.audit(ws)", "whether benchmark.json says what its runs give"))
-    if not runs.height and ws.polars("evals").height:
+        all_of = f"every run is of {sides.pop()}" if sides else "no run names its configuration"
+        steps.append(("ws.runs", f"{all_of}: without a baseline nothing can be compared"))
+    for table, code, why in _STEPS:
+        if frames[table].height:
+            steps.append((code, why))
+    if not runs.height and frames["evals"].height:
         steps.append(("ws.evals", "there are evals here, and no runs yet"))
     return steps
+
+
+_STEPS = (
+    ("rubric_scores", "sen.charts.rubric_dimensions(ws)", "how the rubric's dimensions vary"),
+    ("expectations", "sen.charts.expectation_matrix(ws)", "which expectations tell something"),
+    ("stated", "sen.stats.audit(ws)", "whether benchmark.json says what its runs give"),
+)
+"""A table, what to look at where it has rows, and why."""

@@ -21,8 +21,9 @@ from .rows import Rows, RunKey
 
 
 class Home(NamedTuple):
-    """Where a document belongs: the workspace's folder, its name and skill, the iteration, and
-    the configurations of the runs there.
+    """Where a document belongs: its workspace's folder, name and skill, and its iteration.
+
+    `configurations` are those of the runs there.
     """
 
     folder: str
@@ -225,7 +226,7 @@ def _add_aggregate(home: Home, document: SuggestionAggregate, rows: Rows) -> Non
             key,
             one.assertion,
             "aggregate",
-            f"{one.reason} (said {one.frequency} times)"
+            f"{one.reason} (said {'once' if one.frequency == 1 else f'{one.frequency} times'})"
             + (f" Proposed: {one.action}" if one.action else ""),
         )
         for one in document.suggestions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .columns import RUN_KEYS, TABLES
@@ -10,9 +10,6 @@ from .frames import columns, schema, series
 
 if TYPE_CHECKING:
     import polars as pl
-
-ENOUGH = 50_000
-"""Rows after which a table's tuples are packed into a frame, so that memory stays low."""
 
 
 class RunKey(NamedTuple):
@@ -55,29 +52,45 @@ class Rows:
         for row in self._rows["runs"]:
             yield self._keys[row[0]], row[1], row[-1]
 
-    def pack(self) -> None:
-        """Pack the tables that have grown large."""
-        for name, rows in self._rows.items():
-            if len(rows) >= ENOUGH:
-                self._pack(name)
+    def add_columns(self, table: str, values: list[list[Any]]) -> None:
+        """Add many rows of a table at once, given as columns."""
+        if values[0]:
+            self._pack_columns(table, values)
 
-    def _pack(self, name: str) -> None:
+    def _pack(self, table: str) -> None:
+        """Pack the tuples of a table into a frame, so that memory stays low."""
+        rows = self._rows[table]
+        self._pack_columns(table, columns(rows, len(_layout(table)[0])))
+        rows.clear()
+
+    def _pack_columns(self, table: str, values: Sequence[Sequence[Any]]) -> None:
         import polars as pl
 
-        names, types = _layout(name)
-        values = columns(self._rows[name], len(names))
-        self._packed[name].append(
+        names, types = _layout(table)
+        self._packed[table].append(
             pl.DataFrame(
-                [
-                    series(column, one, types[column])
-                    for column, one in zip(names, values, strict=True)
-                ]
+                [series(name, one, types[name]) for name, one in zip(names, values, strict=True)]
             )
         )
-        self._rows[name].clear()
 
-    def frames(self, names: list[str]) -> dict[str, pl.DataFrame]:
+    def frames(self, tables: list[str]) -> dict[str, pl.DataFrame]:
         """The tables as frames, in the order they were collected."""
+        import polars as pl
+
+        shared, keys = self._key_frame()
+        frames = {}
+        for table in tables:
+            self._pack(table)
+            frame = pl.concat(self._packed.pop(table))
+            if is_run_level(table):
+                parts = [keys[frame["key"]], frame.drop("key")]
+                frame = pl.concat(parts, how="horizontal").with_columns(shared)
+            frames[table] = frame.select(TABLES[table].names)
+        return frames
+
+    def _key_frame(self) -> tuple[list[pl.Expr], pl.DataFrame]:
+        """The keys by their index; those that are the same everywhere as constants, which take
+        no room."""
         import polars as pl
 
         types = schema(TABLES["runs"])
@@ -87,16 +100,11 @@ class Rows:
                 for column, values in zip(RUN_KEYS, columns(self._keys, len(RUN_KEYS)), strict=True)
             ]
         )
-        frames = {}
-        for name in names:
-            self._pack(name)
-            frame = pl.concat(self._packed.pop(name))
-            if is_run_level(name):
-                frame = pl.concat(
-                    [keys[frame["key"]], frame.drop("key")], how="horizontal", rechunk=False
-                )
-            frames[name] = frame
-        return frames
+        same = [name for name in keys.columns if keys.height and keys[name].n_unique() == 1]
+        shared = [
+            pl.lit(keys[name][0], types[name]).alias(name) for name in same[: len(RUN_KEYS) - 1]
+        ]
+        return shared, keys.drop(same[: len(RUN_KEYS) - 1])
 
 
 def is_run_level(table: str) -> bool:

@@ -80,8 +80,8 @@ def _compare(summary: Summary, rate: float, passed: int, path: str, problems: Pr
             "warning",
             "disagree",
             path,
-            f"the summary says {_percent(summary.pass_rate)} ({summary.passed} passed), the verdicts "
-            f"say {_percent(rate)} ({passed} passed); the verdicts were used",
+            f"the summary says {_percent(summary.pass_rate)} ({summary.passed} passed), the "
+            f"verdicts say {_percent(rate)} ({passed} passed); the verdicts were used",
             where="$.summary",
         )
 
@@ -166,8 +166,9 @@ def _mean_scores(documents: RunDocuments) -> list[tuple[str, float, float | None
 def efficiency(
     structural: float | None, graded: float | None, rubric: float | None
 ) -> float | None:
-    """`overall_efficiency`: the mean of the structural (else the graded) pass rate and the
-    normalized rubric score; with one of the two missing, the other.
+    """`overall_efficiency`: the mean of two rates, or the one that is known.
+
+    They are the structural (else the graded) pass rate and the normalized rubric score.
     """
     checks = graded if structural is None else structural
     if checks is None or rubric is None:

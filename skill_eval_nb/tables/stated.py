@@ -15,6 +15,11 @@ from .rows import Rows, RunKey
 DELTA = "delta"
 """The key of `run_summary` that holds differences and is no configuration."""
 
+RATES = frozenset(("pass_rate", "rubric_normalized", "overall_efficiency"))
+
+Figures = dict[str, float | str]
+"""What is stated of a metric: statistic to figure."""
+
 
 def add_stated(names: tuple[str, str], one: Stating, path: str, rows: Rows) -> None:
     """Add the figures that a benchmark states to the table `stated`, and its notes to `notes`."""
@@ -22,59 +27,89 @@ def add_stated(names: tuple[str, str], one: Stating, path: str, rows: Rows) -> N
         key = rows.key(RunKey(*names, one.iteration, UNSTATED, UNSTATED, UNSTATED, 0))
         rows["notes"].extend((key, "analyst", text) for text in one.document.notes)
     for configuration, summary in one.document.run_summary.items():
-        for metric, statistic, value in _figures(summary, configuration == DELTA):
-            rows["stated"].append(
+        for metric, figures in _metrics(summary, configuration == DELTA):
+            values = _values(figures, metric)
+            rows["stated"].extend(
                 (
                     *names,
                     one.iteration,
                     configuration,
                     metric,
                     statistic,
-                    _number(value, metric),
-                    value if isinstance(value, str) else json.dumps(value),
+                    values[statistic],
+                    figure if isinstance(figure, str) else json.dumps(figure),
                     path,
                 )
+                for statistic, figure in figures.items()
             )
 
 
-def _figures(
-    summary: ConfigurationSummary, is_delta: bool
-) -> Iterator[tuple[str, str, float | str]]:
+def _metrics(summary: ConfigurationSummary, is_delta: bool) -> Iterator[tuple[str, Figures]]:
     for metric in summary.__struct_fields__:
         value = getattr(summary, metric)
         if metric == "rubric_dimensions":
             for dimension, stats in value.items():
-                yield from _statistics(f"rubric:{dimension}", stats, "mean")
+                yield f"rubric:{dimension}", _statistics(stats)
+        elif isinstance(value, Stats):
+            yield metric, _statistics(value)
         elif value is not None:
-            alone = "value" if is_delta or metric == "consistency" else "mean"
-            yield from _statistics(metric, value, alone)
+            yield metric, {"value" if is_delta or metric == "consistency" else "mean": value}
 
 
-def _statistics(
-    metric: str, value: Stats | float | str, alone: str
-) -> Iterator[tuple[str, str, float | str]]:
-    if not isinstance(value, Stats):
-        yield metric, alone, value
-        return
-    for statistic in value.__struct_fields__:
-        figure = getattr(value, statistic)
-        if figure is not None:
-            yield metric, statistic, figure
+def _statistics(stats: Stats) -> Figures:
+    every = {name: getattr(stats, name) for name in stats.__struct_fields__}
+    return {name: figure for name, figure in every.items() if figure is not None}
 
 
-_RATES = ("pass_rate", "rubric_normalized", "overall_efficiency")
+def _values(figures: Figures, metric: str) -> dict[str, float | None]:
+    """The figures as numbers, in the metric's unit.
+
+    No rate and no difference of rates is beyond 1: where one is, they are all in percent.
+
+    >>> _values({"mean": 78.5, "stddev": 0.5}, "pass_rate")
+    {'mean': 0.785, 'stddev': 0.005}
+    """
+    values = {name: _number(figure, metric) for name, figure in figures.items()}
+    plain = [abs(values[name] or 0) for name, one in figures.items() if not isinstance(one, str)]
+    if metric not in RATES or max(plain, default=0) <= 1:
+        return values
+    return {
+        name: value if value is None or isinstance(figures[name], str) else value / 100
+        for name, value in values.items()
+    }
 
 
-def _number(value: float | str, metric: str) -> float | None:
-    """The number in a figure as it was printed: the first one, in the metric's unit."""
-    if not isinstance(value, str):
-        in_percent = metric in _RATES and 1 < abs(value) <= 100
-        return value / 100 if in_percent else float(value)
-    found = re.match(r"\s*[+−-]?\s*\d[\d,]*(?:\.\d+)?\s*(?:%|pp|ms|s\b)?", value)
+_PRINTED = re.compile(
+    r"\s*(?P<sign>[+\-−–]?)\s*(?P<number>[~≈$]?[\d.][\d.,]*\s?(?:%|pp\b|[A-Za-z]+)?)\s*(?:[(,;±].*)?",
+    re.DOTALL,
+)
+"""A number with its unit, and perhaps a remark on it."""
+
+
+def _plain(figure: float, metric: str) -> float | None:
+    """A figure that is a number already; a share above 1 was written in percent."""
+    try:
+        value = float(figure)
+    except OverflowError:
+        return None
+    return value / 100 if metric in RATES and 1 < abs(value) <= 100 else value
+
+
+def _number(figure: float | str, metric: str) -> float | None:
+    """The number in a figure, however it was printed; None where a text says anything else.
+
+    >>> _number("-0.5s (3.9% faster)", "time_seconds"), _number("+9pp", "pass_rate")
+    (-0.5, 0.09)
+    >>> _number("about the same", "tokens")
+    """
+    if not isinstance(figure, str):
+        return _plain(figure, metric)
+    found = _PRINTED.fullmatch(figure)
     if not found:
         return None
-    unit = "rate" if metric in _RATES else "seconds" if metric == "time_seconds" else None
+    unit = "rate" if metric in RATES else "seconds" if metric == "time_seconds" else None
     try:
-        return read_number(found[0].replace(" ", ""), unit)
+        value = read_number(found["number"].strip(), unit)
     except Unreadable:
         return None
+    return -value if found["sign"] in ("-", "−", "–") and value else value

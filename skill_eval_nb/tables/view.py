@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from .overview import SEVERITIES, Line, Overview, overview
+from .overview import SEVERITIES, Overview, counted, overview
+from .style import STYLE
 
 if TYPE_CHECKING:
     from .workspace import Workspace
@@ -13,33 +15,19 @@ if TYPE_CHECKING:
 MOST_LINES = 12
 """More workspaces or kinds of problems than these are counted, not listed."""
 
-_STYLE = """
-.sen-ws{font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;
- color:var(--jp-ui-font-color1,#222);line-height:1.45;max-width:960px}
-.sen-ws h3{margin:0 0 2px;font-size:17px;font-weight:600}
-.sen-ws .sen-path{color:var(--jp-ui-font-color2,#666);margin-bottom:10px;overflow-wrap:anywhere}
-.sen-ws .sen-cards{display:flex;flex-wrap:wrap;gap:8px;margin:0 0 12px}
-.sen-ws .sen-card{border:1px solid var(--jp-border-color2,#ddd);border-radius:6px;padding:6px 12px;min-width:72px}
-.sen-ws .sen-card b{display:block;font-size:18px;font-weight:600}
-.sen-ws .sen-card span{color:var(--jp-ui-font-color2,#666)}
-.sen-ws table{border-collapse:collapse;margin:0 0 12px;font-size:13px}
-.sen-ws caption{text-align:left;font-weight:600;padding:0 0 4px}
-.sen-ws th,.sen-ws td{text-align:left;padding:3px 14px 3px 0;vertical-align:top;white-space:normal;
- border-bottom:1px solid var(--jp-border-color2,#e4e4e4);overflow-wrap:break-word;background:none}
-.sen-ws th{font-weight:500;color:var(--jp-ui-font-color2,#666)}
-.sen-ws td.sen-n{text-align:right;white-space:nowrap}
-.sen-ws .sen-error{color:#c0392b;font-weight:600}.sen-ws .sen-warning{color:#b9770e;font-weight:600}
-.sen-ws code{font-family:var(--jp-code-font-family,monospace);font-size:12px;background:none}
-.sen-ws ul{margin:2px 0 0;padding-left:18px}
-"""
+MOST_NAMES = {"iterations": 3, "configurations": 6}
+"""Of more than these only the first and the last are named."""
+
+NUMBERS = ("evals", "times")
+"""The columns that are aligned as numbers."""
 
 
 def html(ws: Workspace) -> str:
     """The notebook view; every text from the files is escaped."""
     facts = overview(ws)
     return (
-        f"<style>{_STYLE}</style><div class='sen-ws'>{_head(facts)}{_cards(facts)}"
-        f"{_workspaces(facts)}{_problems(facts)}{_next(facts)}</div>"
+        f"<style>{STYLE}</style><div class='sen-ws'>{_head(facts)}{_cards(facts)}"
+        f"{_workspaces(facts)}{_next(facts)}{_problems(facts)}{_tables(facts)}</div>"
     )
 
 
@@ -48,53 +36,64 @@ def text(ws: Workspace) -> str:
     facts = overview(ws)
     lines = [f"Workspace {facts.path}"]
     lines += [
-        f"  {line.workspace}: skill {line.skill}, {_plural(line.n_evals, 'eval')}, "
-        f"{_plural(sum(line.statuses.values()), 'run')} ({_statuses(line) or 'none'})"
+        f"  {line.workspace}: skill {line.skill}, {counted(line.n_evals, 'eval')}, "
+        + counted(sum(line.statuses.values()), "run")
+        + (f" ({_listed(line.statuses)})" if line.statuses else "")
         for line in facts.lines[:MOST_LINES]
     ]
     if len(facts.lines) > MOST_LINES:
-        lines.append(f"  … and {len(facts.lines) - MOST_LINES} more workspaces")
-    counted = ", ".join(_plural(facts.severities[one], one) for one in SEVERITIES if one != "info")
-    lines.append(f"  problems: {counted}, {facts.severities['info']} for information")
+        lines.append(f"  … and {counted(len(facts.lines) - MOST_LINES, 'more workspace')}")
+    errors, warnings, infos = (facts.severities[one] for one in SEVERITIES)
+    lines.append(
+        f"  problems: {counted(errors, 'error')}, {counted(warnings, 'warning')}, "
+        f"{infos:,} for information"
+    )
     return "\n".join(lines)
 
 
 def _head(facts: Overview) -> str:
     skills = sorted({line.skill for line in facts.lines})
     shown = ", ".join(skills[:3]) + (f" and {len(skills) - 3} more" if len(skills) > 3 else "")
-    title = (
-        f"{'Skill' if len(skills) == 1 else 'Skills'} {shown}"
-        if skills
-        else "Nothing evaluated yet"
-    )
+    title = f"{'Skill' if len(skills) == 1 else 'Skills'} {shown}" if skills else "Nothing here"
     return f"<h3>{escape(title)}</h3><div class='sen-path'>{escape(facts.path)}</div>"
 
 
 def _cards(facts: Overview) -> str:
+    """The counts, errors first; what there is none of has no card."""
     iterations = {(line.workspace, one) for line in facts.lines for one in line.iterations}
     configurations = {one for line in facts.lines for one in line.configurations}
-    runs: dict[str, int] = {}
-    for line in facts.lines:
-        for status, count in line.statuses.items():
-            runs[status] = runs.get(status, 0) + count
-    cards = [
-        (len(facts.lines), "workspaces") if len(facts.lines) > 1 else None,
-        (len(iterations), "iterations"),
-        (len(configurations), "configurations"),
-        (sum(line.n_evals for line in facts.lines), "evals"),
-        *((count, f"{status} runs") for status, count in runs.items()),
-        *(
-            (facts.severities[one], f"{one}s")
-            for one in ("error", "warning")
-            if facts.severities[one]
-        ),
+    counts = [
+        *((f"sen-{one}", facts.severities[one], one) for one in ("error", "warning")),
+        ("", len(facts.lines) if len(facts.lines) > 1 else 0, "workspace"),
+        ("", len(iterations), "iteration"),
+        ("", len(configurations), "configuration"),
+        ("", sum(line.n_evals for line in facts.lines), "eval"),
     ]
-    inner = "".join(
-        f"<div class='sen-card'><b>{card[0]:,}</b><span>{escape(card[1])}</span></div>"
-        for card in cards
-        if card is not None
+    cards = "".join(
+        f"<div class='sen-card {kind}'><b>{number:,}</b>{noun}{'' if number == 1 else 's'}</div>"
+        for kind, number, noun in counts
+        if number
     )
-    return f"<div class='sen-cards'>{inner}</div>"
+    return f"<div class='sen-cards'>{cards}{_runs(facts.statuses)}</div>"
+
+
+def _runs(statuses: dict[str, int]) -> str:
+    """The card of the runs, with a bar of how they ended."""
+    if not statuses:
+        return ""
+    every = sum(statuses.values())
+    parts = "".join(
+        f"<i class='sen-{status}' style='flex-grow:{count}'></i>"
+        for status, count in statuses.items()
+    )
+    legend = " ".join(
+        f"<span><i class='sen-{status}'></i>{count:,} {status}</span>"
+        for status, count in statuses.items()
+    )
+    return (
+        f"<div class='sen-card sen-runs'><b>{every:,}</b>{'run' if every == 1 else 'runs'}"
+        f"<div class='sen-bar'>{parts}</div><div class='sen-legend'>{legend}</div></div>"
+    )
 
 
 def _workspaces(facts: Overview) -> str:
@@ -102,10 +101,10 @@ def _workspaces(facts: Overview) -> str:
         (
             _cell(line.workspace),
             _cell(line.skill),
-            _cell(_names(line.iterations)),
-            _cell(_names(line.configurations)),
+            _cell(_names(line.iterations, MOST_NAMES["iterations"])),
+            _cell(_names(line.configurations, MOST_NAMES["configurations"])),
             _number(line.n_evals),
-            _cell(_statuses(line) or "none"),
+            _cell(_listed(line.statuses) or "none yet", "sen-tight"),
         )
         for line in facts.lines[:MOST_LINES]
     ]
@@ -113,52 +112,66 @@ def _workspaces(facts: Overview) -> str:
     return _table("What is here", heads, rows, len(facts.lines) - MOST_LINES)
 
 
+def _next(facts: Overview) -> str:
+    items = "".join(
+        f"<dt><code>{escape(code)}</code></dt><dd>{escape(why)}</dd>"
+        for code, why in facts.next_steps
+    )
+    return f"<h4>Look at next</h4><dl>{items}</dl>" if items else ""
+
+
 def _problems(facts: Overview) -> str:
     rows = [
         (
-            f"<td class='sen-{kind.severity}'>{kind.severity}</td>",
-            _cell(kind.code),
+            f"<td><span class='sen-pill sen-{kind.severity}'>{kind.severity}</span></td>",
+            _cell(kind.code, "sen-tight"),
             _number(kind.count),
-            _cell(f"{kind.path}: {kind.message}"),
+            f"<td><span class='sen-path'>{escape(kind.path)}</span><br>{escape(kind.message)}</td>",
         )
         for kind in facts.problems[:MOST_LINES]
     ]
-    heads = ("severity", "code", "how often", "the first one")
+    heads = ("severity", "code", "times", "the first one")
     return _table("Problems", heads, rows, len(facts.problems) - MOST_LINES)
 
 
-def _next(facts: Overview) -> str:
-    items = "".join(
-        f"<li><code>{escape(code)}</code> – {escape(why)}</li>" for code, why in facts.next_steps
+def _tables(facts: Overview) -> str:
+    """What can be asked for, and how much there is of it."""
+    items = " ".join(
+        f"<span><code>ws.{name}</code> {height:,}</span>" for name, height in facts.rows.items()
     )
-    return f"<div><b>Look at next</b><ul>{items}</ul></div>" if items else ""
+    return f"<h4>Tables, and their rows</h4><div class='sen-legend'>{items}</div>" if items else ""
 
 
-def _table(caption: str, heads: tuple[str, ...], rows: list[tuple[str, ...]], more: int) -> str:
+def _table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]], more: int) -> str:
     if not rows:
         return ""
-    head = "".join(f"<th scope='col'>{one}</th>" for one in heads)
+    head = "".join(
+        f"<th scope='col' class='{'sen-n' if one in NUMBERS else ''}'>{one}</th>" for one in heads
+    )
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
     if more > 0:
-        body += f"<tr><td colspan='{len(heads)}'>… and {more} more</td></tr>"
-    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        body += f"<tr><td colspan='{len(heads)}'>… and {more:,} more</td></tr>"
+    return f"<h4>{caption}</h4><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _cell(text: str) -> str:
-    return f"<td>{escape(text)}</td>"
+def _cell(content: str, kind: str = "") -> str:
+    return f"<td class='{kind}'>{escape(content)}</td>"
 
 
 def _number(value: int) -> str:
     return f"<td class='sen-n'>{value:,}</td>"
 
 
-def _names(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:4]) + (f" … {len(names)} in all" if len(names) > 4 else "")
+def _names(names: Sequence[str], most: int) -> str:
+    """Names in order, or the first and the last of many.
+
+    >>> _names(["a", "b"], 2), _names(["a", "b", "c"], 2)
+    ('a, b', 'a … c (3)')
+    """
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{names[0]} … {names[-1]} ({len(names):,})"
 
 
-def _statuses(line: Line) -> str:
-    return ", ".join(f"{count} {status}" for status, count in line.statuses.items())
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def _listed(statuses: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {status}" for status, count in statuses.items())

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .columns import TABLES, find
-from .frames import Backend, to_pandas, to_polars
+from .columns import RUN_KEYS, TABLES, did_you_mean, find
+from .frames import Backend, frame_of, to_pandas, to_polars
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,17 +33,20 @@ class Workspace:
     def from_tables(
         cls, tables: Mapping[str, Any], path: str = "", backend: Backend = "polars"
     ) -> Workspace:
-        """A workspace over given polars tables; those not given are empty.
+        """A workspace over given tables, polars or pandas; those not given are empty.
+
+        Columns that are not given are null, columns that no table has are left out.
+
+        Raises:
+            KeyError: for a name that is no table; the message names the nearest one.
 
         >>> ws = Workspace.from_tables({})
         >>> ws.runs.height, "pass_rate" in ws.runs.columns
         (0, True)
         """
-        frames = {
-            name: tables[name] if name in tables else to_polars(table, {})
-            for name, table in TABLES.items()
-        }
-        return cls(lambda texts: frames, path, backend)
+        given = {find(name).name: frame_of(table, name) for name, table in tables.items()}
+        empty = {name: to_polars(table, {}) for name, table in TABLES.items() if name not in given}
+        return cls(lambda _: {**given, **empty}, path, backend)
 
     def polars(self, name: str) -> pl.DataFrame:
         """A table as a polars frame, whatever the backend.
@@ -67,32 +69,41 @@ class Workspace:
         self.polars("problems")
         return {name: self.table(name) for name in TABLES}
 
-    def select(self, **keys: str) -> Workspace:
+    def select(self, **keys: str | int) -> Workspace:
         """The part of it with these keys, as a workspace of its own.
 
-        `ws.select(workspace="tdd-workspace", iteration="iteration-2")` keeps the rows with
-        these values in every table that has the columns.
+        `ws.select(workspace="tdd-workspace", iteration="iteration-2")` keeps, in every table
+        that has these columns, the rows with these values. Problems are kept where they are
+        of the workspace or of none.
+
+        Raises:
+            KeyError: for a key that no run has; the message names the nearest one.
 
         >>> Workspace.from_tables({}).select(iteration="iteration-2").runs.height
         0
         """
-        import polars as pl
+        known = {column.name: column.type for column in RUN_KEYS}
+        for key in keys:
+            if key not in known:
+                raise KeyError(f"Runs have no key `{key}`.{did_you_mean(key, known)}")
+        wanted = {key: str(value) if known[key] == "text" else value for key, value in keys.items()}
 
-        def reader(texts: bool) -> dict[str, pl.DataFrame]:
-            names = TABLES if texts else ("runs",)
-            return {
-                name: frame.filter(
-                    *(
-                        pl.col(key) == value
-                        for key, value in keys.items()
-                        if key in frame.columns and name != "problems"
+        def part(name: str) -> pl.DataFrame:
+            types = {column.name: column.type for column in TABLES[name].columns}
+            frame = self.polars(name)
+            for key, value in wanted.items():
+                if types.get(key) == known[key]:  # descriptions have an `iteration`, too: a number
+                    mine = frame[key] == value
+                    frame = frame.filter(
+                        mine | frame[key].is_null() if name == "problems" else mine
                     )
-                )
-                for name in names
-                for frame in (self.polars(name),)
-            }
+            return frame
 
-        return Workspace(reader, self.path, self.backend)
+        return Workspace(
+            lambda texts: {name: part(name) for name in (TABLES if texts else ("runs",))},
+            self.path,
+            self.backend,
+        )
 
     def __repr__(self) -> str:
         from .view import text
@@ -107,8 +118,7 @@ class Workspace:
     def __getattr__(self, name: str) -> Any:
         if name in TABLES:
             return self.table(name)
-        near = difflib.get_close_matches(name, [*TABLES, *dir(type(self))], n=1)
-        hint = f" Did you mean `{near[0]}`?" if near else ""
+        hint = did_you_mean(name, [*TABLES, *dir(type(self))])
         raise AttributeError(f"A Workspace has no `{name}`.{hint}")
 
     def __dir__(self) -> list[str]:

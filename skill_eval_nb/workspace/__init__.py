@@ -1,4 +1,4 @@
-"""Where evaluation files lie: finding, reading and safe writing; who is who; what could not be used."""
+"""Where evaluation files lie: finding, reading, checking, converting, safe writing."""
 
 from .benchmarks import RunId, Stating, Told, compare, stated_runs
 from .catalogue import Catalogue, below, catalogue

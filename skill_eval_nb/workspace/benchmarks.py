@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -76,7 +77,7 @@ def stating(
 
 
 def stated_runs(
-    benchmarks: Iterable[Stating], index: EvalIndex, on_disk: Set[RunId], problems: Problems
+    benchmarks: Iterable[Stating], index: EvalIndex, on_disk: AbstractSet[RunId], problems: Problems
 ) -> Told:
     """The runs that the benchmarks state, by the keys of the run on disk where there is one.
 
@@ -140,7 +141,7 @@ def compare(
         )
 
 
-def _renamed(told: Told, on_disk: Set[RunId], problems: Problems) -> Told:
+def _renamed(told: Told, on_disk: AbstractSet[RunId], problems: Problems) -> Told:
     """The same with configurations called as on disk.
 
     Some tools know two names for configurations only, and write with_skill and
@@ -173,7 +174,7 @@ def _renamed(told: Told, on_disk: Set[RunId], problems: Problems) -> Told:
     }
 
 
-def _renumbered(told: Told, on_disk: Set[RunId]) -> Told:
+def _renumbered(told: Told, on_disk: AbstractSet[RunId]) -> Told:
     """The same with sole runs of an eval and configuration fitted to those on disk.
 
     A sole one on disk is the same run, whatever its number. Where there are several on

@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-import re
-import shutil
+import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
 
-import msgspec
-
+from skill_eval_nb.documents import dump, to_json
 from skill_eval_nb.documents.dialects import DIALECTS, NoSuchDocument, write
-from skill_eval_nb.documents.encoding import to_json
 
+from .becoming import ALONE, all_pieces, target_of
 from .catalogue import Catalogue, catalogue
-from .checking import each_document
-from .files import Files, read_files
+from .files import read_files
 from .finding import PathLike, find
-from .homes import HOMES, Home
-from .identity import EvalKey
-from .layout import Layout, RunPlace
-from .names import NO_ITERATION, UNSTATED, eval_parts, natural, slug
-from .places import Place
+from .gathering import Run, gather_files, gather_run
+from .losses import together
+from .nearest import claim, main_of, nearest
+from .numbering import safe
+from .outputs import copy_outputs, has_outputs
 from .problems import Problems
+from .suited import at_home, suite_keys
+from .target import Piece, Target, run_names, unfit
 from .write import write_atomic
-
-
-class Piece(NamedTuple):
-    """A document on its way: its kind, where it was, its shared form, its path's names."""
-
-    kind: str
-    source: str
-    document: Any
-    names: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +40,22 @@ def convert(path: PathLike, to: str, out: PathLike) -> Converted:
 
     Files that a run has put out are copied. Several workspaces get a folder each. What the
     target cannot hold (documents, configurations, further runs, single fields) is told,
-    never silently left out; nothing below `path` is changed.
+    never silently left out. Nothing is written outside of `out`.
+
+    Args:
+        path: a workspace, a folder above several, or a single document.
+        to: one of the dialects.
+        out: a folder that is empty or does not exist; not one inside of a workspace.
+
+    Returns:
+        the files that were written, and the losses: an error where the target demands more
+        than is known, a warning where it cannot hold something, an info for fields that
+        no dialect knows.
 
     Raises:
-        FileNotFoundError, NothingToLoad: as `load`.
-        FileExistsError: `out` exists and is not empty.
+        FileNotFoundError: `path` does not exist.
+        NothingToLoad: there is no evaluation document.
+        FileExistsError: `out` exists and is not empty, or lies in what is to be converted.
         NoSuchDocument: there is no such dialect.
     """
     if to not in DIALECTS:
@@ -65,254 +66,90 @@ def convert(path: PathLike, to: str, out: PathLike) -> Converted:
     found = find(path)
     files = read_files(found.layout.files, found.problems)
     who = catalogue(found.layout, files, found.base, found.problems)
+    _refuse_inside(target, who.names)
     losses = Problems(one for one in found.problems if one.severity != "info")
-    written: list[Path] = []
-    for folder, (name, _) in who.names.items():
-        below = target / name if len(who.names) > 1 else target
-        pieces = list(_pieces(folder, found.layout, files, who, HOMES[to], to, losses))
-        written += _write(pieces, HOMES[to], to, below, losses)
-        _copy_outputs(folder, found.layout, who, HOMES[to], below)
-    return Converted(written, _together(losses))
+    suites = suite_keys(files, who)
+    beside = [at_home(one, suites) for one in gather_files(found.layout.files, losses)]
+    target.mkdir(parents=True, exist_ok=True)
+    written: dict[Path, bytes] = {}
+    copied: list[Path] = []
+    for workspace, below in zip(who.names, _folders(who, target), strict=True):
+        runs = [
+            run
+            for place in found.layout.runs
+            if place.place.workspace == workspace
+            for run in gather_run(place, losses)
+        ]
+        mine = [one for one in beside if one.place.workspace == workspace]
+        documents = [*mine, *(one for run in runs for one in run.documents)]
+        if main_of(nearest(documents)) == to:
+            claim(documents, to)
+        goal = target_of(workspace, to, runs, mine, who)
+        runs = [run for run in runs if _fits(run, goal, losses)]
+        for piece in all_pieces(mine, runs, suites, who, goal, losses):
+            _write(piece, goal, below, written, losses)
+        for run in runs:
+            copied += _copy(run, who, goal, below, losses)
+    return Converted([*written, *copied], together(losses))
 
 
-def _pieces(
-    folder: str,
-    layout: Layout,
-    files: Files,
-    who: Catalogue,
-    home: Home,
-    to: str,
-    losses: Problems,
-) -> Iterator[Piece]:
-    """The documents of a workspace, with ids as the target numbers them."""
-    numbering = _numbering(folder, who, home)
-    yield from _suite(folder, files, who, numbering)
-    runs = [run for run in layout.runs if run.place.workspace == folder]
-    for one in each_document(Layout(runs), Problems()):
-        run = next(run for run in runs if one.path.startswith(run.path) or one.path == run.grading)
-        names = _run_names(run, who, numbering, home, losses)
-        if names is not None:
-            yield Piece(one.kind, one.path, one.document, names)
-    for place, described in _metadata(folder, files, runs):
-        key = who.eval_of(place)
-        document = _with(described, eval_id=numbering[key].in_folders)
-        for configuration in _sides(place, runs, home):
-            names = _place_names(place, who, numbering, home) | {"configuration": configuration}
-            yield Piece("eval_metadata", place.eval, document, names)
-    yield from _benchmarks(folder, who, numbering, to)
-    counts: Counter[str] = Counter()
-    for kind, file, document in files.others:
-        if file.place.workspace == folder:
-            counts[kind] += 1
-            names = {"iteration": _iteration(file.place), "number": counts[kind]}
-            if kind == "feedback":
-                document = _renamed_feedback(document, file.place, who, numbering)
-            yield Piece(kind, file.path, document, names)
+def _refuse_inside(target: Path, workspaces: Iterable[str]) -> None:
+    real = f"{os.path.realpath(target)}/"
+    for folder in workspaces:
+        if real.startswith(f"{os.path.realpath(folder)}/"):
+            raise FileExistsError(f"{target} lies in {folder}; give a folder outside of it")
 
 
-class Number(NamedTuple):
-    """The ids of an eval in the target."""
-
-    in_suite: str | int
-    in_folders: str | int
-
-
-def _numbering(folder: str, who: Catalogue, home: Home) -> dict[EvalKey, Number]:
-    keys = [one.key for one in who.seen.get(folder, [])]
-    keys += [key for workspace, key, _ in who.definitions if workspace == folder]
-    for one in who.benchmarks:
-        if one.place.workspace == folder:
-            keys += [
-                EvalKey(str(run.eval_id), run.eval_name or str(run.eval_id))
-                for run in one.document.runs
-                if who.index.find(folder, one.iteration, str(run.eval_id), run.eval_name) is None
-            ]
-    ordered = sorted(dict.fromkeys(keys), key=lambda key: natural(key.id))
-    ids = list(dict.fromkeys(key.id for key in ordered))
-    return {
-        key: Number(
-            _id(key.id) if home.first_in_suite is None else home.first_in_suite + ids.index(key.id),
-            _id(key.id)
-            if home.first_in_folders is None
-            else home.first_in_folders + ids.index(key.id),
-        )
-        for key in ordered
-    }
+def _folders(who: Catalogue, target: Path) -> Iterator[Path]:
+    """A folder of its own for each workspace, where there are several."""
+    met: Counter[Path] = Counter()
+    for name, _ in who.names.values():
+        below = target.joinpath(*map(safe, name.split("/"))) if len(who.names) > 1 else target
+        met[below] += 1
+        yield below if met[below] == 1 else below.with_name(f"{below.name}-{met[below]}")
 
 
-def _id(text: str) -> str | int:
-    return int(text) if text.isdecimal() else text
+def _fits(run: Run, target: Target, losses: Problems) -> bool:
+    reason = unfit(target, run.place.configuration, run.number)
+    if reason is not None:
+        losses.add("warning", "loss", run.path, reason)
+    return reason is None
 
 
-def _suite(
-    folder: str, files: Files, who: Catalogue, numbering: dict[EvalKey, Number]
-) -> Iterator[Piece]:
-    suites = [suite for suite in files.suites if suite.workspace == folder]
-    keys = {id(definition): key for _, key, definition in who.definitions}
-    for number, suite in enumerate(suites, 1):
-        evals = [_with(one, id=numbering[keys[id(one)]].in_suite) for one in suite.document.evals]
-        document = _with(suite.document, evals=evals)
-        yield Piece("evals", suite.path, document, {"number": number})
-
-
-def _metadata(folder: str, files: Files, runs: list[RunPlace]) -> Iterator[tuple[Place, Any]]:
-    for eval_folder, described in files.metadata.items():
-        if eval_folder.workspace == folder:
-            yield Place(folder, eval_folder.iteration, eval_folder.folder), described
-
-
-def _sides(place: Place, runs: list[RunPlace], home: Home) -> list[str]:
-    """The configurations that an eval's metadata is written for; one where it stands above them."""
-    if "{configuration}" not in home.paths.get("eval_metadata", ""):
-        return [UNSTATED]
-    there = {
-        run.place.configuration
-        for run in runs
-        if (run.place.iteration, run.place.eval) == (place.iteration, place.eval)
-    }
-    return [side for side in home.sides or sorted(there) if side in there]
-
-
-def _run_names(
-    run: RunPlace, who: Catalogue, numbering: dict[EvalKey, Number], home: Home, losses: Problems
-) -> dict[str, Any] | None:
-    """The names in a run's paths, or None for a run that the target cannot hold."""
-    side = run.place.configuration
-    if home.sides is not None and side not in home.sides:
-        known = " and ".join(home.sides)
-        losses.add("warning", "loss", run.path, f"left out: runs of {side}; there is only {known}")
-        return None
-    if not home.runs and run.number != 1:
-        losses.add("warning", "loss", run.path, "left out: a side has one run only")
-        return None
-    return _place_names(run.place, who, numbering, home) | {
-        "configuration": side,
-        "run": run.number,
-    }
-
-
-def _place_names(
-    place: Place, who: Catalogue, numbering: dict[EvalKey, Number], home: Home
-) -> dict[str, Any]:
-    key = who.eval_of(place)
-    id_ = numbering[key].in_folders
-    name = slug(eval_parts(key.name)[1])
-    folder = home.eval_folder.format(id=id_, slug=name).rstrip("-")
-    if str(id_) == name or slug(str(id_)) == name:
-        folder = home.eval_folder.format(id=id_, slug="").rstrip("-")
-    return {"iteration": _iteration(place), "eval": _safe(folder), "id": _safe(str(id_))}
-
-
-def _iteration(place: Place) -> str:
-    return "iteration-1" if place.iteration == NO_ITERATION else place.iteration
-
-
-def _safe(name: str) -> str:
-    """A name that is one folder's name."""
-    return re.sub(r"[\\/\x00-\x1f]", "-", name) or "-"
-
-
-def _benchmarks(
-    folder: str, who: Catalogue, numbering: dict[EvalKey, Number], to: str
-) -> Iterator[Piece]:
-    """The benchmarks: one an iteration, or one for all where the target's file holds many."""
-    renumbered = []
-    for one in who.benchmarks:
-        if one.place.workspace != folder:
-            continue
-        runs = []
-        for run in one.document.runs:
-            id_ = str(run.eval_id)
-            key = who.index.find(folder, one.iteration, id_, run.eval_name)
-            key = key or EvalKey(id_, run.eval_name or id_)
-            runs.append(_with(run, eval_id=numbering[key].in_folders, eval_name=key.name))
-        metadata = one.document.metadata
-        if metadata.iteration is None and one.iteration != NO_ITERATION:
-            number = one.iteration.removeprefix("iteration-")
-            metadata = _with(metadata, iteration=_id(number))
-        document = _with(one.document, runs=runs, metadata=metadata)
-        names = {"iteration": "iteration-1" if one.iteration == NO_ITERATION else one.iteration}
-        renumbered.append(Piece("benchmark", one.path, [document], names))
-    form = DIALECTS[to].get("benchmark")
-    if form is not None and form.many and renumbered:
-        documents = [document for piece in renumbered for document in piece.document]
-        yield renumbered[0]._replace(document=documents)
-    else:
-        yield from renumbered
-
-
-def _renamed_feedback(
-    document: Any, place: Place, who: Catalogue, numbering: dict[EvalKey, Number]
-) -> Any:
-    """Reviews with run ids in the form that all dialects share: eval-<id>-<configuration>."""
-    reviews = []
-    for review in document.reviews:
-        found = re.fullmatch(r"(.+?)[-/]((?:with|without|old|new)_skill|baseline)", review.run_id)
-        key = None
-        if found:
-            number, _ = eval_parts(found[1])
-            key = who.index.find(place.workspace, place.iteration, number, found[1])
-        run_id = f"eval-{numbering[key].in_folders}-{found[2]}" if found and key else review.run_id
-        reviews.append(_with(review, run_id=run_id))
-    return _with(document, reviews=reviews)
-
-
-def _with(document: Any, **changes: Any) -> Any:
-    """A copy with other values, which keeps what no dialect knows."""
-    copy = msgspec.structs.replace(document, **changes)
-    copy.__dict__.update(document.__dict__)
-    return copy
-
-
-def _write(pieces: list[Piece], home: Home, to: str, below: Path, losses: Problems) -> list[Path]:
-    written: dict[Path, None] = {}
-    for piece in pieces:
-        if piece.kind not in DIALECTS[to] or piece.kind not in home.paths:
-            message = f"left out: `{to}` has no document `{piece.kind}`"
-            losses.add("warning", "loss", piece.source, message)
-            continue
-        path = below / home.paths[piece.kind].format(**piece.names)
-        if path in written:
-            message = f"left out: `{to}` has room for one `{piece.kind}` only, at {path.name}"
-            losses.add("warning", "loss", piece.source, message)
-            continue
-        value, lost = write(piece.kind, piece.document, to)
-        losses.add_faults(piece.source, lost)
-        written[write_atomic(path, to_json(value))] = None
-    return list(written)
-
-
-def _copy_outputs(folder: str, layout: Layout, who: Catalogue, home: Home, below: Path) -> None:
-    if home.outputs is None:
+def _write(
+    piece: Piece, target: Target, below: Path, written: dict[Path, bytes], losses: Problems
+) -> None:
+    template = target.home.paths.get(piece.kind)
+    if template is None:
+        message = f"left out: `{target.dialect}` has no document `{piece.kind}`"
+        losses.add("warning", "loss", piece.source, message)
         return
-    numbering = _numbering(folder, who, home)
-    for run in layout.runs:
-        if run.place.workspace != folder:
-            continue
-        names = _run_names(run, who, numbering, home, Problems())
-        if names is None:
-            continue
-        target = below / home.outputs.format(**names)
-        if run.has_outputs:
-            metrics = shutil.ignore_patterns("metrics.json", "grading.json")
-            shutil.copytree(
-                f"{run.path}/outputs", target / "outputs", ignore=metrics, dirs_exist_ok=True
-            )
-        for name in run.files:
-            if name.startswith("transcript"):
-                target.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(f"{run.path}/{name}", target / name)
+    if piece.kind in DIALECTS[target.dialect]:
+        value, lost = write(piece.kind, piece.document, target.dialect)
+    else:  # it belongs to the layout, though the dialect does not describe it
+        value, lost = dump(piece.document), []
+    data = to_json(value)
+    path = below.joinpath(*filter(None, template.format(**piece.names).split("/")))
+    if written.get(path) == data:
+        return
+    if path in written and piece.kind in ALONE | {"evals", "benchmark"}:
+        others = (path.with_name(f"{path.stem}-{number}.json") for number in count(2))
+        path = next(one for one in others if one not in written)
+    elif path in written:
+        message = f"left out: there is another `{piece.kind}` of the same eval and run"
+        losses.add("warning", "loss", piece.source, message)
+        return
+    losses.add_faults(piece.source, lost)
+    written[write_atomic(path, data)] = data
 
 
-def _together(losses: Problems) -> Problems:
-    """The losses, where those that say the same of several files are told once."""
-    groups: dict[tuple[str, str, str], Problems] = {}
-    for one in losses:
-        message = re.sub(r" \(\d+ times, first at [^)]*\)", "", one.message)
-        groups.setdefault((one.severity, one.where or "", message), Problems()).append(one)
-    together = Problems()
-    for (severity, where, message), ones in groups.items():
-        first = ones[0]
-        times = f" (in {len(ones)} files, first in this one)" if len(ones) > 1 else ""
-        together.add(severity, first.code, first.path, message + times, where=where or None)  # type: ignore[arg-type]
-    return together
+def _copy(run: Run, who: Catalogue, target: Target, below: Path, losses: Problems) -> list[Path]:
+    if run.disk is None or not has_outputs(run.disk):
+        return []
+    if target.home.outputs is None:
+        message = f"left out: `{target.dialect}` has no place for the outputs of runs"
+        losses.add("warning", "loss", run.path, message)
+        return []
+    names = run_names(run.place, run.number, who, target)
+    folder = target.home.outputs.format(**names).split("/")
+    return copy_outputs(run.disk, below.joinpath(*folder), losses)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
+from sys import intern
 
 from .names import natural
 from .problems import Problems
@@ -58,7 +59,7 @@ def _list(folder: Folder, linked: set[str], problems: Problems) -> list[Folder]:
                 except OSError:  # a link that leads in a circle
                     is_folder = False
                 if not is_folder:
-                    files.append(name)
+                    files.append(intern(name))
                 elif name.endswith(".json"):
                     message = "a folder with the name of a file; nothing in it was loaded"
                     problems.add("error", "no-file", entry.path, message)

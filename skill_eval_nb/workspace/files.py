@@ -137,10 +137,7 @@ def _as_documented(kind: str, raw: Any) -> Any:
 
 def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Problems) -> None:
     if kind == "eval_metadata":
-        if file.place.eval == UNSTATED:
-            name = os.path.basename(os.path.dirname(file.path))
-            file = FilePlace(file.path, replace(file.place, eval=name))
-        _add_metadata(file, document, found, problems)
+        _add_metadata(FilePlace(file.path, place_of_metadata(file)), document, found, problems)
     elif kind == "evals":
         found.suites.append(Suite(file.path, file.place.workspace, document))
     elif kind == "benchmark":
@@ -157,6 +154,13 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
         found.others.append((kind, file, document))
 
 
+def place_of_metadata(file: FilePlace) -> Place:
+    """Metadata that lies in no eval's folder describes the folder it lies in."""
+    if file.place.eval != UNSTATED:
+        return file.place
+    return replace(file.place, eval=os.path.basename(os.path.dirname(file.path)))
+
+
 def _add_metadata(
     file: FilePlace, document: EvalMetadata, found: Files, problems: Problems
 ) -> None:
@@ -169,8 +173,8 @@ def _add_metadata(
             "warning",
             "disagree",
             file.path,
-            f"eval id {document.eval_id!r}, but the same eval's metadata elsewhere says {known.eval_id!r}, "
-            "which was used",
+            f"eval id {document.eval_id!r}, but the same eval's metadata elsewhere says "
+            f"{known.eval_id!r}, which was used",
             where="$.eval_id",
         )
 

@@ -53,7 +53,10 @@ def find(path: PathLike | Iterable[PathLike]) -> Found:
     for root in roots:
         if os.path.isdir(root):
             with collector_paused():
-                found = lay_out(crawl(root, problems))
+                folders = crawl(root, problems)
+                found = lay_out(folders)
+                for folder in folders:
+                    folder.folders.clear()  # parent and child hold each other: let them go
             layout.runs += found.runs
             layout.files += found.files
         else:

@@ -82,7 +82,8 @@ def identify(
                 "warning",
                 "duplicate-id",
                 f"{folder.workspace}/{folder.folder}",
-                f"eval id {id_} is also claimed by {owner[0]}; this folder's name is used as its id",
+                f"eval id {id_} is also claimed by {owner[0]}; this folder's name is used as "
+                "its id",
             )
             id_ = folder.folder
         keys[folder] = EvalKey(id_, name)

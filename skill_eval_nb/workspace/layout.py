@@ -129,7 +129,7 @@ def _run(folder: Folder, runs: set[str], places: dict[str, Place]) -> RunPlace:
 
 
 def _run_by_file(folder: Folder, name: str) -> RunPlace | None:
-    """A run of which a single file tells: grading_with_skill.json, with_skill/eval-3-grading.json."""
+    """A run of which one file tells: grading_with_skill.json, with_skill/eval-3-grading.json."""
     path = f"{folder.path}/{name}"
     side = _GRADING_OF_SIDE.fullmatch(name)
     if side and is_configuration(side["configuration"]):

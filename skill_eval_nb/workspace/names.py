@@ -15,13 +15,15 @@ _RUN = re.compile(
 )
 _ITERATION = re.compile(r"(?:iteration|iter|round)(?:[-_ ]?\d.*|[-_ ].+)", re.IGNORECASE)
 _EVAL = re.compile(
-    r"(?:eval|case|test|test[-_]case|tc|task|scenario)(?:[-_ ]?(?P<number>\d+)(?:[-_ ]+(?P<rest>.+))?|[-_ ](?P<name>.+))",
+    r"(?:eval|case|test|test[-_]case|tc|task|scenario)"
+    r"(?:[-_ ]?(?P<number>\d+)(?:[-_ ]+(?P<rest>.+))?|[-_ ](?P<name>.+))",
     re.IGNORECASE,
 )
 _CONFIGURATION = re.compile(
-    r".*(?:^|[^a-z])(?:with|without|no|old|new|current|previous|candidate|prev)[-_ ]?skill(?:$|[^a-z]).*"
-    r"|baseline.*|control|treatment|vanilla|no[-_ ]?skills?|skill|plain|bare|with|without|before|after"
-    r"|v\d+(?:[._-]\d+)*",
+    r".*(?:^|[^a-z])(?:with|without|no|old|new|current|previous|candidate|prev)[-_ ]?skill"
+    r"(?:$|[^a-z]).*"
+    r"|baseline.*|control|treatment|vanilla|no[-_ ]?skills?|skill|plain|bare|with|without"
+    r"|before|after|v\d+(?:[._-]\d+)*",
     re.IGNORECASE,
 )
 _CONTAINERS = frozenset(
@@ -52,8 +54,10 @@ def is_iteration(name: str) -> bool:
 def is_eval(name: str) -> bool:
     """Whether a folder is named like an eval.
 
-    >>> [is_eval(n) for n in ("eval-0", "eval-3-long-name", "eval-basic", "evals", "eval-workspace")]
-    [True, True, True, False, False]
+    >>> [is_eval(name) for name in ("eval-0", "eval-3-long-name", "eval-basic")]
+    [True, True, True]
+    >>> [is_eval(name) for name in ("evals", "eval-workspace")]
+    [False, False]
     """
     return _EVAL.fullmatch(name) is not None and not name.lower().endswith("workspace")
 

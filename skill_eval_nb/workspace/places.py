@@ -1,4 +1,4 @@
-"""Where a folder belongs: its workspace, iteration, eval and configuration, by what stands above it."""
+"""Where a folder belongs, by what stands above it: workspace, iteration, eval, configuration."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from .names import (
     is_iteration,
     run_number,
 )
+
+_HOLDERS = frozenset("runs results grading gradings comparisons analyses".split())
+"""Folders of a workspace that merely hold what belongs to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,8 @@ def _is_iteration(folder: Folder) -> bool:
 
 
 def _above_runs(folder: Folder) -> Folder:
-    """The nearest folder that is not merely one in which runs are kept."""
-    while folder.name.lower() in ("runs", "results", "grading", "gradings") and folder.parent:
+    """The nearest folder that does not merely hold what belongs to the one above it."""
+    while folder.name.lower() in _HOLDERS and folder.parent:
         folder = folder.parent
     return folder
 

@@ -34,6 +34,7 @@ class Problems(list[Problem]):
         where: str | None = None,
         workspace: str | None = None,
     ) -> None:
+        """Note one problem."""
         self.append(Problem(severity, code, path, message, where, workspace))
 
     def add_faults(self, path: str, faults: Iterable[Fault], workspace: str | None = None) -> None:

@@ -18,7 +18,7 @@ D = TypeVar("D", bound=Document)
 MAX_BYTES = 64 * 1024 * 1024
 """A larger JSON file is no evaluation document: it is reported, not read."""
 
-_CHUNK = 1 << 16
+_CHUNK = 1 << 14
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 

@@ -1,170 +1,133 @@
-"""What documents say of each other: ids, folders, prompts, and the run ids of feedback."""
+"""What the documents of a workspace say of each other: ids, prompts, run ids of feedback."""
 
 from __future__ import annotations
 
-import os
-from collections import Counter
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from skill_eval_nb.documents import EvalMetadata, Evals, Feedback
+from skill_eval_nb.documents.faults import Severity
 
-from .names import UNSTATED, eval_parts, is_configuration, slug
+from .catalogue import Catalogue
+from .gathering import Gathered, Run
+from .identity import EvalKey
+from .names import UNSTATED, eval_parts, natural
 from .problems import Problems
+from .sides import side_of
 
-if TYPE_CHECKING:
-    from .checking import Checked
-
-COUNTS_FROM_ONE = "codingbuddy"
-"""The dialect whose suite counts evals from 1 and whose folders count them from 0."""
-
-SIDES = ("with_skill", "without_skill")
+STRICT = "codingbuddy"
+"""The dialect that prescribes what others only usually do: here it is an error."""
 
 
-def check_references(documents: Iterable[Checked], dialect: str | None, problems: Problems) -> None:
-    """Report what the documents of a workspace say of each other and what does not hold."""
-    documents = list(documents)
-    offset = -1 if dialect == COUNTS_FROM_ONE else 0
-    metadata = [one for one in documents if one.kind == "eval_metadata"]
-    for one in documents:
-        if one.kind == "evals":
-            _check_ids(one, problems)
-            _check_folders(one, documents, offset, dialect, problems)
-            _check_prompts(one, metadata, offset, problems)
-        elif one.kind == "eval_metadata":
-            _check_folder_number(one, problems)
-        elif one.kind == "feedback":
-            _check_run_ids(one, documents, problems)
-        elif one.kind == "grading":
-            _check_texts(one, metadata, dialect, problems)
+class Whole(NamedTuple):
+    """A workspace with all its documents; `keys` are the evals of each suite, by its file."""
+
+    runs: list[Run]
+    documents: list[Gathered]
+    keys: dict[str, list[EvalKey]]
+    who: Catalogue
+
+    def of(self, kind: str) -> Iterator[Gathered]:
+        """The documents of a kind."""
+        return (one for one in self.documents if one.kind == kind)
 
 
-def _check_ids(one: Checked, problems: Problems) -> None:
-    suite: Evals = one.document
-    counts = Counter(str(eval_.id) for eval_ in suite.evals if eval_.id is not None)
+def check_references(whole: Whole, strict: bool, problems: Problems) -> None:
+    """Report what the documents say of each other that does not hold; `strict`: as errors."""
+    severity = "error" if strict else "warning"
+    for suite in whole.of("evals"):
+        _check_ids(suite, problems)
+        if not strict:
+            _check_runs(suite, whole, problems)
+    _check_prompts(whole, problems)
+    for one in whole.of("eval_metadata"):
+        _check_folder_number(one, severity, problems)
+    for one in whole.of("feedback"):
+        _check_run_ids(one, whole, severity, problems)
+
+
+def _check_ids(suite: Gathered, problems: Problems) -> None:
+    counts = Counter(str(one.id) for one in suite.document.evals if one.id is not None)
     for id_, count in counts.items():
         if count > 1:
-            problems.add(
-                "error",
-                "duplicate-id",
-                one.path,
-                f"{count} evals have the id {id_}; give each its own",
-                where="$.evals[*].id",
-            )
+            message = f"{count} evals have the id {id_}; give each its own"
+            problems.add("error", "duplicate-id", suite.path, message, where="$.evals[*].id")
 
 
-def _check_folders(
-    one: Checked, documents: list[Checked], offset: int, dialect: str | None, problems: Problems
-) -> None:
-    """Each eval of the suite has its folder, with both sides, in each iteration."""
-    suite: Evals = one.document
-    home = os.path.dirname(one.path)
-    below = [other for other in documents if other.path.startswith(f"{home}/")]
-    for iteration in sorted(
-        {other.place.iteration for other in below if other.place.eval != UNSTATED}
-    ):
-        there = {
-            (eval_parts(other.place.eval)[0] or slug(other.place.eval), other.place.configuration)
-            for other in below
-            if other.place.iteration == iteration
-        }
-        sides = (
-            SIDES
-            if dialect == COUNTS_FROM_ONE
-            else sorted({side for _, side in there} - {UNSTATED})
-        )
-        for position, eval_ in enumerate(suite.evals):
-            names = {_folder_number(eval_.id, offset), slug(eval_.name or "")}
-            missing = [side for side in sides if not any((name, side) in there for name in names)]
+def _check_runs(suite: Gathered, whole: Whole, problems: Problems) -> None:
+    """Each eval of the suite was run with every configuration of an iteration."""
+    there: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for run in whole.runs:
+        key = whole.who.eval_of(run.place)
+        there[run.place.iteration].add((key.id, run.place.configuration))
+    for iteration in sorted(there, key=natural):
+        sides = sorted({side for _, side in there[iteration]} - {UNSTATED})
+        for position, key in enumerate(whole.keys[suite.path]):
+            missing = [side for side in sides if (key.id, side) not in there[iteration]]
             if missing:
-                strict = dialect == COUNTS_FROM_ONE
-                problems.add(
-                    "error" if strict else "info",
-                    "missing-runs",
-                    one.path,
-                    f"eval {eval_.id} has no {' and no '.join(missing)} in {iteration} "
-                    f"(looked for eval-{_folder_number(eval_.id, offset)})",
-                    where=f"$.evals[{position}]",
-                )
+                message = f"eval {key.id} has no run of {' or '.join(missing)} in {iteration}"
+                where = f"$.evals[{position}]"
+                problems.add("info", "missing-runs", suite.path, message, where=where)
 
 
-def _folder_number(id_: str | int | None, offset: int) -> str:
-    text = str(id_)
-    return str(int(text) + offset) if text.isdecimal() else slug(text)
+def _check_prompts(whole: Whole, problems: Problems) -> None:
+    """The prompt that an eval was run with is that of a suite."""
+    prompts: dict[str, dict[str, str]] = defaultdict(dict)
+    for suite in whole.of("evals"):
+        for key, one in zip(whole.keys[suite.path], suite.document.evals, strict=True):
+            prompts[key.id].setdefault(one.prompt.strip(), suite.path)
+    for other in whole.of("eval_metadata"):
+        known = prompts.get(whole.who.eval_of(other.place).id)
+        told = other.document.prompt
+        if known and told and told.strip() not in known:
+            path = next(iter(known.values()))
+            message = f"another prompt than {path} has for this eval; make them the same"
+            problems.add("warning", "other-prompt", other.path, message, where="$.prompt")
 
 
-def _check_prompts(one: Checked, metadata: list[Checked], offset: int, problems: Problems) -> None:
-    """The prompt that an eval was run with is the suite's."""
-    suite: Evals = one.document
-    prompts = {_folder_number(eval_.id, offset): eval_.prompt for eval_ in suite.evals}
-    home = os.path.dirname(one.path)
-    for other in metadata:
-        described: EvalMetadata = other.document
-        prompt = prompts.get(str(described.eval_id))
-        within = other.path.startswith(f"{home}/")
-        if within and prompt and described.prompt and prompt.strip() != described.prompt.strip():
-            problems.add(
-                "warning",
-                "other-prompt",
-                other.path,
-                f"its prompt is not the one that {os.path.basename(one.path)} has for this eval",
-                where="$.prompt",
-            )
-
-
-def _check_folder_number(one: Checked, problems: Problems) -> None:
-    described: EvalMetadata = one.document
+def _check_folder_number(one: Gathered, severity: Severity, problems: Problems) -> None:
     number, _ = eval_parts(one.place.eval)
-    if number is not None and described.eval_id is not None and str(described.eval_id) != number:
-        problems.add(
-            "error",
-            "other-id",
-            one.path,
-            f"eval_id is {described.eval_id}, but its folder is {one.place.eval}",
-            where="$.eval_id",
+    told = one.document.eval_id
+    if number is not None and told is not None and str(told) != number:
+        message = f"eval_id is {told}, but its folder is {one.place.eval}"
+        problems.add(severity, "other-id", one.path, message, where="$.eval_id")
+
+
+def _check_run_ids(one: Gathered, whole: Whole, severity: Severity, problems: Problems) -> None:
+    """Each run id of feedback names a run of its iteration."""
+    known = set(_known_runs(one, whole))
+    sides = {side for _, side, _ in known if side}
+    for position, review in enumerate(one.document.reviews):
+        text, number = review.run_id, None
+        if found := re.fullmatch(r"(.+)[-_/]run[-_]?(\d{1,9})", text):
+            text, number = found[1], int(found[2])
+        named, side = side_of(text, sides)
+        key = whole.who.index.find(
+            one.place.workspace, one.place.iteration, eval_parts(named)[0], named
         )
-
-
-def _check_run_ids(one: Checked, documents: list[Checked], problems: Problems) -> None:
-    """Each run id of feedback names a run of its iteration: `eval-<id>-<configuration>`."""
-    feedback: Feedback = one.document
-    known: set[str] = set()
-    for other in documents:
-        place = other.place
-        here = (place.workspace, place.iteration) == (one.place.workspace, one.place.iteration)
-        if here and place.configuration != UNSTATED:
-            number, name = eval_parts(place.eval)
-            known |= {
-                f"{text}-{place.configuration}" for text in (place.eval, f"eval-{number}", name)
-            }
-    for position, review in enumerate(feedback.reviews):
-        run_id = review.run_id
-        if run_id not in known and not any(run_id.startswith(f"{one}-run-") for one in known):
-            problems.add(
-                "error",
-                "unknown-run",
-                one.path,
-                f"run id {run_id!r} names no run of {one.place.iteration}",
-                where=f"$.reviews[{position}].run_id",
+        id_ = key.id if key else eval_parts(named)[0]
+        if (id_, side, number) not in known:
+            message = (
+                f"run id {review.run_id!r} names no run of {one.place.iteration}; "
+                "write eval-<id>-<configuration>"
             )
+            where = f"$.reviews[{position}].run_id"
+            problems.add(severity, "unknown-run", one.path, message, where=where)
 
 
-def _check_texts(
-    one: Checked, metadata: list[Checked], dialect: str | None, problems: Problems
-) -> None:
-    """In `codingbuddy`, the verdicts are on the assertions of the eval's metadata."""
-    if dialect != COUNTS_FROM_ONE or not is_configuration(one.place.configuration):
-        return
-    described = next((other.document for other in metadata if other.place == one.place), None)
-    if described is None:
-        return
-    known = {assertion.text for assertion in described.assertions}
-    for position, graded in enumerate(one.document.expectations):
-        if known and graded.text not in known:
-            problems.add(
-                "warning",
-                "unknown-expectation",
-                one.path,
-                "the eval's metadata has no assertion with this description",
-                where=f"$.expectations[{position}].text",
-            )
+def _known_runs(
+    feedback: Gathered, whole: Whole
+) -> Iterable[tuple[str | None, str | None, int | None]]:
+    """The runs of the iteration that feedback is on: on disk, or stated by a benchmark."""
+    iteration = feedback.place.iteration
+    for run in whole.runs:
+        if run.place.iteration == iteration:
+            id_ = whole.who.eval_of(run.place).id
+            yield id_, run.place.configuration, run.number
+            yield id_, run.place.configuration, None
+    for stating in whole.who.benchmarks:
+        if (stating.place.workspace, stating.iteration) == (feedback.place.workspace, iteration):
+            for row in stating.document.runs:
+                yield str(row.eval_id), row.configuration, row.run_number
+                yield str(row.eval_id), row.configuration, None

@@ -33,7 +33,7 @@ class RunDocuments:
     judge_model: str | None = None
 
 
-def read_run(run: RunPlace, problems: Problems) -> Iterator[tuple[Place, int, RunDocuments]]:
+def read_run(run: RunPlace, problems: Problems) -> list[tuple[Place, int, RunDocuments]]:
     """The run of a folder, with its place and number; several where one file grades several."""
     documents = RunDocuments(run.path)
     path, files = run.path, run.files
@@ -41,28 +41,39 @@ def read_run(run: RunPlace, problems: Problems) -> Iterator[tuple[Place, int, Ru
         documents.structural = load_document(f"{path}/structural.json", Structural, problems)
     if "timing.json" in files:
         documents.timing = load_document(f"{path}/timing.json", Timing, problems)
-    documents.metrics = _metrics(run, problems)
-    documents.took_place = run.has_outputs or not TRACES.isdisjoint(files)
+    if run.has_outputs or "metrics.json" in files:
+        documents.metrics = _metrics(run, problems)
     if run.has_judgings:
         documents.judgings = list(_judgings(f"{path}/judgings", problems))
+    if "grading.json" in files and run.place.configuration != UNSTATED:
+        documents.grading = load_document(f"{path}/grading.json", Grading, problems)
+        documents.unreadable = documents.grading is None
+        return [(run.place, run.number, documents)]
+    return _read_unusual(run, documents, problems)
+
+
+def _read_unusual(
+    run: RunPlace, documents: RunDocuments, problems: Problems
+) -> list[tuple[Place, int, RunDocuments]]:
+    """A run without a grading, or whose grading lies elsewhere or is of several runs."""
+    documents.took_place = run.has_outputs or not TRACES.isdisjoint(run.files)
     grading = _grading_path(run)
     if grading is None:
-        yield run.place, run.number, documents
-        return
-    if run.place.configuration == UNSTATED or run.grading is not None:
-        raw = load_raw(grading, problems)
-        sides = list(_sides(raw))
-        if sides:
-            for configuration, number, part in sides:
-                place = replace(run.place, configuration=configuration)
-                yield place, number, RunDocuments(path, _from_raw(part, grading, problems))
-            return
-        documents.grading = None if raw is None else _from_raw(raw, grading, problems)
-    else:
-        documents.grading = load_document(grading, Grading, problems)
-    if documents.grading is None:
-        documents.unreadable = True
-    yield _told_place(run.place, documents.grading), run.number, documents
+        return [(run.place, run.number, documents)]
+    raw = load_raw(grading, problems)
+    sides = [
+        (
+            replace(run.place, configuration=configuration),
+            number,
+            RunDocuments(run.path, _from_raw(part, grading, problems)),
+        )
+        for configuration, number, part in _sides(raw)
+    ]
+    if sides:
+        return sides
+    documents.grading = None if raw is None else _from_raw(raw, grading, problems)
+    documents.unreadable = raw is None
+    return [(_told_place(run.place, documents.grading), run.number, documents)]
 
 
 def _grading_path(run: RunPlace) -> str | None:

@@ -66,10 +66,9 @@ def join(
         matches = [_by_text(definition, known) for definition in suite.document.evals]
         offset = _offset(suite, matches, known, problems)
         used = {match.key.id for match in matches if match is not None}
-        for index, (definition, match) in enumerate(
-            zip(suite.document.evals, matches, strict=True)
-        ):
+        for index, definition in enumerate(suite.document.evals):
             id_ = _shifted(definition.id, offset) or str(index + 1)
+            match = matches[index]
             if match is None and id_ not in used:
                 match = next((one for one in known if one.key.id == id_), None)
             key = match.key if match else EvalKey(id_, definition.name or id_)

@@ -1,8 +1,8 @@
-"""`python -m tests.bench`: `sen.load` beside other ways of reading, as a Markdown table.
+"""`python -m tests.bench`: `sen.load` beside other ways of reading, as Markdown tables.
 
 Each measurement has a process of its own, so that no method finds memory or modules that
-another left; the methods take turns, so that a busy machine slows all of them; the smallest
-of several counts. Compare within one size of one report, not reports of different days.
+another left; the methods take turns, so that a busy machine slows them all; the smallest of
+several counts. Compare within one size of one report, not reports of different days.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import platform
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from .generate import workspace
 from .measure import Measured, measure
@@ -24,8 +25,14 @@ FEW = 20
 PATIENCE = 60.0
 """Seconds after which a method that has been measured twice is not measured again."""
 
-Figures = dict[str, list[Measured]]
-"""Method to its measurements."""
+
+class Best(NamedTuple):
+    """A method's best measurement: the least time, and the most memory that it took."""
+
+    seconds: float
+    gigabytes: float
+    start: float
+    times: int
 
 
 def main() -> None:
@@ -34,23 +41,23 @@ def main() -> None:
     for size in options.sizes:
         folder = workspace(size)
         megabytes = every_byte(str(folder)) / 1e6
-        measured = _take_turns(options.methods, folder, size, options.repeat)
+        best = _take_turns(options.methods, folder, size, options.repeat)
         print(f"## {size:,} runs, {megabytes:.1f} MB of JSON\n")
-        print("\n".join(_table(measured)), end="\n\n")
-        print("\n".join(_verdicts(measured, size)), end="\n\n", flush=True)
+        print("\n".join(_table(best)), end="\n\n")
+        print("\n".join(_wishes(best, size)), end="\n\n", flush=True)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="RUNS")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
-    parser.add_argument("--repeat", type=int, default=5, help="measurements of each method, at most")
+    parser.add_argument("--repeat", type=int, default=5, help="measurements a method, at most")
     return parser.parse_args()
 
 
-def _take_turns(methods: list[str], folder: Path, runs: int, repeat: int) -> Figures:
+def _take_turns(methods: list[str], folder: Path, runs: int, repeat: int) -> dict[str, Best]:
     few = workspace(FEW)
-    measured: Figures = {name: [] for name in methods}
+    measured: dict[str, list[Measured]] = {name: [] for name in methods}
     for turn in range(repeat):
         for name, mine in measured.items():
             if turn >= 2 and sum(one.seconds for one in mine) > PATIENCE:
@@ -59,55 +66,51 @@ def _take_turns(methods: list[str], folder: Path, runs: int, repeat: int) -> Fig
             if one.runs not in (None, runs):
                 raise RuntimeError(f"{name} found {one.runs} of {runs} runs in {folder}")
             mine.append(one)
-    return measured
+    return {name: _best(mine) for name, mine in measured.items()}
 
 
-def _table(measured: Figures) -> Iterator[str]:
-    yield "| method | seconds | ÷ (a) | peak memory, GB | imports and first call, s | best of |"
+def _best(mine: list[Measured]) -> Best:
+    return Best(
+        min(one.seconds for one in mine),
+        max(one.gigabytes for one in mine),
+        min(one.start for one in mine),
+        len(mine),
+    )
+
+
+def _table(best: dict[str, Best]) -> Iterator[str]:
+    yield "| method | seconds | × (a) | peak memory, GB | imports and first call, s | best of |"
     yield "|---|--:|--:|--:|--:|--:|"
-    for name, mine in measured.items():
-        ratio = _ratio(measured, name, "floor")
+    for name, one in best.items():
+        ratio = f"{one.seconds / best['floor'].seconds:.2f}" if "floor" in best else ""
         yield (
-            f"| {METHODS[name].title} | {_best(mine):.3f} | {'' if ratio is None else f'{ratio:.2f}'} "
-            f"| {_peak(mine):.2f} | {min(one.start for one in mine):.2f} | {len(mine)} |"
+            f"| {METHODS[name].title} | {one.seconds:.3f} | {ratio} "
+            f"| {one.gigabytes:.2f} | {one.start:.2f} | {one.times} |"
         )
 
 
-def _best(mine: list[Measured]) -> float:
-    return min(one.seconds for one in mine)
-
-
-def _peak(mine: list[Measured]) -> float:
-    return max(one.megabytes for one in mine) / 1e3
-
-
-def _ratio(measured: Figures, method: str, other: str) -> float | None:
-    if method not in measured or other not in measured:
-        return None
-    return _best(measured[method]) / _best(measured[other])
-
-
-def _verdicts(measured: Figures, runs: int) -> Iterator[str]:
-    """What is wanted at this size, and whether it holds; the methods left out say nothing."""
+def _wishes(best: dict[str, Best], runs: int) -> Iterator[str]:
+    """What is wanted at this size, and whether it holds, as far as it was measured."""
     if runs < 6_000:
-        yield "Nothing is wanted of so few runs: imports cost more than reading them."
+        yield "Nothing is wanted of so few runs: imports take longer than reading them."
         return
-    for method, other, most in (("figures", "floor", 1.6), ("tables", "floor", 2.3)):
-        ratio = _ratio(measured, method, other)
-        if ratio is not None:
-            yield f"- {_held(ratio <= most)}: {method} {ratio:.2f} × (a), at most {most} wanted"
-    for method in ("figures", "tables"):
-        for other, letter, least in (("pandas", "b", 10), ("duckdb", "c", 6)):
-            ratio = _ratio(measured, other, method)
-            if ratio is not None:
-                yield f"- {_held(ratio >= least)}: {method} {ratio:.1f} × faster than ({letter}), at least {least} wanted"
-    if runs >= 60_000 and "tables" in measured:
-        peak = _peak(measured["tables"])
-        yield f"- {_held(peak < 0.5)}: tables take {peak:.2f} GB at their peak, less than 0.5 wanted"
+    for name, limit in (("figures", 1.6), ("tables", 2.3)):
+        if {name, "floor"} <= best.keys():
+            ratio = best[name].seconds / best["floor"].seconds
+            yield _wish(ratio <= limit, f"{name}: {ratio:.2f} × (a), wanted at most {limit}")
+    if runs >= 60_000 and "tables" in best:
+        peak = best["tables"].gigabytes
+        yield _wish(peak < 0.5, f"tables: {peak:.2f} GB at the peak, wanted less than 0.5")
+    for name in ("figures", "tables"):
+        for other, letter, limit in (("pandas", "b", 10), ("duckdb", "c", 6)):
+            if {name, other} <= best.keys():
+                ratio = best[other].seconds / best[name].seconds
+                told = f"{name}: {ratio:.1f} × faster than ({letter}), wanted at least {limit}"
+                yield _wish(ratio >= limit, told)
 
 
-def _held(holds: bool) -> str:
-    return "holds" if holds else "**does not hold**"
+def _wish(holds: bool, told: str) -> str:
+    return f"- {'holds' if holds else '**does not hold**'}: {told}"
 
 
 if __name__ == "__main__":

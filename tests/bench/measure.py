@@ -16,13 +16,13 @@ class Measured(NamedTuple):
     """What one process measured.
 
     `start` is the time for imports and a first reading of a few runs, `seconds` that of the
-    reading measured, `megabytes` the most memory that the process ever had, imports included.
+    reading measured, `gigabytes` the most memory that the process ever had, imports included.
     `runs` is how many runs the result has, None for the method that only reads.
     """
 
     start: float
     seconds: float
-    megabytes: float
+    gigabytes: float
     runs: int | None
 
 
@@ -42,14 +42,14 @@ def _measure_here(name: str, small: str, folder: str) -> Measured:
     result = read(folder)
     end = perf_counter()
     runs = method.runs(result) if method.runs else None
-    return Measured(ready - begin, end - ready, _peak_megabytes(), runs)
+    return Measured(ready - begin, end - ready, _peak(), runs)
 
 
-def _peak_megabytes() -> float:
+def _peak() -> float:
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
+    return (peak if sys.platform == "darwin" else peak * 1024) / 1e9
 
 
 if __name__ == "__main__":

@@ -51,7 +51,10 @@ def json_and_pandas() -> Reader:
     return read
 
 
-_VERDICTS = "STRUCT(id VARCHAR, text VARCHAR, type VARCHAR, passed BOOLEAN, critical BOOLEAN, evidence VARCHAR)[]"
+_VERDICTS = (
+    "STRUCT(id VARCHAR, text VARCHAR, type VARCHAR, "
+    "passed BOOLEAN, critical BOOLEAN, evidence VARCHAR)[]"
+)
 _SUMMARY = "STRUCT(passed BIGINT, failed BIGINT, total BIGINT, pass_rate DOUBLE)"
 _TYPES = {
     "grading.json": {
@@ -60,8 +63,12 @@ _TYPES = {
         "rubric_scores": "MAP(VARCHAR, STRUCT(score DOUBLE, evidence VARCHAR))",
         "rubric_summary": "STRUCT(weighted_mean DOUBLE, normalized DOUBLE)",
         "claims": "STRUCT(claim VARCHAR, type VARCHAR, verified BOOLEAN, evidence VARCHAR)[]",
-        "user_notes_summary": "STRUCT(uncertainties VARCHAR[], needs_review VARCHAR[], workarounds VARCHAR[])",
-        "eval_feedback": "STRUCT(suggestions STRUCT(assertion VARCHAR, reason VARCHAR)[], overall VARCHAR)",
+        "user_notes_summary": (
+            "STRUCT(uncertainties VARCHAR[], needs_review VARCHAR[], workarounds VARCHAR[])"
+        ),
+        "eval_feedback": (
+            "STRUCT(suggestions STRUCT(assertion VARCHAR, reason VARCHAR)[], overall VARCHAR)"
+        ),
     },
     "structural.json": {"expectations": _VERDICTS, "summary": _SUMMARY, "gate_passed": "BOOLEAN"},
     "timing.json": {

@@ -174,7 +174,7 @@ def test_a_page_of_many_benchmarks_has_the_charts_of_all_together():
 
 
 def test_a_page_of_nothing_says_so():
-    assert "No run and no benchmark.json was found." in Page(html(workspace())).text("p")
+    assert "No run, no benchmark.json and no eval was found." in Page(html(workspace())).text("p")
 
 
 def test_a_picture_is_drawn_into_the_page():

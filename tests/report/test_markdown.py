@@ -254,6 +254,22 @@ def test_several_iterations_stand_side_by_side_first():
     ]
 
 
+def test_a_suite_without_runs_is_shown():
+    keys = {"workspace": "w", "skill": "pdf", "weight": 1.0, "n_structural": 0, "n_dimensions": 2}
+    evals = [
+        {**keys, "eval_id": str(n), "eval_name": name, "n_expectations": n}
+        for n, name in enumerate(("forms", "tables"), 1)
+    ]
+    text = markdown(workspace(evals=evals))
+    assert headings(text)[0] == ("h1", "Benchmark of pdf")
+    assert "2 evals, no run; workspace w." in text
+    assert rows_of(text, "What is defined")[1:] == [
+        ["forms", "1", "0", "2"],
+        ["tables", "2", "0", "2"],
+    ]
+    assert "- No run was found: these evals wait for their first." in text
+
+
 def test_no_section_is_empty():
     for ws in (
         workspace(),

@@ -25,15 +25,34 @@ def section_of(measured: Measured) -> Section:
 
 
 def _parts(measured: Measured) -> Iterator[Part]:
-    metrics = [metric for metric in METRICS if metric in measured.metrics and not measured.stated]
+    if measured.stated:
+        yield from _suite(measured)
+        return
+    metrics = [metric for metric in METRICS if metric in measured.metrics]
     if metrics and measured.compared:
         yield Picture(
-            "A dumbbell an eval: its pass rate with the skill and without. "
+            f"{metric_name(metrics[0])} of each eval with the skill and without. "
             "The table below has the figures.",
-            partial(charts.deltas, measured.ws),
+            partial(charts.deltas, measured.ws, metrics[0]),
         )
     for metric in metrics:
         yield _table(measured, metric)
+
+
+def _suite(measured: Measured) -> Iterator[Part]:
+    """The evals that are defined, where no run says more of them."""
+    evals = measured.ws.polars("evals")
+    if evals.is_empty():
+        return
+    counts = ("n_expectations", "n_structural", "n_dimensions")
+    yield Table(
+        "What is defined: judged and structural expectations, rubric dimensions",
+        ("Eval", "Judged", "Structural", "Dimensions"),
+        tuple(
+            (line(row["eval_name"]), *(f"{row[name]:,}" for name in counts))
+            for row in evals.iter_rows(named=True)
+        ),
+    )
 
 
 def _table(measured: Measured, metric: str) -> Table:

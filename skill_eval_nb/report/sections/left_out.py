@@ -95,19 +95,23 @@ def _no_runs(measured: Measured) -> Iterator[str]:
             "No run was found behind these figures: they are what benchmark.json states, "
             "and could not be checked."
         )
-    elif measured.stated:
+    elif measured.stated and measured.ws.polars("stated").height:
         yield "No run was found, and benchmark.json states no mean that could be read."
+    elif measured.stated:
+        yield "No run was found: these evals wait for their first."
 
 
 def _no_pairs(measured: Measured) -> Iterator[str]:
     """Evals that are in no difference of pass rates, by the reason why."""
     if measured.stated:
         return
-    evals: dict[str, list[str]] = defaultdict(list)
+    evals: dict[str, dict[tuple[str, str], str]] = defaultdict(dict)
     for row in stats.deltas_by_eval(measured.ws).iter_rows(named=True):
         if row["reason"]:
-            evals[row["reason"]].append(line(row["eval_name"], NAME))
-    for reason, names in evals.items():
+            name = line(row["eval_name"], NAME)
+            evals[line(row["reason"])][row["eval_id"], row["eval_name"]] = name
+    for reason, by_key in evals.items():
+        names = by_key.values()
         if measured.compared:
             yield f"{counted(len(names), 'eval')} without a pair ({reason}): {listed(names)}."
         else:

@@ -48,6 +48,8 @@ def _facts(measured: Measured) -> str:
     if runs.height:
         evals = runs.select("eval_id", "eval_name").n_unique()
         facts.append(f"{counted(evals, 'eval')}, {counted(runs.height, 'run')}")
+    elif evals := measured.ws.polars("evals").height:
+        facts.append(f"{counted(evals, 'eval')}, no run")
     for did, column in (("run by", "executor_model"), ("judged by", "judge_model")):
         models = sorted(runs[column].drop_nulls().unique())
         facts += [f"{did} {', '.join(map(line, models))}"] if models else []

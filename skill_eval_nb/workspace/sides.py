@@ -1,0 +1,21 @@
+"""The eval and the configuration that the id of a run names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_USUAL = re.compile(r"(.+?)[-/]((?:with|without|old|new|no)[-_]skill|baseline)")
+
+
+def side_of(run_id: str, known: Iterable[str]) -> tuple[str, str | None]:
+    """The eval and the configuration that a run id names; `known` are those of the runs.
+
+    >>> side_of("eval-0-with_skill", []), side_of("api-v2", ["v2"]), side_of("api", [])
+    (('eval-0', 'with_skill'), ('api', 'v2'), ('api', None))
+    """
+    for side in sorted(known, key=len, reverse=True):
+        if re.search(rf"[-_/]{re.escape(side)}$", run_id):
+            return run_id[: -len(side) - 1], side
+    found = _USUAL.fullmatch(run_id)
+    return (found[1], found[2]) if found else (run_id, None)

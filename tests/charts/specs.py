@@ -1,0 +1,85 @@
+"""Reading a chart's specification: its marks, fields, titles and inlined rows."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from typing import Any
+
+import vl_convert
+
+LAB = "5.8"
+"""The version of Vega-Lite nearest to JupyterLab's 5.6 that vl-convert has."""
+
+
+def walk(node: Any) -> Iterator[dict[str, Any]]:
+    """Every object of a specification but for its data."""
+    if isinstance(node, dict):
+        yield node
+        for key, value in node.items():
+            if key != "datasets":
+                yield from walk(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from walk(value)
+
+
+def spec_of(chart: Any) -> dict[str, Any]:
+    """The specification as it is written into a notebook: it has to be JSON."""
+    return json.loads(json.dumps(chart.to_dict(), allow_nan=False))
+
+
+def rows_of(chart: Any, *fields: str) -> list[dict[str, Any]]:
+    """The inlined rows that have all these fields."""
+    every = spec_of(chart).get("datasets", {}).values()
+    return [row for rows in every for row in rows if set(fields) <= set(row)]
+
+
+def marks_of(chart: Any) -> set[str]:
+    """The types of its marks."""
+    marks = [node["mark"] for node in walk(spec_of(chart)) if "mark" in node]
+    return {mark["type"] if isinstance(mark, dict) else mark for mark in marks}
+
+
+def fields_of(chart: Any) -> set[str]:
+    """The fields that its encodings read."""
+    return {node["field"] for node in walk(spec_of(chart)) if isinstance(node.get("field"), str)}
+
+
+def axes_of(chart: Any) -> list[str]:
+    """The titles of its axes."""
+    axes = [node["axis"] for node in walk(spec_of(chart)) if isinstance(node.get("axis"), dict)]
+    return [axis["title"] for axis in axes if axis.get("title")]
+
+
+def tooltips_of(chart: Any) -> set[str]:
+    """The titles in its tooltips."""
+    tooltips = [node["tooltip"] for node in walk(spec_of(chart)) if "tooltip" in node]
+    return {tip["title"] for own in tooltips for tip in own}
+
+
+def title_of(chart: Any) -> str:
+    """The title in one line."""
+    return _plain(spec_of(chart)["title"]["text"])
+
+
+def subtitle_of(chart: Any) -> str:
+    """What stands below the title, in one line."""
+    return _plain(spec_of(chart)["title"].get("subtitle", []))
+
+
+def drawn(chart: Any) -> ET.Element:
+    """The picture as Vega-Lite draws it in JupyterLab, as a parsed SVG."""
+    return ET.fromstring(vl_convert.vegalite_to_svg(spec_of(chart), vl_version=LAB))
+
+
+def texts_of(chart: Any) -> list[str]:
+    """What is written in the picture."""
+    return ["".join(node.itertext()) for node in drawn(chart).iter() if node.tag.endswith("text")]
+
+
+def _plain(lines: str | list[str]) -> str:
+    text = lines if isinstance(lines, str) else " ".join(lines)
+    return re.sub(r"\s+", " ", text)

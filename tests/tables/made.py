@@ -1,0 +1,43 @@
+"""Workspaces of a few files, and their tables as plain rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import skill_eval_nb as sen
+from tests.corpus.build import graded, lay
+
+Row = dict[str, Any]
+
+BASELINE = "iteration-1/eval-1-login/without_skill/run-1"
+RUN = "iteration-1/eval-1-login/with_skill/run-1"
+
+
+def load(folder: Path, files: Mapping[str, Any], backend: Any = "polars") -> sen.Workspace:
+    """The workspace `ws` of these files, below a folder of the test's own."""
+    lay(folder / "ws", files)
+    return sen.load(folder / "ws", backend)
+
+
+def rows(ws: sen.Workspace, table: str) -> list[Row]:
+    """A table as plain rows."""
+    return ws.polars(table).to_dicts()
+
+
+def one_run(folder: Path, files: Mapping[str, Any], **more: Any) -> Row:
+    """The only run of a folder with these files; `more` are files of the workspace."""
+    names = {f"{RUN}/{name}": content for name, content in files.items()}
+    (row,) = rows(load(folder, {**names, **more}), "runs")
+    return row
+
+
+def coded(ws: sen.Workspace, code: str) -> list[Row]:
+    """The problems of a code."""
+    return [row for row in rows(ws, "problems") if row["code"] == code]
+
+
+def two_sides(marks: str = "ppf", baseline: str = "pff") -> dict[str, Any]:
+    """An eval with a run on each side."""
+    return {f"{RUN}/grading.json": graded(marks), f"{BASELINE}/grading.json": graded(baseline)}

@@ -1,0 +1,120 @@
+"""From Python values to frames, from frames to the other backend, and back."""
+
+from __future__ import annotations
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skill_eval_nb.tables import TABLES, Column, Table, Workspace
+from skill_eval_nb.tables.frames import frame_of, like, series, to_pandas, to_polars
+
+SMALL = Table(
+    "small",
+    "a row",
+    tuple(Column(kind, kind, "…") for kind in ("text", "whole", "number", "flag", "list")),
+)
+VALUES = {
+    "text": st.none() | st.text(),
+    "whole": st.none() | st.integers(-(2**63), 2**63 - 1),
+    "number": st.none() | st.floats(allow_nan=False),
+    "flag": st.none() | st.booleans(),
+    "list": st.lists(st.text()),
+}
+RUN = {"workspace": "ws", "run_number": 1, "passed": 2, "pass_rate": 0.5, "gate_passed": True}
+
+
+@given(st.lists(st.fixed_dictionaries(VALUES)))
+def test_values_come_back_as_they_went_in(rows):
+    frame = to_polars(SMALL, {name: [row[name] for row in rows] for name in VALUES})
+    assert frame.to_dicts() == rows
+
+
+@given(st.lists(st.fixed_dictionaries(VALUES)))
+def test_pandas_holds_the_same_nulls_and_values(rows):
+    frame = to_pandas(to_polars(SMALL, {name: [row[name] for row in rows] for name in VALUES}))
+    for name in ("text", "whole", "number", "flag"):
+        nulls = [row[name] is None for row in rows]
+        assert frame[name].isna().tolist() == nulls
+        assert [value for value, null in zip(frame[name], nulls, strict=True) if not null] == [
+            row[name] for row in rows if row[name] is not None
+        ]
+    assert [list(one) for one in frame["list"]] == [row["list"] for row in rows]
+
+
+def test_whole_numbers_with_nulls_stay_whole_in_pandas():
+    largest = 2**53 + 1  # the first that no float can hold
+    frame = to_pandas(to_polars(SMALL, {"whole": [largest, None]}))
+    assert frame["whole"][0] == largest
+    assert frame["whole"][1] is pd.NA
+    assert frame["flag"].dtype == pd.BooleanDtype()
+
+
+def test_columns_that_are_not_given_are_null():
+    frame = to_polars(SMALL, {"text": ["a", "b"]})
+    assert frame["whole"].to_list() == [None, None]
+    assert frame.columns == SMALL.names
+
+
+@given(st.text(st.characters(exclude_categories=()), min_size=1))
+def test_half_surrogate_pairs_become_the_replacement_character(text):
+    for values, type_ in (([text, None], pl.String), ([[text], []], pl.List(pl.String))):
+        read = series("column", values, type_)[0]
+        back = read if isinstance(read, str) else read[0]
+        halves = any("\ud800" <= character <= "\udfff" for character in text)
+        assert (back == text) != halves
+        back.encode()
+
+
+class TestFrameOf:
+    """`frame_of`: what statistics and charts see of what they are given."""
+
+    def test_a_workspace_gives_its_table(self):
+        ws = Workspace.from_tables({"runs": to_polars(TABLES["runs"], {"workspace": ["ws"]})})
+        assert frame_of(ws, "runs").equals(ws.polars("runs"))
+
+    @pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame])
+    def test_a_table_gets_the_columns_it_lacks_and_the_declared_types(self, kind):
+        frame = frame_of(kind([RUN]), "runs")
+        assert frame.schema == to_polars(TABLES["runs"], {}).schema
+        assert {name: frame[name][0] for name in RUN} == RUN
+        assert frame["tokens"].to_list() == [None]
+
+    def test_pandas_nulls_are_nulls(self):
+        given_frame = pd.DataFrame({"passed": pd.array([1, None], "Int64"), "pass_rate": [0.5, None]})
+        frame = frame_of(given_frame, "runs")
+        assert frame["passed"].to_list() == [1, None]
+        assert frame["pass_rate"].to_list() == [0.5, None]
+
+    def test_columns_of_ones_own_are_left_out(self):
+        assert "mine" not in frame_of(pl.DataFrame([RUN | {"mine": 1}]), "runs").columns
+
+    @pytest.mark.parametrize("data", [None, 3, "runs", [RUN], {"runs": 1}])
+    def test_anything_else_is_a_type_error(self, data):
+        with pytest.raises(TypeError):
+            frame_of(data, "runs")
+
+
+class TestLike:
+    """`like`: an answer in the kind of what was given."""
+
+    FRAME = pl.DataFrame({"n": [1, None]})
+
+    @pytest.mark.parametrize(
+        ("data", "kind"),
+        [
+            (Workspace.from_tables({}, backend="pandas"), pd.DataFrame),
+            (Workspace.from_tables({}, backend="polars"), pl.DataFrame),
+            (pd.DataFrame([RUN]), pd.DataFrame),
+            (pl.DataFrame([RUN]), pl.DataFrame),
+        ],
+    )
+    def test_it_is_of_the_same_kind(self, data, kind):
+        answer = like(data, self.FRAME)
+        assert type(answer) is kind
+        assert len(answer) == 2
+
+    def test_whole_numbers_stay_whole_in_pandas(self):
+        assert str(like(pd.DataFrame([RUN]), self.FRAME)["n"].dtype) == "Int64"

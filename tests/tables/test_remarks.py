@@ -1,0 +1,197 @@
+"""Documents besides the runs: reviews, comparisons, analyses, versions, triggers, suggestions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from skill_eval_nb.tables.remarks import Home, add_remark
+from skill_eval_nb.tables.rows import Rows
+from skill_eval_nb.workspace import EvalIndex, Problems
+from tests.corpus.build import graded
+from tests.tables.made import coded, load, rows, two_sides
+
+
+def only(ws, table: str) -> dict[str, Any]:
+    (row,) = rows(ws, table)
+    return row
+
+
+class TestFeedback:
+    def review(self, tmp_path, run_id: str, **more: Any):
+        reviews = [{"run_id": run_id, "feedback": "Too long.", "timestamp": "2026-01-02T03:04:05Z"}]
+        feedback = {"reviews": reviews, "status": "complete"}
+        return load(tmp_path, two_sides() | more | {"iteration-1/feedback.json": feedback})
+
+    @pytest.mark.parametrize(
+        ("run_id", "key"),
+        [
+            ("eval-1-with_skill", ("1", "login", "with_skill", 1)),
+            ("eval-1-without_skill", ("1", "login", "without_skill", 1)),
+            ("eval-1-login-with_skill", ("1", "login", "with_skill", 1)),
+            ("eval-1-login-with_skill-run-1", ("1", "login", "with_skill", 1)),
+            ("eval-1-login/without_skill/run-1", ("1", "login", "without_skill", 1)),
+            ("login-with_skill", ("1", "login", "with_skill", 1)),
+        ],
+    )
+    def test_a_review_finds_its_run(self, tmp_path, run_id, key):
+        ws = self.review(tmp_path, run_id)
+        row = only(ws, "feedback")
+        assert (row["eval_id"], row["eval_name"], row["configuration"], row["run_number"]) == key
+        assert (row["feedback"], row["status"]) == ("Too long.", "complete")
+        assert row["timestamp"] == "2026-01-02T03:04:05Z"
+        assert row["iteration"] == "iteration-1"
+        assert coded(ws, "unknown-run") == []
+
+    def test_configurations_of_any_name(self, tmp_path):
+        own = "iteration-1/eval-1-login/baseline-v2/run-1/grading.json"
+        ws = self.review(tmp_path, "eval-1-login-baseline-v2", **{own: graded("p")})
+        assert only(ws, "feedback")["configuration"] == "baseline-v2"
+
+    @pytest.mark.parametrize("run_id", ["eval-9-with_skill", "eval-1", "the first one"])
+    def test_a_review_of_no_known_run_is_kept_and_told(self, tmp_path, run_id):
+        ws = self.review(tmp_path, run_id)
+        assert only(ws, "feedback")["feedback"] == "Too long."
+        (problem,) = coded(ws, "unknown-run")
+        assert problem["where"] == "$.reviews[0].run_id"
+        assert run_id in problem["message"]
+
+
+COMPARISON = {
+    "winner": "A",
+    "reasoning": "A is deeper.",
+    "rubric": {
+        "A": {
+            "content": {"correctness": 5},
+            "structure": {"order": 4},
+            "content_score": 5,
+            "overall_score": 9.0,
+        },
+        "B": {"content": {"correctness": 3}},
+    },
+    "output_quality": {"B": {"score": 6}},
+    "eval_id": 1,
+    "configuration_a": "with_skill",
+    "configuration_b": "without_skill",
+    "version_a": 2,
+}
+
+
+def test_a_comparison_is_a_row_for_each_side_and_criterion(tmp_path):
+    table = rows(load(tmp_path, {"comparison.json": COMPARISON}), "comparisons")
+    names = ("side", "configuration", "version", "group", "criterion", "score")
+    assert [tuple(row[name] for name in names) for row in table] == [
+        ("A", "with_skill", "2", "content", "correctness", 5.0),
+        ("A", "with_skill", "2", "structure", "order", 4.0),
+        ("A", "with_skill", "2", "overall", "content_score", 5.0),
+        ("A", "with_skill", "2", "overall", "overall_score", 9.0),
+        ("B", "without_skill", None, "content", "correctness", 3.0),
+        ("B", "without_skill", None, "overall", "output_quality", 6.0),
+    ]
+    assert {(row["comparison"], row["eval_id"], row["winner"], row["reasoning"]) for row in table} == {
+        ("comparison.json", "1", "A", "A is deeper.")
+    }
+
+
+def test_a_comparison_without_scores_still_tells_its_winner(tmp_path):
+    bare = {"winner": "tie", "reasoning": "Both fine.", "rubric": {}, "comparison_id": "c-1"}
+    table = rows(load(tmp_path, {"comparison.json": bare}), "comparisons")
+    assert [(row["comparison"], row["winner"], row["side"], row["score"]) for row in table] == [
+        ("c-1", "tie", "A", None),
+        ("c-1", "tie", "B", None),
+    ]
+
+
+def test_an_analysis(tmp_path):
+    suggestion = {
+        "priority": "high",
+        "category": "instructions",
+        "suggestion": "Say how to log out.",
+        "expected_impact": "One check more",
+    }
+    analysis = {"comparison_summary": {"winner": "A"}, "improvement_suggestions": [suggestion]}
+    row = only(load(tmp_path, {"analysis.json": analysis}), "analyses")
+    assert row == {"workspace": "ws", "skill": "ws", "analysis": "analysis.json", **suggestion}
+
+
+def test_history(tmp_path):
+    history = {
+        "skill_name": "auth",
+        "current_best": "v1",
+        "iterations": [
+            {"version": "v0", "parent": None, "expectation_pass_rate": 0.5, "grading_result": "baseline"},
+            {"version": "v1", "parent": "v0", "expectation_pass_rate": 0.75, "grading_result": "won"},
+            {"version": "v2", "parent": "v1", "is_current_best": True},
+        ],
+    }
+    table = rows(load(tmp_path, {"history.json": history}), "history")
+    names = ("version", "parent", "expectation_pass_rate", "grading_result", "is_current_best")
+    assert [tuple(row[name] for name in names) for row in table] == [
+        ("v0", None, 0.5, "baseline", False),
+        ("v1", "v0", 0.75, "won", True),
+        ("v2", "v1", None, None, True),
+    ]
+
+
+def test_without_a_best_version_none_is_said_to_be_it(tmp_path):
+    history = {"skill_name": "auth", "iterations": [{"version": "v0"}]}
+    assert only(load(tmp_path, {"history.json": history}), "history")["is_current_best"] is None
+
+
+@pytest.mark.parametrize(
+    ("query", "rate"),
+    [
+        ({"triggered": 2, "runs": 3}, pytest.approx(2 / 3)),
+        ({"triggered": 0, "runs": 3}, 0.0),
+        ({"triggered": 2, "runs": 3, "trigger_rate": 0.7}, 0.7),
+        ({"triggered": 0, "runs": 0}, None),
+        ({"runs": 3}, None),
+        ({}, None),
+    ],
+)
+def test_a_trigger_rate_is_stated_or_counted(tmp_path, query, rate):
+    queries = [{"query": "Log me in", "should_trigger": True, **query}]
+    row = only(load(tmp_path, {"trigger_eval.json": queries}), "triggers")
+    assert row["trigger_rate"] == rate
+    assert (row["query"], row["should_trigger"]) == ("Log me in", True)
+
+
+def test_a_search_for_a_description(tmp_path):
+    search = {
+        "best_description": "Does logins.",
+        "best_score": 0.9,
+        "iterations": [
+            {"description": "Logins.", "train_score": 0.5, "test_score": 0.4},
+            {"iteration": 5, "description": "Does logins.", "train_score": 0.9},
+        ],
+    }
+    table = rows(load(tmp_path, {"optimization_result.json": search}), "optimizations")
+    names = ("iteration", "description", "train_score", "test_score", "is_best")
+    assert [tuple(row[name] for name in names) for row in table] == [
+        (1, "Logins.", 0.5, 0.4, False),
+        (5, "Does logins.", 0.9, None, True),
+    ]
+
+
+def test_suggestions_over_runs_are_of_no_run(tmp_path):
+    aggregate = {
+        "suggestions": [
+            {"reason": "Too weak", "frequency": 3, "assertion": "It works", "action": "Say how"},
+            {"reason": "No expiry"},
+        ]
+    }
+    files = two_sides() | {"iteration-1/eval_feedback_aggregate.json": aggregate}
+    table = rows(load(tmp_path, files), "suggestions")
+    names = ("iteration", "eval_id", "configuration", "run_number", "kind", "expectation", "reason")
+    of_no_run = ("iteration-1", "unstated", "unstated", 0, "aggregate")
+    assert [tuple(row[name] for name in names) for row in table] == [
+        (*of_no_run, "It works", "Too weak (said 3 times) Proposed: Say how"),
+        (*of_no_run, None, "No expiry (said once)"),
+    ]
+
+
+def test_a_document_that_no_table_holds_is_refused():
+    home = Home("/ws", "ws", "auth", "none", frozenset())
+    with pytest.raises(ValueError, match="novel"):
+        add_remark("novel", "x.json", home, object(), EvalIndex({}), Rows(), Problems())
