@@ -177,8 +177,9 @@ def report(
     import skill_eval_nb as sen
 
     ws = sen.load(path)
+    written = sen.report.write_report(ws, out_folder, dialect=dialect, timestamp=timestamp)
     out.print(Text(repr(ws)))
-    _print_written(sen.report.write_report(ws, out_folder, dialect=dialect, timestamp=timestamp))
+    _print_written(written)
 
 
 @app.command()

@@ -85,7 +85,9 @@ def table(rows: Rows, shades: dict[str, str]) -> ChartType:
         words(lying.headings, "text", edge, height, heavy=True),
         words(heads, "text", x, height, align="center", small=True, ink=SOFT, limit=wide - 6),
         dots.encode(x=x, y=down("above", height), color=alt.Color("shade:N", scale=None)),
-    ).properties(width=width, height=height)
+        width=width,
+        height=height,
+    )
 
 
 def _lines(text: str, characters: int) -> list[str]:

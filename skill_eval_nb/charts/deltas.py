@@ -188,7 +188,9 @@ def _drawn(rows: Rows, shades: dict[str, str], meant: Metric) -> ChartType:
         words(lying.headings, "text", edge, height, heavy=True),
         *column(placed, "delta", DELTA, height, heavy=True),
         *column(placed, "n", N, height, ink=SOFT),
-    ).properties(width=PLOT, height=height)
+        width=PLOT,
+        height=height,
+    )
 
 
 SHOWN = ("mean", "baseline_mean", "better", "delta", "n")

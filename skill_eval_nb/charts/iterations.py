@@ -10,7 +10,7 @@ from ..stats.names import natural
 from ..stats.pairing import side
 from ..stats.values import runs_of
 from . import answers
-from .layout import ROW, Row, Rows, across, colour, inline, key_below, scale_of, tips, words
+from .layout import ROW, Row, Rows, across, below, colour, inline, key_below, scale_of, tips, words
 from .look import BASELINE, SOFT, baselines, colours, finish, nothing, subheading
 from .metrics import Metric, metric
 from .pick import SUITE, Part, as_polars, part_by, why_none
@@ -41,8 +41,6 @@ def iterations(ws: Any) -> ChartType:
     Args:
         ws: a `Workspace` or a table of runs (polars or pandas).
     """
-    import altair as alt
-
     means = _means(ws)
     if means.is_empty():
         return nothing("No pass rate or rubric score", why_none(ws, "pass rate or rubric score"))
@@ -59,7 +57,7 @@ def iterations(ws: Any) -> ChartType:
         more,
     ]
     drawn = [_panels(part, rows[part], names[part][-ITERATIONS:], shades) for part in parts]
-    return finish(alt.vconcat(*drawn, spacing=36), _answer(list(rows.values())), notes)
+    return finish(below(drawn), _answer(list(rows.values())), notes)
 
 
 def _means(ws: Any) -> pl.DataFrame:
@@ -166,8 +164,8 @@ def _panel(
         *(key_below(shades, order, FIGURES, HEIGHT) if keyed else ()),
     ]
     plot = alt.layer(base.mark_line(strokeWidth=2.5), circles)
-    both = alt.layer(plot, alt.layer(*table)).resolve_scale(y="independent")
-    return both.properties(width=width, height=HEIGHT)
+    apart = alt.Resolve(scale={"y": "independent"})
+    return alt.layer(plot, alt.layer(*table), resolve=apart, width=width, height=HEIGHT)
 
 
 def _labels(names: Sequence[str]) -> list[str]:

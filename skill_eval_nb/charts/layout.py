@@ -18,6 +18,7 @@ from .text import called
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
+    from altair.typing import ChartType
 
 Row = dict[str, Any]
 Rows = Sequence[Row]
@@ -136,6 +137,13 @@ def column(rows: Rows, field: str, x: float, height: float, **look: Any) -> list
         words(top, "text", x, height, align="right", small=True, ink=SOFT),
         words(rows, field, x, height, align="right", **look),
     ]
+
+
+def below(charts: Sequence[ChartType]) -> ChartType:
+    """Charts below each other; one as it is."""
+    import altair as alt
+
+    return charts[0] if len(charts) == 1 else alt.vconcat(*charts, spacing=36)
 
 
 def lines(ys: Sequence[float], left: float, right: float, height: float) -> alt.Chart:

@@ -103,13 +103,17 @@ def width_of(names: Iterable[str], least: int, most: int) -> int:
 
 
 def finish(chart: ChartType, title: str, notes: Sequence[str] = ()) -> ChartType:
-    """The chart with its answer as the title, what it rests on below it, and the shared look."""
+    """The chart with its answer as the title, what it rests on below it, and the shared look.
+
+    It is changed in place: Altair's own way copies it, which is most of what a chart costs.
+    """
     import altair as alt
 
     show_offline()
     subtitle = wrapped(" ".join(note for note in notes if note), SUBTITLE_LINE)
     heading = alt.TitleParams(text=wrapped(title, TITLE_LINE), subtitle=subtitle or alt.Undefined)
-    return chart.properties(title=heading, description=title, config=CONFIG)
+    chart.title, chart.description, chart.config = heading, title, CONFIG
+    return chart
 
 
 def subheading(text: str, story: str = "") -> Any:

@@ -10,7 +10,7 @@ from .. import stats
 from ..stats.pairing import side
 from ..stats.values import RUN, runs_of, values_of
 from . import answers
-from .layout import Row, Rows
+from .layout import Row, Rows, below
 from .look import baselines, colours, finish, nothing, subheading
 from .metrics import metric
 from .pick import as_polars, pick, why_none
@@ -97,7 +97,7 @@ def quality_against_cost(
         FLOOR if floor else "",
     ]
     answer = stories[0] if len(stories) == 1 else answers.bargains([*first.values()], meant)
-    return finish(alt.vconcat(*rows, spacing=36), answer, notes)
+    return finish(below(rows), answer, notes)
 
 
 def _runs(ws: Any, quality: str) -> pl.DataFrame:

@@ -186,7 +186,9 @@ def _drawn(lanes: Rows, dots: Sequence[Rows], shades: dict[str, str]) -> ChartTy
         *column(means, "mean", MEAN, height, form=".2f"),
         *column(means, "n", N, height, form=",d", ink=SOFT),
         *(column(means, "delta", DELTA, height, heavy=True) if paired else ()),
-    ).properties(width=PLOT, height=height)
+        width=PLOT,
+        height=height,
+    )
 
 
 def _point(dot: Row, middle: float, per_pixel: float) -> Row:

@@ -74,8 +74,8 @@ def panel(
         large.encode(x=x, y=y, color=hue, tooltip=tips(**about, n=("Runs (n)", ",d"))),
     )
     table = alt.layer(*_figures(marks, quality, cost, shades, width, keyed=first))
-    both = alt.layer(plot, table).resolve_scale(x="independent", y="independent")
-    return both.properties(width=width, height=HEIGHT)
+    apart = alt.Resolve(scale={"x": "independent", "y": "independent"})
+    return alt.layer(plot, table, resolve=apart, width=width, height=HEIGHT)
 
 
 def _means(runs: Rows, shades: dict[str, str]) -> list[Row]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 STYLE = """
 .sen-ws.sen-ws {
  font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;line-height:1.45;
- max-width:960px;padding:2px 0 6px;
+ max-width:960px;overflow-x:auto;padding:2px 0 6px;
  h3 {margin:0;overflow-wrap:anywhere;font-size:18px;font-weight:600;line-height:1.3}
  h4 {margin:16px 0 4px;font-size:13px;font-weight:600}
  .sen-path {opacity:.65;overflow-wrap:anywhere}

@@ -58,12 +58,12 @@ def check(path: str | os.PathLike[str], dialect: str | None = None) -> Problems:
 
 
 def _check_workspace(folder: str, whole: Whole, dialect: str | None, problems: Problems) -> None:
-    kinds = dict.fromkeys(one.kind for one in whole.documents)
-    against = dict.fromkeys(kinds, dialect) if dialect else nearest(whole.documents)
-    main = dialect or main_of(against)
+    against = nearest(whole.documents)
+    strict = dialect == STRICT or (dialect is None and is_kept(whole, main_of(against)))
+    if strict or dialect is not None:
+        against |= dict.fromkeys(against.keys() & DIALECTS[dialect or STRICT], dialect or STRICT)
     for one in whole.documents:
         problems.add_faults(one.path, _faults(one, against[one.kind]).collapsed())
-    strict = main == STRICT and (dialect is not None or is_kept(whole))
     check_references(whole, strict, problems)
     if strict:
         check_layout(whole, folder, problems)
@@ -75,6 +75,6 @@ def _check_workspace(folder: str, whole: Whole, dialect: str | None, problems: P
 
 def _faults(one: Gathered, dialect: str | None) -> Faults:
     """What a document breaks of its dialect's rules; of the common ones, where it has none."""
-    if dialect is None or one.kind not in DIALECTS[dialect]:
+    if dialect is None:
         return read(one.kind, one.raw)[1]
     return check_document(one.kind, one.raw, dialect)

@@ -98,7 +98,8 @@ def _of_run(run: RunPlace) -> Iterator[tuple[str, str]]:
 def _gradings(run: RunPlace, path: str, raw: Any) -> list[Run]:
     """The runs that a file grades, each with its grading."""
     unnamed = run.place.configuration == UNSTATED
-    sides = list(sides_of(raw)) if unnamed or run.grading is not None else []
+    unusual = unnamed or "grading.json" not in run.files
+    sides = list(sides_of(raw)) if unusual else []
     runs = []
     for named, number, part in sides or [(None, run.number, raw)]:
         document = read("grading", part)[0]

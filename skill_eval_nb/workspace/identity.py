@@ -122,11 +122,9 @@ def skill_of(workspace: str, told: Iterable[str | None]) -> str:
     for text in told:
         if (name := stated(text)) is not None:
             return name
-    path = os.path.abspath(workspace)
-    name = os.path.basename(path)
-    while is_container(name) and os.path.dirname(path) != path:
-        path = os.path.dirname(path)
-        name = os.path.basename(path)
+    names = [name for name in os.path.abspath(workspace).split(os.sep) if name]
+    own = next((name for name in reversed(names) if not is_container(name)), None)
+    name = own or (names[-1] if names else UNSTATED)
     return name.removesuffix("-workspace") or name
 
 

@@ -41,11 +41,15 @@ def check_layout(whole: Whole, folder: str, problems: Problems) -> None:
     _check_places(whole, folder, problems)
 
 
-def is_kept(whole: Whole) -> bool:
-    """Whether a workspace is laid out like this: its benchmark or its metadata show it."""
+def is_kept(whole: Whole, main: str | None) -> bool:
+    """Whether a workspace is written like this; `main` is the dialect that suits it best.
+
+    A benchmark of this dialect is like no other; metadata for each side is less telling.
+    """
     benchmarks = (source_of(one.document) for one in whole.of("benchmark"))
-    return any(source is not None and source.dialect == STRICT for source in benchmarks) or any(
-        one.place.configuration in SIDES for one in whole.of("eval_metadata")
+    return any(source is not None and source.dialect == STRICT for source in benchmarks) or (
+        main == STRICT
+        and any(one.place.configuration in SIDES for one in whole.of("eval_metadata"))
     )
 
 

@@ -35,7 +35,7 @@ def home(suite: Suite, told: Mapping[str, list[str | None]], sole: str | None) -
 
     It is the one it lies in; else the one beside the skill's folder, or of the same skill
     (`told` gives the names by which each workspace calls its skill); else the sole one
-    there is; else the suite stands for itself.
+    there is, if that is not of another skill; else the suite stands for itself.
     """
     folder = os.path.dirname(suite.path)
     holder = os.path.dirname(folder) if is_container(os.path.basename(folder)) else folder
@@ -48,7 +48,13 @@ def home(suite: Suite, told: Mapping[str, list[str | None]], sole: str | None) -
         of_skill = name is not None and (name in names or workspace.endswith(f"/{name}-workspace"))
         if workspace in beside or of_skill:
             return workspace
-    return sole or folder
+    if sole is not None and (name is None or not (known := _stated(told[sole])) or name in known):
+        return sole
+    return folder
+
+
+def _stated(names: Iterable[str | None]) -> list[str]:
+    return [name for name in map(stated, names) if name is not None]
 
 
 def join(

@@ -28,6 +28,8 @@ def walk(node: Any) -> Iterator[dict[str, Any]]:
 
 def spec_of(chart: Any) -> dict[str, Any]:
     """The specification as it is written into a notebook: it has to be JSON."""
+    if isinstance(chart, dict):
+        return chart
     return json.loads(json.dumps(chart.to_dict(), allow_nan=False))
 
 

@@ -41,3 +41,23 @@ def coded(ws: sen.Workspace, code: str) -> list[Row]:
 def two_sides(marks: str = "ppf", baseline: str = "pff") -> dict[str, Any]:
     """An eval with a run on each side."""
     return {f"{RUN}/grading.json": graded(marks), f"{BASELINE}/grading.json": graded(baseline)}
+
+
+def made(**tables: list[Row]) -> sen.Workspace:
+    """A workspace of these rows."""
+    import polars as pl
+
+    return sen.Workspace.from_tables({name: pl.DataFrame(rows) for name, rows in tables.items()})
+
+
+def a_run(workspace: str = "ws", status: str = "graded", **more: Any) -> Row:
+    """A row of `runs`, as far as an overview looks at it."""
+    return {
+        "workspace": workspace,
+        "skill": f"skill of {workspace}",
+        "iteration": "iteration-1",
+        "eval_id": "1",
+        "configuration": "with_skill",
+        "status": status,
+        **more,
+    }

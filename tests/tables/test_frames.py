@@ -83,7 +83,9 @@ class TestFrameOf:
         assert frame["tokens"].to_list() == [None]
 
     def test_pandas_nulls_are_nulls(self):
-        given_frame = pd.DataFrame({"passed": pd.array([1, None], "Int64"), "pass_rate": [0.5, None]})
+        given_frame = pd.DataFrame(
+            {"passed": pd.array([1, None], "Int64"), "pass_rate": [0.5, None]}
+        )
         frame = frame_of(given_frame, "runs")
         assert frame["passed"].to_list() == [1, None]
         assert frame["pass_rate"].to_list() == [0.5, None]

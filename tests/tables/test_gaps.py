@@ -49,6 +49,8 @@ def test_sides_are_those_of_the_same_iteration(tmp_path):
 
 
 def test_a_configuration_that_nobody_names_is_no_side(tmp_path):
-    ws = load(tmp_path, {"eval-1-login/grading.json": graded("p"), "eval-2/grading.json": graded("f")})
+    ws = load(
+        tmp_path, {"eval-1-login/grading.json": graded("p"), "eval-2/grading.json": graded("f")}
+    )
     assert set(ws.runs["configuration"]) == {"unstated"}
     assert coded(ws, "missing-side") == []

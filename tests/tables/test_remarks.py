@@ -89,9 +89,9 @@ def test_a_comparison_is_a_row_for_each_side_and_criterion(tmp_path):
         ("B", "without_skill", None, "content", "correctness", 3.0),
         ("B", "without_skill", None, "overall", "output_quality", 6.0),
     ]
-    assert {(row["comparison"], row["eval_id"], row["winner"], row["reasoning"]) for row in table} == {
-        ("comparison.json", "1", "A", "A is deeper.")
-    }
+    assert {
+        (row["comparison"], row["eval_id"], row["winner"], row["reasoning"]) for row in table
+    } == {("comparison.json", "1", "A", "A is deeper.")}
 
 
 def test_a_comparison_without_scores_still_tells_its_winner(tmp_path):
@@ -120,8 +120,18 @@ def test_history(tmp_path):
         "skill_name": "auth",
         "current_best": "v1",
         "iterations": [
-            {"version": "v0", "parent": None, "expectation_pass_rate": 0.5, "grading_result": "baseline"},
-            {"version": "v1", "parent": "v0", "expectation_pass_rate": 0.75, "grading_result": "won"},
+            {
+                "version": "v0",
+                "parent": None,
+                "expectation_pass_rate": 0.5,
+                "grading_result": "baseline",
+            },
+            {
+                "version": "v1",
+                "parent": "v0",
+                "expectation_pass_rate": 0.75,
+                "grading_result": "won",
+            },
             {"version": "v2", "parent": "v1", "is_current_best": True},
         ],
     }

@@ -141,15 +141,11 @@ class TestRubric:
         assert run["rubric_weighted_mean"] == 3.5
 
     def test_a_stated_mean_goes_before_weights_that_nobody_gave(self, tmp_path):
-        grading = graded(
-            "p", rubric_scores=scores(a=5, b=2), rubric_summary={"weighted_mean": 4.4}
-        )
+        grading = graded("p", rubric_scores=scores(a=5, b=2), rubric_summary={"weighted_mean": 4.4})
         assert one_run(tmp_path, {"grading.json": grading})["rubric_weighted_mean"] == 4.4
 
     def test_a_stated_share_is_a_fifth_of_the_mean(self, tmp_path):
-        run = one_run(
-            tmp_path, {"grading.json": graded("p", rubric_summary={"normalized": 0.84})}
-        )
+        run = one_run(tmp_path, {"grading.json": graded("p", rubric_summary={"normalized": 0.84})})
         assert run["rubric_weighted_mean"] == pytest.approx(4.2)
         assert run["rubric_normalized"] == pytest.approx(0.84)
 

@@ -73,7 +73,11 @@ def test_a_rate_is_read_back_as_precisely_as_it_was_printed(rate, form):
 @pytest.mark.parametrize(
     ("figures", "metric", "expected"),
     [
-        ({"mean": 0.8, "stddev": 0.1, "max": 1.0}, "pass_rate", {"mean": 0.8, "stddev": 0.1, "max": 1.0}),
+        (
+            {"mean": 0.8, "stddev": 0.1, "max": 1.0},
+            "pass_rate",
+            {"mean": 0.8, "stddev": 0.1, "max": 1.0},
+        ),
         ({"mean": 80, "stddev": 0.5}, "pass_rate", {"mean": 0.8, "stddev": 0.005}),
         ({"value": -4.6}, "pass_rate", {"value": -0.046}),
         ({"value": "-4.6"}, "pass_rate", {"value": -0.046}),

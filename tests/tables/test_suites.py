@@ -99,7 +99,12 @@ def test_a_dimension_is_a_row(ws):
 
 
 def test_an_eval_that_only_runs_know_is_a_row_too(tmp_path):
-    described = {"eval_id": 7, "eval_name": "reset", "prompt": "Reset it.", "assertions": ["a", "b"]}
+    described = {
+        "eval_id": 7,
+        "eval_name": "reset",
+        "prompt": "Reset it.",
+        "assertions": ["a", "b"],
+    }
     known = "iteration-1/eval-7-reset"
     files = {
         "evals.json": SUITE,

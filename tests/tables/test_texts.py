@@ -61,7 +61,16 @@ def ws(tmp_path_factory):
 
 
 def test_verdicts_of_both_layers(ws):
-    names = ("layer", "expectation_id", "text", "type", "passed", "critical", "confidence", "evidence")
+    names = (
+        "layer",
+        "expectation_id",
+        "text",
+        "type",
+        "passed",
+        "critical",
+        "confidence",
+        "evidence",
+    )
     assert values(rows(ws, "expectations"), *names) == [
         ("structural", "S1", "a.ts", "file_exists", False, True, None, "no such file"),
         ("judged", None, "A session exists", None, True, None, "high", "line 3"),
@@ -124,7 +133,9 @@ def test_tools_that_are_counted(ws):
     assert values(rows(ws, "tool_calls"), "tool", "count") == [("Read", 2), ("Bash", 0)]
 
 
-@pytest.mark.parametrize("table", ["expectations", "rubric_scores", "claims", "notes", "suggestions"])
+@pytest.mark.parametrize(
+    "table", ["expectations", "rubric_scores", "claims", "notes", "suggestions"]
+)
 def test_every_row_has_the_keys_of_its_run(ws, table):
     key = ("iteration-1", "1", "login", "with_skill", 1)
     names = ("iteration", "eval_id", "eval_name", "configuration", "run_number")

@@ -37,14 +37,15 @@ class TestNames:
             ws.table("expectation")
 
     @pytest.mark.parametrize(
-        ("name", "near"), [("rubric_score", "rubric_scores"), ("selct", "select"), ("table_", "table")]
+        ("name", "near"),
+        [("rubric_score", "rubric_scores"), ("selct", "select"), ("table_", "table")],
     )
     def test_an_unknown_attribute_names_the_nearest(self, ws, name, near):
         with pytest.raises(AttributeError, match=f"Did you mean `{near}`"):
             getattr(ws, name)
 
     def test_an_attribute_like_no_other_gets_no_guess(self, ws):
-        with pytest.raises(AttributeError, match="no `xyzzy`.$"):
+        with pytest.raises(AttributeError, match=r"no `xyzzy`\.$"):
             ws.xyzzy  # noqa: B018
 
     def test_what_notebooks_ask_every_value_for_is_no_table(self, ws):
@@ -117,17 +118,18 @@ class TestSelect:
             ws.select(**{key: "x"})
 
 
-class TestFromTables:
-    RUN = {"workspace": "ws", "skill": "auth", "pass_rate": 1}
+RUN = {"workspace": "ws", "skill": "auth", "pass_rate": 1}
 
+
+class TestFromTables:
     @pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame])
     def test_tables_of_either_kind(self, kind):
-        ws = Workspace.from_tables({"runs": kind([self.RUN])})
+        ws = Workspace.from_tables({"runs": kind([RUN])})
         assert ws.runs.schema == Workspace.from_tables({}).runs.schema
-        assert ws.runs.row(0, named=True) == dict.fromkeys(ws.runs.columns) | self.RUN
+        assert ws.runs.row(0, named=True) == dict.fromkeys(ws.runs.columns) | RUN
 
     def test_tables_that_are_not_given_are_empty(self):
-        ws = Workspace.from_tables({"runs": pl.DataFrame([self.RUN])})
+        ws = Workspace.from_tables({"runs": pl.DataFrame([RUN])})
         assert {name for name, frame in ws.tables().items() if frame.height} == {"runs"}
 
     def test_round_trip(self, ws):
@@ -142,4 +144,4 @@ class TestFromTables:
 
     def test_an_unknown_table_names_the_nearest(self):
         with pytest.raises(KeyError, match="Did you mean `runs`"):
-            Workspace.from_tables({"run": pl.DataFrame([self.RUN])})
+            Workspace.from_tables({"run": pl.DataFrame([RUN])})
