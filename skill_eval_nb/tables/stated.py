@@ -64,14 +64,14 @@ def _statistics(stats: Stats) -> Figures:
 def _values(figures: Figures, metric: str) -> dict[str, float | None]:
     """The figures as numbers, in the metric's unit.
 
-    No rate and no difference of rates is beyond 1: where one is, they are all in percent.
+    No rate and no difference of rates is above 1: where one is, all of them are in percent.
 
     >>> _values({"mean": 78.5, "stddev": 0.5}, "pass_rate")
     {'mean': 0.785, 'stddev': 0.005}
     """
     values = {name: _number(figure, metric) for name, figure in figures.items()}
     plain = [abs(values[name] or 0) for name, one in figures.items() if not isinstance(one, str)]
-    if metric not in RATES or max(plain, default=0) <= 1:
+    if metric not in RATES or not 1 < max(plain, default=0) <= 100:
         return values
     return {
         name: value if value is None or isinstance(figures[name], str) else value / 100
@@ -86,15 +86,6 @@ _PRINTED = re.compile(
 """A number with its unit, and perhaps a remark on it."""
 
 
-def _plain(figure: float, metric: str) -> float | None:
-    """A figure that is a number already; a share above 1 was written in percent."""
-    try:
-        value = float(figure)
-    except OverflowError:
-        return None
-    return value / 100 if metric in RATES and 1 < abs(value) <= 100 else value
-
-
 def _number(figure: float | str, metric: str) -> float | None:
     """The number in a figure, however it was printed; None where a text says anything else.
 
@@ -103,7 +94,7 @@ def _number(figure: float | str, metric: str) -> float | None:
     >>> _number("about the same", "tokens")
     """
     if not isinstance(figure, str):
-        return _plain(figure, metric)
+        return _float(figure)
     found = _PRINTED.fullmatch(figure)
     if not found:
         return None
@@ -113,3 +104,11 @@ def _number(figure: float | str, metric: str) -> float | None:
     except Unreadable:
         return None
     return -value if found["sign"] in ("-", "−", "–") and value else value
+
+
+def _float(number: float) -> float | None:
+    """A number as float; None for a whole one that is too large for any."""
+    try:
+        return float(number)
+    except OverflowError:
+        return None

@@ -1,0 +1,114 @@
+"""Every run of a layout, counted once, with its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from skill_eval_nb.workspace import (
+    Catalogue,
+    EvalKey,
+    Files,
+    Layout,
+    Place,
+    Problems,
+    RunDocuments,
+    RunId,
+    Told,
+    compare,
+    complete,
+    folder_of,
+    read_run,
+    stated,
+    stated_runs,
+)
+
+from .once import Met
+from .rows import RunKey
+from .runs import figures
+
+
+class Side(NamedTuple):
+    """What the runs of an eval and a configuration share."""
+
+    names: tuple[str, str, str, str, str, str]
+    ids: tuple[str, str, str, str]
+    weights: Mapping[str, float]
+    model: str | None
+
+    def run_id(self, number: int) -> RunId:
+        """The id of the run of this number."""
+        return RunId(*self.ids, number)
+
+    def key(self, number: int) -> RunKey:
+        """The keys of the run of this number, as the tables have them."""
+        return RunKey(*self.names, number)
+
+
+class Counted(NamedTuple):
+    """A run: its keys, its columns of `runs` after them, its documents, its rubric's weights."""
+
+    key: RunKey
+    figures: tuple[Any, ...]
+    documents: RunDocuments
+    weights: Mapping[str, float]
+
+
+def counted(layout: Layout, files: Files, who: Catalogue, problems: Problems) -> Iterator[Counted]:
+    """The runs on disk, completed by what benchmarks state of them; then those only stated."""
+    sides = _Sides(files, who)
+    on_disk = {sides[run.place].run_id(run.number) for run in layout.runs if who.benchmarks}
+    told = stated_runs(who.benchmarks, who.index, on_disk, problems)
+    met = Met(bool(who.benchmarks))
+    yield from _on_disk(layout, sides, told, met, problems)
+    for run_id, (key, documents) in told.items():
+        side = sides.of(run_id, key, None)
+        row = figures(documents, side.weights, problems)
+        if not met.elsewhere(run_id, row, documents, problems):
+            yield Counted(side.key(run_id.number), row, documents, side.weights)
+
+
+def _on_disk(
+    layout: Layout, sides: _Sides, told: Told, met: Met, problems: Problems
+) -> Iterator[Counted]:
+    """The runs on disk; what benchmarks state of them is taken out of `told`."""
+    for run in layout.runs:
+        for place, number, documents in read_run(run, problems):
+            side = sides[place]
+            run_id = side.run_id(number)
+            documents.executor_model = side.model
+            of_it = told.pop(run_id, None)
+            if of_it is not None:
+                complete(documents, of_it[1], problems)
+            row = figures(documents, side.weights, problems)
+            if of_it is not None:
+                compare(run_id, row[1], of_it[1], documents.path, problems)
+            run_id = met.number(run_id, row, documents, problems)
+            if run_id is not None:
+                yield Counted(side.key(run_id.number), row, documents, side.weights)
+
+
+class _Sides(dict[Place, Side]):
+    """The sides by their places, each worked out when it is first asked for."""
+
+    def __init__(self, files: Files, who: Catalogue) -> None:
+        super().__init__()
+        self._files = files
+        self._who = who
+
+    def __missing__(self, place: Place) -> Side:
+        described = self._files.metadata.get(folder_of(place))
+        key = self._who.eval_of(place)
+        run_id = RunId(place.workspace, place.iteration, key.id, place.configuration, 0)
+        side = self[place] = self.of(run_id, key, described and described.model)
+        return side
+
+    def of(self, run_id: RunId, key: EvalKey, model: str | None) -> Side:
+        """The side of a run."""
+        workspace, skill = self._who.names[run_id.workspace]
+        return Side(
+            (workspace, skill, run_id.iteration, key.id, key.name, run_id.configuration),
+            run_id[:4],
+            self._who.weights.get((run_id.workspace, run_id.eval_id), {}),
+            stated(model),
+        )
