@@ -94,15 +94,17 @@ def why_none(ws: Any, what: str, iteration: str | Sequence[str] | None = None) -
     """Why there is nothing to draw: what the runs lack, or that there are none."""
     import polars as pl
 
+    article = "an" if what[0] in "aeiou" else "a"
     if not isinstance(ws, Workspace):
-        return f"No row of the table has {what}."
+        return f"No row of the table has {article} {what}."
     runs = _runs(ws)
     if iteration is not None:
         wanted = [iteration] if isinstance(iteration, str) else list(iteration)
         runs = runs.filter(pl.col("iteration").is_in(wanted))
     if runs.is_empty():
         return "There are no runs. `ws.problems` says what could not be used."
-    lack = "The only run has no" if runs.height == 1 else f"None of the {runs.height:,} runs has a"
+    none = f"None of the {runs.height:,} runs has {article}"
+    lack = "The only run has no" if runs.height == 1 else none
     return f"{lack} {what}. `ws.problems` says what could not be used."
 
 

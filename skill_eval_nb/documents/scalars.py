@@ -81,8 +81,8 @@ def read_number(raw: Any, unit: str | None = None) -> float:
         raise Unreadable
     if not abs(number) <= _LARGEST:
         raise Unreadable
-    if unit == "rate" and not is_share and 1 < number <= 100:
-        if number < 2:  # neither a share nor likely a percentage
+    if unit == "rate" and not is_share and 1 < abs(number) <= 100:
+        if abs(number) < 2:  # neither a share nor likely a percentage
             raise Unreadable
         return round(number / 100, 12)
     return float(number)

@@ -100,7 +100,7 @@ def frame_of(data: Any, table: str) -> pl.DataFrame:
     import narwhals as nw
     import polars as pl
 
-    if hasattr(data, "polars"):
+    if _is_workspace(data):
         return data.polars(table)
     frame = nw.from_native(data, eager_only=True).to_polars()
     known = TABLES[table]
@@ -112,9 +112,14 @@ def frame_of(data: Any, table: str) -> pl.DataFrame:
     ).select(known.names)
 
 
+def _is_workspace(data: Any) -> bool:
+    """Whether `data` is a `Workspace`; a frame may have columns of any name."""
+    return callable(getattr(type(data), "polars", None))
+
+
 def like(data: Any, frame: pl.DataFrame) -> Any:
     """`frame` in the kind of `data`: pandas where that is pandas, else polars."""
     import narwhals as nw
 
-    backend = getattr(data, "backend", None) or nw.from_native(data).implementation.value
+    backend = data.backend if _is_workspace(data) else nw.from_native(data).implementation.value
     return to_pandas(frame) if backend == "pandas" else frame

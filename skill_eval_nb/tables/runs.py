@@ -211,7 +211,9 @@ def _gate(structural: Structural | None) -> bool | None:
     if structural is None or structural.gate_passed is not None:
         return structural.gate_passed if structural else None
     critical = [one.passed for one in structural.expectations if one.critical]
-    return None if None in critical or not structural.expectations else all(critical)
+    if False in critical:
+        return False
+    return None if None in critical or not structural.expectations else True
 
 
 def _status(
@@ -230,21 +232,24 @@ def _status(
 
 
 def _costs(documents: RunDocuments, problems: Problems) -> tuple[Any, ...]:
-    """time_seconds … started_at: from timing.json and metrics.json, else as the grader noted."""
+    """time_seconds … started_at: from timing.json and metrics.json, else as the grader noted.
+
+    A 0 counts only where nobody measured more, and then as not known.
+    """
     timing, grading = documents.timing, documents.grading
     noted = grading.timing if grading else None
     metrics = documents.metrics or (grading.execution_metrics if grading else None)
-    seconds = tokens = started = None
+    seconds: float | None = None
+    tokens: int | None = None
+    started = None
     if timing is not None:
         seconds = _seconds(timing.total_duration_seconds, timing.duration_ms)
-        seconds = timing.executor_duration_seconds if seconds is None else seconds
+        seconds = seconds or timing.executor_duration_seconds or seconds
         tokens, started = timing.total_tokens, timing.executor_start
     if noted is not None:
-        if seconds is None:
-            seconds = noted.executor_duration_seconds
-        if seconds is None:
-            seconds = _seconds(noted.total_duration_seconds, noted.duration_ms)
-        tokens = noted.total_tokens if tokens is None else tokens
+        seconds = seconds or noted.executor_duration_seconds or seconds
+        seconds = seconds or _seconds(noted.total_duration_seconds, noted.duration_ms) or seconds
+        tokens = tokens or noted.total_tokens or tokens
     if seconds == 0 or tokens == 0:
         seconds, tokens = _not_measured(seconds, tokens, documents.path, problems)
     calls = _calls(metrics.tool_calls, metrics.total_tool_calls) if metrics else None

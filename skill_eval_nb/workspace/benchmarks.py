@@ -30,6 +30,10 @@ Told = dict["RunId", tuple[EvalKey, RunDocuments]]
 """Runs that benchmarks state, with the eval they are of and their figures as documents."""
 
 
+OPPOSITES = {"with_skill", "without_skill"}
+"""Two names that never mean the same."""
+
+
 class RunId(NamedTuple):
     """A run, wherever it is spoken of; `workspace` is its folder."""
 
@@ -145,8 +149,8 @@ def _renamed(told: Told, on_disk: AbstractSet[RunId], problems: Problems) -> Tol
     """The same with configurations called as on disk.
 
     Some tools know two names for configurations only, and write with_skill and
-    without_skill whatever was compared. Where one configuration is on disk alone, one is
-    stated alone, and their evals are the same, they are the same runs.
+    without_skill whatever was compared. Where one side is called the same, one more is on
+    disk, one more is stated, and their evals are the same, these are the same runs.
     """
     disk: dict[tuple[str, str], dict[str, set[str]]] = {}
     stated_: dict[tuple[str, str], dict[str, set[str]]] = {}
@@ -159,7 +163,9 @@ def _renamed(told: Told, on_disk: AbstractSet[RunId], problems: Problems) -> Tol
         there = disk.get(iteration, {})
         alone = [side for side in sides if side not in there]
         other = [side for side in there if side not in sides]
-        if len(alone) == len(other) == 1 and sides[alone[0]] == there[other[0]]:
+        if len(alone) != 1 or len(other) != 1 or {*alone, *other} == OPPOSITES:
+            continue
+        if len(sides) > 1 and sides[alone[0]] == there[other[0]]:
             names[(*iteration, alone[0])] = other[0]
             path = next(one.path for run, (_, one) in told.items() if run[:2] == iteration)
             problems.add(

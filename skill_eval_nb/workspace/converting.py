@@ -17,8 +17,8 @@ from .catalogue import Catalogue, catalogue
 from .files import read_files
 from .finding import PathLike, find
 from .gathering import Run, gather_files, gather_run
-from .losses import together
-from .nearest import claim, main_of, nearest
+from .losses import not_kept, together
+from .nearest import claim, disclaim, main_of, nearest
 from .numbering import safe
 from .outputs import copy_outputs, has_outputs
 from .problems import Problems
@@ -82,8 +82,8 @@ def convert(path: PathLike, to: str, out: PathLike) -> Converted:
         ]
         mine = [one for one in beside if one.place.workspace == workspace]
         documents = [*mine, *(one for run in runs for one in run.documents)]
-        if main_of(nearest(documents)) == to:
-            claim(documents, to)
+        take = claim if main_of(nearest(documents)) == to else disclaim
+        take(documents, to)
         goal = target_of(workspace, to, runs, mine, who)
         runs = [run for run in runs if _fits(run, goal, losses)]
         for piece in all_pieces(mine, runs, suites, who, goal, losses):
@@ -140,6 +140,9 @@ def _write(
         losses.add("warning", "loss", piece.source, message)
         return
     losses.add_faults(piece.source, lost)
+    losses.add_faults(
+        piece.source, not_kept(piece.kind, piece.document, target.dialect).collapsed()
+    )
     written[write_atomic(path, data)] = data
 
 

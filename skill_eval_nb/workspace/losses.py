@@ -3,8 +3,39 @@
 from __future__ import annotations
 
 import re
+from typing import Any
+
+from skill_eval_nb.documents import Faults, mend
+from skill_eval_nb.documents.dialects import DIALECTS, read, source_of
+from skill_eval_nb.documents.dialects.recognising import walk
 
 from .problems import Problems
+
+
+def not_kept(kind: str, document: Any, to: str) -> Faults:
+    """What of a file never came into the shared document, and so cannot be written.
+
+    That is what its dialect alone knows, or nobody, where the dialect has a structure of
+    its own. `write` tells of everything else.
+    """
+    losses = Faults()
+    source = source_of(document)
+    if source is None or source.dialect == to:
+        return losses
+    if source.dialect not in DIALECTS:
+        message = "a form of its own: what none of the dialects has in it was left out"
+        losses.add("info", "loss", "$", message)
+        return losses
+    form = DIALECTS[source.dialect][kind]
+    if form.to_neutral is not None:
+        for mark, where in walk(mend(source.raw, form.wire)[0]):
+            if mark == "unknown":
+                losses.add("info", "loss", where, f"left out: not a field that `{to}` has")
+        for fault in read(kind, source.raw, source.dialect)[1]:
+            if fault.code == "not-kept":
+                message = f"left out: only `{source.dialect}` has it"
+                losses.add("warning", "loss", fault.where, message)
+    return losses
 
 
 def together(losses: Problems) -> Problems:

@@ -18,16 +18,20 @@ ENOUGH = 40
 def nearest(documents: Iterable[Gathered]) -> dict[str, str | None]:
     """For each kind of document the dialect in which these have the fewest errors.
 
-    Where several have equally few, the one that suits all the documents best counts. A
-    kind that the main dialect lacks is of no dialect where it suits none.
+    Where several have equally few, the one that suits all the documents best counts, then
+    the one that most of them look like. A kind that the main dialect lacks is of no dialect
+    where it suits none.
     """
     by_kind: dict[str, list[Gathered]] = defaultdict(list)
     for one in documents:
         by_kind[one.kind].append(one)
     errors = {kind: _errors(kind, ones) for kind, ones in by_kind.items()}
     overall = {name: sum(counts.get(name, 1) for counts in errors.values()) for name in DIALECTS}
+    looks = Counter(_recognised(one) for ones in by_kind.values() for one in ones[:ENOUGH])
     best: dict[str, str | None] = {
-        kind: min(counts, key=lambda name: (counts[name], overall[name]), default=None)
+        kind: min(
+            counts, key=lambda name: (counts[name], overall[name], -looks[name]), default=None
+        )
         for kind, counts in errors.items()
     }
     main = main_of(best)
@@ -46,6 +50,12 @@ def _errors(kind: str, documents: list[Gathered]) -> dict[str, int]:
         for name, forms in DIALECTS.items()
         if kind in forms
     }
+
+
+def _recognised(one: Gathered) -> str | None:
+    """The dialect that a single document looks like."""
+    source = source_of(one.document)
+    return None if source is None else source.dialect
 
 
 def _n_errors(kind: str, one: Gathered, dialect: str) -> int:
@@ -74,3 +84,16 @@ def claim(documents: Iterable[Gathered], dialect: str) -> None:
             continue
         for document in one.document if isinstance(one.document, list) else [one.document]:
             attach(document, "source", replace(source, dialect=dialect))
+
+
+def disclaim(documents: Iterable[Gathered], dialect: str) -> None:
+    """Take documents for none of `dialect`, where it finds something wrong with them.
+
+    The nearest dialect of a document may be one whose rules it breaks: to write it as that
+    dialect wants it, it must not be taken as written already.
+    """
+    for one in documents:
+        source = source_of(one.document)
+        if source is not None and source.dialect == dialect and _n_errors(one.kind, one, dialect):
+            for document in one.document if isinstance(one.document, list) else [one.document]:
+                attach(document, "source", None)

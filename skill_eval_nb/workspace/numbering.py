@@ -69,8 +69,8 @@ def _folder(key: EvalKey, id_: str | int, home: Home) -> str:
 def name_iterations(used: Iterable[str]) -> dict[str, str]:
     """The names of the folders of iterations; runs of none are those of the first free number."""
     names = sorted(set(used) - {NO_ITERATION}, key=natural)
-    plain = [name if is_iteration(name) else f"iteration-{name}" for name in names]
-    folders = dict(zip(names, _apart(zip(names, map(safe, plain), strict=True)), strict=True))
+    plain = [name if is_iteration(name) else f"iteration-{name}" for name in map(safe, names)]
+    folders = dict(zip(names, _apart(zip(names, plain, strict=True)), strict=True))
     if NO_ITERATION in set(used):
         free = (f"iteration-{number}" for number in range(1, len(names) + 2))
         folders[NO_ITERATION] = next(name for name in free if name not in folders.values())

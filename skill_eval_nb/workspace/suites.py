@@ -50,7 +50,7 @@ def home(suite: Suite, told: Mapping[str, list[str | None]], sole: str | None) -
             return workspace
     if sole is not None and (name is None or not (known := _stated(told[sole])) or name in known):
         return sole
-    return folder
+    return holder
 
 
 def _stated(names: Iterable[str | None]) -> list[str]:

@@ -15,11 +15,11 @@ LAB = "5.8"
 
 
 def walk(node: Any) -> Iterator[dict[str, Any]]:
-    """Every object of a specification but for its data."""
+    """Every object of a specification but for its data and the look."""
     if isinstance(node, dict):
         yield node
         for key, value in node.items():
-            if key != "datasets":
+            if key not in ("datasets", "config"):
                 yield from walk(value)
     elif isinstance(node, list):
         for value in node:
@@ -70,6 +70,16 @@ def title_of(chart: Any) -> str:
 def subtitle_of(chart: Any) -> str:
     """What stands below the title, in one line."""
     return _plain(spec_of(chart)["title"].get("subtitle", []))
+
+
+def headings_of(chart: Any) -> dict[str, str]:
+    """The titles of its parts, each with what stands below it."""
+    titles = [node["title"] for node in walk(spec_of(chart)) if isinstance(node.get("title"), dict)]
+    return {
+        title["text"]: _plain(title.get("subtitle", ""))
+        for title in titles
+        if isinstance(title["text"], str)
+    }
 
 
 def drawn(chart: Any) -> ET.Element:

@@ -49,6 +49,8 @@ class Run:
     verdicts: tuple[Verdict, ...]
     paths: tuple[str, ...]
     on_disk: bool = True
+    summed_up: bool = False
+    """Whether only a rate over several runs is told, and no verdict."""
 
     @property
     def passed(self) -> int:
@@ -63,7 +65,7 @@ class Run:
     @property
     def graded(self) -> bool:
         """Whether anything was scored."""
-        return self.passed + self.failed > 0
+        return self.passed + self.failed > 0 or self.summed_up
 
     @property
     def key(self) -> tuple[str, str, str, str, int]:
@@ -204,7 +206,7 @@ def _stated(repository: Path, path: Path) -> Iterator[Run]:
             rate = row.get(configuration, {}).get("pass_rate")
             if isinstance(rate, str):  # "3/3": a rate over runs, with no verdicts
                 key = (*place, row["id"], row["id"], configuration, 1)
-                yield Run(*key, (), (path.as_posix(),), on_disk=False)
+                yield Run(*key, (), (path.as_posix(),), on_disk=False, summed_up=True)
 
 
 def _counted(row: dict[str, Any]) -> tuple[Verdict, ...]:

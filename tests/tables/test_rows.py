@@ -1,4 +1,4 @@
-"""Rows are collected as tuples and come out as frames, in order, however often they were packed."""
+"""Rows are collected as tuples or columns, and come out as frames with the keys of their runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skill_eval_nb.tables import TABLES
-from skill_eval_nb.tables import rows as rows_module
+from skill_eval_nb.tables.frames import schema
 from skill_eval_nb.tables.rows import Rows, RunKey, is_run_level
 
 RUN_TABLES = [name for name in TABLES if is_run_level(name)]
@@ -21,19 +21,33 @@ def claim(run: int, text: str) -> tuple[int, str, str, bool, str]:
     return (run, text, "factual", True, "seen")
 
 
-@given(st.lists(st.lists(st.text(), max_size=4), max_size=12), st.integers(1, 5))
-def test_rows_keep_their_order_and_their_run(texts_of_runs, enough):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows_module, "ENOUGH", enough)
-        rows = Rows()
-        for number, texts in enumerate(texts_of_runs):
-            run = rows.key(key(number))
-            rows["claims"].extend(claim(run, text) for text in texts)
-            rows.pack()
-        frame = rows.frames(["claims"])["claims"]
-    expected = [(number, text) for number, texts in enumerate(texts_of_runs) for text in texts]
-    assert frame.select("run_number", "claim").rows() == expected
+@given(st.lists(st.tuples(st.booleans(), st.lists(st.text(), max_size=4)), max_size=12))
+def test_rows_keep_their_order_and_their_run(runs):
+    """Rows that were given as columns come first, then those that were given one by one."""
+    rows = Rows()
+    at_once, one_by_one = [], []
+    for number, (as_columns, texts) in enumerate(runs):
+        run = rows.key(key(number))
+        given_rows = [claim(run, text) for text in texts]
+        if as_columns:
+            rows.add_columns("claims", [list(one) for one in zip(*given_rows, strict=True)] or [[]])
+            at_once += [(number, text) for text in texts]
+        else:
+            rows["claims"].extend(given_rows)
+            one_by_one += [(number, text) for text in texts]
+    frame = rows.frames(["claims"])["claims"]
+    assert frame.select("run_number", "claim").rows() == at_once + one_by_one
     assert frame.columns == TABLES["claims"].names
+
+
+@pytest.mark.parametrize("numbers", [[1], [1, 1], [1, 2]])
+def test_keys_that_are_the_same_everywhere_are_there_too(numbers):
+    rows = Rows()
+    for number in numbers:
+        rows["claims"].append(claim(rows.key(key(number)), "it works"))
+    frame = rows.frames(["claims"])["claims"]
+    assert frame.select(RunKey._fields).rows() == [tuple(key(number)) for number in numbers]
+    assert dict(frame.schema) == schema(TABLES["claims"])
 
 
 def test_without_rows_every_table_has_its_columns():
@@ -59,16 +73,16 @@ def test_run_level_tables_are_those_with_the_keys_of_a_run():
     }
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_statuses_are_those_of_every_run(packed, monkeypatch):
-    monkeypatch.setattr(rows_module, "ENOUGH", 1)
+@pytest.mark.parametrize("as_columns", [False, True])
+def test_statuses_are_those_of_every_run(as_columns):
     width = len(TABLES["runs"].columns) - len(RunKey._fields)
     rows = Rows()
     for number, status in enumerate(("graded", "gated"), 1):
-        filler = (None,) * (width - 2)
-        rows["runs"].append((rows.key(key(number)), status, *filler, f"run-{number}"))
-        if packed:
-            rows.pack()
+        row = (rows.key(key(number)), status, *(None,) * (width - 2), f"run-{number}")
+        if as_columns:
+            rows.add_columns("runs", [[value] for value in row])
+        else:
+            rows["runs"].append(row)
     assert list(rows.statuses()) == [
         (key(1), "graded", "run-1"),
         (key(2), "gated", "run-2"),

@@ -80,6 +80,8 @@ def test_a_rate_is_read_back_as_precisely_as_it_was_printed(rate, form):
         ),
         ({"mean": 80, "stddev": 0.5}, "pass_rate", {"mean": 0.8, "stddev": 0.005}),
         ({"value": -4.6}, "pass_rate", {"value": -0.046}),
+        ({"mean": 150.0}, "pass_rate", {"mean": 150.0}),
+        ({"mean": 10**400}, "tokens", {"mean": None}),
         ({"value": "-4.6"}, "pass_rate", {"value": -0.046}),
         ({"mean": 80.0}, "tokens", {"mean": 80.0}),
         ({"mean": 4.5}, "rubric:depth", {"mean": 4.5}),

@@ -46,9 +46,7 @@ def test_a_placeholder_is_no_name():
 
 
 def test_metadata_of_another_iteration_tells_the_id_of_the_same_folder():
-    keys, _ = identified(
-        place("inbox"), place("inbox", SECOND), inbox=EvalMetadata(eval_id=4)
-    )
+    keys, _ = identified(place("inbox"), place("inbox", SECOND), inbox=EvalMetadata(eval_id=4))
     assert {key.id for key in keys.values()} == {"4"}
 
 

@@ -36,7 +36,9 @@ def test_run_numbers(name, number):
     assert run_number(name) == number
 
 
-@pytest.mark.parametrize("name", ["iteration-1", "iteration-5b", "iter_2", "round 3", "iteration-x"])
+@pytest.mark.parametrize(
+    "name", ["iteration-1", "iteration-5b", "iter_2", "round 3", "iteration-x"]
+)
 def test_iterations(name):
     assert is_iteration(name)
 

@@ -13,7 +13,9 @@ from skill_eval_nb.workspace.suites import home, join, seen_evals, weights_of
 
 def seen(*evals: tuple[str, str, str | None]) -> list[Seen]:
     """Evals that were run, by id, name and prompt."""
-    keys = {EvalFolder("ws", "iteration-1", f"folder-{id_}"): EvalKey(id_, n) for id_, n, _ in evals}
+    keys = {
+        EvalFolder("ws", "iteration-1", f"folder-{id_}"): EvalKey(id_, n) for id_, n, _ in evals
+    }
     metadata = {
         folder: EvalMetadata(eval_id=id_, prompt=prompt)
         for folder, (id_, _, prompt) in zip(keys, evals, strict=True)
@@ -98,8 +100,12 @@ def test_as_it_is_goes_first_where_both_readings_match_as_many():
     ("path", "told", "sole", "expected"),
     [
         ("/x/ws/evals.json", {"/x/ws": [], "/x": []}, None, "/x/ws"),
-        ("/x/tdd/evals/evals.json", {"/x/tdd-workspace": [], "/x/pdf-workspace": []}, None,
-         "/x/tdd-workspace"),
+        (
+            "/x/tdd/evals/evals.json",
+            {"/x/tdd-workspace": [], "/x/pdf-workspace": []},
+            None,
+            "/x/tdd-workspace",
+        ),
         ("/x/tdd/evals/evals.json", {"/y/other": ["tdd"], "/y/more": []}, None, "/y/other"),
         ("/x/tdd/evals.json", {"/y/other": []}, "/y/other", "/y/other"),
         ("/x/tdd/evals.json", {"/y/a": [], "/y/b": []}, None, "/x/tdd"),

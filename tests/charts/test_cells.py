@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from skill_eval_nb.charts.cells import share_of, table
+from tests.charts.specs import rows_of, texts_of
+
+CELL = {"passes": 2, "scored": 3, "unscored": 1, "run_number": 2, "passed": False, "evidence": None}
+ROW = {"heading": "eval", "text": "reads", "layer": "judged", "cells": {"a": CELL, "b": CELL}}
+
+
+def test_a_share_of_nothing_is_not_known() -> None:
+    assert share_of({"passes": 0, "scored": 0}) is None
+    assert share_of(CELL) == 2 / 3
+
+
+def test_columns_stand_in_the_order_of_the_configurations() -> None:
+    chart = table([ROW], {"b": "#000000", "a": "#111111"})
+    left = {row["configuration"]: row["x"] for row in rows_of(chart, "verdicts")}
+    assert left["b"] < left["a"]
+    written = texts_of(chart)
+    assert written.count("2/3") == 2
+    assert {"eval", "reads", "a", "b"} <= set(written)
+
+
+def test_missing_evidence_is_said_to_be_missing() -> None:
+    chart = table([ROW], {"a": "#000000"})
+    assert rows_of(chart, "verdicts")[0]["evidence"] == "run 2, failed: none stated"

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import base64
+import json
+import re
+import struct
+
+import altair as alt
+import pytest
+
+from skill_eval_nb import charts
+from skill_eval_nb.charts import render
+from tests.charts.specs import drawn, spec_of, title_of
+from tests.charts.worlds import workspace, world
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture
+def default():
+    """Altair as a user finds it."""
+    with alt.renderers.enable("default"):
+        yield
+
+
+def test_a_chart_makes_itself_show_offline(default) -> None:
+    charts.deltas(workspace())
+    assert alt.renderers.active == "skill_eval_nb"
+
+
+def test_a_users_choice_of_renderer_stays(default) -> None:
+    with alt.renderers.enable("svg"):
+        charts.deltas(workspace())
+        assert alt.renderers.active == "svg"
+
+
+def test_what_a_notebook_keeps_is_vega_lite_5_and_a_picture(default) -> None:
+    chart = charts.deltas(world())
+    bundle = chart._repr_mimebundle_()
+    spec = bundle["application/vnd.vegalite.v5+json"]
+    assert spec["$schema"] == "https://vega.github.io/schema/vega-lite/v5.json"
+    assert json.loads(json.dumps(spec)) | {"$schema": ""} == spec_of(chart) | {"$schema": ""}
+    assert "datasets" in spec
+    assert bundle["text/plain"].replace("\xa0", " ") == title_of(chart)
+
+
+def test_the_picture_has_two_pixels_for_each_of_the_chart() -> None:
+    chart = charts.deltas(world())
+    picture = base64.b64decode(render.mimebundle(chart.to_dict())["image/png"])
+    assert picture.startswith(PNG)
+    width, height = struct.unpack(">II", picture[16:24])
+    size = drawn(chart).attrib
+    assert abs(width - 2 * float(size["width"])) <= 4
+    assert abs(height - 2 * float(size["height"])) <= 4
+
+
+def test_a_users_own_chart_shows_too() -> None:
+    own = alt.Chart(alt.Data(values=[{"a": 1}])).mark_point().encode(x="a:Q")
+    bundle = render.mimebundle(own.to_dict())
+    assert base64.b64decode(bundle["image/png"]).startswith(PNG)
+    assert bundle["text/plain"] == "a chart"
+
+
+def test_charts_are_saved_by_the_end_of_their_name(tmp_path) -> None:
+    chart = charts.deltas(world())
+    saved = {kind: charts.save(chart, tmp_path / f"chart.{kind}") for kind in render.FORMATS}
+    assert saved["png"].read_bytes().startswith(PNG)
+    assert saved["svg"].read_text(encoding="utf-8").startswith("<svg")
+    assert json.loads(saved["json"].read_text(encoding="utf-8")) == spec_of(chart)
+    assert charts.save(chart, str(tmp_path / "CHART.PNG")).exists()
+
+
+def test_a_saved_page_fetches_nothing(tmp_path) -> None:
+    page = charts.save(charts.deltas(world()), tmp_path / "chart.html").read_text(encoding="utf-8")
+    assert "<script" in page
+    assert not re.search(r"""(?:src|href)=["'](?:https?:)?//""", page)
+
+
+def test_another_ending_is_an_error_that_says_which_there_are(tmp_path) -> None:
+    with pytest.raises(ValueError, match=r"chart\.gif.*\.png, \.svg, \.html, \.json"):
+        charts.save(charts.deltas(workspace()), tmp_path / "chart.gif")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,152 @@
+"""Everything wrong with files and workspaces, at once, each with its file and JSON path."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from skill_eval_nb.documents.dialects import NoSuchDocument
+from skill_eval_nb.workspace import NothingToLoad, check
+from tests.checkout import ROOT
+from tests.corpus.build import graded, lay
+from tests.workspace.made import codingbuddy, copy, laid
+
+GRADING = "iteration-1/eval-0/with_skill/grading.json"
+
+
+def faults(path: Path, dialect: str | None = None) -> list[tuple[str, str, str, str | None]]:
+    """Severity, code, file and JSON path of what is more than information."""
+    return [
+        (one.severity, one.code, Path(one.path).name, one.where)
+        for one in check(path, dialect)
+        if one.severity != "info"
+    ]
+
+
+def checked_against(path: Path) -> dict[str, str]:
+    """What each workspace was checked against, by its folder's name."""
+    return {
+        Path(one.path).name: one.message.split("`")[1]
+        for one in check(path)
+        if one.code == "dialect" and "`" in one.message
+    }
+
+
+def test_a_sound_workspace_has_no_faults(tmp_path):
+    laid(tmp_path, codingbuddy(2))
+    assert faults(tmp_path) == []
+    assert faults(tmp_path, "codingbuddy") == []
+
+
+@pytest.mark.parametrize("name", ["codingbuddy", "iterations", "skill-creator", "test-cases"])
+def test_the_bundled_workspaces_are_sound_and_recognised(name):
+    path = ROOT / "data" / f"{name}-workspace"
+    assert faults(path) == []
+    assert set(checked_against(path).values()) == {name}
+
+
+def test_all_faults_of_a_file_at_once_with_what_was_expected_and_found(tmp_path):
+    files = codingbuddy()
+    grading = copy(files[GRADING])
+    del grading["expectations"][0]["passed"]
+    grading["expectations"][1]["passed"] = "perhaps"
+    timing = {"total_tokens": -1, "duration_ms": 2500}
+    other = GRADING.replace("grading", "timing")
+    laid(tmp_path, files, {GRADING: grading, other: timing})
+    assert sorted(faults(tmp_path)) == [
+        ("error", "missing", "grading.json", "$.expectations[0].passed"),
+        ("error", "missing", "timing.json", "$.total_duration_seconds"),
+        ("error", "wrong-type", "grading.json", "$.expectations[1].passed"),
+        ("error", "wrong-type", "timing.json", "$.total_tokens"),
+    ]
+    (message,) = [one.message for one in check(tmp_path) if one.where == "$.total_tokens"]
+    assert "at least 0" in message
+    assert "-1" in message
+
+
+@pytest.mark.parametrize("name", ["evals.json", "trigger_eval.json", "iteration-1/feedback.json"])
+def test_a_single_file(tmp_path, name):
+    laid(tmp_path, codingbuddy(), {name: {"evals": 1, "reviews": 1, "queries": 1}})
+    assert faults(tmp_path / name)
+
+
+def test_a_file_that_is_not_json(tmp_path):
+    laid(tmp_path, codingbuddy(), {GRADING: "{{{"})
+    assert faults(tmp_path) == [("error", "not-json", "grading.json", None)]
+
+
+def test_judgings_are_checked_too(tmp_path):
+    run = "iteration-1/eval-0/with_skill/run-1"
+    files = {
+        f"{run}/grading.json": graded("p"),
+        f"{run}/judgings/1.json": {"rubric_scores": {"a": {"score": 11, "evidence": "x"}}},
+    }
+    assert ("error", "wrong-type", "1.json", "$.rubric_scores.a.score") in faults(
+        lay(tmp_path, files)
+    )
+
+
+def test_several_workspaces_are_checked_each_on_its_own(tmp_path):
+    laid(tmp_path / "b-workspace", codingbuddy(skill="b"))
+    lay(
+        tmp_path / "c-workspace",
+        {
+            "evals.json": {
+                "skill_name": "c",
+                "evals": [{"id": "x", "prompt": "P", "expectations": ["e"]}],
+            }
+        },
+    )
+    assert faults(tmp_path) == []
+    against = checked_against(tmp_path)
+    assert against["b-workspace"] == "codingbuddy"
+    assert against["c-workspace"] != "codingbuddy"
+
+
+def test_what_one_workspace_lacks_another_does_not_make_up_for(tmp_path):
+    whole = codingbuddy(skill="a")
+    laid(tmp_path / "a-workspace", whole)
+    lacking = {name: one for name, one in codingbuddy(skill="b").items() if "eval-1/" not in name}
+    laid(tmp_path / "b-workspace", lacking)
+    found = [one for one in check(tmp_path) if one.severity != "info"]
+    assert found
+    assert all("b-workspace" in one.path for one in found)
+
+
+def test_a_dialect_may_be_demanded(tmp_path):
+    lay(tmp_path, {"iteration-1/eval-0/with_skill/grading.json": {"expectations": []}})
+    assert ("error", "outside-limits", "grading.json", "$.expectations") in faults(
+        tmp_path, "codingbuddy"
+    )
+
+
+def test_an_unknown_dialect_and_nothing_to_check(tmp_path):
+    with pytest.raises(NoSuchDocument, match="skill-creator"):
+        check(tmp_path, "cobol")
+    with pytest.raises(NothingToLoad):
+        check(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        check(tmp_path / "gone")
+
+
+def test_nothing_is_written(tmp_path):
+    laid(tmp_path, codingbuddy())
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    check(tmp_path)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+def test_the_largest_repository_takes_seconds(corpus):
+    start = time.perf_counter()
+    problems = check(corpus / "japurcell+skills")
+    assert time.perf_counter() - start < 30
+    assert problems
+
+
+def test_no_workspace_of_the_corpus_is_taken_for_what_it_is_not(corpus_workspaces):
+    """None was written in the strict dialect, so nothing may be held to its layout."""
+    for path in corpus_workspaces:
+        codes = {one.code for one in check(path)}
+        assert not codes & {"missing-folder", "unknown-eval", "misplaced"}, path

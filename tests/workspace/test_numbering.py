@@ -1,0 +1,128 @@
+"""Ids and names in a layout: each its own, safe in a path, the same in every iteration."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skill_eval_nb.workspace import NO_ITERATION, EvalKey
+from skill_eval_nb.workspace.homes import HOMES
+from skill_eval_nb.workspace.names import is_iteration
+from skill_eval_nb.workspace.numbering import EvalName, name_evals, name_iterations, safe
+
+PLAIN, COUNTED = HOMES["skill-creator"], HOMES["codingbuddy"]
+
+keys = st.lists(
+    st.builds(EvalKey, st.one_of(st.text(), st.integers(0, 30).map(str)), st.text()), max_size=8
+)
+
+
+def numbers(ids: list[str]) -> list[tuple[str | int, str | int]]:
+    named = name_evals([EvalKey(id_, id_) for id_ in ids], COUNTED)
+    return [(one.in_suite, one.in_folders) for one in named.values()]
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        (EvalKey("3", "login"), EvalName(3, 3, "eval-3-login", "3")),
+        (EvalKey("3", "eval-3"), EvalName(3, 3, "eval-3", "3")),
+        (EvalKey("login", "login"), EvalName("login", "login", "eval-login", "login")),
+        (EvalKey("007", "Email Check"), EvalName("007", "007", "eval-007-email-check", "007")),
+        (EvalKey("a/b", "../../x"), EvalName("a/b", "a/b", "eval-a-b-x", "a-b")),
+        (EvalKey("..", ".."), EvalName("..", "..", "eval", "-")),
+    ],
+)
+def test_an_eval_keeps_its_id_and_gets_a_folder(key, name):
+    folder = name_evals([key], PLAIN)[key].folder
+    assert folder.rstrip("-") == name.folder
+    assert name_evals([key], PLAIN)[key]._replace(folder=name.folder) == name
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        (["0", "1", "2"], [(1, 0), (2, 1), (3, 2)]),
+        (["1", "2", "3"], [(1, 0), (2, 1), (3, 2)]),
+        (["0", "2", "5"], [(1, 0), (3, 2), (6, 5)]),
+        (["login", "1"], [(1, 0), (2, 1)]),
+        (["b", "a"], [(1, 0), (2, 1)]),
+    ],
+)
+def test_counted_evals_are_numbers_that_differ_by_one(ids, expected):
+    assert numbers(ids) == expected
+
+
+def test_the_same_id_is_the_same_eval_whatever_it_is_called():
+    a, b, other = EvalKey("x", "one"), EvalKey("x", "two"), EvalKey("y", "three")
+    named = name_evals([a, other, b], COUNTED)
+    assert named[a] == named[b] != named[other]
+
+
+def test_two_evals_never_share_a_folder_or_a_file():
+    a, b = EvalKey("a/b", "n"), EvalKey("a-b", "n")
+    named = name_evals([a, b], PLAIN)
+    assert named[a].folder != named[b].folder
+    assert named[a].file != named[b].file
+
+
+@given(keys, st.sampled_from(list(HOMES.values())))
+def test_names_of_any_evals_are_safe_and_apart(given_keys, home):
+    named = name_evals(given_keys, home)
+    assert set(named) == set(given_keys)
+    for part in ("folder", "file"):
+        owners: dict[str, str] = {}
+        for key, name in named.items():
+            text = getattr(name, part)
+            assert text == safe(text, text)
+            assert len(text.encode()) < 256
+            assert owners.setdefault(text.casefold(), key.id) == key.id
+    if home.counted:
+        assert all(isinstance(one.in_suite, int) and one.in_suite >= 1 for one in named.values())
+        assert all(one.in_suite == int(one.in_folders) + 1 for one in named.values())
+
+
+@given(st.text())
+def test_a_safe_name_is_the_name_of_one_file(text):
+    name = safe(text)
+    assert name not in ("", ".", "..")
+    assert not set(name) & set('/\\:*?"<>|\0')
+    assert len(name.encode()) < 256
+    assert safe(name) == name
+
+
+@given(st.text(alphabet=string.ascii_letters + string.digits + "-_ é🎉", min_size=1, max_size=20))
+def test_a_harmless_name_stays(text):
+    assert safe(text) == (text.strip() or "-")
+
+
+@pytest.mark.parametrize(
+    ("used", "named"),
+    [
+        ([NO_ITERATION], {NO_ITERATION: "iteration-1"}),
+        (
+            [NO_ITERATION, "iteration-1"],
+            {"iteration-1": "iteration-1", NO_ITERATION: "iteration-2"},
+        ),
+        (
+            ["iteration-2", NO_ITERATION],
+            {"iteration-2": "iteration-2", NO_ITERATION: "iteration-1"},
+        ),
+        (["tier2"], {"tier2": "iteration-tier2"}),
+        (["../x"], {"../x": "iteration--x"}),
+        ([], {}),
+    ],
+)
+def test_iterations(used, named):
+    assert name_iterations(used) == named
+
+
+@given(st.lists(st.text() | st.just(NO_ITERATION), max_size=6))
+def test_any_iterations_are_safe_apart_and_known_as_iterations(used):
+    named = name_iterations(used)
+    assert set(named) == set(used)
+    assert len({name.casefold() for name in named.values()}) == len(set(used))
+    assert all(safe(name, name) == name and is_iteration(name) for name in named.values())
