@@ -16,7 +16,7 @@ _UNGRADED = {
 def report_gaps(rows: Rows, who: Catalogue, problems: Problems) -> None:
     """Report runs without grading, and evals that lack a configuration of their iteration."""
     sides: dict[tuple[str, str, str], dict[str, set[str]]] = {}
-    names: dict[tuple[str, str, str, str], RunKey] = {}
+    known: dict[tuple[str, str, str, str], tuple[RunKey, str]] = {}
     for key, status, path in rows.statuses():
         folder = f"{who.base}/{path}"
         if status in _UNGRADED:
@@ -26,16 +26,16 @@ def report_gaps(rows: Rows, who: Catalogue, problems: Problems) -> None:
         if key.configuration != UNSTATED:
             iteration = (key.workspace, key.skill, key.iteration)
             sides.setdefault(iteration, {}).setdefault(key.eval_id, set()).add(key.configuration)
-            names.setdefault((*iteration, key.eval_id), key)
+            known.setdefault((*iteration, key.eval_id), (key, folder))
     for iteration, evals in sides.items():
         every = set().union(*evals.values())
         for eval_id, there in evals.items():
             for side in sorted(every - there):
-                name = names[(*iteration, eval_id)].eval_name
+                key, folder = known[(*iteration, eval_id)]
                 problems.add(
                     "warning",
                     "missing-side",
-                    f"{who.base}/{iteration[0]}",
-                    f"eval {eval_id} ({name}) has no run of {side} in {iteration[2]}: it cannot be "
-                    "compared",
+                    folder,
+                    f"eval {eval_id} ({key.eval_name}) has no run of {side} in {key.iteration}: "
+                    "it cannot be compared",
                 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import pytest
@@ -37,7 +38,7 @@ def benchmark(*runs: Any, **metadata: Any) -> Benchmark:
     return Benchmark(metadata=BenchmarkMetadata(**metadata), runs=made)
 
 
-def told(*runs: Any, on_disk: set[RunId] = frozenset(), iteration: str = ONE):
+def told(*runs: Any, on_disk: AbstractSet[RunId] = frozenset(), iteration: str = ONE):
     one = Stating("ws/benchmark.json", Place(WS, iteration), benchmark(*runs), iteration)
     problems = Problems()
     return stated_runs([one], INDEX, on_disk, problems), problems
@@ -66,7 +67,7 @@ def test_tool_calls_are_a_sum_or_a_count_by_tool():
     by_tool = BenchmarkRun(configuration="a", eval_id=3, result=RunResult(tool_calls={"Bash": 2}))
     summed = BenchmarkRun(configuration="b", eval_id=3, result=RunResult(tool_calls=5))
     runs, _ = told(by_tool, summed)
-    metrics = {run.configuration: one.metrics for run, (_, one) in runs.items()}
+    metrics: dict[str, Any] = {run.configuration: one.metrics for run, (_, one) in runs.items()}
     assert (metrics["a"].tool_calls, metrics["a"].total_tool_calls) == ({"Bash": 2}, None)
     assert (metrics["b"].tool_calls, metrics["b"].total_tool_calls) == (None, 5)
 

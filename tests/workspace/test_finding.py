@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ def two(tmp_path: Path) -> Path:
     )
 
 
-def found(path: object) -> list[str]:
+def found(path: Any) -> list[str]:
     return [Path(run.place.workspace).name for run in find(path).layout.runs]
 
 

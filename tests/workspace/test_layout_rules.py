@@ -46,7 +46,9 @@ def test_each_iteration_has_each_eval(tmp_path):
 def test_a_folder_of_no_eval(tmp_path):
     files = codingbuddy()
     extra = {
-        name.replace("eval-1/", "eval-5/"): one for name, one in files.items() if "eval-1/" in name
+        name.replace("eval-1/", "eval-5/"): copy(one)
+        for name, one in files.items()
+        if "eval-1/" in name
     }
     for name, one in extra.items():
         if name.endswith("eval_metadata.json"):
