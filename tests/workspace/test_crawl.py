@@ -45,6 +45,16 @@ def test_a_link_that_leads_outside_is_followed(tmp_path):
     assert listed(tmp_path / "ws") == ([".", "linked", "linked/eval-0"], [])
 
 
+def test_two_links_to_one_folder_are_followed_once(tmp_path):
+    lay(tmp_path / "elsewhere", {"eval-0/grading.json": {}})
+    (tmp_path / "ws").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / "ws" / name).symlink_to(tmp_path / "elsewhere")
+    paths, problems = listed(tmp_path / "ws")
+    assert len([path for path in paths if path.endswith("eval-0")]) == 1
+    assert [one.code for one in problems] == ["link"]
+
+
 @pytest.mark.parametrize("target", [".", "a", ".."])
 def test_a_link_that_leads_to_what_is_listed_anyway_is_told(tmp_path, target):
     root = lay(tmp_path / "ws", {"a/evals.json": {}})
