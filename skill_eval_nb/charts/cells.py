@@ -16,7 +16,7 @@ WIDTH, LABEL = 860, (260, 500)
 """Pixels: of the whole, about; and bounds of the column of texts."""
 CELL, SEAM = (76, 136), 3
 """Pixels: bounds of a cell's width, and between cells."""
-LINE, PAD, LINES, LETTER = 15, 6, 2, 5.7
+LINE, PAD, LINES, LETTER = 15, 6, 2, 6.3
 """Pixels of a line and around the text; lines that a text may take; pixels of a letter."""
 SHARES = ("#CFA3C9", "#F4F2F5", "#86C9AE")
 """Purple for none passed, green for all: apart for colour-blind readers too."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import log10
 from statistics import fmean
 
@@ -33,13 +33,13 @@ def swarm(dots: Rows) -> list[Row]:
     return packed
 
 
-def crowd(dots: Rows) -> list[Row]:
+def crowd(scores: Iterable[float]) -> list[Row]:
     """One dot for all of about the same score, a quarter of a point wide; `runs` counts them.
 
-    >>> crowd([{"score": 3.0}, {"score": 3.1}])
+    >>> crowd([3.0, 3.1])
     [{'score': 3.0, 'runs': 2, 'right': 0.0, 'below': 0.0}]
     """
-    sizes = Counter(round(dot["score"] * 4) / 4 for dot in dots)
+    sizes = Counter(round(score * 4) / 4 for score in scores)
     return [
         {"score": score, "runs": runs, "right": 0.0, "below": 0.0}
         for score, runs in sorted(sizes.items())

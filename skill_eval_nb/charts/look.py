@@ -19,7 +19,7 @@ WITH_SKILL, BASELINE = "#0072B2", "#E69F00"
 FURTHER = ("#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#4D4D4D")
 """The palette's other colours, for further configurations."""
 
-FONT = "system-ui, 'Segoe UI', Helvetica, Arial, 'Liberation Sans', sans-serif"
+FONT = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', system-ui, sans-serif"
 TITLE_SIZE, TEXT_SIZE, SMALL_SIZE = 16, 12, 11
 TITLE_LINE, SUBTITLE_LINE = 92, 140
 """Characters at which they break, so that they stay within a notebook's width, some 900 px."""

@@ -27,8 +27,8 @@ class Unit:
 UNITS = {
     "rate": Unit("%", ".1%", ".0%", digits=1, factor=100, after="%", apart=f"{TIE}pp"),
     "seconds": Unit("s", ",.1f", ",.4~f", digits=1, after=f"{TIE}s"),
-    "tokens": Unit("tokens", ",.0f", ",.4~f"),
-    "characters": Unit("characters", ",.0f", ",.4~f"),
+    "tokens": Unit("tokens", ",.0f", "~s"),
+    "characters": Unit("characters", ",.0f", "~s"),
     "usd": Unit("US$", "$,.4f", "$,.4~f", digits=4, before="$"),
     "1-5": Unit("1–5", ".2f", ".4~f", digits=2),
     "": Unit("number", ",.1f", ",.4~f", digits=1),

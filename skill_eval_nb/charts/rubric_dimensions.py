@@ -54,9 +54,9 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
         return nothing("No rubric scores", why_none(ws, "score on a rubric dimension", iteration))
     lanes, left = _lanes(picked.parts, _figures(ws))
     own = runs.partition_by(KEYS, as_dict=True)
-    dots = [_dots(own[tuple(lane[key] for key in KEYS)]) for lane in lanes]
-    crowded = sum(map(len, dots)) > MANY
-    packed = [crowd(lane) if crowded else swarm(lane) for lane in dots]
+    frames = [own[tuple(lane[key] for key in KEYS)] for lane in lanes]
+    crowded = sum(frame.height for frame in frames) > MANY
+    dots = [crowd(frame["value"]) if crowded else swarm(_dots(frame)) for frame in frames]
     notes = [
         *picked.notes,
         "A dot counts the runs of about the same score." if crowded else "A dot is a run.",
@@ -65,7 +65,7 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
     ]
     shown = [lane["configuration"] for lane in lanes]
     shades = colours(runs["configuration"], baselines(runs), shown)
-    return finish(_drawn(lanes, packed, shades), answers.rubric_dimensions(lanes), notes)
+    return finish(_drawn(lanes, dots, shades), answers.rubric_dimensions(lanes), notes)
 
 
 def _runs(ws: Any) -> pl.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 TIE = "\xa0"
 """A space at which no line breaks."""
@@ -31,6 +32,7 @@ def _visible(character: str) -> str:
     return "" if hidden or character in "\ufffe\uffff" else character
 
 
+@lru_cache(maxsize=4096)
 def called(name: object, characters: int = 90) -> str:
     r"""A name from a file as a label.
 

@@ -14,7 +14,7 @@ from skill_eval_nb.documents import (
     SuggestionAggregate,
     TriggerSet,
 )
-from skill_eval_nb.workspace import UNSTATED, EvalIndex, EvalKey, Problems
+from skill_eval_nb.workspace import UNSTATED, EvalIndex, EvalKey, Problems, side_of
 from skill_eval_nb.workspace.names import eval_parts
 
 from .rows import Rows, RunKey
@@ -74,7 +74,7 @@ def _add_feedback(
         text, number = review.run_id, 1
         if run := re.fullmatch(r"(.+)[-_/]run[-_]?(\d+)", text):
             text, number = run[1], int(run[2])
-        named, side = _sides_of(text, home.configurations)
+        named, side = side_of(text, home.configurations)
         key = index.find(home.folder, home.iteration, eval_parts(named)[0], named)
         if key is None or side is None:
             problems.add(
@@ -97,19 +97,6 @@ def _add_feedback(
                 document.status,
             )
         )
-
-
-def _sides_of(run_id: str, known: frozenset[str]) -> tuple[str, str | None]:
-    """The eval and the configuration that a run id names; `known` are those of the runs.
-
-    >>> _sides_of("eval-0-with_skill", frozenset()), _sides_of("api-v2", frozenset(["v2"]))
-    (('eval-0', 'with_skill'), ('api', 'v2'))
-    """
-    for side in sorted(known, key=len, reverse=True):
-        if re.search(rf"[-_/]{re.escape(side)}$", run_id):
-            return run_id[: -len(side) - 1], side
-    found = re.fullmatch(r"(.+?)[-/]((?:with|without|old|new|no)[-_]skill|baseline)", run_id)
-    return (found[1], found[2]) if found else (run_id, None)
 
 
 def _add_comparison(path: str, home: Home, one: Comparison, rows: Rows) -> None:

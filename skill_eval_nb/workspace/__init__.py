@@ -15,6 +15,7 @@ from .pause import collector_paused
 from .places import Place
 from .problems import Problem, Problems
 from .runs import RunDocuments, read_run
+from .sides import side_of
 from .suites import Definition, Seen
 from .write import write_atomic
 
@@ -57,6 +58,7 @@ __all__ = [
     "natural",
     "read_files",
     "read_run",
+    "side_of",
     "stated",
     "stated_runs",
     "write_atomic",

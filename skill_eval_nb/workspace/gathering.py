@@ -15,7 +15,7 @@ from .names import UNSTATED, natural
 from .places import Place
 from .problems import Problems
 from .reading import load_raw
-from .runs import _sides as sides_of
+from .runs import sides_in
 
 OF_A_RUN = ("grading", "structural", "timing", "metrics")
 INSIDE_OUTPUTS = ("grading", "metrics")
@@ -99,7 +99,7 @@ def _gradings(run: RunPlace, path: str, raw: Any) -> list[Run]:
     """The runs that a file grades, each with its grading."""
     unnamed = run.place.configuration == UNSTATED
     unusual = unnamed or "grading.json" not in run.files
-    sides = list(sides_of(raw)) if unusual else []
+    sides = list(sides_in(raw)) if unusual else []
     runs = []
     for named, number, part in sides or [(None, run.number, raw)]:
         document = read("grading", part)[0]

@@ -67,7 +67,7 @@ def _read_unusual(
             number,
             RunDocuments(run.path, _from_raw(part, grading, problems)),
         )
-        for configuration, number, part in _sides(raw)
+        for configuration, number, part in sides_in(raw)
     ]
     if sides:
         return sides
@@ -101,7 +101,7 @@ def _judgings(folder: str, problems: Problems) -> Iterator[Judging]:
                 yield judging
 
 
-def _sides(raw: Any) -> Iterator[tuple[str, int, Any]]:
+def sides_in(raw: Any) -> Iterator[tuple[str, int, Any]]:
     """The parts of a grading that grades several runs: by configuration, or in a list."""
     if not isinstance(raw, dict):
         return

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import NamedTuple
 
 from .methods import METHODS
@@ -15,13 +15,15 @@ from .methods import METHODS
 class Measured(NamedTuple):
     """What one process measured.
 
-    `start` is the time for imports and a first reading of a few runs, `seconds` that of the
-    reading measured, `gigabytes` the most memory that the process ever had, imports included.
-    `runs` is how many runs the result has, None for the method that only reads.
+    `start` is the time for imports and a first reading of a few runs; `seconds` that of the
+    reading measured, `cpu_seconds` what all its threads took of the processors for it;
+    `gigabytes` the most memory that the process ever had, imports included; `runs` how many
+    runs the result has, None for the method that only reads.
     """
 
     start: float
     seconds: float
+    cpu_seconds: float
     gigabytes: float
     runs: int | None
 
@@ -38,11 +40,11 @@ def _measure_here(name: str, small: str, folder: str) -> Measured:
     begin = perf_counter()
     read = method.get_ready()
     read(small)
-    ready = perf_counter()
+    cpu, ready = process_time(), perf_counter()
     result = read(folder)
-    end = perf_counter()
+    end, cpu_end = perf_counter(), process_time()
     runs = method.runs(result) if method.runs else None
-    return Measured(ready - begin, end - ready, _peak(), runs)
+    return Measured(ready - begin, end - ready, cpu_end - cpu, _peak(), runs)
 
 
 def _peak() -> float:

@@ -38,7 +38,7 @@ def test_a_dot_alone_stays_where_it_belongs() -> None:
 
 @given(scores)
 def test_a_crowd_counts_every_dot_near_its_score(values) -> None:
-    crowded = crowd([{"score": value} for value in values])
+    crowded = crowd(values)
     assert sum(dot["runs"] for dot in crowded) == len(values)
     for dot in crowded:
         assert sum(abs(value - dot["score"]) <= 0.125 for value in values) >= dot["runs"]
