@@ -55,11 +55,11 @@ def series(name: str, values: Sequence[Any], type_: Any) -> pl.Series:
     import polars as pl
 
     if len(values) > MANY:
-        if values.count(None) == len(values):
+        if not any(values) and values.count(None) == len(values):
             return pl.Series(name, [None], type_).new_from_index(0, len(values))
         if type_ == pl.String and _repeats(values):
             place = {value: index for index, value in enumerate(dict.fromkeys(values))}
-            places = pl.Series(list(map(place.__getitem__, values)), dtype=pl.UInt32)
+            places = pl.Series(map(place.__getitem__, values), dtype=pl.UInt32)
             return series(name, list(place), type_).gather(places)
     try:
         return pl.Series(name, values, type_)
@@ -68,9 +68,12 @@ def series(name: str, values: Sequence[Any], type_: Any) -> pl.Series:
 
 
 def _repeats(values: Sequence[Any]) -> bool:
-    """Whether a sample of the values has many of them several times."""
-    sample = values[:: len(values) // MANY]
-    return len(set(sample)) < len(sample) / 2
+    """Whether a sample has few different values, of which some are too long to stand in a row.
+
+    Up to 12 bytes polars keeps in the row itself; only longer ones are worth keeping once.
+    """
+    sample = set(values[:: len(values) // 256])
+    return len(sample) < 64 and max(len(one or "") for one in sample) > 12
 
 
 def _whole(value: Any) -> Any:

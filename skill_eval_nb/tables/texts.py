@@ -79,17 +79,18 @@ def _rubric_scores(chunk: list[Texts]) -> Columns:
         for judging, model, scores in scores_of(run.documents)
         for dimension, one in scores.items()
     ]
+    ones = [row[4] for row in found]
     return [
-        [run.key for run, *_ in found],
-        [judging for _, judging, *_ in found],
-        [model for _, _, model, *_ in found],
-        [dimension for *_, dimension, _ in found],
-        [one.score for *_, one in found],
+        [row[0].key for row in found],
+        [row[1] for row in found],
+        [row[2] for row in found],
+        [row[3] for row in found],
+        [one.score for one in ones],
         [
             run.weights.get(dimension, 1.0 if one.weight is None else one.weight)
             for run, _, _, dimension, one in found
         ],
-        [one.evidence for *_, one in found],
+        [one.evidence for one in ones],
     ]
 
 

@@ -74,6 +74,8 @@ def lay_out(folders: list[Folder]) -> Layout:
         if folder.name.lower() in ("grading", "gradings"):
             layout.runs += [_run_in_grading_folder(folder, name) for name in sorted(folder.files)]
             continue
+        if mine.issuperset(folder.files):
+            continue
         for name in sorted(folder.files, key=_usual_first):
             if name in mine or not name.lower().endswith(".json"):
                 continue
