@@ -51,7 +51,8 @@ def deltas(
     import polars as pl
 
     by_eval = as_polars(stats.deltas_by_eval(ws, metric, baseline))
-    paired = by_eval.drop_nulls("estimate")
+    exact = pl.col("estimate").round(12)  # means that are equal may differ in their last digit
+    paired = by_eval.drop_nulls("estimate").with_columns(exact)
     picked = pick(paired, iteration, ws)
     meant = metric_of(metric)
     if not picked.parts:

@@ -22,7 +22,8 @@ FAILURES = frozenset(("error", "errored", "failed", "failure", "timeout", "timed
 def counts(expectations: Iterable[GradedExpectation]) -> tuple[int, int, int]:
     """How many expectations passed, failed and were not scored."""
     verdicts = [one.passed for one in expectations]
-    return verdicts.count(True), verdicts.count(False), verdicts.count(None)
+    passed, failed = verdicts.count(True), verdicts.count(False)
+    return passed, failed, len(verdicts) - passed - failed
 
 
 def share(passed: int, failed: int) -> float | None:

@@ -7,17 +7,16 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import msgspec
-
-from skill_eval_nb.documents import Benchmark, EvalMetadata, Evals, Expectation, mend
-from skill_eval_nb.documents.dialects import DIALECTS, NEUTRAL, kind_of, read
+from skill_eval_nb.documents import Benchmark, EvalMetadata, Evals
+from skill_eval_nb.documents.dialects import kind_of, read
 
 from .identity import EvalFolder, folder_of
 from .layout import FilePlace
 from .names import UNSTATED
 from .places import Place
 from .problems import Problems
-from .reading import decoder, load_raw, read_bytes
+from .reading import load_raw
+from .strictly import read_strictly
 
 
 @dataclass(slots=True)
@@ -56,48 +55,12 @@ def read_files(files: list[FilePlace], problems: Problems) -> Files:
     found = Files()
     for file in files:
         name = os.path.basename(file.path)
-        kind, document = _strictly(name, file.path)
+        kind, document = read_strictly(name, file.path)
         if kind is None:
             kind, document = _tolerantly(name, file.path, problems)
         if kind is not None:
             _add(kind, file, document, found, problems)
     return found
-
-
-class _Texts(msgspec.Struct, forbid_unknown_fields=True):
-    """Metadata whose assertions are plain texts."""
-
-    eval_id: str | int
-    eval_name: str | None = None
-    prompt: str | None = None
-    assertions: list[str] = []
-
-    def document(self) -> EvalMetadata:
-        """The same as the shared document."""
-        texts = [Expectation(text=text) for text in self.assertions]
-        return EvalMetadata(self.eval_id, self.eval_name, self.prompt, texts)
-
-
-_STRICT: dict[str, tuple[str, tuple[msgspec.json.Decoder[Any], ...]]] = {
-    "eval_metadata.json": (
-        "eval_metadata",
-        (decoder(EvalMetadata), msgspec.json.Decoder(_Texts)),
-    ),
-    "evals.json": ("evals", (decoder(Evals),)),
-}
-
-
-def _strictly(name: str, path: str) -> tuple[str | None, Any]:
-    """The commonest files, in the very forms that the documents give them; None for any other."""
-    kind, decoders = _STRICT.get(name, (None, ()))
-    for one in decoders:
-        try:
-            document = one.decode(read_bytes(path))
-        except (OSError, ValueError):  # cannot be read, not this form, or not UTF-8
-            continue
-        if kind == "evals" or document.eval_id is not None:
-            return kind, document.document() if isinstance(document, _Texts) else document
-    return None, None
 
 
 def _tolerantly(name: str, path: str, problems: Problems) -> tuple[str | None, Any]:
@@ -109,30 +72,9 @@ def _tolerantly(name: str, path: str, problems: Problems) -> tuple[str | None, A
         if TELLING.search(name):
             problems.add("info", "not-a-document", path, _unknown(raw))
         return None, None
-    document = _as_documented(kind, raw)
-    if document is None:
-        document, faults = read(kind, raw)
-        problems.add_faults(path, faults.collapsed())
+    document, faults = read(kind, raw)
+    problems.add_faults(path, faults.collapsed())
     return kind, document
-
-
-def _as_documented(kind: str, raw: Any) -> Any:
-    """The document, where it is exactly what a dialect describes and needs no conversion.
-
-    This is what `read` gives, without finding out which of the dialects fits best.
-    """
-    if kind == "benchmark":  # whose figures `read` also holds against each other
-        return None
-    for forms in DIALECTS.values():
-        form = forms.get(kind)
-        if form is None or form.to_neutral is not None:
-            continue
-        try:
-            msgspec.convert(raw, form.wire)
-        except msgspec.ValidationError:
-            continue
-        return mend(raw, NEUTRAL[kind])[0]
-    return None
 
 
 def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Problems) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from skill_eval_nb.charts.cells import share_of, table
-from tests.charts.specs import rows_of, texts_of
+from tests.charts.specs import rows_of, spec_of, texts_of, walk
 
 CELL = {"passes": 2, "scored": 3, "unscored": 1, "run_number": 2, "passed": False, "evidence": None}
 ROW = {"heading": "eval", "text": "reads", "layer": "judged", "cells": {"a": CELL, "b": CELL}}
@@ -24,3 +24,22 @@ def test_columns_stand_in_the_order_of_the_configurations() -> None:
 def test_missing_evidence_is_said_to_be_missing() -> None:
     chart = table([ROW], {"a": "#000000"})
     assert rows_of(chart, "verdicts")[0]["evidence"] == "run 2, failed: none stated"
+
+
+def test_only_what_was_scored_is_coloured_and_what_was_not_is_dashed() -> None:
+    none = CELL | {"passes": 0, "scored": 0, "passed": None}
+    whole = CELL | {"passes": 3, "unscored": 0}
+    spec = spec_of(
+        table(
+            [ROW | {"cells": {"none": none, "whole": whole}}],
+            {"none": "#000000", "whole": "#111111"},
+        )
+    )
+    boxes = {
+        "dashed" if "strokeDash" in layer["mark"] else "coloured": [
+            cell["configuration"] for cell in spec["datasets"][layer["data"]["name"]]
+        ]
+        for layer in walk(spec)
+        if isinstance(layer.get("mark"), dict) and layer["mark"]["type"] == "rect"
+    }
+    assert boxes == {"coloured": ["whole"], "dashed": ["none"]}

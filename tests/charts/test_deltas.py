@@ -153,3 +153,9 @@ def test_many_evals_show_the_largest_deltas_and_count_the_rest() -> None:
     assert len(rows_of(chart, "baseline_mean")) == 40
     assert "59 more evals" in subtitle_of(chart)
     assert "98 of 99 evals" in title_of(chart)
+
+
+def test_sides_that_differ_by_rounding_alone_are_equal() -> None:
+    rows = [("1", "with_skill", 0.1 + 0.2), ("1", "without_skill", 0.3)]
+    assert rows[0][2] != rows[1][2]
+    assert "are equal on 1 eval" in title_of(deltas(rated(rows)))

@@ -69,6 +69,15 @@ def test_a_legend_of_long_names_breaks() -> None:
     assert colour(names, legend=False).to_dict()["legend"] is None
 
 
+def test_each_configuration_is_drawn_in_its_own_colour() -> None:
+    scale = colour({"b": "#000001", "a": "#000002", "": "#000003"}).to_dict()["scale"]
+    assert dict(zip(scale["domain"], scale["range"], strict=True)) == {
+        "b": "#000001",
+        "a": "#000002",
+        "(no name)": "#000003",
+    }
+
+
 def test_scales_show_all_that_a_metric_can_be() -> None:
     assert scale_of(metric("pass_rate")).to_dict()["domain"] == [0, 1]
     assert scale_of(metric("Clarity")).to_dict()["domain"] == [1, 5]
