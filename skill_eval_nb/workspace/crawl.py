@@ -49,7 +49,7 @@ def crawl(path: str, problems: Problems) -> list[Folder]:
 
 def _list(folder: Folder, linked: set[str], problems: Problems) -> list[Folder]:
     below: list[Folder] = []
-    files, path = folder.files, folder.path
+    add_file, path = folder.files.append, folder.path
     try:
         with os.scandir(path) as entries:
             for entry in entries:
@@ -59,7 +59,7 @@ def _list(folder: Folder, linked: set[str], problems: Problems) -> list[Folder]:
                 except OSError:  # a link that leads in a circle
                     is_folder = False
                 if not is_folder:
-                    files.append(intern(name))
+                    add_file(intern(name))
                 elif name.endswith(".json"):
                     message = "a folder with the name of a file; nothing in it was loaded"
                     problems.add("error", "no-file", entry.path, message)

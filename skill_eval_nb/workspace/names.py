@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 NO_ITERATION = "none"
 """The iteration of runs that lie below no iteration folder."""
@@ -32,6 +33,7 @@ _CONTAINERS = frozenset(
 )
 
 
+@lru_cache
 def run_number(name: str) -> int | None:
     """The number of a run's folder, or None.
 
