@@ -91,7 +91,7 @@ def stated_runs(
     found: Told = {}
     for one in benchmarks:
         mine = _renamed(_runs_of(one, index, iterations), on_disk, problems)
-        for run, (key, documents) in _renumbered(mine, on_disk).items():
+        for run, (key, documents) in _renumbered(mine, on_disk, one.path, problems).items():
             _, known = found.setdefault(run, (key, documents))
             if known is not documents:
                 compare(run, _rate(known), documents, known.path, problems)
@@ -180,11 +180,11 @@ def _renamed(told: Told, on_disk: AbstractSet[RunId], problems: Problems) -> Tol
     }
 
 
-def _renumbered(told: Told, on_disk: AbstractSet[RunId]) -> Told:
+def _renumbered(told: Told, on_disk: AbstractSet[RunId], path: str, problems: Problems) -> Told:
     """The same with sole runs of an eval and configuration fitted to those on disk.
 
     A sole one on disk is the same run, whatever its number. Where there are several on
-    disk, the one stated is their aggregate, and no run.
+    disk, the one stated is taken for their aggregate: it is no run, and that is told.
     """
     numbers: dict[tuple[str, ...], list[int]] = {}
     for run in on_disk:
@@ -197,6 +197,15 @@ def _renumbered(told: Told, on_disk: AbstractSet[RunId]) -> Told:
             fitted[run] = one
         elif len(there) == 1:
             fitted[run._replace(number=there[0])] = one
+    left_out = len(told) - len(fitted)
+    if left_out:
+        problems.add(
+            "info",
+            "aggregate",
+            path,
+            f"{left_out} of its entries stand for several runs on disk each; those were counted",
+            where="$.runs",
+        )
     return fitted
 
 

@@ -67,7 +67,9 @@ def join(
     agrees with more of the evals whose prompt or name is known.
     """
     joined = []
+    first: dict[tuple[str, str], tuple[Eval, str]] = {}
     for suite in suites:
+        otherwise: dict[str, str] = {}
         known = seen.get(suite.workspace, [])
         matches = [_by_text(definition, known) for definition in suite.document.evals]
         offset = _offset(suite, matches, known, problems)
@@ -79,7 +81,24 @@ def join(
                 match = next((one for one in known if one.key.id == id_), None)
             key = match.key if match else EvalKey(id_, definition.name or id_)
             joined.append((suite.workspace, key, definition))
+            known_as, path = first.setdefault((suite.workspace, key.id), (definition, suite.path))
+            if known_as != definition:
+                otherwise[key.id] = path
+        _report_second(suite, otherwise, problems)
     return joined
+
+
+def _report_second(suite: Suite, otherwise: Mapping[str, str], problems: Problems) -> None:
+    """Report evals that were defined before in other words; the tables have the first."""
+    if otherwise:
+        problems.add(
+            "warning",
+            "defined-twice",
+            suite.path,
+            f"eval ids {', '.join(otherwise)} are already defined otherwise in "
+            f"{', '.join(dict.fromkeys(otherwise.values()))}, which was used",
+            where="$.evals[*]",
+        )
 
 
 def _by_text(definition: Eval, known: list[Seen]) -> Seen | None:

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
-from tests.corpus.build import graded
+import skill_eval_nb as sen
+from tests.corpus.build import graded, lay
+from tests.corpus.build import row as stated_row
 from tests.tables.made import RUN, load, rows
 
 SUITE = {
@@ -122,3 +124,28 @@ def test_an_eval_that_two_files_define_is_one_row(tmp_path):
     ws = load(tmp_path, {f"{RUN}/grading.json": graded("p"), **suites})
     assert [row["eval_id"] for row in rows(ws, "evals")] == ["1", "2"]
     assert len(rows(ws, "dimensions")) == 2
+
+
+def test_an_eval_that_is_defined_twice_is_told(tmp_path):
+    suite = {
+        "skill_name": "s",
+        "evals": [{"id": 1, "prompt": "One"}, {"id": 1, "prompt": "Quite another"}],
+    }
+    lay(tmp_path, {"evals.json": suite})
+    ws = sen.load(tmp_path)
+    assert ws.evals["prompt"].to_list() == ["One"]
+    [row] = ws.problems.filter(ws.problems["code"] == "defined-twice").to_dicts()
+    assert (row["path"], row["severity"]) == ("evals.json", "warning")
+    assert "eval ids 1 " in row["message"]
+
+
+def test_a_benchmark_entry_for_several_runs_is_told(tmp_path):
+    files = {f"iteration-1/eval-0/with_skill/run-{n}/grading.json": graded("pf") for n in (1, 2, 3)}
+    files["iteration-1/benchmark.json"] = {
+        "metadata": {"skill_name": "s"},
+        "runs": [stated_row(0, "with_skill", "pf")],
+    }
+    ws = sen.load(lay(tmp_path, files))
+    assert ws.runs.height == 3
+    [problem] = ws.problems.filter(ws.problems["code"] == "aggregate").to_dicts()
+    assert problem["path"] == "iteration-1/benchmark.json"
