@@ -134,7 +134,7 @@ def _why(by_eval: pl.DataFrame) -> str:
     """Why no eval has both sides."""
     if by_eval.is_empty():
         return "There are no runs. `ws.problems` says what could not be used."
-    reasons = by_eval["reason"].drop_nulls().unique(maintain_order=True).to_list()
+    reasons = by_eval["unpaired"].drop_nulls().unique(maintain_order=True).to_list()
     more = f"; and {len(reasons) - NAMED} more reasons" if len(reasons) > NAMED else ""
     return f"No eval is paired: {'; '.join(clean(one, 160) for one in reasons[:NAMED])}{more}."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..stats.values import METRICS, RUBRIC
+from ..stats.values import METRICS, RUBRIC, better
 from ..tables.columns import TABLES
 from .text import TIE, quoted, signed
 
@@ -39,7 +39,6 @@ NAMES = {
     "rubric_weighted_mean": "rubric score",
     "rubric_normalized": "normalized rubric score",
 }
-LESS_IS_BETTER = ("time_seconds", "tokens", "tool_calls", "steps", "errors", "cost_usd")
 RANGES = {"rate": (0, 1), "1-5": (1, 5)}
 """What figures of a unit can be, where that has two ends."""
 
@@ -79,7 +78,7 @@ class Metric:
     @property
     def less_is_better(self) -> bool:
         """Whether the lower side is the better one."""
-        return self.column in LESS_IS_BETTER
+        return better(self.column) == "less"
 
     def figure(self, value: float) -> str:
         """The figure with its unit.

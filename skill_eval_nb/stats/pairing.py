@@ -16,6 +16,10 @@ WITHOUT = ("without", "no_skill", "noskill", "baseline", "base", "control", "van
 BEFORE = ("old", "previous", "prior", "original", "before")
 BASELINES = (*WITHOUT, *BEFORE)
 """Words by which a configuration says that it is compared against, the likeliest first."""
+Versus = tuple[str, str]
+"""Two configurations or two iterations, the baseline last."""
+COUNTS = ("n_runs", "n_errored", "n_unscored")
+"""What is counted on either side: runs with the figure, and those without by outcome."""
 UNSTATED = "unstated"
 """What the tables call a configuration that nothing names."""
 
@@ -65,11 +69,12 @@ def choose(configurations: Iterable[str], baseline: str | None = None) -> tuple[
     return best[0], ""
 
 
-def sides(runs: pl.DataFrame, baseline: str | None = None) -> pl.DataFrame:
+def sides(runs: pl.DataFrame, baseline: str | None = None, only: str | None = None) -> pl.DataFrame:
     """Who is compared with whom: GROUP, configuration, baseline, why.
 
-    One row for each configuration that is not the baseline of its group. Where a group has
-    no baseline, or nothing beside it, that side is null and `why` says so.
+    One row for each configuration that is not the baseline of its group, or for `only` that
+    one. Where a group has no baseline, or nothing beside it, that side is null and `why`
+    says so.
 
     Raises:
         ValueError: for a baseline that is no configuration of the data, or is `unstated`.
@@ -85,7 +90,7 @@ def sides(runs: pl.DataFrame, baseline: str | None = None) -> pl.DataFrame:
     rows: list[tuple[str | None, ...]] = []
     for *group, names in found.group_by(GROUP).agg("configuration").iter_rows():
         chosen, why = choose(names, baseline)
-        others = [name for name in names if name != chosen]
+        others = [only] if only else [name for name in names if name != chosen]
         rows += [(*group, name, chosen, why or None) for name in others]
         if not others:
             rows.append((*group, None, chosen, f"no configuration to compare with {chosen}"))
@@ -93,17 +98,47 @@ def sides(runs: pl.DataFrame, baseline: str | None = None) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
 
 
-def cells(values: pl.DataFrame) -> pl.DataFrame:
-    """Each eval × configuration: GROUP, EVAL, metric, configuration, mean, n_runs.
+def turned(frame: pl.DataFrame) -> pl.DataFrame:
+    """`frame` with iterations and configurations in each other's place.
 
-    Runs are averaged inside their eval. `n_runs` are those that have the figure; the mean
-    of none is null. Sorting first makes sums independent of the order of rows.
+    Iterations of one configuration are compared as configurations of one iteration are, so
+    what pairs these pairs those. Turning twice gives the frame back.
+    """
+    swapped = {"iteration": "configuration", "configuration": "iteration"}
+    return frame.rename(swapped).select(frame.columns)
+
+
+def are_iterations(runs: pl.DataFrame, versus: Versus) -> bool:
+    """Whether the two names to be compared are iterations, and not configurations.
+
+    Raises:
+        ValueError: unless both are one or both are the other, and they differ.
+    """
+    if len(versus) != 2 or versus[0] == versus[1]:
+        raise ValueError(f"`versus` takes two different names, the baseline last: {versus!r}.")
+    kinds = [set(runs[column]) for column in ("configuration", "iteration")]
+    if any(set(versus) <= kind for kind in kinds):
+        return not set(versus) <= kinds[0]
+    known = kinds[0] | kinds[1]
+    for name in versus:
+        if name not in known:
+            raise no_such("configuration or iteration", name, known)
+    raise ValueError(f"An iteration cannot be compared with a configuration: {versus!r}.")
+
+
+def cells(values: pl.DataFrame) -> pl.DataFrame:
+    """Each eval × configuration: GROUP, EVAL, metric, configuration, mean, n_runs, values.
+
+    Runs are averaged inside their eval. `n_runs` and `values` are of those that have the
+    figure; the mean of none is null. Sorting first makes sums independent of the order of rows.
     """
     import polars as pl
 
+    value = pl.col("value")
     return values.group_by(*GROUP, *EVAL, "metric", "configuration").agg(
-        pl.col("value").sort().mean().alias("mean"),
-        pl.col("value").count().cast(pl.Int64).alias("n_runs"),
+        value.sort().mean().alias("mean"),
+        value.count().cast(pl.Int64).alias("n_runs"),
+        value.drop_nulls().sort().alias("values"),
     )
 
 
@@ -111,15 +146,19 @@ def pairs(values: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
     """Each eval's two sides, with the difference or the reason why there is none.
 
     `compared` is what `sides` gives. Columns: GROUP, EVAL, configuration, baseline, metric,
-    mean, baseline_mean, estimate, n_runs, n_runs_baseline, reason. Rows are in natural order.
+    mean, baseline_mean, estimate, COUNTS of either side (`n_runs`, `n_runs_baseline`, …),
+    values, baseline_values, unpaired. Rows are in natural order.
     """
     import polars as pl
 
-    cell = cells(values)
-    other = cell.rename(
-        {"configuration": "baseline", "mean": "baseline_mean", "n_runs": "n_runs_baseline"}
-    )
     keys = [*GROUP, *EVAL, "metric"]
+    cell = cells(values).join(
+        _without(values), on=[*keys, "configuration"], how="left", nulls_equal=True
+    )
+    other = cell.rename(
+        {"configuration": "baseline", "mean": "baseline_mean", "values": "baseline_values"}
+        | {count: f"{count}_baseline" for count in COUNTS}
+    )
     faults = [_fault("configuration", "n_runs"), _fault("baseline", "n_runs_baseline")]
     paired = (
         cell.select(keys)
@@ -136,14 +175,31 @@ def pairs(values: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
             "mean",
             "baseline_mean",
             (pl.col("mean") - pl.col("baseline_mean")).alias("estimate"),
-            pl.col("n_runs", "n_runs_baseline").fill_null(0),
+            *(pl.col(count, f"{count}_baseline").fill_null(0) for count in COUNTS),
+            "values",
+            "baseline_values",
             pl.coalesce("why", pl.concat_str(faults, separator="; ", ignore_nulls=True))
             .replace("", None)
-            .alias("reason"),
+            .alias("unpaired"),
         )
     )
     names = [*GROUP, "metric", *EVAL]
     return in_order(paired, **dict.fromkeys(names, natural), configuration=side)
+
+
+def _without(values: pl.DataFrame) -> pl.DataFrame:
+    """The runs of each cell that have no figure: those that errored, and the others."""
+    import polars as pl
+
+    errored = (pl.col("status") == "errored").fill_null(value=False)
+    return (
+        values.filter(pl.col("value").is_null())
+        .group_by(*GROUP, *EVAL, "metric", "configuration")
+        .agg(
+            errored.sum().cast(pl.Int64).alias("n_errored"),
+            (~errored).sum().cast(pl.Int64).alias("n_unscored"),
+        )
+    )
 
 
 def _fault(configuration: str, n_runs: str) -> pl.Expr:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.tables.columns import TABLES
 from skill_eval_nb.tables.frames import frame_of
@@ -24,6 +24,40 @@ METRICS = [
     if column.type in ("whole", "number") and column.name != "run_number"
 ]
 """The metrics that the table `runs` has a column for."""
+LESS_IS_BETTER = ("failed", "time_seconds", "tokens", "tool_calls", "steps", "errors", "cost_usd")
+NEITHER_IS_BETTER = ("total", "output_chars", "transcript_chars")
+UNITS = {column.name: column.unit for column in TABLES["runs"].columns}
+WORTH = {"rate": 0.05, "1-5": 0.2}
+"""The smallest difference worth having by unit: a twentieth of what figures can differ."""
+WORTH_OF_BASELINE = 0.05
+"""The same, as a share of the baseline's mean, of figures that have no upper end."""
+
+Better = Literal["more", "less"] | None
+"""Which side of a metric is the better one, if any is."""
+
+
+def better(metric: str) -> Better:
+    """Whether more or less of a metric is better, or neither.
+
+    >>> better("rubric:clarity"), better("tokens"), better("output_chars")
+    ('more', 'less', None)
+    """
+    if metric in NEITHER_IS_BETTER:
+        return None
+    return "less" if metric in LESS_IS_BETTER else "more"
+
+
+def worth_having(metric: str, baseline: float | None) -> float | None:
+    """The smallest difference worth having unless told otherwise, in the metric's unit.
+
+    0.05 of a rate, 0.2 points of a rubric, else 5 % of the baseline's mean; None where that
+    is 0 or unknown.
+
+    >>> worth_having("pass_rate", 0.4), worth_having("tokens", 1000.0)
+    (0.05, 50.0)
+    """
+    fixed = WORTH.get(UNITS.get(metric, "1-5"))
+    return fixed or abs(baseline or 0) * WORTH_OF_BASELINE or None
 
 
 def runs_of(data: Any) -> pl.DataFrame:
@@ -60,7 +94,7 @@ def scores_of(data: Any) -> pl.DataFrame:
 
 
 def values_of(data: Any, metric: str) -> pl.DataFrame:
-    """Every run's figure of one metric: RUN, metric, value (null where the run has none).
+    """Every run's figure of one metric: RUN, status, metric, value (null where it has none).
 
     `metric` is a number column of `runs`, or a rubric dimension by `rubric:<name>` or by its
     name alone; of a dimension, the runs of the evals that are scored on it.
@@ -73,7 +107,7 @@ def values_of(data: Any, metric: str) -> pl.DataFrame:
     there = [name for name in METRICS if not _is_table(data) or _has(data, name)]
     if metric in there:
         value = pl.col(metric).cast(pl.Float64).alias("value")
-        return runs_of(data).select(*RUN, pl.lit(metric).alias("metric"), value)
+        return runs_of(data).select(*RUN, "status", pl.lit(metric).alias("metric"), value)
     scores = scores_of(data)
     name = RUBRIC + metric.removeprefix(RUBRIC)
     if not scores["metric"].is_in([name]).any():
@@ -85,8 +119,8 @@ def with_unscored(scores: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     """`scores`, and a null for each run of an eval that was scored where this run was not."""
     scored = scores.select(*GROUP, *EVAL, "metric").unique()
     return (
-        runs.select(RUN)
-        .unique()
+        runs.select(*RUN, "status")
+        .unique(RUN)
         .join(scored, on=[*GROUP, *EVAL], nulls_equal=True)
         .join(scores, on=[*RUN, "metric"], how="left", nulls_equal=True)
     )

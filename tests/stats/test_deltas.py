@@ -30,10 +30,25 @@ COLUMNS = [
     "configuration",
     "baseline",
     "metric",
+    "scope",
     "estimate",
+    "low",
+    "high",
+    "p",
+    "mde",
+    "mde_twice_evals",
+    "mde_twice_runs",
+    "worth",
+    "level",
+    "verdict",
+    "reason",
     "n_evals",
     "n_runs",
     "n_runs_baseline",
+    "n_errored",
+    "n_errored_baseline",
+    "n_unscored",
+    "n_unscored_baseline",
     "n_unpaired",
     "unpaired",
 ]
@@ -64,6 +79,7 @@ def test_by_hand_in_every_kind(kind: str) -> None:
     assert (row["configuration"], row["baseline"]) == ("with_skill", "without_skill")
     assert row["estimate"] == pytest.approx((0.5 + 0.25) / 2)
     assert (row["n_evals"], row["n_runs"], row["n_runs_baseline"]) == (2, 4, 3)
+    assert (row["n_unscored"], row["n_unscored_baseline"]) == (0, 1)
     assert (row["n_unpaired"], row["unpaired"]) == (1, ["10"])
 
     by_eval = plain(deltas_by_eval(data))
@@ -73,7 +89,7 @@ def test_by_hand_in_every_kind(kind: str) -> None:
     assert [row["estimate"] for row in by_eval] == [0.5, 0.25, None]
     assert [row["n_runs"] for row in by_eval] == [3, 1, 1]
     assert [row["n_runs_baseline"] for row in by_eval] == [1, 2, 0]
-    assert [row["reason"] for row in by_eval] == [None, None, "no run of without_skill"]
+    assert [row["unpaired"] for row in by_eval] == [None, None, "no run of without_skill"]
 
 
 @examples
@@ -167,7 +183,7 @@ def test_turning_the_sides_turns_the_sign(rows: list[Row], other: str) -> None:
 @given(run_rows(figures=["pass_rate"]))
 def test_each_eval_is_paired_or_says_why_not(rows: list[Row]) -> None:
     found = plain(deltas_by_eval(runs_table(rows)))
-    assert all((row["estimate"] is None) == bool(row["reason"]) for row in found)
+    assert all((row["estimate"] is None) == bool(row["unpaired"]) for row in found)
     assert {(row["iteration"], row["eval_id"]) for row in found} == {
         (row["iteration"], row["eval_id"]) for row in rows
     }
@@ -193,7 +209,8 @@ def test_with_no_baseline_there_is_no_delta_and_every_eval_says_why() -> None:
         assert len(deltas(data)) == 0
         found = plain(deltas_by_eval(data))
         why = "no baseline among the configurations: with_skill"
-        assert [row["reason"] for row in found] == [why, why]
+        assert [row["unpaired"] for row in found] == [why, why]
+        assert [(row["verdict"], row["reason"]) for row in found] == [(None, why)] * 2
         assert [row["baseline"] for row in found] == [None, None]
         assert [row["mean"] for row in found] == [1.0, 1.0]
 
@@ -206,7 +223,7 @@ def test_a_side_without_the_figure_is_told_from_a_side_without_runs() -> None:
         {"eval_id": "3", "configuration": "old_skill", "pass_rate": 1.0},
     ]
     found = plain(deltas_by_eval(runs_table(rows)))
-    reasons = {(row["eval_id"], row["configuration"]): row["reason"] for row in found}
+    reasons = {(row["eval_id"], row["configuration"]): row["unpaired"] for row in found}
     assert reasons["1", "with_skill"] == "no run of with_skill has a pass_rate"
     assert reasons["2", "with_skill"] == "no run of without_skill"
     assert reasons["3", "with_skill"] == "no run of with_skill; no run of without_skill"
@@ -215,6 +232,7 @@ def test_a_side_without_the_figure_is_told_from_a_side_without_runs() -> None:
     ]
     assert (row["estimate"], row["n_evals"], row["n_runs"]) == (None, 0, 0)
     assert row["unpaired"] == ["1", "2", "3"]
+    assert (row["n_errored"], row["n_unscored"], row["verdict"]) == (1, 0, "too few evals")
 
 
 @pytest.mark.parametrize(
@@ -230,7 +248,8 @@ def test_reasons_name_the_figure(metric: str, figure: str) -> None:
     ws = workspace(rows, _scored(rows, "clarity"))
     (row,) = plain(deltas_by_eval(ws, metric))
     assert (
-        row["reason"] == f"no run of with_skill has {figure}; no run of without_skill has {figure}"
+        row["unpaired"]
+        == f"no run of with_skill has {figure}; no run of without_skill has {figure}"
     )
 
 
@@ -240,7 +259,7 @@ def test_a_rubric_dimension_is_a_metric(metric: str) -> None:
     (row,) = plain(deltas(ws, metric))
     (same,) = plain(deltas(ws))
     assert row["metric"] == "rubric:clarity"
-    assert {**row, "metric": ""} == {**same, "metric": ""}
+    assert {name for name in COLUMNS if row[name] != same[name]} == {"metric", "worth", "reason"}
 
 
 @pytest.mark.parametrize("backend", ["polars", "pandas"])
@@ -254,8 +273,8 @@ def test_dimensions_each_count_their_own_evals(backend: str) -> None:
     assert [row["estimate"] for row in found] == [0.375] * 3
     assert [(row["n_runs"], row["n_runs_baseline"]) for row in found] == [(4, 3)] * 3
     for row in found:
-        alone = plain(deltas(ws, row["metric"]))
-        assert alone == [{name: row[name] for name in COLUMNS}]
+        (alone,) = plain(deltas(ws, row["metric"]))
+        assert {name for name in COLUMNS if row[name] != alone[name]} <= {"reason"}
 
 
 def test_judgings_are_averaged_inside_their_run_first() -> None:
@@ -280,7 +299,7 @@ def test_the_baseline_is_chosen_from_all_runs_not_from_those_scored() -> None:
     rows = [{"configuration": name} for name in ("with_skill", "without_skill")]
     ws = workspace(rows, _scored(rows[:1], "clarity"))
     (row,) = plain(deltas_by_eval(ws, "clarity"))
-    assert row["reason"].endswith("no run of without_skill has a score for clarity")
+    assert row["unpaired"].endswith("no run of without_skill has a score for clarity")
 
 
 def test_names_that_are_not_there() -> None:
@@ -301,3 +320,125 @@ def test_pandas_keeps_lists_and_counts() -> None:
     assert isinstance(found, pd.DataFrame)
     assert list(found["unpaired"].iloc[0]) == ["10"]
     assert found["n_evals"].dtype == "Int64"
+
+
+# Six evals, each better by a little, with three runs a side that hardly differ.
+CLEAR = [
+    {"eval_id": str(at), "configuration": name, "iteration": iteration, "pass_rate": rate + more}
+    for at, rate in enumerate((0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
+    for iteration, better in (("iteration-1", 0.0), ("iteration-2", 0.1))
+    for name, gain in (("with_skill", 0.2 + better), ("without_skill", better))
+    for more in (gain, gain + 0.02, gain + 0.04)
+]
+
+
+@pytest.mark.parametrize("scope", ["suite", "population"])
+def test_the_two_scopes_say_which_they_are(scope: Any) -> None:
+    for row in plain(deltas(runs_table(CLEAR), scope=scope)):
+        assert (row["scope"], row["verdict"]) == (scope, "helps")
+        assert row["estimate"] == pytest.approx(0.2)
+        assert (" on tasks like these 6 evals" in row["reason"]) == (scope == "population")
+
+
+def test_two_configurations_in_either_order() -> None:
+    table = runs_table(CLEAR)
+    there = plain(deltas(table, versus=("with_skill", "without_skill")))
+    assert there == plain(deltas(table))
+    back = plain(deltas(table, versus=("without_skill", "with_skill")))
+    assert [row["estimate"] for row in back] == [-row["estimate"] for row in there]
+    assert [row["verdict"] for row in back] == ["hurts", "hurts"]
+
+
+def test_two_iterations_are_compared_configuration_by_configuration() -> None:
+    found = plain(deltas(runs_table(CLEAR), versus=("iteration-2", "iteration-1")))
+    assert [(row["iteration"], row["configuration"], row["baseline"]) for row in found] == [
+        ("iteration-2", "with_skill", "iteration-1"),
+        ("iteration-2", "without_skill", "iteration-1"),
+    ]
+    assert [row["estimate"] for row in found] == pytest.approx([0.1, 0.1])
+    by_eval = plain(deltas_by_eval(runs_table(CLEAR), versus=("iteration-1", "iteration-2")))
+    assert [row["estimate"] for row in by_eval] == pytest.approx([-0.1] * 12)
+
+
+def test_an_eval_of_one_iteration_only_is_named() -> None:
+    new = {"eval_id": "new", "configuration": "with_skill", "iteration": "iteration-2"}
+    table = runs_table([*CLEAR, {**new, "pass_rate": 1.0}])
+    found = plain(deltas(table, versus=("iteration-2", "iteration-1")))
+    assert [row["unpaired"] for row in found] == [["new"], []]
+    (row,) = [
+        row
+        for row in plain(deltas_by_eval(table, versus=("iteration-2", "iteration-1")))
+        if row["eval_id"] == "new"
+    ]
+    assert row["unpaired"] == "no run of iteration-1"
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ({"scope": "suit"}, r"no scope `suit`\. Did you mean `suite`"),
+        ({"level": 95}, r"`level` lies between 0 and 1"),
+        ({"versus": ("with_skill", "with_skill")}, "two different names"),
+        ({"versus": ("with_skill", "witout_skill")}, "Did you mean `without_skill`"),
+        ({"versus": ("with_skill", "iteration-1")}, "cannot be compared"),
+        ({"versus": ("a", "b"), "baseline": "b"}, "not both"),
+    ],
+)
+def test_a_question_that_cannot_be_answered_is_told_so(asked: Row, answer: str) -> None:
+    with pytest.raises(ValueError, match=answer):
+        deltas(runs_table(CLEAR), **asked)
+
+
+def test_the_verdict_on_several_dimensions_allows_for_their_number() -> None:
+    rows = [
+        {"eval_id": str(at), "configuration": name, "pass_rate": score}
+        for at in range(2)
+        for name, scores in (("with_skill", (3.0, 4.0, 5.0)), ("without_skill", (1.0, 2.0, 3.0)))
+        for score in scores
+    ]
+    alone = plain(deltas_by_dimension(workspace(rows, _scored(rows, "d"))))
+    flat = [{**row, "pass_rate": 3.0} for row in rows]
+    more = [score for name in "tuvwxyz" for score in _scored(flat, name)]
+    among = plain(deltas_by_dimension(workspace(rows, [*_scored(rows, "d"), *more])))
+    (row,) = alone
+    (same,) = [row for row in among if row["dimension"] == "d"]
+    assert row["p_adjusted"] == row["p"] == same["p"] < 0.05
+    assert same["p_adjusted"] == pytest.approx(8 * row["p"])
+    assert (row["verdict"], same["verdict"]) == ("helps", "unclear")
+
+
+def test_what_is_neither_better_as_more_nor_as_less_gets_no_verdict() -> None:
+    rows = [
+        {"eval_id": str(at), "configuration": name, "output_chars": chars, "tokens": chars}
+        for at in range(6)
+        for name, chars in (("with_skill", 20), ("without_skill", 10))
+        for _ in range(3)
+    ]
+    (row,) = plain(deltas(runs_table(rows), "output_chars"))
+    assert (row["verdict"], row["p"] < 0.05) == (None, True)
+    (row,) = plain(deltas(runs_table(rows), "tokens"))
+    assert (row["verdict"], row["worth"], row["low"]) == ("hurts", 0.5, None)
+
+
+DEGENERATE: dict[str, list[Row]] = {
+    "every figure equal": [{**row, "pass_rate": 1.0} for row in CLEAR],
+    "one eval": [row for row in CLEAR if row["eval_id"] == "1"],
+    "one run": [{"configuration": "with_skill", "pass_rate": 1.0}],
+    "one run a side": [{**row, "pass_rate": 0.5} for row in RUNS[2:4]],
+    "one side missing": [row for row in CLEAR if row["configuration"] == "with_skill"],
+    "all errored": [{**row, "pass_rate": None, "status": "errored"} for row in CLEAR],
+    "beyond all bounds": [{**row, "pass_rate": row["pass_rate"] * 1e6} for row in CLEAR],
+    "no numbers": [{**row, "pass_rate": nan} for row in CLEAR],
+}
+
+
+@pytest.mark.parametrize("scope", ["suite", "population"])
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_data_have_sane_answers(name: str, scope: Any) -> None:
+    for row in plain(deltas(runs_table(DEGENERATE[name]), scope=scope)):
+        assert row["reason"]
+        assert (row["low"] is None) == (row["high"] is None)
+        if row["low"] is not None:
+            assert row["low"] < row["estimate"] < row["high"]
+        if name not in ("beyond all bounds", "one eval"):
+            assert row["verdict"] not in ("helps", "hurts", "no worthwhile difference")

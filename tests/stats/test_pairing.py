@@ -113,7 +113,7 @@ def test_evals_are_not_paired_across_iterations() -> None:
         ]
     )
     paired = pairs(values_of(ws, "pass_rate"), sides(runs_of(ws), "without_skill"))
-    assert [row["reason"] for row in plain(paired)] == [
+    assert [row["unpaired"] for row in plain(paired)] == [
         "no run of without_skill",
         "no configuration to compare with without_skill",
     ]

@@ -107,9 +107,9 @@ def _no_pairs(measured: Measured) -> Iterator[str]:
         return
     evals: dict[str, dict[tuple[str, str], str]] = defaultdict(dict)
     for row in stats.deltas_by_eval(measured.ws).iter_rows(named=True):
-        if row["reason"]:
+        if row["unpaired"]:
             name = line(row["eval_name"], NAME)
-            evals[line(row["reason"])][row["eval_id"], row["eval_name"]] = name
+            evals[line(row["unpaired"])][row["eval_id"], row["eval_name"]] = name
     for reason, by_key in evals.items():
         names = by_key.values()
         if measured.compared:
