@@ -6,6 +6,7 @@ chart, which shows in JupyterLab with no network and stays in the saved notebook
 
 from .deltas import deltas
 from .expectation_matrix import expectation_matrix
+from .forest import forest
 from .iterations import iterations
 from .quality_against_cost import quality_against_cost
 from .render import save
@@ -14,6 +15,7 @@ from .rubric_dimensions import rubric_dimensions
 __all__ = [
     "deltas",
     "expectation_matrix",
+    "forest",
     "iterations",
     "quality_against_cost",
     "rubric_dimensions",

@@ -67,6 +67,53 @@ def deltas(comparisons: Rows, estimates: Sequence[float], meant: Metric) -> str:
     )
 
 
+SAID = {
+    "helps": "{who} helps on {these}",
+    "hurts": "{who} hurts on {these}",
+    "no worthwhile difference": "{who} makes no worthwhile difference on {these}",
+    "unclear": "It is unclear whether {who} helps on {these}",
+    "too few runs": "Too few runs to say whether {who} helps on {these}",
+    "too few evals": "Too few evals to say whether {who} helps on {these}",
+}
+"""A verdict as the beginning of a sentence."""
+
+
+def forest(own: Row, meant: Metric) -> str:
+    """The verdict on these evals with its interval, and that on tasks like these.
+
+    `own` is a row of `stats.deltas`, with the `wide_verdict` on tasks like these.
+    """
+    who, these = brief(own["configuration"]), f"these {count(own['n_evals'], 'eval')}"
+    said = SAID.get(own["verdict"], f"{{who}} changes the {meant.name} on {{these}}")
+    n = n_of(own["n_runs"], own["n_runs_baseline"])
+    wide = own["wide_verdict"]
+    beyond = f"; on tasks like these: {wide}" if wide else ""
+    much = f"{meant.difference(own['estimate'])}{between(own, meant)} {meant.name}"
+    return f"{said.format(who=who, these=these)}: {much}{beyond} ({n})"
+
+
+def between(row: Row, meant: Metric) -> str:
+    """The interval in brackets, where there is one."""
+    if row["low"] is None:
+        return ""
+    return f" ({meant.difference(row['low'])} to {meant.difference(row['high'])})"
+
+
+def forests(comparisons: Rows, what: str, about: str) -> str:
+    """Of several comparisons, what they say of these evals.
+
+    `what` is that which is counted, `about` the beginning that names the metric, or "".
+    """
+    helps = sum(row["verdict"] == "helps" for row in comparisons)
+    hurts = sum(row["verdict"] == "hurts" for row in comparisons)
+    n = n_of(*(max(row[side] for row in comparisons) for side in ("n_runs", "n_runs_baseline")))
+    who = {brief(row["configuration"]) for row in comparisons}
+    subject = who.pop() if len(who) == 1 else "the skill"
+    every = count(len(comparisons), what)
+    said = f"{about}{subject} helps in {helps} of {every}, hurts in {hurts} ({n}, these evals)"
+    return said[0].upper() + said[1:] if subject == "the skill" else said
+
+
 def iterations(lines: Sequence[Rows], meant: Metric) -> str:
     """Where the with-skill side began and where it is now.
 

@@ -22,6 +22,7 @@ EVERY = [
     charts.iterations,
     charts.expectation_matrix,
     charts.quality_against_cost,
+    charts.forest,
 ]
 CHOOSING = [chart for chart in EVERY if chart is not charts.iterations]
 choosing = pytest.mark.parametrize("chart", CHOOSING, ids=lambda chart: chart.__name__)
@@ -104,7 +105,7 @@ def test_charts_fit_a_notebook(chart, name) -> None:
 @every
 def test_axes_carry_units(chart) -> None:
     axes = axes_of(drawing(chart, "light"))
-    units = ("(1–5)", "(%)", "(s)", "(US$)", "tokens")
+    units = ("(1–5)", "(%)", "(pp)", "(s)", "(US$)", "tokens")
     assert axes or chart is charts.expectation_matrix
     assert all(title.endswith(units) for title in axes)
 
@@ -177,6 +178,7 @@ def test_pandas_and_polars_draw_the_same(chart) -> None:
         (charts.iterations, "runs"),
         (charts.expectation_matrix, "expectations"),
         (charts.quality_against_cost, "runs"),
+        (charts.forest, "runs"),
     ],
     ids=lambda value: getattr(value, "__name__", value),
 )
