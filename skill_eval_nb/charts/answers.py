@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..stats.verdict import SAYS
 from .layout import Row, Rows
 from .metrics import Metric, metric
 from .text import TIE, brief, count, listed, n_of, quoted, signed
@@ -67,29 +68,18 @@ def deltas(comparisons: Rows, estimates: Sequence[float], meant: Metric) -> str:
     )
 
 
-SAID = {
-    "helps": "{who} helps on {these}",
-    "hurts": "{who} hurts on {these}",
-    "no worthwhile difference": "{who} makes no worthwhile difference on {these}",
-    "unclear": "It is unclear whether {who} helps on {these}",
-    "too few runs": "Too few runs to say whether {who} helps on {these}",
-    "too few evals": "Too few evals to say whether {who} helps on {these}",
-}
-"""A verdict as the beginning of a sentence."""
-
-
 def forest(own: Row, meant: Metric) -> str:
     """The verdict on these evals with its interval, and that on tasks like these.
 
     `own` is a row of `stats.deltas`, with the `wide_verdict` on tasks like these.
     """
-    who, these = brief(own["configuration"]), f"these {count(own['n_evals'], 'eval')}"
-    said = SAID.get(own["verdict"], f"{{who}} changes the {meant.name} on {{these}}")
+    who, where = brief(own["configuration"]), f"these {count(own['n_evals'], 'eval')}"
+    said = SAYS.get(own["verdict"], f"{{who}} changes the {meant.name} on {{where}}")
     n = n_of(own["n_runs"], own["n_runs_baseline"])
     wide = own["wide_verdict"]
     beyond = f"; on tasks like these: {wide}" if wide else ""
     much = f"{meant.difference(own['estimate'])}{between(own, meant)} {meant.name}"
-    return f"{said.format(who=who, these=these)}: {much}{beyond} ({n})"
+    return f"{said.format(who=who, where=where)}: {much}{beyond} ({n})"
 
 
 def between(row: Row, meant: Metric) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import stats
+from ..stats.comparison import SCOPES
 from ..stats.names import no_such
 from ..stats.pairing import Versus
 from . import answers
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 PLOT, DELTA, P, VERDICT = 375, 452, 515, 530
 """Pixels: the plot's width, where two columns of figures end and where the verdicts begin."""
 ROW = 26
-SCOPES = ("suite", "population")
 ENDS = ("estimate", "low", "high", "wide_low", "wide_high", "worth")
 """What is drawn of a delta; `wide_…` is of tasks like these."""
 EVALS = 40

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .. import charts
 from .content import Cell, Figure, Paragraph, Part, Picture, Section, Table, section
-from .measured import Measured, measure
+from .measured import HEADLINE, Measured, measure
 from .plain import line
 from .sections import SECTIONS
 from .sections.left_out import problem_parts
@@ -19,8 +19,6 @@ from .words import MISSING, counted, difference, figure, with_n
 
 if TYPE_CHECKING:
     from ..tables import Workspace
-
-HEADLINE = "pass_rate"
 
 
 @dataclass(frozen=True, slots=True)

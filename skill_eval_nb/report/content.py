@@ -22,6 +22,14 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
+class Verdict:
+    """A verdict, and the figures that it rests on."""
+
+    says: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
 class Bullets:
     """Short remarks, one a line."""
 
@@ -60,7 +68,7 @@ class Picture:
     draw: Callable[[], ChartType]
 
 
-Part = Paragraph | Bullets | Table | Picture
+Part = Paragraph | Verdict | Bullets | Table | Picture
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from .compose import reported, whole
-from .content import Bullets, Cell, Paragraph, Part, Picture, Section, Table
+from .content import Bullets, Cell, Paragraph, Part, Picture, Section, Table, Verdict
 from .style import stylesheet
 from .svg import inline_svg
 
@@ -103,6 +103,8 @@ def _part(part: Part, name: str) -> str:
     match part:
         case Paragraph(text):
             return f"<p>{escape(text)}</p>"
+        case Verdict(says, because):
+            return f'<p class="verdict"><strong>{escape(says)}</strong> {escape(because)}</p>'
         case Bullets(items):
             return "<ul>" + "".join(f"\n<li>{escape(item)}</li>" for item in items) + "\n</ul>"
         case Table():

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .compose import reported, whole
-from .content import Bullets, Cell, Paragraph, Part, Picture, Section, Table
+from .content import Bullets, Cell, Paragraph, Part, Picture, Section, Table, Verdict
 
 if TYPE_CHECKING:
     from ..tables import Workspace
@@ -63,6 +63,8 @@ def _part(part: Part) -> str:
     match part:
         case Paragraph(text):
             return escape(text)
+        case Verdict(says, because):
+            return f"**{escape(says)}** {escape(because)}"
         case Bullets(items):
             return "\n".join(f"- {escape(item)}" for item in items)
         case Table():

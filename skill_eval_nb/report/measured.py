@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import stats
+from ..stats.comparison import SCOPES, Scope
 from ..stats.pairing import choose
 from .slices import Slice
 
@@ -17,6 +18,8 @@ Row = Mapping[str, Any]
 
 DIMENSION = "rubric:"
 """What a rubric dimension's name begins with where it stands among metrics."""
+HEADLINE = "pass_rate"
+"""The metric that the verdict is about."""
 DELTA = "delta"
 """What `stated` and the documents call the differences, where a configuration's name stands."""
 
@@ -27,9 +30,10 @@ class Measured:
 
     `configurations` are in the order in which they are shown, `with_skill` first and the
     baseline last; `baseline` is None where none can be told. `figures` maps (configuration,
-    metric) to a row of `stats.summarize`, `deltas` to a row of `stats.deltas`; metrics keep
-    their order, and rubric dimensions are among them. Where there are no runs, both hold
-    what a benchmark.json states, and `stated` is true.
+    metric) to a row of `stats.summarize`, `deltas` to a row of `stats.deltas` about these
+    evals and `beyond` to one about tasks like these; metrics keep their order, and rubric
+    dimensions are among them. Where there are no runs, they hold what a benchmark.json
+    states, and `stated` is true.
     """
 
     place: Slice
@@ -38,6 +42,7 @@ class Measured:
     baseline: str | None
     figures: Mapping[tuple[str, str], Row]
     deltas: Mapping[tuple[str, str], Row]
+    beyond: Mapping[tuple[str, str], Row]
     stated: bool = False
 
     @property
@@ -96,11 +101,17 @@ def _counted(place: Slice, part: Workspace) -> Measured:
     summary = stats.summarize(part).to_dicts()
     metrics = dict.fromkeys(row["metric"] for row in summary)
     paired = [name for name in metrics if name != "consistency" and not name.startswith(DIMENSION)]
-    deltas = [row for metric in paired for row in stats.deltas(part, metric).to_dicts()]
-    deltas += stats.deltas_by_dimension(part).to_dicts()
+    deltas, beyond = (_deltas(part, paired, scope) for scope in SCOPES)
     baseline = next((row["baseline"] for row in deltas), None)
     names = _in_order((row["configuration"] for row in summary), baseline)
-    return Measured(place, part, names, baseline, _looked_up(summary), _looked_up(deltas))
+    figures, own, like = map(_looked_up, (summary, deltas, beyond))
+    return Measured(place, part, names, baseline, figures, own, like)
+
+
+def _deltas(part: Workspace, metrics: list[str], scope: Scope) -> list[Row]:
+    """The deltas of the metrics, then of the rubric dimensions."""
+    deltas = [row for one in metrics for row in stats.deltas(part, one, scope=scope).to_dicts()]
+    return deltas + stats.deltas_by_dimension(part, scope=scope).to_dicts()
 
 
 def _stated(place: Slice, part: Workspace) -> Measured:
@@ -119,7 +130,8 @@ def _stated(place: Slice, part: Workspace) -> Measured:
         for (name, metric), row in rows.items()
         if name == DELTA and baseline and len(compared) == 1
     }
-    return Measured(place, part, _in_order(names, baseline), baseline, figures, deltas, stated=True)
+    order = _in_order(names, baseline)
+    return Measured(place, part, order, baseline, figures, deltas, {}, stated=True)
 
 
 def _in_order(names: Iterable[str], baseline: str | None) -> tuple[str, ...]:

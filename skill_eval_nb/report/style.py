@@ -27,6 +27,7 @@ h3 { font-size: 1.08rem; margin: 2rem 0 .5rem; }
 h4 { font-size: 1rem; margin: 1.6rem 0 .4rem; }
 p, li { max-width: 46rem; overflow-wrap: anywhere; }
 p { margin: .5rem 0; }
+.verdict { padding: .1rem 0 .1rem .9rem; border-left: 3px solid var(--link); }
 ul { margin: .5rem 0; padding-left: 1.2rem; }
 a { color: var(--link); }
 .wide { overflow-x: auto; margin: 1rem 0; }

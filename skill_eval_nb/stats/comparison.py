@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .exact import Array
 
 Scope = Literal["suite", "population"]
-SCOPES = ("suite", "population")
+SCOPES: tuple[Scope, Scope] = ("suite", "population")
 FEWEST = 6
 """Evals below which nothing can be claimed of tasks like these: with 5 the least p is .0625."""
 

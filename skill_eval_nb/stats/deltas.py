@@ -198,7 +198,7 @@ def _question(scope: str, worth: float | None, level: float) -> Question:
         raise no_such("scope", scope, SCOPES)
     if not 0 < level < 1:
         raise ValueError(f"`level` lies between 0 and 1, as 0.95 does; this is {level}.")
-    return Question("suite" if scope == "suite" else "population", worth, level)
+    return Question(next(known for known in SCOPES if known == scope), worth, level)
 
 
 def _paired(

@@ -7,14 +7,15 @@ import math
 from .comparison import FEWEST, Comparison
 from .values import UNITS, better
 
-VERDICTS = (
-    "helps",
-    "hurts",
-    "no worthwhile difference",
-    "unclear",
-    "too few runs",
-    "too few evals",
-)
+SAYS = {
+    "helps": "{who} helps on {where}",
+    "hurts": "{who} hurts on {where}",
+    "no worthwhile difference": "{who} makes no worthwhile difference on {where}",
+    "unclear": "It is unclear whether {who} helps on {where}",
+    "too few runs": "Too few runs to say whether {who} helps on {where}",
+    "too few evals": "Too few evals to say whether {who} helps on {where}",
+}
+"""Each verdict as a sentence."""
 IN_WORDS = {"rate": (100, " pp"), "seconds": (1, " s"), "1-5": (1, " points"), "usd": (1, " US$")}
 """What a unit's figures are multiplied by in a sentence, and what stands behind them."""
 LIKE = ("tasks like this", "tasks like these")
@@ -85,9 +86,9 @@ class _Sentence:
         """The estimate with its interval and p."""
         found = self.found
         where = self._evals("this", "these") if found.scope == "suite" else self._evals(*LIKE)
-        p = "" if found.p is None else f", exact p = {figure(found.p)}"
+        p = "" if found.p is None else f", exact p {chance(found.p)}"
         if p and adjusted is not None and adjusted != found.p:
-            p += f" ({figure(adjusted)} adjusted)"
+            p += f" ({chance(adjusted).removeprefix('= ')} adjusted)"
         return f"{self._signed(self.estimate)}{self.unit}{self._interval()} on {where}{p}"
 
     def what_a_claim_lacks(self) -> str:
@@ -152,6 +153,15 @@ def figure(value: float) -> str:
     ('0.0457', '12,346', '-2')
     """
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def chance(p: float) -> str:
+    """A p-value in a sentence.
+
+    >>> chance(0.0312), chance(3e-9)
+    ('= 0.0312', '< 0.0001')
+    """
+    return "< 0.0001" if p < 0.0001 else f"= {p:.3g}"
 
 
 def signed(value: float) -> str:

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from skill_eval_nb import stats
 from skill_eval_nb.report import markdown
 from skill_eval_nb.report.markdown import escape
 from tests.report.made import HOSTILE, balanced, check, hostile, run, score, workspace
@@ -34,7 +35,8 @@ def tables(text):
 
 def shown(inline):
     """What a reader sees of a line; nothing but text may be in it."""
-    assert {child.type for child in inline.children} <= {"text", "text_special"}, inline.content
+    plain = {"text", "text_special", "strong_open", "strong_close"}
+    assert {child.type for child in inline.children} <= plain, inline.content
     return "".join(child.content for child in inline.children)
 
 
@@ -83,6 +85,47 @@ def test_it_opens_with_the_table_that_people_know():
         ["Time", "68.0 s (n = 4)", "55.0 s (n = 4)", "+13.0 s (n = 2)"],
         ["Tokens", "4,850 (n = 4)", "3,150 (n = 4)", "+1,700 (n = 2)"],
     ]
+
+
+def test_the_verdict_stands_first_and_says_what_it_rests_on():
+    lines = markdown(workspace(runs=balanced())).splitlines()
+    assert lines[2].startswith(
+        "**Too few runs to say whether with_skill helps on these 2 evals.** Pass"
+    )
+    assert lines[4].startswith("**Too few evals to say whether with_skill helps on tasks like")
+    assert "exact p = " in lines[2]
+    assert "6 are needed" in lines[4]
+    better = [
+        run(str(at), side, number, (0.5 if side == "with_skill" else 0.0) + number / 10)
+        for at in range(6)
+        for side in ("with_skill", "without_skill")
+        for number in (1, 2, 3)
+    ]
+    lines = markdown(workspace(runs=better)).splitlines()
+    assert lines[2].startswith("**with_skill helps on these 6 evals.** Pass rate: +50 pp (+")
+    assert lines[4].startswith(
+        "**with_skill helps on tasks like these.** Pass rate: +50 pp (as much"
+    )
+
+
+def test_intervals_and_verdicts_stand_beside_every_delta():
+    rows = balanced()
+    ws = workspace(runs=rows, rubric_scores=[score(row, "clarity", 4) for row in rows])
+    header, *rows = rows_of(markdown(ws), "Deltas with 95% intervals")
+    assert header[1:5] == ["Delta", "These evals", "p", "Verdict"]
+    assert [row[0] for row in rows] == ["Pass rate", "Time", "Tokens", "clarity"]
+    (own,) = stats.deltas(ws).to_dicts()
+    low, high = f"{own['low'] * 100:+.1f} pp", f"{own['high'] * 100:+.1f} pp"
+    assert rows[0][2] == f"{low} to {high}".replace("-", "−")
+    assert rows[0][4] == own["verdict"]
+
+
+def test_one_configuration_has_no_verdict():
+    text = markdown(
+        workspace(runs=[row for row in balanced() if row["configuration"] == "with_skill"])
+    )
+    assert "**" not in text
+    assert "How sure" not in text
 
 
 def test_the_sign_is_with_minus_baseline():
@@ -296,7 +339,9 @@ def test_hostile_texts_stay_texts():
         "fence",
         "hr",
     }
-    assert not kinds & {"em_open", "strong_open", "s_open", "softbreak", "blockquote_open"}
+    assert not kinds & {"em_open", "s_open", "softbreak", "blockquote_open"}
+    strong = [child for token in tokens for child in token.children or () if child.markup == "**"]
+    assert len(strong) == 2 * len(re.findall(r"^\*\*", text, re.MULTILINE)), "verdicts only"
     names = [row[0] for row in rows_of(text, "Pass rate, by eval")[1:]]
     seen = [" ".join(name.replace("\u202e", "").split()) for name in HOSTILE]
     assert names == seen

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.stats.comparison import compare
 from skill_eval_nb.stats.exact import exact_p
-from skill_eval_nb.stats.verdict import VERDICTS, verdict
+from skill_eval_nb.stats.verdict import SAYS, verdict
 
 BETTER = [([0.9, 1.0, 0.8], [0.6, 0.5, 0.6])] * 4
 
@@ -24,11 +24,11 @@ def test_helps_and_hurts_go_by_what_is_better() -> None:
     assert _verdict(worse, "time_seconds")[0] == "helps"
     word, reason = _verdict(BETTER, "output_chars")
     assert word is None
-    assert reason.endswith("exact p = 1.25e-05; neither more nor less of it is better.")
+    assert reason.endswith("exact p < 0.0001; neither more nor less of it is better.")
 
 
 def test_the_reason_has_the_metrics_unit() -> None:
-    assert _verdict(BETTER)[1].startswith("+33.3 pp (+26.1 to +40.5) on these 4 evals, exact p =")
+    assert _verdict(BETTER)[1].startswith("+33.3 pp (+26.1 to +40.5) on these 4 evals, exact p <")
     assert _verdict(BETTER, "rubric:a")[1].startswith("+0.333 points")
     assert _verdict(BETTER, "cost_usd")[1].startswith("+0.333 US$")
 
@@ -36,7 +36,7 @@ def test_the_reason_has_the_metrics_unit() -> None:
 def test_it_is_the_adjusted_p_that_decides() -> None:
     word, reason = _verdict(BETTER, adjusted=0.2)
     assert word == "unclear"
-    assert "exact p = 1.25e-05 (0.2 adjusted)" in reason
+    assert "exact p < 0.0001 (0.2 adjusted)" in reason
 
 
 def test_a_small_win_helps_and_says_that_it_is_small() -> None:
@@ -73,7 +73,7 @@ def test_too_few_evals_answer_for_themselves() -> None:
     assert word == "too few evals"
     assert reason.startswith(
         "Nothing can be claimed beyond these evals: with 4 evals the smallest p is 0.125 "
-        "(6 are needed). On them: +33.3 pp (+26.1 to +40.5) on these 4 evals, exact p ="
+        "(6 are needed). On them: +33.3 pp (+26.1 to +40.5) on these 4 evals, exact p <"
     )
     assert _verdict([])[0] == _verdict([], scope="population")[0] == "too few evals"
     seven = [([0.5 + at / 50], [0.2]) for at in range(7)]
@@ -96,7 +96,7 @@ metrics = st.sampled_from(["pass_rate", "tokens", "total", "rubric:x"])
 def test_nothing_is_claimed_where_it_must_not_be(evals, metric, scope, level) -> None:
     """The rules of the verdict, told anew from the data alone."""
     word, reason = _verdict(evals, metric, scope, level=level)
-    assert word in (*VERDICTS, None)
+    assert word in (*SAYS, None)
     assert reason.endswith(".")
     n, runs = len(evals), [(len(one), len(other)) for one, other in evals]
     if word in ("helps", "hurts") and scope == "population":

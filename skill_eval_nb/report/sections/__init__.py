@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from ..content import Section
 from ..measured import Measured
-from . import audit, checks, cost, evals, left_out, rubric
+from . import audit, certainty, checks, cost, evals, left_out, rubric
 
 SECTIONS: tuple[Callable[[Measured], Section], ...] = (
+    certainty.section_of,
     evals.section_of,
     rubric.section_of,
     checks.section_of,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..content import Paragraph, Part, Table
-from ..measured import Measured
+from ...stats.verdict import SAYS
+from ..content import Paragraph, Part, Table, Verdict
+from ..measured import HEADLINE, Measured, Row
 from ..plain import line
 from ..sides import cells, header, how
 from ..slices import NO_ITERATION
@@ -29,6 +30,7 @@ def full_name(measured: Measured) -> str:
 
 def opening(measured: Measured) -> Iterator[Part]:
     """The parts that stand before every other section."""
+    yield from verdicts(measured)
     yield Paragraph(_facts(measured))
     metrics = measured.metrics
     if metrics:
@@ -39,6 +41,22 @@ def opening(measured: Measured) -> Iterator[Part]:
             "Rubric, normalized is the weighted mean of the rubric scores divided by 5: "
             "its lowest value is 20%, not 0."
         )
+
+
+def verdicts(measured: Measured) -> Iterator[Part]:
+    """What the skill does to the headline, on these evals and on tasks like these."""
+    for name in measured.compared:
+        own = measured.deltas.get((name, HEADLINE), {})
+        if own.get("verdict"):
+            evals = counted(own["n_evals"], "eval")
+            yield _verdict(own, f"these {evals}")
+            yield _verdict(measured.beyond[name, HEADLINE], "tasks like these")
+
+
+def _verdict(row: Row, where: str) -> Verdict:
+    who = line(row["configuration"])
+    says = SAYS[row["verdict"]].format(who=who, where=where)
+    return Verdict(f"{says}.", f"{metric_name(row['metric'])}: {row['reason']}")
 
 
 def _facts(measured: Measured) -> str:

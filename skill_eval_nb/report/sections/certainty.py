@@ -1,0 +1,91 @@
+"""How sure what the skill changes is: intervals, exact tests and verdicts, metric by metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from ... import charts
+from ...stats.verdict import chance
+from ..content import Cell, Paragraph, Part, Picture, Section, Table, section
+from ..measured import DIMENSION, HEADLINE, Measured, Row
+from ..plain import line
+from ..words import MISSING, difference, figure, metric_name
+
+EXACT = (
+    "p is exact: every arrangement of the labels inside each eval is counted, or every choice of "
+    "signs of the evals' deltas."
+)
+ADJUSTED = " That of a rubric dimension allows for their number (Benjamini and Hochberg)."
+HEADER = ("Delta", "These evals", "p", "Verdict", "Tasks like these", "p", "Verdict")
+
+
+def section_of(measured: Measured) -> Section:
+    """The certainty of an iteration's deltas."""
+    return section("How sure is that?", _parts(measured))
+
+
+def _parts(measured: Measured) -> Iterator[Part]:
+    known = [
+        (name, metric)
+        for metric in (*measured.metrics, *(DIMENSION + one for one in measured.dimensions))
+        for name in measured.compared
+        if "verdict" in measured.deltas.get((name, metric), {})
+    ]
+    if not known:
+        return
+    yield Picture(
+        "The delta of the pass rate with its intervals, over all evals and for each of them. "
+        "The table below has the figures.",
+        partial(charts.forest, measured.ws, HEADLINE),
+    )
+    several = len(measured.compared) > 1
+    yield Table(
+        "Deltas with 95% intervals. These evals: another run would come out differently; "
+        "tasks like these: other evals would have been asked, too",
+        ("Metric", *(["Compared"] if several else []), *HEADER),
+        tuple(
+            (_called(metric), *([line(name)] if several else []), *_cells(measured, name, metric))
+            for name, metric in known
+        ),
+        labels=1 + several,
+    )
+    yield Paragraph(EXACT + (ADJUSTED if measured.dimensions else ""))
+    yield from _detectable(measured)
+
+
+def _called(metric: str) -> str:
+    name = metric.removeprefix(DIMENSION)
+    return line(name) if name != metric else metric_name(metric)
+
+
+def _cells(measured: Measured, name: str, metric: str) -> tuple[Cell, ...]:
+    own, like = measured.deltas[name, metric], measured.beyond[name, metric]
+    return (difference(own["estimate"], metric), *_answer(own, metric), *_answer(like, metric))
+
+
+def _answer(row: Row, metric: str) -> tuple[str, str, str]:
+    """The interval, p and the verdict of one scope."""
+    low, high = (difference(row[end], metric) for end in ("low", "high"))
+    interval = MISSING if row["low"] is None else f"{low} to {high}"
+    p = row.get("p_adjusted", row["p"])
+    p = MISSING if p is None else chance(p).removeprefix("= ")
+    return interval, p, row["verdict"] or MISSING
+
+
+def _detectable(measured: Measured) -> Iterator[Part]:
+    """What the design could have found, and what more of it would."""
+    for name in measured.compared:
+        row = measured.beyond[name, HEADLINE]
+        if row["mde"] is None:
+            continue
+        more = [
+            f"{figure(row[column], HEADLINE)} with twice the {what}".replace("%", " pp")
+            for column, what in (("mde_twice_evals", "evals"), ("mde_twice_runs", "runs"))
+            if row[column] is not None
+        ]
+        found = figure(row["mde"], HEADLINE).replace("%", " pp")
+        yield Paragraph(
+            f"On tasks like these, a difference in the pass rate of {line(name)} would be found "
+            f"in 4 of 5 benchmarks like this one if it were {found}; {' and '.join(more)}."
+        )
