@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import combinations
+
+import polars as pl
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from skill_eval_nb.charts import judge_confusion
+from skill_eval_nb.stats import agreement
+from skill_eval_nb.stats.raters import HUMAN, ITSELF, JUDGE
+from skill_eval_nb.tables import TABLES, Workspace
+from skill_eval_nb.tables.frames import to_pandas
+from tests.charts.specs import LAB, drawn, rows_of, spec_of, subtitle_of, texts_of, title_of
+from tests.charts.worlds import HOSTILE, run_keys, workspace, world
+
+judgings = st.lists(
+    st.fixed_dictionaries(
+        {
+            "run_number": st.integers(1, 3),
+            "judging": st.integers(1, 3),
+            "judge_model": st.sampled_from(["a", "b"]),
+            "dimension": st.sampled_from(["Clarity", "Scope"]),
+            "score": st.none() | st.integers(1, 5).map(float),
+        }
+    ),
+    max_size=30,
+    unique_by=lambda row: tuple(
+        row[key] for key in ("run_number", "judging", "judge_model", "dimension")
+    ),
+)
+
+
+def judged(rows) -> Workspace:
+    made = [run_keys(**{"judging": 1, "dimension": "Clarity", "weight": 1.0} | row) for row in rows]
+    runs = {row["run_number"]: row | {"status": "graded", "path": "."} for row in made}
+    return workspace(rubric_scores=made, runs=list(runs.values()))
+
+
+def counted(chart) -> dict[tuple, int]:
+    """Pairs by dimension, first and second score."""
+    found: Counter[tuple] = Counter()
+    for cell in rows_of(chart, "fill", "pairs"):
+        found[cell["title"], cell["across"], cell["up"]] += cell["pairs"]
+    return +found
+
+
+TWO = [
+    {"run_number": run, "judge_model": name, "score": float(score)}
+    for run, scores in enumerate([(5, 4), (3, 3), (4, 2)], 1)
+    for name, score in zip("ab", scores, strict=True)
+]
+HUMANS = pl.DataFrame({"run_number": [1, 2], "dimension": ["Clarity"] * 2, "score": [5, 1]})
+
+
+@settings(max_examples=20, deadline=None)
+@given(judgings)
+def test_cells_count_the_pairs_of_judgings_of_an_output(rows) -> None:
+    known = [row for row in rows if row["score"] is not None]
+    known.sort(key=lambda row: row["judging"])
+    expected: dict[str, Counter[tuple]] = {ITSELF: Counter(), JUDGE: Counter()}
+    for one, other in combinations(known, 2):
+        if all(one[key] == other[key] for key in ("run_number", "dimension")):
+            kind = ITSELF if one["judge_model"] == other["judge_model"] else JUDGE
+            first, second = (
+                (one, other) if kind == ITSELF or one["judge_model"] == "a" else (other, one)
+            )
+            expected[kind][one["dimension"], first["score"], second["score"]] += 1
+    for kind, pairs in expected.items():
+        assert counted(judge_confusion(judged(rows), kind=kind)) == pairs
+
+
+def test_what_stands_above_a_panel_is_what_agreement_says() -> None:
+    ws = world(evals=4, runs=3, dimensions=3, judgings=3)
+    written = texts_of(judge_confusion(ws))
+    for row in agreement(ws).to_dicts():
+        assert f"{row['exact']:.0%} equal, {row['within_one']:.0%} within 1 point" in written
+        assert f"alpha {row['alpha']:.2f}, AC2 {row['ac2']:.2f}".replace("-", "−") in written
+    assert [text.replace("\xa0", " ") for text in written].count("n = 72 pairs of 24 outputs") == 3
+    assert {"earlier judging", "later judging"} <= set(written)
+
+
+def test_the_title_says_where_least_and_where_most() -> None:
+    ws = world(evals=4, runs=3, dimensions=3, judgings=3)
+    ranked = agreement(ws).sort("exact")
+    least, most = ranked.row(0, named=True), ranked.row(-1, named=True)
+    title = title_of(judge_confusion(ws))
+    assert f"{least['exact']:.0%} of pairs on ‘{least['dimension']}’" in title
+    assert f"{most['exact']:.0%} on ‘{most['dimension']}’" in title
+    assert "n = 24 outputs" in title
+
+
+def test_judges_that_agree_everywhere_are_not_ranked() -> None:
+    rows = [
+        {"run_number": 1, "judging": at, "dimension": name, "score": 4.0}
+        for name in ("Clarity", "Scope")
+        for at in (1, 2)
+    ]
+    assert "in 100% of pairs on every dimension (n = 1 output)" in title_of(
+        judge_confusion(judged(rows))
+    )
+
+
+def test_the_last_kind_that_there_is_is_shown_unless_told() -> None:
+    twice = [row | {"judging": at} for row in TWO for at in (1, 2)]
+    assert title_of(judge_confusion(judged(twice[:2]))).startswith(
+        "a gives an output the same score again"
+    )
+    both = judge_confusion(judged(twice))
+    assert title_of(both).startswith("a and b give an output the same score in 33% of pairs")
+    assert title_of(both).endswith("on ‘Clarity’ a scores 1.00 points above b")
+    human = judge_confusion(judged(twice), HUMANS)
+    assert title_of(human).startswith("Judge and human give")
+    assert {"a and human", "b and human"} <= set(texts_of(human))
+    itself = judge_confusion(judged(twice), HUMANS, kind=ITSELF)
+    assert title_of(itself).startswith("A judge gives an output the same score again")
+
+
+def test_scores_that_are_not_whole_or_not_on_the_scale_are_told() -> None:
+    rows = [
+        {"run_number": 1, "judging": at, "score": score}
+        for at, score in enumerate([3.5, 9.0, 4.0], 1)
+    ]
+    chart = judge_confusion(judged(rows))
+    assert counted(chart) == {("Clarity", 4, 4): 1}
+    assert "counts as the nearest" in subtitle_of(chart)
+    assert "outside 1–5" in subtitle_of(chart)
+
+
+def test_nothing_to_compare_says_why() -> None:
+    once = judge_confusion(judged(TWO[:1]))
+    assert title_of(once) == "No judgings to compare"
+    said = rows_of(once, "line")[0]["line"]
+    assert said.startswith("The only run has no output judged twice by one judge")
+    assert rows_of(judge_confusion(workspace()), "line")[0]["line"].startswith("There are no runs")
+    none = judge_confusion(judged(TWO), kind=HUMAN)
+    assert "scored by a judge and a human" in rows_of(none, "line")[0]["line"]
+
+
+def test_a_kind_or_iteration_that_is_not_there_is_an_error_that_helps() -> None:
+    with pytest.raises(ValueError, match="Did you mean `judge against human`"):
+        judge_confusion(judged(TWO), kind="judge against humans")
+    with pytest.raises(ValueError, match="Did you mean `iteration-1`"):
+        judge_confusion(judged(TWO), iteration="iteration-l")
+
+
+def test_the_last_iteration_is_shown_and_named() -> None:
+    ws = world(iterations=12, evals=2, judgings=2)
+    chart = judge_confusion(ws)
+    assert "‘iteration-12’" in subtitle_of(chart)
+    named = judge_confusion(ws, iteration="iteration-12")
+    assert spec_of(chart)["datasets"] == spec_of(named)["datasets"]
+
+
+def test_many_panels_show_the_least_agreement() -> None:
+    rows = [
+        {
+            "run_number": run,
+            "judging": at,
+            "dimension": f"D{number}",
+            "score": 3.0 + (at == 2 and run <= number),
+        }
+        for number in range(20)
+        for run in range(1, 21)
+        for at in (1, 2)
+    ]
+    chart = judge_confusion(judged(rows))
+    assert {cell["title"] for cell in rows_of(chart, "fill")} == {f"D{at}" for at in range(8, 20)}
+    assert "8 more panels with more agreement" in subtitle_of(chart)
+
+
+def test_any_kind_of_table_draws_the_same() -> None:
+    ws = judged(TWO)
+    table = ws.polars("rubric_scores")
+    expected = spec_of(judge_confusion(ws, HUMANS))
+    pandas = Workspace.from_tables({name: ws.polars(name) for name in TABLES}, backend="pandas")
+    for data, human in ((table, HUMANS), (to_pandas(table), to_pandas(HUMANS)), (pandas, HUMANS)):
+        assert spec_of(judge_confusion(data, human)) == expected
+
+
+def test_a_table_made_by_hand_may_lack_names() -> None:
+    bare = pl.DataFrame(
+        {
+            "run_number": [1, 1],
+            "dimension": ["Clarity"] * 2,
+            "score": [3.0, math.nan],
+            "judging": [1, 2],
+        }
+    )
+    assert title_of(judge_confusion(bare)).startswith("No ")
+    assert counted(judge_confusion(bare.with_columns(score=pl.lit(4.0)))) == {("Clarity", 4, 4): 1}
+
+
+names = st.text(max_size=40)
+
+
+@settings(max_examples=8, deadline=None)
+@given(names, names, names)
+@example(*HOSTILE[:3])
+@example(*HOSTILE[3:6])
+@example("\x00\ud7ff\ufffe\x1b[0m", "1|.2f", "]]>")
+def test_any_name_can_be_drawn(judge, other, dimension) -> None:
+    rows = [
+        row | {"dimension": dimension, "judge_model": {"a": judge, "b": other}[row["judge_model"]]}
+        for row in TWO
+    ]
+    for human in (None, HUMANS.with_columns(dimension=pl.lit(dimension))):
+        tags = {
+            node.tag.rsplit("}", 1)[-1]
+            for node in drawn(judge_confusion(judged(rows), human)).iter()
+        }
+        assert "script" not in tags
+
+
+def test_it_draws_in_jupyterlab_without_a_warning_and_fits_a_notebook(capfd) -> None:
+    import vl_convert
+
+    chart = judge_confusion(
+        world(evals=6, runs=3, dimensions=8, judgings=3, workspaces=("tdd", "review"))
+    )
+    vl_convert.vegalite_to_vega(spec_of(chart), vl_version=LAB, show_warnings=True)
+    said = capfd.readouterr()
+    assert (said.out, said.err) == ("", "")
+    assert float(drawn(chart).attrib["width"]) <= 1000
+    assert spec_of(chart)["description"].replace("\xa0", " ") == title_of(chart)
+
+
+def test_large_workspaces_are_aggregated() -> None:
+    chart = judge_confusion(world(evals=100, runs=4, dimensions=2, judgings=3, expectations=0))
+    assert sum(map(len, spec_of(chart)["datasets"].values())) <= 500
+    assert sum(counted(chart).values()) == 2 * 100 * 4 * 2 * 3

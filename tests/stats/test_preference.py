@@ -1,0 +1,185 @@
+"""Blind comparisons in both orders: who wins, and what the order decides."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from skill_eval_nb.stats import preference
+from skill_eval_nb.tables import TABLES, Workspace
+from skill_eval_nb.tables.frames import to_pandas, to_polars
+from tests.stats.made import examples, plain
+
+NEW, OLD = "with_skill", "without_skill"
+CONSISTENT = {("A", "B"), ("B", "A"), ("tie", "tie")}
+PRIMACY = {("A", "A"), ("A", "tie"), ("tie", "A")}
+RECENCY = {("B", "B"), ("B", "tie"), ("tie", "B")}
+
+winner = st.sampled_from(["A", "B", "tie"])
+choices = st.lists(st.tuples(winner, winner), max_size=12)
+
+
+def seen(*comparisons: tuple) -> pl.DataFrame:
+    """Rows of pair, first, second, winner."""
+    schema = dict.fromkeys(("pair", "first", "second", "winner"), pl.String)
+    return pl.DataFrame(list(comparisons), schema, orient="row")
+
+
+def both_orders(pairs) -> pl.DataFrame:
+    rows = []
+    for at, (forth, back) in enumerate(pairs):
+        rows += [(str(at), NEW, OLD, forth), (str(at), OLD, NEW, back)]
+    return seen(*rows)
+
+
+def only(found) -> dict:
+    [row] = plain(found)
+    return row
+
+
+@examples
+@given(choices)
+def test_the_measures_of_shi_et_al_over_their_choice_pairs(pairs) -> None:
+    found = preference(both_orders(pairs))
+    if not pairs:
+        assert found.is_empty()
+        return
+    row, n = only(found), len(pairs)
+    consistent, primacy, recency = (
+        sum(pair in group for pair in pairs) for group in (CONSISTENT, PRIMACY, RECENCY)
+    )
+    assert consistent + primacy + recency == n
+    assert row["position_consistency"] == consistent / n
+    assert (row["primacy"], row["recency"]) == (primacy, recency)
+    changed = primacy + recency
+    raw = recency * recency / changed - primacy * primacy / changed if changed else 0
+    scaled = (raw + n) / (2 * n) * 2 - 1
+    assert row["preference_fairness"] == pytest.approx(scaled)
+
+
+@examples
+@given(choices)
+def test_a_winner_that_changes_with_the_order_is_a_tie(pairs) -> None:
+    for row in plain(preference(both_orders(pairs))):
+        wins, losses = pairs.count(("A", "B")), pairs.count(("B", "A"))
+        assert (row["wins"], row["losses"], row["ties"]) == (
+            wins,
+            losses,
+            len(pairs) - wins - losses,
+        )
+        if wins + losses:
+            expected = scipy_stats.binomtest(wins, wins + losses).pvalue
+            assert row["p"] == pytest.approx(expected)
+        else:
+            assert row["p"] is None
+
+
+@examples
+@given(choices, st.integers(0, 99))
+def test_the_order_of_rows_and_the_kind_of_table_do_not_matter(pairs, seed) -> None:
+    table = both_orders(pairs)
+    order = random.Random(seed).sample(range(table.height), table.height)
+    assert plain(preference(table[order])) == plain(preference(table))
+    found = preference(to_pandas(table))
+    assert isinstance(found, pd.DataFrame)
+    assert plain(found) == plain(preference(table))
+
+
+@given(st.lists(st.lists(winner, min_size=1, max_size=5), min_size=1, max_size=6))
+def test_repetition_stability_is_the_share_of_the_commonest(repeats) -> None:
+    rows = [(str(at), NEW, OLD, won) for at, own in enumerate(repeats) for won in own]
+    row = only(preference(seen(*rows)))
+    shares = [Counter(own).most_common(1)[0][1] / len(own) for own in repeats if len(own) > 1]
+    expected = sum(shares) / len(shares) if shares else None
+    assert row["repetition_stability"] == (expected and pytest.approx(expected))
+    assert row["n_repeated"] == len(shares)
+    assert row["n_both_orders"] == 0
+    assert row["position_consistency"] is row["preference_fairness"] is row["p"] is None
+
+
+def test_repeats_are_settled_by_most_votes() -> None:
+    rows = [("1", NEW, OLD, won) for won in "AAB"] + [("1", OLD, NEW, won) for won in "BBA"]
+    assert only(preference(seen(*rows)))["wins"] == 1
+    undecided = [("1", NEW, OLD, won) for won in "AB"] + [("1", OLD, NEW, "B")]
+    assert only(preference(seen(*undecided)))["ties"] == 1
+
+
+def test_pairs_seen_in_one_order_enter_no_outcome() -> None:
+    row = only(preference(seen(("1", NEW, OLD, "A"), ("2", OLD, NEW, "B"))))
+    assert (row["n_pairs"], row["n_both_orders"], row["wins"]) == (2, 0, 0)
+
+
+def test_the_with_skill_side_stands_first() -> None:
+    row = only(preference(seen(("1", OLD, NEW, "A"), ("1", NEW, OLD, "B"))))
+    assert (row["configuration"], row["other"], row["losses"]) == (NEW, OLD, 1)
+
+
+def comparison(name: str, won: str, first: str | None, second: str | None, **given) -> list[dict]:
+    """A comparison as the table `comparisons` holds it: two sides, two criteria each."""
+    keys = {"workspace": "w", "skill": "s", "comparison": name, "winner": won}
+    behind = given.pop("behind", "configuration")
+    return [
+        keys | {"side": side, behind: name_of, "group": "content", "criterion": one} | given
+        for side, name_of in (("A", first), ("B", second))
+        for one in ("correctness", "completeness")
+    ]
+
+
+def comparisons(*rows: list[dict]) -> pl.DataFrame:
+    every = [row for own in rows for row in own]
+    names = TABLES["comparisons"].names
+    return to_polars(TABLES["comparisons"], {n: [r.get(n) for r in every] for n in names})
+
+
+@pytest.mark.parametrize("behind", ["configuration", "version"])
+def test_the_table_of_the_workspace(behind) -> None:
+    table = comparisons(
+        comparison("c1", "A", NEW, OLD, eval_id="1", behind=behind),
+        comparison("c2", "B", OLD, NEW, eval_id="1", behind=behind),
+        comparison("c3", "TIE", NEW, OLD, eval_id="2", behind=behind),
+        comparison("c4", "A", OLD, NEW, eval_id="2", behind=behind),
+    )
+    for data in (table, to_pandas(table), Workspace.from_tables({"comparisons": table})):
+        row = only(preference(data))
+        assert (row["n_comparisons"], row["n_both_orders"]) == (4, 2)
+        assert (row["wins"], row["losses"], row["ties"], row["primacy"]) == (1, 0, 1, 1)
+
+
+def test_comparisons_that_do_not_name_their_sides_are_counted() -> None:
+    table = comparisons(
+        comparison("c1", "A", None, None),
+        comparison("c2", "A", NEW, OLD),
+        comparison("c3", "nobody", NEW, OLD),
+        comparison("c4", "A", None, None, skill="other"),
+    )
+    [row, bare] = sorted(plain(preference(table)), key=lambda row: row["skill"], reverse=True)
+    assert (row["n_comparisons"], row["n_left_out"]) == (1, 2)
+    assert (bare["configuration"], bare["n_comparisons"], bare["n_left_out"]) == (None, 0, 1)
+
+
+def test_a_comparison_of_no_eval_is_a_pair_of_its_own() -> None:
+    table = comparisons(comparison("c1", "A", NEW, OLD), comparison("c2", "B", OLD, NEW))
+    assert only(preference(table))["n_pairs"] == 2
+
+
+def test_a_plain_table_may_hold_several_skills() -> None:
+    table = both_orders([("A", "B")])
+    several = pl.concat(table.with_columns(skill=pl.lit(name)) for name in ("s10", "s9"))
+    assert [row["skill"] for row in plain(preference(several))] == ["s9", "s10"]
+
+
+def test_a_table_that_lacks_a_column_is_an_error_that_names_it() -> None:
+    with pytest.raises(ValueError, match="lacks winner"):
+        preference(both_orders([("A", "B")]).drop("winner"))
+
+
+def test_no_comparisons_no_rows() -> None:
+    for data in (seen(), comparisons(), Workspace.from_tables({})):
+        assert len(preference(data)) == 0
