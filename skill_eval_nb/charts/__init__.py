@@ -5,19 +5,29 @@ chart, which shows in JupyterLab with no network and stays in the saved notebook
 """
 
 from .deltas import deltas
+from .discrimination import discrimination
 from .expectation_matrix import expectation_matrix
 from .forest import forest
 from .iterations import iterations
+from .judge_confusion import judge_confusion
+from .plan_curve import plan_curve
 from .quality_against_cost import quality_against_cost
 from .render import save
 from .rubric_dimensions import rubric_dimensions
+from .score_distributions import score_distributions
+from .variance_components import variance_components
 
 __all__ = [
     "deltas",
+    "discrimination",
     "expectation_matrix",
     "forest",
     "iterations",
+    "judge_confusion",
+    "plan_curve",
     "quality_against_cost",
     "rubric_dimensions",
     "save",
+    "score_distributions",
+    "variance_components",
 ]

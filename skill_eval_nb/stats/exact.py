@@ -1,8 +1,8 @@
 """Exact p-values: how often the labels alone, dealt out anew inside each eval, part so far.
 
-Nothing is drawn at random. What an eval contributes to the difference of means is an integer
-number of steps under every arrangement of its labels, so its distribution is an array, and
-that of all evals together their convolution.
+Nothing is drawn at random. Few arrangements are counted one by one. Of many, what an eval
+contributes to the difference of means is an integer number of steps under every arrangement
+of its labels, so its distribution is an array, and that of all evals their convolution.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from functools import lru_cache
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 Sides = Sequence[tuple[Sequence[float], Sequence[float]]]
 """Each eval's values on the one side and on the other."""
 
-STEPS = 1 << 18
-"""How many different differences are told apart at most; finer ones are rounded first."""
+FEW = 10_000
+"""Arrangements that are counted one by one."""
+STEPS = 1 << 16
+"""How many different differences are told apart above that; finer ones are rounded first."""
 WORK = 1 << 27
 """Additions that counting the arrangements may take; above it they are rounded, too."""
 LEAST = 1e-12
@@ -39,9 +42,9 @@ def exact_p(sides: Sides) -> float:
     `scipy.stats.permutation_test` does). With one value a side this is the sign flip of each
     eval's difference, and with values 0 and 1 McNemar's exact test.
 
-    Values without a common step, or with one too fine to count, are rounded to a grid of
-    `STEPS` first: the test of the rounded values is as exact, and differs from that of the
-    values by less than anybody could see.
+    Where there are many arrangements, values without a common step, or with one too fine to
+    count, are rounded to a grid of `STEPS` first: the test of the rounded values is as exact,
+    and differs from that of the values by less than anybody could see.
 
     Args:
         sides: for each eval the values on either side, at least one each.
@@ -55,16 +58,8 @@ def exact_p(sides: Sides) -> float:
     0.03125
     """
     weighed = [_weighed(one, other) for one, other in sides]
-    step = _step(weighed)
-    if not step:
-        return 1.0
-    dealt, seen = [], 0
-    for values, k in weighed:
-        items = _steps(values, step)
-        dealt.append(_sums(items, k))
-        seen += int(items[:k].sum())
-    chances = _all_together(dealt)
-    tail = min(chances[: seen + 1].sum(), chances[seen:].sum())
+    arrangements = math.prod(math.comb(len(values), k) for values, k in weighed)
+    tail = _counted(weighed) if arrangements <= FEW else _convolved(weighed)
     return float(min(1.0, max(LEAST, round(2 * tail, 12))))
 
 
@@ -88,6 +83,42 @@ def _weighed(one: Sequence[float], other: Sequence[float]) -> tuple[Array, int]:
 
     values = np.array([*one, *other], dtype=float)
     return (values - values.min()) * (1 / len(one) + 1 / len(other)), len(one)
+
+
+def _counted(weighed: list[tuple[Array, int]]) -> float:
+    """The smaller tail, arrangement by arrangement."""
+    import numpy as np
+
+    dealt, seen = np.zeros(1), 0.0
+    for values, k in weighed:
+        sums = values[_choices(len(values), k)].sum(axis=1)
+        dealt = np.add.outer(dealt, sums).ravel()
+        seen += sums[0]  # the first choice is the first k values, as they lie
+    near = 1e-9 * dealt.max()
+    return min(float((dealt <= seen + near).mean()), float((dealt >= seen - near).mean()))
+
+
+@lru_cache(maxsize=64)
+def _choices(number: int, k: int) -> Array:
+    """Every choice of k of so many places, a row each."""
+    import numpy as np
+
+    return np.array(list(combinations(range(number), k)))
+
+
+def _convolved(weighed: list[tuple[Array, int]]) -> float:
+    """The smaller tail from the distributions of the evals."""
+    step = _step(weighed)
+    if not step:
+        return 1.0
+    dealt: list[Array] = []
+    seen = 0
+    for values, k in weighed:
+        items = _steps(values, step)
+        dealt.append(_sums(items, k))
+        seen += int(items[:k].sum())
+    chances = _all_together(dealt)
+    return min(float(chances[: seen + 1].sum()), float(chances[seen:].sum()))
 
 
 def _step(weighed: list[tuple[Array, int]]) -> float:
@@ -142,11 +173,11 @@ def _all_together(parts: list[Array]) -> Array:
     while len(parts) > 1:
         parts.sort(key=len)
         rest = parts[-1:] if len(parts) % 2 else []
-        parts = [_convolved(*pair) for pair in list(pairwise(parts))[::2]] + rest
+        parts = [_joined(*pair) for pair in list(pairwise(parts))[::2]] + rest
     return parts[0]
 
 
-def _convolved(one: Array, other: Array) -> Array:
+def _joined(one: Array, other: Array) -> Array:
     import numpy as np
 
     if min(len(one), len(other)) <= SHORT:

@@ -69,7 +69,7 @@ def runs_of(data: Any) -> pl.DataFrame:
 
     if not _has(data, "dimension"):
         runs = frame_of(data, "runs")
-        return runs.with_columns(*_keys(), *(_finite(metric) for metric in METRICS))
+        return runs.with_columns(*stand_in_keys(), *(finite(metric) for metric in METRICS))
     runs = scores_of(data).select(RUN).unique()
     nothing = (pl.lit(None, pl.Float64).alias(metric) for metric in METRICS)
     return runs.with_columns(pl.lit(None, pl.String).alias("status"), *nothing)
@@ -83,11 +83,11 @@ def scores_of(data: Any) -> pl.DataFrame:
     """
     import polars as pl
 
-    judged = not _is_table(data) or _has(data, "dimension")
+    judged = not is_table(data) or _has(data, "dimension")
     scores = frame_of(data, "rubric_scores")
     scores = scores if judged else scores.clear()
     return (
-        scores.with_columns(*_keys(), _finite("score"))
+        scores.with_columns(*stand_in_keys(), finite("score"))
         .group_by(*RUN, pl.format(f"{RUBRIC}{{}}", "dimension").alias("metric"))
         .agg(pl.col("score").sort().mean().alias("value"))
     )
@@ -104,7 +104,7 @@ def values_of(data: Any, metric: str) -> pl.DataFrame:
     """
     import polars as pl
 
-    there = [name for name in METRICS if not _is_table(data) or _has(data, name)]
+    there = [name for name in METRICS if not is_table(data) or _has(data, name)]
     if metric in there:
         value = pl.col(metric).cast(pl.Float64).alias("value")
         return runs_of(data).select(*RUN, "status", pl.lit(metric).alias("metric"), value)
@@ -126,7 +126,7 @@ def with_unscored(scores: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _keys() -> list[pl.Expr]:
+def stand_in_keys() -> list[pl.Expr]:
     """Stand-ins for keys that a table made by hand may lack."""
     import polars as pl
 
@@ -136,15 +136,17 @@ def _keys() -> list[pl.Expr]:
     ]
 
 
-def _finite(column: str) -> pl.Expr:
+def finite(column: str) -> pl.Expr:
+    """The column, null where it holds no finite number."""
     import polars as pl
 
     return pl.when(pl.col(column).is_finite()).then(pl.col(column))
 
 
-def _is_table(data: Any) -> bool:
+def is_table(data: Any) -> bool:
+    """Whether `data` is a table, and not a `Workspace`."""
     return not hasattr(data, "polars")
 
 
 def _has(data: Any, column: str) -> bool:
-    return _is_table(data) and column in getattr(data, "columns", ())
+    return is_table(data) and column in getattr(data, "columns", ())

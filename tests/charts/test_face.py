@@ -22,7 +22,10 @@ EVERY = [
     charts.iterations,
     charts.expectation_matrix,
     charts.quality_against_cost,
+    charts.discrimination,
     charts.forest,
+    charts.score_distributions,
+    charts.variance_components,
 ]
 CHOOSING = [chart for chart in EVERY if chart is not charts.iterations]
 choosing = pytest.mark.parametrize("chart", CHOOSING, ids=lambda chart: chart.__name__)
@@ -178,6 +181,9 @@ def test_pandas_and_polars_draw_the_same(chart) -> None:
         (charts.iterations, "runs"),
         (charts.expectation_matrix, "expectations"),
         (charts.quality_against_cost, "runs"),
+        (charts.discrimination, "expectations"),
+        (charts.score_distributions, "rubric_scores"),
+        (charts.variance_components, "rubric_scores"),
         (charts.forest, "runs"),
     ],
     ids=lambda value: getattr(value, "__name__", value),

@@ -124,7 +124,7 @@ def test_it_can_be_heard(page):
     assert tags.count("table") == tags.count("caption") == len(page.tables)
     assert all(attributes.get("scope") for tag, attributes in page.elements if tag == "th")
     pictures = [attributes for tag, attributes in page.elements if tag == "svg"]
-    assert len(pictures) == 5
+    assert len(pictures) == 6
     assert all(one["role"] == "img" and one["aria-label"] for one in pictures)
 
 

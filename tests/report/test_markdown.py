@@ -169,17 +169,42 @@ def test_dimensions_have_n_on_both_sides():
 def test_checks_that_tell_nothing():
     rows = balanced()
     checks = [check(row, "is there", True) for row in rows]
-    checks += [check(row, "is not there", False) for row in rows if row["eval_id"] == "2"]
-    checks += [check(row, "tells", row["configuration"] == "with_skill") for row in rows]
+    checks += [check(row, "is not there", False) for row in rows]
+    checks += [check(row, "too seldom seen", False) for row in rows if row["eval_id"] == "2"]
+    checks += [check(row, "leans", row["configuration"] == "with_skill") for row in rows]
     checks += [check(row, "one side", True) for row in rows if row["configuration"] == "with_skill"]
     checks += [check(row, "never scored", None) for row in rows]
     text = markdown(workspace(runs=rows, expectations=checks))
     assert rows_of(text, "n counts verdicts") == [
         ["Check", "Verdict", "Evals", "n with_skill", "n without_skill"],
+        ["is not there", "always fails", "eval 1 and eval 2", "4", "4"],
         ["is there", "always passes", "eval 1 and eval 2", "4", "4"],
-        ["is not there", "always fails", "eval 2", "2", "2"],
     ]
-    assert "- 8 of 32 verdicts not scored" in text
+    assert (
+        "with_skill against without_skill, 6 checks: always passes 1, always fails 1 and "
+        "too little data 4." in text
+    )
+    assert "- 8 of 40 verdicts not scored" in text
+
+
+def test_checks_that_tell_the_sides_apart():
+    rows = [
+        row | {"run_number": row["run_number"] + 2 * more} for row in balanced() for more in (0, 1)
+    ]
+    checks = [check(row, "tells", row["configuration"] == "with_skill") for row in rows]
+    checks += [check(row, "speaks | against", row["configuration"] != "with_skill") for row in rows]
+    text = markdown(workspace(runs=rows, expectations=checks))
+    assert rows_of(text, "Checks that tell the sides apart") == [
+        ["Check", "Class", "Evals", "Pass rate", "Baseline", "Difference", "p"],
+        [
+            *("speaks | against", "hurts", "eval 1 and eval 2"),
+            *("0% (n = 8)", "100% (n = 8)", "−100 pp", "0.00041"),
+        ],
+        [
+            *("tells", "separates", "eval 1 and eval 2"),
+            *("100% (n = 8)", "0% (n = 8)", "+100 pp", "0.00041"),
+        ],
+    ]
 
 
 def test_runs_that_count_nowhere_are_named():

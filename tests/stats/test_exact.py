@@ -1,5 +1,4 @@
 from itertools import combinations, product
-from math import comb, prod
 
 import numpy as np
 import pytest
@@ -8,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
+from skill_eval_nb.stats import exact
 from skill_eval_nb.stats.exact import LEAST, exact_p, reachable
 
 Eval = tuple[list[float], list[float]]
@@ -83,11 +83,16 @@ def test_binary_single_runs_are_mcnemars_test(pairs: list[tuple[int, int]]) -> N
 
 @settings(max_examples=40)
 @given(evals(odd, most=3))
-def test_values_without_a_common_step_are_close_to_counting(sides: list[Eval]) -> None:
-    """Rounding to the grid can only part or join arrangements that lie next to each other."""
-    by_counting = _by_counting(sides)
-    arrangements = prod(comb(len(one) + len(other), len(one)) for one, other in sides)
-    assert abs(exact_p(sides) - by_counting) <= max(0.06, 8 / arrangements)
+def test_values_without_a_common_step_are_counted_too(sides: list[Eval]) -> None:
+    assert exact_p(sides) == pytest.approx(_by_counting(sides), abs=1e-9)
+
+
+@settings(max_examples=60)
+@given(evals(sixths))
+def test_convolving_agrees_with_counting(sides: list[Eval]) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(exact, "FEW", 0)
+        assert exact_p(sides) == pytest.approx(_by_counting(sides), abs=1e-9)
 
 
 def test_many_runs_agree_with_a_large_sample_of_arrangements() -> None:

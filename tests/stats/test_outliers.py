@@ -1,0 +1,123 @@
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from skill_eval_nb.stats import outliers
+from tests.stats.made import Row, kinds, runs_table
+from tests.stats.verdicts import few, plain
+
+TIME = ["time_seconds"]
+
+
+def timed(seconds: list[float | None], **more: Any) -> list[Row]:
+    return [{"time_seconds": one, "run_number": n, **more} for n, one in enumerate(seconds, 1)]
+
+
+def found(rows: list[Row], **options: Any) -> list[Row]:
+    return plain(outliers(runs_table(rows), metrics=TIME, **options))
+
+
+@few
+@given(st.lists(st.floats(0, 1e6, allow_subnormal=False), min_size=10, max_size=40))
+def test_ten_runs_of_an_eval_are_judged_as_published(seconds: list[float]) -> None:
+    """Iglewicz and Hoaglin 1993: 0.6745 (x - median) / MAD, held against scipy's MAD."""
+    x = np.array(seconds)
+    away, mad = x - np.median(x), scipy_stats.median_abs_deviation(x)
+    mean = 1.253314 * np.abs(away).mean()
+    z = 0.6745 * away / mad if mad > 0 else away / mean if mean > 0 else np.zeros(len(x))
+    expected = {n: score for n, score in enumerate(z.tolist(), 1) if abs(score) >= 3.5}
+    rows = found(timed(seconds))
+    assert {row["run_number"]: row["modified_z"] for row in rows} == pytest.approx(expected)
+    rest = [one for n, one in enumerate(seconds, 1) if n not in expected]
+    for row in rows:
+        assert (row["compared_with"], row["n"]) == ("eval", len(x))
+        assert (row["median"], row["mean"]) == pytest.approx((np.median(x), x.mean()))
+        assert row["mean_without"] == pytest.approx(np.mean(rest))
+        assert row["n_outliers"] == len(expected)
+
+
+def test_few_runs_of_an_eval_are_held_against_their_own_median() -> None:
+    """An eval that takes long is no outlier; a run that does is."""
+    rows = [row for at in range(4) for row in timed([10.0 + at, 11 + at, 13 + at], eval_id=str(at))]
+    rows += timed([500, 501, 502], eval_id="slow") + timed([20, 21, 90], eval_id="odd")
+    [row] = found(rows)
+    assert (row["eval_id"], row["run_number"], row["median"]) == ("odd", 3, 21)
+    assert (row["compared_with"], row["n"]) == ("evals", 18)
+    distances = [1.0, 2] * 4 + [1, 1] + [1, 69]
+    assert row["modified_z"] == pytest.approx(0.6745 * 69 / np.median(distances))
+
+
+def test_single_runs_are_held_against_the_configuration() -> None:
+    rows = [{"eval_id": str(at), "time_seconds": 10.0 + at} for at in range(9)]
+    [row] = found([*rows, {"eval_id": "slow", "time_seconds": 200.0}])
+    assert (row["eval_id"], row["compared_with"], row["n"]) == ("slow", "configuration", 10)
+    assert row["median"] == 14.5
+
+
+def test_fewer_than_ten_runs_say_nothing() -> None:
+    assert found(timed([1.0] * 8 + [1e6])) == []
+    assert found(timed([1.0, 1, 9e9]) + timed([1.0, 1, 1], eval_id="2")) == []
+
+
+def test_no_spread_but_for_one_run() -> None:
+    [row] = found(timed([5.0] * 11 + [6.0]))
+    assert row["modified_z"] == pytest.approx(12 / 1.253314)
+    assert found(timed([5.0] * 12)) == []
+
+
+def test_configurations_iterations_and_metrics_are_apart() -> None:
+    fast, slow = (
+        [1.0, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+        [901.0, 902, 903, 904, 905, 906, 907, 908, 909, 910],
+    )
+    rows = timed(fast, configuration="a") + timed(slow, configuration="b")
+    rows += timed(slow, configuration="a", iteration="iteration-2")
+    assert found(rows) == []
+
+
+def test_runs_that_errored_or_have_no_figure_are_left_out() -> None:
+    rows = timed([1.0, 2, 3, 4, 5, 6, 7, 8, 9, 10, None, float("inf")])
+    assert found(rows) == []
+    assert found([*rows, {"run_number": 13, "time_seconds": 1e9, "status": "errored"}]) == []
+
+
+def test_the_threshold_is_the_users() -> None:
+    seconds = [1.0, 2, 3, 4, 5, 6, 7, 8, 9, 17]
+    assert found(timed(seconds)) == []
+    assert [row["value"] for row in found(timed(seconds), threshold=3)] == [17]
+
+
+def test_both_ends_and_every_metric_in_order() -> None:
+    seconds = [100.0, 101, 102, 103, 104, 105, 106, 107, 108, 9, 300]
+    rows = [row | {"tokens": int(row["time_seconds"])} for row in timed(seconds)]
+    several = plain(outliers(runs_table(rows), metrics=("tokens", "time_seconds")))
+    assert [(row["metric"], row["value"]) for row in several] == [
+        ("tokens", 300),
+        ("tokens", 9),
+        ("time_seconds", 300),
+        ("time_seconds", 9),
+    ]
+    assert several[1]["modified_z"] < 0
+
+
+def test_kinds_and_the_order_of_rows() -> None:
+    rows = [
+        row for at in range(5) for row in timed([10.0, 12, 11 + 80 * (at == 2)], eval_id=str(at))
+    ]
+    expected = found(rows)
+    assert len(expected) == 1
+    for data in kinds(rows).values():
+        assert plain(outliers(data, metrics=TIME)) == expected
+    mixed = random.Random(1).sample(range(15), 15)
+    assert plain(outliers(runs_table(rows)[mixed], metrics=TIME)) == expected
+
+
+def test_no_runs_no_rows_and_a_metric_that_is_not_there() -> None:
+    assert found([]) == []
+    with pytest.raises(ValueError, match="Did you mean `tokens`"):
+        outliers(runs_table([]), metrics=["token"])
