@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .phrases import brief, count
-from .verdict import figure, signed
+from .verdict import chance, figure, signed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -89,7 +89,7 @@ SAID = [
 def reason(row: Mapping[str, Any], level: float) -> str:
     """Why an expectation has its class, in a sentence with its figures."""
     seen, alone = _seen(row), row["baseline"] is None
-    p = f"exact p = {figure(row['p'])}" if row["p"] is not None else ""
+    p = f"exact p {chance(row['p'])}" if row["p"] is not None else ""
     if row["p"] is not None and row["p_adjusted"] > row["p"] * (1 + TINY):
         p += f", adjusted {figure(row['p_adjusted'])}"
     match row["class"]:

@@ -14,7 +14,7 @@ from .pairing import pairs, sides
 from .phrases import amount, brief, count, quoted, some
 from .values import GROUP, runs_of, values_of
 from .variance import variance
-from .verdict import figure
+from .verdict import chance, figure
 
 COSTS = ("time_seconds", "tokens", "cost_usd")
 NOISE = ("run", "judge", "run + judge")
@@ -33,7 +33,7 @@ def gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
             continue
         who = f"{brief(gain['configuration'])} against {brief(gain['baseline'])}"
         rate = amount(gain["estimate"], "pass_rate")
-        p = "" if gain["p"] is None else f", p = {figure(gain['p'])}"
+        p = "" if gain["p"] is None else f", p {chance(gain['p'])}"
         evals = count(gain["n_evals"], "paired eval")
         price = some([amount(value, metric) for metric, value in paid.items()])
         yield Note(

@@ -189,7 +189,8 @@ def test_checks_that_tell_nothing_are_notes():
     checks += [check(row, "is right", row["configuration"] == "with_skill") for row in rows]
     notes = only(workspace(runs=rows, expectations=checks)).notes
     assert [note for note in notes if "always" in note] == [
-        "‘a file is there’ always passes, with the skill or without: eval 1 and eval 2."
+        "1 of 2 expectations always passed in with_skill and without_skill: ‘a file is there’. "
+        "Make them harder, or leave them out."
     ]
 
 

@@ -6,12 +6,15 @@ from collections.abc import Callable
 
 from ..content import Section
 from ..measured import Measured
-from . import audit, certainty, checks, cost, evals, left_out, rubric
+from . import audit, certainty, checks, cost, evals, judge, left_out, notes, rubric, variance
 
 SECTIONS: tuple[Callable[[Measured], Section], ...] = (
+    notes.section_of,
     certainty.section_of,
     evals.section_of,
     rubric.section_of,
+    variance.section_of,
+    judge.section_of,
     checks.section_of,
     left_out.section_of,
     audit.section_of,
