@@ -23,8 +23,8 @@ from skill_eval_nb.workspace import (
     stated_runs,
 )
 
+from .keys import RunKey
 from .once import Met
-from .rows import RunKey
 from .runs import figures
 
 

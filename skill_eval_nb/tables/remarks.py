@@ -17,7 +17,8 @@ from skill_eval_nb.documents import (
 from skill_eval_nb.workspace import UNSTATED, EvalIndex, EvalKey, Problems, side_of
 from skill_eval_nb.workspace.names import eval_parts
 
-from .rows import Rows, RunKey
+from .keys import RunKey
+from .rows import Rows
 
 
 class Home(NamedTuple):

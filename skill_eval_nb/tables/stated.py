@@ -10,7 +10,8 @@ from skill_eval_nb.documents import ConfigurationSummary, Stats
 from skill_eval_nb.documents.scalars import Unreadable, read_number
 from skill_eval_nb.workspace import UNSTATED, Stating
 
-from .rows import Rows, RunKey
+from .keys import RunKey
+from .rows import Rows
 
 DELTA = "delta"
 """The key of `run_summary` that holds differences and is no configuration."""

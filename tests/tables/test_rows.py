@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.tables import TABLES
 from skill_eval_nb.tables.frames import schema
-from skill_eval_nb.tables.rows import Rows, RunKey, is_run_level
+from skill_eval_nb.tables.keys import RunKey
+from skill_eval_nb.tables.rows import Rows, is_run_level
 
 RUN_TABLES = [name for name in TABLES if is_run_level(name)]
 
@@ -38,6 +39,20 @@ def test_rows_keep_their_order_and_their_run(runs):
     frame = rows.frames(["claims"])["claims"]
     assert frame.select("run_number", "claim").rows() == at_once + one_by_one
     assert frame.columns == TABLES["claims"].names
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3, 100])
+def test_rows_are_the_same_whatever_the_pieces(monkeypatch, piece):
+    monkeypatch.setattr("skill_eval_nb.tables.rows.PIECE", piece)
+    rows, texts = Rows(), [f"claim {number}" for number in range(5)]
+    for number, text in enumerate(texts):
+        run = rows.key(key(number))
+        rows.add("claims", claim(run, text))
+        rows.add_columns("notes", [[run] * 2, ["analyst"] * 2, [text, text]])
+    frames = rows.frames(["claims", "notes"])
+    assert frames["claims"]["claim"].to_list() == texts
+    assert frames["claims"]["run_number"].to_list() == list(range(5))
+    assert frames["notes"]["text"].to_list() == [text for text in texts for _ in range(2)]
 
 
 @pytest.mark.parametrize("numbers", [[1], [1, 1], [1, 2]])
@@ -71,19 +86,3 @@ def test_run_level_tables_are_those_with_the_keys_of_a_run():
         *("evals", "dimensions", "comparisons", "analyses", "history"),
         *("triggers", "optimizations", "stated", "problems"),
     }
-
-
-@pytest.mark.parametrize("as_columns", [False, True])
-def test_statuses_are_those_of_every_run(as_columns):
-    width = len(TABLES["runs"].columns) - len(RunKey._fields)
-    rows = Rows()
-    for number, status in enumerate(("graded", "gated"), 1):
-        row = (rows.key(key(number)), status, *(None,) * (width - 2), f"run-{number}")
-        if as_columns:
-            rows.add_columns("runs", [[value] for value in row])
-        else:
-            rows["runs"].append(row)
-    assert list(rows.statuses()) == [
-        (key(1), "graded", "run-1"),
-        (key(2), "gated", "run-2"),
-    ]
