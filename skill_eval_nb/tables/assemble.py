@@ -26,7 +26,7 @@ from .texts import Texts, text_columns
 if TYPE_CHECKING:
     import polars as pl
 
-CHUNK = 128
+CHUNK = 256
 """The texts of so many runs become columns at once: more would leave the processor's cache."""
 
 

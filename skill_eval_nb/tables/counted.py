@@ -72,9 +72,11 @@ def _on_disk(
     layout: Layout, sides: _Sides, told: Told, met: Met, problems: Problems
 ) -> Iterator[Counted]:
     """The runs on disk; what benchmarks state of them is taken out of `told`."""
+    met_place, side = None, None
     for run in layout.runs:
         for place, number, documents in read_run(run, problems):
-            side = sides[place]
+            if side is None or place is not met_place:  # runs of a side follow one another
+                met_place, side = place, sides[place]
             run_id = side.run_id(number)
             documents.executor_model = side.model
             of_it = told.pop(run_id, None)
