@@ -61,8 +61,8 @@ def _add_runs(runs: Iterable[Counted], who: Catalogue, texts: bool, rows: Rows, 
     """Add the rows of `runs`, and with `texts` those of all tables that hold texts of runs."""
     chunk: list[Texts] = []
     for one in runs:
-        key, path = rows.key(one.key), one.documents.path
-        gaps.add(one.key, one.figures[0], path)
+        key, path = rows.key(one.side, one.number), one.documents.path
+        gaps.add(one.side, one.figures[0], path)
         rows.add("runs", (key, *one.figures[:-1], who.below(path)))
         if texts:
             chunk.append(Texts(key, one.documents, one.weights))

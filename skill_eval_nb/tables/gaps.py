@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skill_eval_nb.workspace import UNSTATED, Problems
 
-from .keys import RunKey
+from .keys import Side
 
 _UNGRADED = {
     "executed": "was run but not graded",
@@ -18,13 +18,13 @@ class Gaps:
 
     def __init__(self) -> None:
         self._ungraded: list[tuple[str, str]] = []
-        self._first: dict[tuple[str, str, str, str, str, str], str] = {}
+        self._first: dict[Side, str] = {}
 
-    def add(self, key: RunKey, status: str, path: str) -> None:
+    def add(self, side: Side, status: str, path: str) -> None:
         """Note a run: what became of it, and of which side it is."""
         if status in _UNGRADED:
             self._ungraded.append((status, path))
-        self._first.setdefault(key[:6], path)
+        self._first.setdefault(side, path)
 
     def report(self, problems: Problems) -> None:
         """Report runs without grading, and evals that lack a configuration of their iteration."""

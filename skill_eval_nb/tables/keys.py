@@ -23,8 +23,8 @@ Pieces = Sequence["pl.Series"]
 """The indices of the keys of a table's rows, a few thousand rows a piece."""
 
 
-class RunKey(NamedTuple):
-    """The keys of a run, in the order of the tables."""
+class Side(NamedTuple):
+    """The keys of a run but its number, as the tables have them."""
 
     workspace: str
     skill: str
@@ -32,24 +32,20 @@ class RunKey(NamedTuple):
     eval_id: str
     eval_name: str
     configuration: str
-    run_number: int
 
 
 class Keys:
-    """The keys of runs by their index.
-
-    Runs that differ in nothing but their number are of one side, and there are few sides.
-    """
+    """The keys of runs by their index: the side, of which there are few, and the number."""
 
     def __init__(self) -> None:
-        self._sides: dict[tuple[str, ...], int] = {}
+        self._sides: dict[Side, int] = {}
         self._side: list[int] = []
         self._number: list[int] = []
 
-    def add(self, key: RunKey) -> int:
+    def add(self, side: Side, number: int) -> int:
         """Remember a run's keys; gives their index."""
-        self._side.append(self._sides.setdefault(key[:-1], len(self._sides)))
-        self._number.append(key.run_number)
+        self._side.append(self._sides.setdefault(side, len(self._sides)))
+        self._number.append(number)
         return len(self._number) - 1
 
     def filler(self) -> Callable[[Pieces], list[pl.Series]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .columns import RUN_KEYS, TABLES
 from .frames import columns, schema, series
-from .keys import Keys, RunKey
+from .keys import Keys, Side
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,8 +20,8 @@ PIECE = 4000
 class Rows:
     """The rows of all tables while they are read.
 
-    Rows of run-level tables begin with the index of their `RunKey` (see `key`) in place of
-    its fields, which are filled in at the end.
+    Rows of run-level tables begin with the index of their run's keys (see `key`) in place of
+    these, which are filled in at the end.
     """
 
     def __init__(self) -> None:
@@ -30,9 +30,9 @@ class Rows:
         self._columns: dict[str, list[list[Any]]] = {}
         self._packed: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
 
-    def key(self, key: RunKey) -> int:
+    def key(self, side: Side, number: int) -> int:
         """Remember a run's keys; gives the index that its rows begin with."""
-        return self._keys.add(key)
+        return self._keys.add(side, number)
 
     def __getitem__(self, table: str) -> list[tuple[Any, ...]]:
         return self._rows[table]

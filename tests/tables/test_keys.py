@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.tables import TABLES
 from skill_eval_nb.tables.frames import schema
-from skill_eval_nb.tables.keys import LONG, Keys, RunKey
+from skill_eval_nb.tables.keys import LONG, Keys, Side
 
 SIDES = st.sampled_from(
     [
@@ -31,29 +31,29 @@ def filled(keys: Keys, *pieces: list[int]) -> list[tuple[object, ...]]:
     st.sampled_from([1, 10, LONG]),
 )
 def test_every_row_has_the_keys_of_its_run(runs, pieces, long):
-    keys, given_keys = Keys(), [RunKey(*side, number) for side, number in runs]
-    assert [keys.add(key) for key in given_keys] == list(range(len(runs)))
+    keys, given_keys = Keys(), [(*side, number) for side, number in runs]
+    assert [keys.add(Side(*side), number) for side, number in runs] == list(range(len(runs)))
     asked = [[index % len(runs) for index in piece] for piece in pieces]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("skill_eval_nb.tables.keys.LONG", long)
         found = filled(keys, *asked)
-    assert found == [tuple(given_keys[index]) for piece in asked for index in piece]
+    assert found == [given_keys[index] for piece in asked for index in piece]
 
 
 def test_the_columns_have_their_types():
     keys = Keys()
-    keys.add(RunKey("ws", "tdd", "iteration-1", "1", "login", "with_skill", 1))
+    keys.add(Side("ws", "tdd", "iteration-1", "1", "login", "with_skill"), 1)
     columns = keys.filler()([pl.Series([0], dtype=pl.UInt32)])
     types = schema(TABLES["runs"])
     assert [(one.name, one.dtype) for one in columns] == [
-        (name, types[name]) for name in RunKey._fields
+        (name, types[name]) for name in (*Side._fields, "run_number")
     ]
 
 
 def test_a_key_that_stays_the_same_takes_hardly_any_room():
     keys = Keys()
     for number in range(2 * LONG):
-        keys.add(RunKey("ws", "tdd", f"iteration-{number // LONG}", "1", "login", "side", number))
+        keys.add(Side("ws", "tdd", f"iteration-{number // LONG}", "1", "login", "side"), number)
     pieces = [pl.Series([index] * 3 * LONG, dtype=pl.UInt32) for index in (0, 1, LONG, LONG + 1)]
     iterations = keys.filler()(pieces)[2]
     first, second, third, fourth = iterations.get_chunks()
