@@ -16,7 +16,7 @@ from skill_eval_nb.workspace import (
 
 from .columns import TABLES
 from .counted import Counted, counted
-from .gaps import report_gaps
+from .gaps import Gaps
 from .remarks import Home, add_remark
 from .rows import Rows
 from .stated import add_stated
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 CHUNK = 256
-"""The texts of so many runs become rows at once: more would leave the processor's cache."""
+"""The texts of so many runs become columns at once: more would leave the processor's cache."""
 
 
 def assemble(layout: Layout, base: str, texts: bool, problems: Problems) -> dict[str, pl.DataFrame]:
@@ -39,15 +39,15 @@ def assemble(layout: Layout, base: str, texts: bool, problems: Problems) -> dict
     with collector_paused():
         files = read_files(layout.files, problems)
         who = catalogue(layout, files, base, problems)
-        rows = Rows()
-        _add_runs(counted(layout, files, who, problems), who, texts, rows)
+        rows, gaps = Rows(), Gaps()
+        _add_runs(counted(layout, files, who, problems), who, texts, rows, gaps)
         if not texts:
             return rows.frames(["runs"])
         add_suites(who.definitions, who.seen, who.names, rows)
         for one in who.benchmarks:
             add_stated(who.names[one.place.workspace], one, who.below(one.path), rows)
         configurations = frozenset(run.place.configuration for run in layout.runs)
-        report_gaps(rows, who, problems)
+        gaps.report(problems)
         for kind, file, document in files.others:
             folder = file.place.workspace
             home = Home(folder, *who.names[folder], file.place.iteration, configurations)
@@ -57,12 +57,13 @@ def assemble(layout: Layout, base: str, texts: bool, problems: Problems) -> dict
         return rows.frames(list(TABLES))
 
 
-def _add_runs(runs: Iterable[Counted], who: Catalogue, texts: bool, rows: Rows) -> None:
+def _add_runs(runs: Iterable[Counted], who: Catalogue, texts: bool, rows: Rows, gaps: Gaps) -> None:
     """Add the rows of `runs`, and with `texts` those of all tables that hold texts of runs."""
     chunk: list[Texts] = []
     for one in runs:
-        key = rows.key(one.key)
-        rows["runs"].append((key, *one.figures[:-1], who.below(one.documents.path)))
+        key, path = rows.key(one.side, one.number), one.documents.path
+        gaps.add(one.side, one.figures[0], path)
+        rows.add("runs", (key, *one.figures[:-1], who.below(path)))
         if texts:
             chunk.append(Texts(key, one.documents, one.weights))
             if len(chunk) == CHUNK:

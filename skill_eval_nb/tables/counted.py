@@ -23,15 +23,15 @@ from skill_eval_nb.workspace import (
     stated_runs,
 )
 
+from .keys import Side
 from .once import Met
-from .rows import RunKey
 from .runs import figures
 
 
-class Side(NamedTuple):
+class Shared(NamedTuple):
     """What the runs of an eval and a configuration share."""
 
-    names: tuple[str, str, str, str, str, str]
+    keys: Side
     ids: tuple[str, str, str, str]
     weights: Mapping[str, float]
     model: str | None
@@ -40,15 +40,12 @@ class Side(NamedTuple):
         """The id of the run of this number."""
         return RunId(*self.ids, number)
 
-    def key(self, number: int) -> RunKey:
-        """The keys of the run of this number, as the tables have them."""
-        return RunKey(*self.names, number)
-
 
 class Counted(NamedTuple):
     """A run: its keys, its columns of `runs` after them, its documents, its rubric's weights."""
 
-    key: RunKey
+    side: Side
+    number: int
     figures: tuple[Any, ...]
     documents: RunDocuments
     weights: Mapping[str, float]
@@ -65,16 +62,18 @@ def counted(layout: Layout, files: Files, who: Catalogue, problems: Problems) ->
         side = sides.of(run_id, key, None)
         row = figures(documents, side.weights, problems)
         if not met.elsewhere(run_id, row, documents, problems):
-            yield Counted(side.key(run_id.number), row, documents, side.weights)
+            yield Counted(side.keys, run_id.number, row, documents, side.weights)
 
 
 def _on_disk(
     layout: Layout, sides: _Sides, told: Told, met: Met, problems: Problems
 ) -> Iterator[Counted]:
     """The runs on disk; what benchmarks state of them is taken out of `told`."""
+    met_place, side = None, None
     for run in layout.runs:
         for place, number, documents in read_run(run, problems):
-            side = sides[place]
+            if side is None or place is not met_place:  # runs of a side follow one another
+                met_place, side = place, sides[place]
             run_id = side.run_id(number)
             documents.executor_model = side.model
             of_it = told.pop(run_id, None)
@@ -85,10 +84,10 @@ def _on_disk(
                 compare(run_id, row[1], of_it[1], documents.path, problems)
             run_id = met.number(run_id, row, documents, problems)
             if run_id is not None:
-                yield Counted(side.key(run_id.number), row, documents, side.weights)
+                yield Counted(side.keys, run_id.number, row, documents, side.weights)
 
 
-class _Sides(dict[Place, Side]):
+class _Sides(dict[Place, Shared]):
     """The sides by their places, each worked out when it is first asked for."""
 
     def __init__(self, files: Files, who: Catalogue) -> None:
@@ -96,18 +95,18 @@ class _Sides(dict[Place, Side]):
         self._files = files
         self._who = who
 
-    def __missing__(self, place: Place) -> Side:
+    def __missing__(self, place: Place) -> Shared:
         described = self._files.metadata.get(folder_of(place))
         key = self._who.eval_of(place)
         run_id = RunId(place.workspace, place.iteration, key.id, place.configuration, 0)
         side = self[place] = self.of(run_id, key, described and described.model)
         return side
 
-    def of(self, run_id: RunId, key: EvalKey, model: str | None) -> Side:
+    def of(self, run_id: RunId, key: EvalKey, model: str | None) -> Shared:
         """The side of a run."""
         workspace, skill = self._who.names[run_id.workspace]
-        return Side(
-            (workspace, skill, run_id.iteration, key.id, key.name, run_id.configuration),
+        return Shared(
+            Side(workspace, skill, run_id.iteration, key.id, key.name, run_id.configuration),
             run_id[:4],
             self._who.weights.get((run_id.workspace, run_id.eval_id), {}),
             stated(model),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from skill_eval_nb.workspace import UNSTATED, Catalogue, Problems
+from skill_eval_nb.workspace import UNSTATED, Problems
 
-from .rows import Rows, RunKey
+from .keys import Side
 
 _UNGRADED = {
     "executed": "was run but not graded",
@@ -13,29 +13,42 @@ _UNGRADED = {
 }
 
 
-def report_gaps(rows: Rows, who: Catalogue, problems: Problems) -> None:
-    """Report runs without grading, and evals that lack a configuration of their iteration."""
-    sides: dict[tuple[str, str, str], dict[str, set[str]]] = {}
-    known: dict[tuple[str, str, str, str], tuple[RunKey, str]] = {}
-    for key, status, path in rows.statuses():
-        folder = f"{who.base}/{path}"
+class Gaps:
+    """Takes note of the runs as they are met, of what may be missing among them."""
+
+    def __init__(self) -> None:
+        self._ungraded: list[tuple[str, str]] = []
+        self._first: dict[Side, str] = {}
+
+    def add(self, side: Side, status: str, path: str) -> None:
+        """Note a run: what became of it, and of which side it is."""
         if status in _UNGRADED:
+            self._ungraded.append((status, path))
+        self._first.setdefault(side, path)
+
+    def report(self, problems: Problems) -> None:
+        """Report runs without grading, and evals that lack a configuration of their iteration."""
+        for status, path in self._ungraded:
             problems.add(
-                "warning", f"{status}-run", folder, f"{_UNGRADED[status]}; it enters no rate"
+                "warning", f"{status}-run", path, f"{_UNGRADED[status]}; it enters no rate"
             )
-        if key.configuration != UNSTATED:
-            iteration = (key.workspace, key.skill, key.iteration)
-            sides.setdefault(iteration, {}).setdefault(key.eval_id, set()).add(key.configuration)
-            known.setdefault((*iteration, key.eval_id), (key, folder))
-    for iteration, evals in sides.items():
-        every = set().union(*evals.values())
-        for eval_id, there in evals.items():
-            for side in sorted(every - there):
-                key, folder = known[(*iteration, eval_id)]
-                problems.add(
-                    "warning",
-                    "missing-side",
-                    folder,
-                    f"eval {eval_id} ({key.eval_name}) has no run of {side} in {key.iteration}: "
-                    "it cannot be compared",
-                )
+        for (_, _, iteration), evals in self._evals().items():
+            every = set[str]().union(*(sides for _, _, sides in evals.values()))
+            for eval_id, (name, path, sides) in evals.items():
+                for side in sorted(every - sides):
+                    problems.add(
+                        "warning",
+                        "missing-side",
+                        path,
+                        f"eval {eval_id} ({name}) has no run of {side} in {iteration}: "
+                        "it cannot be compared",
+                    )
+
+    def _evals(self) -> dict[tuple[str, str, str], dict[str, tuple[str, str, set[str]]]]:
+        """By iteration, the evals by their ids: the name, the first run, the configurations."""
+        found: dict[tuple[str, str, str], dict[str, tuple[str, str, set[str]]]] = {}
+        for (workspace, skill, iteration, eval_id, name, side), path in self._first.items():
+            if side != UNSTATED:
+                evals = found.setdefault((workspace, skill, iteration), {})
+                evals.setdefault(eval_id, (name, path, set()))[2].add(side)
+        return found

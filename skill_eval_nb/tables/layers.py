@@ -29,10 +29,12 @@ def single_layers(runs: pl.DataFrame, evals: pl.DataFrame) -> pl.DataFrame:
 
     checks = pl.coalesce("structural_pass_rate", "pass_rate").is_not_null()
     rubric = pl.col("rubric_normalized").is_not_null()
+    if not runs.select((checks != rubric).any()).item():
+        return to_polars(TABLES["problems"], {})
     in_suite = evals.filter(
         pl.col("n_dimensions") > 0, pl.col("n_expectations") + pl.col("n_structural") > 0
     )
-    layered = {*in_suite["workspace"], *runs.filter(checks & rubric)["workspace"]}
+    layered = {*in_suite["workspace"], *runs.filter(checks & rubric)["workspace"].unique()}
     found = (
         runs.filter(pl.col("workspace").is_in(list(layered)))
         .group_by("workspace", "iteration", maintain_order=True)

@@ -14,6 +14,9 @@ _PLACES = {
 _RESULTS = tuple(_PLACES[name] for name in ("passed", "failed", "total", "rubric_weighted_mean"))
 _MEASURED = tuple(_PLACES[name] for name in ("time_seconds", "tokens", "pass_rate"))
 
+Results = tuple[Any, ...]
+"""What tells two runs of the same keys apart; most runs share theirs with others."""
+
 
 class Met:
     """The runs that were met so far, to tell what speaks of one of them again.
@@ -23,7 +26,8 @@ class Met:
 
     def __init__(self, benchmarked: bool) -> None:
         self._benchmarked = benchmarked
-        self._runs: dict[RunId, tuple[str, tuple[Any, ...]]] = {}
+        self._runs: dict[tuple[str, ...], dict[int, tuple[str, Results]]] = {}
+        self._results: dict[Results, Results] = {}
         self._measured: dict[tuple[Any, ...], str] = {}
 
     def number(
@@ -36,24 +40,24 @@ class Met:
         run.
         """
         path, results = documents.path, _results(row)
-        known = self._runs.setdefault(run, (path, results))
-        if known[0] == path:
+        results = self._results.setdefault(results, results)
+        beside = self._runs.setdefault(run[:-1], {})
+        first, known = beside.setdefault(run.number, (path, results))
+        if first == path:
             if self._benchmarked:
                 self._remember(run, row, path)
             return run
-        if known[1] == results:
-            problems.add(
-                "info", "duplicate-run", path, f"the same run as in {known[0]}; counted once"
-            )
+        if known == results:
+            problems.add("info", "duplicate-run", path, f"the same run as in {first}; counted once")
             return None
         number = run.number
-        while run._replace(number=number) in self._runs:
+        while number in beside:
             number += 1
         problems.add(
             "warning",
             "duplicate-run",
             path,
-            f"the keys of {known[0]}, but other results; counted as run {number}",
+            f"the keys of {first}, but other results; counted as run {number}",
         )
         return self.number(run._replace(number=number), row, documents, problems)
 
@@ -84,7 +88,7 @@ class Met:
         return True
 
 
-def _results(row: tuple[Any, ...]) -> tuple[Any, ...]:
+def _results(row: tuple[Any, ...]) -> Results:
     """The verdicts and the rubric score of a run; all its figures where it has neither."""
     results = tuple([row[place] for place in _RESULTS])
     return row[: _PLACES["path"]] if results.count(None) == len(results) else results

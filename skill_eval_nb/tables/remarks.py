@@ -17,7 +17,8 @@ from skill_eval_nb.documents import (
 from skill_eval_nb.workspace import UNSTATED, EvalIndex, EvalKey, Problems, side_of
 from skill_eval_nb.workspace.names import eval_parts
 
-from .rows import Rows, RunKey
+from .keys import Side
+from .rows import Rows
 
 
 class Home(NamedTuple):
@@ -88,9 +89,8 @@ def _add_feedback(
         rows["feedback"].append(
             (
                 rows.key(
-                    RunKey(
-                        home.workspace, home.skill, home.iteration, *key, side or UNSTATED, number
-                    )
+                    Side(home.workspace, home.skill, home.iteration, *key, side or UNSTATED),
+                    number,
                 ),
                 review.feedback,
                 review.timestamp,
@@ -206,7 +206,7 @@ def _add_optimization(home: Home, document: Optimization, rows: Rows) -> None:
 def _add_aggregate(home: Home, document: SuggestionAggregate, rows: Rows) -> None:
     """Add the suggestions that were collected over runs; they belong to no single one."""
     key = rows.key(
-        RunKey(home.workspace, home.skill, home.iteration, UNSTATED, UNSTATED, UNSTATED, 0)
+        Side(home.workspace, home.skill, home.iteration, UNSTATED, UNSTATED, UNSTATED), 0
     )
     rows["suggestions"].extend(
         (

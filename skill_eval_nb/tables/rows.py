@@ -2,68 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from .columns import RUN_KEYS, TABLES
 from .frames import columns, schema, series
+from .keys import Keys, Side
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-class RunKey(NamedTuple):
-    """The keys of a run, in the order of the tables."""
-
-    workspace: str
-    skill: str
-    iteration: str
-    eval_id: str
-    eval_name: str
-    configuration: str
-    run_number: int
+PIECE = 4000
+"""So many rows, at least, become columns at once; in small pieces texts take more room."""
 
 
 class Rows:
     """The rows of all tables while they are read.
 
-    Rows of run-level tables begin with the index of their `RunKey` (see `key`) in place of
-    its fields, which are filled in at the end.
+    Rows of run-level tables begin with the index of their run's keys (see `key`) in place of
+    these, which are filled in at the end.
     """
 
     def __init__(self) -> None:
-        self._keys: list[RunKey] = []
+        self._keys = Keys()
         self._rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in TABLES}
+        self._columns: dict[str, list[list[Any]]] = {}
         self._packed: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
 
-    def key(self, key: RunKey) -> int:
+    def key(self, side: Side, number: int) -> int:
         """Remember a run's keys; gives the index that its rows begin with."""
-        self._keys.append(key)
-        return len(self._keys) - 1
+        return self._keys.add(side, number)
 
     def __getitem__(self, table: str) -> list[tuple[Any, ...]]:
         return self._rows[table]
 
-    def statuses(self) -> Iterator[tuple[RunKey, str, str]]:
-        """The keys, the status and the path of each run."""
-        for frame in self._packed["runs"]:
-            for key, status, path in frame.select("key", "status", "path").iter_rows():
-                yield self._keys[key], status, path
-        for row in self._rows["runs"]:
-            yield self._keys[row[0]], row[1], row[-1]
+    def add(self, table: str, row: tuple[Any, ...]) -> None:
+        """Add a row of a table of many rows."""
+        rows = self._rows[table]
+        rows.append(row)
+        if len(rows) == PIECE:
+            self._pack(table, columns(rows, len(row)))
+            rows.clear()
 
     def add_columns(self, table: str, values: list[list[Any]]) -> None:
         """Add many rows of a table at once, given as columns."""
-        if values[0]:
-            self._pack_columns(table, values)
+        if not values[0]:
+            return
+        waiting = self._columns.setdefault(table, values)
+        if waiting is not values:
+            for column, more in zip(waiting, values, strict=True):
+                column.extend(more)
+        if len(waiting[0]) >= PIECE:
+            self._pack(table, self._columns.pop(table))
 
-    def _pack(self, table: str) -> None:
-        """Pack the tuples of a table into a frame, so that memory stays low."""
-        rows = self._rows[table]
-        self._pack_columns(table, columns(rows, len(_layout(table)[0])))
-        rows.clear()
-
-    def _pack_columns(self, table: str, values: Sequence[Sequence[Any]]) -> None:
+    def _pack(self, table: str, values: Sequence[Sequence[Any]]) -> None:
+        """Turn values into a piece of a table, where they take less room."""
         import polars as pl
 
         names, types = _layout(table)
@@ -73,40 +67,29 @@ class Rows:
             )
         )
 
+    def _pieces(self, table: str) -> list[pl.DataFrame]:
+        """What was collected of a table, which is given away."""
+        if table in self._columns:
+            self._pack(table, self._columns.pop(table))
+        rows = self._rows.pop(table)
+        if rows:
+            self._pack(table, columns(rows, len(rows[0])))
+        return self._packed.pop(table)
+
     def frames(self, tables: list[str]) -> dict[str, pl.DataFrame]:
         """The tables as frames, in the order they were collected."""
         import polars as pl
 
-        shared, keys = self._key_frame()
+        fill = self._keys.filler()
         frames = {}
         for table in tables:
-            self._pack(table)
-            frame = pl.concat(self._packed.pop(table))
-            if is_run_level(table):
-                parts = [keys[frame["key"]], frame.drop("key")]
-                frame = pl.concat(parts, how="horizontal").with_columns(shared)
-            frames[table] = frame.select(TABLES[table].names)
+            pieces = self._pieces(table)
+            frame = pl.concat(pieces) if pieces else pl.DataFrame(schema=schema(TABLES[table]))
+            if pieces and is_run_level(table):
+                keys, *others = frame.get_columns()
+                frame = pl.DataFrame(fill(keys.get_chunks()) + others)
+            frames[table] = frame
         return frames
-
-    def _key_frame(self) -> tuple[list[pl.Expr], pl.DataFrame]:
-        """The keys by their index; those that are the same everywhere are constants.
-
-        A constant takes no room, where a column of texts takes 16 bytes a row.
-        """
-        import polars as pl
-
-        types = schema(TABLES["runs"])
-        keys = pl.DataFrame(
-            [
-                series(column.name, values, types[column.name])
-                for column, values in zip(RUN_KEYS, columns(self._keys, len(RUN_KEYS)), strict=True)
-            ]
-        )
-        same = [name for name in keys.columns if keys.height and keys[name].n_unique() == 1]
-        shared = [
-            pl.lit(keys[name][0], types[name]).alias(name) for name in same[: len(RUN_KEYS) - 1]
-        ]
-        return shared, keys.drop(same[: len(RUN_KEYS) - 1])
 
 
 def is_run_level(table: str) -> bool:

@@ -146,16 +146,16 @@ def _stated_mean(summary: RubricSummary) -> float | None:
 
 def _mean_scores(documents: RunDocuments) -> list[tuple[str, float, float | None]]:
     """Each dimension that was scored, its mean over the judgings, and the weight given with it."""
-    judgings = [scores for _, _, scores in scores_of(documents)]
-    if len(judgings) == 1:
+    if not documents.judgings:
+        scores = documents.grading.rubric_scores if documents.grading is not None else {}
         return [
             (dimension, one.score, one.weight)
-            for dimension, one in judgings[0].items()
+            for dimension, one in scores.items()
             if one.score is not None
         ]
     every: dict[str, list[RubricScore]] = {}
-    for scores in judgings:
-        for dimension, one in scores.items():
+    for judging in documents.judgings:
+        for dimension, one in judging.rubric_scores.items():
             if one.score is not None:
                 every.setdefault(dimension, []).append(one)
     return [

@@ -10,7 +10,8 @@ from skill_eval_nb.documents import ConfigurationSummary, Stats
 from skill_eval_nb.documents.scalars import Unreadable, read_number
 from skill_eval_nb.workspace import UNSTATED, Stating
 
-from .rows import Rows, RunKey
+from .keys import Side
+from .rows import Rows
 
 DELTA = "delta"
 """The key of `run_summary` that holds differences and is no configuration."""
@@ -24,7 +25,7 @@ Figures = dict[str, float | str]
 def add_stated(names: tuple[str, str], one: Stating, path: str, rows: Rows) -> None:
     """Add the figures that a benchmark states to the table `stated`, and its notes to `notes`."""
     if one.document.notes:
-        key = rows.key(RunKey(*names, one.iteration, UNSTATED, UNSTATED, UNSTATED, 0))
+        key = rows.key(Side(*names, one.iteration, UNSTATED, UNSTATED, UNSTATED), 0)
         rows["notes"].extend((key, "analyst", text) for text in one.document.notes)
     for configuration, summary in one.document.run_summary.items():
         for metric, figures in _metrics(summary, configuration == DELTA):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 
 from .benchmarks import Stating, stating
 from .files import Files
@@ -51,7 +52,7 @@ def below(path: str, base: str) -> str:
 
 def catalogue(layout: Layout, files: Files, base: str, problems: Problems) -> Catalogue:
     """Settle who is who."""
-    run_places = [run.place for run in layout.runs]
+    run_places = [place for place, _ in groupby(run.place for run in layout.runs)]
     keys = identify([*run_places, *files.metadata_places], files.metadata, problems)
     iterations = {place.iteration for place in run_places}
     iterations |= {file.place.iteration for file, _ in files.benchmarks}

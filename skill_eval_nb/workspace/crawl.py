@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import lru_cache
 from sys import intern
+from types import MappingProxyType
 
 from .names import natural
 from .problems import Problems
@@ -17,16 +19,26 @@ NOT_ENTERED = frozenset(
 
 
 class Folder:
-    """A folder: its path, the names of its files, its sub-folders (None for those not entered)."""
+    """A folder: its path, the names of its files, and its sub-folders.
 
-    __slots__ = ("files", "folders", "name", "parent", "path")
+    `others` has the names of the sub-folders that are not entered.
+    """
+
+    __slots__ = ("files", "folders", "name", "others", "parent", "path")
 
     def __init__(self, path: str, name: str, parent: Folder | None) -> None:
         self.path = path
         self.name = name
         self.parent = parent
-        self.files: list[str] = []
-        self.folders: dict[str, Folder | None] = {}
+        self.files: tuple[str, ...] = ()
+        self.folders: Mapping[str, Folder] = _NONE
+        self.others: tuple[str, ...] = ()
+
+
+_NONE: Mapping[str, Folder] = MappingProxyType({})
+
+Names = dict[tuple[str, ...], tuple[str, ...]]
+"""Names that were listed: thousands of folders hold the same, which are kept once."""
 
 
 def crawl(path: str, problems: Problems) -> list[Folder]:
@@ -37,19 +49,22 @@ def crawl(path: str, problems: Problems) -> list[Folder]:
     """
     root = Folder(path, os.path.basename(os.path.abspath(path)), None)
     linked = {os.path.realpath(path)}
+    names: Names = {}
     found: list[Folder] = []
     waiting = [root]
     while waiting:
         folder = waiting.pop()
         found.append(folder)
-        below = _list(folder, linked, problems)
-        waiting.extend(reversed(below))
+        waiting += _list(folder, linked, names, problems)
     return found
 
 
-def _list(folder: Folder, linked: set[str], problems: Problems) -> list[Folder]:
+def _list(folder: Folder, linked: set[str], names: Names, problems: Problems) -> list[Folder]:
+    """List a folder; gives its sub-folders, the last one first."""
+    files: list[str] = []
+    others: list[str] = []
     below: list[Folder] = []
-    add_file, path = folder.files.append, folder.path
+    path = folder.path
     try:
         with os.scandir(path) as entries:
             for entry in entries:
@@ -59,14 +74,14 @@ def _list(folder: Folder, linked: set[str], problems: Problems) -> list[Folder]:
                 except OSError:  # a link that leads in a circle
                     is_folder = False
                 if not is_folder:
-                    add_file(intern(name))
+                    files.append(name)
                 elif name.endswith(".json"):
                     message = "a folder with the name of a file; nothing in it was loaded"
                     problems.add("error", "no-file", entry.path, message)
                 elif name in NOT_ENTERED:
-                    folder.folders[name] = None
+                    others.append(name)
                 elif not entry.is_symlink() or _leads_outside(entry.path, linked, problems):
-                    below.append(Folder(f"{path}/{name}", name, folder))
+                    below.append(Folder(f"{path}/{name}", intern(name), folder))
     except OSError as error:
         problems.add(
             "error",
@@ -74,11 +89,19 @@ def _list(folder: Folder, linked: set[str], problems: Problems) -> list[Folder]:
             path,
             f"this folder cannot be listed ({error.strerror}); nothing below it was loaded",
         )
-    if len(below) > 1:
+    folder.files = _once(files, names)
+    if others:
+        folder.others = _once(others, names)
+    if below:
         below.sort(key=_by_name)
-    for one in below:
-        folder.folders[one.name] = one
+        folder.folders = {one.name: one for one in below}
+        below.reverse()
     return below
+
+
+def _once(listed: list[str], names: Names) -> tuple[str, ...]:
+    key = tuple(listed)
+    return names.setdefault(key, key)
 
 
 _natural = lru_cache(natural)

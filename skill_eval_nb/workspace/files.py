@@ -16,7 +16,7 @@ from .names import UNSTATED
 from .places import Place
 from .problems import Problems
 from .reading import load_raw
-from .strictly import read_strictly
+from .strictly import Known, read_strictly
 
 
 @dataclass(slots=True)
@@ -53,9 +53,10 @@ def read_files(files: list[FilePlace], problems: Problems) -> Files:
     promises one; others have nothing to do with evals.
     """
     found = Files()
+    known: Known = {}
     for file in files:
         name = os.path.basename(file.path)
-        kind, document = read_strictly(name, file.path)
+        kind, document = read_strictly(name, file.path, known)
         if kind is None:
             kind, document = _tolerantly(name, file.path, problems)
         if kind is not None:

@@ -56,7 +56,7 @@ def find(path: PathLike | Iterable[PathLike]) -> Found:
                 folders = crawl(root, problems)
                 found = lay_out(folders)
                 for folder in folders:
-                    folder.folders.clear()  # parent and child hold each other: let them go
+                    folder.folders = {}  # parent and child hold each other: let them go
             layout.runs += found.runs
             layout.files += found.files
         else:
@@ -114,9 +114,9 @@ def _add_file(path: str, layout: Layout, problems: Problems) -> None:
         return
     home, name = os.path.dirname(path) or ".", os.path.basename(path)
     folder = Folder(home, os.path.basename(os.path.abspath(home)), None)
-    folder.files.append(name)
+    folder.files = (name,)
     if name in RESULTS:
-        layout.runs.append(RunPlace(place_of_run(folder, {home}), 1, home, [name]))
+        layout.runs.append(RunPlace(place_of_run(folder, {home}), 1, home, folder.files))
     else:
         layout.files.append(FilePlace(f"{home}/{name}", place_of_file(folder)))
 

@@ -40,7 +40,7 @@ class RunPlace:
     place: Place
     number: int
     path: str
-    files: list[str]
+    files: tuple[str, ...]
     has_outputs: bool = False
     has_judgings: bool = False
     grading: str | None = None
@@ -100,7 +100,7 @@ def _run_folders(folders: list[Folder]) -> set[str]:
         for folder in folders
         if not RESULTS.isdisjoint(folder.files)
         or not TRACES.isdisjoint(folder.files)
-        or "outputs" in folder.folders
+        or "outputs" in folder.others
         or (is_configuration(folder.name) and "eval_metadata.json" in folder.files)
         or (run_number(folder.name) is not None and folder.files)
     ]
@@ -125,8 +125,8 @@ def _run(folder: Folder, runs: set[str], places: dict[str, Place]) -> RunPlace:
         1 if number is None else number,
         folder.path,
         folder.files,
-        "outputs" in folder.folders,
-        "judgings" in folder.folders,
+        "outputs" in folder.others,
+        "judgings" in folder.others,
     )
 
 
@@ -137,12 +137,12 @@ def _run_by_file(folder: Folder, name: str) -> RunPlace | None:
     if side and is_configuration(side["configuration"]):
         home = home_of(folder.parent or folder)
         place = replace(home, eval=folder.name, configuration=side["configuration"])
-        return RunPlace(place, 1, path, [], grading=path)
+        return RunPlace(place, 1, path, (), grading=path)
     one = _GRADING_OF_EVAL.fullmatch(name)
     if one and (is_configuration(folder.name) or is_eval(one["eval"])):
         configuration = folder.name if is_configuration(folder.name) else UNSTATED
         place = replace(home_of(folder), eval=one["eval"], configuration=configuration)
-        return RunPlace(place, 1, path, [], grading=path)
+        return RunPlace(place, 1, path, (), grading=path)
     return None
 
 
@@ -151,11 +151,10 @@ def _run_in_grading_folder(folder: Folder, name: str) -> RunPlace:
     path = f"{folder.path}/{name}"
     if keys := _ALL_IN_NAME.fullmatch(name):
         place = replace(home_of(folder), eval=keys["eval"], configuration=keys["configuration"])
-        return RunPlace(place, int(keys["run"] or 1), path, [], grading=path)
+        return RunPlace(place, int(keys["run"] or 1), path, (), grading=path)
     run, number = folder.parent, 1
     if run is not None and run.parent is not None and run.parent.name.lower() == "runs":
-        beside = [one for one, other in run.parent.folders.items() if other is not None]
-        number = run_number(run.name) or sorted(beside).index(run.name) + 1
+        number = run_number(run.name) or sorted(run.parent.folders).index(run.name) + 1
         folder = run.parent
     place = replace(home_of(folder), eval=name.removesuffix(".json"), configuration="with_skill")
-    return RunPlace(place, number, path, [], grading=path)
+    return RunPlace(place, number, path, (), grading=path)

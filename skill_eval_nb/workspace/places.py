@@ -122,16 +122,14 @@ def _is_side(folder: Folder, runs: set[str]) -> bool:
     above = folder.parent
     if above is None or above.parent is None or is_iteration(above.name):
         return False
-    beside = [one for one in above.folders.values() if one is not None and _holds_run(one, runs)]
+    beside = [one for one in above.folders.values() if _holds_run(one, runs)]
     cousins = [
         other.folders.get(folder.name)
         for other in above.parent.folders.values()
-        if other is not None and other is not above
+        if other is not above
     ]
     return len(beside) > 1 and any(one is not None and _holds_run(one, runs) for one in cousins)
 
 
 def _holds_run(folder: Folder, runs: set[str]) -> bool:
-    return folder.path in runs or any(
-        one is not None and one.path in runs for one in folder.folders.values()
-    )
+    return folder.path in runs or any(one.path in runs for one in folder.folders.values())

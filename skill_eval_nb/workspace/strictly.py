@@ -43,8 +43,15 @@ _FORMS: dict[str, tuple[str, tuple[msgspec.json.Decoder[Any], ...]]] = {
 }
 
 
-def read_strictly(name: str, path: str) -> tuple[str | None, Any]:
-    """The kind of a file and its document, or None where it has none of these forms."""
+Known = dict[tuple[str, bytes], Any]
+"""Documents by kind and bytes: iterations repeat the metadata of their evals."""
+
+
+def read_strictly(name: str, path: str, known: Known) -> tuple[str | None, Any]:
+    """The kind of a file and its document, or None where it has none of these forms.
+
+    What is `known` from a file of the same bytes is not read again.
+    """
     kind, decoders = _FORMS.get(name, (None, ()))
     if kind is None:
         return None, None
@@ -52,14 +59,21 @@ def read_strictly(name: str, path: str) -> tuple[str | None, Any]:
         data = read_bytes(path)
     except OSError:
         return None, None
+    if (kind, data) not in known:
+        known[kind, data] = _decode(kind, decoders, data)
+    document = known[kind, data]
+    return (None if document is None else kind), document
+
+
+def _decode(kind: str, decoders: tuple[msgspec.json.Decoder[Any], ...], data: bytes) -> Any:
     for one in decoders:
         try:
             document = _shared(one.decode(data))
         except ValueError:  # not this form, or not UTF-8
             continue
         if kind == "evals" or document.eval_id is not None:
-            return kind, document
-    return None, None
+            return document
+    return None
 
 
 def _shared(document: Any) -> Any:

@@ -51,6 +51,79 @@ def json_and_pandas() -> Reader:
     return read
 
 
+_KEYS = ["iteration", "eval", "configuration", "run"]
+
+
+def json_and_pandas_tables() -> Reader:
+    """The same into the tables that the loader gives of runs: a `json_normalize` for each list.
+
+    The keys are the names of the folders.
+    """
+    import json
+
+    import pandas as pd
+
+    def load(folder: Path, name: str) -> list[dict[str, Any]]:
+        documents = []
+        for file in folder.rglob(name):
+            with file.open() as opened:
+                keys = dict(zip(_KEYS, file.relative_to(folder).parts[:-1], strict=False))
+                documents.append({**keys, **json.load(opened)})
+        return documents
+
+    def without_lists(documents: list[dict[str, Any]]) -> pd.DataFrame:
+        lists = ("expectations", "claims", "rubric_scores")
+        return pd.json_normalize(
+            [{key: one[key] for key in one if key not in lists} for one in documents]
+        )
+
+    def items(documents: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+        """Documents with an object of unknown keys as a list, which `json_normalize` wants."""
+        return [
+            {**one, name: [{"name": key, "value": value} for key, value in one[name].items()]}
+            for one in documents
+        ]
+
+    def read(path: str) -> dict[str, pd.DataFrame]:
+        folder = Path(path)
+        gradings, structural = load(folder, "grading.json"), load(folder, "structural.json")
+        timings, metrics = load(folder, "timing.json"), load(folder, "metrics.json")
+        runs = without_lists(gradings)
+        for others in (structural, timings, metrics):
+            runs = runs.merge(without_lists(others), "left", _KEYS, suffixes=("_graded", ""))
+        notes = ("uncertainties", "needs_review", "workarounds")
+        return {
+            "runs": runs,
+            "expectations": pd.concat(
+                [
+                    pd.json_normalize(documents, "expectations", _KEYS).assign(layer=layer)
+                    for layer, documents in (("structural", structural), ("judged", gradings))
+                ]
+            ),
+            "rubric_scores": pd.json_normalize(
+                items(gradings, "rubric_scores"), "rubric_scores", _KEYS
+            ),
+            "claims": pd.json_normalize(gradings, "claims", _KEYS),
+            "notes": pd.concat(
+                [
+                    pd.json_normalize(gradings, ["user_notes_summary", kind], _KEYS).assign(
+                        kind=kind
+                    )
+                    for kind in notes
+                ]
+            ),
+            "suggestions": pd.json_normalize(
+                gradings,
+                ["eval_feedback", "suggestions"],
+                [*_KEYS, ["eval_feedback", "overall"]],
+            ),
+            "tool_calls": pd.json_normalize(items(metrics, "tool_calls"), "tool_calls", _KEYS),
+            "evals": pd.json_normalize(load(folder, "evals.json"), "evals"),
+        }
+
+    return read
+
+
 _VERDICTS = (
     "STRUCT(id VARCHAR, text VARCHAR, type VARCHAR, "
     "passed BOOLEAN, critical BOOLEAN, evidence VARCHAR)[]"
@@ -140,6 +213,13 @@ METHODS = {
     "figures": Method("`sen.load(path).runs`", figures),
     "tables": Method("`sen.load(path).tables()`", tables, lambda found: len(found["runs"])),
     "duckdb": Method("(c) DuckDB `read_json`, types given", duckdb_read_json),
-    "pandas": Method("(b) `rglob` + `json` + `json_normalize`", json_and_pandas, _gradings),
+    "pandas": Method(
+        "(b) `rglob` + `json` + `json_normalize`, a row a file", json_and_pandas, _gradings
+    ),
+    "pandas_tables": Method(
+        "(b) `rglob` + `json` + `json_normalize`, a frame a table",
+        json_and_pandas_tables,
+        lambda found: len(found["runs"]),
+    ),
 }
 """By the names that `--methods` takes, the fastest first."""

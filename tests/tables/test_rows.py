@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.tables import TABLES
 from skill_eval_nb.tables.frames import schema
-from skill_eval_nb.tables.rows import Rows, RunKey, is_run_level
+from skill_eval_nb.tables.keys import Side
+from skill_eval_nb.tables.rows import Rows, is_run_level
 
 RUN_TABLES = [name for name in TABLES if is_run_level(name)]
 
 
-def key(number: int) -> RunKey:
-    return RunKey("ws", "tdd", "iteration-1", "1", "login", "with_skill", number)
+SIDE = Side("ws", "tdd", "iteration-1", "1", "login", "with_skill")
 
 
 def claim(run: int, text: str) -> tuple[int, str, str, bool, str]:
@@ -27,7 +27,7 @@ def test_rows_keep_their_order_and_their_run(runs):
     rows = Rows()
     at_once, one_by_one = [], []
     for number, (as_columns, texts) in enumerate(runs):
-        run = rows.key(key(number))
+        run = rows.key(SIDE, number)
         given_rows = [claim(run, text) for text in texts]
         if as_columns:
             rows.add_columns("claims", [list(one) for one in zip(*given_rows, strict=True)] or [[]])
@@ -40,13 +40,29 @@ def test_rows_keep_their_order_and_their_run(runs):
     assert frame.columns == TABLES["claims"].names
 
 
+@pytest.mark.parametrize("piece", [1, 2, 3, 100])
+def test_rows_are_the_same_whatever_the_pieces(monkeypatch, piece):
+    monkeypatch.setattr("skill_eval_nb.tables.rows.PIECE", piece)
+    rows, texts = Rows(), [f"claim {number}" for number in range(5)]
+    for number, text in enumerate(texts):
+        run = rows.key(SIDE, number)
+        rows.add("claims", claim(run, text))
+        rows.add_columns("notes", [[run] * 2, ["analyst"] * 2, [text, text]])
+    frames = rows.frames(["claims", "notes"])
+    assert frames["claims"]["claim"].to_list() == texts
+    assert frames["claims"]["run_number"].to_list() == list(range(5))
+    assert frames["notes"]["text"].to_list() == [text for text in texts for _ in range(2)]
+
+
 @pytest.mark.parametrize("numbers", [[1], [1, 1], [1, 2]])
 def test_keys_that_are_the_same_everywhere_are_there_too(numbers):
     rows = Rows()
     for number in numbers:
-        rows["claims"].append(claim(rows.key(key(number)), "it works"))
+        rows["claims"].append(claim(rows.key(SIDE, number), "it works"))
     frame = rows.frames(["claims"])["claims"]
-    assert frame.select(RunKey._fields).rows() == [tuple(key(number)) for number in numbers]
+    assert frame.select(*Side._fields, "run_number").rows() == [
+        (*SIDE, number) for number in numbers
+    ]
     assert dict(frame.schema) == schema(TABLES["claims"])
 
 
@@ -60,10 +76,10 @@ def test_without_rows_every_table_has_its_columns():
 
 def test_the_keys_are_filled_in():
     rows = Rows()
-    rows.key(key(1))
-    rows["claims"].append(claim(rows.key(key(2)), "it works"))
+    rows.key(SIDE, 1)
+    rows["claims"].append(claim(rows.key(SIDE, 2), "it works"))
     (row,) = rows.frames(["claims"])["claims"].rows()
-    assert row == (*key(2), "it works", "factual", True, "seen")
+    assert row == (*SIDE, 2, "it works", "factual", True, "seen")
 
 
 def test_run_level_tables_are_those_with_the_keys_of_a_run():
@@ -71,19 +87,3 @@ def test_run_level_tables_are_those_with_the_keys_of_a_run():
         *("evals", "dimensions", "comparisons", "analyses", "history"),
         *("triggers", "optimizations", "stated", "problems"),
     }
-
-
-@pytest.mark.parametrize("as_columns", [False, True])
-def test_statuses_are_those_of_every_run(as_columns):
-    width = len(TABLES["runs"].columns) - len(RunKey._fields)
-    rows = Rows()
-    for number, status in enumerate(("graded", "gated"), 1):
-        row = (rows.key(key(number)), status, *(None,) * (width - 2), f"run-{number}")
-        if as_columns:
-            rows.add_columns("runs", [[value] for value in row])
-        else:
-            rows["runs"].append(row)
-    assert list(rows.statuses()) == [
-        (key(1), "graded", "run-1"),
-        (key(2), "gated", "run-2"),
-    ]

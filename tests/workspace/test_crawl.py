@@ -30,12 +30,19 @@ def test_a_folder_knows_its_files_and_its_parent(tmp_path):
     assert root.folders == {"a": a}
 
 
+def test_names_that_come_again_are_kept_once(tmp_path):
+    lay(tmp_path, {f"run-{n}/{name}": {} for n in (1, 2) for name in ("x.json", "outputs/y")})
+    _, one, two = crawl(str(tmp_path), Problems())
+    assert one.files is two.files
+    assert one.others is two.others
+
+
 @pytest.mark.parametrize("name", ["outputs", "judgings", ".git", "node_modules", "__pycache__"])
 def test_what_holds_no_results_is_known_but_not_entered(tmp_path, name):
     lay(tmp_path, {f"run-1/{name}/evals.json": {}})
     paths, problems = listed(tmp_path)
     assert (paths, problems) == ([".", "run-1"], [])
-    assert crawl(str(tmp_path), Problems())[1].folders == {name: None}
+    assert crawl(str(tmp_path), Problems())[1].others == (name,)
 
 
 def test_a_link_that_leads_outside_is_followed(tmp_path):
