@@ -188,10 +188,9 @@ def test_checks_that_tell_nothing_are_notes():
     checks = [check(row, "a file is there", True) for row in rows]
     checks += [check(row, "is right", row["configuration"] == "with_skill") for row in rows]
     notes = only(workspace(runs=rows, expectations=checks)).notes
-    assert [note for note in notes if "always" in note] == [
-        "1 of 2 expectations always passed in with_skill and without_skill: ‘a file is there’. "
-        "Make them harder, or leave them out."
-    ]
+    (note,) = [note for note in notes if "always" in note]
+    assert note.startswith("1 of 2 expectations always passed in with_skill and without_skill")
+    assert "‘a file is there’" in note
 
 
 def test_stated_figures_stand_where_there_are_no_runs():
