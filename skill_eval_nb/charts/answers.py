@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..stats.verdict import SAYS
+from ..stats.deltas.verdict import SAYS
 from .layout import Row, Rows
 from .metrics import Metric, metric
 from .text import TIE, brief, count, listed, n_of, quoted, signed

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..stats import agreement
+from ..stats.agreement.raters import HUMAN, ITSELF, JUDGE, KEYS, KINDS, Raters, raters
 from ..stats.names import no_such
-from ..stats.raters import HUMAN, ITSELF, JUDGE, KEYS, KINDS, Raters, raters
 from .confusion import Panel, drawn
 from .layout import Row, Rows
 from .look import finish, nothing

@@ -7,7 +7,16 @@ from itertools import groupby
 from math import cos, pi, sin, sqrt
 from typing import TYPE_CHECKING, Any
 
-from ..stats.classes import CLASSES, EVAL, FAILS, FLAKY, HURTS, LITTLE, PASSES, SEPARATES
+from ..stats.expectations.classes import (
+    CLASSES,
+    EVAL,
+    FAILS,
+    FLAKY,
+    HURTS,
+    LITTLE,
+    PASSES,
+    SEPARATES,
+)
 from .layout import Row, Rows, inline, tips, words
 from .look import BASELINE, FAINT, FURTHER, GRID, SOFT, WITH_SKILL, subheading
 from .text import TIE, brief
@@ -43,7 +52,7 @@ TIPS = {
     "expectation": "Expectation",
     "eval": "Eval",
     "own": "Passed",
-    "other": "Passed",
+    "other": "Baseline passed",
     "estimate": "Difference",
     "p": "Exact p",
     "lacking": "Without a verdict",
@@ -114,10 +123,9 @@ def _dots(rows: Rows, configuration: str, baseline: str) -> alt.Chart:
         )
         marks = alt.Chart(inline(_counted(rows))).mark_circle(opacity=0.6)
         return marks.encode(**axes, color=shade, size=size, tooltip=named)
-    named = TIPS | {"own": brief(configuration), "other": brief(baseline)}
     marks = alt.Chart(inline(_packed(rows)))
     circles = marks.mark_circle(size=DOT, opacity=0.9, stroke="white", strokeWidth=0.8)
-    return circles.encode(**axes, color=shade, tooltip=tips(**named))
+    return circles.encode(**axes, color=shade, tooltip=tips(**TIPS))
 
 
 def _packed(rows: Rows) -> list[Row]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import stats
-from ..stats.comparison import SCOPES, Scope
+from ..stats.deltas.comparison import SCOPES, Scope
 from ..stats.pairing import choose
 from .slices import Slice
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .values import UNITS
-from .verdict import figure
+
+NOTHING = 1e-9
+"""Below it a difference is one of rounding."""
 
 
 def brief(text: object, most: int = 40) -> str:
@@ -71,3 +73,32 @@ def amount(value: float, metric: str) -> str:
     if UNITS[metric] == "rate":
         return f"{sign}{figure(100 * abs(value))} pp"
     return sign + sized(abs(value), metric)
+
+
+def figure(value: float) -> str:
+    """A figure in a sentence, to three digits.
+
+    >>> figure(0.04567), figure(12345.6), figure(-2)
+    ('0.0457', '12,346', '-2')
+    """
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def chance(p: float) -> str:
+    """A p-value in a sentence.
+
+    >>> chance(0.0312), chance(3e-9)
+    ('= 0.0312', '< 0.0001')
+    """
+    return "< 0.0001" if p < 0.0001 else f"= {p:.3g}"
+
+
+def signed(value: float) -> str:
+    """A difference with its sign.
+
+    >>> signed(0.25), signed(-1e-17), signed(-1)
+    ('+0.25', '0', '-1')
+    """
+    if abs(value) < NOTHING:
+        return "0"
+    return f"+{figure(value)}" if value > 0 else figure(value)

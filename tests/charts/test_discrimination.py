@@ -6,7 +6,7 @@ import pytest
 
 from skill_eval_nb.charts import discrimination
 from skill_eval_nb.charts.quadrants import MOST, SHADES
-from skill_eval_nb.stats.classes import CLASSES
+from skill_eval_nb.stats.expectations.classes import CLASSES
 from tests.charts.specs import drawn, rows_of, subtitle_of, texts_of, title_of, tooltips_of
 from tests.charts.worlds import run_keys, table, world
 
@@ -86,7 +86,7 @@ def test_a_tooltip_names_the_evals_and_counts_both_sides() -> None:
     for frame in more[1:]:
         more[0] = more[0].vstack(frame)
     assert dots_of(discrimination(more[0]))["tells"]["eval"] == "a, b, c, d and 2 more"
-    assert {"Class", "Expectation", "Eval", "with_skill", "without_skill", "Exact p"} <= (
+    assert {"Class", "Expectation", "Eval", "Passed", "Baseline passed", "Exact p"} <= (
         tooltips_of(discrimination(FOUR))
     )
 

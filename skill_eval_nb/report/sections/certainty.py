@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ... import charts
-from ...stats.verdict import chance
+from ...stats.phrases import chance
 from ..content import Cell, Paragraph, Part, Picture, Section, Table, section
 from ..measured import DIMENSION, HEADLINE, Measured, Row
 from ..plain import line

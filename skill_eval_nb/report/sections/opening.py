@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...stats.verdict import SAYS
+from ...stats.deltas.verdict import SAYS
 from ..content import Paragraph, Part, Table, Verdict
 from ..measured import HEADLINE, Measured, Row
 from ..plain import line

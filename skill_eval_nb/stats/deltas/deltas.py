@@ -1,0 +1,221 @@
+"""`deltas`: what a configuration changes against the baseline, paired by eval."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from skill_eval_nb.tables.frames import like
+
+from ..names import no_such
+from ..pairing import Versus, are_iterations, pairs, sides, turned
+from ..values import EVAL, GROUP, RUBRIC, runs_of, scores_of, values_of, with_unscored
+from .answers import Question, answers
+from .comparison import SCOPES, Scope
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SIDES = ["configuration", "baseline"]
+
+
+def deltas(
+    data: Any,
+    metric: str = "pass_rate",
+    baseline: str | None = None,
+    *,
+    versus: Versus | None = None,
+    scope: Scope = "suite",
+    worth: float | None = None,
+    level: float = 0.95,
+) -> Any:
+    """Each configuration against the baseline: the mean difference over paired evals.
+
+    An eval's difference d_i is its mean over runs minus its mean over runs of the baseline;
+    a run's rubric score is first its mean over judgings. The estimate is the mean of d_i
+    (Miller, arXiv 2411.00640, section 4). Runs without the figure enter no mean.
+
+    How sure that is depends on the question. `scope="suite"` is about *these evals*: another
+    run would come out differently. Its interval is Welch's over eval × configuration cells,
+    its p the exact permutation of the labels within each eval; both need two runs a side.
+    `scope="population"` is about *tasks like these*: other evals would have been asked, too.
+    Its interval is the paired t over evals, its p their exact sign flip; it needs 6 evals.
+
+    Args:
+        data: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
+        metric: a number column of `runs`, or a rubric dimension by `rubric:<name>` or by its
+            name alone.
+        baseline: the configuration to compare against. Chosen by name where not given:
+            `without_skill`, `baseline`, `no_skill`, `control`, … else `old_skill`, …
+        versus: instead, two configurations or two iterations, the baseline last. The
+            iterations are compared configuration by configuration.
+        scope: what the answer is to be about.
+        worth: the smallest difference worth having, in the metric's unit. Unless given, 0.05
+            of a rate, 0.2 points of a rubric, else 5 % of the baseline's mean.
+        level: of the interval; the verdict's alpha is 1 - level.
+
+    Returns:
+        In the kind of `data`, one row a workspace × skill × iteration × configuration that
+        is not the baseline:
+
+        - `baseline`, `metric`, `scope`; with two iterations, `baseline` is the second one;
+        - `estimate`, first minus baseline in the metric's unit, null without a paired eval;
+          `low` and `high`, null where there is no interval (too few runs or evals, or no
+          noise seen); `p`, exact and two-sided;
+        - `mde`, the smallest detectable effect (80 % power, noncentral t, from the noise
+          seen), and what twice the evals (`mde_twice_evals`) or twice the runs
+          (`mde_twice_runs`) would make of it; null where no noise was seen;
+        - `worth` and `level` as used;
+        - `verdict`: `helps`, `hurts`, `no worthwhile difference`, `unclear`, `too few runs`,
+          `too few evals`; null for a difference in what is neither better as more nor as
+          less (`output_chars`). `reason` is the sentence to it;
+        - `n_evals` (paired); of the paired evals `n_runs`, `n_errored`, `n_unscored` (with the
+          figure, errored, without a figure for another reason), each with its `…_baseline`;
+        - `n_unpaired` and `unpaired` (names of the evals without a pair).
+
+        Groups without a baseline have no row: `deltas_by_eval` says why.
+
+    Raises:
+        ValueError: for a metric, baseline, scope or name in `versus` that is not there, or a
+            level outside (0, 1); the message says what is.
+
+    >>> import polars as pl
+    >>> runs = pl.DataFrame({
+    ...     "eval_id": ["1"] * 6 + ["2"] * 6,
+    ...     "configuration": (["with_skill"] * 3 + ["without_skill"] * 3) * 2,
+    ...     "pass_rate": [1.0, 0.9, 1.0, 0.5, 0.6, 0.5, 0.8, 0.7, 0.8, 0.4, 0.2, 0.3],
+    ... })
+    >>> deltas(runs).select(pl.col("estimate", "low", "high", "p").round(3), "verdict").rows()
+    [(0.45, 0.35, 0.55, 0.005, 'helps')]
+    """
+    question = _question(scope, worth, level)
+    paired = _paired(data, values_of(data, metric), baseline, versus)
+    return like(data, answers(_compared(paired), question, by=[*GROUP, *SIDES, "metric"]))
+
+
+def deltas_by_dimension(
+    data: Any,
+    baseline: str | None = None,
+    *,
+    versus: Versus | None = None,
+    scope: Scope = "suite",
+    worth: float | None = None,
+    level: float = 0.95,
+) -> Any:
+    """`deltas` of every rubric dimension, in points of the 1-5 scale.
+
+    An eval counts for the dimensions that some run of it was scored on. Runs that failed
+    the gate were not judged, so `n_runs` and `n_runs_baseline` may differ much: look at both.
+
+    Args:
+        data: a `Workspace` or a table of rubric scores (polars or pandas).
+        baseline: as for `deltas`, and so are the others.
+        versus: two configurations or two iterations, the baseline last.
+        scope: these evals or tasks like these.
+        worth: in points.
+        level: of the interval.
+
+    Returns:
+        In the kind of `data`, the columns of `deltas`, `dimension` and `p_adjusted`, one row
+        a dimension and configuration; no row where nothing was scored. Verdicts rest on
+        `p_adjusted`: Benjamini and Hochberg over the dimensions of a configuration.
+
+    Raises:
+        ValueError: as `deltas`.
+
+    >>> import polars as pl
+    >>> scores = pl.DataFrame({
+    ...     "eval_id": ["1", "1"], "configuration": ["with_skill", "old_skill"],
+    ...     "dimension": ["clarity", "clarity"], "score": [5, 3],
+    ... })
+    >>> deltas_by_dimension(scores).select("dimension", "baseline", "estimate").rows()
+    [('clarity', 'old_skill', 2.0)]
+    """
+    import polars as pl
+
+    question = _question(scope, worth, level)
+    scores = with_unscored(scores_of(data), runs_of(data))
+    paired = _paired(data, scores, baseline, versus)
+    by = [*GROUP, *SIDES, "metric"]
+    found = answers(_compared(paired), question, by, together=[*GROUP, *SIDES])
+    dimension = pl.col("metric").str.strip_prefix(RUBRIC).alias("dimension")
+    at = found.columns.index("metric") + 1
+    return like(data, found.select(*found.columns[:at], dimension, *found.columns[at:]))
+
+
+def deltas_by_eval(
+    data: Any,
+    metric: str = "pass_rate",
+    baseline: str | None = None,
+    *,
+    versus: Versus | None = None,
+    worth: float | None = None,
+    level: float = 0.95,
+) -> Any:
+    """Each eval's difference between a configuration and the baseline.
+
+    An eval alone can only be uncertain because of its runs, so the scope is *these evals*.
+
+    Args:
+        data: as for `deltas`, and so are the others.
+        metric: a column of `runs` or a rubric dimension.
+        baseline: the configuration to compare against.
+        versus: two configurations or two iterations, the baseline last.
+        worth: in the metric's unit.
+        level: of the interval.
+
+    Returns:
+        In the kind of `data`, one row an eval × configuration that is not the baseline:
+        `mean` and `baseline_mean` over runs, then the columns of `deltas`, but `unpaired` is
+        null where the eval is paired, else why it is not (and so says `reason`, with no
+        verdict). Verdicts rest on `p_adjusted`: Benjamini and Hochberg over the evals of a
+        configuration. Where no baseline can be told, `baseline` is null and every eval says
+        so.
+
+    Raises:
+        ValueError: as `deltas`.
+
+    >>> import polars as pl
+    >>> runs = pl.DataFrame({"eval_id": ["1"], "configuration": ["with_skill"]})
+    >>> deltas_by_eval(runs.with_columns(pass_rate=1.0))["unpaired"].item()
+    'no baseline among the configurations: with_skill'
+    """
+    import polars as pl
+
+    question = _question("suite", worth, level)
+    paired = _paired(data, values_of(data, metric), baseline, versus)
+    by = [*GROUP, *EVAL, *SIDES, "metric", "mean", "baseline_mean", "unpaired"]
+    found = answers(paired, question, by, together=[*GROUP, *SIDES, "metric"])
+    why = pl.col("unpaired")
+    found = found.with_columns(
+        pl.when(why.is_null()).then("verdict").alias("verdict"),
+        pl.coalesce(why, "reason").alias("reason"),
+    )
+    return like(data, found.select(pl.exclude("n_unpaired", "unpaired"), why))
+
+
+def _question(scope: str, worth: float | None, level: float) -> Question:
+    if scope not in SCOPES:
+        raise no_such("scope", scope, SCOPES)
+    if not 0 < level < 1:
+        raise ValueError(f"`level` lies between 0 and 1, as 0.95 does; this is {level}.")
+    return Question(next(known for known in SCOPES if known == scope), worth, level)
+
+
+def _paired(
+    data: Any, values: pl.DataFrame, baseline: str | None, versus: Versus | None
+) -> pl.DataFrame:
+    """What `pairs` gives of the values, whichever two sides are meant."""
+    runs = runs_of(data)
+    if versus is None:
+        return pairs(values, sides(runs, baseline))
+    if baseline is not None:
+        raise ValueError("Give `baseline` or `versus`, not both: `versus` ends with the baseline.")
+    one, other = versus
+    if are_iterations(runs, versus):
+        return turned(pairs(turned(values), sides(turned(runs), other, only=one)))
+    return pairs(values, sides(runs, other, only=one))
+
+
+def _compared(paired: pl.DataFrame) -> pl.DataFrame:
+    """Those that have a configuration and a baseline."""
+    return paired.drop_nulls(SIDES)

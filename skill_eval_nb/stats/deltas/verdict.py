@@ -1,0 +1,147 @@
+"""The verdict of a comparison: one word, and its reason in a sentence."""
+
+from __future__ import annotations
+
+import math
+
+from ..phrases import chance, figure, signed
+from ..values import UNITS, better
+from .comparison import FEWEST, Comparison
+
+SAYS = {
+    "helps": "{who} helps on {where}",
+    "hurts": "{who} hurts on {where}",
+    "no worthwhile difference": "{who} makes no worthwhile difference on {where}",
+    "unclear": "It is unclear whether {who} helps on {where}",
+    "too few runs": "Too few runs to say whether {who} helps on {where}",
+    "too few evals": "Too few evals to say whether {who} helps on {where}",
+}
+"""Each verdict as a sentence."""
+IN_WORDS = {"rate": (100, " pp"), "seconds": (1, " s"), "1-5": (1, " points"), "usd": (1, " US$")}
+"""What a unit's figures are multiplied by in a sentence, and what stands behind them."""
+LIKE = ("tasks like this", "tasks like these")
+NOISE = 1e-9
+"""Figures that differ by less are the same: 1 - 0.95 is less than 0.05 in binary."""
+
+
+def verdict(
+    found: Comparison,
+    metric: str,
+    worth: float | None,
+    adjusted: float | None = None,
+    these: Comparison | None = None,
+) -> tuple[str | None, str]:
+    """The word and the reason.
+
+    `helps` and `hurts` are decided by the exact p alone, at 1 - level; `no worthwhile
+    difference` by an interval that lies inside ± `worth`.
+
+    Args:
+        found: the comparison.
+        metric: what is compared. Where neither more nor less of it is better, the word is
+            None, and the reason gives the figures.
+        worth: the smallest difference worth having, in the metric's unit; None if unknown.
+        adjusted: the p-value that decides, where several questions were asked at once.
+        these: of too few evals for `population`, the same comparison with scope `suite`.
+    """
+    if not found.n_evals:
+        return "too few evals", "No eval has a figure on both sides."
+    says = _Sentence(found, metric)
+    which = better(metric)
+    p = found.p if adjusted is None else adjusted
+    lacking = says.what_a_claim_lacks()
+    if lacking:
+        answer = f" On them: {_Sentence(these, metric).figures()}." if these else ""
+        word = "too few runs" if found.scope == "suite" else "too few evals"
+        return word, f"{lacking}.{answer}{says.outlook()}"
+    if which is None:
+        return None, f"{says.figures(adjusted)}; neither more nor less of it is better."
+    if p is not None and p <= 1 - found.level + NOISE:
+        word = "helps" if says.estimate > 0 and which == "more" else "hurts"
+        word = "helps" if says.estimate < 0 and which == "less" else word
+        small = worth is not None and abs(says.estimate) < worth - NOISE
+        less = f", which is less than {says.amount(worth or 0)}" if small else ""
+        return word, f"{says.figures(adjusted)}{less}."
+    if worth is not None and says.reach <= worth + NOISE:
+        inside = f"the interval lies within ±{says.amount(worth)}"
+        return "no worthwhile difference", f"{says.figures(adjusted)}: {inside}."
+    return "unclear", f"{says.figures(adjusted)}.{says.outlook()}"
+
+
+class _Sentence:
+    """What a comparison's figures are called in a sentence."""
+
+    def __init__(self, found: Comparison, metric: str) -> None:
+        self.found = found
+        self.estimate = found.estimate or 0.0
+        unit = UNITS.get(metric, "1-5")
+        self.factor, self.unit = IN_WORDS.get(unit, (1, ""))
+
+    @property
+    def reach(self) -> float:
+        """How far the interval's farther end lies from 0; infinitely where there is none."""
+        low, high = self.found.low, self.found.high
+        return math.inf if low is None or high is None else max(-low, high)
+
+    def figures(self, adjusted: float | None = None) -> str:
+        """The estimate with its interval and p."""
+        found = self.found
+        where = self._evals("this", "these") if found.scope == "suite" else self._evals(*LIKE)
+        p = "" if found.p is None else f", exact p {chance(found.p)}"
+        if p and adjusted is not None and adjusted != found.p:
+            p += f" ({chance(adjusted).removeprefix('= ')} adjusted)"
+        return f"{self._signed(self.estimate)}{self.unit}{self._interval()} on {where}{p}"
+
+    def what_a_claim_lacks(self) -> str:
+        """What is missing before anything can be claimed, or ""."""
+        found = self.found
+        few = found.least_p > 1 - found.level + NOISE
+        if found.scope == "population" and (few or not found.sufficient):
+            needs = f" ({FEWEST} are needed)" if found.n_evals < FEWEST else ""
+            least = f"with {self._evals()} the smallest p is {figure(found.least_p)}{needs}"
+            return f"Nothing can be claimed beyond these evals: {least}"
+        if not found.sufficient:
+            return f"{self.figures()}: no noise can be seen without two runs of an eval on a side"
+        least = f"with {self._runs()} the smallest p is {figure(found.least_p)}"
+        return f"{self.figures()}; {least}" if few else ""
+
+    def outlook(self) -> str:
+        """What could have been found, and what more evals or runs would make of it."""
+        found = self.found
+        if found.mde is None:
+            return ""
+        more = "".join(
+            f", {self.amount(value)} with twice the {what}"
+            for what, value in (("evals", found.mde_twice_evals), ("runs", found.mde_twice_runs))
+            if value is not None
+        )
+        return f" Smallest detectable effect: {self.amount(found.mde)}{more}."
+
+    def amount(self, value: float) -> str:
+        """A size with its unit."""
+        return figure(value * self.factor) + self.unit
+
+    def _interval(self) -> str:
+        found = self.found
+        if found.low is not None and found.high is not None:
+            return f" ({self._signed(found.low)} to {self._signed(found.high)})"
+        if not found.sufficient:
+            return ""
+        if found.scope == "suite":
+            return f" (no run noise was seen in {self._runs()})"
+        return " (as much on every eval)"
+
+    def _signed(self, value: float) -> str:
+        return signed(value * self.factor)
+
+    def _evals(self, this: str = "1", these: str = "") -> str:
+        if self.found.n_evals == 1:
+            return f"{this} eval"
+        return f"{these} {self.found.n_evals} evals".lstrip()
+
+    def _runs(self) -> str:
+        """Evals × runs a side where every eval could have as many, else both sides' runs."""
+        n, (one, other) = self.found.n_evals, self.found.runs
+        if one != other or one % n:
+            return f"{one} and {other} runs"
+        return f"{one} runs a side" if n == 1 else f"{n} × {one // n} runs a side"

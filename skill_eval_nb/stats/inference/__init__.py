@@ -1,0 +1,1 @@
+"""How sure: exact tests, intervals, detectable effects, several questions at once."""

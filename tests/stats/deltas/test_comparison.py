@@ -1,0 +1,97 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from skill_eval_nb.stats.deltas.comparison import compare
+from skill_eval_nb.stats.inference.exact import Sides
+from skill_eval_nb.stats.inference.intervals import tango
+
+EASY = [([0.9, 1.0, 0.8], [0.6, 0.5, 0.6]), ([0.5, 0.6, 0.7], [0.3, 0.4, 0.2])]
+
+
+def test_runs_are_averaged_inside_their_eval_first() -> None:
+    found = compare([([1.0] * 9, [0.0]), ([0.0], [0.0] * 9)])
+    assert (found.estimate, found.baseline, found.runs) == (0.5, 0.0, (10, 10))
+
+
+def test_tasks_like_these_are_a_paired_t_and_a_sign_flip() -> None:
+    random = np.random.default_rng(0)
+    evals = [(random.random(3).tolist(), random.random(3).tolist()) for _ in range(8)]
+    differences = [np.mean(one) - np.mean(other) for one, other in evals]
+    found = compare(evals, "population")
+    expected = stats.ttest_1samp(differences, 0).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    flipped = stats.permutation_test(
+        (differences,), np.mean, permutation_type="samples", n_resamples=np.inf
+    )
+    assert found.p == pytest.approx(flipped.pvalue, abs=0.01)
+    assert found.mde == pytest.approx(3.27 * np.std(differences, ddof=1) / np.sqrt(8), rel=1e-3)
+
+
+def test_these_evals_are_not_asked_about_other_evals() -> None:
+    """The more the effects differ, the less is known of other evals; of these, as much."""
+    even = [([x + 0.2, x + 0.3], [x, x + 0.1]) for x in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)]
+    uneven = [
+        ([x + d for x in one], other) for (one, other), d in zip(even, (0, 1) * 3, strict=True)
+    ]
+    assert np.ptp([compare(evals).mde for evals in (even, uneven)]) < 1e-9
+    few, many = (compare(evals, "population") for evals in (even, uneven))
+    assert few.mde is None, "all differ by the same"
+    assert many.mde is not None
+
+
+def test_single_runs_that_pass_or_fail_get_tangos_interval() -> None:
+    evals: Sides = [([1], [0])] * 5 + [([0], [1])] + [([1], [1])] * 4
+    found = compare(evals, "population")
+    assert (found.low, found.high) == tango(5, 1, 10, 0.95)
+    assert found.p == pytest.approx(stats.binomtest(5, 6).pvalue)
+
+
+def test_what_is_too_few_has_no_interval() -> None:
+    single = compare([([0.5], [0.25])] * 7)
+    assert (single.sufficient, single.low, single.p) == (False, None, None)
+    five = compare([([0.5, x], [0.25, 0.1]) for x in (0.1, 0.2, 0.3, 0.4, 0.5)], "population")
+    assert (five.sufficient, five.low, five.least_p) == (False, None, 0.0625)
+    assert five.mde is not None
+
+
+def test_no_noise_is_no_interval_and_no_detectable_effect() -> None:
+    found = compare([([1.0] * 3, [0.5] * 3)] * 6)
+    assert (found.estimate, found.low, found.mde) == (0.5, None, None)
+    assert found.p is not None
+    assert found.p < 0.001
+
+
+def test_twice_the_runs_of_evals_that_do_not_differ_is_worth_twice_the_evals() -> None:
+    found = compare(EASY)
+    assert found.mde is not None
+    assert found.mde_twice_runs == pytest.approx(found.mde_twice_evals, rel=0.1)
+    assert found.mde_twice_evals == pytest.approx(found.mde / 2**0.5, rel=0.1)
+
+
+def test_twice_the_runs_help_little_where_evals_differ() -> None:
+    evals = [([d, d + 0.01], [0.0, 0.01]) for d in (-0.4, -0.2, 0.0, 0.2, 0.4, 0.6)]
+    found = compare(evals, "population")
+    assert found.mde_twice_runs == pytest.approx(found.mde, rel=0.01)
+    assert found.mde_twice_evals is not None
+    assert found.mde_twice_evals < 0.7 * (found.mde or 0)
+
+
+values = st.lists(st.integers(0, 5).map(lambda x: x / 5), min_size=1, max_size=4)
+
+
+@given(st.lists(st.tuples(values, values), max_size=8), st.sampled_from(["suite", "population"]))
+def test_turning_the_sides_turns_everything(evals, scope) -> None:
+    there, back = compare(evals, scope), compare([(b, a) for a, b in evals], scope)
+    if there.estimate is None:
+        assert not evals
+        return
+    assert back.estimate == pytest.approx(-there.estimate)
+    assert back.p == (None if there.p is None else pytest.approx(there.p))
+    assert back.mde == (None if there.mde is None else pytest.approx(there.mde))
+    if there.low is not None and there.high is not None:
+        assert (back.low, back.high) == pytest.approx((-there.high, -there.low))
+        assert there.low < there.estimate + 1e-9
+        assert there.high > there.estimate - 1e-9
