@@ -7,7 +7,7 @@ BIN         := .venv/bin
 PYTEST_ARGS ?= --numprocesses=logical --maxprocesses=4 --dist=loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lab check fix bench constraints
+.PHONY: help demo test lab check fix bench calibrate constraints
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -34,8 +34,9 @@ fix: .venv/installed ## mend what can be mended without thinking
 	$(BIN)/ruff format .
 	$(BIN)/nbstripout notebooks/*.ipynb
 
-bench: .venv/installed ## measure loading against plain reading, json and DuckDB
+bench: .venv/installed ## measure loading against plain reading, json and DuckDB; and the statistics
 	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.bench.statistics
 
 constraints: .venv/installed ## resolve constraints.txt anew from pyproject.toml
 	$(BIN)/uv pip compile --quiet --upgrade --universal --all-extras --group dev \

@@ -9,6 +9,7 @@ from .. import stats
 from ..stats.deltas.comparison import SCOPES
 from ..stats.names import no_such
 from ..stats.pairing import Versus
+from ..stats.phrases import chance
 from . import answers
 from .layout import Row, Rows, column, down, inline, lines, stack, tips, words
 from .look import BASELINE, FAINT, GRID, INK, SOFT, WITH_SKILL, finish, nothing, width_of
@@ -102,6 +103,7 @@ def forest(
     notes = [
         *picked.notes,
         "Thick line: these evals; thin line: tasks like these; grey: no worthwhile difference.",
+        f"p of the {by}s allows for their number.",
         f"{count(left, 'more eval')} with smaller deltas." if left else "",
     ]
     return finish(_drawn(rows, meant), title, notes)
@@ -146,6 +148,7 @@ def _row(row: Row, name: str, heading: str, meant: Metric) -> Row:
     """A delta as it is drawn, in the unit of the axis."""
     ends = {end: row.get(end) for end in ENDS}
     verdict = row["verdict"] or "–"
+    p = row.get("p_adjusted", row["p"])
     return {
         **{end: None if at is None else at * meant.style.factor for end, at in ends.items()},
         "all": False,
@@ -155,7 +158,7 @@ def _row(row: Row, name: str, heading: str, meant: Metric) -> Row:
         "decided": verdict if verdict in VERDICTS else "not decided",
         "reason": called(row["reason"], 400),
         "delta": meant.difference(row["estimate"]),
-        "exact p": "–" if row["p"] is None else f"{row['p']:.2g}",
+        "exact p": "–" if p is None else chance(p).removeprefix("= "),
         "n": f"{row['n_runs']:,} vs {row['n_runs_baseline']:,} runs",
     }
 

@@ -120,6 +120,45 @@ def test_intervals_and_verdicts_stand_beside_every_delta():
     assert rows[0][4] == own["verdict"]
 
 
+def judged(judgings=2):
+    """Runs of which each was judged several times; the judge is a point off every other time."""
+    rows = balanced()
+    scores = [
+        score(row, "clarity", 2 + row["run_number"] / 2 + judging % 2, judging)
+        for row in rows
+        for judging in range(1, judgings + 1)
+    ]
+    return workspace(runs=rows, rubric_scores=scores)
+
+
+def test_the_variance_is_told_in_its_parts():
+    header, *rows = rows_of(markdown(judged()), "Standard deviation in points")
+    assert header == ["Dimension", "Configuration", "Eval", "Run", "Judge"]
+    assert [row[:2] for row in rows] == [["clarity", "with_skill"], ["clarity", "without_skill"]]
+    figures = stats.variance(judged()).filter(component="judge")
+    spread, share = figures["variance"][0] ** 0.5, figures["share"][0]
+    assert rows[0][4].startswith(f"{spread:.2f}, {share:.0%}")
+    header, *_ = rows_of(markdown(judged(1)), "Standard deviation in points")
+    assert header[2:] == ["Eval", "Run + judge"]
+
+
+def test_the_judge_is_held_against_itself_or_it_is_said_that_it_cannot():
+    _, row = rows_of(markdown(judged()), "Scores of the same output, judged again")
+    (found,) = stats.agreement(judged()).to_dicts()
+    assert row[:2] == ["clarity", "unstated"]
+    assert row[2:4] == [f"{found['exact']:.0%}", f"{found['within_one']:.0%}"] == ["0%", "100%"]
+    assert row[-1] == "8 outputs"
+    assert found["note"] in markdown(judged())
+    assert "No output was judged twice" in markdown(judged(1))
+
+
+def test_what_stands_out_is_what_the_notes_say():
+    text = markdown(judged())
+    assert ("h2", "What stands out") in headings(text)
+    told = stats.notes(judged()).filter(kind="gain and cost")["text"].item()
+    assert f"- {escape(told)}" in text.splitlines()
+
+
 def test_one_configuration_has_no_verdict():
     text = markdown(
         workspace(runs=[row for row in balanced() if row["configuration"] == "with_skill"])
