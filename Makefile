@@ -38,6 +38,10 @@ bench: .venv/installed ## measure loading against plain reading, json and DuckDB
 	$(BIN)/python -m tests.bench
 	$(BIN)/python -m tests.bench.statistics
 
+calibrate: .venv/installed ## simulate whether the verdicts hold up, for skill_eval_nb/stats/CALIBRATION.md
+	$(BIN)/uv run --no-project --python $(BIN)/python --with evalstats==0.3.3 \
+	  python -m tests.calibrate || $(BIN)/python -m tests.calibrate
+
 constraints: .venv/installed ## resolve constraints.txt anew from pyproject.toml
 	$(BIN)/uv pip compile --quiet --upgrade --universal --all-extras --group dev \
 	  --custom-compile-command "make constraints" --output-file constraints.txt pyproject.toml

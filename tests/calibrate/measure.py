@@ -1,0 +1,108 @@
+"""What the methods' answers are worth: coverage, claims and width, by cell."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from . import ours, peers, smallest
+from .answers import Answers
+from .metrics import Array
+from .scenarios import Cell
+from .worlds import Evals, draw_evals
+
+THESE, TASKS = "these evals", "tasks like these"
+OURS: dict[str, Callable[[Array, str], Answers]] = {
+    THESE: ours.these_evals,
+    TASKS: ours.tasks_like_these,
+}
+PEERS: dict[str, Callable[[Array, str, np.random.Generator], Answers | None]] = {
+    "pooled Welch": peers.pooled_welch,
+    "bootstrap": peers.bootstrap,
+    "t gate": peers.t_gate,
+    "evalstats": peers.evalstats,
+}
+
+
+class Measured(NamedTuple):
+    """Shares of the data sets, but for the last three, which are means over them.
+
+    Coverage is that of the intervals that exist; it and `width` are NaN where none does.
+    `better` and `worse` are the claims. `truth` is the mean effect on these evals.
+    """
+
+    size: int
+    exists: float
+    covers_these: float
+    covers_tasks: float
+    better: float
+    worse: float
+    width: float
+    detectable: float
+    truth: float
+
+    @property
+    def claims(self) -> float:
+        """How often a difference is claimed, in either direction."""
+        return self.better + self.worse
+
+    def covers(self, about: str) -> float:
+        """Coverage of the one difference or of the other."""
+        return self.covers_tasks if about == TASKS else self.covers_these
+
+
+def measure(cell: Cell, size: int, seed: int) -> dict[str, Measured]:
+    """Every method that answers in this cell, by name; the same seed gives the same figures."""
+    name = f"{cell.scenario.name} {cell.scenario.metric} {cell.n} {cell.runs}"
+    random = np.random.default_rng([seed, zlib.crc32(name.encode())])
+    evals, truth = _draw(cell, size, random)
+    values = evals.run(random, cell.runs)
+    metric = cell.scenario.metric
+    answers: dict[str, Answers | None] = {who: ask(values, metric) for who, ask in OURS.items()}
+    if cell.scenario.peers:
+        answers |= {who: ask(values, metric, random) for who, ask in PEERS.items()}
+    these = evals.truth()
+    return {who: _measured(one, these, truth) for who, one in answers.items() if one}
+
+
+def _draw(cell: Cell, size: int, random: np.random.Generator) -> tuple[Evals, float]:
+    """The evals of the data sets, and the effect over all evals of their world."""
+    scenario, world = cell.scenario, cell.scenario.world
+    if scenario.kind == "smallest on these evals":
+        evals = draw_evals(world, 0.0, cell.n, size, random)
+        return evals.moved(smallest.effect_on_these(evals, cell.runs)), np.nan
+    if scenario.kind == "smallest on tasks like these":
+        effect = smallest.effect_on_tasks(world, cell.n, cell.runs)
+    else:
+        effect = world.effect_for(scenario.truth)
+    return draw_evals(world, effect, cell.n, size, random), world.truth(effect)
+
+
+def _measured(answers: Answers, these: Array, tasks: float) -> Measured:
+    low, high, claims = (column[: len(these)] for column in answers[:3])
+    these = these[: len(low)]
+    exists = ~np.isnan(low)
+    # An interval of no width covers what it hits but for rounding.
+    covers = [
+        (low[exists] - 1e-9 <= truth) & (truth <= high[exists] + 1e-9)
+        for truth in (these[exists], tasks)
+    ]
+    detectable = np.full(1, np.nan) if answers.detectable is None else answers.detectable
+    return Measured(
+        size=len(low),
+        exists=_mean(exists),
+        covers_these=_mean(covers[0]),
+        covers_tasks=_mean(covers[1]),
+        better=_mean(claims > 0),
+        worse=_mean(claims < 0),
+        width=_mean((high - low)[exists]),
+        detectable=_mean(detectable[~np.isnan(detectable)]),
+        truth=_mean(these),
+    )
+
+
+def _mean(values: Array) -> float:
+    return float(np.mean(values)) if len(values) else float("nan")

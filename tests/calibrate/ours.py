@@ -1,0 +1,66 @@
+"""`sen.stats.deltas` on many data sets at once: each is an iteration of one table."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skill_eval_nb.stats import deltas
+
+from .answers import Answers
+from .metrics import Array
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CHUNK = 100_000
+"""Runs of a table, about."""
+CLAIMS = {"helps": 1, "hurts": -1}
+
+
+def ours(values: Array, metric: str, scope: Any) -> Answers:
+    """The answers of `deltas` to data sets by side × eval × run, the first side with the skill."""
+    import polars as pl
+
+    size = max(1, CHUNK // values[0].size)
+    parts = [values[at : at + size] for at in range(0, len(values), size)]
+    found = pl.concat([_deltas(part, metric, scope) for part in parts])
+    if len(found) != len(values):
+        raise RuntimeError(f"deltas gave {len(found)} rows for {len(values)} data sets")
+    low, high, mde = (found[name].to_numpy() for name in ("low", "high", "mde"))
+    claims = found["verdict"].replace_strict(CLAIMS, default=0, return_dtype=pl.Int64)
+    return Answers(low, high, claims.to_numpy(), mde)
+
+
+these_evals = partial(ours, scope="suite")
+tasks_like_these = partial(ours, scope="population")
+
+
+def _deltas(values: Array, metric: str, scope: Any) -> pl.DataFrame:
+    import polars as pl
+
+    found = deltas(table(values, metric), metric, scope=scope)
+    numbers = pl.col("iteration").str.strip_prefix("iteration-").cast(pl.Int64)
+    return found.sort(numbers).select(
+        pl.col("low", "high", "mde").cast(pl.Float64).fill_null(float("nan")), "verdict"
+    )
+
+
+def table(values: Array, metric: str) -> pl.DataFrame:
+    """The table `runs`, or `rubric_scores` for a dimension, with data set d as iteration d."""
+    import polars as pl
+
+    data_set, side, eval_, run = (place.ravel() for place in np.indices(values.shape))
+    dimension = metric.removeprefix("rubric:")
+    figures = {"pass_rate": values.ravel()}
+    if dimension != metric:
+        figures = {"judging": 1, "dimension": dimension, "score": values.ravel()}
+    iteration = pl.format("iteration-{}", pl.Series(data_set))
+    return pl.select(
+        iteration=iteration,
+        eval_id=pl.Series(eval_ + 1).cast(pl.String),
+        configuration=pl.Series(np.array(["with_skill", "without_skill"])[side]),
+        run_number=pl.Series(run + 1),
+    ).with_columns(**{name: pl.lit(value) for name, value in figures.items()})

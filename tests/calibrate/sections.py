@@ -1,0 +1,181 @@
+"""The tables of the page, each with what it shows and what is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .bounds import CLAIMS, COVERAGE, POWER
+from .lookup import Found
+from .markdown import NOTHING, by_n_and_k, percent, table
+from .measure import OURS, PEERS, THESE, Measured
+from .scenarios import EFFECTS, FALSE, KS, METRICS, NS, SIZES
+
+COVERED = {
+    "medium": "Plain evals, medium effect",
+    "A/A": "Plain evals, no effect (A/A)",
+    "ceiling": "Easy evals, an effect",
+    "ceiling A/A": "Easy evals, no effect (A/A)",
+    "one check": "Evals of one check, an effect",
+    "one check A/A": "Evals of one check, no effect (A/A)",
+}
+
+
+def coverage(found: Found) -> Iterator[str]:
+    """How many intervals hold what they are about."""
+    yield f"""
+## Coverage
+
+How many of the 95 % intervals hold the true difference that they are about. Wanted: {COVERAGE}.
+An interval for these evals needs two runs a side, one for tasks like these six evals. In
+brackets, if any: data sets without an interval, because no noise was seen.
+
+Over easy evals true effects are skewed: most evals have little to gain, a few have much. A t
+interval over few such evals is too narrow, whoever works it out. With three runs a side and few
+evals, the degrees of freedom are estimated from little, and the interval for these evals is too
+wide rather than too narrow.
+"""
+    for scenario, title in COVERED.items():
+        columns = {
+            f"{METRICS[metric]}, {who}": (metric, who)
+            for metric in METRICS
+            if found.has(scenario, metric)
+            for who in OURS
+        }
+
+        def cell(n: int, runs: int, of: tuple[str, str], scenario: str = scenario) -> str:
+            metric, who = of
+            one = found.get(scenario, metric, n, runs)[who]
+            if not one.exists:
+                return NOTHING
+            none = f" ({percent(1 - one.exists)} none)" if one.exists < 1 else ""
+            return percent(one.covers(who), COVERAGE) + none
+
+        yield f"### {title}"
+        yield by_n_and_k(columns, cell)
+
+
+def false_verdicts(found: Found) -> Iterator[str]:
+    """How many verdicts see a difference where there is none."""
+    yield f"""
+## False verdicts
+
+How many verdicts are `helps` or `hurts` though there is no difference. Wanted: {CLAIMS} (5 %,
+and 1 % for the simulation). 0.0 stands where `too few runs` or `too few evals` is all that can
+be said; a low figure where exact p-values are coarse.
+"""
+
+    def cell(n: int, runs: int, of: tuple[str, str, str]) -> str:
+        scenario, metric, who = of
+        return percent(found.get(scenario, metric, n, runs)[who].claims, CLAIMS)
+
+    for metric, name in METRICS.items():
+        columns = {
+            f"{who}, {scenario}": (scenario, metric, who)
+            for scenario in FALSE
+            if found.has(scenario, metric)
+            for who in OURS
+            if (scenario, who) != ("A/A over tasks", THESE)
+        }
+        yield f"### {name.capitalize()}"
+        yield by_n_and_k(columns, cell)
+
+
+def power(found: Found) -> Iterator[str]:
+    """How many verdicts find an effect."""
+    yield """
+## Power
+
+How many verdicts are `helps` where the skill helps on average; in brackets those that say
+`hurts`, if any: on few evals the true difference is now and then below 0, so most are right.
+"""
+
+    def cell(n: int, runs: int, of: tuple[str, str, str]) -> str:
+        size, metric, who = of
+        one = found.get(size, metric, n, runs)[who]
+        hurts = f" ({percent(one.worse)} `hurts`)" if one.worse else ""
+        return percent(one.better) + hurts
+
+    for metric, name in METRICS.items():
+        effects = dict(zip(SIZES, EFFECTS[metric], strict=True))
+        columns = {
+            f"{who}, {effects[size]:g}": (size, metric, who) for who in OURS for size in SIZES
+        }
+        yield f"### {name.capitalize()}"
+        yield by_n_and_k(columns, cell)
+
+
+def smallest(found: Found) -> Iterator[str]:
+    """Whether the smallest detectable effect is detected."""
+    yield f"""
+## The smallest detectable effect
+
+`mde` promises that an effect of its size is found in 80 of 100 data sets. `deltas` estimates it
+from the noise of each data set, so it varies. Here the effect is what it would be if the
+variances were known: on these evals for each data set from its own evals' run noise, on tasks
+like these once for all. Beside it stands the mean of what `deltas` printed. Wanted at n = 8,
+K = 3: {POWER}; exact tests are a little less powerful than the t tests that the figure is about.
+"""
+    rows = [
+        [METRICS[metric], who, str(n), str(runs), *_smallest(found, metric, who, n, runs)]
+        for metric in METRICS
+        for who in OURS
+        for n in NS
+        for runs in KS
+        if found.get(f"smallest on {who}", metric, n, runs)
+    ]
+    yield table(["metric", "about", "n", "K", "effect", "mean `mde`", "`helps`"], rows, texts=2)
+
+
+def _smallest(found: Found, metric: str, who: str, n: int, runs: int) -> list[str]:
+    one = found.get(f"smallest on {who}", metric, n, runs)[who]
+    wanted = POWER if (n, runs) == (8, 3) else None
+    return [f"{one.truth:.3f}", f"{one.detectable:.3f}", percent(one.better, wanted)]
+
+
+def others(found: Found) -> Iterator[str]:
+    """Other methods on the same data."""
+    absent = "" if found.answered("evalstats") else " Here it is **not installed**."
+    yield f"""
+## Beside other methods
+
+On the same data:
+
+- **pooled Welch**: Welch's t interval over runs, as if all were of one eval;
+- **bootstrap**: the percentile bootstrap over evals, 2,000 resamplings;
+- **t gate**: the paired t interval over evals, and a claim wherever it excludes 0;
+- **evalstats**: the package of that name as it comes, told the scale; its claims are what it calls
+  significant. It answers from 15 evals on, and is asked about 1,000 data sets a cell.{absent}
+"""
+    columns = {f"`deltas`, {who}": who for who in OURS} | {who: who for who in PEERS}
+    for metric, name in METRICS.items():
+        yield f"### Coverage, {name}"
+        yield (
+            "Plain evals, medium effect. The others do not say which difference they are about:\n"
+            "first how many intervals hold that of these evals, then that of tasks like these."
+        )
+
+        def covers(n: int, runs: int, who: str, metric: str = metric) -> str:
+            one = found.get("medium", metric, n, runs).get(who)
+            return " / ".join(percent(share, COVERAGE) for share in _covers(one, who)) or NOTHING
+
+        yield by_n_and_k(columns, covers)
+    for metric, name in METRICS.items():
+        yield f"### False verdicts, {name}"
+        yield (
+            "First under A/A, then under A/A over tasks, where a claim about these evals can be\n"
+            "true and is not counted."
+        )
+
+        def claims(n: int, runs: int, who: str, metric: str = metric) -> str:
+            names = FALSE[:1] if who == THESE else FALSE[:2]
+            each = [found.get(name, metric, n, runs).get(who) for name in names]
+            return " / ".join(percent(one.claims, CLAIMS) for one in each if one) or NOTHING
+
+        yield by_n_and_k(columns, claims)
+
+
+def _covers(one: Measured | None, who: str) -> list[float]:
+    """Coverage of what our interval is about; of both where a peer does not say."""
+    if one is None or not one.exists:
+        return []
+    return [one.covers(who)] if who in OURS else [one.covers_these, one.covers_tasks]

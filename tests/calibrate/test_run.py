@@ -1,0 +1,12 @@
+from tests.calibrate.measure import measure
+from tests.calibrate.run import run
+from tests.calibrate.scenarios import cells
+
+
+def test_neither_processes_nor_their_order_make_a_difference():
+    few = [cell for cell in cells() if (cell.n, cell.runs) in ((3, 3), (8, 1))][:4]
+    found = run(few, 20, 1, jobs=2)
+    assert list(found) == few
+    for cell in few[1::2]:
+        assert cell.scenario.data_sets(20) == (50 if cell.scenario.truth == 0 else 20)
+        assert repr(found[cell]) == repr(measure(cell, cell.scenario.data_sets(20), 1))
