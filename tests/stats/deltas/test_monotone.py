@@ -16,6 +16,8 @@ Side = tuple[float, ...]
 Eval = tuple[Side, Side]
 """The pass rates of an eval's runs, with the skill and without."""
 
+NEAR = 0.2
+
 SCOPES = pytest.mark.parametrize("scope", ["suite", "population"])
 
 
@@ -61,12 +63,16 @@ def turned(evals: Sequence[Eval]) -> list[Eval]:
 
 
 def never_weaker(before: Sequence[Eval], after: Sequence[Eval], scope: str) -> None:
-    """Neither `helps` nor, with the sides exchanged, `hurts` is lost from before to after."""
+    """Neither `helps` nor, with the sides exchanged, `hurts` is lost from before to after.
+
+    And a p that comes near a verdict stays near it; one far from it may come and go.
+    """
     found = answers(before, after, turned(before), turned(after), scope=scope)
     for then, now, word in ((*found[:2], "helps"), (*found[2:], "hurts")):
         assert then["verdict"] != word or now["verdict"] == word, (then["reason"], now["reason"])
-        if then["p"] is not None and (then["estimate"] > 0) == (word == "helps"):
-            assert now["p"] <= max(then["p"], 0.2) + 1e-9
+        towards = then["estimate"] is not None and (then["estimate"] > 0) == (word == "helps")
+        if towards and then["p"] is not None and then["p"] <= NEAR:
+            assert now["p"] <= NEAR + 1e-9
 
 
 @SCOPES
