@@ -8,7 +8,7 @@ what the skill changes; export what you found::
     ws = sen.load("my-skill-workspace")
     ws.runs, ws.expectations, ws.rubric_scores, ws.problems
     sen.stats.deltas(ws)
-    sen.charts.deltas(ws)
+    sen.charts.forest(ws)
     sen.report.write_report(ws, "report")
 
 Nothing heavy is imported before it is used.

@@ -134,7 +134,7 @@ def _next_steps(frames: dict[str, pl.DataFrame]) -> list[tuple[str, str]]:
         steps.append(("ws.runs", f"{counted(waiting, 'run')} {has} no grading: {enter} no rate"))
     sides = set(runs["configuration"]) - {UNSTATED}
     if len(sides) > 1:
-        steps.append(("sen.charts.deltas(ws)", "what the skill changes, eval by eval"))
+        steps.append(("sen.charts.forest(ws)", "what the skill changes, and how sure that is"))
     elif runs.height:
         all_of = f"every run is of {sides.pop()}" if sides else "no run names its configuration"
         steps.append(("ws.runs", f"{all_of}: without a baseline nothing can be compared"))
@@ -147,8 +147,8 @@ def _next_steps(frames: dict[str, pl.DataFrame]) -> list[tuple[str, str]]:
 
 
 _STEPS = (
-    ("rubric_scores", "sen.charts.rubric_dimensions(ws)", "how the rubric's dimensions vary"),
-    ("expectations", "sen.charts.expectation_matrix(ws)", "which expectations tell something"),
+    ("rubric_scores", "sen.charts.variance_components(ws)", "which dimensions vary, and why"),
+    ("expectations", "sen.charts.discrimination(ws)", "which expectations tell something"),
     ("stated", "sen.stats.audit(ws)", "whether benchmark.json says what its runs give"),
 )
 """A table, what to look at where it has rows, and why."""

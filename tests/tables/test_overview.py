@@ -110,7 +110,7 @@ class TestNextSteps:
         assert ("ws.runs", why) in facts.next_steps
 
     def test_two_sides_can_be_compared(self, tmp_path):
-        assert codes(overview(load(tmp_path, two_sides())))[0] == "sen.charts.deltas(ws)"
+        assert codes(overview(load(tmp_path, two_sides())))[0] == "sen.charts.forest(ws)"
 
     def test_one_side_cannot(self, tmp_path):
         facts = overview(load(tmp_path, {f"{RUN}/grading.json": graded("p")}))

@@ -126,7 +126,7 @@ class TestTheBundledWorkspace:
 
     def test_it_says_what_can_be_asked_for(self, page):
         assert ("code", "ws.rubric_scores") in page.texts
-        assert ("code", "sen.charts.deltas(ws)") in page.texts
+        assert ("code", "sen.charts.forest(ws)") in page.texts
         assert ("code", "ws.triggers") not in page.texts
 
 
