@@ -66,7 +66,7 @@ def _overview(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
     )
     yield Table(
         "Pass rate: means over runs (n = runs); delta paired by eval (n = evals)",
-        ("Workspace", "Skill", "Iteration", "Compared", "Baseline", "Delta"),
+        ("Workspace", "Skill", "Iteration", "Compared", "Baseline", "Delta", "These evals"),
         tuple(_line(one.measured) for one in every),
         labels=3,
     )
@@ -87,6 +87,7 @@ def _line(measured: Measured) -> tuple[Cell, ...]:
             difference(measured.delta(compared or "", HEADLINE), HEADLINE),
             measured.delta(compared or "", HEADLINE, "n_evals"),
         ),
+        measured.delta(compared or "", HEADLINE, "verdict") or MISSING,
     )
 
 

@@ -111,13 +111,24 @@ def test_the_verdict_stands_first_and_says_what_it_rests_on():
 def test_intervals_and_verdicts_stand_beside_every_delta():
     rows = balanced()
     ws = workspace(runs=rows, rubric_scores=[score(row, "clarity", 4) for row in rows])
-    header, *rows = rows_of(markdown(ws), "Deltas with 95% intervals")
-    assert header[1:5] == ["Delta", "These evals", "p", "Verdict"]
+    header, *rows = rows_of(markdown(ws), "These evals: another run")
+    assert header == ["Metric", "Delta", "95% interval", "p", "Verdict"]
     assert [row[0] for row in rows] == ["Pass rate", "Time", "Tokens", "clarity"]
     (own,) = stats.deltas(ws).to_dicts()
     low, high = f"{own['low'] * 100:+.1f} pp", f"{own['high'] * 100:+.1f} pp"
     assert rows[0][2] == f"{low} to {high}".replace("-", "−")
     assert rows[0][4] == own["verdict"]
+    assert "Of tasks like these nothing can be claimed: that takes at least 6 evals." in markdown(
+        ws
+    )
+    many = [
+        row | {"eval_id": f"{row['eval_id']}-{more}", "eval_name": f"{row['eval_name']} {more}"}
+        for row in balanced()
+        for more in range(4)
+    ]
+    _, first, *_ = rows_of(markdown(workspace(runs=many)), "Tasks like these: other evals")
+    (like,) = stats.deltas(workspace(runs=many), scope="population").to_dicts()
+    assert first[-1] == like["verdict"]
 
 
 def judged(judgings=2):
@@ -358,6 +369,7 @@ def test_several_iterations_stand_side_by_side_first():
         "with_skill 81.3% (n = 4)",
         "without_skill 43.8% (n = 4)",
         "+37.5 pp (n = 2)",
+        "too few runs",
     ]
 
 

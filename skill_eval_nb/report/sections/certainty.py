@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from ... import charts
+from ...stats.deltas.comparison import FEWEST
 from ...stats.phrases import chance
 from ..content import Cell, Paragraph, Part, Picture, Section, Table, section
 from ..measured import DIMENSION, HEADLINE, Measured, Row
@@ -17,7 +18,10 @@ EXACT = (
     "signs of the evals' deltas."
 )
 ADJUSTED = " That of a rubric dimension allows for their number (Benjamini and Hochberg)."
-HEADER = ("Delta", "These evals", "p", "Verdict", "Tasks like these", "p", "Verdict")
+HEADER = ("Delta", "95% interval", "p", "Verdict")
+TOO_FEW = "too few evals"
+Key = tuple[str, str]
+"""A compared configuration, and a metric."""
 
 
 def section_of(measured: Measured) -> Section:
@@ -36,20 +40,17 @@ def _parts(measured: Measured) -> Iterator[Part]:
         return
     yield Picture(
         "The delta of the pass rate with its intervals, over all evals and for each of them. "
-        "The table below has the figures.",
+        "The tables below have the figures.",
         partial(charts.forest, measured.ws, HEADLINE),
     )
-    several = len(measured.compared) > 1
-    yield Table(
-        "Deltas with 95% intervals. These evals: another run would come out differently; "
-        "tasks like these: other evals would have been asked, too",
-        ("Metric", *(["Compared"] if several else []), *HEADER),
-        tuple(
-            (_called(metric), *([line(name)] if several else []), *_cells(measured, name, metric))
-            for name, metric in known
-        ),
-        labels=1 + several,
-    )
+    yield _table("These evals: another run would come out differently", measured, known, own=True)
+    if any(measured.beyond[one]["verdict"] != TOO_FEW for one in known):
+        told = "Tasks like these: other evals would have been asked, too"
+        yield _table(told, measured, known, own=False)
+    else:
+        yield Paragraph(
+            f"Of tasks like these nothing can be claimed: that takes at least {FEWEST} evals."
+        )
     yield Paragraph(EXACT + (ADJUSTED if measured.dimensions else ""))
     yield from _detectable(measured)
 
@@ -59,18 +60,28 @@ def _called(metric: str) -> str:
     return line(name) if name != metric else metric_name(metric)
 
 
-def _cells(measured: Measured, name: str, metric: str) -> tuple[Cell, ...]:
-    own, like = measured.deltas[name, metric], measured.beyond[name, metric]
-    return (difference(own["estimate"], metric), *_answer(own, metric), *_answer(like, metric))
+def _table(told: str, measured: Measured, known: Sequence[Key], *, own: bool) -> Table:
+    """The deltas of one scope, with their 95% intervals, p and verdicts."""
+    several = len(measured.compared) > 1
+    rows = measured.deltas if own else measured.beyond
+    return Table(
+        told,
+        ("Metric", *(["Compared"] if several else []), *HEADER),
+        tuple(
+            (_called(metric), *([line(name)] if several else []), *_cells(rows[name, metric]))
+            for name, metric in known
+        ),
+        labels=1 + several,
+    )
 
 
-def _answer(row: Row, metric: str) -> tuple[str, str, str]:
-    """The interval, p and the verdict of one scope."""
-    low, high = (difference(row[end], metric) for end in ("low", "high"))
+def _cells(row: Row) -> tuple[Cell, ...]:
+    metric = row["metric"]
+    delta, low, high = (difference(row[end], metric) for end in ("estimate", "low", "high"))
     interval = MISSING if row["low"] is None else f"{low} to {high}"
     p = row.get("p_adjusted", row["p"])
-    p = MISSING if p is None else chance(p).removeprefix("= ")
-    return interval, p, row["verdict"] or MISSING
+    shown = MISSING if p is None else chance(p).removeprefix("= ")
+    return delta, interval, shown, row["verdict"] or MISSING
 
 
 def _detectable(measured: Measured) -> Iterator[Part]:
