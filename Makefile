@@ -6,6 +6,9 @@ BIN         := .venv/bin
 # The tests of a file share a JupyterLab, a browser or a wheel: they go to one worker.
 PYTEST_ARGS ?= --numprocesses=logical --maxprocesses=4 --dist=loadfile
 
+# A tool of others that ours is compared with: beside the .venv, not in it.
+BESIDE      := $(BIN)/uv run --quiet --no-project --python $(BIN)/python --with evalstats==0.3.3 python
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test lab check fix bench calibrate constraints
 
@@ -39,8 +42,8 @@ bench: .venv/installed ## measure loading against plain reading, json and DuckDB
 	$(BIN)/python -m tests.bench.statistics
 
 calibrate: .venv/installed ## simulate whether the verdicts hold up, for skill_eval_nb/stats/CALIBRATION.md
-	$(BIN)/uv run --no-project --python $(BIN)/python --with evalstats==0.3.3 \
-	  python -m tests.calibrate || $(BIN)/python -m tests.calibrate
+	@if $(BESIDE) -c "import evalstats"; then $(BESIDE) -m tests.calibrate; \
+	  else echo "evalstats cannot be had here: without it."; $(BIN)/python -m tests.calibrate; fi
 
 constraints: .venv/installed ## resolve constraints.txt anew from pyproject.toml
 	$(BIN)/uv pip compile --quiet --upgrade --universal --all-extras --group dev \
