@@ -39,7 +39,8 @@ class Paid:
         if self.column == "price_usd":
             return f"${value:,.2f}"
         if self.column == "calls":
-            return f"{value:,.0f}{TIE}{self.axis.partition(' a side')[0]}"
+            what = self.axis.partition(" a side")[0]
+            return count(1, "run") if (value, what) == (1, "runs") else f"{value:,.0f}{TIE}{what}"
         for unit, size in (("h", HOUR), ("min", MINUTE)):
             if value >= LONG * size:
                 return f"{value / size:,.1f}".removesuffix(".0") + f"{TIE}{unit}"
@@ -135,7 +136,8 @@ def title(rows: Rows, sharp: Sharpness, cost: Paid) -> str:
 def _behind(rows: Rows) -> str:
     """Who is planned for, and from how many evals and runs."""
     base = rows[0]
-    who = [brief(base["configuration"])] if base["configuration"] else []
+    measured = base["configuration"] or base["baseline"]
+    who = [brief(base["configuration"])] if measured else []
     if base["baseline"]:
         who[0] += f" against {brief(base['baseline'])}"
     run = next((row for row in rows if row["changed"] == AS_IT_WAS), base)

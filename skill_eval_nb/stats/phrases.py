@@ -69,6 +69,7 @@ def amount(value: float, metric: str) -> str:
     >>> amount(0.25, "pass_rate"), amount(-42.0, "time_seconds"), amount(0.0, "cost_usd")
     ('+25 pp', '-42 s', '$0')
     """
+    value = 0.0 if abs(value) < NOTHING else value
     sign = "+" if value > 0 else "-" if value < 0 else ""
     if UNITS[metric] == "rate":
         return f"{sign}{figure(100 * abs(value))} pp"

@@ -75,7 +75,7 @@ def measured(
     if n_sides == 1:
         return [_of_mean(cell, side, scope) for cell, side in known.items()]
     compared: dict[Keys, tuple[str | None, str | None]] = {
-        (*group, one or other): (other if one else None, why)
+        (*group, other if one is None else one): (None if one is None else other, why)
         for *group, one, other, why in sides(runs, baseline).iter_rows()
     }
     bases: list[Basis] = []

@@ -99,3 +99,11 @@ def test_costs_are_the_means_of_the_runs_on_both_sides() -> None:
     assert [basis.keys[3] for basis in own] == ["with_skill", "without_skill"]
     assert [basis.seconds for basis in own] == [None, 5.0]
     assert both.baseline_mean == pytest.approx(np.mean([row["pass_rate"] for row in rows]))
+
+
+def test_a_configuration_without_a_name_is_compared_all_the_same() -> None:
+    table = two_sides(1, 8, 3, 2, effect=1.0)
+    renamed = table.with_columns(pl.col("configuration").replace("with_skill", ""))
+    (named,), (nameless,) = bases(table), bases(renamed)
+    assert nameless.keys[3:5] == ("", "without_skill")
+    assert nameless.variances == named.variances

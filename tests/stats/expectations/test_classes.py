@@ -1,0 +1,250 @@
+"""The class of an expectation from its figures alone, and the sentence that says why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from skill_eval_nb.stats.expectations.classes import (
+    CLASSES,
+    SAID,
+    class_of,
+    reason,
+    repeats_needed,
+)
+from tests.stats.made import Row
+
+COUNTS = ("n_passed", "n_failed", "n_passed_baseline", "n_failed_baseline")
+FLOATS = (
+    *("estimate", "surplus", "apart", "p", "p_adjusted", "least_p"),
+    *("flakiness", "baseline_flakiness"),
+)
+TYPES = (
+    dict.fromkeys(("configuration", "baseline"), pl.String)
+    | dict.fromkeys((*COUNTS, "repeats", "n_evals"), pl.Int64)
+    | dict.fromkeys(FLOATS, pl.Float64)
+)
+
+
+def figures(*counts: int, **more: Any) -> Row:
+    """Passed and failed runs of one eval, then those of the baseline; nothing else known."""
+    known = dict(zip(COUNTS, counts, strict=True)) | {"n_evals": 1, "repeats": sum(counts) - 1}
+    sides = {"configuration": "with_skill", "baseline": "without_skill"}
+    return dict.fromkeys(TYPES) | sides | known | more
+
+
+def class_at(row: Row, level: float = 0.95) -> str:
+    return pl.DataFrame([row], TYPES).select(class_of(level)).item()
+
+
+def said(row: Row, level: float = 0.95) -> str:
+    return reason(row | {"class": class_at(row, level)}, level)
+
+
+BETTER: Row = {"estimate": 1.0, "surplus": 2.0, "apart": 1.0, "p": 0.01, "p_adjusted": 0.05}
+WORSE: Row = BETTER | {"estimate": -1.0, "surplus": -2.0}
+STEADY: Row = {"flakiness": 0.0, "baseline_flakiness": 0.0, "apart": 0.0, "estimate": 0.0, "p": 1.0}
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99, 0.999])
+def test_as_many_repeats_as_a_coin_needs(level: float) -> None:
+    needed = repeats_needed(level)
+    same = stats.binom.pmf(needed, needed, 0.5)
+    assert same <= 1 - level + 1e-12 < 2 * same + 2e-12
+
+
+def test_a_difference_is_proven_up_to_alpha_and_not_beyond() -> None:
+    assert class_at(figures(4, 0, 0, 4, **BETTER)) == "separates"
+    assert class_at(figures(0, 4, 4, 0, **WORSE)) == "hurts"
+    for proven in (BETTER, WORSE):
+        beyond = proven | {"p_adjusted": 0.0501}
+        assert class_at(figures(3, 1, 1, 3, **beyond)) not in ("separates", "hurts")
+
+
+def test_a_difference_and_a_surplus_that_disagree_prove_nothing() -> None:
+    for estimate, surplus in ((1.0, -1.0), (-1.0, 1.0), (0.0, 1.0), (1.0, 0.0)):
+        row = figures(3, 1, 1, 3, **BETTER | {"estimate": estimate, "surplus": surplus})
+        assert class_at(row) == "too little data"
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ((3, 0, 3, 0), "always passes"),
+        ((0, 3, 0, 3), "always fails"),
+        ((2, 0, 9, 0), "too little data"),
+        ((0, 9, 0, 2), "too little data"),
+        ((0, 0, 0, 0), "too little data"),
+    ],
+)
+def test_always_takes_three_runs_a_side(counts: tuple[int, ...], expected: str) -> None:
+    assert class_at(figures(*counts, **STEADY)) == expected
+
+
+@pytest.mark.parametrize("runs", [5, 6])
+def test_on_one_side_alone_always_takes_six_runs(runs: int) -> None:
+    row = figures(runs, 0, 0, 0, baseline=None)
+    assert class_at(row) == ("always passes" if runs == 6 else "too little data")
+
+
+def test_verdicts_that_never_differ_inside_an_eval_depend_on_the_eval() -> None:
+    assert class_at(figures(4, 2, 4, 2, repeats=5, **STEADY)) == "depends on the eval"
+    assert class_at(figures(4, 2, 4, 2, repeats=4, **STEADY)) == "too little data"
+    apart = STEADY | {"apart": 0.1}
+    assert class_at(figures(4, 2, 4, 2, repeats=5, **apart)) == "too little data"
+
+
+def test_on_one_side_alone_single_runs_cannot_show_that_an_eval_is_steady() -> None:
+    alone: Row = {"baseline": None, "repeats": 9}
+    assert class_at(figures(4, 5, 0, 0, **alone)) == "too little data"
+    assert class_at(figures(4, 5, 0, 0, flakiness=0.0, **alone)) == "depends on the eval"
+
+
+def test_flaky_where_runs_differ_by_more_than_sides() -> None:
+    """Flakinesses with the mean .11 and .09, against a quarter of the mean square .4."""
+    for flakiness, expected in ((0.12, "flaky"), (0.08, "too little data")):
+        more = {"flakiness": flakiness, "baseline_flakiness": 0.1, "apart": 0.4, "p": 0.5}
+        assert class_at(figures(4, 2, 2, 4, **more)) == expected
+    surely = {"flakiness": 0.2, "baseline_flakiness": 0.1, "apart": 0.4, "p": 0.04}
+    assert class_at(figures(4, 2, 2, 4, **surely)) == "too little data"
+
+
+maybe = st.none() | st.floats(0, 1)
+signed = st.none() | st.floats(-1, 1)
+
+
+@given(
+    st.tuples(*[st.integers(0, 8)] * 4),
+    st.fixed_dictionaries(dict.fromkeys(FLOATS, maybe) | {"estimate": signed, "surplus": signed}),
+    st.sampled_from(["without_skill", None]),
+    st.sampled_from([0.5, 0.95, 0.999]),
+)
+def test_any_figures_have_a_class(
+    counts: tuple[int, ...], more: Row, baseline: str | None, level: float
+) -> None:
+    row = figures(*counts, **more, baseline=baseline)
+    found = class_at(row, level)
+    assert found in CLASSES
+    if found in ("separates", "hurts"):
+        assert row["p_adjusted"] <= 1 - level + 1e-8
+        assert (row["estimate"] > 0) == (row["surplus"] > 0) == (found == "separates")
+    if found == "always passes":
+        assert (row["n_failed"], row["n_failed_baseline"]) == (0, 0)
+    if found == "always fails":
+        assert (row["n_passed"], row["n_passed_baseline"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [
+        (
+            figures(4, 0, 0, 4, **BETTER | {"p": 0.0286, "p_adjusted": 0.0286}),
+            (
+                "It passed in 4 of 4 runs of with_skill and 0 of 4 runs of without_skill, +1: "
+                "exact p = 0.0286."
+            ),
+        ),
+        (
+            figures(0, 4, 4, 0, **WORSE),
+            (
+                "It passed in 0 of 4 runs of with_skill and 4 of 4 runs of without_skill, -1: "
+                "exact p = 0.01, adjusted 0.05."
+            ),
+        ),
+        (
+            figures(3, 0, 3, 0, **STEADY, p_adjusted=1.0),
+            (
+                "It passed in 3 of 3 runs of with_skill and 3 of 3 runs of without_skill: "
+                "it does not tell the sides apart."
+            ),
+        ),
+        (
+            figures(0, 6, 0, 0, baseline=None),
+            "It passed in 0 of 6 runs of with_skill.",
+        ),
+        (
+            figures(4, 2, 4, 2, **STEADY, p_adjusted=1.0),
+            (
+                "It passed in 4 of 6 runs of with_skill and 4 of 6 runs of without_skill: "
+                "always in some evals and never in others, alike."
+            ),
+        ),
+        (
+            figures(1, 1, 2, 0, flakiness=0.25, apart=0.25, p=1.0, p_adjusted=1.0),
+            (
+                "It passed in 1 of 2 runs of with_skill and 2 of 2 runs of without_skill: runs of "
+                "the same eval and configuration differ more than the two sides do (exact p = 1)."
+            ),
+        ),
+        (
+            figures(1, 1, 0, 0, baseline=None, flakiness=0.25),
+            (
+                "It passed in 1 of 2 runs of with_skill: runs of the same eval and configuration "
+                "differ."
+            ),
+        ),
+        (figures(0, 0, 0, 0), "It was scored in no run: no run of with_skill was scored."),
+        (
+            figures(2, 1, 0, 0),
+            "It passed in 2 of 3 runs of with_skill: no run of without_skill was scored.",
+        ),
+        (
+            figures(1, 0, 0, 0, baseline=None),
+            "It passed in 1 of 1 run of with_skill: it takes 6 runs to say that it always does.",
+        ),
+        (
+            figures(0, 2, 0, 2),
+            (
+                "It passed in 0 of 2 runs of with_skill and 0 of 2 runs of without_skill: "
+                "it takes 3 runs a side to say that it never does."
+            ),
+        ),
+        (
+            figures(2, 1, 0, 0, baseline=None),
+            (
+                "It passed in 2 of 3 runs of with_skill: too few runs of the same eval to tell "
+                "chance from the eval."
+            ),
+        ),
+        (
+            figures(1, 0, 0, 1, n_evals=0),
+            (
+                "It passed in 1 of 1 run of with_skill and 0 of 1 run of without_skill: "
+                "in no eval on both sides."
+            ),
+        ),
+        (
+            figures(3, 0, 0, 3, estimate=1.0, apart=1.0, p=0.1, p_adjusted=0.1, least_p=0.1),
+            (
+                "It passed in 3 of 3 runs of with_skill and 0 of 3 runs of without_skill: +1, but "
+                "with so few runs the smallest p is 0.1."
+            ),
+        ),
+        (
+            figures(3, 2, 1, 4, estimate=0.4, apart=1.0, p=0.5, p_adjusted=0.5, least_p=0.01),
+            (
+                "It passed in 3 of 5 runs of with_skill and 1 of 5 runs of without_skill: +0.4, "
+                "no more than chance (exact p = 0.5)."
+            ),
+        ),
+    ],
+)
+def test_the_reason_of_each_class(row: Row, sentence: str) -> None:
+    assert said(row) == sentence
+
+
+def test_a_reason_reads_no_more_than_it_says_it_does() -> None:
+    row = figures(3, 2, 1, 4, **BETTER) | {"class": "separates"}
+    assert reason({name: row[name] for name in SAID}, 0.95) == reason(row, 0.95)
+
+
+def test_names_in_a_reason_are_cut_and_stay_on_a_line() -> None:
+    row = figures(4, 0, 0, 4, **BETTER) | {"configuration": "new\n\u202eskill " + "long " * 99}
+    assert said(row).startswith("It passed in 4 of 4 runs of new skill long long")
+    assert said(row).isprintable()
+    assert len(said(row)) < 200

@@ -1,0 +1,113 @@
+"""Runs and evals that enter no comparison, and runs that stand out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from skill_eval_nb.stats.notes.note import Note
+from skill_eval_nb.stats.notes.on_runs import LOST, left_out, run_name, standing_out, unpaired
+from tests.stats.made import Row
+from tests.stats.notes.worlds import pair, world
+
+
+def notes_of(maker: Callable, runs: list[Row], baseline: str | None = None) -> list[Note]:
+    return list(maker(world(runs), baseline, 0.95))
+
+
+def times(*seconds: float, **more: object) -> list[Row]:
+    return [{"time_seconds": float(value), **more} for value in seconds]
+
+
+INCOMPLETE = [
+    *pair(1.0, 0.5),
+    *pair(1.0, None, eval_id="2")[:3],
+    *(row | {"status": "errored"} for row in pair(1.0, None, eval_id="2")[3:]),
+    {"configuration": "with_skill", "eval_id": "3", "pass_rate": 1.0, "status": "gated"},
+]
+
+
+def test_runs_without_figures() -> None:
+    (note,) = notes_of(left_out, INCOMPLETE)
+    assert note.text == (
+        "Not in every figure: of 13 runs 3 errored (2 without_skill run 1, 2 without_skill run 2 "
+        "and 2 without_skill run 3); 1 without rubric scores, as a critical check failed "
+        "(3 with_skill run 1)."
+    )
+    assert note.numbers == {"n_runs": 13, "n_errored": 3, "n_gated": 1}
+    assert (len(note.runs), note.evals) == (4, ("2", "3"))
+
+
+@pytest.mark.parametrize("status", LOST)
+def test_each_way_to_lack_figures_is_told_and_the_worst_first(status: str) -> None:
+    runs = [{"status": status}, {"status": "errored", "eval_id": "2"}, {"status": "graded"}]
+    (note,) = notes_of(left_out, runs)
+    assert LOST[status] in note.text
+    assert note.text.index("errored") <= note.text.index(LOST[status])
+    assert sum(note.numbers.values()) == 3 + 2
+
+
+def test_each_iteration_counts_its_own_runs() -> None:
+    runs = [{"status": "errored", "iteration": name} for name in ("a", "a", "b")]
+    found = {note.group[2]: note.numbers for note in notes_of(left_out, [*runs, {}])}
+    assert found == {"a": {"n_runs": 2, "n_errored": 2}, "b": {"n_runs": 1, "n_errored": 1}}
+
+
+def test_evals_without_a_side() -> None:
+    (note,) = notes_of(unpaired, INCOMPLETE)
+    assert note.evals == ("2", "3")
+    assert note.text == (
+        "2 of 3 evals cannot be compared, with_skill against without_skill: ‘2’ (no run of "
+        "without_skill has a pass_rate) and ‘3’ (no run of without_skill). Run what is missing."
+    )
+    assert note.numbers == {"n_unpaired": 2, "n_evals": 3}
+
+
+def test_where_nothing_can_be_compared_no_eval_is_called_unpaired() -> None:
+    assert notes_of(unpaired, pair(1.0, 0.5)) == []
+    assert notes_of(unpaired, pair(1.0, 0.5)[:3]) == []
+
+
+def test_a_run_that_stands_out() -> None:
+    """Modified z by hand: 0.6745 (400 - 45.5) / 3, the median deviation."""
+    (note,) = notes_of(standing_out, times(*range(40, 51), 400))
+    assert note.runs == ("1 with_skill run 12",)
+    z = 0.6745 * 354.5 / np.median(np.abs(np.array([*range(40, 51), 400]) - 45.5))
+    assert note.numbers == pytest.approx(
+        {
+            "time_seconds of 1 with_skill run 12": 400,
+            "modified_z of 1 with_skill run 12": z,
+        }
+    )
+    assert note.text == (
+        "Far from the others: 1 with_skill run 12 took 400 s, where 45.5 s is usual (modified z "
+        f"{z:.3g}). Without it the mean of with_skill is 45 s, not 74.6 s."
+    )
+
+
+def test_the_farthest_comes_first_and_only_three_are_told() -> None:
+    far = [200, 400, 300, 250]
+    (note,) = notes_of(standing_out, times(*range(40, 60), *far))
+    assert [name.split()[-1] for name in note.runs] == ["22", "23", "24", "21"]
+    assert note.text.index("400 s") < note.text.index("300 s") < note.text.index("250 s")
+    assert " and 1 more. Without such runs the mean" in note.text
+
+
+def test_a_run_that_stands_out_twice_is_named_once() -> None:
+    runs = [row | {"tokens": int(row["time_seconds"]) * 10} for row in times(*range(40, 51), 400)]
+    (note,) = notes_of(standing_out, runs)
+    assert note.runs == ("1 with_skill run 12",)
+    assert "used 4,000 tokens, where 455 tokens is usual" in note.text
+
+
+def test_nothing_stands_out_of_few_or_equal_runs() -> None:
+    for runs in ([], times(1, 1, 900), times(*[5] * 30), [{"time_seconds": None}] * 12):
+        assert notes_of(standing_out, runs) == []
+
+
+def test_a_name_is_cut_in_a_sentence_and_whole_in_a_list() -> None:
+    row = {"eval_name": "two\nlines " + "x" * 90, "configuration": "a\u202eb", "run_number": 7}
+    assert run_name(row) == f"two lines {'x' * 29}… a b run 7"
+    assert run_name(row, full=True) == f"{row['eval_name']} a\u202eb run 7"

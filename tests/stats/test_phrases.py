@@ -1,0 +1,94 @@
+"""Words around figures: whatever stands in a file, a sentence stays a sentence."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skill_eval_nb.stats.phrases import (
+    amount,
+    brief,
+    chance,
+    count,
+    figure,
+    quoted,
+    signed,
+    sized,
+    some,
+)
+
+figures = st.floats(1e-6, 1e9)
+
+
+@given(st.text(), st.integers(2, 60))
+def test_any_text_becomes_a_part_of_one_line(text: str, most: int) -> None:
+    line = brief(text, most)
+    assert len(line) <= most
+    assert line.isprintable()
+    assert line == " ".join(line.split(" ")).strip()
+    assert "  " not in line
+
+
+@given(st.text(), st.integers(2, 60))
+def test_what_fits_on_a_line_is_left_alone(text: str, most: int) -> None:
+    line = brief(text, most)
+    assert brief(line, most) == line
+    assert line.endswith("…") or line == brief(text, len(text) + 1)
+
+
+def test_what_is_no_text_and_what_is_nothing() -> None:
+    assert (brief(None), brief(12), brief(" \t\n")) == ("None", "12", "")
+    assert quoted("\u202ea\x00b\nc") == "‘a b c’"
+
+
+@pytest.mark.parametrize(("number", "said"), [(0, "0 evals"), (1, "1 eval"), (2, "2 evals")])
+def test_only_one_thing_is_singular(number: int, said: str) -> None:
+    assert count(number, "eval") == said
+
+
+@given(st.lists(st.sampled_from("abcdef"), max_size=9), st.integers(1, 5))
+def test_names_that_are_not_listed_are_counted(names: list[str], most: int) -> None:
+    said = some(names, most)
+    listed, _, last = said.rpartition(" and ")
+    more = last.removesuffix(" more")
+    hidden = int(more) if more != last else 0
+    assert hidden == max(len(names) - most, 0)
+    shown = said if hidden == 0 else listed
+    assert sum(map(shown.replace(" and ", "").count, "abcdef")) == len(names) - hidden
+
+
+@given(figures)
+def test_a_figure_is_true_to_three_digits(value: float) -> None:
+    assert float(figure(value).replace(",", "")) == pytest.approx(value, rel=0.00501)
+    assert figure(-value) == "-" + figure(value)
+
+
+@pytest.mark.parametrize("metric", ["pass_rate", "time_seconds", "tokens", "cost_usd", "steps"])
+@given(figures)
+def test_a_difference_has_its_sign_before_all_else(metric: str, value: float) -> None:
+    more, less = amount(value, metric), amount(-value, metric)
+    assert (more[0], less[0], more[1:]) == ("+", "-", less[1:])
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"), [("pass_rate", "0 pp"), ("time_seconds", "0 s"), ("cost_usd", "$0")]
+)
+def test_what_rounding_leaves_of_no_difference_is_none(metric: str, said: str) -> None:
+    for dust in (0.0, -0.0, 0.1 + 0.2 - 0.3, 0.3 - 0.1 - 0.2):
+        assert amount(dust, metric) == said
+        assert signed(dust) == "0"
+
+
+def test_each_unit_stands_where_it_is_read() -> None:
+    assert sized(90.0, "time_seconds") == "90 s"
+    assert sized(1234.5, "output_chars") == "1,234 characters"
+    assert sized(7.0, "tool_calls") == "7 tool calls"
+    assert amount(-0.5, "cost_usd") == "-$0.5"
+
+
+@given(st.floats(0, 1))
+def test_a_chance_is_never_said_to_be_none(p: float) -> None:
+    sign, number = chance(p).split()
+    assert float(number) > 0
+    assert sign == ("<" if p < 1e-4 else "=")
