@@ -11,6 +11,7 @@ from .cells import CELL_INK, SHARES
 from .layout import HEADING, Row, across, down, inline, tips, words
 from .look import FAINT, SMALL_SIZE, SOFT
 from .scores import WHOLE
+from .text import uncut
 
 if TYPE_CHECKING:
     import altair as alt
@@ -143,7 +144,7 @@ def _texts(
             scores.append({"text": str(score), "x": x + middle, "y": y + SIDE + 9})
             scores.append({"text": str(score), "x": x - 9, "y": y + SIDE - middle})
         firsts.append({"text": panel.across, "x": x + SIDE / 2, "y": y + SIDE + 26})
-        seconds.append({"text": panel.up, "x": x - 26, "y": y + SIDE / 2})
+        seconds.append({"text": uncut(panel.up, SIDE), "x": x - 26, "y": y + SIDE / 2})
     x = across("x", width)
     room = WIDE - LEFT + 14
     quiet: Row = {"align": "center", "small": True, "ink": SOFT}

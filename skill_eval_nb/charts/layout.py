@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .look import GRID, INK, SMALL_SIZE, SOFT, TEXT_SIZE, width_of
 from .metrics import Metric
-from .text import called
+from .text import called, uncut
 
 if TYPE_CHECKING:
     import altair as alt
@@ -115,7 +115,9 @@ def words(
 
     mark: Row = {"align": align, "color": ink, "fontSize": SMALL_SIZE if small else TEXT_SIZE}
     mark |= {"fontWeight": "bold"} if heavy else {}
-    mark |= {"limit": limit} if limit else {}
+    if limit:
+        mark |= {"limit": limit}
+        rows = [row | {field: uncut(str(row[field]), limit)} for row in rows]
     mark |= {"dx": shift} if shift else {}
     kind: Row = {"type": "quantitative", "format": form} if form else {"type": "nominal"}
     return (

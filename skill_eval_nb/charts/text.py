@@ -9,6 +9,8 @@ from functools import lru_cache
 
 TIE = "\xa0"
 """A space at which no line breaks."""
+BROADEST = 20
+"""Pixels that no character of a label is broader than."""
 TOOLTIP = 1000
 """Characters of a text that a tooltip shows."""
 
@@ -90,6 +92,19 @@ def listed(texts: Sequence[str]) -> str:
     """
     *first, last = texts
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def uncut(text: str, pixels: float) -> str:
+    """The text so short that Vega need not cut it, where Vega could not.
+
+    It cuts between 16-bit units, and half of an emoji cannot be drawn.
+
+    >>> uncut("plain, however long", 20), uncut("a\N{PARTY POPPER}b\N{PARTY POPPER}c", 60)
+    ('plain, however long', 'a🎉…')
+    """
+    if all(character <= "\uffff" for character in text):
+        return text
+    return clean(text, max(int(pixels // BROADEST), 1))
 
 
 def breadth(text: str) -> int:

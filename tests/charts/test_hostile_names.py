@@ -42,6 +42,7 @@ def ws_of(eval_name, configuration, dimension, iteration, text):
 @given(names, names, names, names, names)
 @example(*HOSTILE[:5])
 @example(*HOSTILE[3:])
+@example("🎉" * 37, "a" + "🎉" * 30, "𐀀" * 40, "i", "🎉" * 500)
 @example("\x00\ud7ff\ufffe\uffff\x1b[0m", "￼|", "1|.2f", "9" * 5000, "]]>")
 def test_any_name_can_be_drawn(chart, eval_name, configuration, dimension, iteration, text) -> None:
     drawing = spec_of(chart(ws_of(eval_name, configuration, dimension, iteration, text)))

@@ -202,6 +202,7 @@ names = st.text(max_size=40)
 @example(*HOSTILE[:3])
 @example(*HOSTILE[3:6])
 @example("\x00\ud7ff\ufffe\x1b[0m", "1|.2f", "]]>")
+@example("", "@0000000000000000Ø000000𐀀\U00041460\U000e14c6\U000f1819", "")
 def test_any_name_can_be_drawn(judge, other, dimension) -> None:
     rows = [
         row | {"dimension": dimension, "judge_model": {"a": judge, "b": other}[row["judge_model"]]}
