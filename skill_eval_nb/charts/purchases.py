@@ -18,6 +18,8 @@ ONE_MORE = {
     "judgings": "one more judging of each output",
 }
 HOUR, MINUTE = 3600, 60
+CENT = 0.01
+"""US dollars below which a price is told to a hundredth of it."""
 LONG = 2
 """Hours from which an axis, and minutes from which a sentence, is in the larger unit."""
 
@@ -35,9 +37,11 @@ class Paid:
 
         >>> Paid("seconds", "").said(5400).replace("\xa0", " "), Paid("price_usd", "").said(2)
         ('90 min', '$2.00')
+        >>> Paid("price_usd", "").said(0.003)
+        '$0.0030'
         """
         if self.column == "price_usd":
-            return f"${value:,.2f}"
+            return f"${value:,.{4 if 0 < value < CENT else 2}f}"
         if self.column == "calls":
             what = self.axis.partition(" a side")[0]
             return count(1, "run") if (value, what) == (1, "runs") else f"{value:,.0f}{TIE}{what}"

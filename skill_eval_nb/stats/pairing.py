@@ -90,7 +90,7 @@ def sides(runs: pl.DataFrame, baseline: str | None = None, only: str | None = No
     rows: list[tuple[str | None, ...]] = []
     for *group, names in found.group_by(GROUP).agg("configuration").iter_rows():
         chosen, why = choose(names, baseline)
-        others = [only] if only else [name for name in names if name != chosen]
+        others = [only] if only is not None else [name for name in names if name != chosen]
         rows += [(*group, name, chosen, why or None) for name in others]
         if not others:
             rows.append((*group, None, chosen, f"no configuration to compare with {chosen}"))

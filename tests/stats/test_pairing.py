@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.stats.pairing import choose, likeness, pairs, side, sides
 from skill_eval_nb.stats.values import runs_of, values_of
-from tests.stats.made import CONFIGURATIONS, plain, workspace
+from tests.stats.made import CONFIGURATIONS, plain, runs_table, workspace
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,13 @@ def test_every_other_configuration_is_compared_with_the_baseline() -> None:
 def test_a_baseline_alone_has_nothing_to_compare() -> None:
     why = "no configuration to compare with without_skill"
     assert _sides("without_skill") == [(None, "without_skill", why)]
+
+
+def test_a_configuration_named_with_nothing_can_be_the_only_one_compared() -> None:
+    names = ("", "with_skill", "without_skill")
+    runs = runs_of(runs_table({"configuration": name} for name in names))
+    (row,) = sides(runs, "without_skill", only="").to_dicts()
+    assert (row["configuration"], row["baseline"]) == ("", "without_skill")
 
 
 def test_an_unknown_baseline_is_answered_with_those_that_exist() -> None:

@@ -57,11 +57,10 @@ def verdict(
     if which is None:
         return None, f"{says.figures(adjusted)}; neither more nor less of it is better."
     if p is not None and p <= 1 - found.level + NOISE:
-        word = "helps" if says.estimate > 0 and which == "more" else "hurts"
-        word = "helps" if says.estimate < 0 and which == "less" else word
+        gains = says.estimate > 0 if which == "more" else says.estimate < 0
         small = worth is not None and abs(says.estimate) < worth - NOISE
         less = f", which is less than {says.amount(worth or 0)}" if small else ""
-        return word, f"{says.figures(adjusted)}{less}."
+        return "helps" if gains else "hurts", f"{says.figures(adjusted)}{less}."
     if worth is not None and says.reach <= worth + NOISE:
         inside = f"the interval lies within ±{says.amount(worth)}"
         return "no worthwhile difference", f"{says.figures(adjusted)}: {inside}."

@@ -123,10 +123,10 @@ def _missing(row: Mapping[str, Any], level: float, p: str) -> str:
     empty = [
         name
         for name, n in ((row["configuration"], one), (row["baseline"], other))
-        if name and not n
+        if name is not None and not n
     ]
     if empty:
-        return f"no run of {brief(empty[0])} was scored"
+        return f"no run of {brief(empty[0]) or '(no name)'} was scored"
     passed = row["n_passed"] + row["n_passed_baseline"]
     if passed in (0, one + other):
         runs = repeats_needed(level) + 1

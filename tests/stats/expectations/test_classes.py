@@ -190,6 +190,10 @@ def test_any_figures_have_a_class(
         ),
         (figures(0, 0, 0, 0), "It was scored in no run: no run of with_skill was scored."),
         (
+            figures(2, 1, 0, 0, baseline=""),
+            "It passed in 2 of 3 runs of with_skill: no run of (no name) was scored.",
+        ),
+        (
             figures(2, 1, 0, 0),
             "It passed in 2 of 3 runs of with_skill: no run of without_skill was scored.",
         ),
