@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .look import GRID, INK, SMALL_SIZE, SOFT, TEXT_SIZE, width_of
 from .metrics import Metric
-from .text import called, uncut
+from .text import called, is_cuttable, uncut
 
 if TYPE_CHECKING:
     import altair as alt
@@ -72,7 +72,7 @@ def colour(
         title=None,
         symbolType="circle",
         symbolOpacity=1,
-        labelLimit=NAME,
+        labelLimit=NAME if all(map(is_cuttable, names)) else 0,
         columns=max(WIDTH // (width_of(names, 40, NAME) + 40), 1),
     )
     scale = alt.Scale(domain=names, range=list(shades.values()))

@@ -94,15 +94,18 @@ def listed(texts: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def is_cuttable(text: str) -> bool:
+    """Whether Vega can cut the text: it cuts between 16-bit units, and draws no half emoji."""
+    return all(character <= "\uffff" for character in text)
+
+
 def uncut(text: str, pixels: float) -> str:
     """The text so short that Vega need not cut it, where Vega could not.
-
-    It cuts between 16-bit units, and half of an emoji cannot be drawn.
 
     >>> uncut("plain, however long", 20), uncut("a\N{PARTY POPPER}b\N{PARTY POPPER}c", 60)
     ('plain, however long', 'a🎉…')
     """
-    if all(character <= "\uffff" for character in text):
+    if is_cuttable(text):
         return text
     return clean(text, max(int(pixels // BROADEST), 1))
 
