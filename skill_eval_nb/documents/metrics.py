@@ -31,3 +31,6 @@ class Metrics(Document):
     skill_used: Annotated[
         bool | None, says("whether the skill was opened", also=("skill_loaded",))
     ] = None
+    left_out: Annotated[
+        list[str], says("what lay among the outputs and was not kept, with the reason")
+    ] = []

@@ -70,6 +70,10 @@ class Timing(Document):
         int | None, says("exit code of the executor's process", also=("returncode",))
     ] = None
     status: Annotated[str | None, says("how the run ended, in the executor's words")] = None
+    reason: Annotated[str | None, says("why it ended in an error")] = None
+    executor: Annotated[str | None, says("what ran the prompt: messages-api, claude-code, …")] = (
+        None
+    )
     cost_usd: Annotated[
         Amount | None, says("what it cost", unit="usd", also=("total_cost_usd",))
     ] = None
@@ -77,3 +81,8 @@ class Timing(Document):
         dict[str, Count | None] | Count | None,
         says("calls by tool, or their sum", also=("tool_uses",)),
     ] = None
+    input_tokens: Annotated[Count | None, says("tokens read that no cache held")] = None
+    output_tokens: Annotated[Count | None, says("tokens written")] = None
+    cache_read_tokens: Annotated[Count | None, says("tokens read from the cache")] = None
+    cache_write_tokens: Annotated[Count | None, says("tokens read and put into the cache")] = None
+    model_calls: Annotated[Count | None, says("answers that the model gave")] = None

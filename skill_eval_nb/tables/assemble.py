@@ -62,7 +62,8 @@ def _add_runs(runs: Iterable[Counted], who: Catalogue, texts: bool, rows: Rows, 
     chunk: list[Texts] = []
     for one in runs:
         key, path = rows.key(one.side, one.number), one.documents.path
-        gaps.add(one.side, one.figures[0], path)
+        timing = one.documents.timing
+        gaps.add(one.side, one.figures[0], path, timing.reason if timing else None)
         rows.add("runs", (key, *one.figures[:-1], who.below(path)))
         if texts:
             chunk.append(Texts(key, one.documents, one.weights))

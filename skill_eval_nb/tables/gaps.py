@@ -17,21 +17,21 @@ class Gaps:
     """Takes note of the runs as they are met, of what may be missing among them."""
 
     def __init__(self) -> None:
-        self._ungraded: list[tuple[str, str]] = []
+        self._ungraded: list[tuple[str, str, str | None]] = []
         self._first: dict[Side, str] = {}
 
-    def add(self, side: Side, status: str, path: str) -> None:
-        """Note a run: what became of it, and of which side it is."""
+    def add(self, side: Side, status: str, path: str, reason: str | None = None) -> None:
+        """Note a run: what became of it and why, and of which side it is."""
         if status in _UNGRADED:
-            self._ungraded.append((status, path))
+            self._ungraded.append((status, path, reason))
         self._first.setdefault(side, path)
 
     def report(self, problems: Problems) -> None:
         """Report runs without grading, and evals that lack a configuration of their iteration."""
-        for status, path in self._ungraded:
-            problems.add(
-                "warning", f"{status}-run", path, f"{_UNGRADED[status]}; it enters no rate"
-            )
+        for status, path, reason in self._ungraded:
+            why = f" ({reason})" if reason and status == "errored" else ""
+            message = f"{_UNGRADED[status]}{why}; it enters no rate"
+            problems.add("warning", f"{status}-run", path, message)
         for (_, _, iteration), evals in self._evals().items():
             every = set[str]().union(*(sides for _, _, sides in evals.values()))
             for eval_id, (name, path, sides) in evals.items():

@@ -12,6 +12,7 @@ from skill_eval_nb.documents import (
     RubricSummary,
     Structural,
     Summary,
+    Timing,
 )
 from skill_eval_nb.workspace import Problems, RunDocuments
 
@@ -188,10 +189,14 @@ def figures(
     checked = NOTHING
     if structural is not None:
         checked = count(structural.expectations, structural.summary, documents.path, problems)
+    gate = _gate(structural)
+    beside = (*_costs(documents, problems), documents.path)
+    if grading is None and gate is not False and _failed(documents.timing):
+        # what an error left behind, checks passed or one judging of two, is no result
+        return ("errored", *NOTHING, checked[0], gate, None, None, None, *beside)
     rate, passed, failed, total = checked if judged == NOTHING else judged
     mean = rubric_mean(documents, weights, problems)
     normalized = None if mean is None else mean / 5
-    gate = _gate(structural)
     return (
         _status(documents, rate, mean, gate),
         rate,
@@ -203,8 +208,7 @@ def figures(
         mean,
         normalized,
         efficiency(checked[0], judged[0], normalized),
-        *_costs(documents, problems),
-        documents.path,
+        *beside,
     )
 
 
@@ -224,12 +228,18 @@ def _status(
         return "gated"
     if rate is not None or rubric is not None:
         return "graded"
-    timing = documents.timing
-    if timing is not None and (timing.exit_code or (timing.status or "").lower() in FAILURES):
+    if _failed(documents.timing):
         return "errored"
     if documents.grading is not None or documents.unreadable or not documents.took_place:
         return "ungraded"
     return "executed"
+
+
+def _failed(timing: Timing | None) -> bool:
+    """Whether the executor, or the judge after it, ended in an error."""
+    return timing is not None and bool(
+        timing.exit_code or (timing.status or "").lower() in FAILURES
+    )
 
 
 def _costs(documents: RunDocuments, problems: Problems) -> tuple[Any, ...]:

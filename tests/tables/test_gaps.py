@@ -25,6 +25,12 @@ def test_a_run_without_results_is_named(tmp_path, code, files):
     assert problem["workspace"] == "ws"
 
 
+def test_why_a_run_errored_is_told(tmp_path):
+    stopped = {"status": "errored", "reason": "the model refused: no"}
+    (problem,) = coded(load(tmp_path, {f"{RUN}/timing.json": stopped}), "errored-run")
+    assert "the model refused: no" in problem["message"]
+
+
 def test_graded_and_gated_runs_are_no_gap(tmp_path):
     gated = {"expectations": [one | {"critical": True} for one in expectations("f")]}
     ws = load(tmp_path, {f"{RUN}/structural.json": gated, f"{BASELINE}/grading.json": graded("p")})

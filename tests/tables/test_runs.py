@@ -330,3 +330,19 @@ class TestStatus:
     )
     def test_how_a_run_ended(self, tmp_path, files, status):
         assert one_run(tmp_path, files)["status"] == status
+
+    def test_what_an_error_left_behind_is_no_result(self, tmp_path):
+        """The checks passed, one of two judgings came, the other one did not."""
+        left = {
+            "structural.json": {"expectations": critical("p")},
+            "judgings/1.json": {"rubric_scores": {"a": 3}},
+            "timing.json": {"status": "errored", "reason": "judge: no JSON"},
+        }
+        run = one_run(tmp_path, left)
+        assert (run["status"], run["structural_pass_rate"], run["gate_passed"]) == (
+            "errored",
+            1,
+            True,
+        )
+        scored = ("pass_rate", "passed", "rubric_weighted_mean", "overall_efficiency")
+        assert [run[name] for name in scored] == [None] * 4

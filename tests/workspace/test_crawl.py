@@ -37,7 +37,10 @@ def test_names_that_come_again_are_kept_once(tmp_path):
     assert one.others is two.others
 
 
-@pytest.mark.parametrize("name", ["outputs", "judgings", ".git", "node_modules", "__pycache__"])
+@pytest.mark.parametrize(
+    "name",
+    "outputs judgings skill-snapshot .staging .git node_modules __pycache__".split(),
+)
 def test_what_holds_no_results_is_known_but_not_entered(tmp_path, name):
     lay(tmp_path, {f"run-1/{name}/evals.json": {}})
     paths, problems = listed(tmp_path)

@@ -94,7 +94,9 @@ def _to_wire(plain: Plain) -> Plain:
 
 
 def _scores_of(side: Plain) -> Plain:
-    return {**side.get("content", {}), **side.get("structure", {})}
+    """The scores that this dialect can hold; a criterion with no other is no row of it."""
+    scores = {**side.get("content", {}), **side.get("structure", {})}
+    return {name: score for name, score in scores.items() if 1 <= score <= 5}
 
 
 COMPARISON = Form(Comparison, _to_wire, _to_neutral)

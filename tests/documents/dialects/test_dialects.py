@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from skill_eval_nb.documents import mend
+from skill_eval_nb.documents import Comparison, mend
+from skill_eval_nb.documents.comparison import SideRubric
 from skill_eval_nb.documents.dialects import (
     DIALECTS,
     NEUTRAL,
@@ -195,3 +196,10 @@ def test_no_such_document() -> None:
         write("history", None, "codingbuddy")
     with pytest.raises(NoSuchDocument, match="no iteration"):
         write("benchmark", [], "skill-creator")
+
+
+def test_a_criterion_without_a_score_that_fits_is_no_row_of_test_cases():
+    sides = {"A": SideRubric(content={"tone": 0.0, "depth": 3.0})}
+    value, losses = write("comparison", Comparison(winner="A", rubric=sides), "test-cases")
+    assert [one["criterion"] for one in value["criteria_scores"]] == ["depth"]
+    assert [one.where for one in losses] == ["$.rubric.A.content.tone"]
