@@ -1,0 +1,45 @@
+"""Problems and written files, as the shell prints them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from .shell import out
+
+SHOWN = 200
+"""So many problems are printed; more are counted."""
+
+COLOURS = {"error": "red", "warning": "yellow", "info": "dim"}
+
+
+def print_written(written: Iterable[Path]) -> None:
+    """Print what a conversion could not hold, and the files that were written."""
+    for loss in getattr(written, "losses", ()):
+        out.print(Text(f"not held: {loss}", style="yellow"))
+    for file in written:
+        out.print(Text(f"wrote {file}"))
+
+
+def print_problems(problems: Iterable[Any]) -> None:
+    """Print problems, the worst first, and how many there are of each severity."""
+    order = list(COLOURS)
+    ordered = sorted(problems, key=lambda one: order.index(one.severity))
+    for one in ordered[:SHOWN]:
+        line = Text()
+        line.append(f"{one.severity}", style=COLOURS[one.severity])
+        line.append(f" {one.path}")
+        if one.where:
+            line.append(f" {one.where}", style="bold")
+        line.append(f": {one.message} [{one.code}]")
+        out.print(line)
+    if len(ordered) > SHOWN:
+        out.print(f"… and {len(ordered) - SHOWN} more")
+    counts = Counter(one.severity for one in ordered)
+    ends = {one: "" if counts[one] == 1 else "s" for one in order}
+    words = [f"{counts[one]} {one}{ends[one]}" for one in ("error", "warning")]
+    out.print(", ".join([*words, f"{counts['info']} for information"]))

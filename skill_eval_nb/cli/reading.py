@@ -1,0 +1,125 @@
+"""Commands that read: `check`, `schema`, `convert`, `report`, `tables`."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Literal
+
+import typer
+from rich.text import Text
+
+from .printing import print_problems, print_written
+from .shell import Dialect, OutOption, PathArgument, app, out, told
+
+Format = Literal["parquet", "csv", "json"]
+
+
+def _known_tables(names: list[str] | None) -> list[str] | None:
+    """Refuse a name that is no table as what it is: a wrong option."""
+    from skill_eval_nb.tables.columns import find
+
+    for name in names or ():
+        try:
+            find(name)
+        except KeyError as error:
+            raise typer.BadParameter(error.args[0]) from None
+    return names
+
+
+@app.command()
+@told
+def check(
+    path: PathArgument,
+    dialect: Annotated[
+        Dialect | None, typer.Option(help="Check against this one; else the nearest.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object a problem.")
+    ] = False,
+) -> None:
+    """Check files or workspaces for faults.
+
+    Every fault is told with its file, its place there, what was expected and what was found.
+    Exit code 1 where one of them is an error.
+    """
+    from skill_eval_nb.workspace import check as check_path
+
+    problems = check_path(path, dialect)
+    if as_json:
+        for one in problems:
+            fields = ("severity", "code", "path", "where", "message")
+            print(json.dumps({name: getattr(one, name) for name in fields}))
+    else:
+        print_problems(problems)
+    raise typer.Exit(1 if any(one.severity == "error" for one in problems) else 0)
+
+
+@app.command()
+@told
+def schema(
+    name: Annotated[str, typer.Argument(help="A document: grading, benchmark, evals, …")],
+    dialect: Annotated[
+        Dialect | None, typer.Option(help="As this one has it; else all that is read.")
+    ] = None,
+) -> None:
+    """Print the JSON Schema of a document."""
+    from skill_eval_nb.documents.schema import json_schema
+
+    print(json.dumps(json_schema(name, dialect), indent=2, ensure_ascii=False))
+
+
+@app.command()
+@told
+def convert(
+    path: PathArgument,
+    to: Annotated[Dialect, typer.Option(help="The dialect to write.")],
+    out_folder: OutOption,
+) -> None:
+    """Turn a workspace into another dialect.
+
+    What the other dialect cannot hold is told. Nothing below the path is changed.
+    """
+    from skill_eval_nb.workspace import convert as convert_path
+
+    converted = convert_path(path, to, out_folder)
+    print_problems(converted.losses)
+    out.print(f"Wrote {len(converted.written)} files to {out_folder}.")
+
+
+@app.command()
+@told
+def report(
+    path: PathArgument,
+    out_folder: OutOption,
+    dialect: Annotated[Dialect, typer.Option(help="Form of benchmark.json.")] = "skill-creator",
+    timestamp: Annotated[
+        str | None, typer.Option(help="Time stamp to state; else that of the data.")
+    ] = None,
+) -> None:
+    """Write benchmark.json, benchmark.md and report.html."""
+    import skill_eval_nb as sen
+
+    ws = sen.load(path)
+    written = sen.report.write_report(ws, out_folder, dialect=dialect, timestamp=timestamp)
+    out.print(Text(repr(ws)))
+    print_written(written)
+
+
+@app.command()
+@told
+def tables(
+    path: PathArgument,
+    out_folder: OutOption,
+    format: Annotated[Format, typer.Option(help="Kind of file.")] = "parquet",  # noqa: A002
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--table", callback=_known_tables, help="Only this table; may be given again."
+        ),
+    ] = None,
+) -> None:
+    """Write the tables as files."""
+    import skill_eval_nb as sen
+
+    ws = sen.load(path)
+    print_written(sen.report.write_tables(ws, out_folder, format=format, names=names))

@@ -1,0 +1,76 @@
+"""What the commands share: the app, its consoles, the options that several have, errors."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from skill_eval_nb import __version__
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+out = Console(highlight=False, soft_wrap=True)
+err = Console(highlight=False, soft_wrap=True, stderr=True)
+
+Dialect = Literal["skill-creator", "skill-evaluator", "iterations", "codingbuddy", "test-cases"]
+PathArgument = Annotated[Path, typer.Argument(help="A workspace, any folder above it, or a file.")]
+OutOption = Annotated[Path, typer.Option("--out", help="Folder to write to.")]
+
+
+def main() -> None:
+    """Run the shell; what the terminal's encoding lacks is printed as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    app()
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        out.print(f"skill-eval-nb {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Does your agent skill really help? Load, check, convert and report skill evaluations."""
+
+
+def told(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Turn the errors that a user can do something about into a line, and exit code 2."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> Any:
+        try:
+            return command(*arguments, **options)
+        except BrokenPipeError:  # whoever was reading has read enough
+            raise
+        except (OSError, ValueError) as error:
+            from skill_eval_nb.documents.dialects import NoSuchDocument
+            from skill_eval_nb.workspace import NothingToLoad
+
+            if not isinstance(error, OSError | NoSuchDocument | NothingToLoad):
+                raise
+            err.print(Text(str(error), style="red"))
+            raise typer.Exit(2) from None
+
+    return run

@@ -1,0 +1,33 @@
+"""The shell's commands, called as tests and as users call them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner, Result
+
+from skill_eval_nb import cli
+from tests.checkout import ROOT
+
+PROGRAM = Path(sys.executable).with_name("skill-eval-nb")
+COMMANDS = "check schema convert report tables lab demo".split()
+WITH_PATH = "check convert report tables".split()
+TDD = ROOT / "data" / "tdd-workspace"
+
+
+def run(*arguments: Any) -> Result:
+    """A command, in this process; a traceback is a failure of the test."""
+    result = CliRunner().invoke(cli.app, [str(one) for one in arguments], terminal_width=200)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def started(*arguments: Any, **more: Any) -> subprocess.CompletedProcess[str]:
+    """A command as users start it, in a process of its own."""
+    return subprocess.run(
+        [PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False, **more
+    )

@@ -1,0 +1,150 @@
+"""The commands that read: their exit codes, and what they print and write."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import jsonschema
+import polars as pl
+import pytest
+
+import skill_eval_nb as sen
+from skill_eval_nb.cli.printing import SHOWN
+from skill_eval_nb.documents.dialects import DIALECTS
+from skill_eval_nb.documents.schema import document_names
+from skill_eval_nb.report.export import FORMATS
+from skill_eval_nb.tables import TABLES
+from tests.checkout import ROOT
+from tests.cli.calls import run
+from tests.corpus.build import graded, lay
+from tests.tables.made import RUN, two_sides
+
+
+class TestCheck:
+    def test_a_sound_workspace(self, ws):
+        result = run("check", ws)
+        assert result.exit_code == 0
+        assert result.stdout.splitlines()[-1].startswith("0 errors, 0 warnings")
+
+    def test_an_error_is_exit_code_1(self, faulty):
+        result = run("check", faulty)
+        assert result.exit_code == 1
+        severities = [line.split()[0] for line in result.stdout.splitlines()[:-1]]
+        assert severities == sorted(severities, key=["error", "warning", "info"].index)
+        assert re.search(
+            r"^error \S+grading.json \$\.expectations\[0\]", result.stdout, re.MULTILINE
+        )
+
+    def test_warnings_alone_are_exit_code_0(self, tmp_path):
+        files = two_sides() | {f"{RUN}/grading.json": json.dumps(graded("p"))[:-1] + ",}"}
+        result = run("check", lay(tmp_path / "ws", files))
+        assert "warning" in result.stdout
+        assert result.exit_code == 0
+
+    def test_json_lines(self, faulty):
+        result = run("check", faulty, "--json")
+        problems = [json.loads(line) for line in result.stdout.splitlines()]
+        assert result.exit_code == 1
+        assert "error" in {one["severity"] for one in problems}
+        assert {frozenset(one) for one in problems} == {
+            frozenset(("severity", "code", "path", "where", "message"))
+        }
+
+    def test_a_dialect_of_ones_choice(self, ws):
+        assert "`codingbuddy`" in run("check", ws, "--dialect", "codingbuddy").stdout
+
+    def test_more_than_anybody_reads_is_counted(self, tmp_path):
+        files = {f"eval-{n}/with_skill/grading.json": "{" for n in range(SHOWN + 5)}
+        shown = run("check", lay(tmp_path / "ws", files)).stdout.splitlines()
+        errors = [line for line in shown if line.startswith("error ")]
+        assert len(errors) == SHOWN
+        assert any(re.fullmatch(r"… and \d+ more", line) for line in shown)
+
+    def test_markup_in_names_is_shown_as_it_is(self, tmp_path):
+        named = "eval-1-[bold]x[/bold]/with_skill"
+        result = run("check", lay(tmp_path / "ws", {f"{named}/grading.json": "{"}))
+        assert named in result.stdout
+
+
+SCHEMAS = [
+    (name, dialect)
+    for name in document_names()
+    for dialect in (None, *(one for one, forms in DIALECTS.items() if name in forms))
+]
+
+
+class TestSchema:
+    @pytest.mark.parametrize(("name", "dialect"), SCHEMAS)
+    def test_every_document_has_a_valid_one(self, name, dialect):
+        result = run("schema", name, *(("--dialect", dialect) if dialect else ()))
+        assert result.exit_code == 0
+        schema = json.loads(result.stdout)
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert schema["$schema"] == jsonschema.Draft202012Validator.META_SCHEMA["$id"]
+
+    def test_a_document_passes_its_own_and_another_does_not(self):
+        schema = json.loads(run("schema", "grading").stdout)
+        jsonschema.validate(graded("pf-"), schema)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({"expectations": "all fine"}, schema)
+
+    def test_the_name_of_the_file_will_do(self):
+        assert run("schema", "grading.json").stdout == run("schema", "grading").stdout
+
+
+class TestConvert:
+    @pytest.mark.parametrize("dialect", DIALECTS)
+    def test_what_was_written_loads(self, dialect, ws, tmp_path):
+        out = tmp_path / "out"
+        result = run("convert", ws, "--to", dialect, "--out", out)
+        assert result.exit_code == 0
+        written = sum(path.is_file() for path in out.rglob("*"))
+        assert result.stdout.splitlines()[-1] == f"Wrote {written} files to {out}."
+        assert sen.load(out).runs.height
+
+    def test_losses_are_told(self, tmp_path):
+        data = ROOT / "data" / "codingbuddy-workspace"
+        result = run("convert", data, "--to", "iterations", "--out", tmp_path / "out")
+        assert "[loss]" in result.stdout
+
+
+class TestReport:
+    def test_it_writes_three_files(self, ws, tmp_path):
+        result = run("report", ws, "--out", tmp_path / "out")
+        assert result.exit_code == 0
+        names = ["benchmark.json", "benchmark.md", "report.html"]
+        assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
+        assert all(f"wrote {tmp_path / 'out' / name}" in result.stdout for name in names)
+        assert "2 runs (2 graded)" in result.stdout
+
+    def test_the_time_is_the_one_that_was_given(self, ws, tmp_path):
+        run("report", ws, "--out", tmp_path, "--timestamp", "2026-01-02T03:04:05Z")
+        assert "2026-01-02T03:04:05Z" in (tmp_path / "benchmark.json").read_text()
+
+    def test_another_dialect(self, ws, tmp_path):
+        result = run("report", ws, "--out", tmp_path, "--dialect", "test-cases")
+        assert "entries" in json.loads((tmp_path / "benchmark.json").read_text())
+        assert "not held: " in result.stdout
+
+
+READ = {"parquet": pl.read_parquet, "csv": pl.read_csv, "json": pl.read_json}
+
+
+class TestTables:
+    def test_parquet_is_the_default(self, ws, tmp_path):
+        assert run("tables", ws, "--out", tmp_path / "out").exit_code == 0
+        assert {path.name for path in (tmp_path / "out").iterdir()} == {
+            f"{name}.parquet" for name in TABLES
+        }
+
+    @pytest.mark.parametrize("format_", FORMATS)
+    def test_every_format_reads_back(self, format_, ws, tmp_path):
+        run("tables", ws, "--out", tmp_path, "--format", format_, "--table", "runs")
+        back = READ[format_](tmp_path / f"runs.{format_}")
+        assert back["pass_rate"].to_list() == sen.load(ws).runs["pass_rate"].to_list()
+
+    def test_only_those_that_are_named(self, ws, tmp_path):
+        out = tmp_path / "out"
+        run("tables", ws, "--out", out, "--table", "runs", "--table", "problems")
+        assert {path.stem for path in out.iterdir()} == {"runs", "problems"}

@@ -1,0 +1,180 @@
+"""What all commands share: help, errors that a user can mend, streams and exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+import skill_eval_nb as sen
+from skill_eval_nb.cli.reading import Format
+from skill_eval_nb.cli.shell import Dialect
+from skill_eval_nb.documents.dialects import DIALECTS
+from skill_eval_nb.report.export import FORMATS
+from tests.cli.calls import COMMANDS, PROGRAM, TDD, WITH_PATH, run, started
+from tests.corpus.build import lay, said
+
+
+class TestHelp:
+    def test_it_lists_the_commands(self):
+        shown = run("--help").stdout
+        assert re.findall(r"^  ([a-z]+)  ", shown, re.MULTILINE) == COMMANDS
+
+    @pytest.mark.parametrize("command", ["", *COMMANDS])
+    def test_it_is_plain_text(self, command):
+        shown = run(*command.split(), "--help").stdout
+        assert shown.isascii() or command == "schema"
+        assert not re.search(r"[`*_]{2}|\x1b|[│╭╰]", shown)
+        assert "..." not in re.sub(r"\[(OPTIONS|ARGS)\]\.\.\.|\[ARGS\]", "", shown)
+
+    def test_without_a_command_it_is_shown(self):
+        result = run()
+        assert result.exit_code == 2
+        assert "Usage:" in result.output
+
+    def test_the_version(self):
+        result = run("--version")
+        assert result.exit_code == 0
+        assert result.stdout == f"skill-eval-nb {sen.__version__}\n"
+
+    def test_choices_are_those_there_are(self):
+        assert set(get_args(Dialect)) == set(DIALECTS)
+        assert set(get_args(Format)) == set(FORMATS)
+
+
+class TestErrors:
+    """What a user can do something about is a line on stderr, and exit code 2."""
+
+    def refused(self, *arguments: Any) -> str:
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        return result.stderr
+
+    def arguments(self, command: str, path: Path, out: Path) -> list[Any]:
+        more = {"check": [], "convert": ["--to", "iterations", "--out", out]}
+        return [command, path, *more.get(command, ["--out", out])]
+
+    @pytest.mark.parametrize("command", WITH_PATH)
+    def test_a_path_that_does_not_exist(self, command, ws, tmp_path):
+        message = self.refused(*self.arguments(command, tmp_path / "wss", tmp_path / "out"))
+        assert message.count("\n") == 1
+        assert "does not exist" in message
+        assert f"Did you mean {ws}?" in message
+        assert not (tmp_path / "out").exists()
+
+    @pytest.mark.parametrize("command", WITH_PATH)
+    def test_a_folder_of_something_else(self, command, tmp_path):
+        lay(tmp_path / "notes", {"notes.txt": "hello"})
+        message = self.refused(*self.arguments(command, tmp_path / "notes", tmp_path / "out"))
+        assert message.count("\n") == 1
+        assert "nothing to load" in message
+        assert "notes.txt" in message
+
+    @pytest.mark.parametrize("command", ["report", "tables", "convert"])
+    def test_an_output_folder_that_is_a_file(self, command, ws, tmp_path):
+        (tmp_path / "out").write_text("mine")
+        message = self.refused(*self.arguments(command, ws, tmp_path / "out"))
+        assert str(tmp_path / "out") in message
+        assert (tmp_path / "out").read_text() == "mine"
+
+    def test_an_unknown_document_names_the_nearest(self):
+        assert "did you mean `grading`" in self.refused("schema", "gradin")
+
+    def test_a_document_that_the_dialect_does_not_have(self):
+        assert "history" in self.refused("schema", "history", "--dialect", "codingbuddy")
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ("schema", "grading", "--dialect", "skill-maker"),
+            ("check", TDD, "--dialect", "skill-maker"),
+            ("convert", TDD, "--to", "skill-maker", "--out", "out"),
+            ("report", TDD, "--dialect", "skill-maker", "--out", "out"),
+        ],
+    )
+    def test_an_unknown_dialect_says_which_there_are(self, arguments):
+        message = self.refused(*arguments)
+        assert all(dialect in message for dialect in DIALECTS)
+
+    def test_an_unknown_format_says_which_there_are(self, tmp_path):
+        message = self.refused("tables", TDD, "--out", tmp_path, "--format", "xlsx")
+        assert all(one in message for one in FORMATS)
+
+    def test_an_unknown_table_names_the_nearest(self, tmp_path):
+        message = self.refused("tables", TDD, "--out", tmp_path, "--table", "run")
+        assert "Did you mean `runs`" in message
+
+    def test_a_folder_to_convert_into_that_is_not_empty(self, ws, tmp_path):
+        lay(tmp_path / "out", {"mine.txt": "mine"})
+        message = self.refused("convert", ws, "--to", "iterations", "--out", tmp_path / "out")
+        assert "not empty" in message
+
+    def test_a_mistake_of_ours_is_not_taken_for_one_of_the_users(self, ws, monkeypatch):
+        def broken(*_: Any) -> None:
+            raise ValueError("a bug")
+
+        monkeypatch.setattr("skill_eval_nb.workspace.check", broken)
+        with pytest.raises(ValueError, match="a bug"):
+            run("check", ws)
+
+
+class TestInAProcess:
+    def test_help_loads_nothing_heavy(self):
+        program = (
+            "import sys\nfrom skill_eval_nb import cli\nsys.argv = ['skill-eval-nb', '--help']\n"
+            "try:\n    cli.main()\nexcept SystemExit:\n    pass\n"
+            "print(*sorted({'polars', 'pandas', 'pyarrow', 'altair', 'scipy', 'msgspec'} "
+            "& sys.modules.keys()), file=sys.stderr)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        )
+        assert "Usage:" in done.stdout
+        assert done.stderr.split() == []
+
+    def test_exit_codes_and_streams(self, faulty, tmp_path):
+        found = started("check", faulty)
+        assert (found.returncode, found.stderr) == (1, "")
+        wrong = started("check", tmp_path / "nowhere")
+        assert (wrong.returncode, wrong.stdout) == (2, "")
+        assert "Traceback" not in wrong.stderr
+
+    def test_a_reader_that_has_read_enough_is_no_error(self, tmp_path):
+        files = {f"eval-{n}/with_skill/grading.json": "{" for n in range(2000)}
+        command = f"{PROGRAM} check {lay(tmp_path / 'ws', files)} --json | head -n 1"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+        assert json.loads(done.stdout)
+        assert done.stderr == ""
+
+    def test_a_terminal_that_knows_ascii_only(self, tmp_path):
+        name = "eval-1-\N{GRINNING FACE}/with_skill/grading.json"
+        folder = lay(tmp_path / "ws", {name: "{"})
+        ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+        done = started("check", folder, env=ascii_only)
+        assert done.returncode == 1
+        assert r"eval-1-\U0001f600" in done.stdout
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+    def test_a_name_that_is_not_utf_8(self, tmp_path):
+        folder = lay(tmp_path / "ws", {"eval-1/with_skill/grading.json": "{"})
+        (folder / "eval-1").rename(folder / os.fsdecode(b"eval-\xff"))
+        for arguments in (("check", folder), ("check", folder, "--json")):
+            done = started(*arguments)
+            assert done.returncode == 1
+            assert "Traceback" not in done.stderr
+            assert r"\udcff" in done.stdout
+
+    def test_a_report_of_the_bundled_data_without_a_checkout_around(self, tmp_path):
+        shutil.copytree(TDD, tmp_path / "ws")
+        done = started("report", "ws", "--out", "out", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / "out" / "report.html").exists()
+        assert said(sen.load(tmp_path / "ws"), "error") == []
