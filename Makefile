@@ -6,6 +6,8 @@ BIN         := .venv/bin
 # The tests of a file share a JupyterLab, a browser or a wheel: they go to one worker.
 PYTEST_ARGS ?= --numprocesses=logical --maxprocesses=4 --dist=loadfile
 
+EXTRAS      := --editable ".[claude-code,dask,office]"
+
 # A tool of others that ours is compared with: beside the .venv, not in it.
 BESIDE      := $(BIN)/uv run --quiet --no-project --python $(BIN)/python --with evalstats==0.3.3 python
 
@@ -15,17 +17,18 @@ BESIDE      := $(BIN)/uv run --quiet --no-project --python $(BIN)/python --with 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-demo: .venv/installed ## load the bundled workspaces, draw the charts, export to build/demo
+demo: .venv/installed ## run and grade the demo skill offline, load, draw, export to build/demo
 	$(BIN)/skill-eval-nb demo --out build/demo
 
-test: .venv/installed ## install what the tests need, Chromium included, and run them all
+test: .venv/extras ## install what the tests need, Chromium included, and run them all
 	$(BIN)/python -m tests.chromium
+	$(BIN)/python -m tests.bubblewrap
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 lab: .venv/installed ## open a copy of the notebooks, in build/lab, in JupyterLab
 	$(BIN)/skill-eval-nb lab build/lab
 
-check: .venv/installed ## style, types, the floors of the house, notebooks without outputs
+check: .venv/extras ## style, types, the floors of the house, notebooks without outputs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
@@ -37,9 +40,12 @@ fix: .venv/installed ## mend what can be mended without thinking
 	$(BIN)/ruff format .
 	$(BIN)/nbstripout notebooks/*.ipynb
 
-bench: .venv/installed ## measure loading against plain reading, json and DuckDB; and the statistics
+bench: .venv/extras ## measure loading, statistics, checks, calls and running against plain ways
 	$(BIN)/python -m tests.bench
 	$(BIN)/python -m tests.bench.statistics
+	$(BIN)/python -m tests.bench.checks
+	$(BIN)/python -m tests.bench.calls
+	$(BIN)/python -m tests.bench.running
 
 calibrate: .venv/installed ## simulate whether the verdicts hold up, for skill_eval_nb/stats/CALIBRATION.md
 	@if $(BESIDE) -c "import evalstats"; then $(BESIDE) -m tests.calibrate; \
@@ -48,6 +54,13 @@ calibrate: .venv/installed ## simulate whether the verdicts hold up, for skill_e
 constraints: .venv/installed ## resolve constraints.txt anew from pyproject.toml
 	$(BIN)/uv pip compile --quiet --upgrade --universal --all-extras --group dev \
 	  --custom-compile-command "make constraints" --output-file constraints.txt pyproject.toml
+
+# The tests run what the extras bring as well; where one cannot be had, its tests are left out.
+.venv/extras: .venv/installed
+	@echo "Installing the extras into .venv ..."
+	@{ $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt $(EXTRAS) \
+	  || $(BIN)/python -m pip install --quiet --constraint constraints.txt $(EXTRAS); } && touch $@ \
+	  || echo "The extras could not be installed: their tests are left out."
 
 # uv is fast but does not read pip's settings; where it finds no packages, pip may.
 .venv/installed: pyproject.toml constraints.txt

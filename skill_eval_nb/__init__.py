@@ -1,9 +1,12 @@
 """Does your agent skill really help?
 
-Load evaluation workspaces and benchmarks, whoever's tool wrote them, into data frames; see
-what the skill changes; export what you found::
+Run evals with and without a skill and grade them; load evaluation workspaces and benchmarks,
+whoever's tool wrote them, into data frames; see what the skill changes; export what you found::
 
     import skill_eval_nb as sen
+
+    plan = sen.plan_runs("my-skill", executor="messages-api", executor_model="…", budget_usd=5)
+    plan.start().wait()
 
     ws = sen.load("my-skill-workspace")
     ws.runs, ws.expectations, ws.rubric_scores, ws.problems
@@ -20,7 +23,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import charts, documents, report, stats
+    from . import charts, documents, grading, models, report, running, stats
+    from .running import grade_stored, judge_again, plan_runs
     from .tables import NothingToLoad, Workspace, describe, load
 
 __all__ = [
@@ -29,21 +33,29 @@ __all__ = [
     "charts",
     "describe",
     "documents",
+    "grade_stored",
+    "grading",
+    "judge_again",
     "load",
+    "models",
+    "plan_runs",
     "report",
+    "running",
     "stats",
 ]
 
 __version__ = "0.1.0"
 
-_ROOMS = ("charts", "documents", "report", "stats")
+_ROOMS = ("charts", "documents", "grading", "models", "report", "running", "stats")
+_RUNNING = ("grade_stored", "judge_again", "plan_runs")
 
 
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return importlib.import_module(f".{name}", __name__)
     if name in __all__:
-        return getattr(importlib.import_module(".tables", __name__), name)
+        room = ".running" if name in _RUNNING else ".tables"
+        return getattr(importlib.import_module(room, __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

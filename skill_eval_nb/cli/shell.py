@@ -52,7 +52,7 @@ def options(
         ),
     ] = False,
 ) -> None:
-    """Does your agent skill really help? Load, check, convert and report skill evaluations."""
+    """Does your agent skill really help? Run, grade, load, check and report skill evaluations."""
 
 
 def told(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,9 +66,10 @@ def told(command: Callable[..., Any]) -> Callable[..., Any]:
             raise
         except (OSError, ValueError) as error:
             from skill_eval_nb.documents.dialects import NoSuchDocument
+            from skill_eval_nb.running.refused import Refused
             from skill_eval_nb.workspace import NothingToLoad
 
-            if not isinstance(error, OSError | NoSuchDocument | NothingToLoad):
+            if not isinstance(error, OSError | NoSuchDocument | NothingToLoad | Refused):
                 raise
             err.print(Text(str(error), style="red"))
             raise typer.Exit(2) from None

@@ -11,6 +11,7 @@ import typer
 from rich.text import Text
 
 from .shell import OutOption, app, out, told
+from .watching import watch
 
 
 @app.command()
@@ -35,15 +36,16 @@ def lab(
 @app.command()
 @told
 def demo(out_folder: OutOption = Path("skill-eval-nb-demo")) -> None:
-    """Try everything on the bundled data.
+    """Try everything offline.
 
-    Loads the bundled workspaces (made-up data), draws the charts, writes reports and tables.
+    Runs and grades the bundled demo skill through the stand-in model, then loads what came of it
+    and the bundled workspaces (made-up data), draws the charts, writes reports and tables.
     """
     import skill_eval_nb as sen
     from skill_eval_nb.share import bundled_workspaces
 
     written: list[Path] = []
-    for path in bundled_workspaces():
+    for path in (_run_demo_skill(out_folder), *bundled_workspaces()):
         ws = sen.load(path)
         out.print(Text(repr(ws)))
         folder = out_folder / path.name
@@ -57,4 +59,30 @@ def demo(out_folder: OutOption = Path("skill-eval-nb-demo")) -> None:
     for file in written:
         if file.suffix == ".html" or file.name == "benchmark.md":
             out.print(f"  {file}")
-    out.print("The bundled data are made up: no model produced these figures.")
+    out.print(
+        "No model produced these figures: the bundled data are made up, and the stand-in model "
+        "follows rules and a seed."
+    )
+
+
+def _run_demo_skill(out_folder: Path) -> Path:
+    """Run and grade the demo skill through the stand-in model; its workspace."""
+    import skill_eval_nb as sen
+    from skill_eval_nb.grading import sandbox
+    from skill_eval_nb.share import share
+
+    missing = sandbox.available()
+    if missing:  # what the stand-in has done is known, so it may do without
+        out.print(Text(f"Without a sandbox: {missing}", style="yellow"))
+    plan = sen.plan_runs(
+        share() / "data" / "demo-skill",
+        workspace=out_folder / "demo-skill-workspace",
+        runs=3,
+        judgings=2,
+        sandbox="none" if missing else "bubblewrap",
+        allow_scripts=not missing,
+    )
+    out.print(Text(repr(plan)))
+    end = watch(plan.start(), out)
+    out.print(Text(str(end)))
+    return plan.workspace

@@ -16,5 +16,9 @@ class Structural(Document):
     ]
     summary: Annotated[Summary | None, says("the checker's own count", inline=True)] = None
     gate_passed: Annotated[
-        bool | None, says("false where a critical expectation failed; the judge is then skipped")
+        bool | None,
+        says(
+            "false where a critical expectation failed: the judge is then skipped; null where "
+            "none failed and one was not scored"
+        ),
     ] = None

@@ -1,0 +1,253 @@
+"""Commands that make: `run`, `grade`, `judge`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from rich.text import Text
+from typer.core import TyperCommand
+
+from .printing import print_problems
+from .shell import PathArgument, app, err, out, told
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor as Pool
+
+    from skill_eval_nb.running import Plan
+
+Sandbox = Literal["bubblewrap", "none"]
+Layer = Literal["structural"]
+
+BudgetOption = Annotated[
+    float | None,
+    typer.Option("--budget-usd", help="Stop before more than this is spent, in US dollars."),
+]
+YesOption = Annotated[
+    bool, typer.Option("--yes", "-y", help="Spend money without a budget, and without asking.")
+]
+SandboxOption = Annotated[
+    Sandbox, typer.Option(help="`none` lets commands do whatever you can do on this machine.")
+]
+ScriptsOption = Annotated[
+    bool, typer.Option("--allow-scripts", help="Run the scripts that evals have, in the sandbox.")
+]
+LOCAL = "local"
+
+
+class Run(TyperCommand):
+    """The command `run`, whose option --dask may stand without an address."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        following = [*args[1:], "--"]
+        filled = [
+            f"--dask={LOCAL}" if one == "--dask" and after.startswith("-") else one
+            for one, after in zip(args, following, strict=False)
+        ]
+        return super().parse_args(ctx, filled)
+
+
+@app.command(cls=Run)
+@told
+def run(
+    skill: Annotated[Path, typer.Option(help="The skill's folder.")],
+    workspace: Annotated[
+        Path | None, typer.Option(help="Where runs go; else NAME-workspace beside the skill.")
+    ] = None,
+    evals: Annotated[
+        Path | None, typer.Option(help="The evals; else evals/evals.json of the skill.")
+    ] = None,
+    configurations: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--configuration",
+            help="with_skill, without_skill or NAME=FOLDER of another skill; may be given again.",
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option("--eval", help="Only this eval; may be given again.")
+    ] = None,
+    executor: Annotated[
+        str, typer.Option(help="offline, messages-api, claude-code, or one you installed.")
+    ] = "offline",
+    executor_model: Annotated[str | None, typer.Option(help="The model that works.")] = None,
+    judge_model: Annotated[
+        str | None, typer.Option(help="The model that judges; else the suite's.")
+    ] = None,
+    runs: Annotated[
+        int | None, typer.Option(help="Runs of each eval on each side; else the suite's, else 3.")
+    ] = None,
+    judgings: Annotated[int, typer.Option(help="Judgings of each run; 0 for none.")] = 1,
+    batch: Annotated[
+        bool, typer.Option("--judge-batch", help="Judge by batch: half the price, and later.")
+    ] = False,
+    budget_usd: BudgetOption = None,
+    concurrency: Annotated[int, typer.Option(help="Steps at a time.")] = 8,
+    seed: Annotated[int, typer.Option(help="Of the order of runs.")] = 0,
+    iteration: Annotated[
+        int | None, typer.Option(help="Its number; else that of the same plan, else the next.")
+    ] = None,
+    sandbox: SandboxOption = "bubblewrap",
+    allow_scripts: ScriptsOption = False,
+    prices: Annotated[Path | None, typer.Option(help="A table of prices of your own.")] = None,
+    retry_errored: Annotated[
+        bool, typer.Option("--retry-errored", help="Do runs that errored again.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with what was begun, or say that nothing was.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the plan and its price; do nothing.")
+    ] = False,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[ADDRESS]",
+            help="Work on a Dask cluster; without an address on one of this machine.",
+        ),
+    ] = None,
+    yes: YesOption = False,
+) -> None:
+    """Run the evals of a skill with and without it, and grade them.
+
+    Shows the plan and its price first. Whatever is finished is kept: the same command, given
+    again, does only what is missing. Exit code 1 where something is left to be done or errored.
+    """
+    import skill_eval_nb as sen
+
+    plan = sen.plan_runs(
+        skill,
+        evals,
+        workspace,
+        configurations=_sides(configurations, skill),
+        runs=runs,
+        executor=executor,
+        executor_model=executor_model,
+        judge_model=judge_model,
+        judgings=judgings,
+        judge_batch=batch,
+        budget_usd=budget_usd,
+        concurrency=concurrency,
+        seed=seed,
+        evals_only=only,
+        iteration=iteration,
+        sandbox=sandbox,
+        allow_scripts=allow_scripts,
+        prices=prices,
+        retry_errored=retry_errored,
+    )
+    out.print(Text(repr(plan)))
+    if resume and not (plan.folder / "journal.jsonl").exists():
+        raise typer.BadParameter(
+            f"nothing was begun in {plan.folder}: the plan differs from what was run, or the "
+            "workspace is another one. Leave --resume out to begin."
+        )
+    if dry_run:
+        return
+    _may_spend(plan.priced_at, budget_usd, yes)
+    from .watching import watch
+
+    with _pool(dask) as pool:
+        end = watch(plan.start(pool=pool), out)
+    out.print(Text(str(end)))
+    for problem in end.problems:
+        err.print(Text(problem, style="yellow"))
+    _next(plan)
+    raise typer.Exit(0 if end.status == "done" and not end.errored else 1)
+
+
+@app.command()
+@told
+def grade(
+    path: PathArgument,
+    layer: Annotated[Layer, typer.Option(help="Which layer: the deterministic checks.")] = (
+        "structural"
+    ),
+    allow_scripts: ScriptsOption = False,
+    near: Annotated[
+        int, typer.Option(help="Lines within which except_context exempts a match.")
+    ] = 2,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace verdicts that differ from what is found.")
+    ] = False,
+    sandbox: SandboxOption = "bubblewrap",
+) -> None:
+    """Check stored outputs, and write structural.json beside them.
+
+    Nothing is run and no model is asked. Verdicts that differ from those stored are told and
+    kept, unless forced.
+    """
+    from skill_eval_nb.running import grade_stored
+
+    graded = grade_stored(
+        path, layer=layer, allow_scripts=allow_scripts, near=near, force=force, sandbox=sandbox
+    )
+    print_problems(graded.problems)
+    out.print(Text(str(graded)))
+    raise typer.Exit(1 if graded.kept else 0)
+
+
+@app.command()
+@told
+def judge(
+    path: PathArgument,
+    again: Annotated[int, typer.Option(help="Judgings to add to each run.")] = 1,
+    judge_model: Annotated[
+        str | None, typer.Option(help="The model that judges; else the one that did before.")
+    ] = None,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="Judge by batch: half the price, and later.")
+    ] = False,
+    budget_usd: BudgetOption = None,
+    concurrency: Annotated[int, typer.Option(help="Judgings at a time.")] = 8,
+    prices: Annotated[Path | None, typer.Option(help="A table of prices of your own.")] = None,
+    yes: YesOption = False,
+) -> None:
+    """Judge stored outputs anew, with the same or another model. Nothing is run."""
+    raise NotImplementedError
+
+
+def _sides(given: list[str] | None, skill: Path) -> Any:
+    """The configurations, as `plan_runs` takes them."""
+    if not given:
+        return ("with_skill", "without_skill")
+    usual: dict[str, Path | None] = {"with_skill": skill, "without_skill": None}
+    sides: dict[str, Path | None] = {}
+    for one in given:
+        name, equals, folder = one.partition("=")
+        if not equals and name not in usual:
+            raise typer.BadParameter(
+                f"which skill does `{name}` offer? Give {name}=FOLDER; alone there are only "
+                "with_skill and without_skill"
+            )
+        sides[name] = Path(folder) if equals else usual[name]
+    return sides
+
+
+def _may_spend(dollars: float | None, budget_usd: float | None, yes: bool) -> None:
+    """Go on where nothing costs money, a ceiling is given, or the user says so."""
+    if dollars == 0 or budget_usd is not None or yes:
+        return
+    if not typer.confirm("This costs money and has no --budget-usd. Go on?"):
+        raise typer.Exit(2)
+
+
+@contextlib.contextmanager
+def _pool(dask: str | None) -> Iterator[Pool | None]:
+    """Where steps are done: here, or on a Dask cluster."""
+    if dask is None:
+        yield None
+        return
+    from skill_eval_nb.running.pool import dask_pool
+
+    with dask_pool(None if dask == LOCAL else dask) as pool:
+        yield pool
+
+
+def _next(plan: Plan) -> None:
+    out.print(Text(f"The runs are in {plan.folder}."))
+    out.print(Text(f"Next: skill-eval-nb report {plan.workspace} --out report"))

@@ -1,0 +1,192 @@
+"""The judgings of a run, put together as its grading.json."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from statistics import fmean, median
+from typing import TypeVar
+
+from skill_eval_nb.documents import (
+    Dimension,
+    GradedExpectation,
+    Grading,
+    Judging,
+    Metrics,
+    RubricScore,
+    Structural,
+    Summary,
+    Timing,
+)
+from skill_eval_nb.documents.grading import (
+    EvalFeedback,
+    GradingTiming,
+    Suggestion,
+    UserNotesSummary,
+)
+
+from .reading import rubric_summary
+
+T = TypeVar("T")
+
+
+def grade(
+    structural: Structural | None,
+    judgings: Sequence[Judging],
+    metrics: Metrics | None = None,
+    timing: Timing | None = None,
+    *,
+    dimensions: Sequence[Dimension] = (),
+) -> Grading:
+    """One grading of k judgings.
+
+    A score is the mean over the judgings that gave one, with the evidence of the judging
+    nearest to their median. An expectation passes where more than half of the judgings pass
+    it: the burden of proof is on the output, so a tie has failed. `confidence` is `high` where
+    two or more agree, `medium` where most do, `low` at a tie, and absent with one judging.
+
+    Args:
+        structural: the verdicts of layer 1, which stay in their own file.
+        judgings: at least one.
+        metrics: what the executor used.
+        timing: how long the run took.
+        dimensions: the rubric, for its weights; else those kept with the scores.
+
+    Raises:
+        ValueError: there is no judging, or the gate was not passed, so that there should be none.
+    """
+    if not judgings:
+        raise ValueError("a grading is made of judgings, and there is none")
+    if structural is not None and structural.gate_passed is False:
+        raise ValueError("the gate was not passed: the judge is skipped, and nothing is graded")
+    numbered = sorted(judgings, key=lambda one: one.judging or 0)
+    scores = _scores(numbered)
+    verdicts = _verdicts(numbered)
+    models = list(dict.fromkeys(one.judge_model for one in numbered if one.judge_model))
+    return Grading(
+        expectations=verdicts,
+        summary=_summary(verdicts),
+        rubric_scores=scores,
+        rubric_summary=rubric_summary(scores, dimensions),
+        claims=_once((claim for one in numbered for claim in one.claims), lambda one: one.claim),
+        user_notes_summary=_notes(numbered),
+        eval_feedback=_feedback(numbered),
+        execution_metrics=metrics,
+        timing=_timing(numbered, timing),
+        judge_model=", ".join(models) or None,
+        timestamp=max((one.timestamp for one in numbered if one.timestamp), default=None),
+    )
+
+
+def _scores(judgings: Sequence[Judging]) -> dict[str, RubricScore]:
+    """The mean score of each dimension, in the order of the first judging."""
+    every: dict[str, list[RubricScore]] = {}
+    for judging in judgings:
+        for name, one in judging.rubric_scores.items():
+            if one.score is not None:
+                every.setdefault(name, []).append(one)
+    return {name: _score(ones) for name, ones in every.items()}
+
+
+def _score(ones: Sequence[RubricScore]) -> RubricScore:
+    given = [one.score for one in ones if one.score is not None]
+    middle = median(given)
+    nearest = min(ones, key=lambda one: abs((one.score or 0) - middle))
+    return RubricScore(
+        score=round(fmean(given), 4), evidence=nearest.evidence, weight=nearest.weight
+    )
+
+
+def _verdicts(judgings: Sequence[Judging]) -> list[GradedExpectation]:
+    votes: dict[tuple[str | None, str, int], list[GradedExpectation]] = {}
+    for judging in judgings:
+        met: dict[tuple[str | None, str], int] = {}
+        for one in judging.expectations:
+            key = one.id, one.text
+            # A suite may state the same expectation twice: each is counted in its place.
+            met[key] = met.get(key, 0) + 1
+            votes.setdefault((*key, met[key]), []).append(one)
+    return [_verdict(ones) for ones in votes.values()]
+
+
+def _verdict(ones: Sequence[GradedExpectation]) -> GradedExpectation:
+    first = ones[0]
+    for_it = [one for one in ones if one.passed is True]
+    against = [one for one in ones if one.passed is False]
+    if not for_it and not against:
+        return GradedExpectation(text=first.text, id=first.id, passed=None, evidence=first.evidence)
+    voted = len(for_it) + len(against)
+    passed = len(for_it) > len(against)
+    evidence = (for_it if passed else against)[0].evidence
+    confidence = notes = None
+    if voted > 1:
+        confidence = "medium" if for_it and against else "high"
+        notes = f"{len(for_it)} of {voted} judgings pass it"
+    if len(for_it) == len(against):
+        confidence = "low"
+        evidence = f"For: {for_it[0].evidence}\nAgainst: {against[0].evidence}"
+    return GradedExpectation(
+        text=first.text,
+        id=first.id,
+        passed=passed,
+        evidence=evidence,
+        confidence=confidence,
+        notes=notes,
+    )
+
+
+def _summary(verdicts: Sequence[GradedExpectation]) -> Summary | None:
+    passed = sum(one.passed is True for one in verdicts)
+    failed = sum(one.passed is False for one in verdicts)
+    if not verdicts:
+        return None
+    rate = round(passed / (passed + failed), 4) if passed + failed else None
+    return Summary(passed=passed, failed=failed, total=len(verdicts), pass_rate=rate)
+
+
+def _notes(judgings: Sequence[Judging]) -> UserNotesSummary | None:
+    given = [one.user_notes_summary for one in judgings if one.user_notes_summary is not None]
+    if not given:
+        return None
+    return UserNotesSummary(
+        uncertainties=_once((note for one in given for note in one.uncertainties), str),
+        needs_review=_once((note for one in given for note in one.needs_review), str),
+        workarounds=_once((note for one in given for note in one.workarounds), str),
+    )
+
+
+def _feedback(judgings: Sequence[Judging]) -> EvalFeedback | None:
+    given = [one.eval_feedback for one in judgings if one.eval_feedback is not None]
+    if not given:
+        return None
+    suggestions: list[Suggestion] = _once(
+        (suggestion for one in given for suggestion in one.suggestions),
+        lambda one: f"{one.assertion}\n{one.reason}",
+    )
+    overall = next((one.overall for one in given if one.overall), None)
+    return EvalFeedback(suggestions=suggestions, overall=overall)
+
+
+def _once(items: Iterable[T], text: Callable[[T], str]) -> list[T]:
+    """The items without those whose text was there before, but for case and blanks."""
+    first: dict[str, T] = {}
+    for one in items:
+        first.setdefault(" ".join(text(one).lower().split()), one)
+    return list(first.values())
+
+
+def _timing(judgings: Sequence[Judging], timing: Timing | None) -> GradingTiming | None:
+    graded = [one.seconds for one in judgings if one.seconds is not None]
+    grader = round(sum(graded), 3) if graded else None
+    executor = None
+    if timing is not None:
+        executor = timing.executor_duration_seconds
+        if executor is None:
+            executor = timing.total_duration_seconds
+    if grader is None and executor is None:
+        return None
+    total = None if grader is None or executor is None else round(executor + grader, 3)
+    return GradingTiming(
+        executor_duration_seconds=executor,
+        grader_duration_seconds=grader,
+        total_duration_seconds=total,
+    )

@@ -1,0 +1,112 @@
+"""One judging: ask, look through the answer, ask again where it cannot be used."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from skill_eval_nb.documents import Judging
+from skill_eval_nb.models import Meter, ModelFault, Prices, Usage
+
+from .answers import Answer, BadAnswer
+from .reading import answer_of, judging_of
+from .requests import Prepared, calls, prepare, request, told
+from .values import ASKED, Case, Judge, Unjudged
+
+if TYPE_CHECKING:
+    from skill_eval_nb.models import Client
+
+
+async def judge(
+    client: Client,
+    judge: Judge,
+    case: Case,
+    number: int,
+    meter: Meter,
+    *,
+    prices: Prices | None = None,
+    prepared: Prepared | None = None,
+) -> Judging:
+    """Judge one run once.
+
+    An answer that cannot be used is asked for again, at most twice, telling what was wrong.
+
+    Args:
+        client: how calls reach the model.
+        judge: who judges.
+        case: the run.
+        number: the judging, from 1.
+        meter: what every call goes through.
+        prices: what calls cost, for the record.
+        prepared: the run made ready; read from the disk where it is not given.
+
+    Raises:
+        Unjudged: there is no judging, and why.
+        BudgetSpent: the meter allowed no further call.
+    """
+    began = time.monotonic()
+    ready = prepared or await asyncio.to_thread(prepare, judge, case)
+    asking = _Asking(client, ready, number, meter)
+    try:
+        answers = await asking.all()
+    except ModelFault as fault:
+        if fault.kind != "refused" or not ready.showing.shown.images:
+            raise Unjudged(f"the judge model gave no answer: {fault}") from fault
+        # One picture that the API cannot read spoils the whole request, whatever we looked at.
+        ready = await asyncio.to_thread(prepare, judge, case, images=False)
+        asking = _Asking(client, ready, number, meter, asking)
+        try:
+            answers = await asking.all()
+        except ModelFault as again:
+            raise Unjudged(f"the judge model gave no answer: {again}") from again
+    return judging_of(
+        judge,
+        case,
+        number,
+        answers,
+        asking.usage,
+        prepared=ready,
+        prices=prices,
+        refused=asking.refused,
+        seconds=time.monotonic() - began,
+    )
+
+
+class _Asking:
+    """The calls of one judging, and what they used."""
+
+    def __init__(
+        self,
+        client: Client,
+        ready: Prepared,
+        number: int,
+        meter: Meter,
+        before: _Asking | None = None,
+    ) -> None:
+        self._client = client
+        self._ready = ready
+        self._number = number
+        self._meter = meter
+        self.usage = Usage() if before is None else before.usage
+        self.refused: list[str] = [] if before is None else before.refused
+
+    async def all(self) -> list[Answer]:
+        """The answers to all calls, one after the other: the first one fills the cache."""
+        parts = calls(self._ready.judge, self._ready.case, self._number)
+        return [await self._one(part) for part in range(len(parts))]
+
+    async def _one(self, part: int) -> Answer:
+        judge, case = self._ready.judge, self._ready.case
+        wanted = calls(judge, case, self._number)[part]
+        fault = None
+        for _ in range(ASKED):
+            body = request(judge, case, self._number, part, prepared=self._ready, fault=fault)
+            reply = await self._client.send(body, meter=self._meter, deadline=judge.deadline)
+            self.usage += reply.usage
+            try:
+                return answer_of(judge, wanted, reply)
+            except BadAnswer as bad:
+                fault = told(bad.faults)
+                self.refused.append(fault)
+        raise Unjudged(f"the judge gave no usable answer in {ASKED} attempts; the last: {fault}")

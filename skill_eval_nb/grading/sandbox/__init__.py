@@ -1,0 +1,30 @@
+"""Where commands of others run: one folder, no network, no keys, and limits.
+
+A `Box` says what a command may see and use, `run` runs one in it and says how it ended.
+The commands are those of an agent, or the scripts of a `custom_script` check: whatever they
+try, nothing outside their folder is read or changed, and no process of theirs stays behind.
+"""
+
+from .availability import SandboxMissing, available, why_not
+from .box import Box, BoxKind, BoxLimits, Ended, Ran
+from .command import INSIDE, python, wrap
+from .folder import lent, used
+from .running import arun, run
+
+__all__ = [
+    "INSIDE",
+    "Box",
+    "BoxKind",
+    "BoxLimits",
+    "Ended",
+    "Ran",
+    "SandboxMissing",
+    "arun",
+    "available",
+    "lent",
+    "python",
+    "run",
+    "used",
+    "why_not",
+    "wrap",
+]

@@ -1,0 +1,204 @@
+"""The command line that puts a command into a box."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from .box import MIB, Box, BoxKind, BoxLimits
+
+INSIDE = "/box"
+"""Where the folder of a bubblewrap box lies inside."""
+
+NOBODY = 65534
+"""The user inside. Root really becomes this user: root without rights, in a user namespace,
+still owns root's files, and with them /proc/sys and the devices; and the limit of processes
+does not hold for root."""
+
+TEMPORARY_BYTES = 64 * MIB
+"""Room in a /tmp in memory, and in /dev/shm."""
+
+_SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+_ETC = (
+    "/etc/alternatives",
+    "/etc/fonts",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/localtime",
+    "/etc/mime.types",
+    "/etc/ssl/openssl.cnf",
+)
+_STUBS = ("passwd", "group", "nsswitch.conf", "hosts")
+_LIMITED = (
+    # dash says -p where bash says -u; an error means that a stricter limit holds already
+    "umask 022; {{ ulimit -c 0; ulimit -t {cpu}; ulimit -f {file}; ulimit -d {memory}; "
+    'ulimit -u {processes} || ulimit -p {processes}; }} 2>/dev/null; exec "$@"'
+)
+
+
+_SHOW = (
+    'set -e; mount -t tmpfs -o mode=755 show "$1"; hold=$1; shift; n=0; '
+    'while [ "$1" != -- ]; do if [ -d "$1" ]; then mkdir "$hold/$n"; else : > "$hold/$n"; fi; '
+    'mount --bind "$1" "$hold/$n"; n=$((n + 1)); shift; done; shift; exec "$@"'
+)
+"""Shows files and folders in one that everybody comes to, in a view of the disk of its own.
+
+A bubblewrap around the other would do that too. But its own process gives up the right to end
+processes of nobody, so that they would outlive a caller that is killed.
+"""
+_HOLDS = ("/mnt", "/media", "/srv", "/opt", "/var/tmp")  # noqa: S108
+
+
+def wrap(box: Box, argv: Sequence[str]) -> list[str]:
+    """The command line that runs `argv` in the box, for those who start it themselves.
+
+    Whoever does keeps the wall clock, the disk limit and the output; `lent` must hold the
+    folder meanwhile. The environment of the caller is not passed on.
+
+    Args:
+        box: what the command may see and use.
+        argv: the command and its arguments.
+    """
+    if box.kind == "none":
+        return ["/usr/bin/env", "-i", *_assigned(box), *limited(box.limits, argv, own=False)]
+    options, hands = arranged(box)
+    return [*hands, program("bwrap"), *options, "--", *limited(box.limits, argv)]
+
+
+def arranged(box: Box) -> tuple[list[str], list[str]]:
+    """The options of the bubblewrap that makes the box, and what must run before it.
+
+    A user may come to a folder that nobody may (/root, a home), so root first shows the
+    folders where nobody comes to them, and only then becomes nobody.
+    """
+    shown = [("--bind", box.folder, INSIDE), *_more(box)]
+    # pid 1 of the box has the environment that bubblewrap was started with
+    clean = ["/usr/bin/env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"]
+    if os.geteuid() != 0:
+        return _options(box, shown), clean
+    far = [host for _, host, _ in shown if not _reached(host)]
+    hold = _hold(far)
+    moved = {host: Path(hold, str(number)) for number, host in enumerate(far)}
+    shown = [(flag, moved.get(host, host), inside) for flag, host, inside in shown]
+    show = [program("unshare"), "--mount", "/bin/sh", "-c", _SHOW, "show", hold]
+    become = [program("setpriv"), "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
+    return _options(box, shown), [*clean, *show, *map(os.fspath, far), "--", *become, "--"]
+
+
+def limited(limits: BoxLimits, argv: Sequence[str], *, own: bool = True) -> list[str]:
+    """`argv` behind limits of the kernel, which hold even where nobody watches.
+
+    They are set inside the box: set before, the limit of processes would count all that the
+    user runs on this machine.
+
+    Args:
+        limits: what the command may use.
+        argv: the command and its arguments.
+        own: whether its processes are counted apart from all others of the user.
+    """
+    processes = str(2 * limits.processes) if own else "unlimited"
+    script = _LIMITED.format(
+        cpu=math.ceil(limits.seconds) * (os.cpu_count() or 1) + 1,
+        file=math.ceil(limits.file_bytes / 512),
+        memory=math.ceil(limits.memory_bytes / 1024),
+        processes=processes,
+    )
+    return ["/bin/sh", "-c", script, "box", *argv]
+
+
+def environment(box: Box) -> dict[str, str]:
+    """All that a command finds in its environment: no keys, nothing that was set for the caller."""
+    if box.kind == "none":
+        home = os.fspath(box.temporary or box.folder)
+        path = os.environ.get("PATH", os.defpath)  # where programs are: they are the caller's
+    else:
+        home = "/tmp"  # noqa: S108
+        path = os.pathsep.join([*_python_on_path(), "/usr/local/bin", "/usr/bin", "/bin"])
+    own = {"PATH": path, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}
+    return own | dict(box.environment)
+
+
+def python(kind: BoxKind) -> str:
+    """The Python that runs us, as a command in a box of this kind finds it.
+
+    It has the standard library; what is installed in our environment is not in the box.
+    """
+    if kind == "none":
+        return sys.executable
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    own = Path(sys.base_prefix, "bin", f"python{version}")
+    return os.fspath(own) if own.exists() else "python3"
+
+
+def program(name: str) -> str:
+    """Where a program is; its bare name where it is not found."""
+    return shutil.which(name) or name
+
+
+def _assigned(box: Box) -> list[str]:
+    return [f"{name}={value}" for name, value in environment(box).items()]
+
+
+def _more(box: Box) -> Iterator[tuple[str, Path, str]]:
+    if box.temporary is not None:
+        yield "--bind", box.temporary, "/tmp"  # noqa: S108
+    for inside, host in box.readable:
+        yield "--ro-bind", host, inside
+    for name in _STUBS:
+        yield "--ro-bind", Path(__file__).parent / "etc" / name, f"/etc/{name}"
+    for folder in _python():
+        yield "--ro-bind", folder, os.fspath(folder)
+
+
+def _python() -> list[Path]:
+    """The folders of the Python that runs us, where they do not come with the system's."""
+    prefix = Path(sys.base_prefix)
+    if prefix.is_relative_to("/usr") or prefix == Path("/"):
+        return []
+    return [folder for name in ("bin", "lib", "lib64") if (folder := prefix / name).is_dir()]
+
+
+def _python_on_path() -> list[str]:
+    return [os.fspath(folder) for folder in _python() if folder.name == "bin"]
+
+
+def _reached(host: Path) -> bool:
+    """Whether nobody may come to a file or folder, whatever may be done there."""
+    return all(folder.stat().st_mode & 0o001 for folder in host.resolve().parents)
+
+
+def _hold(far: list[Path]) -> str:
+    """A folder to show others in, that none of them lies in."""
+    above = {os.fspath(one) for host in far for one in (host.resolve(), *host.resolve().parents)}
+    holds = [hold for hold in _HOLDS if hold not in above and Path(hold).is_dir()]
+    return holds[0] if holds else "/mnt"
+
+
+def _options(box: Box, shown: list[tuple[str, Path, str]]) -> list[str]:
+    options = (
+        "--unshare-all --unshare-user --disable-userns --die-with-parent --new-session".split()
+    )
+    options += f"--cap-drop ALL --uid {NOBODY} --gid {NOBODY}".split()
+    for name, value in environment(box).items():
+        options += ["--setenv", name, value]
+    options += ["--ro-bind", "/usr", "/usr"]
+    for name in _SYSTEM:
+        place = Path("/", name)
+        if place.is_symlink():
+            options += ["--symlink", os.fspath(place.readlink()), os.fspath(place)]
+        elif place.is_dir():
+            options += ["--ro-bind", os.fspath(place), os.fspath(place)]
+    for path in _ETC:
+        options += ["--ro-bind-try", path, path]
+    small = ["--size", str(TEMPORARY_BYTES), "--tmpfs"]
+    options += [*small, "/tmp", "--proc", "/proc", "--dev", "/dev", *small, "/dev/shm"]  # noqa: S108
+    options += ["--remount-ro", "/dev"]
+    for flag, host, inside in shown:
+        options += [flag, os.fspath(host), inside]
+    # what is not a mount of its own lies in memory, with no limit
+    return [*options, "--remount-ro", "/", "--chdir", INSIDE]

@@ -1,0 +1,60 @@
+"""Feeding a command, reading it and watching it until it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+
+from .box import BoxLimits, Ended, Ran
+from .process import Process
+from .streams import Streams
+from .watching import EVERY, Watch, size
+
+MUCH = 100
+"""How many times the output that is kept may be printed: more is taken for output without end."""
+
+
+def talk(process: Process, watch: Watch, stdin: bytes, stop: threading.Event) -> Ran:
+    """Stay with a running command until it has ended, by itself or at a limit."""
+    limits = watch.box.limits
+    deadline = time.monotonic() + limits.seconds
+    with Streams(process.popen, stdin, limits.output_bytes) as streams:
+        passed = None
+        while passed is None and process.popen.poll() is None:
+            streams.move(EVERY)
+            if stop.is_set():
+                passed = "killed", "it was cancelled"
+            elif time.monotonic() > deadline:
+                passed = "time", f"it took longer than {limits.seconds:g} s"
+            elif streams.seen > MUCH * limits.output_bytes:
+                passed = "killed", f"it printed more than {size(MUCH * limits.output_bytes)}"
+            else:
+                passed = watch.passed(process.look())
+        process.close()
+        streams.move_rest()
+    ended, why = passed or ("exit", None)
+    code = process.popen.returncode
+    code = 128 - code if code < 0 else code
+    return Ran(
+        exit_code=code,
+        stdout=streams.stdout.data,
+        stderr=streams.stderr.data,
+        cut=streams.cut,
+        ended=ended,
+        message=_words(ended, why, code, limits),
+    )
+
+
+def _words(ended: Ended, why: str | None, code: int, limits: BoxLimits) -> str:
+    if ended != "exit":
+        return f"The command was ended, with all processes that it had started: {why}."
+    if code == 128 + signal.SIGXFSZ:
+        return f"The command was ended: a file would have passed {size(limits.file_bytes)}."
+    if code == 128 + signal.SIGXCPU:
+        return "The command was ended: it used more processor time than its time limit allows."
+    if code > 128:
+        with contextlib.suppress(ValueError):
+            return f"The command was ended by {signal.Signals(code - 128).name}."
+    return f"The command ended with exit code {code}."

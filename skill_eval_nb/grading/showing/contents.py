@@ -1,0 +1,137 @@
+"""What a file can be shown as: a text, a picture, or its name alone."""
+
+from __future__ import annotations
+
+import base64
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from . import extracting, images
+from .decoding import decoded
+from .found import Entry
+from .notebooks import notebook_text
+from .rule import EXTRACTED, IMAGE_BYTES, READ_ENDS, READ_TOGETHER, READ_WHOLE
+
+_START = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A file's text or picture, or the reason why there is neither.
+
+    `unread` are bytes in the middle of a very large file that were not read; a line in `text`
+    says so where they are missing.
+    """
+
+    kind: str
+    text: str | None = None
+    picture: dict[str, Any] | None = None
+    picture_bytes: int = 0
+    reason: str | None = None
+    unread: int = 0
+
+
+def contents(found: Iterable[Entry]) -> Iterator[tuple[Entry, Content]]:
+    """What can be shown of each file, within bounds on all that is read."""
+    read = extracted = 0
+    for entry in found:
+        whole = READ_WHOLE if read < READ_TOGETHER else 2 * READ_ENDS
+        content = content_of(entry, whole=whole, extract=extracted < EXTRACTED)
+        read += min(entry.size, whole) if content.text is not None else 0
+        extracted += content.kind in extracting.KINDS
+        yield entry, content
+
+
+def content_of(entry: Entry, *, whole: int = READ_WHOLE, extract: bool = True) -> Content:
+    """What can be shown of a file. Never raises for what is in it.
+
+    Args:
+        entry: the file.
+        whole: bytes; a larger text is read at its head and tail only.
+        extract: whether the text of PDF and office files may be taken out.
+    """
+    if entry.reason is not None:
+        return Content("other", reason=entry.reason)
+    try:
+        with open(_open(entry.path), "rb") as file:
+            start = file.read(_START)
+            return _look(entry, start, file, whole, extract)
+    except OSError as error:
+        return Content("other", reason=f"it cannot be read ({error.strerror or error})")
+
+
+def _open(path: str) -> int:
+    """Open a file that was no link a moment ago, and still must be none."""
+    handle = os.open(
+        path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    )
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(0, "no regular file")
+    return handle
+
+
+def _look(entry: Entry, start: bytes, file: BinaryIO, whole: int, extract: bool) -> Content:
+    ending = entry.name.rsplit(".", 1)[-1].lower() if "." in entry.name else ""
+    picture = images.kind_of(start)
+    if picture is not None:
+        return _picture(picture, start + file.read(max(IMAGE_BYTES + 1 - len(start), 0)))
+    if ending in images.ENDINGS:
+        return Content("image", reason=f"a damaged picture (it does not begin as a {ending} file)")
+    kind = "pdf" if start.startswith(b"%PDF") else ending
+    if kind in extracting.KINDS:
+        if not extract:
+            return Content(kind, reason=f"{EXTRACTED} such files come before it, which is the most")
+        return _extracted(entry, kind)
+    if decoded(start) is None:
+        return Content("binary", reason=_binary(ending))
+    return _text(entry, start, file, ending, whole)
+
+
+def _picture(kind: str, data: bytes) -> Content:
+    reason = images.why_not(data, kind)
+    if reason is not None:
+        return Content("image", reason=reason)
+    source = {
+        "type": "base64",
+        "media_type": f"image/{kind}",
+        "data": base64.b64encode(data).decode(),
+    }
+    block = {"type": "image", "source": source}
+    return Content("image", picture=block, picture_bytes=len(data))
+
+
+def _extracted(entry: Entry, kind: str) -> Content:
+    try:
+        text, more = extracting.extract(entry.path, kind, entry.size)
+    except extracting.NotExtracted as why:
+        return Content(kind, reason=str(why))
+    if more:
+        text += "\n[there is more text in this file; it was not read]\n"
+    return Content(kind, text=text)
+
+
+def _binary(ending: str) -> str:
+    return f"a binary file of kind .{ending}" if ending else "a binary file"
+
+
+def _text(entry: Entry, start: bytes, file: BinaryIO, ending: str, whole: int) -> Content:
+    if entry.size > whole:
+        head = start + file.read(READ_ENDS - len(start))
+        file.seek(-READ_ENDS, os.SEEK_END)
+        tail = file.read(READ_ENDS)
+        first, last = decoded(head, part=True), decoded(tail, part=True)
+        if first is None or last is None:
+            return Content("binary", reason=_binary(ending))
+        unread = max(entry.size - len(head) - len(tail), 0)
+        seam = f"\n[… {unread:,} bytes in the middle of this file were not read …]\n"
+        return Content("text", text=first[0] + seam + last[0], unread=unread)
+    data = start + file.read(whole)
+    text = decoded(data)
+    if text is None:
+        return Content("binary", reason=_binary(ending))
+    cells = notebook_text(text[0]) if ending == "ipynb" else None
+    return Content("text", text=text[0]) if cells is None else Content("notebook", text=cells)

@@ -1,0 +1,48 @@
+"""The rule by which it is chosen what a judge is shown, in figures.
+
+1. There is room for a number of characters, for everything together.
+2. The list of all files by name and size comes first, and may take an eighth of the room.
+3. The transcript may take a quarter of the room, and more where the outputs leave it. Its last
+   message comes first and whole, where it fits.
+4. The outputs take the rest, in the natural order of their names: short files whole, the
+   others an equal share each, of which half goes to the head and half to the tail.
+5. Where the shares would be too short to be of use, the first files have one and the others
+   are named only.
+6. Pictures go as pictures, up to a number and a size; what is neither text nor picture is named.
+"""
+
+from __future__ import annotations
+
+SHOWN_CHARS = 120_000
+"""Room in characters; some 30,000 tokens of English."""
+
+LIST_SHARE = 8
+TRANSCRIPT_SHARE = 4
+"""The share of the room: one in so many."""
+
+LEAST = 500
+"""Shorter shares of a file are of no use."""
+
+READ_WHOLE = 4 * 2**20
+"""Bytes: larger text files are read at their head and tail only."""
+
+READ_ENDS = 2**18
+"""Bytes that are read at each end of such a file."""
+
+READ_TOGETHER = 64 * 2**20
+"""Bytes: once so much was read, what comes is read at its head and tail only."""
+
+EXTRACTED = 40
+"""Files whose text needs a library to be read: the others are named."""
+
+IMAGES = 20
+"""Pictures in one request; from the 21st on the API takes smaller ones only."""
+
+IMAGE_BYTES = 3_750_000
+"""Bytes of one picture: 5 MB once they are written in base64."""
+
+IMAGES_BYTES = 18_000_000
+"""Bytes of all pictures together: a request may have 32 MB."""
+
+IMAGE_SIDE = 8000
+"""Pixels: the API refuses larger pictures."""

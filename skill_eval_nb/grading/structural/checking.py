@@ -1,0 +1,132 @@
+"""Check a run's outputs and transcript against the deterministic expectations of its eval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from skill_eval_nb.documents import (
+    Expectation,
+    GradedExpectation,
+    Structural,
+    StructuralExpectation,
+    Summary,
+)
+
+from .content import Content
+from .kinds import Check, as_structural
+from .outputs import Outputs, list_outputs
+from .planned import Looks, Planned, Sandbox, Setting
+from .planning import plan
+from .verdict import Verdict
+
+
+def check(
+    expectations: Sequence[Check],
+    outputs: Path,
+    transcript: Path | None,
+    *,
+    near: int = 2,
+    allow_scripts: bool = False,
+    sandbox: Sandbox = "bubblewrap",
+) -> Structural:
+    """Check what a run has put out: layer 1, with no model.
+
+    Each file is read once at most, whatever the number of checks. Nothing is raised for what
+    the suite or the outputs hold: what cannot be checked is not scored (`passed` is null) and
+    its evidence says why.
+
+    Args:
+        expectations: structural expectations, or those of the `iterations` dialect that have
+            a type.
+        outputs: the folder of the outputs; one that is not there holds none.
+        transcript: what `no_errors` reads; None where none was kept.
+        near: within how many lines of a match a text of `except_context` exempts it; 0 is the
+            same line.
+        allow_scripts: whether `custom_script` may run what the suite's author wrote.
+        sandbox: what it runs in; `"none"` runs it with your own rights.
+
+    Returns:
+        the verdicts in the order of the expectations; `gate_passed` is false where a critical
+        one failed, null where none failed but one was not scored, else true.
+
+    >>> import tempfile
+    >>> from skill_eval_nb.documents import StructuralExpectation
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.md").write_text("# Title")
+    ...     wanted = StructuralExpectation("file_contains", pattern="*.md", match="# ")
+    ...     check([wanted], Path(folder), None).expectations[0].evidence
+    "a.md:1: # Title ('#')"
+    """
+    if near < 0:
+        raise ValueError(f"near is {near}: a number of lines, 0 or more")
+    wanted = [as_structural(one) for one in expectations]
+    setting = Setting(list_outputs(str(outputs)), transcript, near, allow_scripts, sandbox)
+    planned = [
+        plan(one, setting, spoken=isinstance(given, Expectation))
+        for one, given in zip(wanted, expectations, strict=True)
+    ]
+    _look(setting.outputs, planned)
+    verdicts = [one.verdict() for one in planned]
+    graded = [_graded(one, verdict) for one, verdict in zip(wanted, verdicts, strict=True)]
+    return Structural(expectations=graded, summary=_summary(graded), gate_passed=_gate(graded))
+
+
+def _look(outputs: Outputs, planned: Sequence[Planned]) -> None:
+    """Show each file to whatever wants to see it, one file after the other."""
+    groups: dict[int, tuple[Sequence[str], list[Looks]]] = {}
+    for one in planned:
+        for looks, names in one.looks:
+            groups.setdefault(id(names), (names, []))[1].append(looks)
+    if len(groups) == 1:
+        ((names, wanting),) = groups.values()
+        for name in names:
+            _show(outputs, name, wanting)
+        return
+    by_name: dict[str, list[Looks]] = {}
+    for names, wanting in groups.values():
+        for name in names:
+            by_name.setdefault(name, []).extend(wanting)
+    for name in outputs.names:
+        if name in by_name:
+            _show(outputs, name, by_name[name])
+
+
+def _show(outputs: Outputs, name: str, wanting: Sequence[Looks]) -> None:
+    waiting = [looks for looks in wanting if not looks.done]
+    if not waiting:
+        return
+    try:
+        content = Content(outputs.read(name))
+    except OSError as error:
+        for looks in waiting:
+            looks.cannot_read(name, error)
+    else:
+        for looks in waiting:
+            looks.look(name, content)
+
+
+def _graded(one: StructuralExpectation, verdict: Verdict) -> GradedExpectation:
+    return GradedExpectation(
+        text=one.description or f"{one.type} {one.pattern or ''}".strip(),
+        passed=verdict.passed,
+        evidence=verdict.evidence,
+        id=one.id,
+        type=one.type,
+        critical=one.critical,
+    )
+
+
+def _summary(graded: Sequence[GradedExpectation]) -> Summary:
+    """Counts; the rate is of those that were scored, null where none was."""
+    passed = sum(one.passed is True for one in graded)
+    failed = sum(one.passed is False for one in graded)
+    rate = round(passed / (passed + failed), 4) if passed + failed else None
+    return Summary(passed=passed, failed=failed, total=len(graded), pass_rate=rate)
+
+
+def _gate(graded: Sequence[GradedExpectation]) -> bool | None:
+    critical = [one.passed for one in graded if one.critical]
+    if False in critical:
+        return False
+    return None if None in critical else True

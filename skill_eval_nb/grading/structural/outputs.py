@@ -1,0 +1,141 @@
+"""The files that a run has put out: found without following links to elsewhere, read once."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from skill_eval_nb.documents import Faults, NotJSON, parse
+
+from .verdict import natural
+
+LARGEST = 64 * 2**20
+"""Bytes of a file beyond which its content is not looked at, and evidence says so."""
+
+SORTED_NATURALLY = 500
+"""Up to so many files are looked at in natural order; more in the plain one, which is faster."""
+
+_CHUNK = 1 << 16
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+_OF_RUNNER = {
+    "metrics.json": frozenset(("tool_calls", "total_tool_calls", "total_steps")),
+    "structural.json": frozenset(("gate_passed", "expectations")),
+    "grading.json": frozenset(("expectations",)),
+}
+"""Files of the runner that may lie among the outputs, and keys by which they are known."""
+
+
+class TooLarge(OSError):
+    """A file above `LARGEST`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """The regular files below a folder.
+
+    Attributes:
+        root: the folder.
+        names: their paths below it, with slashes, in order.
+        links: of those that are links, where they really lie.
+        folders: the paths of the folders below it.
+        left_out: what was not looked at, with the reason: links, unreadable folders.
+    """
+
+    root: str
+    names: list[str] = field(default_factory=list)
+    links: dict[str, str] = field(default_factory=dict)
+    folders: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    def read(self, name: str) -> bytes:
+        """The bytes of one of the files.
+
+        Raises:
+            OSError: where it cannot be read, or is `TooLarge`.
+        """
+        return read_bytes(self.links.get(name) or f"{self.root}/{name}")
+
+
+def read_bytes(path: str) -> bytes:
+    """The bytes of a regular file that is no link; a pipe or device is never waited for.
+
+    Raises:
+        OSError: where it cannot be read, or is `TooLarge`.
+    """
+    descriptor = os.open(path, _FLAGS | _NO_LINK)
+    try:
+        data = os.read(descriptor, _CHUNK)
+        if len(data) < _CHUNK:
+            return data
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(0, "it is no regular file")
+        if status.st_size > LARGEST:
+            raise TooLarge(0, f"it has {status.st_size >> 20} MiB; up to {LARGEST >> 20} are read")
+        return b"".join([data, *_rest(descriptor)])
+    finally:
+        os.close(descriptor)
+
+
+def _rest(descriptor: int) -> Iterator[bytes]:
+    while data := os.read(descriptor, 1 << 20):
+        yield data
+
+
+def list_outputs(folder: str) -> Outputs:
+    """List the files below `folder`; one that is not there holds none.
+
+    Links to files inside of `folder` count as files; other links are left out, and so are
+    the runner's own documents.
+    """
+    found = Outputs(folder.rstrip("/") or "/")
+    waiting = [""]
+    while waiting:
+        below = waiting.pop()
+        try:
+            with os.scandir(f"{found.root}/{below}") as entries:
+                for entry in entries:
+                    if entry.is_file(follow_symlinks=False):
+                        found.names.append(below + entry.name)
+                    elif entry.is_dir(follow_symlinks=False):
+                        found.folders.append(below + entry.name)
+                        waiting.append(f"{below}{entry.name}/")
+                    else:
+                        _add_other(entry, below + entry.name, found)
+        except OSError as error:
+            if below or not isinstance(error, FileNotFoundError):
+                found.left_out[below or "."] = f"cannot be listed ({error.strerror})"
+    for name, keys in _OF_RUNNER.items():
+        if name in found.names and _is_of_runner(found, name, keys):
+            found.names.remove(name)
+    found.names.sort(key=natural if len(found.names) <= SORTED_NATURALLY else None)
+    found.folders.sort()
+    return found
+
+
+def _add_other(entry: os.DirEntry[str], name: str, found: Outputs) -> None:
+    """A link to a file among the outputs is a file too; whatever else there is is left out."""
+    root, real = os.path.realpath(found.root), os.path.realpath(entry.path)
+    if not entry.is_symlink():
+        found.left_out[name] = "is no regular file"
+    elif not real.startswith(f"{root}{os.sep}"):
+        found.left_out[name] = "is a link that leads out of the outputs"
+    elif Path(real).is_file():
+        found.names.append(name)
+        found.links[name] = real
+    else:
+        found.left_out[name] = "is a link to a folder, or to nothing"
+
+
+def _is_of_runner(found: Outputs, name: str, keys: frozenset[str]) -> bool:
+    """Whether a file of the runner's name is the runner's: an output may have that name too."""
+    try:
+        raw = parse(found.read(name), Faults())
+    except (OSError, NotJSON):
+        return False
+    return isinstance(raw, dict) and not keys.isdisjoint(raw)

@@ -1,0 +1,77 @@
+"""What the stand-in is told: one frozen value, fit to be pickled and sent to a worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .misbehaviour import Fault
+
+if TYPE_CHECKING:
+    from .transport import StandInTransport
+
+EXECUTOR = "stand-in"
+JUDGE = "stand-in-judge"
+MODELS = (EXECUTOR, JUDGE)
+"""The names it lists. Messages are answered under any name, so that real ones can be tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """A model that follows rules and a seed.
+
+    The model of chance, on the rubric's scale of 1 to 5: an output's latent quality is
+    `base`, plus `effect` where the skill's body was in the context when it was written, plus
+    a part of the eval (sd `eval_sd`, the same on both sides), plus a part of the eval that
+    only the skill's side has (sd `effect_sd`), plus a part of the run (sd `run_sd`). A score
+    is that quality plus a part of the judging and dimension (sd `judging_sd`), rounded to a
+    whole number within 1 to 5. All parts are independent and normal. `truth` says what comes
+    out of it. A part is drawn from the seed and a name of what it belongs to: the eval from
+    the task's text, the run from the session, the judging from all that the judge is sent.
+    A skill whose body has a line `stand-in effect: 0.4` has that effect in place of `effect`.
+
+    Attributes:
+        seed: Another seed, other draws; the same seed and requests, the same answers.
+        base: Mean latent quality without the skill.
+        effect: What the opened skill adds to it.
+        eval_sd: Sd of the evals.
+        effect_sd: Sd of the skill's effect over the evals.
+        run_sd: Sd of the runs of one eval and configuration.
+        judging_sd: Sd of the judgings of one output and dimension.
+        check_sd: Sd of how hard the judged expectations are (see `passing`).
+        opens: Chance that a listed skill which fits the task is opened, 0 to 1.
+        latency: Seconds that every message takes to be answered.
+        batch_seconds: Seconds from the creation of a message batch to its end.
+        cache_minimum: Tokens below which a marked prefix is not cached.
+        log: A file that takes one JSON line a request; many processes may share it.
+            None: nothing is written.
+        store: A folder that keeps message batches, so that another process can collect
+            them. None: they live as long as the server or transport.
+        faults: How it misbehaves; the first that strikes counts.
+    """
+
+    seed: int = 0
+    base: float = 2.8
+    effect: float = 0.9
+    eval_sd: float = 0.4
+    effect_sd: float = 0.0
+    run_sd: float = 0.5
+    judging_sd: float = 0.4
+    check_sd: float = 0.5
+    opens: float = 1.0
+    latency: float = 0.0
+    batch_seconds: float = 0.0
+    cache_minimum: int = 1024
+    log: str | None = None
+    store: str | None = None
+    faults: tuple[Fault, ...] = ()
+
+    def transport(self) -> StandInTransport:
+        """A transport for an async HTTP client of the SDK; nothing leaves the process.
+
+        Each transport is a server of its own: it counts calls, and remembers prefixes and
+        batches, apart from any other.
+        """
+        from .transport import StandInTransport
+
+        return StandInTransport(self)

@@ -1,0 +1,200 @@
+"""One start of the harness: the SDK speaks to it through this, and it leaves nothing behind.
+
+It has the shape of the SDK's `Transport`, so that the process is ours: in a group of its own,
+with an environment made from nothing, ended at once and with all that it started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from .leftovers import end_marked
+
+MOST_LINE_BYTES = 64 * 1024 * 1024
+"""A message longer than this ends the run: nothing that is to be graded is so long."""
+_PIECE = 64 * 1024
+_TAIL = 4096
+
+
+@dataclass(frozen=True)
+class Command:
+    """What is started; it makes its own environment.
+
+    Attributes:
+        head: a program and its first arguments.
+        options: those of bubblewrap, which go through a file: its command line tells whoever
+            lists processes inside. Empty where there is no sandbox.
+        tail: the rest of the arguments.
+        folder: where it starts.
+        mark: a variable of the environment, `NAME=value`, that its children inherit and by
+            which those are found that left its process group; None where there is none.
+    """
+
+    head: Sequence[str]
+    options: Sequence[str]
+    tail: Sequence[str]
+    folder: Path
+    mark: str | None = None
+
+    @contextlib.contextmanager
+    def argv(self) -> Iterator[tuple[list[str], tuple[int, ...]]]:
+        """The whole, for one start, and the files that must be passed on to it."""
+        if not self.options:
+            yield [*self.head, *self.tail], ()
+            return
+        file = os.memfd_create("box")
+        try:
+            os.write(file, b"\0".join([*map(os.fsencode, self.options), b""]))
+            os.lseek(file, 0, os.SEEK_SET)
+            yield [*self.head, "--args", str(file), *self.tail], (file,)
+        finally:
+            os.close(file)
+
+
+class Process:
+    """A harness that runs, and the lines that it has said so far.
+
+    Attributes:
+        lines: its messages as they came, each with the time where it had none.
+        fault: why its messages could not be read on, in words; None where they could.
+        over: whether it came to its end by itself.
+        silent: set when nothing more will be read from it.
+    """
+
+    def __init__(self, command: Command) -> None:
+        self.lines: list[dict[str, Any]] = []
+        self.fault: str | None = None
+        self.over = False
+        self.silent = asyncio.Event()
+        self._command = command
+        self._process: asyncio.subprocess.Process | None = None
+        self._errors = bytearray()
+        self._draining: asyncio.Task[None] | None = None
+
+    async def connect(self) -> None:
+        """Start it.
+
+        Raises:
+            OSError: where it cannot be started.
+        """
+        with self._command.argv() as (argv, files):
+            self._process = await asyncio.create_subprocess_exec(
+                *argv,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                cwd=self._command.folder,
+                env={},
+                pass_fds=files,
+                start_new_session=True,
+            )
+        self._draining = asyncio.create_task(self._drain())
+
+    def is_ready(self) -> bool:
+        """Whether it runs."""
+        return self._process is not None and self._process.returncode is None
+
+    async def write(self, data: str) -> None:
+        """Say something to it; what it no longer hears is lost, and its end tells why."""
+        stdin = self._process.stdin if self._process is not None else None
+        if stdin is not None and not stdin.is_closing():
+            with contextlib.suppress(OSError):
+                stdin.write(data.encode("utf-8", "backslashreplace"))
+                await stdin.drain()
+
+    async def end_input(self) -> None:
+        """Say that nothing more will be said."""
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+
+    async def read_messages(self) -> AsyncIterator[dict[str, Any]]:
+        """Its messages, until it ends; each is kept in `lines` too."""
+        assert self._process is not None
+        try:
+            async for line in self._read_lines():
+                message = _message(line)
+                if message is not None:
+                    self.lines.append(message)
+                    yield message
+            # It has closed its output, and is about to end: its exit code is wanted.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._process.wait(), timeout=5)
+                self.over = self.fault is None
+        finally:
+            self.silent.set()
+
+    async def _read_lines(self) -> AsyncIterator[bytes | bytearray]:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        pending = bytearray()
+        while data := await self._process.stdout.read(_PIECE):
+            pending += data
+            if b"\n" in data:
+                *lines, pending = pending.split(b"\n")
+                for line in lines:
+                    yield line
+            elif len(pending) > MOST_LINE_BYTES:
+                self.fault = f"The harness wrote a message of more than {MOST_LINE_BYTES:,} bytes."
+                await self.close()
+
+    async def close(self) -> None:
+        """End it, if it has not ended, and all that it started; it may be called again."""
+        process = self._process
+        if process is None:
+            return
+        # Whether or not it has ended by itself: its children may live on. At once, so that
+        # nothing is left even where this is cancelled.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        if self._command.mark is not None:
+            await asyncio.to_thread(end_marked, self._command.mark)
+        await process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
+        if self._draining is not None:
+            # Ended with the last process that could write there.
+            await asyncio.wait((self._draining,), timeout=5)
+            self._draining.cancel()
+
+    @property
+    def pid(self) -> int | None:
+        """The process that leads its group; None where it was never started."""
+        return self._process.pid if self._process is not None else None
+
+    @property
+    def exit_code(self) -> int | None:
+        """Its exit code; None while it runs, and where it never did."""
+        return self._process.returncode if self._process is not None else None
+
+    @property
+    def complaint(self) -> str:
+        """The end of what it wrote to its standard error."""
+        return self._errors.decode("utf-8", "replace").strip()
+
+    async def _drain(self) -> None:
+        assert self._process is not None
+        assert self._process.stderr is not None
+        while data := await self._process.stderr.read(_PIECE):
+            self._errors += data
+            del self._errors[:-_TAIL]
+
+
+def _message(line: bytes | bytearray) -> dict[str, Any] | None:
+    """A message with a timestamp; None for a line that is none."""
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(message, dict):
+        return None
+    message.setdefault("timestamp", datetime.now(UTC).isoformat(timespec="milliseconds"))
+    return message

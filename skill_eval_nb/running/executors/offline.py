@@ -1,0 +1,55 @@
+"""The executor `offline`: another one against the stand-in model, with no network and no key."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Literal
+
+from skill_eval_nb.models import Meter, StandIn
+
+from .protocol import Execution, Executor, Task
+
+
+@dataclass(frozen=True)
+class Offline:
+    """Runs tasks as another executor does, with the stand-in in the model's place.
+
+    Attributes:
+        stand_in: how the stand-in answers.
+        through: the executor that works: "messages-api", or "claude-code", which is the
+            real harness.
+    """
+
+    stand_in: StandIn = field(default_factory=StandIn)
+    through: Literal["messages-api", "claude-code"] = "messages-api"
+
+    def __post_init__(self) -> None:
+        if self.through not in ("messages-api", "claude-code"):
+            raise ValueError(
+                f"through={self.through!r} is no executor that can run offline: there are "
+                "'messages-api' and 'claude-code'."
+            )
+
+    @property
+    def name(self) -> str:
+        """Its name, as the files of a run state it."""
+        return "offline"
+
+    def why_not(self, sandbox: str) -> str | None:
+        """Why it cannot run here with this sandbox, in words for the user; None if it can."""
+        return self._inner().why_not(sandbox)
+
+    async def execute(self, task: Task, meter: Meter) -> Execution:
+        """Work on a task; see `Executor.execute`."""
+        connection = dataclasses.replace(task.connection, base_url=None, stand_in=self.stand_in)
+        return await self._inner().execute(dataclasses.replace(task, connection=connection), meter)
+
+    def _inner(self) -> Executor:
+        if self.through == "claude-code":
+            from .claude_code import ClaudeCode
+
+            return ClaudeCode()
+        from .messages_api import MessagesApi
+
+        return MessagesApi()

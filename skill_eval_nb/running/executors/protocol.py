@@ -1,0 +1,130 @@
+"""What an executor is: something that works on a prompt as an agent would.
+
+The driver knows executors by nothing else than this page. Whoever writes another one needs
+a class with a `name`, `why_not` and `execute`, registered under the entry point group
+`skill_eval_nb.executors`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from skill_eval_nb.models import Connection, Meter, Usage
+
+SandboxKind = Literal["bubblewrap", "none"]
+"""How an agent's commands are kept in; "none" only where the user spelled it out."""
+
+
+@dataclass(frozen=True)
+class Skill:
+    """A staged copy of a skill, which holds nothing of its evals.
+
+    Attributes:
+        name: from the front matter of its SKILL.md.
+        description: from there too: all that an agent sees before it opens the skill.
+        folder: the copy; whoever executes offers it read-only.
+    """
+
+    name: str
+    description: str
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one run may use; the same on both sides.
+
+    Attributes:
+        turns: answers of the model.
+        seconds: wall clock, from the first call to the last.
+        output_tokens: of one answer.
+        usd: of one run, in US dollars; None where there is no such limit.
+    """
+
+    turns: int = 30
+    seconds: float = 900.0
+    output_tokens: int = 8192
+    usd: float | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run as an executor sees it: nothing in it tells what the output is judged by.
+
+    Attributes:
+        prompt: the eval's prompt, word for word.
+        folder: the working folder, which holds the input files; what is new or changed in
+            it afterwards is the output.
+        skill: the skill on offer; None on the baseline.
+        model: the model that works.
+        limits: what the run may use.
+        key: an opaque id of the run: it tells neither the eval nor the side.
+        sandbox: how the agent's commands are kept in.
+        connection: how the model is reached.
+        scratch: a private folder for a home and configuration; thrown away afterwards.
+    """
+
+    prompt: str
+    folder: Path
+    skill: Skill | None
+    model: str
+    limits: Limits
+    key: str
+    sandbox: SandboxKind
+    connection: Connection
+    scratch: Path
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How a run went.
+
+    Attributes:
+        status: "done", or "errored" where the run is not to be graded.
+        reason: why it is errored, in words for the user; None where it is done.
+        events: what happened, in the form of Claude Code's stream-json lines (`type` is
+            system, assistant, user or result), each with a `timestamp` in ISO 8601.
+        usage: tokens of all its calls, the failed ones too.
+        cost_usd: what it cost in US dollars; None where no price is known.
+        skill_used: whether the skill was opened; None where there was none to open, or
+            where it cannot be told.
+        final_text: what the agent said at last; empty where it said nothing.
+    """
+
+    status: Literal["done", "errored"]
+    reason: str | None
+    events: tuple[Mapping[str, Any], ...]
+    usage: Usage
+    cost_usd: float | None
+    skill_used: bool | None
+    final_text: str
+
+
+@runtime_checkable
+class Executor(Protocol):
+    """Works on one task at a time; one executor serves many tasks at once.
+
+    It is picklable, so that it can be sent to other processes and machines.
+    """
+
+    @property
+    def name(self) -> str:
+        """Its name, as the files of a run state it."""
+        ...
+
+    def why_not(self, sandbox: str) -> str | None:
+        """Why it cannot run here with this sandbox, in words for the user; None if it can."""
+        ...
+
+    async def execute(self, task: Task, meter: Meter) -> Execution:
+        """Work on a task; every call of a model is reserved and settled with the meter.
+
+        It does not raise for what a model or a tool did, nor where the budget is spent:
+        that is an `Execution` with status "errored" and the reason. It does raise when it
+        is cancelled, and then leaves no process behind.
+        """
+        ...

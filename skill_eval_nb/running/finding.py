@@ -1,0 +1,163 @@
+"""The runs that are stored below a path, each with the eval that it is a run of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from skill_eval_nb.documents import Eval, EvalMetadata
+from skill_eval_nb.workspace import (
+    UNSTATED,
+    Catalogue,
+    EvalKey,
+    Files,
+    PathLike,
+    Problems,
+    RunPlace,
+    catalogue,
+    find,
+    folder_of,
+    read_files,
+    read_run,
+)
+
+from .beside import top_of, with_suite
+
+TRANSCRIPTS = ("transcript.jsonl", "transcript.json", "transcript.md", "transcript.txt")
+"""The forms of a transcript, the one that says most first."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run on disk and the eval that it is a run of.
+
+    Attributes:
+        folder: the run's folder.
+        eval: the eval as its suite defines it, completed by its eval_metadata.json; None
+            where neither was found.
+        workspace: the folder of its workspace.
+        iteration: `"none"` where the run lies below no iteration.
+        eval_id: as the tables have it.
+        eval_name: as the tables have it.
+        configuration: `"unstated"` where nothing names it.
+        run_number: 1 where nothing numbers it.
+        outputs: the folder of its outputs; None where there is none.
+        transcript: the transcript that says most; None where there is none.
+    """
+
+    folder: Path
+    eval: Eval | None
+    workspace: Path
+    iteration: str
+    eval_id: str
+    eval_name: str
+    configuration: str
+    run_number: int
+    outputs: Path | None
+    transcript: Path | None
+
+
+def stored_runs(
+    path: PathLike, *, evals: PathLike | None = None, problems: Problems | None = None
+) -> list[StoredRun]:
+    """The runs below `path` that have a folder of their own, in the order they lie there.
+
+    What defines the evals is looked for in the whole workspace, also where `path` is only a
+    part of it (an iteration, a single run), and in the skill's folder beside it.
+
+    Args:
+        path: a workspace, a folder above several, or any folder in one.
+        evals: an evals.json, or a folder with one, where it lies somewhere else.
+        problems: takes up what could not be read.
+
+    Raises:
+        FileNotFoundError: where `path` does not exist.
+        NothingToLoad: where there is neither a run nor any other evaluation document.
+    """
+    noted = Problems() if problems is None else problems
+    asked = Path(path).expanduser().resolve()
+    if not asked.is_dir():
+        find(path)  # says what is missing, or what is there instead
+        asked = asked.parent
+    found = find(with_suite(top_of(asked), evals))
+    noted.extend(found.problems)
+    files = read_files(found.layout.files, noted)
+    who = catalogue(found.layout, files, found.base, noted)
+    evals_of = _Evals(files, who)
+    return [
+        _stored(run, evals_of, noted)
+        for run in found.layout.runs
+        if _lies_in(Path(run.path), asked)
+    ]
+
+
+def _lies_in(path: Path, folder: Path) -> bool:
+    return path.is_dir() and path.resolve().is_relative_to(folder)
+
+
+class _Evals:
+    """The evals of a workspace by their keys: the first definition counts, as in the tables."""
+
+    def __init__(self, files: Files, who: Catalogue) -> None:
+        self._who = who
+        self._metadata = files.metadata
+        self._defined: dict[tuple[str, str], Eval] = {}
+        for workspace, key, one in who.definitions:
+            self._defined.setdefault((workspace, key.id), one)
+
+    def of(self, run: RunPlace) -> tuple[EvalKey, Eval | None]:
+        """The key of the eval that a run is a run of, and the eval itself."""
+        key = self._who.eval_of(run.place)
+        defined = self._defined.get((run.place.workspace, key.id))
+        described = self._metadata.get(folder_of(run.place))
+        return key, _completed(defined, described)
+
+
+def _completed(defined: Eval | None, described: EvalMetadata | None) -> Eval | None:
+    """A definition, with the checks of the metadata where it has none of its own."""
+    if described is None:
+        return defined
+    if defined is None:
+        if not described.prompt:
+            return None
+        return Eval(
+            prompt=described.prompt,
+            id=described.eval_id,
+            name=described.eval_name,
+            expectations=list(described.assertions),
+        )
+    if defined.expectations or not described.assertions:
+        return defined
+    return msgspec.structs.replace(defined, expectations=list(described.assertions))
+
+
+def _stored(run: RunPlace, evals: _Evals, problems: Problems) -> StoredRun:
+    key, definition = evals.of(run)
+    place = run.place
+    if place.configuration == UNSTATED and "grading.json" in run.files:
+        told = read_run(run, problems)
+        place = told[0][0] if len(told) == 1 else place
+    return StoredRun(
+        folder=Path(run.path),
+        eval=definition,
+        workspace=Path(place.workspace),
+        iteration=place.iteration,
+        eval_id=key.id,
+        eval_name=key.name,
+        configuration=place.configuration,
+        run_number=run.number,
+        outputs=Path(run.path, "outputs") if run.has_outputs else None,
+        transcript=next(_transcripts(run), None),
+    )
+
+
+def _transcripts(run: RunPlace) -> Iterator[Path]:
+    for name in TRANSCRIPTS:
+        if name in run.files:
+            yield Path(run.path, name)
+    for name in TRANSCRIPTS if run.has_outputs else ():
+        if Path(run.path, "outputs", name).is_file():
+            yield Path(run.path, "outputs", name)

@@ -1,0 +1,179 @@
+"""k judgings become one grading."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import skill_eval_nb as sen
+from skill_eval_nb.documents import (
+    Dimension,
+    GradedExpectation,
+    Judging,
+    Metrics,
+    RubricScore,
+    Structural,
+    Timing,
+    dump,
+    to_json,
+)
+from skill_eval_nb.documents.grading import Claim, EvalFeedback, Suggestion, UserNotesSummary
+from skill_eval_nb.grading import grade
+from skill_eval_nb.workspace import check
+
+
+def judging(number: int, scores: dict[str, float], **verdicts: bool | None) -> Judging:
+    return Judging(
+        judging=number,
+        judge_model="judge-1",
+        rubric_scores={
+            name: RubricScore(score, evidence=f"{number}: {name}", weight=float(len(name)))
+            for name, score in scores.items()
+        },
+        expectations=[
+            GradedExpectation(text=name, id=name, passed=passed, evidence=f"{number} {passed}")
+            for name, passed in verdicts.items()
+        ],
+        seconds=1.5,
+        timestamp=f"2026-01-0{number}T00:00:00Z",
+    )
+
+
+def test_scores_are_means_with_the_evidence_nearest_to_the_median() -> None:
+    made = grade(None, [judging(1, {"a": 1}), judging(2, {"a": 4}), judging(3, {"a": 5})])
+    assert made.rubric_scores["a"].score == pytest.approx(10 / 3, abs=1e-4)
+    assert made.rubric_scores["a"].evidence == "2: a"
+    assert made.judge_model == "judge-1"
+    assert made.timestamp == "2026-01-03T00:00:00Z"
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries({"a": st.integers(1, 5), "bb": st.integers(1, 5)}),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_the_weighted_mean_is_that_of_the_means(scores: list[dict[str, int]]) -> None:
+    made = grade(None, [judging(n, dict(one)) for n, one in enumerate(scores, 1)])
+    a, b = fmean(one["a"] for one in scores), fmean(one["bb"] for one in scores)
+    assert made.rubric_summary is not None
+    assert made.rubric_summary.weighted_mean == pytest.approx((a + 2 * b) / 3, abs=1e-3)
+    assert made.rubric_summary.max_possible == 5.0
+    other = [Dimension(name="a", weight=3.0), Dimension(name="bb", weight=1.0)]
+    weighed = grade(None, [judging(1, dict(scores[0]))], dimensions=other)
+    assert weighed.rubric_summary is not None
+    assert weighed.rubric_summary.weighted_mean == pytest.approx(
+        (3 * scores[0]["a"] + scores[0]["bb"]) / 4, abs=1e-3
+    )
+
+
+@pytest.mark.parametrize(
+    ("votes", "passed", "confidence"),
+    [
+        ([True], True, None),
+        ([False], False, None),
+        ([True, True], True, "high"),
+        ([False, False, False], False, "high"),
+        ([True, False, True], True, "medium"),
+        ([False, False, True], False, "medium"),
+        ([True, False], False, "low"),
+        ([True, False, False, True], False, "low"),
+        ([None], None, None),
+        ([None, True], True, None),
+    ],
+)
+def test_verdicts_are_of_the_majority_and_a_tie_has_failed(
+    votes: list[bool | None], passed: bool | None, confidence: str | None
+) -> None:
+    made = grade(None, [judging(n, {}, x=vote) for n, vote in enumerate(votes, 1)])
+    (one,) = made.expectations
+    assert (one.passed, one.confidence) == (passed, confidence)
+    if confidence == "low":
+        assert "For: 1 True" in (one.evidence or "")
+        assert "Against: 2 False" in (one.evidence or "")
+    elif passed is not None:
+        assert (one.evidence or "").endswith(str(passed))
+    assert made.summary is not None
+    assert made.summary.total == 1
+    assert (made.summary.passed, made.summary.failed) == (passed is True, passed is False)
+
+
+def test_remarks_are_kept_once() -> None:
+    first, second = judging(1, {"a": 3}), judging(2, {"a": 3})
+    first.claims = [Claim("There are eight", verified=True), Claim("It runs")]
+    second.claims = [Claim("there are  eight", verified=False)]
+    first.user_notes_summary = UserNotesSummary(["x"], [], ["z"])
+    second.user_notes_summary = UserNotesSummary(["x", "y"], [], [])
+    second.eval_feedback = EvalFeedback([Suggestion("dates")], "fair")
+    made = grade(None, [first, second])
+    assert [(one.claim, one.verified) for one in made.claims] == [
+        ("There are eight", True),
+        ("It runs", None),
+    ]
+    assert made.user_notes_summary == UserNotesSummary(["x", "y"], [], ["z"])
+    assert made.eval_feedback == EvalFeedback([Suggestion("dates")], "fair")
+
+
+def test_times_and_metrics() -> None:
+    timing = Timing(total_duration_seconds=9.0, executor_duration_seconds=8.0)
+    made = grade(None, [judging(1, {"a": 3}), judging(2, {"a": 3})], Metrics(total_steps=4), timing)
+    assert made.timing is not None
+    assert made.timing.executor_duration_seconds == 8.0
+    assert made.timing.grader_duration_seconds == 3.0
+    assert made.timing.total_duration_seconds == 11.0
+    assert made.execution_metrics == Metrics(total_steps=4)
+
+
+def test_no_judging_and_no_gate() -> None:
+    with pytest.raises(ValueError, match="there is none"):
+        grade(None, [])
+    with pytest.raises(ValueError, match="the gate was not passed"):
+        grade(Structural(expectations=[], gate_passed=False), [judging(1, {"a": 3})])
+
+
+def test_what_is_written_is_clean_and_reads_back(tmp_path: Path) -> None:
+    run = tmp_path / "iteration-1" / "eval-1-sum" / "with_skill" / "run-1"
+    (run / "judgings").mkdir(parents=True)
+    (run / "outputs").mkdir()
+    evals = {
+        "skill_name": "sum",
+        "evals": [
+            {
+                "id": 1,
+                "name": "sum",
+                "prompt": "Add up",
+                "expectations": ["x", "y"],
+                "quality_rubric": {
+                    "dimensions": [
+                        {"id": "Q1", "name": "a", "weight": 1},
+                        {"id": "Q2", "name": "bb", "weight": 2},
+                    ]
+                },
+            }
+        ],
+    }
+    (tmp_path / "evals.json").write_text(json.dumps(evals))
+    judgings = [judging(n, {"a": n, "bb": 5}, x=True, y=n == 1) for n in (1, 2)]
+    for one in judgings:
+        for verdict in one.expectations:
+            verdict.id = None
+        (run / "judgings" / f"{one.judging}.json").write_bytes(to_json(dump(one)))
+    made = grade(None, judgings, Metrics(total_steps=4), Timing(total_duration_seconds=9.0))
+    (run / "grading.json").write_bytes(to_json(dump(made)))
+    (run / "timing.json").write_bytes(to_json(dump(Timing(total_duration_seconds=9.0))))
+    assert [one for one in check(tmp_path) if one.severity != "info"] == []
+    ws = sen.load(tmp_path)
+    assert [one for one in ws.problems["severity"] if one != "info"] == []
+    (row,) = ws.runs.to_dicts()
+    assert row["status"] == "graded"
+    assert row["pass_rate"] == 0.5
+    assert row["rubric_weighted_mean"] == pytest.approx((1.5 + 10) / 3)
+    assert made.rubric_summary is not None
+    assert made.rubric_summary.weighted_mean == pytest.approx(row["rubric_weighted_mean"], abs=1e-4)
+    assert len(ws.rubric_scores) == 4

@@ -1,0 +1,280 @@
+"""From request to judging: good answers, bad ones, and none."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skill_eval_nb.documents import Judging, dump
+from skill_eval_nb.documents.dialects import check, read
+from skill_eval_nb.grading.judge import Case, Judge, Unjudged, judge, read_judging
+from skill_eval_nb.models import (
+    BudgetSpent,
+    Connection,
+    Meter,
+    ModelFault,
+    StandIn,
+    Tally,
+    Usage,
+    connect,
+    load_prices,
+)
+from skill_eval_nb.models.standin.misbehaviour import Fault
+from tests.grading.judge.cases import Scripted, answer, case, last_text, reply
+from tests.grading.showing.test_images import picture
+
+JUDGE = Judge("claude-haiku-4-5")
+
+
+def judged(client: Any, of: Case, who: Judge = JUDGE, meter: Meter | None = None) -> Judging:
+    tally = Tally() if meter is None else meter
+    return asyncio.run(judge(client, who, of, 1, tally, prices=load_prices()))
+
+
+def test_the_record_of_a_judging(tmp_path: Path) -> None:
+    claims = [{"claim": "eight", "type": "factual", "evidence": "8 files", "verified": False}]
+    client = Scripted([reply(answer(claims=claims))])
+    one = judged(client, case(tmp_path))
+    assert {name: score.score for name, score in one.rubric_scores.items()} == {
+        "clarity": 4,
+        "depth": 2,
+        "care": 5,
+    }
+    assert [score.weight for score in one.rubric_scores.values()] == [2.0, 1.0, 0.5]
+    assert one.rubric_summary is not None
+    assert one.rubric_summary.weighted_mean == pytest.approx((4 * 2 + 2 + 5 * 0.5) / 3.5, abs=1e-4)
+    assert one.rubric_summary.normalized == pytest.approx((4 * 2 + 2 + 2.5) / 3.5 / 5, abs=1e-4)
+    assert [(v.id, v.text, v.passed) for v in one.expectations] == [
+        ("X1", "The total is 1,204.50", True),
+        (None, "Every invoice has a line", False),
+    ]
+    assert one.claims[0].claim == "eight"
+    assert (one.judging, one.judge_model) == (1, "claude-haiku-4-5")
+    assert sorted(one.dimension_order) == ["care", "clarity", "depth"]
+    assert sorted(one.expectation_order) == ["E1", "E2"]
+    assert one.shown is not None
+    assert [shown.name for shown in one.shown.files] == ["table.md"]
+    assert one.usage is not None
+    assert one.usage.output_tokens == 10
+    assert one.cost_usd == pytest.approx(100 * 1e-6 + 10 * 5e-6)
+    assert one.seconds is not None
+    again, faults = read("judging", json.loads(json.dumps(dump(one))))
+    assert again == one
+    assert not faults
+    assert not check("judging", dump(one), "skill-evaluator")
+
+
+def test_a_bad_answer_is_asked_for_again_telling_what_was_wrong(tmp_path: Path) -> None:
+    client = Scripted(
+        [
+            reply("no JSON at all"),
+            reply(answer(scores={"clarity": 9, "depth": 2, "care": 5})),
+            reply(answer()),
+        ]
+    )
+    tally = Tally()
+    one = judged(client, case(tmp_path), meter=tally)
+    assert [request["metadata"] for request in client.requests] == [{"user_id": "0f3c-1"}] * 3
+    first, second, third = map(last_text, client.requests)
+    assert "could not be used" not in first
+    assert "no JSON" in second
+    assert "the score is 9" in third
+    assert len(one.refused_answers) == 2
+    assert one.usage is not None
+    assert (one.usage.calls, one.usage.output_tokens) == (3, 30)  # what was refused was paid for
+    assert tally.calls == 3
+
+
+def test_three_bad_answers_are_no_judging(tmp_path: Path) -> None:
+    said = answer()
+    said["dimensions"][0]["evidence"] = ""
+    client = Scripted([reply(said)] * 4)
+    with pytest.raises(Unjudged, match=r"no usable answer in 3 attempts; the last: .*no evidence"):
+        judged(client, case(tmp_path))
+    assert len(client.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("stop_reason", "told"),
+    [
+        ("refusal", "refused to answer"),
+        ("max_tokens", "cut off at max_tokens=8192; raise it"),
+        ("model_context_window_exceeded", "lower shown_chars"),
+        ("pause_turn", "stopped for pause_turn"),
+    ],
+)
+def test_what_stopped_is_no_judging_whatever_it_says(
+    tmp_path: Path, stop_reason: str, told: str
+) -> None:
+    client = Scripted([reply(answer(), stop_reason)] * 2)  # the answer itself would be sound
+    with pytest.raises(Unjudged, match=told):
+        judged(client, case(tmp_path))
+    assert len(client.requests) == 1
+
+
+def test_no_answer(tmp_path: Path) -> None:
+    with pytest.raises(Unjudged, match="gave no answer: busy all day"):
+        judged(Scripted([ModelFault("overloaded", "busy all day")]), case(tmp_path))
+
+
+def test_pictures_that_the_api_refuses_are_named_instead(tmp_path: Path) -> None:
+    of = case(tmp_path)
+    (of.outputs / "chart.png").write_bytes(picture("PNG"))
+    fault = ModelFault("refused", "Could not process image")
+    client = Scripted([fault, reply(answer())])
+    one = judged(client, of)
+    kinds = [
+        [block["type"] for block in request["messages"][0]["content"]]
+        for request in client.requests
+    ]
+    assert "image" in kinds[0]
+    assert "image" not in kinds[1]
+    assert one.shown is not None
+    assert one.shown.images == 0
+    assert any("refused the pictures" in left.reason for left in one.shown.left_out)
+    with pytest.raises(Unjudged, match="Could not process image"):
+        judged(Scripted([fault, fault]), of)
+    (of.outputs / "chart.png").unlink()
+    client = Scripted([fault, reply(answer())])
+    with pytest.raises(Unjudged, match="Could not process image"):
+        judged(client, of)  # without a picture there is nothing to try again
+
+
+def test_no_money_is_not_taken_for_no_judging(tmp_path: Path) -> None:
+    class Poor(Tally):
+        def reserve(self, model: str, worst: Usage, *, batch: bool = False) -> Any:
+            raise BudgetSpent("nothing left")
+
+    with pytest.raises(BudgetSpent):
+        judged(Scripted([]), case(tmp_path), meter=Poor())
+
+
+def test_one_call_a_dimension(tmp_path: Path) -> None:
+    who = replace(JUDGE, per_dimension=True)
+    asked: list[str] = []
+
+    class Answering(Scripted):
+        async def send(self, request: dict[str, Any], **how: Any) -> Any:
+            text = last_text(request)
+            names = [name for name in ("clarity", "depth", "care") if f"### {name}" in text]
+            asked.extend(names)
+            verdicts = {"E1": True, "E2": True} if "[E1]" in text else {}
+            self.answers = [reply(answer(verdicts, dict.fromkeys(names, 3)))]
+            return await super().send(request, **how)
+
+    client = Answering([])
+    one = judged(client, case(tmp_path), who)
+    assert len(client.requests) == 4
+    assert one.dimension_order == asked
+    assert {score.score for score in one.rubric_scores.values()} == {3.0}
+    assert one.usage is not None
+    assert one.usage.calls == 4
+    assert one.cost_usd == pytest.approx(4 * (100 * 1e-6 + 10 * 5e-6))
+    assert one.per_dimension
+
+
+def test_replies_of_a_batch_are_read_the_same(tmp_path: Path) -> None:
+    of = case(tmp_path)
+    one = read_judging(JUDGE, of, 1, reply(answer()), prices=load_prices(), batch=True)
+    direct = judged(Scripted([reply(answer())]), of)
+    assert one.rubric_scores == direct.rubric_scores
+    assert one.expectations == direct.expectations
+    assert one.cost_usd == pytest.approx((direct.cost_usd or 0) / 2)
+    with pytest.raises(Unjudged, match="cannot be used"):
+        read_judging(JUDGE, of, 1, reply("no"))
+    with pytest.raises(Unjudged, match="1 calls were to be answered, and 2 were"):
+        read_judging(JUDGE, of, 1, [reply(answer()), reply(answer())])
+
+
+# ── through the real SDK, against the stand-in ───────────────────────────────────────────────
+
+
+def through_stand_in(stand_in: StandIn, of: Case, who: Judge, number: int = 1) -> tuple[Any, Tally]:
+    tally = Tally()
+
+    async def main() -> Judging:
+        async with connect(Connection(stand_in=stand_in)) as client:
+            return await judge(client, who, of, number, tally, prices=load_prices())
+
+    return asyncio.run(main()), tally
+
+
+STAND_IN_JUDGE = Judge("stand-in-judge", judgings=2, deadline=20.0)
+
+
+@pytest.mark.parametrize("per_dimension", [False, True])
+def test_the_real_sdk(tmp_path: Path, per_dimension: bool) -> None:
+    who = replace(STAND_IN_JUDGE, per_dimension=per_dimension)
+    one, tally = through_stand_in(StandIn(seed=3), case(tmp_path), who)
+    assert sorted(one.rubric_scores) == ["care", "clarity", "depth"]
+    assert all(score.score in (1, 2, 3, 4, 5) for score in one.rubric_scores.values())
+    assert len(one.expectations) == 2
+    assert one.usage.calls == tally.calls == (4 if per_dimension else 1)
+    assert tally.usage.output_tokens == one.usage.output_tokens
+    assert not one.refused_answers
+
+
+def test_only_the_expectations(tmp_path: Path) -> None:
+    one, _ = through_stand_in(StandIn(), case(tmp_path, dimensions=()), STAND_IN_JUDGE)
+    assert one.rubric_scores == {}
+    assert one.rubric_summary is None
+    assert len(one.expectations) == 2
+
+
+@pytest.mark.parametrize(
+    "kind", ["invalid_json", "out_of_range", "missing_dimensions", "no_evidence"]
+)
+def test_a_judge_that_misbehaves_once(tmp_path: Path, kind: Any) -> None:
+    stand_in = StandIn(faults=(Fault(kind, role="judge", first=1),))
+    one, tally = through_stand_in(stand_in, case(tmp_path), STAND_IN_JUDGE)
+    assert len(one.refused_answers) == 1
+    assert tally.calls == 2
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["invalid_json", "out_of_range", "missing_dimensions", "no_evidence", "refusal", "max_tokens"],
+)
+def test_a_judge_that_misbehaves_always(tmp_path: Path, kind: Any) -> None:
+    stand_in = StandIn(faults=(Fault(kind, role="judge"),))
+    with pytest.raises(Unjudged) as caught:
+        through_stand_in(stand_in, case(tmp_path), STAND_IN_JUDGE)
+    assert caught.value.reason
+
+
+@pytest.mark.parametrize("kind", ["overloaded_529", "cut"])
+def test_the_way_is_bad_for_a_while(tmp_path: Path, kind: Any) -> None:
+    stand_in = StandIn(faults=(Fault(kind, first=1),))
+    one, _ = through_stand_in(stand_in, case(tmp_path), STAND_IN_JUDGE)
+    assert len(one.rubric_scores) == 3
+
+
+def test_what_the_stand_in_really_read_is_blind_and_cached(tmp_path: Path) -> None:
+    from tests.grading.judge.test_requests import blind_case
+
+    log = tmp_path / "log.jsonl"
+    stand_in = StandIn(log=str(log))
+    of = replace(blind_case(tmp_path / "ws", "with_skill"))
+    (of.outputs / "long.txt").write_text("word " * 4000)
+
+    async def main() -> list[Judging]:
+        async with connect(Connection(stand_in=stand_in)) as client:
+            return [await judge(client, STAND_IN_JUDGE, of, n, Tally()) for n in (1, 2)]
+
+    first, second = asyncio.run(main())
+    sent = log.read_text("utf-8").lower()
+    assert '"user_id": "0f3c-2"' in sent or '"user_id":"0f3c-2"' in sent
+    for canary in ("canary", "with_skill", "iteration-1"):
+        assert canary not in sent.replace(str(log), "")
+    assert first.usage is not None
+    assert second.usage is not None
+    assert first.usage.cache_write_tokens
+    assert second.usage.cache_read_tokens == first.usage.cache_write_tokens
+    assert first.shown is not None
+    assert second.shown is not None
+    assert first.shown.digest == second.shown.digest

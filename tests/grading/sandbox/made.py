@@ -1,0 +1,46 @@
+"""Boxes for tests, and a look at what runs on this machine."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from pathlib import Path
+
+from skill_eval_nb.grading.sandbox import Box, BoxLimits, Ran, run
+
+MIB = 1024 * 1024
+
+
+def boxed(folder: Path, command: str, *, kind="bubblewrap", readable=(), **limits) -> Ran:
+    """Run a shell command in a box."""
+    box = Box(folder, kind=kind, readable=readable, limits=BoxLimits(**limits))
+    return run(box, ["sh", "-c", command])
+
+
+def marker() -> str:
+    """Seconds to sleep that nobody else sleeps, by which a process is found."""
+    return f"98765.{secrets.randbelow(10**9):09d}"
+
+
+def running(mark: str) -> list[int]:
+    """The processes whose command line holds the mark, but for this one."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            command = (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if mark.encode() in command:
+            found.append(int(entry.name))
+    return found
+
+
+def until(true, seconds: float = 20.0) -> bool:
+    """Whether something comes true before a generous deadline."""
+    deadline = time.monotonic() + seconds
+    while not (come := true()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return come

@@ -1,0 +1,485 @@
+"""What a command in a box can do, and what becomes of one that tries what it must not."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from skill_eval_nb.grading.sandbox import Box, BoxLimits, arun, run, wrap
+from tests.bubblewrap import needed
+from tests.grading.sandbox.made import MIB, boxed, marker, running, until
+
+pytestmark = needed
+
+CANARY = "canary-5f1d2c"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "work"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def secret(tmp_path):
+    """A file of the host, outside the folder."""
+    made = tmp_path / "secret.txt"
+    made.write_text(CANARY)
+    return made
+
+
+def test_it_works_in_its_folder(folder):
+    (folder / "in.txt").write_text("given")
+    ran = boxed(folder, "cat in.txt; pwd; echo made > out.txt; echo oops >&2; exit 3")
+    assert ran.stdout == b"given/box\n"
+    assert ran.stderr == b"oops\n"
+    assert (ran.exit_code, ran.ended, ran.cut) == (3, "exit", False)
+    assert ran.message == "The command ended with exit code 3."
+    assert (folder / "out.txt").read_text() == "made\n"
+    assert (folder / "out.txt").stat().st_uid == os.geteuid()
+
+
+def test_python_is_there_with_its_library(folder):
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    ran = boxed(folder, "python3 -c 'import csv, json, sqlite3, ssl, sys; print(sys.version)'")
+    assert ran.stdout.decode().startswith(version), ran.stderr
+
+
+def test_what_is_fed_comes_whole(folder):
+    fed = os.urandom(5 * MIB)
+    box = Box(folder, limits=BoxLimits(output_bytes=6 * MIB))
+    assert run(box, ["cat"], fed).stdout == fed
+
+
+def test_one_that_reads_nothing_of_what_is_fed(folder):
+    ran = run(Box(folder), ["true"], b"x" * (5 * MIB))
+    assert (ran.exit_code, ran.ended) == (0, "exit")
+
+
+def test_a_command_that_is_not_there(folder):
+    ran = run(Box(folder), ["no-such-program"])
+    assert ran.exit_code == 127
+    assert b"not found" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat /etc/shadow",
+        "cat {secret}",
+        "cat ../secret.txt",
+        "ln -s {secret} link && cat link",
+        "ln -s {parent} up && cat up/secret.txt",
+        "ln {secret} hard && cat hard",
+        "cat /proc/1/root{secret}",
+        "cat /proc/1/cwd/../secret.txt",
+        "cat /proc/self/root{secret}",
+        "cp -r {parent} copy; grep -r . copy",
+        "grep -rs canary-5f1 / --exclude-dir=proc --exclude-dir=usr --exclude-dir=lib",
+        "ls -a ~ /home /root /work; cat ~/.bash_history ~/.ssh/*",
+        "mount --bind / /mnt; unshare --user --map-root-user cat {secret}",
+        "mknod disk b 254 0 && head -c 100 disk",
+    ],
+)
+def test_nothing_outside_the_folder_is_read(folder, secret, command):
+    ran = boxed(folder, command.format(secret=secret, parent=secret.parent))
+    said = ran.stdout + ran.stderr
+    assert CANARY.encode() not in said
+    assert b"root:x:" not in ran.stdout
+    assert b"root:*:" not in ran.stdout
+    # nor was it linked or copied for others to find
+    assert not any(
+        CANARY in path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file() and not path.is_symlink()
+    )
+
+
+@pytest.mark.parametrize("place", ["/etc/motd", "/usr/bin/ls", "/made", "/dev/made", "/skill/x"])
+def test_nothing_outside_the_folder_is_written(folder, tmp_path, place):
+    skill = tmp_path / "skill"
+    skill.mkdir()
+    (skill / "x").write_text("as it was")
+    ran = boxed(folder, f"echo changed > {place}", readable=(("/skill", skill),))
+    assert ran.exit_code != 0
+    assert (skill / "x").read_text() == "as it was"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo 1 > /proc/sys/kernel/core_uses_pid",
+        "echo '|/box/own' > /proc/sys/kernel/core_pattern",
+        "echo b > /proc/sysrq-trigger",
+        "chmod 600 /dev/null",
+    ],
+)
+def test_the_machine_is_not_changed(folder, command):
+    before = Path("/proc/sys/kernel/core_pattern").read_text(), Path("/dev/null").stat().st_mode
+    assert boxed(folder, f"{command} && echo done").stdout == b""
+    after = Path("/proc/sys/kernel/core_pattern").read_text(), Path("/dev/null").stat().st_mode
+    assert after == before
+
+
+@pytest.fixture
+def server():
+    """A real server on loopback, and the requests that reached it."""
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(CANARY.encode())
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as made:
+        threading.Thread(target=made.serve_forever, daemon=True).start()
+        yield made.server_address[1], asked
+        made.shutdown()
+
+
+FETCH = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:{}/x', timeout=5).read())"
+
+
+def test_no_server_on_loopback_is_reached(folder, server):
+    port, asked = server
+    program = FETCH.format(port)
+    outside = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert CANARY in outside.stdout.decode()  # it is there, and answers
+    assert len(asked) == 1
+    ran = run(Box(folder), ["python3", "-c", program])
+    assert (ran.exit_code, ran.stdout) == (1, b"")
+    assert b"refused" in ran.stderr
+    assert len(asked) == 1
+
+
+def test_no_socket_of_the_host_is_reached(folder):
+    name = f"skill-eval-nb-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(f"\0{name}")
+        listening.listen()
+        code = f"import socket; socket.socket(socket.AF_UNIX).connect('\\0{name}'); print('in')"
+        assert run(Box(folder), ["python3", "-c", code]).stdout == b""
+
+
+SEARCH = "env; cat /proc/*/environ; cat /proc/*/cmdline; cat /proc/*/mountinfo >/dev/null"
+
+
+@pytest.mark.parametrize("way", ["run", "wrap"])
+@pytest.mark.parametrize("kind", ["bubblewrap", "none"])
+def test_no_key_is_read_from_the_environment(folder, way, kind):
+    """In a process that had the key from its start, as a user's has."""
+    look = SEARCH if kind == "bubblewrap" else "env"
+    code = f"""
+import subprocess, sys
+from pathlib import Path
+from skill_eval_nb.grading.sandbox import Box, lent, run, wrap
+box = Box(Path({str(folder)!r}), kind={kind!r})
+argv = ["sh", "-c", {look!r}]
+if {way!r} == "run":
+    said = run(box, argv).stdout
+else:
+    with lent(box):
+        said = subprocess.run(wrap(box, argv), capture_output=True, cwd=box.folder).stdout
+sys.stdout.buffer.write(said)
+"""
+    environment = {**os.environ, "ANTHROPIC_API_KEY": CANARY, "HOME": "/tmp/home-of-caller"}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, check=True, cwd="."
+    )
+    assert b"PATH=" in ran.stdout  # it did look
+    assert CANARY.encode() not in ran.stdout
+    assert b"ANTHROPIC" not in ran.stdout
+    assert b"home-of-caller" not in ran.stdout
+
+
+def test_the_folders_place_on_the_host_is_not_in_the_list_of_processes(folder):
+    ran = boxed(folder, "cat /proc/*/cmdline | tr '\\0' ' '")
+    assert b"bwrap" in ran.stdout
+    assert str(folder.parent).encode() not in ran.stdout
+
+
+FORKS = {
+    "python": ["python3", "-c", "import os\nwhile True:\n os.fork()"],
+    "shell": ["sh", "-c", "bomb() { bomb | bomb & }; bomb; sleep 60"],
+    "sleepers": ["sh", "-c", "while :; do sleep 60 & done"],
+}
+
+
+@pytest.mark.parametrize("argv", FORKS.values(), ids=FORKS)
+def test_forking_without_end_is_ended(folder, argv):
+    ran = run(Box(folder, limits=BoxLimits(processes=40, seconds=30)), argv)
+    assert ran.ended == "killed"
+    assert "more than 40 processes" in ran.message
+
+
+def test_the_kernel_holds_the_number_of_processes_too(folder):
+    """Also where nobody looks: `wrap` is all that another room uses."""
+    box = Box(folder, limits=BoxLimits(processes=20))
+    count = "for i in $(seq 100); do sleep 30 & done; ls -d /proc/[0-9]* | wc -l"
+    code = "import sys, subprocess; subprocess.run(sys.argv[1:])"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, *wrap(box, ["sh", "-c", count])],
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert b"ork" in ran.stderr  # cannot fork
+
+
+FOLDERS = """python3 -c 'import os, itertools
+for n in itertools.count(): os.mkdir(str(n))'"""
+
+
+@pytest.mark.parametrize(
+    ("command", "ended", "said"),
+    [
+        ("cat /dev/zero > big", "exit", "a file would have passed 8 MiB"),
+        ("i=0; while :; do head -c 4M /dev/zero > f$i; i=$((i+1)); done", "disk", "12 MiB"),
+        (FOLDERS, "disk", "grew by more than 12 MiB"),
+    ],
+    ids=["one big file", "many files", "many folders"],
+)
+def test_filling_the_disk_is_ended(folder, command, ended, said):
+    ran = boxed(folder, command, file_bytes=8 * MIB, disk_bytes=12 * MIB)
+    assert ran.ended == ended
+    assert ran.exit_code != 0
+    assert said in ran.message
+
+
+def test_filling_the_disk_with_files_that_no_folder_shows(folder):
+    code = """
+import os, time
+kept = []
+for n in range(12):
+    kept.append(open(f"f{n}", "wb")); os.unlink(f"f{n}")
+    kept[-1].write(bytes(4 << 20)); kept[-1].flush()
+time.sleep(60)
+"""
+    limits = BoxLimits(file_bytes=8 * MIB, disk_bytes=32 * MIB, seconds=50)
+    ran = run(Box(folder, limits=limits), ["python3", "-c", code])
+    assert ran.ended == "disk"
+
+
+@pytest.mark.parametrize("place", ["/tmp", "/dev/shm"])
+def test_what_lies_in_memory_is_bounded(folder, place):
+    ran = boxed(folder, f"head -c 200M /dev/zero > {place}/x; stat -c %s {place}/x")
+    assert b"No space left" in ran.stderr
+    assert int(ran.stdout) <= 64 * MIB
+
+
+def test_one_process_that_takes_too_much_memory(folder):
+    ran = run(
+        Box(folder, limits=BoxLimits(memory_bytes=200 * MIB)),
+        ["python3", "-c", "x = b'1' * (400 << 20); print(len(x))"],
+    )
+    assert ran.exit_code != 0
+    assert b"MemoryError" in ran.stderr
+
+
+def test_many_processes_that_take_too_much_memory_together(folder):
+    code = "import os, time\nfor _ in range(3): os.fork()\nx = b'1' * (60 << 20); time.sleep(60)"
+    limits = BoxLimits(memory_bytes=200 * MIB, seconds=50)
+    ran = run(Box(folder, limits=limits), ["python3", "-c", code])
+    assert ran.ended == "killed"
+    assert "200 MiB of memory" in ran.message
+
+
+@pytest.mark.parametrize("kind", ["bubblewrap", "none"])
+@pytest.mark.parametrize("lead", ["", "trap '' TERM INT HUP; ", "exec >/dev/null 2>&1; "])
+def test_sleeping_for_ever_is_ended(folder, kind, lead):
+    mark = marker()
+    ran = boxed(folder, f"{lead}sleep {mark}; true", kind=kind, seconds=0.5)
+    assert ran.ended == "time"
+    assert ran.exit_code == 137
+    assert "longer than 0.5 s" in ran.message
+    assert not running(mark)
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        "sleep {} &",
+        "setsid sleep {} >/dev/null 2>&1 &",
+        "(setsid nohup sh -c 'trap \"\" TERM HUP; sleep {}; true' <&- >&- 2>&- &);",
+    ],
+)
+def test_no_child_stays_behind(folder, leave):
+    mark = marker()
+    ran = boxed(folder, leave.format(mark) + " echo left")
+    assert ran.stdout == b"left\n"
+    assert (ran.exit_code, ran.ended) == (0, "exit")
+    assert not running(mark)
+
+
+def test_nothing_stays_behind_where_the_caller_is_killed(folder):
+    mark = marker()
+    code = f"""
+from pathlib import Path
+from skill_eval_nb.grading.sandbox import Box, run
+run(Box(Path({str(folder)!r})), ["sh", "-c", "setsid sleep {mark} & sleep 60"])
+"""
+    caller = subprocess.Popen([sys.executable, "-c", code], cwd=".")
+    try:
+        inside = until(lambda: [pid for pid in running(mark) if _is_sleep(pid)])
+        assert inside
+    finally:
+        caller.send_signal(signal.SIGKILL)
+        caller.wait()
+    assert until(lambda: not running(mark))
+
+
+def _is_sleep(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"sleep")
+    except OSError:
+        return False
+
+
+def test_output_without_end_is_ended(folder):
+    ran = boxed(folder, "yes", output_bytes=1000)
+    assert ran.ended == "killed"
+    assert ran.stdout == b"y\n" * 500
+    assert ran.cut
+    assert "printed more than 100,000 bytes" in ran.message
+
+
+def test_long_output_is_read_to_its_end_and_cut(folder):
+    ran = boxed(folder, "seq 10000; echo done > done; seq 3 >&2", output_bytes=1000)
+    assert (ran.ended, ran.exit_code, ran.cut) == ("exit", 0, True)
+    assert len(ran.stdout) == 1000
+    assert ran.stderr == b"1\n2\n3\n"
+    assert (folder / "done").exists()
+
+
+def test_a_signal_is_named(folder):
+    assert boxed(folder, "kill -SEGV $$").message == "The command was ended by SIGSEGV."
+
+
+def test_what_is_in_temporary_lasts_from_one_command_to_the_next(folder, tmp_path):
+    box = Box(folder, temporary=tmp_path / "tmp")
+    (tmp_path / "tmp").mkdir()
+    assert run(box, ["sh", "-c", "echo kept > /tmp/x; echo $HOME $TMPDIR"]).stdout == b"/tmp /tmp\n"
+    assert run(box, ["cat", "/tmp/x"]).stdout == b"kept\n"
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        boxed(tmp_path / "none", "true")
+
+
+async def _many(boxes: int, seconds: float) -> float:
+    begun = time.monotonic()
+    folders = [Path(os.environ["SKILL_EVAL_NB_TEST"], str(n)) for n in range(boxes)]
+    for folder in folders:
+        folder.mkdir()
+    rans = await asyncio.gather(*(arun(Box(f), ["sleep", str(seconds)]) for f in folders))
+    assert all(ran.exit_code == 0 for ran in rans)
+    return time.monotonic() - begun
+
+
+def test_many_run_at_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("SKILL_EVAL_NB_TEST", str(tmp_path))
+    assert asyncio.run(_many(12, 2.0)) < 12  # one after the other they take 24
+
+
+def test_one_that_is_cancelled_is_ended_first(folder):
+    mark = marker()
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(arun(Box(folder), ["sh", "-c", f"sleep {mark} & sleep 60"]))
+        while not running(mark):  # noqa: ASYNC110 (another process is waited for)
+            await asyncio.sleep(0.02)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert not running(mark)
+
+    asyncio.run(cancelled())
+    (folder / "again").mkdir()  # and the folder is the caller's again
+    assert folder.stat().st_uid == os.geteuid()
+
+
+def test_errors_reach_who_awaits(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        asyncio.run(arun(Box(tmp_path / "none"), ["true"]))
+
+
+def test_without_a_sandbox_it_runs_in_the_folder_itself(folder, tmp_path):
+    (tmp_path / "tmp").mkdir()
+    box = Box(folder, kind="none", temporary=tmp_path / "tmp", environment=(("OWN", "1"),))
+    ran = run(box, ["sh", "-c", "pwd; env; ulimit -c"])
+    names = {line.partition("=")[0] for line in ran.stdout.decode().splitlines()}
+    assert ran.stdout.decode().splitlines()[0] == str(folder)
+    assert {"PATH", "HOME", "TMPDIR", "LANG", "OWN"} <= names
+    assert not {"USER", "ANTHROPIC_API_KEY"} & names
+    assert f"HOME={tmp_path / 'tmp'}" in ran.stdout.decode()
+
+
+AS_ANOTHER = """
+import sys
+from pathlib import Path
+from skill_eval_nb.grading.sandbox import Box, BoxLimits, available, run
+assert available() is None, available()
+folder = Path(sys.argv[1])
+box = Box(folder, limits=BoxLimits(processes=40, seconds=20, disk_bytes=32 << 20))
+look = "id -u; cat " + sys.argv[2] + " /etc/shadow; echo x > f; chmod 4700 f"
+said = run(box, ["sh", "-c", look])
+assert said.stdout == b"65534\\n", said
+assert (folder / "f").stat().st_mode & 0o7777 == 0o700
+bomb = run(box, ["python3", "-c", "import os\\nwhile True: os.fork()"])
+assert bomb.ended == "killed", bomb
+fill = run(box, ["sh", "-c", "while :; do i=$((i+1)); head -c 4M /dev/zero > f$i; done"])
+assert fill.ended == "disk", fill
+print("held")
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="left out: only root can be another user")
+def test_for_a_user_other_than_root_it_holds_as_well(tmp_path):
+    python = Path("/usr/bin/python3")
+    if not python.exists() or _version(python) < (3, 11):
+        pytest.skip("left out: the system has no Python 3.11, and ours may be root's alone")
+    with _open_folder() as folder:
+        (folder.parent / "secret").write_text(CANARY)
+        (folder.parent / "secret").chmod(0o600)
+        other = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        ran = subprocess.run(
+            [*other, python, "-B", "-c", AS_ANOTHER, folder, folder.parent / "secret"],
+            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path.cwd()), "HOME": str(folder)},
+            capture_output=True,
+            check=False,
+            cwd="/",
+        )
+    assert (ran.stdout, ran.stderr) == (b"held\n", b"")
+
+
+def _version(python):
+    code = "import sys; print(*sys.version_info[:2])"
+    return tuple(map(int, subprocess.check_output([python, "-c", code]).split()))
+
+
+@contextlib.contextmanager
+def _open_folder():
+    """A folder that every user comes to, which pytest's are not."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        Path(name).chmod(0o755)
+        folder = Path(name, "work")
+        folder.mkdir()
+        os.chown(folder, 65534, 65534)
+        yield folder

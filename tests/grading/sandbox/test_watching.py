@@ -1,0 +1,67 @@
+"""What is seen of a running command."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from skill_eval_nb.grading.sandbox import Box, BoxLimits
+from skill_eval_nb.grading.sandbox.watching import Watch, descendants, ended
+from tests.grading.sandbox.made import MIB, until
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="left out: /proc is Linux's")
+
+
+@pytest.fixture
+def family():
+    """A shell with three children, one of them a grandchild."""
+    command = ["sh", "-c", "(sleep 30 & wait) & sleep 30 & wait"]
+    with subprocess.Popen(command, start_new_session=True) as popen:
+        assert until(lambda: len(list(descendants(popen.pid))) == 4)
+        yield popen.pid
+        os.killpg(popen.pid, signal.SIGKILL)
+
+
+def test_children_and_theirs_are_counted(family, tmp_path):
+    assert Watch(Box(tmp_path, limits=BoxLimits(processes=4))).passed(family) is None
+    passed = Watch(Box(tmp_path, limits=BoxLimits(processes=3))).passed(family)
+    assert passed == ("killed", "it had more than 3 processes at one time")
+
+
+def test_memory_that_is_shared_counts_once(family, tmp_path):
+    """Four shells and sleeps hold the same libraries: some 5 MB together, not 4 × 3."""
+    assert Watch(Box(tmp_path, limits=BoxLimits(memory_bytes=64 * MIB))).passed(family) is None
+    passed = Watch(Box(tmp_path, limits=BoxLimits(memory_bytes=4096))).passed(family)
+    assert passed is not None
+    assert passed[0] == "killed"
+
+
+def test_what_was_there_before_does_not_count(tmp_path):
+    (tmp_path / "before").write_bytes(os.urandom(2 * MIB))
+    watch = Watch(Box(tmp_path, limits=BoxLimits(disk_bytes=MIB)))
+    assert watch.passed(None) is None
+    (tmp_path / "new").write_bytes(os.urandom(2 * MIB))
+    watch.disk_at = 0.0
+    assert watch.passed(None) == ("disk", "its folder grew by more than 1 MiB")
+
+
+def test_the_temporary_folder_counts_too(tmp_path):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "tmp").mkdir()
+    box = Box(tmp_path / "work", temporary=tmp_path / "tmp", limits=BoxLimits(disk_bytes=MIB))
+    watch = Watch(box)
+    (tmp_path / "tmp" / "new").write_bytes(os.urandom(2 * MIB))
+    passed = watch.passed(None)
+    assert passed is not None
+    assert passed[0] == "disk"
+
+
+def test_a_process_that_has_ended():
+    popen = subprocess.Popen(["true"])
+    assert until(lambda: ended(popen.pid))  # before it is collected
+    popen.wait()
+    assert ended(popen.pid)
+    assert not ended(os.getpid())
+    assert list(descendants(popen.pid)) == [popen.pid]

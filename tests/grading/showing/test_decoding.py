@@ -1,0 +1,56 @@
+"""Text is told from what is none, in whatever encoding."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skill_eval_nb.grading.showing.decoding import decoded
+
+PRINTED = st.text(
+    st.characters(codec="utf-8", exclude_categories=("Cc", "Cs"), include_characters="\n\t"),
+    min_size=1,
+)
+
+
+@given(PRINTED)
+def test_utf8_comes_back(text: str) -> None:
+    assert decoded(text.removeprefix("\ufeff").encode()) == (text.removeprefix("\ufeff"), "utf-8")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_with_a_mark(encoding: str) -> None:
+    text = "Grüße, 世界\n"
+    found = decoded(text.encode(encoding))
+    assert found is not None
+    assert found[0] == text
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "cp1252", "latin-1"])
+def test_without_a_mark(encoding: str) -> None:
+    text = "Plain words, and naïve café ones\n" * 4
+    found = decoded(text.encode(encoding))
+    assert found is not None
+    assert found[0] == text
+
+
+@given(st.text("aé世😀", min_size=8, max_size=40), st.integers(0, 3), st.integers(0, 3))
+def test_a_part_may_begin_and_end_in_a_character(text: str, start: int, end: int) -> None:
+    data = text.encode()
+    found = decoded(data[start : len(data) - end], part=True)
+    assert found is not None
+    assert found[1] == "utf-8"
+    assert found[0] in text
+    assert len(found[0]) >= len(text) - 6
+
+
+@pytest.mark.parametrize(
+    "data", [b"\x00\x01\x02\x03", bytes(range(32)) * 8, b"\x7fELF\x02\x01\x01\x00" + b"\x00" * 60]
+)
+def test_binary_is_no_text(data: bytes) -> None:
+    assert decoded(data) is None
+
+
+def test_nothing_is_an_empty_text() -> None:
+    assert decoded(b"") == ("", "utf-8")

@@ -1,0 +1,149 @@
+"""All checks of a run together: order, summary, gate, each file read once."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skill_eval_nb.documents import Eval, Expectation, Structural, StructuralExpectation, dump, mend
+from skill_eval_nb.grading.structural import KINDS, check, expectations_of
+from skill_eval_nb.grading.structural.outputs import Outputs
+from tests.grading.structural.made import checked, lay, wanted
+
+PASSING = {"kind": "file_exists", "pattern": "a.md"}
+FAILING = {"kind": "file_exists", "pattern": "b.md"}
+UNSCORED = {"kind": "file_exsits", "pattern": "a.md"}
+BY_MARK = {True: PASSING, False: FAILING, None: UNSCORED}
+
+
+@pytest.mark.parametrize("marks", list(itertools.product([True, False, None], repeat=3)))
+@pytest.mark.parametrize("critical", [(True, True, False), (False, False, False)])
+def test_gate_and_summary(tmp_path, marks, critical):
+    expectations = [
+        wanted(**BY_MARK[mark], critical=is_critical, id=f"S{number}")
+        for number, (mark, is_critical) in enumerate(zip(marks, critical, strict=True))
+    ]
+    found = check(expectations, lay(tmp_path, {"a.md": ""}), None)
+    assert [one.passed for one in found.expectations] == list(marks)
+    assert [one.id for one in found.expectations] == ["S0", "S1", "S2"]
+    deciding = [mark for mark, one in zip(marks, critical, strict=True) if one]
+    gate = False if False in deciding else (None if None in deciding else True)
+    assert found.gate_passed is gate
+    scored = [mark for mark in marks if mark is not None]
+    assert found.summary is not None
+    assert found.summary.total == 3
+    assert found.summary.passed == scored.count(True)
+    assert found.summary.failed == scored.count(False)
+    rate = found.summary.pass_rate
+    assert rate == (pytest.approx(scored.count(True) / len(scored), abs=1e-4) if scored else None)
+
+
+def test_no_checks_at_all(tmp_path):
+    found = check([], tmp_path, None)
+    assert (found.expectations, found.gate_passed) == ([], True)
+
+
+def test_each_file_is_read_at_most_once(tmp_path, monkeypatch):
+    read = []
+    own = Outputs.read
+    monkeypatch.setattr(Outputs, "read", lambda self, name: (read.append(name), own(self, name))[1])
+    folder = lay(tmp_path, {"a.md": "x", "b.md": "y", "c.csv": "n\n1", "d.txt": ""})
+    check(
+        [
+            wanted("file_contains", pattern="*.md", match="y"),
+            wanted("file_not_contains", pattern="*", match_regex="z+"),
+            wanted("file_not_contains", pattern="a.*", match="q"),
+            wanted("csv_valid", description="valid"),
+            wanted("file_exists", pattern="*.txt"),
+        ],
+        folder,
+        None,
+    )
+    assert sorted(read) == ["a.md", "b.md", "c.csv", "d.txt"]
+
+
+def test_files_that_no_check_wants_are_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(Outputs, "read", lambda self, name: pytest.fail(f"{name} was read"))
+    folder = lay(tmp_path, {"a.md": "x"})
+    expectations = [wanted("file_exists", pattern="*"), wanted("file_count", pattern="*", count=1)]
+    assert check(expectations, folder, None).gate_passed is True
+
+
+def test_an_unknown_type_is_never_a_pass(tmp_path):
+    found = checked(tmp_path, "file_contians", {"a": "x"}, pattern="*", match="x")
+    assert found.passed is None
+    assert "did you mean file_contains?" in found.evidence
+    assert checked(tmp_path, "", {"a": "x"}).passed is None
+
+
+def test_a_check_without_a_description_has_a_text(tmp_path):
+    assert checked(tmp_path, "file_exists", pattern="*.md").text == "file_exists *.md"
+
+
+def test_near_is_a_number_of_lines(tmp_path):
+    with pytest.raises(ValueError, match="near is -1"):
+        check([], tmp_path, None, near=-1)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"match": ["a", "b"]},
+        {"match_regex": {"a": 1}},
+        {"match": "x", "match_any": 7.5, "count": []},
+    ],
+)
+def test_a_field_that_cannot_be_read_is_never_a_pass(tmp_path, fields):
+    for kind in ("file_contains", "file_not_contains"):
+        found = checked(tmp_path, kind, {"a": "zzz"}, pattern="*", **fields)
+        assert found.passed is not True or "7.5" in found.evidence
+
+
+def test_several_patterns_in_a_list(tmp_path):
+    files = {"a.md": "x", "b.txt": "y"}
+    found = checked(tmp_path, "file_count", files, pattern=["*.md", "*.txt"], count=2)
+    assert found.passed is True
+
+
+VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(-3, 3), st.text(max_size=6), st.lists(st.text(max_size=3))
+)
+RAW = st.fixed_dictionaries(
+    {"type": st.one_of(st.sampled_from(sorted(KINDS)), VALUES)},
+    optional={
+        name: st.one_of(VALUES, st.sampled_from(["*", "a.md", "x", "(", "a+", "true"]))
+        for name in (
+            "pattern match match_any match_regex except_context count operator script description"
+        ).split()
+    },
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(raw=RAW, spoken=st.booleans())
+def test_whatever_a_suite_says_nothing_is_raised(tmp_path_factory, raw, spoken):
+    folder = lay(tmp_path_factory.getbasetemp() / "any", {"a.md": "x\ny", "b.csv": "n\n1"})
+    one = mend(
+        {"text": "it", **raw} if spoken else raw, Expectation if spoken else StructuralExpectation
+    )[0]
+    found = check([one], folder, None)
+    assert found.expectations[0].evidence
+    again = mend(dump(found), Structural)[0]
+    assert [each.passed for each in again.expectations] == [found.expectations[0].passed]
+
+
+def test_layer_1_s_expectations_of_an_eval():
+    structural = StructuralExpectation("file_exists", pattern="*")
+    scripted = mend({"text": "runs", "type": "custom", "script": "true"}, Expectation)[0]
+    sentences = [
+        Expectation("a.csv is there", type="file_exists"),
+        Expectation("It reads well"),
+        Expectation("It is right", type="custom"),
+        Expectation("It is good", type="qualitative"),
+        scripted,
+    ]
+    one = Eval("x", structural_expectations=[structural], expectations=sentences)
+    assert expectations_of(one) == [structural, sentences[0], scripted]

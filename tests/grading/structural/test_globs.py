@@ -1,0 +1,108 @@
+"""Globs name what Python's own glob finds on disk, but for what is said to be otherwise."""
+
+from __future__ import annotations
+
+import glob
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skill_eval_nb.grading.structural.globs import BadGlob, matching
+from skill_eval_nb.grading.structural.outputs import list_outputs
+from tests.grading.structural.made import checked, lay
+
+NAMES = [
+    "a.md",
+    "b.txt",
+    ".env",
+    "docs/a.md",
+    "docs/b.test.ts",
+    "docs/deep/c.md",
+    "docs/deep/er/d.md",
+    "src/a.ts",
+    "src/a.test.ts",
+    "src/.hidden/x.ts",
+]
+PIECES = st.sampled_from(
+    ["*", "**", "*.md", "?.*", "docs", "src", "deep", "[ab]*", "[!a].*", "*.ts"]
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return lay(tmp_path_factory.mktemp("outputs"), dict.fromkeys(NAMES, ""))
+
+
+def globbed(pattern, folder):
+    """The files that Python's `glob` names; pathlib's has no `include_hidden`."""
+    theirs = glob.glob(pattern, root_dir=folder, recursive=True, include_hidden=True)  # noqa: PTH207
+    return {name for name in theirs if Path(folder, name).is_file()}
+
+
+@settings(max_examples=200, deadline=None)
+@given(pieces=st.lists(PIECES, min_size=2, max_size=4))
+def test_a_pattern_with_slashes_names_what_python_globs(folder, pieces):
+    pattern = "/".join(pieces)
+    files = globbed(pattern, folder)
+    assert set(matching(pattern, list_outputs(str(folder)).names)) == files
+
+
+@pytest.mark.parametrize("pattern", ["*.md", "a.md", "?.ts", "[ab].*", "*", ".env"])
+def test_a_pattern_without_a_slash_matches_at_any_depth(folder, pattern):
+    files = globbed(f"**/{pattern}", folder)
+    assert set(matching(pattern, NAMES)) == files
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("docs/**", ["docs/a.md", "docs/b.test.ts", "docs/deep/c.md", "docs/deep/er/d.md"]),
+        ("docs/", ["docs/a.md", "docs/b.test.ts", "docs/deep/c.md", "docs/deep/er/d.md"]),
+        ("./docs/*.md", ["docs/a.md"]),
+        ("docs//a.md", ["docs/a.md"]),
+        ("outputs/docs/*.md", ["docs/a.md"]),
+        ("{a,b}.{md,txt}", ["a.md", "b.txt", "docs/a.md"]),
+        ("b.txt\nsrc/a.ts", ["b.txt", "src/a.ts"]),
+        ("**", NAMES),
+        ("A.md", []),
+        ("**/er/**/d.md", ["docs/deep/er/d.md"]),
+    ],
+)
+def test_patterns_as_people_write_them(pattern, names):
+    assert sorted(matching(pattern, NAMES)) == sorted(names)
+
+
+def test_a_name_with_brackets_or_braces_matches_itself():
+    names = ["app/[id]/page.tsx", "app/i/page.tsx", "{a,b}.md"]
+    assert "app/[id]/page.tsx" in matching("app/[id]/page.tsx", names)
+    assert matching("{a,b}.md", names) == ["{a,b}.md"]
+
+
+def test_outputs_in_the_outputs_are_meant_where_they_are_there():
+    assert matching("outputs/*.md", ["a.md", "outputs/b.md"]) == ["outputs/b.md"]
+
+
+@pytest.mark.parametrize("pattern", ["/etc/passwd", "../*.md", "a/../../b", "~/x", "C:\\x", "  "])
+def test_a_pattern_that_leads_out_is_not_scored(tmp_path, pattern):
+    with pytest.raises(BadGlob):
+        matching(pattern, NAMES)
+    found = checked(tmp_path, "file_exists", {"a.md": ""}, pattern=pattern)
+    assert found.passed is None
+    assert "`pattern`" in found.evidence
+
+
+def test_too_many_braces_are_told():
+    with pytest.raises(BadGlob, match="braces"):
+        matching("{a,b}" * 20, NAMES)
+
+
+def test_many_stars_do_not_hang():
+    name = "/".join(["a" * 60] * 30)
+    begun = time.process_time()
+    assert matching("*a" * 30 + "b", [name]) == []
+    assert matching("**/" * 40 + "b", [name]) == []
+    assert matching("**/*a*/" * 20 + "b", [name]) == []
+    assert time.process_time() - begun < 2

@@ -1,0 +1,115 @@
+"""What counts as an output, and what is never followed or waited for."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from skill_eval_nb.grading.structural import outputs as module
+from skill_eval_nb.grading.structural.outputs import TooLarge, list_outputs, read_bytes
+from tests.grading.structural.made import checked, lay
+
+
+def test_files_come_in_natural_order(tmp_path):
+    lay(tmp_path, dict.fromkeys(["p10.md", "p9.md", "b/2.md", "b/10.md"], ""))
+    assert list_outputs(str(tmp_path)).names == ["b/2.md", "b/10.md", "p9.md", "p10.md"]
+
+
+def test_a_folder_that_is_not_there_holds_nothing(tmp_path):
+    listed = list_outputs(str(tmp_path / "none"))
+    assert (listed.names, listed.left_out) == ([], {})
+
+
+def test_links_that_lead_out_are_neither_followed_nor_counted(tmp_path):
+    secret = tmp_path / "secret.md"
+    secret.write_text("the secret")
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "outputs/link.md").symlink_to(secret)
+    (tmp_path / "outputs/up").symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / "outputs/gone.md").symlink_to("nowhere")
+    found = checked(tmp_path, "file_contains", pattern="*.md", match="secret")
+    assert found.passed is False
+    assert "the secret" not in found.evidence
+    assert "link.md is a link that leads out of the outputs" in found.evidence
+    assert checked(tmp_path, "file_exists", pattern="**/secret.md").passed is False
+    assert checked(tmp_path, "file_count", pattern="*", count=0).passed is True
+
+
+def test_a_link_to_an_output_is_an_output(tmp_path):
+    lay(tmp_path / "outputs", {"docs/a.md": "here"})
+    (tmp_path / "outputs/latest.md").symlink_to("docs/a.md")
+    found = checked(tmp_path, "file_contains", pattern="latest.md", match="here")
+    assert found.passed is True
+    assert found.evidence.startswith("latest.md:1: here")
+
+
+def test_a_circle_of_links_ends(tmp_path):
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "outputs/one").symlink_to("two")
+    (tmp_path / "outputs/two").symlink_to("one")
+    assert checked(tmp_path, "file_count", pattern="*", count=0).passed is True
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    (tmp_path / "outputs").mkdir()
+    os.mkfifo(tmp_path / "outputs/pipe.md")
+    found = checked(tmp_path, "file_contains", pattern="*.md", match="x")
+    assert found.passed is False
+    assert "pipe.md is no regular file" in found.evidence
+
+
+def test_what_became_a_link_after_listing_is_not_followed(tmp_path):
+    (tmp_path / "secret").write_text("x")
+    (tmp_path / "link").symlink_to(tmp_path / "secret")
+    with pytest.raises(OSError, match="link"):
+        read_bytes(str(tmp_path / "link"))
+
+
+def test_files_of_any_size_are_read_whole(tmp_path):
+    for size in (0, 1, 65_535, 65_536, 65_537, 3_000_000):
+        data = os.urandom(size)
+        (tmp_path / "file").write_bytes(data)
+        assert read_bytes(str(tmp_path / "file")) == data
+
+
+def test_a_file_that_is_too_large_is_told_and_not_scored(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "LARGEST", 100_000)
+    lay(tmp_path, {"outputs/big.txt": "x" * 200_000})
+    with pytest.raises(TooLarge):
+        read_bytes(str(tmp_path / "outputs/big.txt"))
+    found = checked(tmp_path, "file_not_contains", pattern="*", match="y")
+    assert found.passed is None
+    assert "big.txt: it has 0 MiB" in found.evidence
+
+
+def test_a_file_without_a_hole_s_content_is_not_read_for_ages(tmp_path):
+    (tmp_path / "outputs").mkdir()
+    with (tmp_path / "outputs/sparse").open("wb") as file:
+        file.truncate(2**40)
+    assert checked(tmp_path, "file_contains", pattern="*", match="x").passed is None
+
+
+def test_the_runner_s_own_files_are_no_outputs(tmp_path):
+    files = {
+        "metrics.json": '{"tool_calls": {"Read": 1}, "total_steps": 2}',
+        "structural.json": '{"expectations": [], "gate_passed": true}',
+        "a.md": "",
+    }
+    found = checked(tmp_path, "file_count", files, pattern="*", count=1)
+    assert found.passed is True
+    assert "a.md" in found.evidence
+
+
+def test_an_output_that_is_called_like_one_of_them_is_an_output(tmp_path):
+    files = {"metrics.json": '{"revenue": 12}', "sub/metrics.json": '{"tool_calls": 1}'}
+    assert checked(tmp_path, "file_count", files, pattern="*", count=2).passed is True
+
+
+def test_a_name_that_is_no_text_is_shown_and_told(tmp_path):
+    (tmp_path / "outputs").mkdir()
+    os.close(os.open(os.fsencode(tmp_path / "outputs") + b"/caf\xe9\n.md", os.O_CREAT))
+    found = checked(tmp_path, "file_exists", pattern="*.md")
+    assert found.passed is True
+    assert "\n" not in found.evidence
+    assert found.evidence.encode()

@@ -1,0 +1,276 @@
+"""Python's meaning, and no hanging."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+import unicodedata
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from skill_eval_nb.grading.structural.patterns import (
+    MOST_SECONDS,
+    BadPattern,
+    Clock,
+    OutOfTime,
+    Pattern,
+    compile_pattern,
+)
+from tests.grading.structural.made import checked
+
+HANGING = {
+    "nested repeat": (r"^(a+)+$", "a" * 5000 + "!"),
+    "overlapping choices": (r"^(a|aa)+$", "a" * 5000 + "!"),
+    "the same choice twice": (r"^(?:a|a)*c?$", "a" * 5000 + "b"),
+    "twenty wildcards": (r"^(.*a){20}$", "a" * 4000 + "b"),
+    "words": (r"^(\w+\s?)*$", "word " * 1000 + "!"),
+    "e-mail": (r"^([a-zA-Z0-9]+([._-]?[a-zA-Z0-9]+)*)+@?$", "a" * 3000 + "!"),
+    "Java class name": (r"^(([a-z])+.)+[A-Z]([a-z])+$", "a" * 4000),
+    "two repeats of one": (r"(x+x+)+y", "x" * 4000 + "z y"),
+    "wildcards and a sign": (r".*.*.*.*.*=.*;", "x=" * 2000 + "y" + "\n;"),
+    "trailing blanks": (r"\s+$", " " * 200_000 + "x"),
+    "back reference": (r"([a-z]+)*\d\1", "abc" * 1500),
+    "counted thrice": (r"((a{1,30}){1,30}){1,30}b", "a" * 3000 + "cb"),
+    "without case": (r"(?i)^(a+)+b", "aA" * 2000),
+    "fields": (r"(?s)^(.*?,){30}P", "1," * 2000 + "\n"),
+    "lines": (r"^(?:.*\n)*?(?:.*\n)*?END$", "line\n" * 4000 + "EN D"),
+    "quoted": (r'^"(?:[^"\\]|\\.|[^"])*"$', '"' + "a" * 4000),
+}
+"""Patterns that keep Python's `re` busy for ages, with the text that does it."""
+
+
+@pytest.mark.parametrize("name", HANGING)
+def test_a_pattern_that_hangs_python_ends_within_half_a_second(tmp_path, name):
+    pattern, text = HANGING[name]
+    compile_pattern("warm up").compiled.search("")
+    begun = time.process_time()
+    found = checked(tmp_path, "file_contains", {"a.txt": text}, pattern="*", match_regex=pattern)
+    took = time.process_time() - begun
+    assert took <= 0.5
+    if found.passed is None:
+        assert "ran out of time in a.txt" in found.evidence
+
+
+def test_most_of_them_are_really_hanging():
+    """Else the test above would show nothing: the time limit is what ends them."""
+    ended_by_limit = 0
+    for pattern, text in HANGING.values():
+        clock = Clock()
+        clock.left = 0.1
+        clock.start()
+        try:
+            clock.search(compile_pattern(pattern), text)
+        except OutOfTime:
+            ended_by_limit += 1
+    assert ended_by_limit >= 12
+
+
+def test_the_time_is_for_all_files_together(tmp_path):
+    pattern, text = HANGING["overlapping choices"]
+    files = {f"{number}.txt": text for number in range(20)}
+    begun = time.process_time()
+    found = checked(tmp_path, "file_not_contains", files, pattern="*", match_regex=pattern)
+    assert time.process_time() - begun < 1.0
+    assert found.passed is None
+    assert "ran out of time in 0.txt" in found.evidence
+
+
+def test_a_slow_but_harmless_pattern_has_time_for_much_text(tmp_path):
+    files = {f"{number}.txt": "some words and 1234 numbers\n" * 4000 for number in range(12)}
+    found = checked(tmp_path, "file_contains", files, pattern="*", match_regex=r"^\w+\d\.\d{9}$")
+    assert found.passed is False
+
+
+def test_the_time_never_grows_without_end():
+    clock = Clock()
+    for _ in range(100):
+        clock.start()
+        clock.end("x" * 2**22)
+    assert clock.left <= MOST_SECONDS
+
+
+ATOMS = st.sampled_from(
+    [
+        *"abA1_ é\n",
+        r"\d",
+        r"\D",
+        r"\w",
+        r"\W",
+        r"\s",
+        r"\S",
+        r"\b",
+        r"\B",
+        ".",
+        "^",
+        "$",
+        r"\A",
+        r"\Z",
+        "[ab1]",
+        "[^ab]",
+        r"[\wé]",
+        r"[^\W_]",
+        r"[\D\n]",
+        r"[^\S\n]",
+        "{e}",
+        "{i<=1}",
+        "{",
+        "a{1",
+        "[[a]",
+        "[a||b]",
+        "(?i:a)",
+        "(?s:.)",
+        "(?-m:^)",
+        "(?-m:$)",
+        r"\x41",
+        r"\.",
+    ]
+)
+
+
+def _grown(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map("".join),
+        st.lists(inner, min_size=2, max_size=3).map(lambda all_: f"(?:{'|'.join(all_)})"),
+        st.tuples(inner, st.sampled_from(["*", "+", "?", "*?", "+?", "{1,2}", "{2}", "{,2}"])).map(
+            lambda pair: f"(?:{pair[0]}){pair[1]}"
+        ),
+        inner.map(lambda one: f"({one})"),
+        inner.map(lambda one: f"({one})?\\1"),
+        inner.map(lambda one: f"(?={one})"),
+        inner.map(lambda one: f"(?!{one})"),
+        inner.map(lambda one: f"(?<={one})"),
+        inner.map(lambda one: f"(?<!{one})"),
+        inner.map(lambda one: f"(?i:{one})"),
+    )
+
+
+PATTERNS = st.recursive(ATOMS, _grown, max_leaves=6)
+TEXTS = st.text(alphabet="abA1_ éÉ\n\r{e}i.²e\u0301", max_size=8)
+
+
+def compiled_by_python(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern, re.MULTILINE)
+    except re.error:
+        assume(False)
+        raise
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@settings(max_examples=400, deadline=None)
+@given(PATTERNS, TEXTS)
+def test_what_is_found_is_what_python_finds(pattern, text):
+    theirs = compiled_by_python(pattern).search(text)
+    clock = Clock()
+    clock.start()
+    ours = clock.search(compile_pattern(pattern), text)
+    assert (ours and ours.span()) == (theirs and theirs.span())
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@settings(max_examples=200, deadline=None)
+@given(PATTERNS, TEXTS)
+def test_where_python_finds_something_a_needed_text_stands(pattern, text):
+    found = compiled_by_python(pattern).search(text)
+    needed = compile_pattern(pattern).needed
+    if found is not None and needed:
+        assert any(one in text.encode() for one in needed)
+
+
+@pytest.mark.parametrize("name", [r"\w", r"\d", r"\s"])
+def test_classes_hold_the_characters_that_they_hold_in_python(name):
+    every = "".join(map(chr, range(sys.maxunicode + 1)))
+    ours = set(compile_pattern(name).compiled.findall(every))
+    different = ours ^ set(re.findall(name, every))
+    assert not set(compile_pattern(name.upper()).compiled.findall(every)) & ours
+    # Characters that Unicode gained since this Python was made are known to `regex` already.
+    assert {unicodedata.category(char) for char in different} <= {"Cn", "Cs"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"\${e}", "price: ${e}"),
+        (r"colou{i}r", "colou{i}r"),
+        (r"(?x) a \# b  # said so", "a#b"),
+        (r"(?P<one>a)(?P=one)", "aa"),
+        (r"(a)?b(?(1)c|d)", "abc"),
+        (r"(a)?b(?(1)c|d)", "bd"),
+        (r"(?a)^\w+$", "abc"),
+        (r"(?>a+)b", "aab"),
+        (r"a++b", "aab"),
+        (r"(?s)## New.*## Fixed", "## New\nx\n## Fixed"),
+        (r"(?m)^# 2\.4\.0\s*$", "x\n# 2.4.0\ny"),
+        (r"[\u00e9\x41-C]+", "éAB"),
+    ],
+)
+def test_what_python_knows_is_known(pattern, text):
+    assert re.search(pattern, text, re.MULTILINE)
+    clock = Clock()
+    clock.start()
+    assert clock.search(compile_pattern(pattern), text)
+
+
+def test_fuzzy_matching_is_no_part_of_python():
+    clock = Clock()
+    clock.start()
+    assert clock.search(compile_pattern(r"(?:abc){e<=1}"), "abd") is None
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(", "[", "a**", r"\p{L}", "(?<=a+)b", "(?R)", r"(?P<a>x)(?P<a>y)"]
+)
+def test_what_python_refuses_is_refused_in_its_words(tmp_path, pattern):
+    with pytest.raises(re.error) as theirs:
+        re.compile(pattern)
+    with pytest.raises(BadPattern, match=re.escape(theirs.value.msg)):
+        compile_pattern(pattern)
+    found = checked(tmp_path, "file_not_contains", {"a": "x"}, pattern="*", match_regex=pattern)
+    assert found.passed is None
+    assert "`match_regex`" in found.evidence
+
+
+def test_a_deeply_nested_pattern_is_told_and_not_raised(tmp_path):
+    deep = "(?:" * 5000 + "a" + ")" * 5000
+    found = checked(tmp_path, "file_contains", {"a": "a"}, pattern="*", match_regex=deep)
+    assert found.passed is None
+    assert "nested" in found.evidence
+
+
+def test_a_warning_of_python_is_no_error(tmp_path):
+    found = checked(tmp_path, "file_contains", {"a": "["}, pattern="*", match_regex="[[]")
+    assert found.passed is True
+
+
+class TimedOut:
+    """Stands for a pattern whose search `regex` ended `times` times."""
+
+    def __init__(self, times):
+        self.times = times
+        self.asked = []
+
+    def search(self, text, start, timeout):
+        self.asked.append(timeout)
+        if len(self.asked) <= self.times:
+            raise TimeoutError
+        return "found"
+
+
+def test_what_other_threads_compute_takes_no_time_from_a_check():
+    """`regex` counts the processor time of the whole process, and may end a search too early."""
+    clock = Clock()
+    clock.start()
+    early = TimedOut(times=3)
+    assert clock.search(Pattern("x", (), early), "text") == "found"
+    assert len(early.asked) == 4
+    assert early.asked == sorted(early.asked, reverse=True)
+
+
+def test_a_search_that_is_ended_again_and_again_ends():
+    clock = Clock()
+    clock.start()
+    with pytest.raises(OutOfTime):
+        clock.search(Pattern("x", (), TimedOut(times=10**9)), "text")

@@ -1,0 +1,139 @@
+"""`custom_script`: only where it is allowed, and only in the sandbox."""
+
+from __future__ import annotations
+
+import socket
+import threading
+
+import pytest
+
+from skill_eval_nb.grading import sandbox
+from tests.grading.structural.made import checked
+
+REASON = sandbox.available()
+boxed = pytest.mark.skipif(REASON is not None, reason=f"no sandbox here: {REASON}")
+ALLOWED = {"allow_scripts": True}
+
+
+def test_without_permission_it_is_not_scored_and_does_not_run(tmp_path):
+    mark = tmp_path / "ran"
+    found = checked(tmp_path, "custom_script", script=f"touch {mark}", options={"sandbox": "none"})
+    assert found.passed is None
+    assert "allow_scripts=True" in found.evidence
+    assert not mark.exists()
+
+
+def test_without_a_sandbox_it_is_not_scored(tmp_path, monkeypatch):
+    monkeypatch.setattr(sandbox, "available", lambda: "bwrap is not installed")
+    found = checked(tmp_path, "custom_script", script="true", options=ALLOWED)
+    assert found.passed is None
+    assert "bwrap is not installed" in found.evidence
+
+
+def test_without_a_script_it_is_not_scored(tmp_path):
+    assert checked(tmp_path, "custom_script", options=ALLOWED).passed is None
+    assert checked(tmp_path, "custom_script", script=" ", options=ALLOWED).passed is None
+
+
+def test_none_is_spelled_out(tmp_path):
+    found = checked(
+        tmp_path,
+        "custom_script",
+        {"a.md": "x"},
+        script="grep -q x a.md",
+        options={**ALLOWED, "sandbox": "none"},
+    )
+    assert found.passed is True
+
+
+@boxed
+@pytest.mark.parametrize(
+    ("script", "passed"),
+    [
+        ("grep -q x a.md", True),
+        ("grep -q y a.md", False),
+        ("test -f docs/deep/b.md && test -x run.sh", True),
+        ("./run.sh", True),
+        ("exit 3", False),
+        ("no-such-program a.md", None),
+        ("./missing.sh", False),
+        ("echo 1 > new.txt && rm a.md", True),
+        ("if then", False),
+    ],
+)
+def test_exit_0_passes(tmp_path, script, passed):
+    files = {"a.md": "x", "docs/deep/b.md": "", "run.sh": "#!/bin/sh\nexit 0\n"}
+    for name, text in files.items():
+        path = tmp_path / "outputs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (tmp_path / "outputs/run.sh").chmod(0o755)
+    found = checked(tmp_path, "custom_script", script=script, options=ALLOWED)
+    assert found.passed is passed, found.evidence
+    assert (tmp_path / "outputs/a.md").read_text() == "x"
+    assert not (tmp_path / "outputs/new.txt").exists()
+
+
+@boxed
+def test_what_the_script_says_is_evidence(tmp_path):
+    script = "echo first; echo 'line 4: a row too many' >&2; exit 2"
+    found = checked(tmp_path, "custom_script", {"a": ""}, script=script, options=ALLOWED)
+    assert found.passed is False
+    assert "exit code 2; it said: line 4: a row too many" in found.evidence
+
+
+@boxed
+def test_a_script_reads_and_reaches_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-the-user")
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret")
+    secret.chmod(0o644)
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "outputs/link.txt").symlink_to(secret)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        reached = threading.Event()
+
+        def listen():
+            server.settimeout(20)
+            try:
+                server.accept()
+                reached.set()
+            except OSError:
+                pass
+
+        listener = threading.Thread(target=listen, daemon=True)
+        listener.start()
+        port = server.getsockname()[1]
+        for script in (
+            f"cat {secret}",
+            "cat link.txt",
+            "cat /etc/shadow",
+            'test -n "$ANTHROPIC_API_KEY"',
+            f"echo hello > /dev/tcp/127.0.0.1/{port}",
+        ):
+            found = checked(tmp_path, "custom_script", script=script, options=ALLOWED)
+            assert found.passed is False, (script, found.evidence)
+        assert not reached.is_set()
+
+
+@boxed
+def test_a_script_that_sleeps_for_ever_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr("skill_eval_nb.grading.structural.scripts.SECONDS", 1.0)
+    found = checked(tmp_path, "custom_script", {"a": ""}, script="sleep 600", options=ALLOWED)
+    assert found.passed is False
+    assert "was ended" in found.evidence
+
+
+def test_a_null_byte_is_no_exception(tmp_path):
+    options = {**ALLOWED, "sandbox": "none"}
+    found = checked(tmp_path, "custom_script", {"a": ""}, script="true\0", options=options)
+    assert found.passed is None
+
+
+def test_too_large_outputs_are_not_copied(tmp_path, monkeypatch):
+    monkeypatch.setattr("skill_eval_nb.grading.structural.scripts.LARGEST_COPY", 10)
+    options = {**ALLOWED, "sandbox": "none"}
+    found = checked(tmp_path, "custom_script", {"a": "x" * 11}, script="true", options=options)
+    assert found.passed is None
+    assert "cannot be copied" in found.evidence
+    assert [path.name for path in (tmp_path / "outputs").iterdir()] == ["a"]

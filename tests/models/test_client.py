@@ -1,0 +1,429 @@
+"""The real SDK against a real server on this machine that answers well or badly."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import socket
+import time
+from dataclasses import dataclass
+from typing import Any, cast
+
+import pytest
+
+from skill_eval_nb.models import (
+    BudgetSpent,
+    Client,
+    Connection,
+    ModelFault,
+    Reply,
+    Tally,
+    Usage,
+    connect,
+    retry,
+    together,
+    worst_case,
+)
+from tests.models.scripted import (
+    CUT,
+    HANG_UP,
+    KEY,
+    REQUEST,
+    SILENCE,
+    Answer,
+    Scripted,
+    Seen,
+    bad,
+    good,
+    message,
+    page,
+    plain,
+)
+
+BUSY = bad(529, "overloaded_error", "Overloaded")
+PATIENT = 30.0
+"""Seconds within which everything must have ended that has a deadline of seconds."""
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEY_OF_THE_TEST", f"{KEY}\n")
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pauses of hundredths of seconds."""
+    monkeypatch.setattr(retry, "FIRST", 0.01)
+    monkeypatch.setattr(retry, "LONGEST", 0.05)
+
+
+def send(
+    server: Scripted, tally: Tally | None = None, deadline: float = 20.0, **changes: Any
+) -> Reply:
+    async def sent() -> Reply:
+        async with connect(server.connection) as client:
+            meter = Tally() if tally is None else tally
+            return await client.send(REQUEST | changes, meter=meter, deadline=deadline)
+
+    return asyncio.run(sent())
+
+
+def fault_of(server: Scripted, tally: Tally | None = None, deadline: float = 20.0) -> ModelFault:
+    with pytest.raises(ModelFault) as caught:
+        send(server, tally, deadline)
+    assert KEY not in str(caught.value)
+    return caught.value
+
+
+def test_the_request_is_sent_as_it_is_and_the_answer_given_as_it_came():
+    content = [{"type": "thinking", "thinking": "…"}, {"type": "text", "text": "Grüße 🎈"}]
+    said = message() | {"content": content, "stop_reason": "a_reason_of_tomorrow"}
+    request = {"a_field_of_tomorrow": {"x": [None, 1.5, "ü"]}, "stop_sequences": []}
+    before = copy.deepcopy(request)
+    tally = Tally()
+    with Scripted([plain(said)]) as server:
+        reply = send(server, tally, **request)
+    assert json.loads(server.seen[0].body) == REQUEST | before
+    assert reply.content == content
+    assert reply.text == "Grüße 🎈"
+    assert reply.stop_reason == "a_reason_of_tomorrow"
+    assert reply.model == "claude-haiku-4-5-20251001"
+    assert reply.usage == tally.usage == Usage(input_tokens=12, output_tokens=4, calls=1)
+
+
+def test_the_key_comes_from_the_environment_without_its_line_end():
+    with Scripted([good()]) as server:
+        send(server)
+    assert KEY in server.seen[0].headers.get("authorization", "") + server.seen[0].headers.get(
+        "x-api-key", ""
+    )
+    assert KEY not in repr(server.connection)
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("answer", "billed"),
+    [
+        (bad(408), 0),
+        (bad(409), 0),
+        (bad(429, retry_after="0"), 0),
+        (bad(500), 0),
+        (BUSY, 0),
+        (page(502), 0),
+        (bad(400, x_should_retry="true"), 0),
+        (CUT, 1),
+        (HANG_UP, 1),
+        (page(200), 1),
+        (Answer(body=b'{"type": "mess'), 1),
+        (plain({"type": "message", "content": []}), 1),
+        (good(input_tokens=None), 1),
+        (good(output_tokens=-4), 1),
+    ],
+)
+def test_a_fault_that_passes_is_tried_again(answer: Answer, billed: int):
+    tally = Tally()
+    with Scripted([answer, answer, good()]) as server:
+        assert send(server, tally).text == "Good day."
+    assert len({seen.body for seen in server.seen}) == 1
+    assert len(server.seen) == 3
+    assert tally.usage.calls == 1
+    assert tally.assumed == worst_case(REQUEST) * (2 * billed)
+    assert tally.open == Usage()
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (bad(400, "invalid_request_error", "max_tokens: too many"), "max_tokens: too many"),
+        (bad(401, "authentication_error"), "KEY_OF_THE_TEST"),
+        (bad(403, "permission_error"), "KEY_OF_THE_TEST"),
+        (bad(404, "not_found_error", "model: claude-x"), "model: claude-x"),
+        (bad(413, "request_too_large"), "too large"),
+        (page(404), "Bad gateway here"),
+        (bad(529, x_should_retry="false"), "Bad day"),
+        (bad(422, request_id="req_7"), "req_7"),
+        (Answer(418, b"\xff teapot"), "teapot"),
+    ],
+)
+def test_a_refusal_ends_the_call_at_once_and_says_why(answer: Answer, says: str):
+    tally = Tally()
+    with Scripted([answer]) as server:
+        fault = fault_of(server, tally)
+    assert (fault.kind, len(server.seen)) == ("refused", 1)
+    assert says in fault.message
+    assert f"HTTP {answer.status}" in fault.message
+    assert tally.calls == 0
+
+
+@pytest.mark.parametrize("status", [429, 500, 529])
+def test_trouble_without_end_ends_with_the_deadline(status: int):
+    tally = Tally()
+    with Scripted([bad(status)]) as server:
+        began = time.monotonic()
+        fault = fault_of(server, tally, deadline=2.0)
+        assert time.monotonic() - began < PATIENT
+    assert fault.kind == "overloaded"
+    assert f"{len(server.seen)} attempts" in fault.message
+    assert "Bad day" in fault.message
+    assert len(server.seen) > 1
+    assert tally.calls == 0
+    assert tally.open == Usage()
+
+
+def test_a_storm_ends_with_the_deadline_for_all_who_are_in_it():
+    tally = Tally()
+
+    async def storm(server: Scripted) -> list[Reply | BaseException]:
+        async with connect(server.connection) as client:
+            calls = [client.send(REQUEST, meter=tally, deadline=4.0) for _ in range(32)]
+            return await asyncio.gather(*calls, return_exceptions=True)
+
+    with Scripted([BUSY]) as server:
+        began = time.monotonic()
+        ended = asyncio.run(storm(server))
+        assert time.monotonic() - began < PATIENT
+    assert [getattr(one, "kind", one) for one in ended] == ["overloaded"] * 32
+    assert tally.calls == 0
+    assert len(server.seen) <= 32 * 12
+
+
+def test_a_storm_that_passes_leaves_nobody_without_an_answer():
+    tally = Tally()
+
+    def stormy(seen: Seen) -> Answer:
+        number = next(counted)
+        return BUSY if number < 32 or number % 3 else good()
+
+    async def storm(server: Scripted) -> list[Reply]:
+        async with connect(server.connection) as client:
+            calls = [client.send(REQUEST, meter=tally, deadline=120.0) for _ in range(32)]
+            return await asyncio.gather(*calls)
+
+    counted = iter(range(10**6))
+    with Scripted(stormy) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(retry, "LONGEST", 1.0)
+        assert [reply.text for reply in asyncio.run(storm(server))] == ["Good day."] * 32
+    assert tally.usage.calls == tally.calls == 32
+
+
+def test_retry_after_is_waited_for():
+    with Scripted([bad(429, retry_after="0.7"), good()]) as server:
+        send(server)
+    first, second = (seen.at for seen in server.seen)
+    assert second - first >= 0.7
+
+
+def test_a_retry_after_that_passes_the_deadline_ends_the_call_at_once():
+    tally = Tally()
+    with Scripted([bad(429, "rate_limit_error", retry_after="3600")]) as server:
+        began = time.monotonic()
+        fault = fault_of(server, tally, deadline=600.0)
+        assert time.monotonic() - began < PATIENT
+    assert (fault.kind, len(server.seen)) == ("overloaded", 1)
+    assert "3.6e+03 s" in fault.message
+    assert "rate_limit_error" in fault.message
+    assert tally.calls == 0
+
+
+def test_silence_is_given_up_in_time_for_one_more_attempt():
+    tally = Tally()
+    with Scripted([SILENCE, good()]) as server:
+        assert send(server, tally, deadline=4.5).text == "Good day."
+    assert tally.assumed == worst_case(REQUEST)
+    with Scripted([SILENCE]) as server:
+        began = time.monotonic()
+        fault = fault_of(server, deadline=1.5)
+        assert time.monotonic() - began < PATIENT
+    assert (fault.kind, len(server.seen)) == ("timeout", 2)
+    assert "No answer came" in fault.message
+
+
+def test_a_trickle_of_bytes_does_not_outlast_the_deadline():
+    """Each byte would begin the wait anew, if only the waits were bounded."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        over = asyncio.Event()
+
+        async def trickle(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            try:
+                writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n")
+                while not over.is_set():
+                    writer.write(b" ")
+                    await writer.drain()
+                    await asyncio.sleep(0.05)
+            except ConnectionError:
+                pass
+            finally:
+                writer.close()
+
+        async def sent() -> None:
+            server = await asyncio.start_server(trickle, sock=listening)
+            url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+            async with server, connect(Connection(url)) as client:
+                try:
+                    await client.send(REQUEST, meter=Tally(), deadline=1.0)
+                finally:
+                    over.set()
+
+        with pytest.raises(ModelFault, match="No answer came"):
+            asyncio.run(asyncio.wait_for(sent(), PATIENT))
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("answer", [CUT, HANG_UP, page(200)])
+def test_what_may_be_billed_is_not_tried_again_and_again(answer: Answer):
+    tally = Tally()
+    with Scripted([answer]) as server:
+        fault = fault_of(server, tally, deadline=60.0)
+    assert (fault.kind, len(server.seen)) == ("connection", retry.BILLED)
+    assert "may have been billed" in fault.message
+    assert tally.assumed == worst_case(REQUEST) * retry.BILLED
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_server_that_is_not_there_bills_nothing():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+    tally = Tally()
+
+    async def sent() -> None:
+        async with connect(Connection(f"http://127.0.0.1:{port}")) as client:
+            await client.send(REQUEST, meter=tally, deadline=0.5)
+
+    with pytest.raises(ModelFault, match="could not be reached") as caught:
+        asyncio.run(sent())
+    assert caught.value.kind == "connection"
+    assert not caught.value.sent
+    assert tally.calls == 0
+
+
+def test_a_cancelled_call_may_be_billed():
+    tally = Tally()
+
+    async def cancelled(server: Scripted) -> None:
+        async with connect(server.connection) as client:
+            task = asyncio.create_task(client.send(REQUEST, meter=tally, deadline=50.0))
+            while not server.seen:  # noqa: ASYNC110 -- it is seen by another thread
+                await asyncio.sleep(0.01)
+            assert tally.open == worst_case(REQUEST)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    with Scripted([SILENCE]) as server:
+        asyncio.run(asyncio.wait_for(cancelled(server), PATIENT))
+    assert tally.assumed == worst_case(REQUEST)
+    assert tally.open == Usage()
+
+
+@dataclass
+class Ceiling:
+    """A meter that allows so many attempts."""
+
+    left: int
+
+    def reserve(self, model: str, worst: Usage, *, batch: bool = False) -> object:
+        if not self.left:
+            raise BudgetSpent("no more")
+        self.left -= 1
+        return model, worst, batch
+
+    def settle(self, ticket: object, usage: Usage | None) -> None: ...
+
+    def release(self, ticket: object) -> None: ...
+
+
+@pytest.mark.usefixtures("quick")
+def test_every_attempt_asks_the_meter():
+    tally = Tally()
+
+    async def sent(server: Scripted) -> None:
+        async with connect(server.connection) as client:
+            await client.send(REQUEST, meter=together(tally, Ceiling(2)), deadline=30.0)
+
+    with Scripted([CUT]) as server, pytest.raises(BudgetSpent):
+        asyncio.run(sent(server))
+    assert len(server.seen) == 2
+    assert tally.assumed == worst_case(REQUEST) * 2
+    assert tally.open == Usage()
+
+
+def test_without_a_key_nothing_is_sent(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
+
+    async def connected() -> None:
+        async with connect(Connection("https://models.invalid")):
+            raise AssertionError
+
+    with pytest.raises(ModelFault, match="ANTHROPIC_API_KEY is not set") as caught:
+        asyncio.run(connected())
+    assert caught.value.kind == "key"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"stream": True}, {"model": None}, {"max_tokens": None}, {"max_tokens": True}, {"x": {1, 2}}],
+)
+def test_a_request_that_cannot_be_right_is_not_sent(changes: dict[str, Any]):
+    with Scripted([good()]) as server, pytest.raises((ValueError, TypeError)):
+        send(server, **changes)
+    assert not server.seen
+
+
+@pytest.mark.parametrize("deadline", [0.0, -1.0, float("nan")])
+def test_a_deadline_is_above_nought(deadline: float):
+    with Scripted([good()]) as server, pytest.raises(ValueError, match="above 0"):
+        send(server, deadline=deadline)
+
+
+def test_a_stand_in_is_reached_without_a_network(monkeypatch: pytest.MonkeyPatch):
+    httpx2 = pytest.importorskip("httpx2")
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://models.invalid")
+    asked: list[Any] = []
+
+    class StandIn:
+        def transport(self) -> Any:
+            async def answer(request: Any) -> Any:
+                asked.append(request)
+                return httpx2.Response(200, json=message("I am none."))
+
+            return httpx2.MockTransport(answer)
+
+    async def sent() -> Reply:
+        async with connect(Connection(stand_in=cast("Any", StandIn()))) as client:
+            return await client.send(REQUEST, meter=Tally(), deadline=20.0)
+
+    assert asyncio.run(sent()).text == "I am none."
+    assert json.loads(asked[0].content) == REQUEST
+
+
+def test_tokens_are_counted_of_the_parts_that_count():
+    async def counted(server: Scripted) -> int:
+        async with connect(server.connection) as client:
+            return await client.count_tokens(REQUEST | {"system": "S", "metadata": {}})
+
+    with Scripted([plain({"input_tokens": 17})]) as server:
+        assert asyncio.run(counted(server)) == 17
+    sent = json.loads(server.seen[0].body)
+    assert sent == {name: REQUEST[name] for name in ("model", "messages")} | {"system": "S"}
+    assert server.seen[0].path == "/v1/messages/count_tokens"
+
+
+def test_all_pages_of_models_are_read():
+    pages = [
+        plain({"data": [{"id": "a"}, {"id": "b/&"}], "has_more": True, "last_id": "b/&"}),
+        plain({"data": [{"id": "c"}], "has_more": False, "last_id": "c"}),
+    ]
+
+    async def listed(client: Client) -> list[dict[str, Any]]:
+        return await client.models()
+
+    async def models(server: Scripted) -> list[dict[str, Any]]:
+        async with connect(server.connection) as client:
+            return await listed(client)
+
+    with Scripted(pages) as server:
+        assert [model["id"] for model in asyncio.run(models(server))] == ["a", "b/&", "c"]
+    assert server.seen[1].path == "/v1/models?limit=1000&after_id=b%2F%26"

@@ -1,0 +1,140 @@
+"""A server that speaks /v1/messages and has an agent do what a test wants."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from skill_eval_nb.models import Connection
+from skill_eval_nb.running.executors.protocol import Limits, Skill, Task
+
+
+class Scripted(ThreadingHTTPServer):
+    """Answers the n-th turn of a conversation with the n-th step."""
+
+    daemon_threads = True
+
+    def __init__(self, steps: Sequence[dict[str, Any]]) -> None:
+        self.steps = steps
+        self.seen: list[tuple[str, dict[str, str], Any]] = []
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+    @property
+    def port(self) -> int:
+        return self.server_address[1]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args):
+        pass
+
+    def do_GET(self):
+        server = self.server
+        assert isinstance(server, Scripted)
+        server.seen.append((self.path, dict(self.headers.items()), None))
+        self._send(200, "text/plain", b"reached")
+
+    def do_POST(self):
+        server = self.server
+        assert isinstance(server, Scripted)
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        server.seen.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+        turn = sum(message["role"] == "assistant" for message in body["messages"])
+        step = server.steps[min(turn, len(server.steps) - 1)]
+        self._send(200, "text/event-stream", streamed(step, body["model"], turn))
+
+    def _send(self, status, kind, data):
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+@contextmanager
+def scripted(*steps: dict[str, Any]) -> Iterator[Scripted]:
+    server = Scripted(steps)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def use(name: str, **given: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "name": name, "input": given}
+
+
+def say(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def streamed(block: dict[str, Any], model: str, turn: int) -> bytes:
+    """One answer of 100 tokens read and 20 written."""
+    if block["type"] == "text":
+        stop, begun = "end_turn", {"type": "text", "text": ""}
+        delta = {"type": "text_delta", "text": block["text"]}
+    else:
+        stop, begun = "tool_use", {**block, "id": f"toolu_{turn}", "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+    message: dict[str, Any] = {
+        "id": f"msg_{turn}",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+    }
+    message |= {"content": [], "stop_reason": None, "stop_sequence": None}
+    message["usage"] = {"input_tokens": 100, "output_tokens": 1}
+    events = [
+        {"type": "message_start", "message": message},
+        {"type": "content_block_start", "index": 0, "content_block": begun},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "content_block_stop", "index": 0},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": stop, "stop_sequence": None},
+            "usage": {"output_tokens": 20},
+        },
+        {"type": "message_stop"},
+    ]
+    return b"".join(
+        f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events
+    )
+
+
+def task(root: Path, connection: Connection, **given: Any) -> Task:
+    """A task with its folders made, for a model whose name is in no other run's environment."""
+    folder, scratch = root / "work", root / "scratch"
+    folder.mkdir(parents=True)
+    scratch.mkdir()
+    limits = Limits(**{"seconds": 60.0, **given.pop("limits", {})})
+    plain: dict[str, Any] = {
+        "prompt": "Write release notes for version 2.0 from mixed.txt.",
+        "skill": None,
+        "model": f"stand-in-{secrets.token_hex(4)}",
+        "key": root.name,
+        "sandbox": "bubblewrap",
+    }
+    return Task(
+        folder=folder, scratch=scratch, limits=limits, connection=connection, **{**plain, **given}
+    )
+
+
+def skill(root: Path, name: str, description: str, body: str) -> Skill:
+    """A skill in a folder of its own."""
+    folder = root / "staged"
+    folder.mkdir(parents=True)
+    text = f"---\nname: {name}\ndescription: {description}\n---\n\n{body}"
+    (folder / "SKILL.md").write_text(text)
+    return Skill(name, description, folder)

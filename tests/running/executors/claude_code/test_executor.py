@@ -1,0 +1,341 @@
+"""The real harness, started for real, with no network: against the stand-in, or a script."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pickle
+import shutil
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skill_eval_nb.models import BudgetSpent, Connection, StandIn, Tally, Usage
+from skill_eval_nb.models.standin import Fault
+from skill_eval_nb.running.executors.claude_code import ClaudeCode
+from skill_eval_nb.running.executors.claude_code.command import TOOLS
+from skill_eval_nb.running.executors.protocol import Execution, Executor, Task
+from tests.running.executors.claude_code.scripted import say, scripted, skill, task, use
+
+pytestmark = pytest.mark.skipif(
+    ClaudeCode().why_not("bubblewrap") is not None,
+    reason=f"left out: {ClaudeCode().why_not('bubblewrap')}",
+)
+
+DEMO = Path(__file__).parents[4] / "data" / "demo-skill"
+NAME, DESCRIPTION, BODY, FILE = "zebrafinch", "CANARY-LIST", "CANARY-BODY", "CANARY-FILE"
+
+
+def run(one: Task, meter: Tally | None = None) -> Execution:
+    """Execute a task as the driver does: in the loop of a thread that is not the first."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, ClaudeCode().execute(one, meter or Tally())).result()
+
+
+def requests(log: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def processes(one: Task) -> list[str]:
+    """Command lines of processes that run for a task: its model is in their environment."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (folder / "cmdline").read_bytes()
+            found_around = one.model.encode() in (folder / "environ").read_bytes()
+        except OSError:
+            continue
+        if command and found_around:
+            found.append(command.replace(b"\0", b" ").decode())
+    return found
+
+
+def gone(one: Task) -> bool:
+    """Whether nothing runs for a task any more, soon."""
+    until = time.monotonic() + 20
+    while processes(one):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def results(execution: Execution) -> str:
+    """What the agent's tools gave, one after the other."""
+    blocks = [
+        block
+        for event in execution.events
+        if event["type"] == "user"
+        for block in event["message"]["content"]
+        if block["type"] == "tool_result"
+    ]
+    return "\n".join(str(block["content"]) for block in blocks)
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory) -> dict[str, Any]:
+    """The demo skill with canaries in it: one run with it, one without, at the same time."""
+    root = tmp_path_factory.mktemp("both")
+    shutil.copytree(DEMO, root / "skill", ignore=shutil.ignore_patterns("evals"))
+    text = (root / "skill" / "SKILL.md").read_text()
+    text = text.replace("name: release-notes", f"name: {NAME}")
+    text = text.replace("description: Turns", f"description: {DESCRIPTION} Turns")
+    (root / "skill" / "SKILL.md").write_text(f"{text}\n{BODY}\n")
+    (root / "skill" / "more.md").write_text(FILE)
+    offered = skill(root, NAME, "", "")
+    shutil.rmtree(offered.folder)
+    shutil.copytree(root / "skill", offered.folder)
+    given = {}
+    for side, one in (("with", offered), ("without", None)):
+        log = root / f"{side}.jsonl"
+        connection = Connection(stand_in=StandIn(log=str(log)))
+        made = task(root / side, connection, skill=one, model="stand-in")
+        shutil.copy(DEMO / "evals" / "files" / "mixed.txt", made.folder)
+        given[side] = made, log
+
+    async def at_once() -> list[Execution]:
+        runs = (ClaudeCode().execute(one, Tally()) for one, _ in given.values())
+        return await asyncio.gather(*runs)
+
+    executions = asyncio.run(at_once())
+    return {
+        side: (execution, one, requests(log))
+        for (side, (one, log)), execution in zip(given.items(), executions, strict=True)
+    }
+
+
+def test_both_sides_do_their_work(both):
+    for execution, one, log in both.values():
+        assert (execution.status, execution.reason) == ("done", None)
+        assert "(#311)" in (one.folder / "RELEASE_NOTES.md").read_text()
+        assert (one.folder / "mixed.txt").stat().st_uid == os.geteuid()
+        assert execution.usage.calls == len(log)
+        assert execution.cost_usd == 0.0
+        assert "stand-in" in execution.final_text
+
+
+def test_skill_used_is_true_exactly_where_it_was_opened(both):
+    assert both["with"][0].skill_used is True
+    assert both["without"][0].skill_used is None
+
+
+def test_the_baseline_knows_nothing_of_the_skill(both):
+    told = json.dumps(both["with"][2])
+    assert all(canary in told for canary in (NAME, DESCRIPTION, BODY))
+    baseline = json.dumps(both["without"][2])
+    assert not any(canary in baseline for canary in (NAME, DESCRIPTION, BODY, FILE))
+
+
+def test_both_sides_have_the_same_tools_and_limits(both):
+    with_it, without = (both[side][2][0]["body"] for side in ("with", "without"))
+    for name in ("tools", "max_tokens", "thinking"):
+        assert with_it.get(name) == without.get(name)
+    for execution, _, _ in both.values():
+        assert set(execution.events[0]["tools"]) == set(TOOLS)
+
+
+def test_the_system_prompt_differs_by_nothing_but_how_skills_are_invoked(both):
+    with_it, without = (
+        "\n".join(block["text"] for block in both[side][2][0]["body"]["system"]).splitlines()
+        for side in ("with", "without")
+    )
+    assert set(without) <= set(with_it)
+    more = set(with_it) - set(without)
+    assert len(more) <= 2
+    assert "invoke it via Skill" in "".join(more)
+
+
+def test_no_other_skill_stands_beside_it(both):
+    for execution, _, log in both.values():
+        assert "plugin-authoring" not in json.dumps(log[0]["body"]["messages"])
+        assert execution.events[0]["cwd"] == "/box"
+
+
+def test_events_have_one_answer_each_and_a_time(both):
+    execution, _, log = both["with"]
+    answers = [event for event in execution.events if event["type"] == "assistant"]
+    assert len(answers) == len({event["message"]["id"] for event in answers}) == len(log)
+    assert all(event["timestamp"] for event in execution.events)
+    assert execution.events[0]["subtype"] == "init"
+    assert execution.events[-1]["type"] == "result"
+
+
+def test_the_sandbox_keeps_the_agent_in(tmp_path, monkeypatch):
+    secret, host = "sk-ant-SECRET-OF-THE-HOST", tmp_path / "diary.txt"
+    host.write_text("DIARY-OF-THE-USER")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", secret)
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", secret)
+    with scripted() as other, socket.create_server(("127.0.0.1", 0)) as plain:
+        get = "import urllib.request as u; print('RE' + 'ACHED', u.urlopen('http://%s', timeout=9))"
+        here = f"127.0.0.1:{other.port}", f"127.0.0.1:{plain.getsockname()[1]}", "192.0.2.1"
+        tries = "".join(
+            f'python3 -c "{get % place}" 2>&1 | tail -1\n'
+            for place in (*here, "127.0.0.1:8080/other")
+        )
+        script = f"""
+            cat /etc/shadow; cat {host}; ls -a /root/.ssh {Path.home()}/.claude
+            echo "key=$ANTHROPIC_API_KEY$ANTHROPIC_AUTH_TOKEN"
+            cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n'
+            {tries}
+            sleep 600 & echo kept in > inside.txt; echo end
+        """
+        with scripted(use("Bash", command=script), say("done")) as server:
+            one = task(tmp_path / "run", Connection(f"http://127.0.0.1:{server.port}"))
+            execution = run(one)
+        assert execution.reason is None
+        said = results(execution)
+        assert said.rstrip().endswith("end")
+        assert (one.folder / "inside.txt").read_text() == "kept in\n"
+        assert "REACHED" not in said
+        assert not other.seen
+        assert "root:" not in said
+        assert "DIARY" not in said
+        assert secret not in said
+        assert str(tmp_path / "run") not in said  # nor where on the host it is
+        assert said.count("unreachable") + said.count("refused") >= 3
+        assert "404" in said
+        # The key was there all the same, where the relay added it.
+        assert all(secret in json.dumps(headers) for _, headers, _ in server.seen)
+    assert execution.events[-1]["content"] == "Not passed on to the model: GET /other."
+    assert gone(one)
+
+
+class Cap(Tally):
+    """A meter with room for the first call at its worst, and for little more."""
+
+    most = 0
+
+    def reserve(self, model, worst: Usage, *, batch=False):
+        self.most = self.most or worst.total + 1000
+        if (self.usage + self.assumed + self.open + worst).total > self.most:
+            raise BudgetSpent("The budget is spent.")
+        return super().reserve(model, worst, batch=batch)
+
+
+def test_at_the_ceiling_the_run_ends_and_the_ceiling_holds(tmp_path):
+    cap = Cap()
+    with scripted(*[use("Bash", command="true")] * 30) as server:
+        one = task(tmp_path / "run", Connection(f"http://127.0.0.1:{server.port}"))
+        execution = run(one, cap)
+    assert (execution.status, execution.reason) == ("errored", "The budget is spent.")
+    assert 0 < len(server.seen) == cap.calls < 30
+    assert execution.usage == cap.usage == sum([Usage(100, 20, calls=1)] * cap.calls, Usage())
+    assert cap.usage.total <= cap.most
+    assert cap.assumed == cap.open == Usage()
+    assert gone(one)
+
+
+def test_a_silent_model_ends_the_run_at_its_limit(tmp_path):
+    stand_in = StandIn(faults=(Fault("silence"),))
+    tally = Tally()
+    one = task(tmp_path / "run", Connection(stand_in=stand_in), limits={"seconds": 5.0})
+    execution = run(one, tally)
+    assert execution.status == "errored"
+    assert execution.reason == "The run had not finished after 5 seconds, its limit."
+    assert tally.calls == tally.assumed.calls <= 1  # one that was begun may be billed
+    assert tally.open == execution.usage == Usage()
+    assert gone(one)
+
+
+def test_without_a_sandbox_it_ends_at_its_limit_too(tmp_path):
+    connection = Connection(stand_in=StandIn(faults=(Fault("overloaded_529"),)))
+    one = task(tmp_path / "run", connection, sandbox="none", limits={"seconds": 3.0})
+    execution = run(one)
+    assert (execution.reason or "").startswith("The run had not finished after 3 seconds")
+    assert execution.usage == Usage()
+    assert gone(one)
+
+
+def test_cancelled_it_leaves_nothing_running(tmp_path):
+    one = task(tmp_path / "run", Connection(stand_in=StandIn(faults=(Fault("silence"),))))
+
+    class Asked(Tally):
+        def reserve(self, model, worst, *, batch=False):
+            asked.set()
+            return super().reserve(model, worst, batch=batch)
+
+    asked, tally = asyncio.Event(), Asked()
+
+    async def cancel() -> None:
+        running = asyncio.create_task(ClaudeCode().execute(one, tally))
+        await asked.wait()
+        assert any("/opt/harness/claude" in command for command in processes(one))
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(asyncio.wait_for(cancel(), 60))
+    assert tally.open == Usage()
+    assert tally.assumed.calls == 1
+    assert gone(one)
+
+
+def test_without_a_sandbox_no_key_is_seen_and_nothing_is_left(tmp_path, monkeypatch):
+    secret = "sk-ant-SECRET-OF-THE-HOST"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", secret)
+    (tmp_path / "CLAUDE.md").write_text("MEMORY-OF-THE-USER")
+    script = "env; pwd; (setsid sleep 600 > /dev/null 2>&1 &); echo end"
+    with scripted(use("Bash", command=script), say("done")) as server:
+        connection = Connection(f"http://127.0.0.1:{server.port}")
+        one = task(tmp_path / "run", connection, sandbox="none")
+        execution = run(one)
+    assert execution.reason is None
+    assert results(execution).rstrip().endswith("end")
+    assert str(one.folder) in results(execution)
+    assert secret not in results(execution)
+    assert not any("MEMORY-OF-THE-USER" in json.dumps(body) for _, _, body in server.seen)
+    assert gone(one)
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("unauthorized_401", "refused the key with 401"),
+        ("refusal", "The model refused"),
+        ("max_tokens", "longer than 8192 tokens"),
+        ("bad_request_400", "API Error: 400"),
+    ],
+)
+def test_what_the_model_will_not_do_is_the_reason(tmp_path, kind, told):
+    stand_in = StandIn(faults=(Fault(kind),))
+    execution = run(task(tmp_path / "run", Connection(stand_in=stand_in)))
+    assert execution.status == "errored"
+    assert told in (execution.reason or "")
+
+
+def test_an_agent_that_does_not_finish_has_had_its_turns(tmp_path):
+    with scripted(*[use("Bash", command="true")] * 9) as server:
+        connection = Connection(f"http://127.0.0.1:{server.port}")
+        execution = run(task(tmp_path / "run", connection, limits={"turns": 2}))
+    assert execution.reason == "The agent had not finished after 2 turns, its limit."
+    assert len(server.seen) == 2
+
+
+def test_a_call_that_is_cut_is_made_again_and_counted(tmp_path):
+    tally = Tally()
+    stand_in = StandIn(faults=(Fault("cut", first=1),))
+    one = task(tmp_path / "run", Connection(stand_in=stand_in), prompt="/note @all it. Say hello.")
+    execution = run(one, tally)
+    assert execution.reason is None
+    assert tally.assumed.calls == 1  # half an answer may be billed
+    assert execution.usage == tally.usage
+
+
+def test_without_a_key_nothing_is_started(tmp_path, monkeypatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
+    execution = run(task(tmp_path / "run", Connection()))
+    assert execution.status == "errored"
+    assert "ANTHROPIC_API_KEY" in (execution.reason or "")
+    assert execution.usage == Usage()
+
+
+def test_it_is_an_executor_and_can_be_sent_elsewhere():
+    one = ClaudeCode(program="claude")
+    assert isinstance(one, Executor)
+    assert pickle.loads(pickle.dumps(one)) == one

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from skill_eval_nb.models import Connection
+from skill_eval_nb.running.executors.claude_code.place import MARK, place
+from tests.running.executors.claude_code.scripted import skill, task
+
+
+def test_the_home_of_the_baseline_is_empty(tmp_path):
+    with place(task(tmp_path / "run", Connection())) as at:
+        assert list(at.home.iterdir()) == []
+
+
+def test_the_skill_lies_in_the_home_under_its_name(tmp_path):
+    offered = skill(tmp_path, "notes", "Writes notes.", "Write them.")
+    with place(task(tmp_path / "run", Connection(), skill=offered)) as at:
+        copy = at.home / ".claude" / "skills" / "notes" / "SKILL.md"
+        assert copy.read_bytes() == (offered.folder / "SKILL.md").read_bytes()
+
+
+def test_the_socket_has_a_short_path_and_is_cleared_away(tmp_path, monkeypatch):
+    far = tmp_path / ("long" * 40)
+    far.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(far))
+    with place(task(tmp_path / "run", Connection())) as at:
+        assert at.socket is not None
+        assert len(os.fsencode(at.socket)) < 100
+        assert at.socket.parent.stat().st_mode & 0o077 == 0
+    assert not at.socket.parent.exists()
+
+
+def test_without_a_sandbox_there_is_no_socket(tmp_path):
+    with place(task(tmp_path / "run", Connection(), sandbox="none")) as at:
+        assert at.socket is None
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="left out: bubblewrap runs on Linux")
+def test_no_command_line_inside_tells_where_the_run_lies(tmp_path):
+    with place(task(tmp_path / "canary-workspace", Connection())) as at:
+        command = at.command(Path("/opt/claude"), 0)
+    assert "canary" not in " ".join(command.tail)
+    assert (command.mark or "").startswith(f"{MARK}=")
+
+
+def test_each_start_is_known_by_a_mark_of_its_own(tmp_path):
+    with place(task(tmp_path / "run", Connection(), sandbox="none")) as at:
+        marks = {at.command(Path("/opt/claude"), 1).mark for _ in range(2)}
+    assert len(marks) == 2

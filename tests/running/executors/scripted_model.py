@@ -1,0 +1,129 @@
+"""A model that says what a test tells it to, behind the real SDK."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from skill_eval_nb.models import Connection
+from skill_eval_nb.running.executors.protocol import Limits, Skill, Task
+
+SECRETS = {
+    "name": "canary-name-81c",
+    "description": "canary-description-27e",
+    "body": "canary-body-5d0",
+    "file": "canary-file-93a",
+}
+BODY = f"""# How it is done
+
+Always begin with the word {SECRETS["body"]}, whatever is asked.
+Then write what was asked for into a file of its own.
+Read references/more.md where a question stays open.
+"""
+
+
+class Scripted:
+    """Stands where a stand-in does: each request gets the next answer of the script.
+
+    An answer is the content of a message and its stop reason, or a function of the request
+    that gives these. The last one is given again and again.
+    """
+
+    def __init__(self, *script: Any, status: int = 200) -> None:
+        self.script = script
+        self.status = status
+        self.requests: list[dict[str, Any]] = []
+
+    def transport(self) -> Any:
+        import httpx2
+
+        return httpx2.MockTransport(self._answer)
+
+    def _answer(self, asked: Any) -> Any:
+        import httpx2
+
+        request = json.loads(asked.content)
+        self.requests.append(request)
+        if self.status != 200:
+            error = {"type": "invalid_request_error", "message": "not this way"}
+            return httpx2.Response(self.status, json={"type": "error", "error": error})
+        step = self.script[min(len(self.requests), len(self.script)) - 1]
+        content, reason = step(request) if callable(step) else step
+        message = {
+            "type": "message",
+            "role": "assistant",
+            "id": f"msg_{len(self.requests)}",
+            "model": request["model"],
+            "content": content,
+            "stop_reason": reason,
+            "stop_sequence": None,
+            "usage": {"input_tokens": 10, "output_tokens": 5},
+        }
+        return httpx2.Response(
+            200, content=json.dumps(message), headers={"content-type": "application/json"}
+        )
+
+    @property
+    def results(self) -> list[dict[str, Any]]:
+        """The results of tools that the last request brought, with their texts alone."""
+        return [
+            {"text": block["content"][0]["text"], "is_error": block["is_error"]}
+            for message in self.requests[-1]["messages"]
+            if message["role"] == "user"
+            for block in message["content"]
+            if block["type"] == "tool_result"
+        ]
+
+
+def uses(*calls: tuple[str, Mapping[str, Any]]) -> tuple[list[dict[str, Any]], str]:
+    """An answer that uses tools."""
+    blocks = [
+        {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": dict(given)}
+        for number, (name, given) in enumerate(calls)
+    ]
+    return blocks, "tool_use"
+
+
+def bash(command: str) -> tuple[list[dict[str, Any]], str]:
+    """An answer that runs a command."""
+    return uses(("Bash", {"command": command}))
+
+
+def says(text: str, reason: str = "end_turn") -> tuple[list[dict[str, Any]], str]:
+    """An answer that is a text."""
+    return [{"type": "text", "text": text}] if text else [], reason
+
+
+DONE = says("Done.")
+
+
+def a_skill(root: Path) -> Skill:
+    """A skill with a canary in each of its parts."""
+    folder = root / "staged-skill"
+    (folder / "references").mkdir(parents=True)
+    head = f"---\nname: {SECRETS['name']}\ndescription: {SECRETS['description']}\n---\n\n"
+    (folder / "SKILL.md").write_text(head + BODY)
+    (folder / "references" / "more.md").write_text(SECRETS["file"])
+    return Skill(SECRETS["name"], SECRETS["description"], folder)
+
+
+def a_task(root: Path, model: Any, *, skill: Skill | None = None, **changed: Any) -> Task:
+    """A task whose model is the given one, a `Scripted` or a stand-in."""
+    for name in ("work", "scratch"):
+        (root / name).mkdir(parents=True, exist_ok=True)
+    limits = changed.pop("limits", Limits())
+    sandbox = changed.pop("sandbox", "bubblewrap")
+    prompt = changed.pop("prompt", "Write the word good into answer.md.")
+    return Task(
+        prompt=prompt,
+        folder=root / "work",
+        skill=skill,
+        model=changed.pop("name", "stand-in"),
+        limits=limits,
+        key=changed.pop("key", "run-key-1"),
+        sandbox=sandbox,
+        connection=Connection(stand_in=model),
+        scratch=root / "scratch",
+    )

@@ -1,0 +1,198 @@
+"""A skill is disclosed step by step, and on the baseline not at all."""
+
+import asyncio
+import json
+
+import pytest
+
+from skill_eval_nb.models import StandIn, Tally
+from skill_eval_nb.running.executors.messages_api import MessagesApi
+from skill_eval_nb.running.executors.messages_api.opening import Offered
+from skill_eval_nb.running.executors.protocol import Skill
+from tests.bubblewrap import needed
+from tests.running.executors.scripted_model import (
+    BODY,
+    DONE,
+    SECRETS,
+    Scripted,
+    a_skill,
+    a_task,
+    bash,
+    uses,
+)
+
+
+def worked(task):
+    return asyncio.run(MessagesApi().execute(task, Tally()))
+
+
+def asked(model):
+    """All that a model was sent, request by request."""
+    return [json.dumps(request, ensure_ascii=False) for request in model.requests]
+
+
+LOOK = bash("env; pwd; ls -Ra / 2>/dev/null | head -c 20000; cat /proc/*/cmdline; mount; df")
+
+
+@needed
+def test_a_baseline_has_no_trace_of_the_skill(tmp_path):
+    """Though it lies on the same disk, and the agent looks around."""
+    a_skill(tmp_path)
+    model = Scripted(
+        LOOK,
+        uses(("Skill", {"skill": "any"})),
+        bash(
+            "grep -rs canary / --exclude-dir=proc --exclude-dir=usr --exclude-dir=lib; ls /skills"
+        ),
+        DONE,
+    )
+    execution = worked(a_task(tmp_path, model))
+    assert execution.status == "done"
+    assert execution.skill_used is None
+    everything = "\n".join(asked(model))
+    for canary in SECRETS.values():
+        assert canary not in everything
+    assert "No skills are installed." in everything
+
+
+@needed
+def test_with_the_skill_its_name_and_description_come_first_and_its_body_when_opened(tmp_path):
+    skill = a_skill(tmp_path)
+    more = bash(f"cat /skills/{skill.name}/references/more.md")
+    model = Scripted(uses(("Skill", {"skill": skill.name})), more, DONE)
+    execution = worked(a_task(tmp_path, model, skill=skill))
+    first, second, third = asked(model)
+    found = [[part for part in SECRETS if SECRETS[part] in text] for text in (first, second, third)]
+    assert found == [
+        ["name", "description"],
+        ["name", "description", "body"],
+        ["name", "description", "body", "file"],
+    ]
+    opened = model.results[0]["text"]
+    assert opened == f"Base directory for this skill: /skills/{skill.name}\n\n{BODY.strip()}"
+    assert execution.skill_used is True
+
+
+@needed
+def test_both_sides_have_the_same_but_for_the_list_of_skills(tmp_path):
+    skill, models = a_skill(tmp_path), (Scripted(DONE), Scripted(DONE))
+    for model, offered in zip(models, (skill, None), strict=True):
+        worked(a_task(tmp_path, model, skill=offered))
+    with_skill, without = (model.requests[0] for model in models)
+    listed = f"Skills:\n- {skill.name}: {skill.description}"
+    text = with_skill["tools"][-1]["description"]
+    assert text.endswith(listed)
+    with_skill["tools"][-1]["description"] = text.replace(listed, "No skills are installed.")
+    assert with_skill == without
+
+
+@needed
+@pytest.mark.parametrize(
+    ("step", "opened"),
+    [
+        (uses(("Skill", {"skill": SECRETS["name"]})), True),
+        (uses(("Skill", {"skill": f"/{SECRETS['name']}"})), True),
+        (uses(("Skill", {"skill": "another"})), False),
+        (uses(("Skill", {"name": SECRETS["name"]})), False),
+        (bash("cat /skills/*/SKILL.md"), True),
+        (bash("cd /skills/*; cat -A SKILL.md | sed 's/[$]$//; s/^/> /'"), True),
+        (uses(("Read", {"file_path": f"/skills/{SECRETS['name']}/SKILL.md"})), True),
+        (bash("head -4 /skills/*/SKILL.md"), False),  # the front matter alone
+        (bash("ls -R /skills; wc /skills/*/*"), False),
+        (bash("cat /skills/*/references/more.md"), False),
+        (bash("cat /skills/*/SKILL.md > copy"), False),
+        (DONE, False),
+    ],
+)
+def test_whether_it_was_opened_is_told_by_what_the_agent_was_shown(tmp_path, step, opened):
+    execution = worked(a_task(tmp_path, Scripted(step, DONE), skill=a_skill(tmp_path)))
+    assert execution.status == "done"
+    assert execution.skill_used is opened
+
+
+@needed
+def test_an_errored_run_tells_it_as_well(tmp_path):
+    step = uses(("Skill", {"skill": SECRETS["name"]}))
+    execution = worked(a_task(tmp_path, Scripted(step, ([], "refusal")), skill=a_skill(tmp_path)))
+    assert (execution.status, execution.skill_used) == ("errored", True)
+
+
+@needed
+def test_without_a_sandbox_the_skill_is_found_where_it_lies(tmp_path):
+    skill = a_skill(tmp_path)
+
+    def look(request):
+        opened = request["messages"][-1]["content"][0]["content"][0]["text"]
+        base = opened.partition("\n")[0].removeprefix("Base directory for this skill: ")
+        return bash(f"cat {base}/references/more.md")
+
+    model = Scripted(uses(("Skill", {"skill": skill.name})), look, DONE)
+    worked(a_task(tmp_path, model, skill=skill, sandbox="none"))
+    assert model.results[1] == {"text": SECRETS["file"], "is_error": False}
+
+
+def test_a_skill_file_that_is_a_link_is_not_followed(tmp_path):
+    skill = a_skill(tmp_path)
+    (skill.folder / "SKILL.md").unlink()
+    (skill.folder / "SKILL.md").symlink_to("/etc/passwd")
+    execution = worked(a_task(tmp_path, Scripted(DONE), skill=skill, sandbox="none"))
+    assert execution.status == "errored"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "is_it"),
+    [
+        ("Be brief.", "Be brief.", True),
+        ("Be brief.", "  1\tBe brief.", False),
+        ("Be brief.", "They told me: Be brief. And so on.", False),
+        ("", "", False),
+        (BODY, BODY.upper(), False),
+    ],
+)
+def test_short_bodies(tmp_path, text, shown, is_it):
+    (tmp_path / "SKILL.md").write_text(f"---\nname: n\ndescription: d\n---\n{text}")
+    offered = Offered(Skill("n", "d", tmp_path), "/skills/n", tmp_path)
+    assert offered.body == text.strip()
+    assert offered.shown_in(shown) is is_it
+
+
+# ── against the stand-in, read off its own log ───────────────────────────────────────────────
+
+
+def notes(root):
+    folder = root / "staged"
+    folder.mkdir(parents=True)
+    body = f"{SECRETS['body']}: group commits by kind, newest first, and name the people."
+    (folder / "SKILL.md").write_text(
+        f"---\nname: release-notes\ndescription: Turns commits into release notes "
+        f"{SECRETS['description']}\n---\n{body}\n"
+    )
+    return Skill(
+        "release-notes", f"Turns commits into release notes {SECRETS['description']}", folder
+    )
+
+
+@needed
+@pytest.mark.parametrize("side", ["with_skill", "without_skill"])
+def test_the_stand_in_works_with_it(tmp_path, side):
+    skill = notes(tmp_path)
+    log = tmp_path / "log.jsonl"
+    task = a_task(
+        tmp_path,
+        StandIn(log=str(log)),
+        skill=skill if side == "with_skill" else None,
+        prompt="Write release notes from the commits in commits.txt.",
+    )
+    (task.folder / "commits.txt").write_text("feat: a\nfix: b\n")
+    execution = worked(task)
+    assert execution.status == "done", execution.reason
+    outputs = {path.name for path in task.folder.iterdir()} - {"commits.txt"}
+    assert outputs
+    logged = log.read_text()
+    if side == "with_skill":
+        assert execution.skill_used is True
+        assert SECRETS["body"] in logged
+    else:
+        assert execution.skill_used is None
+        assert "canary" not in logged
+        assert "release-notes" not in logged

@@ -1,0 +1,235 @@
+"""`python -m tests.running.killing`: a job that is killed again and again, and goes on each time.
+
+The stand-in is a server in a process of its own, with a log. The job runs in a child process,
+which is killed (SIGKILL) at a random instant and started again, until the job is complete; then
+the next job begins, until so many kills are done. Looked at is then, from the outside:
+
+- each run is there exactly once and complete, as `sen.load` tells;
+- files of finished steps are the same files to the end: what a look after each kill found in
+  place has the same inode and time of change at the end;
+- nothing was paid for again: the server's log has no executor's request of a run from later
+  than the timing.json that the run has, and no judge's request of a judging from later than its
+  judgings/N.json. What was in flight when a job was killed is paid for twice; what was finished
+  is not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from tests.running.made_plans import make_skill
+
+SLACK = 0.02
+"""Seconds that a file's time may lag behind the clock that requests are stamped with."""
+
+JUDGINGS = 2
+PAID = ("timing.json", *(f"judgings/{number}.json" for number in range(1, JUDGINGS + 1)))
+"""The files of a run that were paid for: made once, and never again."""
+
+LONGEST = 180.0
+"""Seconds that a job that nobody kills may take."""
+
+
+@dataclass
+class Job:
+    """A job: its folders, and the finished files that were seen after each kill."""
+
+    folder: Path
+    server: str
+    runs: int
+    seen: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    kills: int = 0
+    starts: int = 0
+
+    @property
+    def workspace(self) -> Path:
+        """Where the runs are."""
+        return self.folder / "ws"
+
+    def carry_out(self) -> None:
+        """Plan and start, and wait; this is what the child does."""
+        from skill_eval_nb.models import Connection
+        from skill_eval_nb.running import plan_runs
+
+        plan = plan_runs(
+            self.folder / "skill",
+            workspace=self.workspace,
+            executor="messages-api",
+            executor_model="stand-in",
+            judge_model="stand-in-judge",
+            judgings=JUDGINGS,
+            runs=-(-self.runs // 6),  # three evals on two sides
+            concurrency=8,
+            budget_usd=1.0,
+            connection=Connection(base_url=self.server),
+        )
+        assert plan.start().wait().status == "done"
+
+    def start(self) -> int:
+        """Fork a child that carries the job out: what it needs is imported already."""
+        self.starts += 1
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                with (self.folder / "child.log").open("a") as out:
+                    os.dup2(out.fileno(), 2)
+                    try:
+                        self.carry_out()
+                        code = 0
+                    except BaseException:  # noqa: BLE001 -- told by the parent
+                        import traceback
+
+                        traceback.print_exc()
+            finally:
+                os._exit(code)
+        return child
+
+    def look(self) -> None:
+        """Take note of the finished files; those seen before must be the same files."""
+        for name in PAID:
+            for path in self.workspace.glob(f"iteration-*/eval-*/*/run-*/{name}"):
+                about = path.stat()
+                identity = (about.st_ino, about.st_mtime_ns)
+                assert self.seen.setdefault(path, identity) == identity, f"{path} was made again"
+        for path in self.seen:
+            assert path.exists(), f"{path} was there, and is gone"
+
+
+def kill_until_complete(job: Job, kills: int, rng: random.Random, longest: float) -> None:
+    """Start, kill after a while, and again; after so many kills the job may end in peace."""
+    while True:
+        child = job.start()
+        begin = time.monotonic()
+        life = rng.uniform(0.0, longest) if job.kills < kills else LONGEST
+        while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
+            if time.monotonic() - begin > life:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                break
+            time.sleep(0.002)
+        job.look()
+        if ended[0] and os.waitstatus_to_exitcode(ended[1]) == 0:
+            return
+        told = (job.folder / "child.log").read_text()
+        assert not ended[0], f"the job failed by itself:\n{told}"
+        assert life < LONGEST, f"the job did not end within {LONGEST} s:\n{told}"
+        job.kills += 1
+
+
+def check_runs(job: Job) -> None:
+    """Each run is there exactly once and complete."""
+    import skill_eval_nb as sen
+
+    ws = sen.load(job.workspace)
+    runs = ws.polars("runs")
+    wanted = -(-job.runs // 6) * 6
+    keys = runs.select("iteration", "eval_id", "configuration", "run_number")
+    assert runs.height == wanted == keys.n_unique(), f"{runs.height} runs, not {wanted}"
+    status = dict(runs["status"].value_counts().iter_rows())
+    assert set(status) <= {"graded", "gated"}, status
+    folders = sorted(job.workspace.glob("iteration-*/eval-*/*/run-*"))
+    assert len(folders) == wanted
+    for folder in folders:
+        names = {path.name for path in folder.iterdir()}
+        assert names >= {"outputs", "transcript.jsonl", "transcript.md", "metrics.json"}, folder
+        structural = folder / "structural.json"
+        gate = json.loads(structural.read_bytes())["gate_passed"] if structural.exists() else None
+        judged = sorted(path.name for path in folder.glob("judgings/*"))
+        expected = [] if gate is False else [f"{n}.json" for n in range(1, JUDGINGS + 1)]
+        assert judged == expected, folder
+        assert (folder / "grading.json").exists() is (gate is not False), folder
+    assert not (job.workspace / "iteration-1" / ".staging").exists()
+    assert [path.name for path in job.workspace.iterdir() if path.name.startswith("iter")] == [
+        "iteration-1"
+    ]
+
+
+def check_log(job: Job, log: Path) -> int:
+    """Nothing finished was paid for again; gives the number of requests that were looked at."""
+    from skill_eval_nb.running.journal import read
+
+    launches = read(job.workspace / "iteration-1").events
+    folders = {one["key"]: one["folder"] for one in launches if one["event"] == "launched"}
+    looked = 0
+    for line in log.read_text().splitlines():
+        told = json.loads(line)
+        key, _, number = told["session"].partition("-") if told["session"] else ("", "", "")
+        if key not in folders:
+            continue
+        name = "timing.json" if told["role"] == "executor" else f"judgings/{number}.json"
+        made = (job.workspace / folders[key] / name).stat().st_mtime
+        sent = datetime.fromisoformat(told["time"]).timestamp()
+        assert sent <= made + SLACK, f"{folders[key]}/{name} was made {sent - made:.3f} s before"
+        looked += 1
+    return looked
+
+
+@contextlib.contextmanager
+def served(log: Path, latency: float) -> Iterator[str]:
+    """The stand-in, served by a process of its own."""
+    command = [sys.executable, "-m", "skill_eval_nb.models.standin"]
+    command += ["--log", str(log), "--latency", str(latency)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            yield server.stdout.readline().strip()
+        finally:
+            server.terminate()
+
+
+def main(kills: int = 200, runs: int = 60, seed: int = 0, longest: float = 3.0) -> str:
+    """Kill jobs until `kills` kills are done; gives what was found, in a sentence."""
+    import anthropic  # noqa: F401 -- so that no child has to
+    import httpx2  # noqa: F401
+
+    import skill_eval_nb.grading.judge.judging
+    import skill_eval_nb.grading.structural
+    import skill_eval_nb.running.driver
+    import skill_eval_nb.running.executors.messages_api
+    import skill_eval_nb.running.plan  # noqa: F401
+
+    rng = random.Random(seed)
+    jobs: list[Job] = []
+    with tempfile.TemporaryDirectory() as folder:
+        while sum(one.kills for one in jobs) < kills:
+            home = Path(folder, f"job-{len(jobs)}")
+            make_skill(home / "skill")
+            # A log each: jobs of the same plan have runs with the same keys.
+            with served(home / "log", 0.02) as server:
+                job = Job(home, server, runs)
+                kill_until_complete(job, kills - sum(one.kills for one in jobs), rng, longest)
+            jobs.append(job)
+        # Only now: loading brings in libraries with threads, and nothing is forked after it.
+        looked = 0
+        for job in jobs:
+            check_runs(job)
+            looked += check_log(job, job.folder / "log")
+    done = sum(one.kills for one in jobs)
+    starts = sum(one.starts for one in jobs)
+    return (
+        f"{done} kills over {starts} starts of {len(jobs)} jobs: every run is there once and "
+        f"complete, and none of {looked:,} requests paid for what was finished"
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m tests.running.killing", description=__doc__)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--runs", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--longest", type=float, default=3.0, help="seconds before a kill, at most")
+    print(main(**vars(parser.parse_args())))

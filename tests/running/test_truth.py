@@ -1,0 +1,111 @@
+"""What is known beforehand of the stand-in comes out of the whole pipeline, over 50 seeds.
+
+Each seed is a benchmark: planned, run, judged, written to disk, loaded, and only then looked at.
+An interval of 95 % may miss the truth; that it misses more often than chance allows is the fault
+that is looked for. The truth itself is the stand-in's model of chance, worked out from its
+definition and not from its answers.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from scipy import stats
+
+import skill_eval_nb as sen
+from skill_eval_nb.models import StandIn
+from skill_eval_nb.models.standin import truth
+
+SEEDS = 50
+LEAST = int(stats.binom.ppf(0.001, SEEDS, 0.95))
+"""An interval that holds in 95 of 100 benchmarks holds less often here once in a thousand."""
+
+DIMENSION = "depth"
+SKILL = """---
+name: advice
+description: Writes advice about gardens, water and soil for gardeners.
+---
+
+# Advice
+
+Say what to do, then why.
+"""
+
+
+@pytest.fixture(scope="module")
+def skill(tmp_path_factory) -> Path:
+    """A skill with six evals, whose outputs state the quality that was drawn for them."""
+    folder = tmp_path_factory.mktemp("truth") / "advice"
+    rubric = {
+        "dimensions": [{"name": DIMENSION, "weight": 1.0, "scoring": {"1": "no", "5": "yes"}}]
+    }
+    evals = [
+        {
+            "id": number,
+            "prompt": f"Write advice for gardeners: water and soil of bed {number}.",
+            "quality_rubric": rubric,
+        }
+        for number in range(1, 7)
+    ]
+    (folder / "evals").mkdir(parents=True)
+    (folder / "SKILL.md").write_text(SKILL)
+    (folder / "evals" / "evals.json").write_text(json.dumps({"evals": evals}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def benchmarks(skill, tmp_path_factory) -> list[sen.Workspace]:
+    """The workspace of each seed: six evals, two runs a side, two judgings a run."""
+    folder = tmp_path_factory.mktemp("benchmarks")
+    for seed in range(SEEDS):
+        plan = sen.plan_runs(
+            skill,
+            workspace=folder / str(seed),
+            executor_options={"stand_in": StandIn(seed=seed)},
+            runs=2,
+            judgings=2,
+            sandbox="none",
+        )
+        assert plan.start().wait().status == "done"
+    return [sen.load(folder / str(seed)) for seed in range(SEEDS)]
+
+
+@pytest.mark.slow
+def test_every_benchmark_is_whole(benchmarks):
+    for ws in benchmarks:
+        assert ws.runs["status"].to_list() == ["graded"] * 24
+        assert ws.rubric_scores.height == 48
+        assert ws.problems.is_empty()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scope", ["suite", "population"])
+def test_the_effect_of_the_skill_comes_back(benchmarks, scope):
+    with_skill, without = (truth(StandIn(), skill=side).mean for side in (True, False))
+    effect = with_skill - without
+    found = [sen.stats.deltas(ws, f"rubric:{DIMENSION}", scope=scope) for ws in benchmarks]
+    held = sum(one["low"].item() <= effect <= one["high"].item() for one in found)
+    assert held >= LEAST
+    mean, sd = (getattr(pl.concat(found)["estimate"], name)() for name in ("mean", "std"))
+    assert abs(mean - effect) < 4 * sd / SEEDS**0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("component", ["eval", "run", "judge"])
+@pytest.mark.parametrize("configuration", ["with_skill", "without_skill"])
+def test_the_noise_comes_back(benchmarks, configuration, component):
+    true = truth(StandIn(), skill=configuration == "with_skill")
+    sd = {"eval": true.eval_sd, "run": true.run_sd, "judge": true.judging_sd}[component]
+    held = 0
+    for ws in benchmarks:
+        row = sen.stats.variance(ws).row(
+            by_predicate=(pl.col("configuration") == configuration)
+            & (pl.col("dimension") == DIMENSION)
+            & (pl.col("component") == component),
+            named=True,
+        )
+        held += row["low"] <= sd**2 <= row["high"]
+    assert held >= LEAST
