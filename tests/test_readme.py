@@ -26,7 +26,7 @@ PYTHON = [
 ]
 SHELL = [
     line.partition("#")[0].strip()
-    for line in [*"".join(blocks("sh")).splitlines(), *CELLS]
+    for line in [*"".join(blocks("sh")).replace("\\\n", "").splitlines(), *CELLS]
     if line.startswith("skill-eval-nb ") and not line.startswith("skill-eval-nb lab")
 ]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor as Pool
 
     from skill_eval_nb.running import Plan
+    from skill_eval_nb.running.stored_judging import JudgingProgress
 
 Sandbox = Literal["bubblewrap", "none"]
 Layer = Literal["structural"]
@@ -148,7 +148,8 @@ def run(
         )
     if dry_run:
         return
-    _may_spend(plan.priced_at, budget_usd, yes)
+    if plan.connection.stand_in is None:
+        _may_spend(budget_usd, yes)
     from .watching import watch
 
     with _pool(dask) as pool:
@@ -207,8 +208,35 @@ def judge(
     prices: Annotated[Path | None, typer.Option(help="A table of prices of your own.")] = None,
     yes: YesOption = False,
 ) -> None:
-    """Judge stored outputs anew, with the same or another model. Nothing is run."""
-    raise NotImplementedError
+    """Judge stored outputs anew, with the same or another model.
+
+    Nothing is run. New judgings are added, and grading.json is made anew from all of them.
+    Exit code 1 where a judging failed or was left out.
+    """
+    import skill_eval_nb as sen
+
+    if not (judge_model or "").startswith("stand-in"):
+        _may_spend(budget_usd, yes)
+    judged = sen.judge_again(
+        path,
+        again=again,
+        judge_model=judge_model,
+        batch=batch,
+        budget_usd=budget_usd,
+        concurrency=concurrency,
+        prices=sen.models.load_prices(prices),
+        progress=_tell,
+    )
+    out.print(Text(repr(judged)))
+    raise typer.Exit(0 if judged.status == "done" else 1)
+
+
+def _tell(progress: JudgingProgress) -> None:
+    """Print how far judging is."""
+    from skill_eval_nb.running.progress import dollars
+
+    line = f"{progress.done} of {progress.total} judgings, {dollars(progress.spent_usd)}"
+    err.print(Text(f"{line}: {progress.what}"))
 
 
 def _sides(given: list[str] | None, skill: Path) -> Any:
@@ -228,24 +256,21 @@ def _sides(given: list[str] | None, skill: Path) -> Any:
     return sides
 
 
-def _may_spend(dollars: float | None, budget_usd: float | None, yes: bool) -> None:
-    """Go on where nothing costs money, a ceiling is given, or the user says so."""
-    if dollars == 0 or budget_usd is not None or yes:
+def _may_spend(budget_usd: float | None, yes: bool) -> None:
+    """Go on where a ceiling is given, or the user says so."""
+    if budget_usd is not None or yes:
         return
     if not typer.confirm("This costs money and has no --budget-usd. Go on?"):
         raise typer.Exit(2)
 
 
-@contextlib.contextmanager
-def _pool(dask: str | None) -> Iterator[Pool | None]:
+def _pool(dask: str | None) -> AbstractContextManager[Pool | None]:
     """Where steps are done: here, or on a Dask cluster."""
-    if dask is None:
-        yield None
-        return
-    from skill_eval_nb.running.pool import dask_pool
+    from skill_eval_nb.running.pool import dask_at, local_dask
 
-    with dask_pool(None if dask == LOCAL else dask) as pool:
-        yield pool
+    if dask is None:
+        return nullcontext()
+    return local_dask() if dask == LOCAL else dask_at(dask)
 
 
 def _next(plan: Plan) -> None:

@@ -64,12 +64,14 @@ def told(command: Callable[..., Any]) -> Callable[..., Any]:
             return command(*arguments, **options)
         except BrokenPipeError:  # whoever was reading has read enough
             raise
-        except (OSError, ValueError) as error:
+        except Exception as error:
             from skill_eval_nb.documents.dialects import NoSuchDocument
+            from skill_eval_nb.models import BadPrices, ModelFault
             from skill_eval_nb.running.refused import Refused
             from skill_eval_nb.workspace import NothingToLoad
 
-            if not isinstance(error, OSError | NoSuchDocument | NothingToLoad | Refused):
+            asked = NoSuchDocument | NothingToLoad | Refused | BadPrices | ModelFault
+            if not isinstance(error, OSError | asked):
                 raise
             err.print(Text(str(error), style="red"))
             raise typer.Exit(2) from None

@@ -38,21 +38,22 @@ def lab(
 def demo(out_folder: OutOption = Path("skill-eval-nb-demo")) -> None:
     """Try everything offline.
 
-    Runs and grades the bundled demo skill through the stand-in model, then loads what came of it
-    and the bundled workspaces (made-up data), draws the charts, writes reports and tables.
+    Runs and grades the bundled demo skill through the stand-in model and draws its charts; then
+    writes reports and tables of that and of the bundled workspaces (made-up data).
     """
     import skill_eval_nb as sen
     from skill_eval_nb.share import bundled_workspaces
 
     written: list[Path] = []
-    for path in (_run_demo_skill(out_folder), *bundled_workspaces()):
+    made = _run_demo_skill(out_folder)
+    for path in (made, *bundled_workspaces()):
         ws = sen.load(path)
         out.print(Text(repr(ws)))
         folder = out_folder / path.name
         written += sen.report.write_report(ws, folder)
         written += sen.report.write_tables(ws, folder / "tables", format="parquet")
         for name in sen.charts.__all__:
-            if name != "save":
+            if name != "save" and path == made:
                 chart = getattr(sen.charts, name)(ws)
                 written.append(sen.charts.save(chart, folder / "charts" / f"{name}.png"))
     out.print(f"\nWrote {len(written)} files. Look at:")

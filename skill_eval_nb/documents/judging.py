@@ -18,7 +18,7 @@ from .grading import (
 class ShownFile(Document):
     """One file as the judge saw it: whole, or its head and tail."""
 
-    name: Annotated[str, says("its path within the outputs, as it was shown")]
+    name: Annotated[str, says("its path within the outputs or inputs")]
     kind: Annotated[str | None, says("text, image, pdf, notebook, …")] = None
     size_bytes: Annotated[Count | None, says("size of the file", unit="bytes")] = None
     chars: Annotated[Count | None, says("characters that its text has")] = None
@@ -40,7 +40,10 @@ class Shown(Document):
     budget_chars: Annotated[Count | None, says("the most characters there was room for")] = None
     chars: Annotated[Count | None, says("characters of files, transcript and their list")] = None
     images: Annotated[Count | None, says("pictures that were shown as pictures")] = None
-    files: Annotated[list[ShownFile], says("the files, in the order they were shown")] = []
+    files: Annotated[list[ShownFile], says("the outputs, in the order they were shown")] = []
+    inputs: Annotated[
+        list[ShownFile], says("files that the executor was given and left unchanged")
+    ] = []
     transcript: Annotated[ShownFile | None, says("the transcript")] = None
     left_out: Annotated[list[NotShown], says("everything that was not shown")] = []
     masked: Annotated[

@@ -23,7 +23,7 @@ from .going import Going
 from .job import Job, Told
 from .journal import ENDED, STARTED, Journal, read, who
 from .loops import run
-from .opening import close_interrupted, hidden_names, write_metadata, write_suite
+from .opening import close_interrupted, hidden_names, sweep, write_metadata, write_suite
 from .planned import Plan
 from .progress import Progress, Status, estimate_left
 from .sending import JobFailed, Sender
@@ -70,6 +70,7 @@ class Driver:
     def _open(self, pool: Pool | None) -> None:
         plan, journal = self.plan, self.journal
         skills = {side.name: plan.staged(side.name) for side in plan.sides}
+        sweep(plan)
         mark, odd = write_suite(plan)
         write_metadata(plan)
         journal.add(

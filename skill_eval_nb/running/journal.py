@@ -203,7 +203,7 @@ def _begin(path: Path, planned: Mapping[str, Any]) -> None:
     try:
         half.rename(path.parent)
     except OSError:
-        shutil.rmtree(half)
+        shutil.rmtree(half, ignore_errors=True)
         if not path.exists():  # else another start was faster
             raise
 

@@ -7,6 +7,8 @@ what it had in the staging folder goes: it holds nothing finished.
 from __future__ import annotations
 
 import hashlib
+import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,15 @@ from skill_eval_nb.workspace import write_atomic
 
 from .folders import STAGING, notes_of, remove
 from .journal import INTERRUPTED, NAME, Journal, Launch
-from .planned import Plan
+from .planned import SNAPSHOTS, Plan
 from .spending import noted
 from .suite import PlannedEval
+
+HALF = re.compile(r"\.[0-9a-f]{16}\.tmp")
+"""The names of files that `write_atomic` has not finished."""
+
+NOT_SWEPT = frozenset(("outputs", "inputs", SNAPSHOTS))
+"""Folders that hold what others made."""
 
 SUITE = Path("evals", "evals.json")
 """Where the suite is kept in a workspace."""
@@ -51,6 +59,17 @@ def close_interrupted(journal: Journal, iteration: Path) -> tuple[list[str], dic
             f"they can have cost, ${total:.4f}, stays counted"
         )
     return told, batches
+
+
+def sweep(plan: Plan) -> None:
+    """Take away the half files that a killed job was writing in this iteration, which is ours."""
+    for folder in plan.workspace.glob(f".{plan.folder.name}.*"):
+        remove(folder)
+    for at, names, files in os.walk(plan.folder):
+        names[:] = [name for name in names if name not in NOT_SWEPT]
+        for name in files:
+            if HALF.fullmatch(name):
+                Path(at, name).unlink(missing_ok=True)
 
 
 def write_suite(plan: Plan) -> tuple[str | None, list[str]]:

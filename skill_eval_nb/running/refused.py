@@ -27,6 +27,16 @@ class Refused(ValueError):
         return f"{len(self.faults)} things stand in the way:{lines}"
 
 
+def refuse(fault: str) -> Refused:
+    """What to raise where there is one reason.
+
+    >>> raise refuse("again is 0; it is at least 1")
+    Traceback (most recent call last):
+    skill_eval_nb.running.refused.Refused: again is 0; it is at least 1
+    """
+    return Refused([fault])
+
+
 @contextmanager
 def gathered(faults: list[str]) -> Iterator[None]:
     """Note what is refused inside, so that what comes afterwards is looked at as well."""

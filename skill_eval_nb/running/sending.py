@@ -112,11 +112,12 @@ class Sender:
         return tuple(InFlight(step, folder, now - since) for step, folder, since in flying)
 
     async def connected(self) -> Client:
-        """One client for all calls of the job's loop."""
+        """The client of this loop, which the executor of the Messages API uses too."""
         if self._client is None:
-            from skill_eval_nb.models import connect
+            from .executors.messages_api.clients import shared_client
 
-            self._client = await self._stack.enter_async_context(connect(self._plan.connection))
+            shared = shared_client(self._plan.connection)
+            self._client = await self._stack.enter_async_context(shared)
         return self._client
 
     async def do(

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
+
 from skill_eval_nb.documents import (
     Faults,
     Judging,
@@ -63,6 +65,11 @@ OF_MACHINE = frozenset(
     )
 )  # fmt: skip
 """Errors that no other run would be spared."""
+
+
+_DECODERS = {kind: msgspec.json.Decoder(kind) for kind in (Judging, Metrics, Structural, Timing)}
+"""Made here, while this module is imported, by one thread: two that ask msgspec for the first
+decoder of a type at the same time crash the process."""
 
 
 class CannotRun(Exception):
@@ -404,9 +411,13 @@ def clear_error(run: Run) -> None:
 def _read(path: Path, kind: type[Any]) -> Any:
     """A document, or None where there is none."""
     try:
-        return mend(parse(path.read_bytes(), Faults()), kind)[0]
+        data = path.read_bytes()
     except FileNotFoundError:
         return None
+    try:
+        return _DECODERS[kind].decode(data)  # as we wrote it
+    except msgspec.DecodeError:
+        return mend(parse(data, Faults()), kind)[0]
 
 
 T = TypeVar("T")

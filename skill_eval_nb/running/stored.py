@@ -14,6 +14,7 @@ from skill_eval_nb.models import Connection, Prices, Usage, load_prices
 from skill_eval_nb.workspace import NothingToLoad, PathLike
 
 from .finding import stored_runs
+from .refused import refuse
 from .stored_work import LeftOut, Work, work_of
 
 if TYPE_CHECKING:
@@ -97,12 +98,14 @@ def judge_again(
         again: how many judgings each run gets.
         judge_model: the model that judges; without it that of `judge`, else the one that
             judged these runs before.
-        connection: how it is reached.
+        connection: how it is reached; where it is not given, the stand-in judge answers in
+            process, and any other model from outside.
         prices: what calls cost; the bundled table where it is not given.
         budget_usd: the most that may be spent, in US dollars; what does not fit is not judged.
         batch: whether to go through the Message Batches API: half the price, within a day.
             Its id is kept in `batch.json` below `path`; called again after an interruption,
-            this waits for that batch and submits nothing anew.
+            this waits for that batch and submits nothing anew. Answers that cannot be used
+            are asked for again one by one, at once and at the full price.
         judge: settings of the judge.
         concurrency: runs that are judged at a time.
         progress: called whenever a judging has ended.
@@ -111,7 +114,7 @@ def judge_again(
     Raises:
         FileNotFoundError: `path` does not exist.
         NothingToLoad: there is no run, or none with a folder of its own.
-        ValueError: a figure makes no sense; no judge model is known; there is a budget and no
+        Refused: a figure makes no sense; no judge model is known; there is a budget and no
             known price; or another batch is under way.
         ModelFault: no API key was found; nothing was sent.
     """
@@ -119,14 +122,15 @@ def judge_again(
 
     for name, value in (("again", again), ("concurrency", concurrency)):
         if value < 1:
-            raise ValueError(f"{name} is {value}: it must be 1 at least")
+            raise refuse(f"{name} is {value}: it must be 1 at least")
     if budget_usd is not None and not budget_usd >= 0:
-        raise ValueError(f"budget_usd is {budget_usd}: it must be 0 at least")
-    reached = connection or Connection()
+        raise refuse(f"budget_usd is {budget_usd}: it must be 0 at least")
+    given = Path(path).expanduser()
     work, left = work_of(stored_runs(path, evals=evals))
-    who = _judge(judge, judge_model, again, work, reached)
+    who = _judge(judge, judge_model, again, work, connection or Connection())
+    reached = connection or _reached(who.model)
     order = Order(
-        home=_home(path),
+        home=given if given.is_dir() else given.parent,
         judge=who,
         connection=reached,
         prices=prices or load_prices(),
@@ -146,11 +150,6 @@ def judge_again(
     return in_thread(judge_all(order, work, left))
 
 
-def _home(path: PathLike) -> Path:
-    given = Path(path).expanduser()
-    return given if given.is_dir() else given.parent
-
-
 def _judge(
     judge: Judge | None,
     model: str | None,
@@ -159,12 +158,17 @@ def _judge(
     connection: Connection,
 ) -> Judge:
     """The judge with all its settings."""
-    if model is None and judge is None:
-        model = _model_before(work, connection)
     if judge is None:
-        assert model is not None
-        return Judge(model, judgings=again)
+        return Judge(model or _model_before(work, connection), judgings=again)
     return replace(judge, model=model or judge.model, judgings=again)
+
+
+def _reached(model: str) -> Connection:
+    """How a model is reached where nobody says: the stand-in in process, others from outside."""
+    from skill_eval_nb.models.standin import StandIn
+    from skill_eval_nb.models.standin.stand_in import MODELS
+
+    return Connection(stand_in=StandIn()) if model in MODELS else Connection()
 
 
 def _model_before(work: list[Work], connection: Connection) -> str:
@@ -177,7 +181,7 @@ def _model_before(work: list[Work], connection: Connection) -> str:
     if len(before) == 1:
         return before[0]
     found = f"these runs were judged by {', '.join(before)}" if before else "no judging names one"
-    raise ValueError(f"judge_model is not given, and {found}: say which model is to judge")
+    raise refuse(f"judge_model is not given, and {found}: say which model is to judge")
 
 
 def in_thread(work: Coroutine[Any, Any, T]) -> T:

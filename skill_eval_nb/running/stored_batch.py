@@ -1,7 +1,8 @@
 """Stored runs judged through the Message Batches API, and taken up again after an interruption.
 
 `batch.json` is written before the batch is submitted, and again with its id as soon as there
-is one. It goes when the last of its judgings has been written.
+is one. It goes when the last of its judgings has been written. An answer that cannot be used
+is asked for again by a call of its own, at the full price: a second batch could take a day more.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from skill_eval_nb.models import (
 )
 from skill_eval_nb.workspace import write_atomic
 
+from .refused import refuse
 from .stored import JudgedAgain
 from .stored_judging import NO_MONEY, Books, Order, note_kept, settle
 from .stored_work import LeftOut, Work
@@ -50,16 +52,12 @@ class Item:
     run: str
     number: int
 
-    def ids(self, place: int, parts: int) -> list[str]:
-        """The names of its calls in the batch; `place` is its run's among the batch's runs."""
-        return [f"r{place}-j{self.number}-p{part}" for part in range(parts)]
-
 
 async def judge_in_batch(order: Order, work: list[Work], left: list[LeftOut]) -> JudgedAgain:
     """Judge each run as often as was asked for, in one batch; or take up the one under way.
 
     Raises:
-        ValueError: what is under way is not what is asked for, or cannot be taken up.
+        Refused: what is under way is not what is asked for, or cannot be taken up.
         ModelFault: the batch was not taken, or cannot be reached; it goes on then.
     """
     path = order.home / FILE
@@ -83,18 +81,7 @@ async def judge_in_batch(order: Order, work: list[Work], left: list[LeftOut]) ->
     if not ready:
         path.unlink(missing_ok=True)
         return books.result()
-    requests = {
-        name: request(
-            order.judge,
-            one.prepared.case,
-            one.item.number,
-            part,
-            prepared=one.prepared,
-            cached=False,
-        )
-        for one in ready
-        for part, name in enumerate(one.ids)
-    }
+    requests = {name: body for one in ready for name, body in one.requests.items()}
     kept = [asdict(one.item) for one in ready] if state is None else state["items"]
 
     def note(batch_id: str | None) -> None:
@@ -106,7 +93,7 @@ async def judge_in_batch(order: Order, work: list[Work], left: list[LeftOut]) ->
         usd = _worst(order, requests)
         allotment = books.budget.allot(None if order.budget_usd is None else usd)
         if allotment is None:  # only where it was submitted under a larger budget before
-            raise ValueError(
+            raise refuse(
                 f"the batch in {path} may cost ${usd:.2f}: budget_usd must hold that, since it is "
                 "under way already"
             )
@@ -137,13 +124,19 @@ class _Ready:
     item: Item
     work: Work
     prepared: Prepared
-    ids: list[str]
+    requests: dict[str, dict[str, Any]]
+
+    @property
+    def name(self) -> str:
+        """The name of its first call, by which its judging is known again."""
+        return next(iter(self.requests))
 
 
 async def _ready(
     books: Books, items: list[Item], by_name: dict[str, Work], ids: list[str]
 ) -> list[_Ready]:
     """The judgings that there are not, and whose outputs can be read, with their calls' names."""
+    judge = books.order.judge
     places = {name: place for place, name in enumerate(dict.fromkeys(one.run for one in items))}
     prepared: dict[str, Prepared | str] = {}
     ready = []
@@ -152,20 +145,24 @@ async def _ready(
         if work is None:
             books.message = f"{item.run} is in the batch, and is not there any more"
             continue
-        parts = len(calls(books.order.judge, work.case, item.number))
-        names = item.ids(places[item.run], parts)
+        parts = range(len(calls(judge, work.case, item.number)))
+        names = [f"r{places[item.run]}-j{item.number}-p{part}" for part in parts]
         if _written(work, ids, names[0]):
             continue
         if item.run not in prepared:
             try:
-                prepared[item.run] = await asyncio.to_thread(prepare, books.order.judge, work.case)
+                prepared[item.run] = await asyncio.to_thread(prepare, judge, work.case)
             except Unjudged as error:
                 prepared[item.run] = error.reason
         made = prepared[item.run]
         if isinstance(made, str):
             books.ended(work, item.number, made)
             continue
-        ready.append(_Ready(item, work, made, names))
+        bodies = {
+            name: request(judge, work.case, item.number, part, prepared=made, cached=False)
+            for part, name in enumerate(names)
+        }
+        ready.append(_Ready(item, work, made, bodies))
     return ready
 
 
@@ -183,20 +180,7 @@ def _affordable(books: Books, ready: list[_Ready]) -> list[_Ready]:
     fitting: list[_Ready] = []
     together_usd = 0.0
     for one in ready:
-        together_usd += _worst(
-            order,
-            {
-                name: request(
-                    order.judge,
-                    one.work.case,
-                    one.item.number,
-                    part,
-                    prepared=one.prepared,
-                    cached=False,
-                )
-                for part, name in enumerate(one.ids)
-            },
-        )
+        together_usd += _worst(order, one.requests)
         if together_usd > order.budget_usd:
             books.ended(one.work, one.item.number, NO_MONEY)
         else:
@@ -224,7 +208,7 @@ async def _settle_all(
         except Unjudged as error:
             books.ended(work, number, error.reason)
             continue
-        mine[place].batch = f"{batch_id}/{one.ids[0]}"
+        mine[place].batch = f"{batch_id}/{one.name}"
         await asyncio.to_thread(settle, work, place, mine)
         books.ended(work, place, None)
     for name in dict.fromkeys(one.item.run for one in ready):
@@ -244,7 +228,7 @@ async def _judging(
     answers: list[Answer] = []
     batched = direct = Usage()
     refused: list[str] = []
-    for part, name in enumerate(one.ids):
+    for part, name in enumerate(one.requests):
         reply = results.get(name)
         if not isinstance(reply, Reply):
             raise Unjudged(f"the batch gave no answer: {reply or 'it was not in the batch'}")
@@ -312,7 +296,7 @@ def _state(path: Path) -> dict[str, Any] | None:
     """The batch that is under way; None where there is none.
 
     Raises:
-        ValueError: there may be one, and it cannot be taken up.
+        Refused: there may be one, and it cannot be taken up.
     """
     if not path.is_file():
         return None
@@ -321,9 +305,9 @@ def _state(path: Path) -> dict[str, Any] | None:
         ids = state["ids"]
         whole = {"judge", "items"} <= set(state)
     except (NotJSON, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is not what was written there; look at it ({error})") from error
+        raise refuse(f"{path} is not what was written there; look at it ({error})") from error
     if not ids or not whole:
-        raise ValueError(
+        raise refuse(
             f"a batch may have been submitted, and was interrupted before its id was kept in "
             f"{path}. Look among the batches of your account whether it is there and cancel it; "
             "then remove that file, and start again"
@@ -337,7 +321,7 @@ def _fits(state: dict[str, Any], order: Order, path: Path) -> None:
     differs = [name for name in mine if mine[name] != theirs[name]]
     if differs:
         told_so = ", ".join(f"{name}={theirs[name]!r}" for name in differs)
-        raise ValueError(
+        raise refuse(
             f"a batch is under way with other settings ({told_so}): call judge_again with those "
             f"to collect it first, or cancel it and remove {path}"
         )

@@ -14,6 +14,7 @@ from skill_eval_nb.workspace import PathLike, Problem, Problems, write_atomic
 from skill_eval_nb.workspace.reading import load_document, load_if_there
 
 from .finding import StoredRun, stored_runs
+from .refused import refuse
 
 Outcome = Literal["written", "replaced", "same", "kept"]
 """What became of structural.json: it was not there; it differed and was replaced; it says the
@@ -93,17 +94,17 @@ def grade_stored(
         evals: an evals.json, or a folder with one, where it lies somewhere else.
 
     Raises:
-        ValueError: for another layer, or a negative `near`.
+        Refused: for another layer, or a negative `near`.
         FileNotFoundError: where `path` does not exist.
         NothingToLoad: where there is nothing to check.
     """
     if layer != "structural":
-        raise ValueError(
+        raise refuse(
             f"there is no layer {layer!r} to check: 'structural' is the one without a model; "
             "judge_again judges stored outputs with one"
         )
     if near < 0:
-        raise ValueError(f"near is {near}: a number of lines, 0 or more")
+        raise refuse(f"near is {near}: a number of lines, 0 or more")
     problems = Problems()
     checked = []
     for run in stored_runs(path, evals=evals, problems=problems):

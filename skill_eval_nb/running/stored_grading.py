@@ -199,10 +199,10 @@ def regrade(
     folder = before.folder
     every = {**before.judgings, **new}
     made = grade(
-        _maybe(folder / "structural.json", Structural),
+        document(folder / "structural.json", Structural),
         [aligned(every[number], expectations) for number in sorted(every)],
-        _maybe(folder / "metrics.json", Metrics),
-        _maybe(folder / "timing.json", Timing),
+        document(folder / "metrics.json", Metrics),
+        document(folder / "timing.json", Timing),
         dimensions=dimensions,
     )
     grading = before.grading
@@ -234,7 +234,7 @@ def heal(folder: Path) -> None:
         OSError: it cannot be written.
         Unreadable: timing.json cannot be read.
     """
-    timing = _maybe(folder / "timing.json", Timing)
+    timing = document(folder / "timing.json", Timing)
     if timing is not None and (timing.reason or "").startswith("judge:"):
         timing.status, timing.reason = "done", None
         write_atomic(folder / "timing.json", to_json(dump(timing)))
@@ -269,7 +269,12 @@ def _plain(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def _maybe(path: Path, kind: type[D]) -> D | None:
+def document(path: Path, kind: type[D]) -> D | None:
+    """A document beside a run's others; None where there is none.
+
+    Raises:
+        Unreadable: there is one, and it cannot be read.
+    """
     return _read(path, kind)[0] if path.is_file() else None
 
 

@@ -14,6 +14,7 @@ from skill_eval_nb.grading.judge import judge as judge_it
 from skill_eval_nb.models import BudgetSpent, Connection, Prices, Tally, connect, together
 
 from .budget import Allotment, Budget
+from .refused import refuse
 from .stored import JudgedAgain, NotJudged
 from .stored_grading import heal, preserve, regrade, write_judging
 from .stored_work import LeftOut, Work
@@ -73,13 +74,13 @@ class Books:
         """Begin the budget; a ceiling needs prices to hold.
 
         Raises:
-            ValueError: there is a ceiling, and no known price.
+            Refused: there is a ceiling, and no known price.
         """
         order = self.order
         self.budget = Budget(order.budget_usd, order.prices)
         known = order.prices.cost(Tally().usage, order.judge.model)
         if order.budget_usd is not None and known is None:
-            raise ValueError(
+            raise refuse(
                 f"no price is known for `{order.judge.model}`, so no budget can be kept: add it "
                 "to the table of prices, or leave budget_usd out"
             )
@@ -140,7 +141,7 @@ async def judge_all(order: Order, work: list[Work], left: list[LeftOut]) -> Judg
 
     Raises:
         ModelFault: there is no key.
-        ValueError: there is a budget and no known price.
+        Refused: there is a budget and no known price.
     """
     books = Books(order, len(work) * order.judge.judgings, left)
     places = asyncio.Semaphore(order.concurrency)

@@ -8,16 +8,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
-from skill_eval_nb.documents import Faults, NotJSON, Structural, Timing, mend, parse
+from skill_eval_nb.documents import Faults, NotJSON, Structural, Timing, parse
 from skill_eval_nb.grading.judge import Case
 from skill_eval_nb.grading.structural.kinds import is_checked
 
 from .finding import StoredRun
-from .stored_grading import Judged, Unreadable, judged
-
-D = TypeVar("D", Structural, Timing)
+from .stored_grading import Judged, Unreadable, document, judged
 
 _DOCUMENTS = ("metrics.json", "grading.json", "timing.json")
 """What other tools put among the outputs, though the executor did not make it."""
@@ -46,16 +43,16 @@ def work_of(runs: Iterable[StoredRun]) -> tuple[list[Work], list[LeftOut]]:
     shared = {folder for folder, many in Counter(one.folder for one in runs).items() if many > 1}
     work: list[Work] = []
     left: list[LeftOut] = []
-    names: dict[Path, tuple[str, ...]] = {}
+    skills = {one: _skill_names(one) for one in {run.workspace for run in runs}}
+    sides: dict[Path, set[str]] = {}
     for run in runs:
-        if run.workspace not in names:
-            sides = (one.configuration for one in runs if one.workspace == run.workspace)
-            told = (*_skill_names(run.workspace), *sides)
-            names[run.workspace] = tuple(dict.fromkeys(told))
+        sides.setdefault(run.workspace, set()).add(run.configuration)
+    for run in runs:
         try:
             reason = "several runs share this folder" if run.folder in shared else _why_not(run)
             if reason is None:
-                work.append(Work(run, case_of(run, names[run.workspace]), judged(run.folder)))
+                case = case_of(run, skills[run.workspace], tuple(sides[run.workspace]))
+                work.append(Work(run, case, judged(run.folder)))
                 continue
         except Unreadable as error:
             reason = str(error)
@@ -63,10 +60,10 @@ def work_of(runs: Iterable[StoredRun]) -> tuple[list[Work], list[LeftOut]]:
     return work, left
 
 
-def case_of(run: StoredRun, hidden: tuple[str, ...] = ()) -> Case:
+def case_of(run: StoredRun, skills: tuple[str, ...], sides: tuple[str, ...]) -> Case:
     """A stored run as a judge is to see it; its eval and outputs must be known.
 
-    `hidden` has the names of the skill and of all sides.
+    `skills` and `sides` have the names of the workspace's skill and of all configurations.
     """
     assert run.eval is not None
     assert run.outputs is not None
@@ -79,7 +76,9 @@ def case_of(run: StoredRun, hidden: tuple[str, ...] = ()) -> Case:
         outputs=run.outputs,
         transcript=run.transcript,
         key=_key(run),
-        hidden=hidden,
+        inputs=run.folder / "inputs",
+        hidden=skills,
+        configurations=sides,
         ignored=tuple(_ignored(run)),
     )
 
@@ -106,10 +105,10 @@ def _why_not(run: StoredRun) -> str | None:
     rubric = run.eval.quality_rubric
     if not (rubric and rubric.dimensions) and all(map(is_checked, run.eval.expectations)):
         return "its eval has neither expectations for a judge nor a rubric"
-    structural = _document(run.folder / "structural.json", Structural)
+    structural = document(run.folder / "structural.json", Structural)
     if structural is not None and structural.gate_passed is False:
         return "gated: a critical structural expectation failed, so the judge is skipped"
-    timing = _document(run.folder / "timing.json", Timing)
+    timing = document(run.folder / "timing.json", Timing)
     if timing is not None and timing.status == "errored":
         reason = timing.reason or "no reason was noted"
         if not reason.startswith("judge:"):
@@ -117,15 +116,6 @@ def _why_not(run: StoredRun) -> str | None:
     if run.outputs is None:
         return "it has no outputs"
     return None
-
-
-def _document(path: Path, kind: type[D]) -> D | None:
-    if not path.is_file():
-        return None
-    try:
-        return mend(parse(path.read_bytes(), Faults()), kind)[0]
-    except (NotJSON, OSError) as error:
-        raise Unreadable(f"{path.name} cannot be read ({error}); mend or remove it") from error
 
 
 def _skill_names(workspace: Path) -> tuple[str, ...]:

@@ -55,14 +55,17 @@ def test_the_demo(tmp_path):
     result = run("demo", "--out", out)
     assert result.exit_code == 0
     assert "made up" in result.stdout
-    workspaces = {path.name for path in (ROOT / "data").glob("*-workspace")}
-    assert {path.name for path in out.iterdir()} == workspaces
-    for name in workspaces:
-        charts = list((out / name / "charts").glob("*.png"))
-        assert {path.stem for path in charts} == set(sen.charts.__all__) - {"save"}
-        assert all(path.read_bytes().startswith(b"\x89PNG") for path in charts)
-        assert (out / name / "report.html").exists()
-        assert {path.stem for path in (out / name / "tables").iterdir()} == set(TABLES)
+    assert "done: 36 of 36 runs" in result.stdout
+    bundled = {path.name for path in (ROOT / "data").glob("*-workspace")}
+    assert {path.name for path in out.iterdir()} == {"demo-skill-workspace", *bundled}
+    ran = out / "demo-skill-workspace"
+    assert set(sen.load(ran).runs["status"]) <= {"graded", "gated"}
+    charts = list((ran / "charts").glob("*.png"))
+    assert {path.stem for path in charts} == set(sen.charts.__all__) - {"save"}
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in charts)
+    for folder in out.iterdir():
+        assert (folder / "report.html").exists()
+        assert {path.stem for path in (folder / "tables").iterdir()} == set(TABLES)
     told = re.findall(r"^  (\S+(?:html|md))$", result.stdout, re.MULTILINE)
     assert told
     assert all(Path(path).exists() for path in told)

@@ -17,7 +17,9 @@ from tests.running.made_plans import make_skill, plan
 ONE_CENT = Usage(output_tokens=10_000, calls=1)
 """A usage that costs one cent with `PRICES`."""
 
-PRICES = Prices("2026-01", {"worker": Rates(1, 1, 1, 1, 1, 1), "judge": Rates(1, 1, 1, 1, 1, 1)})
+PRICES = Prices(
+    "2026-01", {"worker": Rates(1, 1, 1, 1, 1, 0.5), "judge": Rates(1, 1, 1, 1, 1, 0.5)}
+)
 """A dollar for a million tokens, of whatever kind."""
 
 

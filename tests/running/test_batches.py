@@ -54,7 +54,7 @@ def test_all_judgings_go_as_one_batch_at_half_the_price(tmp_path):
 
 def test_a_batch_is_collected_by_the_next_start_and_not_paid_for_again(tmp_path):
     log, store = tmp_path / "log", tmp_path / "store"
-    slow = StandIn(log=str(log), store=str(store), batch_seconds=3600.0)
+    slow = StandIn(log=str(log), store=str(store), batch_seconds=4.0)
     with serve(slow) as address:
         job = batch_plan(tmp_path, address, budget_usd=5.0).start()
         until(lambda: read(tmp_path / "ws" / "iteration-1").batches)

@@ -82,15 +82,16 @@ def test_a_larger_budget_goes_on_where_the_smaller_one_ended(tmp_path):
 
 def test_judging_is_paid_from_the_same_budget(tmp_path):
     options = {"judge_model": "judge", "runs": 2, "limits": Limits(usd=0.001)}
-    progress = job_plan(tmp_path, budget_usd=0.03, concurrency=4, **options).start().wait(60)
+    options["judgings"] = 4
+    progress = job_plan(tmp_path, budget_usd=0.07, concurrency=4, **options).start().wait(60)
     assert progress.status == "partial"
     assert "next judging may cost up to $0." in progress.message
     judged = dict(progress.steps)["judge"]
-    assert 0 < judged < 12
-    assert progress.spent_usd <= 0.03
+    assert 0 < judged < 48
+    assert progress.spent_usd <= 0.07
     whole = job_plan(tmp_path, budget_usd=5.0, concurrency=4, **options).start().wait(60)
     assert (whole.status, whole.finished, whole.errored) == ("done", 12, 0)
-    assert dict(whole.steps)["judge"] == 12 - judged
+    assert dict(whole.steps)["judge"] == 48 - judged
 
 
 def test_a_run_that_was_cancelled_counts_what_it_can_have_cost(tmp_path):

@@ -83,18 +83,19 @@ def test_an_error_in_a_worker_is_an_errored_run_with_its_trace(tmp_path):
     assert all("made_jobs" in one["traceback"] for one in events if one["event"] == "errored")
 
 
+def killed_once(mark: Path) -> None:
+    if not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 @dataclasses.dataclass(frozen=True)
 class Deadly(Writer):
-    """Kills its worker, the first time of each run or each time."""
-
-    always: bool = False
+    """Kills its worker, the first time that it is at a run."""
 
     async def execute(self, task, meter):
-        mark = Path(task.folder.parents[3], f"killed-{task.key}")
         ticket = meter.reserve(task.model, ONE_CENT)
-        if self.always or not mark.exists():
-            mark.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
+        killed_once(Path(task.folder.parents[3], f"killed-{task.key}"))
         meter.release(ticket)
         return await super().execute(task, meter)
 

@@ -258,12 +258,23 @@ def test_the_judge_is_blind_and_the_key_opaque(workspace: Path, tmp_path: Path) 
     (run / "outputs" / "metrics.json").write_text('{"canary-metrics": 1}')
     (run / "outputs" / "grading.json").write_text('{"canary-grading": 1}')
     (run / "transcript.md").write_text(
-        "By canary-adder, in iteration-1/eval-1-sum/with_skill/run-1"
+        "By the canary-adder skill, in iteration-1/eval-1-sum/with_skill/run-1"
     )
     judge_again(workspace, connection=Connection(stand_in=StandIn(log=str(log))))
     sent = log.read_text("utf-8").replace(str(log), "")
     for canary in ("canary", "with_skill", "without_skill", str(workspace)):
         assert canary not in sent
+
+
+def test_the_judge_sees_the_inputs_that_lie_with_a_run(workspace: Path) -> None:
+    run = run_of(workspace)
+    (run / "inputs").mkdir()
+    (run / "inputs" / "invoices.csv").write_text("May,12\n")
+    judge_again(workspace, connection=OFFLINE)
+    (given,) = load(run / "judgings" / "2.json")["shown"]["inputs"]
+    assert (given["name"], given["shown_chars"]) == ("invoices.csv", 7)
+    other = load(run_of(workspace, number=2) / "judgings" / "2.json")["shown"]
+    assert not other.get("inputs")
 
 
 def test_no_model_is_named(workspace: Path) -> None:

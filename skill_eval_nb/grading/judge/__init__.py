@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .answers import Answer, BadAnswer, read_answer
+    from .answers import BadAnswer, read_answer
     from .grades import grade
     from .judging import judge
     from .reading import read_judging
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from .values import Case, Judge, Unjudged, same_model
 
 _PLACES = {
-    "Answer": "answers",
     "BadAnswer": "answers",
     "Case": "values",
     "Judge": "values",
@@ -35,7 +34,6 @@ _PLACES = {
 
 __all__ = [
     "SCHEMA",
-    "Answer",
     "BadAnswer",
     "Case",
     "Judge",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 
@@ -93,6 +93,20 @@ def read_answer(text: str, expectations: Iterable[str], dimensions: Iterable[str
     if look.faults:
         raise BadAnswer(look.faults)
     return Answer(verdicts, scores, claims, notes, tuple(suggestions), overall)
+
+
+def in_all_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """An answer, or any part of one, with all its texts changed; ids and names stay."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {name: in_all_texts(one, change) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(in_all_texts(one, change) for one in value)
+    if isinstance(value, (Answer, Verdict, Scored)):
+        parts = {one.name: getattr(value, one.name) for one in fields(value)}
+        return replace(value, **in_all_texts(parts, change))
+    return value
 
 
 def _parsed(text: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.documents import Judging
@@ -54,8 +55,7 @@ async def judge(
         if fault.kind != "refused" or not ready.showing.shown.images:
             raise Unjudged(f"the judge model gave no answer: {fault}") from fault
         # One picture that the API cannot read spoils the whole request, whatever we looked at.
-        ready = await asyncio.to_thread(prepare, judge, case, images=False)
-        asking = _Asking(client, ready, number, meter, asking)
+        asking.ready = await asyncio.to_thread(prepare, judge, case, images=False)
         try:
             answers = await asking.all()
         except ModelFault as again:
@@ -66,43 +66,36 @@ async def judge(
         number,
         answers,
         asking.usage,
-        prepared=ready,
+        prepared=asking.ready,
         prices=prices,
         refused=asking.refused,
         seconds=time.monotonic() - began,
     )
 
 
+@dataclass
 class _Asking:
     """The calls of one judging, and what they used."""
 
-    def __init__(
-        self,
-        client: Client,
-        ready: Prepared,
-        number: int,
-        meter: Meter,
-        before: _Asking | None = None,
-    ) -> None:
-        self._client = client
-        self._ready = ready
-        self._number = number
-        self._meter = meter
-        self.usage = Usage() if before is None else before.usage
-        self.refused: list[str] = [] if before is None else before.refused
+    client: Client
+    ready: Prepared
+    number: int
+    meter: Meter
+    usage: Usage = field(default_factory=Usage)
+    refused: list[str] = field(default_factory=list)
 
     async def all(self) -> list[Answer]:
         """The answers to all calls, one after the other: the first one fills the cache."""
-        parts = calls(self._ready.judge, self._ready.case, self._number)
+        parts = calls(self.ready.judge, self.ready.case, self.number)
         return [await self._one(part) for part in range(len(parts))]
 
     async def _one(self, part: int) -> Answer:
-        judge, case = self._ready.judge, self._ready.case
-        wanted = calls(judge, case, self._number)[part]
+        judge, case = self.ready.judge, self.ready.case
+        wanted = calls(judge, case, self.number)[part]
         fault = None
         for _ in range(ASKED):
-            body = request(judge, case, self._number, part, prepared=self._ready, fault=fault)
-            reply = await self._client.send(body, meter=self._meter, deadline=judge.deadline)
+            body = request(judge, case, self.number, part, prepared=self.ready, fault=fault)
+            reply = await self.client.send(body, meter=self.meter, deadline=judge.deadline)
             self.usage += reply.usage
             try:
                 return answer_of(judge, wanted, reply)

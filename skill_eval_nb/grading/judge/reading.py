@@ -14,9 +14,10 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.documents.grading import Claim, EvalFeedback, Suggestion, UserNotesSummary
 from skill_eval_nb.documents.judging import JudgingUsage
+from skill_eval_nb.grading.showing import uncovered
 from skill_eval_nb.models import Prices, Reply, Usage
 
-from .answers import Answer, BadAnswer, read_answer
+from .answers import Answer, BadAnswer, in_all_texts, read_answer
 from .requests import Part, Prepared, calls
 from .values import Case, Judge, Unjudged
 
@@ -98,8 +99,13 @@ def judging_of(
     refused: Sequence[str] = (),
     seconds: float | None = None,
 ) -> Judging:
-    """The document of a judging, from sound answers to all of its calls."""
+    """The document of a judging, from sound answers to all of its calls.
+
+    Names that were covered up in what the judge was shown are put back in what it says.
+    """
     parts = calls(judge, case, number)
+    originals = {} if prepared is None else prepared.showing.originals
+    answers = [in_all_texts(one, lambda text: uncovered(text, originals)) for one in answers]
     verdicts = {name: one for answer in answers for name, one in answer.expectations.items()}
     scores = {name: one for answer in answers for name, one in answer.dimensions.items()}
     first = answers[0]

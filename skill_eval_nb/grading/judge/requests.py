@@ -38,7 +38,7 @@ class Prepared:
 
 
 def prepare(judge: Judge, case: Case, *, images: bool = True) -> Prepared:
-    """Read a run's outputs and choose what is shown of them.
+    """Read a run's files and choose what is shown of them.
 
     Raises:
         Unjudged: there is nothing to judge by, or nothing to judge.
@@ -48,14 +48,16 @@ def prepare(judge: Judge, case: Case, *, images: bool = True) -> Prepared:
         showing = show(
             case.outputs,
             case.transcript,
+            inputs=case.inputs,
             chars=judge.shown_chars,
             key=case.key,
-            hidden=case.hidden,
+            skills=case.hidden,
+            configurations=case.configurations,
             ignored=case.ignored,
             images=images,
         )
     except OSError as error:
-        raise Unjudged(f"the outputs cannot be read ({error.strerror or error})") from error
+        raise Unjudged(f"the files cannot be read ({error.strerror or error})") from error
     return Prepared(judge, case, showing)
 
 

@@ -67,8 +67,11 @@ class Case:
         outputs: the folder of the output files.
         transcript: what the executor did, as `transcript.jsonl` or as text.
         key: an opaque id of the run; the orders and the fence are drawn from it.
-        hidden: names that tell the side (all configurations, the skill), the same for every
-            side: they are covered up in whatever is shown.
+        inputs: the folder of the files that the executor was given and left unchanged; it need
+            not exist.
+        hidden: names of skills, the same for every side: covered where they are spoken of as
+            skills.
+        configurations: names of configurations: covered where they are whole words.
         ignored: files directly in `outputs` that the executor did not put out.
     """
 
@@ -79,7 +82,9 @@ class Case:
     outputs: Path
     transcript: Path | None
     key: str
+    inputs: Path | None = None
     hidden: tuple[str, ...] = ()
+    configurations: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
 
 

@@ -128,10 +128,10 @@ def _text(entry: Entry, start: bytes, file: BinaryIO, ending: str, whole: int) -
             return Content("binary", reason=_binary(ending))
         unread = max(entry.size - len(head) - len(tail), 0)
         seam = f"\n[… {unread:,} bytes in the middle of this file were not read …]\n"
-        return Content("text", text=first[0] + seam + last[0], unread=unread)
+        return Content("text", text=first + seam + last, unread=unread)
     data = start + file.read(whole)
     text = decoded(data)
     if text is None:
         return Content("binary", reason=_binary(ending))
-    cells = notebook_text(text[0]) if ending == "ipynb" else None
-    return Content("text", text=text[0]) if cells is None else Content("notebook", text=cells)
+    cells = notebook_text(text) if ending == "ipynb" else None
+    return Content("text", text=text) if cells is None else Content("notebook", text=cells)

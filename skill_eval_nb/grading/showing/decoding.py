@@ -16,8 +16,8 @@ _LOOKED_AT = 65_536
 _CONTROL = bytes(code for code in range(32) if code not in b"\t\n\r\f\x1b")
 
 
-def decoded(data: bytes, *, part: bool = False) -> tuple[str, str] | None:
-    r"""The text and the name of its encoding; None for what is no text.
+def decoded(data: bytes, *, part: bool = False) -> str | None:
+    r"""The text; None for what is no text.
 
     With `part`, the data may begin or end in the middle of a character.
 
@@ -25,24 +25,20 @@ def decoded(data: bytes, *, part: bool = False) -> tuple[str, str] | None:
     so; else Windows-1252, as long as control characters are rare.
 
     >>> decoded("Ä".encode()), decoded(b"caf\xe9"), decoded(b"\x00\x01\x02")
-    (('Ä', 'utf-8'), ('café', 'cp1252'), None)
+    ('Ä', 'café', None)
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return data.decode(encoding, "replace"), encoding.removesuffix("-sig")
+            return data.decode(encoding, "replace")
     start = data[:_LOOKED_AT]
     if b"\x00" in start:
         return _wide(data)
     if not _mostly_printed(start):
         return None
     try:
-        return _utf8(data, part), "utf-8"
+        return _utf8(data, part)
     except UnicodeDecodeError:
-        pass
-    try:
-        return data.decode("cp1252"), "cp1252"
-    except UnicodeDecodeError:
-        return data.decode("latin-1"), "latin-1"
+        return data.decode("cp1252", "replace")
 
 
 def _utf8(data: bytes, part: bool) -> str:
@@ -52,14 +48,14 @@ def _utf8(data: bytes, part: bool) -> str:
     return codecs.getincrementaldecoder("utf-8")().decode(data[begins:], final=False)
 
 
-def _wide(data: bytes) -> tuple[str, str] | None:
+def _wide(data: bytes) -> str | None:
     """UTF-16 without a mark: most characters have a zero on the same side."""
     start = data[: _LOOKED_AT - _LOOKED_AT % 2]
     for encoding, side in (("utf-16-le", 1), ("utf-16-be", 0)):
         zeros = start[side::2].count(0)
         others = start[1 - side :: 2]
         if len(others) > 1 and zeros > 0.8 * len(others) and 0 not in others:
-            return data.decode(encoding, "replace"), encoding
+            return data.decode(encoding, "replace")
     return None
 
 

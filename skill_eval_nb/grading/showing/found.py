@@ -57,11 +57,7 @@ def safe(name: str) -> str:
     """
     quoted = name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     quoted = quoted.replace('"', "&quot;")
-    return "".join(one if _shows(one) else _escaped(one) for one in quoted)
-
-
-def _shows(character: str) -> bool:
-    return character.isprintable()
+    return "".join(one if one.isprintable() else _escaped(one) for one in quoted)
 
 
 def _escaped(character: str) -> str:

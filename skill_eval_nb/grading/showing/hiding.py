@@ -4,42 +4,52 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-COVERED = "[name]"
-
 SIDES = ("with_skill", "without_skill", "old_skill", "new_skill")
-"""Covered up wherever they stand: they are names of configurations and nothing else."""
+"""Names of configurations that are covered whatever those at hand are called."""
+
+_COVER = re.compile(r"\[name (\d+)\]")
+_TICKS = r"[\"'`*“”‘’]{0,3}"
+_BLANK = r"[ \t]*\s[ \t]*"
 
 
 class Cover:
-    """Covers names in texts, and counts how often it had to.
+    """Covers names in texts as `[name 1]`, `[name 2]`, …, and keeps what stands behind each.
 
-    A name of six letters or more with a digit, a hyphen or an underscore in it is covered
-    wherever it stands. A short one or a plain word (`v2`, `pdf`, `tables`) may belong to the
-    task, so it is covered only where it is spoken of as a skill (`the pdf skill`,
-    `skills/pdf`) and in paths of runs (`v2/run-1`). Paths of the run's own folder become
-    relative.
+    A skill's name is covered where it is spoken of as a skill: `/skills/NAME`, `NAME/SKILL.md`,
+    `the NAME skill`, `skill NAME`, `/NAME`. In file names and in other prose it stays: it is
+    made of words of the task. A configuration's name is covered where it stands as a whole
+    word, also in file names; one that could be a word of the task (a skill's name; no hyphen
+    or underscore, as `v2`) is covered as skills are, and in paths of runs (`v2/run-1`). Paths
+    of the run's own folder become relative.
 
-    Give the names of all sides, for every side: a cover that only one side has would tell it.
-
-    >>> cover = Cover(["invoice-reader", "pdf"])
-    >>> cover("I used the pdf skill of invoice-reader to write report.pdf")
-    'I used the [name] of [name] to write report.pdf'
-    >>> cover.count
-    2
+    >>> cover = Cover(["release-notes"])
+    >>> cover("By the release-notes skill I wrote release-notes.md, with_skill.")
+    'By the [name 1] I wrote release-notes.md, [name 2].'
+    >>> uncovered("it says [name 1]", cover.originals)
+    'it says release-notes skill'
     """
 
-    def __init__(self, names: Iterable[str], folders: Iterable[Path] = ()) -> None:
+    def __init__(
+        self,
+        skills: Iterable[str],
+        configurations: Iterable[str] = (),
+        folders: Iterable[Path] = (),
+    ) -> None:
         self.count = 0
-        given = sorted({*SIDES, *(name for name in names if name)}, key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(_pattern, given)), re.IGNORECASE)
-        paths = {form for folder in folders for form in _forms(folder)}
-        longest = sorted(paths, key=len, reverse=True)
-        ends = r"(?![\w.-])"
+        self._numbers: dict[str, int] = {}
+        self._there: set[int] = set()
+        own = {*skills} - {""}
+        sides = {*SIDES, *configurations} - {""}
+        whole = {*SIDES, *(one for one in sides - own if "_" in one or "-" in one)}
+        self._sides = re.compile(rf"(?<!\w)(?:{_any(whole, '[-_]')})(?!\w)", re.IGNORECASE)
+        spoken = _spoken(_any(own | sides, "[-_ ]"))
+        self._names = re.compile(f"{spoken}|{self._sides.pattern}", re.IGNORECASE)
+        forms = sorted((form for one in folders for form in _forms(one)), key=len, reverse=True)
         self._folders = (
-            re.compile(f"(?:{'|'.join(map(re.escape, longest))}){ends}") if longest else None
+            re.compile(f"(?:{'|'.join(map(re.escape, forms))})(?![\\w.-])") if forms else None
         )
 
     def __call__(self, text: str) -> str:
@@ -47,27 +57,59 @@ class Cover:
         if self._folders is not None:
             text, times = self._folders.subn(".", text)
             self.count += times
-        text, times = self._pattern.subn(COVERED, text)
+        return self._covered(self._names, text)
+
+    def file_name(self, name: str) -> str:
+        """A file's name, where only configurations are covered."""
+        return self._covered(self._sides, name)
+
+    @property
+    def originals(self) -> dict[str, str]:
+        """What stands behind each cover; without those that a text had in it as they are."""
+        return {
+            f"[name {number}]": name
+            for name, number in self._numbers.items()
+            if number not in self._there
+        }
+
+    def _covered(self, pattern: re.Pattern[str], text: str) -> str:
+        self._there.update(int(number) for number in _COVER.findall(text) if len(number) < 10)
+        text, times = pattern.subn(self._cover, text)
         self.count += times
         return text
+
+    def _cover(self, found: re.Match[str]) -> str:
+        return f"[name {self._numbers.setdefault(found[0], len(self._numbers) + 1)}]"
+
+
+def uncovered(text: str, originals: Mapping[str, str]) -> str:
+    """A text of the judge's with the names that stand behind covers."""
+    return _COVER.sub(lambda found: originals.get(found[0], found[0]), text)
+
+
+def _any(names: Iterable[str], between: str) -> str:
+    """Any of the names, the longest first, whatever joins their pieces."""
+    spelled = sorted(names, key=lambda one: (-len(one), one))
+    return "|".join(between.join(map(re.escape, re.split(r"[-_ ]", one))) for one in spelled)
+
+
+def _spoken(names: str) -> str:
+    """Where one of the names is spoken of as a skill, or is a folder of runs."""
+    name = rf"(?<![\w-])(?:{names})(?![\w-])"
+    before = (
+        rf"(?:skill\()?skill(?:\s+(?:called|named)\s+|[\s\"'`*“‘:=(]{{1,5}})|skills:\s*{_TICKS}"
+    )
+    return (
+        rf"(?:\.claude[/\\])?\bskills[/\\]{name}(?:[/\\]SKILL\.md)?"
+        rf"|{name}[/\\]SKILL\.md"
+        rf"|{_TICKS}{name}{_TICKS}{_BLANK}skill\b"
+        rf"|\b(?:{before}){_TICKS}{name}{_TICKS}"
+        rf"|(?<![\w./\\~-])/(?:[\w-]+:)?{name}(?![/\\]|\.\w)"
+        rf"|(?<=[/\\]){name}(?=[/\\](?:run-\d|outputs\b))"
+    )
 
 
 def _forms(folder: Path) -> set[str]:
     """The paths by which a run's folder may be spoken of; never one that is short and common."""
     forms = {os.fspath(folder.absolute()), os.path.realpath(folder)}
     return {form for form in forms if form.count(os.sep) > 1}
-
-
-def _pattern(name: str) -> str:
-    spelled = "[-_]".join(re.escape(piece) for piece in re.split(r"[-_]", name))
-    if name in SIDES:
-        return spelled
-    if len(name) >= 6 and re.search(r"[\d_-]", name):
-        return rf"(?<![^\W_]){spelled}(?![^\W_])"
-    spoken = rf"\b{spelled}\b"
-    ticks = r"[\"'`]?"
-    return (
-        rf"{ticks}{spoken}{ticks}\s+skill\b|\bskills?[/\\]{spoken}"
-        rf"|\bskill{ticks}\s*[:=]?\s*{ticks}{spoken}{ticks}|{spoken}[/\\]SKILL\.md"
-        rf"|(?<=[/\\]){spoken}(?=[/\\](?:run-\d|outputs\b))"
-    )

@@ -28,13 +28,6 @@ def notebook_text(source: str) -> str | None:
     if not isinstance(raw, dict):
         return None
     cells = raw.get("cells")
-    if cells is None and isinstance(raw.get("worksheets"), list):  # before notebooks' version 4
-        cells = [
-            cell
-            for sheet in raw["worksheets"]
-            if isinstance(sheet, dict)
-            for cell in _list(sheet.get("cells"))
-        ]
     if not isinstance(cells, list):
         return None
     return "\n".join(line for n, cell in enumerate(cells, 1) for line in _cell(n, cell))
@@ -45,7 +38,7 @@ def _cell(number: int, cell: Any) -> Iterator[str]:
         yield f"[cell {number}: damaged]"
         return
     yield f"[cell {number}: {cell.get('cell_type', 'unknown')}]"
-    yield _text(cell.get("source", cell.get("input")))
+    yield _text(cell.get("source"))
     for output in _list(cell.get("outputs")):
         if isinstance(output, dict):
             yield f"[output of cell {number}]"
@@ -53,7 +46,7 @@ def _cell(number: int, cell: Any) -> Iterator[str]:
 
 
 def _output(output: dict[str, Any]) -> str:
-    if output.get("output_type") in ("error", "pyerr"):
+    if output.get("output_type") == "error":
         trace = "\n".join(map(str, _list(output.get("traceback"))))
         told = f"{output.get('ename')}: {output.get('evalue')}"
         return _COLOURS.sub("", trace) or told

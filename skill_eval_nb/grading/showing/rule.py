@@ -1,14 +1,18 @@
 """The rule by which it is chosen what a judge is shown, in figures.
 
 1. There is room for a number of characters, for everything together.
-2. The list of all files by name and size comes first, and may take an eighth of the room.
+2. All files are listed by name and size; the lists may take an eighth of the room.
 3. The transcript may take a quarter of the room, and more where the outputs leave it. Its last
    message comes first and whole, where it fits.
-4. The outputs take the rest, in the natural order of their names: short files whole, the
-   others an equal share each, of which half goes to the head and half to the tail.
-5. Where the shares would be too short to be of use, the first files have one and the others
+4. The inputs (the files that the executor was given, as far as it left them unchanged) may take
+   a quarter of the room, and more where outputs and transcript leave it.
+5. The outputs take the rest. Inputs and outputs come in the natural order of their names: short
+   files whole, the others an equal share each, of which half goes to the head and half to the
+   tail.
+6. Where the shares would be too short to be of use, the first files have one and the others
    are named only.
-6. Pictures go as pictures, up to a number and a size; what is neither text nor picture is named.
+7. Pictures go as pictures, up to a number and a size, those of the outputs first; what is
+   neither text nor picture is named.
 """
 
 from __future__ import annotations
@@ -18,7 +22,8 @@ SHOWN_CHARS = 120_000
 
 LIST_SHARE = 8
 TRANSCRIPT_SHARE = 4
-"""The share of the room: one in so many."""
+INPUTS_SHARE = 4
+"""Shares of the room: one in so many."""
 
 LEAST = 500
 """Shorter shares of a file are of no use."""

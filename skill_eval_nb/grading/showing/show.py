@@ -4,72 +4,51 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.documents.judging import NotShown, Shown, ShownFile
 
-from .contents import Content, contents
-from .found import Entry, entries, safe
+from .files import NONCE, Piece, compose, pieces_of, with_pictures
 from .hiding import Cover
-from .rule import (
-    IMAGES,
-    IMAGES_BYTES,
-    LEAST,
-    LIST_SHARE,
-    SHOWN_CHARS,
-    TRANSCRIPT_SHARE,
-)
-from .shares import MARK_ROOM, admitted, cut, shares
+from .rule import INPUTS_SHARE, LEAST, LIST_SHARE, SHOWN_CHARS, TRANSCRIPT_SHARE
+from .shares import MARK_ROOM, cut, shares
 from .transcripts import Transcript, transcript_of
 
-NONCE = 16
-_OPEN = '<output file="{name}" nonce="{nonce}">\n'
-_CLOSE = '\n</output nonce="{nonce}">\n'
+_PUT_OUT = "Files that the executor put out"
+_GIVEN = "Files that the executor was given and left as they were"
+_LIST = '{what}, {count} in all:\n<files nonce="{nonce}">\n{lines}\n</files nonce="{nonce}">\n'
+_HEAD = 200
+"""Room for the words around a list of files."""
 _PART = '<transcript part="{name}" nonce="{nonce}">\n'
 _PART_CLOSE = '\n</transcript nonce="{nonce}">\n'
-_FENCE = len(_OPEN.format(name="", nonce="0" * NONCE)) + len(_CLOSE.format(nonce="0" * NONCE))
 _PART_FENCE = 2 * NONCE + 100
-_HEAD = 200
-"""Room for the words around the list of files."""
-_STATUS = 60
-"""Room in a line of the list for what became of a file, beyond a reason of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """What is shown: blocks of a message, the fence's nonce, and the record of it all."""
+    """What is shown: blocks of a message, the fence's nonce, and the record of it all.
+
+    `originals` has what stands behind each cover, for `uncovered`.
+    """
 
     blocks: tuple[dict[str, Any], ...]
     nonce: str
     shown: Shown
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A file on its way to being shown."""
-
-    entry: Entry
-    name: str
-    content: Content
-
-    @property
-    def wants(self) -> int:
-        """Characters that it would take whole, fence included; 0 where there is nothing to show."""
-        if self.content.picture is not None:
-            return _FENCE + len(self.name)
-        return _FENCE + len(self.name) + len(self.content.text) if self.content.text else 0
+    originals: Mapping[str, str] = field(default_factory=dict)
 
 
 def show(
     outputs: Path,
     transcript: Path | None = None,
     *,
+    inputs: Path | None = None,
     chars: int = SHOWN_CHARS,
     key: str = "",
-    hidden: Iterable[str] = (),
+    skills: Iterable[str] = (),
+    configurations: Iterable[str] = (),
     ignored: Collection[str] = (),
     images: bool = True,
 ) -> Showing:
@@ -78,36 +57,36 @@ def show(
     Args:
         outputs: the folder of the output files.
         transcript: what the executor did.
+        inputs: the folder of the files that it was given and left unchanged; it need not exist.
         chars: the room, for everything together, fences included.
         key: anything that belongs to the run; the nonce is drawn from it and from the files.
-        hidden: names that tell the side.
+        skills: names of skills, covered where they are spoken of as skills.
+        configurations: names of configurations, covered where they are whole words.
         ignored: files directly in `outputs` that the executor did not put out.
         images: whether pictures may go as pictures.
 
     Raises:
-        OSError: `outputs` cannot be listed.
+        OSError: `outputs` or `inputs` cannot be listed.
     """
-    cover = Cover(hidden, [outputs, outputs.parent])
-    pieces = _pieces(entries(outputs, ignored), cover)
+    cover = Cover(skills, configurations, [outputs, outputs.parent])
+    has_inputs = inputs is not None and inputs.is_dir()
+    given = pieces_of("input", inputs, cover) if inputs is not None and has_inputs else []
+    put_out = pieces_of("output", outputs, cover, ignored)
     told = None if transcript is None else _covered(transcript_of(transcript), cover)
-    nonce = _nonce(key, pieces, told)
+    nonce = _nonce(key, [*given, *put_out], told)
+    pieces = with_pictures([*put_out, *given], images)
+    put_out, given = pieces[: len(put_out)], pieces[len(put_out) :]
+    lists = shares([_list_wants(given), _list_wants(put_out)], chars // LIST_SHARE)
+    wanted = sum(one.wants for one in put_out)
+    room = chars - sum(lists) - _HEAD * (1 + bool(given))
+    for_inputs, for_transcript = _rooms(chars, room - wanted, given, told)
     left_out: list[NotShown] = []
-    pieces = _pictures(pieces, images)
-    list_room = min(sum(_line_room(one) for one in pieces), chars // LIST_SHARE)
-    room = chars - list_room - _HEAD
-    wanted = [one.wants for one in pieces]
-    transcript_room = 0
-    if told is not None:
-        needs = len(told.text) + len(told.final or "") + 2 * _PART_FENCE
-        least = min(needs, chars // TRANSCRIPT_SHARE)
-        transcript_room = min(needs, max(least, room - sum(wanted)))
-    given = _given(wanted, room - transcript_room)
-    files, blocks = _compose(pieces, given, nonce, left_out)
-    parts, record = ("", None) if told is None else _parts(told, transcript_room, nonce, left_out)
-    listed = _list(files, list_room, left_out)
-    head = f'Files that the executor put out, {len(files)} in all:\n<files nonce="{nonce}">\n'
-    texts = [f'{head}{listed}\n</files nonce="{nonce}">\n', *blocks, parts]
-    merged = _merged(texts)
+    inputs_shown = compose(given, for_inputs, nonce, left_out)
+    shown = compose(put_out, room - for_inputs - for_transcript, nonce, left_out)
+    parts, record = ("", None) if told is None else _parts(told, for_transcript, nonce, left_out)
+    begin = _list(_GIVEN, inputs_shown.lines, lists[0], nonce, left_out) if given else ""
+    listed = _list(_PUT_OUT, shown.lines, lists[1], nonce, left_out)
+    merged = _merged([begin, *inputs_shown.blocks, listed, *shown.blocks, parts])
     return Showing(
         merged,
         nonce,
@@ -115,22 +94,15 @@ def show(
             budget_chars=chars,
             chars=sum(len(one["text"]) for one in merged if one["type"] == "text"),
             images=sum(one["type"] == "image" for one in merged),
-            files=[shown for shown, _ in files],
+            files=shown.files,
+            inputs=inputs_shown.files,
             transcript=record,
             left_out=left_out,
             masked=cover.count,
             digest=hashlib.sha256(json.dumps(merged).encode()).hexdigest(),
         ),
+        cover.originals,
     )
-
-
-def _pieces(found: Sequence[Entry], cover: Cover) -> list[_Piece]:
-    pieces = []
-    for entry, content in contents(found):
-        if content.text is not None:
-            content = replace(content, text=cover(content.text))  # noqa: PLW2901
-        pieces.append(_Piece(entry, safe(cover(entry.name)), content))
-    return pieces
 
 
 def _covered(told: Transcript, cover: Cover) -> Transcript:
@@ -138,11 +110,11 @@ def _covered(told: Transcript, cover: Cover) -> Transcript:
     return replace(told, pieces=pieces, final=told.final and cover(told.final))
 
 
-def _nonce(key: str, pieces: Sequence[_Piece], told: Transcript | None) -> str:
+def _nonce(key: str, pieces: Sequence[Piece], told: Transcript | None) -> str:
     """Letters that no file holds: whoever wrote the files could not know them.
 
-    They depend on the run and on what it put out alone, so that all judgings of a run have
-    the same beginning, which a cache can keep.
+    They depend on the run and on its files alone, so that all judgings of a run have the same
+    beginning, which a cache can keep.
     """
     texts = [one.content.text or "" for one in pieces]
     texts += [] if told is None else [*told.pieces, told.final or ""]
@@ -156,89 +128,30 @@ def _nonce(key: str, pieces: Sequence[_Piece], told: Transcript | None) -> str:
         digest.update(b"again")
 
 
-def _pictures(pieces: Sequence[_Piece], wanted: bool) -> list[_Piece]:
-    """The pieces, with the pictures that there is no place for named only."""
-    count = size = 0
-    out = []
-    for one in pieces:
-        if one.content.picture is not None:
-            reason = None
-            if not wanted:
-                reason = "the model's API refused the pictures"
-            elif count == IMAGES:
-                reason = f"{IMAGES} pictures come before it, which is the most"
-            elif size + one.content.picture_bytes > IMAGES_BYTES:
-                reason = f"the pictures before it fill {IMAGES_BYTES:,} bytes with it"
-            if reason is None:
-                count, size = count + 1, size + one.content.picture_bytes
-            else:
-                one = replace(one, content=Content("image", reason=reason))  # noqa: PLW2901
-        out.append(one)
-    return out
+def _rooms(
+    chars: int, spare: int, given: Sequence[Piece], told: Transcript | None
+) -> tuple[int, int]:
+    """Room for inputs and transcript: their shares, and what the outputs leave (`spare`)."""
+    inputs = sum(one.wants for one in given)
+    least = min(inputs, chars // INPUTS_SHARE)
+    transcript = 0
+    if told is not None:
+        transcript = len(told.text) + len(told.final or "") + 2 * _PART_FENCE
+        transcript = min(transcript, max(chars // TRANSCRIPT_SHARE, spare - least))
+    return min(inputs, max(least, spare - transcript)), transcript
 
 
-def _line_room(piece: _Piece) -> int:
-    return len(piece.name) + len(piece.content.reason or "") + _STATUS + 40
+def _list_wants(pieces: Sequence[Piece]) -> int:
+    return sum(one.line for one in pieces)
 
 
-def _given(wanted: Sequence[int], room: int) -> list[int]:
-    """Room for each file: a share of use to the first ones, where there is not enough for all."""
-    given = shares(wanted, room)
-    if all(share >= min(want, LEAST) for share, want in zip(given, wanted, strict=True)):
-        return given
-    first = admitted(wanted, room, LEAST)
-    return shares(wanted[:first], room) + [0] * (len(wanted) - first)
-
-
-def _compose(
-    pieces: Sequence[_Piece], given: Sequence[int], nonce: str, left_out: list[NotShown]
-) -> tuple[list[tuple[ShownFile, str]], list[str | dict[str, Any]]]:
-    """The files as they are shown, with a word on each, and the blocks they are shown in."""
-    files: list[tuple[ShownFile, str]] = []
-    blocks: list[str | dict[str, Any]] = []
-    close = _CLOSE.format(nonce=nonce)
-    for piece, room in zip(pieces, given, strict=True):
-        content, entry = piece.content, piece.entry
-        shown = ShownFile(name=piece.name, kind=content.kind, size_bytes=entry.size)
-        status = "shown whole"
-        begin = _OPEN.format(name=piece.name, nonce=nonce)
-        if content.picture is not None and room >= piece.wants:
-            blocks += [begin, content.picture, close]
-            status = "shown as a picture"
-        elif content.text is not None:
-            shown.chars = len(content.text)
-            status = status if content.text else "empty"
-            text, left = cut(content.text, room - _FENCE - len(piece.name))
-            shown.shown_chars = len(content.text) - left
-            if shown.shown_chars:
-                blocks.append(f"{begin}{text}{close}")
-            if left:
-                whole = not shown.shown_chars
-                status = "not shown: no room" if whole else f"{left:,} characters left out"
-                reason = "there is no room for it" if whole else "there is room for a part of it"
-                left_out.append(NotShown(what=piece.name, reason=reason, chars=left))
-            if content.unread:
-                reason = "a very large file: its middle was not read"
-                left_out.append(NotShown(what=piece.name, reason=reason, size_bytes=content.unread))
-        else:
-            reason = content.reason or "there is no room for it"
-            status = f"not shown: {reason}"
-            left_out.append(NotShown(what=piece.name, reason=reason, size_bytes=entry.size))
-        files.append((shown, status))
-    return files, blocks
-
-
-def _list(files: Sequence[tuple[ShownFile, str]], room: int, left_out: list[NotShown]) -> str:
+def _list(what: str, lines: Sequence[str], room: int, nonce: str, left_out: list[NotShown]) -> str:
     """All files by name and size, and what became of them; the middle of a list too long is cut."""
-    if not files:
-        return "(none)"
-    lines = [f"- {one.name} ({one.size_bytes:,} bytes): {status}" for one, status in files]
-    whole = "\n".join(lines)
-    text, left = cut(whole, room)
+    text, left = cut("\n".join(lines), room)
     if left:
         reason = "the list of all files is longer than its share"
         left_out.append(NotShown(what="list of files", reason=reason, chars=left))
-    return text
+    return _LIST.format(what=what, count=len(lines), nonce=nonce, lines=text or "(none)")
 
 
 def _parts(

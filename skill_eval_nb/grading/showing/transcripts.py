@@ -52,9 +52,9 @@ def transcript_of(path: Path) -> Transcript:
     text = decoded(data)
     if text is None:
         return Transcript((), None, reason="it is no text")
-    events = _events(text[0])
+    events = _events(text)
     if events is None:
-        return Transcript((text[0],), None) if text[0].strip() else Transcript((), None)
+        return Transcript((text,), None) if text.strip() else Transcript((), None)
     return _told(events)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from skill_eval_nb.documents import (
@@ -80,30 +80,27 @@ def _look(outputs: Outputs, planned: Sequence[Planned]) -> None:
             groups.setdefault(id(names), (names, []))[1].append(looks)
     if len(groups) == 1:
         ((names, wanting),) = groups.values()
-        for name in names:
-            _show(outputs, name, wanting)
+        _show(outputs, ((name, wanting) for name in names))
         return
     by_name: dict[str, list[Looks]] = {}
     for names, wanting in groups.values():
         for name in names:
             by_name.setdefault(name, []).extend(wanting)
-    for name in outputs.names:
-        if name in by_name:
-            _show(outputs, name, by_name[name])
+    _show(outputs, ((name, by_name[name]) for name in outputs.names if name in by_name))
 
 
-def _show(outputs: Outputs, name: str, wanting: Sequence[Looks]) -> None:
-    waiting = [looks for looks in wanting if not looks.done]
-    if not waiting:
-        return
-    try:
-        content = Content(outputs.read(name))
-    except OSError as error:
-        for looks in waiting:
-            looks.cannot_read(name, error)
-    else:
-        for looks in waiting:
-            looks.look(name, content)
+def _show(outputs: Outputs, wanted: Iterable[tuple[str, Sequence[Looks]]]) -> None:
+    for name, wanting in wanted:
+        content = None
+        for looks in wanting:
+            if looks.done:
+                continue
+            try:
+                content = content or Content(outputs.read(name))
+            except OSError as error:
+                looks.cannot_read(name, error)
+            else:
+                looks.look(name, content)
 
 
 def _graded(one: StructuralExpectation, verdict: Verdict) -> GradedExpectation:

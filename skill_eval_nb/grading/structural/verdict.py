@@ -47,6 +47,15 @@ def natural(name: str) -> list[int | str]:
     return pieces
 
 
+SORTED_NATURALLY = 500
+"""Up to so many names are put in natural order; for more that takes longer than to read them."""
+
+
+def in_order(names: Sequence[str]) -> list[str]:
+    """Names in natural order, or, very many, in plain order."""
+    return sorted(names, key=natural if len(names) <= SORTED_NATURALLY else None)
+
+
 def shown(text: str, longest: int = LONGEST_LINE) -> str:
     r"""A name or a line on one line, without what a terminal would act on.
 
@@ -63,12 +72,12 @@ def _escaped(char: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
-    """Names in their natural order, the first few of them.
+    """Names in their natural order, the first few of them; very many in plain order.
 
     >>> listed(["b", "a10", "a9"]), listed([str(n) for n in range(12)], 3)
     ('a9, a10, b', '0, 1, 2 and 9 more')
     """
-    ordered = sorted(names, key=natural)
+    ordered = in_order(names)
     more = len(ordered) - most
     head = ", ".join(shown(name) for name in ordered[:most])
     return f"{head} and {more} more" if more > 0 else head

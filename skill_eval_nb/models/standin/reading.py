@@ -91,8 +91,8 @@ def texts(content: Any) -> Iterator[str]:
 
 
 def task_of(request: Mapping[str, Any]) -> str:
-    """The last text of the user that no harness put there."""
-    for message in reversed(request["messages"]):
+    """The first message of the user: its last text that no harness put there."""
+    for message in request["messages"]:
         if message["role"] != "user" or _holds(message["content"], "tool_result"):
             continue
         own = [REMINDER.sub("", text).strip() for text in texts(message["content"])]

@@ -80,7 +80,10 @@ def _texts(value: Any) -> set[str]:
         return {one for item in value.values() for one in _texts(item)}
     if isinstance(value, list):
         return {one for item in value for one in _texts(item)}
-    return set() if value in (None, "") or isinstance(value, bool) else {f"{value!s:.12}"}
+    if value in (None, "") or isinstance(value, bool):
+        return set()
+    plain = int(value) if isinstance(value, float) and value.is_integer() else value
+    return {f"{plain!s:.12}"}
 
 
 def _made_anew(kind: str, neutral: Any) -> Any:

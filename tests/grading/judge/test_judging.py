@@ -12,7 +12,7 @@ import pytest
 
 from skill_eval_nb.documents import Judging, dump
 from skill_eval_nb.documents.dialects import check, read
-from skill_eval_nb.grading.judge import Case, Judge, Unjudged, judge, read_judging
+from skill_eval_nb.grading.judge import Case, Judge, Unjudged, judge, read_judging, request
 from skill_eval_nb.models import (
     BudgetSpent,
     Connection,
@@ -24,9 +24,11 @@ from skill_eval_nb.models import (
     connect,
     load_prices,
 )
+from skill_eval_nb.models.standin import judge as stand_in_judge
 from skill_eval_nb.models.standin.misbehaviour import Fault
 from tests.grading.judge.cases import Scripted, answer, case, last_text, reply
 from tests.grading.showing.test_images import picture
+from tests.grading.showing.test_transcripts import call, result
 
 JUDGE = Judge("claude-haiku-4-5")
 
@@ -88,6 +90,39 @@ def test_a_bad_answer_is_asked_for_again_telling_what_was_wrong(tmp_path: Path) 
     assert one.usage is not None
     assert (one.usage.calls, one.usage.output_tokens) == (3, 30)  # what was refused was paid for
     assert tally.calls == 3
+
+
+def test_what_was_covered_up_is_put_back_in_all_that_the_judge_says(tmp_path: Path) -> None:
+    of = case(
+        tmp_path,
+        {"RELEASE_NOTES.md": "By the release-notes skill", "a.md": "x"},
+        hidden=("release-notes",),
+    )
+    quoted = "RELEASE_NOTES.md: “By the [name 1]”"
+    said = answer(
+        claims=[{"claim": quoted, "type": "process", "evidence": quoted, "verified": True}],
+        user_notes={"uncertainties": [quoted], "needs_review": [], "workarounds": []},
+        eval_feedback={
+            "suggestions": [{"assertion": None, "reason": quoted}],
+            "overall": "[name 2] stays",
+        },
+    )
+    for one in (*said["expectations"], *said["dimensions"]):
+        one["evidence"] = quoted
+    client = Scripted([reply(said)])
+    one = judged(client, of)
+    (request,) = client.requests
+    assert '<output file=\\"RELEASE_NOTES.md\\"' in json.dumps(request)
+    assert "release-notes" not in json.dumps(request)
+    whole = "RELEASE_NOTES.md: “By the release-notes skill”"
+    assert {score.evidence for score in one.rubric_scores.values()} == {whole}
+    assert {verdict.evidence for verdict in one.expectations} == {whole}
+    assert (one.claims[0].claim, one.claims[0].evidence) == (whole, whole)
+    assert one.user_notes_summary is not None
+    assert one.user_notes_summary.uncertainties == [whole]
+    assert one.eval_feedback is not None
+    assert one.eval_feedback.suggestions[0].reason == whole
+    assert one.eval_feedback.overall == "[name 2] stays"
 
 
 def test_three_bad_answers_are_no_judging(tmp_path: Path) -> None:
@@ -252,6 +287,39 @@ def test_the_way_is_bad_for_a_while(tmp_path: Path, kind: Any) -> None:
     stand_in = StandIn(faults=(Fault(kind, first=1),))
     one, _ = through_stand_in(stand_in, case(tmp_path), STAND_IN_JUDGE)
     assert len(one.rubric_scores) == 3
+
+
+def test_a_skill_that_the_transcript_opened_is_not_told(tmp_path: Path) -> None:
+    opened = call("Skill", skill="canary-skill-name")
+    read = call("Bash", command="cat /skills/canary-skill-name/notes.md")
+    events = [opened, result(opened, "canary-skill-name: the body"), read, result(read, "notes")]
+    of = case(
+        tmp_path,
+        {"a.md": "I used the canary-skill-name skill"},
+        transcript="\n".join(map(json.dumps, events)),
+        hidden=("canary-skill-name",),
+    )
+    log = tmp_path / "log.jsonl"
+    one, _ = through_stand_in(StandIn(log=str(log)), of, STAND_IN_JUDGE)
+    sent = log.read_text("utf-8")
+    assert "canary" not in sent
+    assert "I used the [name 1]" in sent
+    assert one.rubric_scores["depth"].evidence == "a.md: “I used the canary-skill-name skill”"
+
+
+def test_the_stand_in_takes_no_input_for_an_output(tmp_path: Path) -> None:
+    of = case(tmp_path, {"notes.md": "- Faster"})
+    inputs = tmp_path / "inputs"
+    inputs.mkdir()
+    (inputs / "commits.txt").write_text("### clarity (weight 2)\n[E1] canary\n- feat: canary")
+    body = request(JUDGE, replace(of, inputs=inputs), 1)
+    assert "feat: canary" in json.dumps(body)
+    seen = stand_in_judge.sent(body)
+    assert [name for name, _ in seen.outputs] == ["notes.md"]
+    assert "canary" not in f"{seen.outputs}{seen.expectations}{seen.dimensions}"
+    assert stand_in_judge.sent(request(JUDGE, of, 1)) == replace(
+        seen, dimensions=seen.dimensions, outputs=(("notes.md", "- Faster\n"),)
+    )
 
 
 def test_what_the_stand_in_really_read_is_blind_and_cached(tmp_path: Path) -> None:

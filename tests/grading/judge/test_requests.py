@@ -143,11 +143,12 @@ def blind_case(tmp_path: Path, configuration: str) -> Case:
     return case(
         run,
         {
-            "table.md": f"made by canary_name ({configuration})\nin {run}\n",
+            "table.md": f"made by the canary_name skill ({configuration})\nin {run}\n",
             f"{configuration}.txt": "x",
         },
         transcript="\n".join(map(json.dumps, events)),
-        hidden=(configuration, "canary-name", "canary-side"),
+        hidden=("canary-name",),
+        configurations=(configuration, "canary-side"),
     )
 
 
@@ -197,7 +198,7 @@ def test_nothing_to_judge_by_and_nothing_to_judge(tmp_path: Path) -> None:
     of = case(tmp_path)
     (of.outputs / "table.md").unlink()
     of.outputs.rmdir()
-    with pytest.raises(Unjudged, match="the outputs cannot be read"):
+    with pytest.raises(Unjudged, match="the files cannot be read"):
         prepare(JUDGE, of)
 
 

@@ -1,0 +1,158 @@
+"""The commands that make: what they ask before money is spent, what they leave, how they end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import skill_eval_nb as sen
+from skill_eval_nb.cli.watching import picture
+from skill_eval_nb.running.progress import InFlight, Progress
+from tests.checkout import ROOT
+from tests.cli.calls import TDD, run, started
+from tests.corpus.build import lay
+
+SKILL = ROOT / "data" / "demo-skill"
+UNCONTAINED = ("--sandbox", "none")
+"""What the stand-in has done is known; these tests run where there is no sandbox, too."""
+
+
+ENDED = {"graded", "gated"}
+"""How a run of the stand-in may end: what it writes without the skill may miss the gate."""
+
+
+def evaluated(workspace: Path, *more: object) -> list[object]:
+    """The command for one eval of the demo skill, one run a side."""
+    given = ["--workspace", workspace, "--runs", 1, "--eval", "no-version-named", *UNCONTAINED]
+    return ["run", "--skill", SKILL, *given, *more]
+
+
+class TestRun:
+    def test_a_dry_run_shows_the_plan_and_writes_nothing(self, tmp_path):
+        result = run(*evaluated(tmp_path / "ws", "--dry-run"))
+        assert result.exit_code == 0
+        assert "Estimate" in result.stdout
+        assert "1 eval × 2 configurations × 1 run = 2 runs" in result.stdout
+        assert list(tmp_path.iterdir()) == []
+
+    def test_it_runs_grades_and_says_where(self, tmp_path):
+        result = run(*evaluated(tmp_path / "ws", "--judgings", 2))
+        assert result.exit_code == 0, result.output
+        assert "done: 2 of 2 runs" in result.stdout
+        assert str(tmp_path / "ws" / "iteration-1") in result.stdout
+        ws = sen.load(tmp_path / "ws")
+        assert ws.runs.height == 2
+        assert set(ws.runs["status"]) <= ENDED
+        assert set(ws.rubric_scores["judging"]) == {1, 2}
+
+    def test_given_again_it_does_what_is_missing(self, tmp_path):
+        run(*evaluated(tmp_path / "ws"))
+        before = sen.load(tmp_path / "ws").runs
+        again = run(*evaluated(tmp_path / "ws", "--resume"))
+        assert again.exit_code == 0
+        assert sen.load(tmp_path / "ws").runs.equals(before)
+        run(*evaluated(tmp_path / "ws", "--resume")[:-5], "--runs", 2, *UNCONTAINED)
+        assert sen.load(tmp_path / "ws").runs.height > 2
+
+    def test_nothing_to_resume_is_said(self, tmp_path):
+        result = run(*evaluated(tmp_path / "ws", "--resume"))
+        assert result.exit_code == 2
+        assert "nothing was begun" in result.stderr
+        assert not (tmp_path / "ws").exists()
+
+    def test_all_faults_come_at_once(self, tmp_path):
+        result = run("run", "--skill", tmp_path / "none", "--runs", 0, "--executor", "offlin")
+        assert result.exit_code == 2
+        assert "things stand in the way" in result.stderr
+        assert "did you mean `offline`" in result.stderr
+        assert "runs is 0" in result.stderr
+
+    def test_a_configuration_without_a_skill_is_asked_for(self, tmp_path):
+        result = run(*evaluated(tmp_path / "ws", "--configuration", "old_skill"))
+        assert result.exit_code == 2
+        assert "old_skill=FOLDER" in result.stderr
+
+    def test_another_version_of_the_skill_is_a_side(self, tmp_path):
+        sides = ("--configuration", "with_skill", "--configuration", f"old_skill={SKILL}")
+        result = run(*evaluated(tmp_path / "ws", *sides))
+        assert result.exit_code == 0, result.output
+        assert set(sen.load(tmp_path / "ws").runs["configuration"]) == {"with_skill", "old_skill"}
+
+    def test_money_is_spent_with_a_ceiling_or_a_yes(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "nobody's")
+        real = ("--executor", "messages-api", "--executor-model", "claude-sonnet-5")
+        judge = ("--judge-model", "claude-opus-4-8")
+        result = run(*evaluated(tmp_path / "ws", *real, *judge))
+        assert result.exit_code != 0
+        assert "This costs money and has no --budget-usd" in result.output
+        assert not (tmp_path / "ws").exists()
+
+    @pytest.mark.slow
+    def test_a_dask_cluster_needs_no_address(self, tmp_path):
+        pytest.importorskip("distributed")
+        result = started(*evaluated(tmp_path / "ws", "--dask"))
+        assert result.returncode == 0, result.stdout + result.stderr
+        assert set(sen.load(tmp_path / "ws").runs["status"]) <= ENDED
+
+
+class TestGrade:
+    def test_verdicts_are_written_beside_the_outputs(self, tmp_path):
+        run(*evaluated(tmp_path / "ws"))
+        found = sorted((tmp_path / "ws").rglob("structural.json"))
+        before = [json.loads(path.read_text()) for path in found]
+        for path in found:
+            path.unlink()
+        result = run("grade", tmp_path / "ws", "--layer", "structural", *UNCONTAINED)
+        assert result.exit_code == 0, result.output
+        assert [json.loads(path.read_text()) for path in found] == before
+
+    def test_what_differs_is_told_and_kept(self, tmp_path):
+        run(*evaluated(tmp_path / "ws"))
+        first = min((tmp_path / "ws").rglob("structural.json"))
+        other = json.loads(first.read_text())
+        other["expectations"][0]["passed"] = False
+        first.write_text(json.dumps(other))
+        result = run("grade", tmp_path / "ws", *UNCONTAINED)
+        assert result.exit_code == 1
+        assert json.loads(first.read_text()) == other
+        assert run("grade", tmp_path / "ws", "--force", *UNCONTAINED).exit_code == 0
+        assert json.loads(first.read_text())["expectations"][0]["passed"] is True
+
+
+class TestJudge:
+    def test_stored_outputs_are_judged_anew(self, tmp_path):
+        run(*evaluated(tmp_path / "ws"))
+        result = run("judge", tmp_path / "ws", "--again", 2, "--judge-model", "stand-in-judge")
+        assert result.exit_code == 0, result.output
+        assert set(sen.load(tmp_path / "ws").rubric_scores["judging"]) == {1, 2, 3}
+
+    def test_it_asks_before_it_spends(self, tmp_path):
+        run(*evaluated(tmp_path / "ws"))
+        result = run("judge", tmp_path / "ws", "--judge-model", "claude-opus-4-8")
+        assert result.exit_code != 0
+        assert "This costs money" in result.output
+
+    def test_a_folder_of_something_else(self, tmp_path):
+        lay(tmp_path / "notes", {"notes.txt": "hello"})
+        result = run("judge", tmp_path / "notes", "--judge-model", "stand-in-judge")
+        assert result.exit_code == 2
+        assert "nothing to load" in result.stderr.lower()
+
+    def test_a_workspace_without_a_judge(self):
+        result = run("judge", TDD, "--again", 0, "--yes")
+        assert result.exit_code == 2
+        assert "at least" in result.stderr or "must be" in result.stderr
+
+
+def test_a_picture_of_many_runs_counts_those_that_do_not_fit():
+    from rich.console import Console
+
+    flights = tuple(InFlight("execute", f"eval-{n}", 1.0) for n in range(20))
+    console = Console(width=80, record=True, file=None)
+    with console.capture() as shown:
+        console.print(picture(Progress("running", cells=40, in_flight=flights)))
+    assert "eval-11" in shown.get()
+    assert "eval-12" not in shown.get()
+    assert "and 8 more" in shown.get()
