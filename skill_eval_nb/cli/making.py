@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor as Pool
 
     from skill_eval_nb.running import Plan
-    from skill_eval_nb.running.stored_judging import JudgingProgress
+    from skill_eval_nb.running.stored.judging import JudgingProgress
 
 Sandbox = Literal["bubblewrap", "none"]
 Layer = Literal["structural"]
@@ -233,7 +233,7 @@ def judge(
 
 def _tell(progress: JudgingProgress) -> None:
     """Print how far judging is."""
-    from skill_eval_nb.running.progress import dollars
+    from skill_eval_nb.running.driving.progress import dollars
 
     line = f"{progress.done} of {progress.total} judgings, {dollars(progress.spent_usd)}"
     err.print(Text(f"{line}: {progress.what}"))
@@ -266,7 +266,7 @@ def _may_spend(budget_usd: float | None, yes: bool) -> None:
 
 def _pool(dask: str | None) -> AbstractContextManager[Pool | None]:
     """Where steps are done: here, or on a Dask cluster."""
-    from skill_eval_nb.running.pool import dask_at, local_dask
+    from skill_eval_nb.running.driving.pool import dask_at, local_dask
 
     if dask is None:
         return nullcontext()

@@ -12,7 +12,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from skill_eval_nb.running import Job
-    from skill_eval_nb.running.progress import Progress
+    from skill_eval_nb.running.driving.progress import Progress
 
 SECONDS = 0.25
 """Between two looks at the job."""
@@ -59,7 +59,7 @@ def _lines(job: Job, console: Console) -> None:
 def picture(progress: Progress) -> RenderableType:
     """The job at one moment.
 
-    >>> from skill_eval_nb.running.progress import InFlight, Progress
+    >>> from skill_eval_nb.running.driving.progress import InFlight, Progress
     >>> moment = Progress("running", cells=4, finished=1, spent_usd=0.2, seconds=5,
     ...                   in_flight=(InFlight("judge", "eval-1/with_skill/run-1", 2.0),))
     >>> Console(width=60).print(picture(moment))
@@ -67,7 +67,7 @@ def picture(progress: Progress) -> RenderableType:
     ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
       judge  0:02  eval-1/with_skill/run-1
     """
-    from skill_eval_nb.running.progress import clock
+    from skill_eval_nb.running.driving.progress import clock
 
     flights = Table.grid(padding=(0, 2, 0, 0))
     for one in progress.in_flight[:SHOWN]:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from skill_eval_nb.models import BudgetSpent
 
-    from .cells import Cell
+    from .driving.job import Job
     from .executors import Execution, Executor, Limits, Skill, Task, executor
-    from .job import Job
-    from .plan import Plan, plan_runs
+    from .planning.cells import Cell
+    from .planning.plan import Plan, plan_runs
     from .refused import Refused
-    from .stored import judge_again
-    from .stored_checks import grade_stored
+    from .stored.again import judge_again
+    from .stored.checks import grade_stored
 
 __all__ = [
     "BudgetSpent",
@@ -38,19 +38,19 @@ __all__ = [
 
 _HOMES = {
     "BudgetSpent": "skill_eval_nb.models",
-    "Cell": "skill_eval_nb.running.cells",
+    "Cell": "skill_eval_nb.running.planning.cells",
     "Execution": "skill_eval_nb.running.executors",
     "Executor": "skill_eval_nb.running.executors",
-    "Job": "skill_eval_nb.running.job",
+    "Job": "skill_eval_nb.running.driving.job",
     "Limits": "skill_eval_nb.running.executors",
-    "Plan": "skill_eval_nb.running.plan",
+    "Plan": "skill_eval_nb.running.planning.plan",
     "Refused": "skill_eval_nb.running.refused",
     "Skill": "skill_eval_nb.running.executors",
     "Task": "skill_eval_nb.running.executors",
     "executor": "skill_eval_nb.running.executors",
-    "grade_stored": "skill_eval_nb.running.stored_checks",
-    "judge_again": "skill_eval_nb.running.stored",
-    "plan_runs": "skill_eval_nb.running.plan",
+    "grade_stored": "skill_eval_nb.running.stored.checks",
+    "judge_again": "skill_eval_nb.running.stored.again",
+    "plan_runs": "skill_eval_nb.running.planning.plan",
 }
 """Where each name of the face lives; looked up when it is asked for."""
 

@@ -9,7 +9,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.cli.watching import picture
-from skill_eval_nb.running.progress import InFlight, Progress
+from skill_eval_nb.running.driving.progress import InFlight, Progress
 from tests.checkout import ROOT
 from tests.cli.calls import TDD, run, started
 from tests.corpus.build import lay

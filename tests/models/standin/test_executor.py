@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from skill_eval_nb.models.standin import StandIn
 from skill_eval_nb.models.standin.situation import INPUT_FILE
+from tests.checkout import ROOT
 from tests.models.standin.asking import BODY, LISTING, TOOLS, WAYS, ask, plain, quiet, work
 
 TASK = "Write release notes of the commits in in/mixed.txt."
@@ -192,7 +192,7 @@ def test_files_that_a_task_names(task, found):
 
 def test_nothing_of_the_suite_is_needed():
     """The texts come of the commits alone: no prompt of the demo skill stands in the package."""
-    package = Path(__file__).parents[3] / "skill_eval_nb/models/standin"
+    package = ROOT / "skill_eval_nb/models/standin"
     suite = json.loads((package.parents[2] / "data/demo-skill/evals/evals.json").read_text())
     source = "\n".join(path.read_text() for path in package.iterdir() if path.is_file())
     for evaluation in suite["evals"]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from skill_eval_nb.models.standin.skills import fitting
+from tests.checkout import ROOT
 
-DEMO = Path(__file__).parents[3] / "data/demo-skill"
+DEMO = ROOT / "data/demo-skill"
 FRONT = (DEMO / "SKILL.md").read_text().split("---")[1]
 DESCRIPTION = FRONT.partition("description: ")[2].strip()
 PROMPTS = [e["prompt"] for e in json.loads((DEMO / "evals/evals.json").read_text())["evals"]]

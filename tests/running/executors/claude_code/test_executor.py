@@ -20,6 +20,7 @@ from skill_eval_nb.models.standin import Fault
 from skill_eval_nb.running.executors.claude_code import ClaudeCode
 from skill_eval_nb.running.executors.claude_code.command import TOOLS
 from skill_eval_nb.running.executors.protocol import Execution, Executor, Task
+from tests.checkout import ROOT
 from tests.running.executors.claude_code.scripted import say, scripted, skill, task, use
 
 pytestmark = pytest.mark.skipif(
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.skipif(
     reason=f"left out: {ClaudeCode().why_not('bubblewrap')}",
 )
 
-DEMO = Path(__file__).parents[4] / "data" / "demo-skill"
+DEMO = ROOT / "data" / "demo-skill"
 NAME, DESCRIPTION, BODY, FILE = "zebrafinch", "CANARY-LIST", "CANARY-BODY", "CANARY-FILE"
 
 

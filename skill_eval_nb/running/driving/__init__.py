@@ -1,0 +1,1 @@
+"""A plan being carried out: the job, its journal, and where its steps are done."""

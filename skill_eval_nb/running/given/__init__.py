@@ -1,0 +1,1 @@
+"""What is given: a skill, its eval suite, and the input files of evals."""

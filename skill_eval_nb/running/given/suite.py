@@ -1,0 +1,244 @@
+"""The eval suite that is run: evals.json in any dialect, complete and free of contradictions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from skill_eval_nb.documents import (
+    Dimension,
+    Eval,
+    EvalConfig,
+    Evals,
+    Expectation,
+    Faults,
+    NotJSON,
+    StructuralExpectation,
+    parse,
+)
+from skill_eval_nb.documents.dialects import kind_of, read
+
+from ..planning.cells import folder_names
+from ..refused import Refused
+from .front_matter import SKILL_FILE
+from .inputs import Input, find_inputs
+
+USUAL = ("evals/evals.json", "evals.json", "evals/eval_metadata.json")
+"""Where a skill's evals lie, in this order, where nobody says."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedEval:
+    """One eval of the suite.
+
+    Attributes:
+        id: its id, as text; its place in the suite where it states none.
+        name: its name, else what its id says.
+        folder: the name of its folder in an iteration.
+        definition: what the suite says; every expectation and dimension has an id.
+        inputs: its input files.
+    """
+
+    id: str
+    name: str
+    folder: str
+    definition: Eval
+    inputs: tuple[Input, ...]
+
+    @property
+    def has_structural(self) -> bool:
+        """Whether there is something to check."""
+        return bool(self.definition.structural_expectations)
+
+    @property
+    def has_judged(self) -> bool:
+        """Whether there is something for a judge."""
+        return bool(self.definition.expectations or self.dimensions)
+
+    @property
+    def dimensions(self) -> list[Dimension]:
+        """The dimensions of its rubric; none where it has no rubric."""
+        rubric = self.definition.quality_rubric
+        return rubric.dimensions if rubric is not None else []
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """An eval suite that can be run.
+
+    Attributes:
+        path: its file.
+        skill_name: the skill that it says it is for.
+        evals: its evals.
+        config: its settings.
+        warnings: what was read otherwise than it stands there, or is odd.
+        digest: a hash of everything that the evals say, and of their input files.
+    """
+
+    path: Path
+    skill_name: str | None
+    evals: tuple[PlannedEval, ...]
+    config: EvalConfig
+    warnings: tuple[str, ...]
+    digest: str
+
+
+def find_suite(skill: Path) -> Path:
+    """The evals file of a skill's folder.
+
+    Raises:
+        Refused: there is none where it usually lies.
+    """
+    for name in USUAL:
+        if (skill / name).is_file():
+            return skill / name
+    looked = ", ".join(USUAL)
+    raise Refused([f"{skill} has no evals: looked for {looked}. Say with `evals` where they are"])
+
+
+def read_suite(path: str | os.PathLike[str], skill: Path) -> Suite:
+    """Read an eval suite in whatever dialect it is written.
+
+    Args:
+        path: the file.
+        skill: the folder that input files are looked for in, before that of the evals.
+
+    Raises:
+        Refused: it is no eval suite, a part of it cannot be used, ids stand twice, or input
+            files are missing or leave the folder; all faults at once. It is a ValueError.
+    """
+    at = Path(path).expanduser()
+    document, faults, warnings = _read(at)
+    beside = at.resolve().parent
+    above = [beside.parent] if beside.name == "evals" else []  # a skill's folder without a skill
+    roots = list(dict.fromkeys([skill, *above, beside]))
+    forbidden = [at, skill / SKILL_FILE]
+    ids = _ids(document.evals, faults)
+    names = [_name(one, id_) for one, id_ in zip(document.evals, ids, strict=True)]
+    folders = folder_names(list(zip(ids, names, strict=True)))
+    evals: list[PlannedEval] = []
+    for one, id_, name, folder in zip(document.evals, ids, names, folders, strict=True):
+        if not one.prompt.strip():
+            faults.append(f"eval {id_} has no prompt")
+        inputs: tuple[Input, ...] = ()
+        try:
+            inputs = find_inputs(one.files, roots, forbidden)
+        except Refused as error:
+            faults += [f"eval {id_}: {fault}" for fault in error.faults]
+        evals.append(PlannedEval(id_, name, folder, _complete(one, id_, faults), inputs))
+    if not evals:
+        faults.append(f"{at} has no evals")
+    if faults:
+        raise Refused(dict.fromkeys(faults))
+    config = document.eval_config or EvalConfig()
+    name = document.skill_name
+    return Suite(at, name, tuple(evals), config, tuple(warnings), _digest(evals))
+
+
+def _read(path: Path) -> tuple[Evals, list[str], list[str]]:
+    """The document, what of it cannot be used, and what was mended.
+
+    Raises:
+        Refused: there is nothing that could be looked at further.
+    """
+    told = Faults()
+    try:
+        raw = parse(path.read_bytes(), told)
+    except FileNotFoundError:
+        raise Refused([f"{path} does not exist; `evals` is the skill's evals.json"]) from None
+    except (NotJSON, OSError) as error:
+        raise Refused([f"{path}: {error}"]) from None
+    kind = kind_of(path.name, raw)
+    if kind != "evals":
+        what = f"is a `{kind}` document" if kind else "is none of the known documents"
+        raise Refused([f"{path} {what}, not an eval suite with `evals`"])
+    document, faults = read("evals", raw)
+    told += faults
+    lines = [
+        (one.severity, f"{path.name} at {one.where}: {one.message}") for one in told.collapsed()
+    ]
+    return (
+        document,
+        [line for severity, line in lines if severity == "error"],
+        [line for severity, line in lines if severity == "warning"],
+    )
+
+
+def _ids(evals: Sequence[Eval], faults: list[str]) -> list[str]:
+    ids = []
+    for place, one in enumerate(evals, 1):
+        stated = "" if one.id is None else str(one.id).strip()
+        ids.append(stated or str(place))
+        if ids.index(ids[-1]) != place - 1:
+            first = ids.index(ids[-1]) + 1
+            faults.append(
+                f"evals {first} and {place} have the same id, {ids[-1]}: number them anew"
+            )
+    return ids
+
+
+def _name(one: Eval, id_: str) -> str:
+    stated = (one.name or "").strip()
+    return stated or (f"eval-{id_}" if id_.isdecimal() else id_)
+
+
+def _complete(one: Eval, id_: str, faults: list[str]) -> Eval:
+    """A copy in which every expectation and dimension has an id, each its own."""
+    rubric = one.quality_rubric
+    if rubric is not None:
+        _once("dimension", [each.name for each in rubric.dimensions], id_, faults)
+        dimensions = _named("Q", rubric.dimensions, "dimension", id_, faults)
+        rubric = msgspec.structs.replace(rubric, dimensions=dimensions)
+    structural = one.structural_expectations
+    return msgspec.structs.replace(
+        one,
+        id=id_,
+        expectations=_named("E", one.expectations, "expectation", id_, faults),
+        structural_expectations=_named("S", structural, "structural expectation", id_, faults),
+        quality_rubric=rubric,
+    )
+
+
+T = TypeVar("T", Expectation, StructuralExpectation, Dimension)
+
+
+def _named(letter: str, given: Sequence[T], kind: str, eval_: str, faults: list[str]) -> list[T]:
+    """Copies with ids: those that are stated, else letter and place, and if need be the next."""
+    stated = [one.id for one in given if one.id]
+    _once(kind, stated, eval_, faults)
+    taken = set(stated)
+    named = []
+    for place, one in enumerate(given, 1):
+        numbers = (f"{letter}{number}" for number in count(place))
+        id_ = one.id or next(number for number in numbers if number not in taken)
+        taken.add(id_)
+        named.append(msgspec.structs.replace(one, id=id_))
+    return named
+
+
+def _once(kind: str, names: Sequence[str], eval_: str, faults: list[str]) -> None:
+    faults += [
+        f"eval {eval_}: {kind} `{name}` stands there {names.count(name)} times"
+        for name in dict.fromkeys(names)
+        if names.count(name) > 1
+    ]
+
+
+def _digest(evals: Sequence[PlannedEval]) -> str:
+    said: list[Any] = [
+        {
+            **msgspec.to_builtins(one.definition),
+            "inputs": [(each.name, each.digest) for each in one.inputs],
+        }
+        for one in evals
+    ]
+    text = json.dumps(said, sort_keys=True, ensure_ascii=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,263 @@
+"""What a plan may come to, before anything is spent: calls, tokens, dollars, low to high."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import quantiles
+from typing import TYPE_CHECKING
+
+from skill_eval_nb.models import Usage
+
+from ..given.suite import PlannedEval
+from ..money.budget import PriceList
+from .measured import Measured
+
+if TYPE_CHECKING:
+    from ..executors.protocol import Limits
+    from ..given.skill import SkillSource
+
+CHARS_PER_TOKEN = (4.5, 3.0)
+"""Low and high: English prose, and code or other languages."""
+
+OVERHEAD = {"claude-code": 18_000}
+"""Tokens of a harness's own instructions and tools, by executor."""
+
+OVERHEAD_ELSEWHERE = 1_500
+
+TURNS = (3, 8)
+"""Answers of the model in one run."""
+
+TOKENS_A_TURN = (150, 900)
+"""Tokens of one answer of an executor's model."""
+
+RESULTS_A_TURN = (50, 1_200)
+"""Tokens that a turn's tools give back, beside the input files."""
+
+SHOWN = (300, 8_000)
+"""Tokens of outputs and transcript that a judge is shown."""
+
+JUDGE_OVERHEAD = 1_200
+"""Tokens of a judge's instructions and schema."""
+
+A_VERDICT = (80, 250)
+"""Tokens of a verdict on an expectation, or of a score, with its evidence."""
+
+REMARKS = (150, 800)
+"""Tokens of claims, notes and critique in one judging."""
+
+ENOUGH = 3
+"""Runs of a configuration that have to be measured before they count instead of assumptions."""
+
+MANY = 10
+"""From so many measured runs on the highest and the lowest tenth are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From low to high."""
+
+    low: float
+    high: float
+
+    def __add__(self, other: Span) -> Span:
+        return Span(self.low + other.low, self.high + other.high)
+
+    def __mul__(self, times: float) -> Span:
+        return Span(self.low * times, self.high * times)
+
+
+NOTHING = Span(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of an estimate.
+
+    Attributes:
+        what: the configuration whose runs it is about, or "judging".
+        number: of runs or judgings.
+        calls: of the model.
+        tokens: read and written.
+        usd: in US dollars; None where no price is known for the model.
+        measured: the runs that it was taken from; 0 where it was assumed.
+    """
+
+    what: str
+    number: int
+    calls: Span
+    tokens: Span
+    usd: Span | None
+    measured: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a plan may come to; what is done already is not in it.
+
+    Attributes:
+        parts: by configuration, and the judging.
+        assumptions: what it rests on, in words.
+    """
+
+    parts: tuple[Part, ...]
+    assumptions: tuple[str, ...]
+
+    @property
+    def calls(self) -> Span:
+        """Calls of models."""
+        return sum((one.calls for one in self.parts), NOTHING)
+
+    @property
+    def tokens(self) -> Span:
+        """Tokens, read and written."""
+        return sum((one.tokens for one in self.parts), NOTHING)
+
+    @property
+    def usd(self) -> Span | None:
+        """US dollars; None where a price is not known."""
+        known = [one.usd for one in self.parts if one.usd is not None]
+        return sum(known, NOTHING) if len(known) == len(self.parts) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What one run or judging may use, at the least and at the most."""
+
+    low: Usage
+    high: Usage
+
+    def usd(self, prices: PriceList, model: str, *, batch: bool = False) -> Span | None:
+        """Its price in US dollars; None where none is known."""
+        low = prices.cost(self.low, model, batch=batch)
+        high = prices.cost(self.high, model, batch=batch)
+        return None if low is None or high is None else Span(low, high)
+
+
+def of_run(eval_: PlannedEval, skill: SkillSource | None, executor: str, limits: Limits) -> Use:
+    """What one run of an eval may use.
+
+    Each turn reads all that came before it again. At the least that is read from a cache, at
+    the most it is read anew; with a skill its body is in the context from the second turn.
+    """
+    uses = []
+    for at in (0, 1):
+        opened = _tokens(skill.chars, at) if skill is not None else 0
+        files = _tokens(sum(one.size for one in eval_.inputs), at)
+        described = _tokens(len(skill.description), at) if skill is not None else 0
+        prompt = _tokens(len(eval_.definition.prompt), at)
+        first = OVERHEAD.get(executor, OVERHEAD_ELSEWHERE) + prompt + described
+        turns = min(TURNS[at] + (skill is not None), limits.turns)
+        output = min(TOKENS_A_TURN[at], limits.output_tokens)
+        grown = output + RESULTS_A_TURN[at]
+        contexts = [first + turn * grown + (opened + files if turn else 0) for turn in range(turns)]
+        last = contexts[-1] if contexts else 0
+        read = sum(contexts)
+        cached = {"cache_write_tokens": last, "cache_read_tokens": read - last}
+        given = {"input_tokens": read} if at else cached
+        uses.append(Usage(output_tokens=turns * output, calls=turns, **given))
+    return Use(uses[0], uses[1])
+
+
+def of_judging(eval_: PlannedEval, *, per_dimension: bool) -> Use:
+    """What one judging of a run may use, when every answer is fit for use at once."""
+    one = eval_.definition
+    dimensions = eval_.dimensions
+    chars = len(one.prompt) + len(one.expected_output or "")
+    chars += sum(len(each.text) for each in one.expectations)
+    chars += sum(
+        len(each.description or "") + sum(map(len, each.scoring.values())) for each in dimensions
+    )
+    calls = len(dimensions) + bool(one.expectations) if per_dimension else 1
+    uses = []
+    for at in (0, 1):
+        read = JUDGE_OVERHEAD + _tokens(chars, at) + SHOWN[at]
+        verdicts = (len(one.expectations) + len(dimensions)) * A_VERDICT[at]
+        written = verdicts + REMARKS[at] * (1 if at == 0 else calls)
+        again = read * (calls - 1)
+        cached = {"cache_write_tokens": read, "cache_read_tokens": again}
+        given = {"input_tokens": read + again} if at or calls == 1 else cached
+        uses.append(Usage(output_tokens=written, calls=calls, **given))
+    return Use(uses[0], uses[1])
+
+
+def estimate_runs(
+    what: str,
+    uses: Sequence[Use],
+    prices: PriceList,
+    model: str,
+    measured: Measured | None = None,
+) -> Part:
+    """The runs of a configuration: as runs like them came to, else as assumed."""
+    number = len(uses)
+    calls, tokens, usd = _sums(uses, prices, model)
+    if measured is None or len(measured.tokens) < ENOUGH:
+        return Part(what, number, calls, tokens, usd)
+    if len(measured.usd) >= ENOUGH and usd is not None:
+        usd = _spread(measured.usd) * number
+    if len(measured.calls) >= ENOUGH:
+        calls = _spread(measured.calls) * number
+    return Part(what, number, calls, _spread(measured.tokens) * number, usd, len(measured.tokens))
+
+
+def estimate_judging(uses: Sequence[Use], prices: PriceList, model: str, *, batch: bool) -> Part:
+    """All judgings."""
+    return Part("judging", len(uses), *_sums(uses, prices, model, batch=batch))
+
+
+def assumptions(parts: Sequence[Part], executor: str, retold: Mapping[str, str]) -> tuple[str, ...]:
+    """What an estimate rests on, in words; `retold` adds what the plan knows."""
+    overhead = OVERHEAD.get(executor, OVERHEAD_ELSEWHERE)
+    said = []
+    said += [
+        f"{one.what}: as {one.measured} runs of this workspace came to, {_from_to(one.measured)}"
+        for one in parts
+        if one.measured and one.number
+    ]
+    if any(one.what != "judging" and not one.measured and one.number for one in parts):
+        said.append(
+            f"a run takes {_span(TURNS)} turns (one more where a skill is opened) of "
+            f"{_span(TOKENS_A_TURN)} tokens, and tools give back {_span(RESULTS_A_TURN)} a turn; "
+            f"{overhead:,} tokens of instructions and tools; earlier turns are read from the "
+            "cache (low) or anew (high)"
+        )
+    if any(one.what == "judging" and one.number for one in parts):
+        said.append(
+            f"a judge is shown {_span(SHOWN)} tokens of output and writes {_span(A_VERDICT)} a "
+            f"verdict and {_span(REMARKS)} of remarks; no gate fails, no answer is asked for again"
+        )
+    if said:
+        said.append(f"a token has {CHARS_PER_TOKEN[1]} to {CHARS_PER_TOKEN[0]} characters")
+    return (*said, *retold.values())
+
+
+def _sums(
+    uses: Sequence[Use], prices: PriceList, model: str, *, batch: bool = False
+) -> tuple[Span, Span, Span | None]:
+    calls = Span(sum(one.low.calls for one in uses), sum(one.high.calls for one in uses))
+    tokens = Span(sum(one.low.total for one in uses), sum(one.high.total for one in uses))
+    none = Use(Usage(), Usage()).usd(prices, model, batch=batch)
+    spans = [one.usd(prices, model, batch=batch) for one in uses]
+    known = [one for one in spans if one is not None]
+    usd = sum(known, NOTHING) if len(known) == len(uses) and none is not None else None
+    return calls, tokens, usd
+
+
+def _spread(values: Sequence[float]) -> Span:
+    """The 10th and the 90th percentile; the extremes of few."""
+    if len(values) < MANY:
+        return Span(min(values), max(values))
+    tenths = quantiles(values, n=10, method="inclusive")
+    return Span(tenths[0], tenths[-1])
+
+
+def _from_to(number: int) -> str:
+    return "lowest to highest" if number < MANY else "10th to 90th percentile"
+
+
+def _tokens(chars: int, at: int) -> int:
+    return round(chars / CHARS_PER_TOKEN[at])
+
+
+def _span(both: tuple[float, float]) -> str:
+    return f"{both[0]:,}–{both[1]:,}"

@@ -1,0 +1,175 @@
+"""What makes an iteration: runs of it are comparable, since all that matters was the same.
+
+The journal of an iteration opens with its fingerprint. A plan with the same one continues
+the iteration, with more runs, more judgings or more money; any other begins the next one,
+and can say what has changed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from ..driving.journal import NAME, PLANNED
+from ..refused import Refused
+
+NOT_COMPARED = frozenset(("batch_seconds", "faults", "latency", "log", "store"))
+"""Settings of a stand-in that change nothing about what it answers in the end."""
+
+_ITERATION = re.compile(r"iteration-(\d{1,6})")
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What the runs of an iteration have in common.
+
+    Attributes:
+        runs: what outputs depend on: skills, evals, executor, model, limits, seed.
+        grading: what verdicts depend on beside that: the judge, whether scripts may run. A
+            judge of None fits any: nothing has been judged so far.
+    """
+
+    runs: Mapping[str, Any]
+    grading: Mapping[str, Any]
+
+    @property
+    def digest(self) -> str:
+        """A hash of `runs`."""
+        return hashlib.sha256(json.dumps(self.runs, sort_keys=True).encode()).hexdigest()
+
+    def differences(self, other: Fingerprint) -> list[str]:
+        """The names of what differs; none where one continues the other."""
+        names = [*dict.fromkeys([*self.runs, *other.runs])]
+        differs = [name for name in names if self.runs.get(name) != other.runs.get(name)]
+        for name in dict.fromkeys([*self.grading, *other.grading]):
+            mine, theirs = self.grading.get(name), other.grading.get(name)
+            open_ = name == "judge" and (mine is None or theirs is None)
+            if mine != theirs and not open_:
+                differs.append(name)
+        return differs
+
+    def event(self) -> dict[str, Any]:
+        """What the journal opens with: a plain JSON object."""
+        told = {"runs": dict(self.runs), "grading": dict(self.grading)}
+        return {"event": PLANNED, "fingerprint": told}
+
+
+def plain(value: Any) -> Any:
+    """A value as plain JSON, the same in every process and on every machine.
+
+    >>> plain({"b": (1, 2), "a": None})
+    {'a': None, 'b': [1, 2]}
+    """
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = [
+            field
+            for field in dataclasses.fields(value)
+            if field.compare and field.name not in NOT_COMPARED and not field.name.startswith("_")
+        ]
+        told = {field.name: plain(getattr(value, field.name)) for field in fields}
+        return {"is": type(value).__name__, **told}
+    if isinstance(value, Mapping):
+        return {str(key): plain(value[key]) for key in sorted(value, key=str)}
+    if isinstance(value, (set, frozenset)):
+        return sorted((plain(one) for one in value), key=json.dumps)
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
+        return [plain(one) for one in value]
+    if isinstance(value, Path):
+        return str(value)
+    return getattr(value, "__qualname__", type(value).__qualname__)
+
+
+def planned(iteration: Path) -> list[Fingerprint] | None:
+    """The fingerprints in the journal of an iteration; None where it has no journal.
+
+    A line that is no JSON, as one that was cut off, tells nothing.
+    """
+    found = []
+    try:
+        with (iteration / NAME).open("rb") as lines:
+            for line in lines:
+                if PLANNED.encode() in line:
+                    found += _read(line)
+    except FileNotFoundError:
+        return None
+    return found
+
+
+def _read(line: bytes) -> list[Fingerprint]:
+    try:
+        event = json.loads(line)
+        told = event["fingerprint"]
+        if event["event"] == PLANNED:
+            return [Fingerprint(told["runs"], told["grading"])]
+    except (ValueError, KeyError, TypeError):
+        pass
+    return []
+
+
+def choose_iteration(
+    workspace: Path, mine: Fingerprint, wanted: int | None = None
+) -> tuple[int, str]:
+    """Which iteration a plan belongs to, and why, in words.
+
+    Args:
+        workspace: the workspace's folder; it need not be there.
+        mine: the plan's fingerprint.
+        wanted: the number that the user asked for.
+
+    Raises:
+        Refused: the iteration that was asked for is there, and is another one.
+    """
+    there = _iterations(workspace)
+    if wanted is not None:
+        if wanted in there and (others := _others(there[wanted], mine)) is not None:
+            raise Refused(
+                [f"iteration-{wanted} is there, but {others}; leave `iteration` out for the next"]
+            )
+        return wanted, "continued" if wanted in there else "as asked for"
+    for number in sorted(there, reverse=True):
+        if _others(there[number], mine) is None:
+            return number, "continued: skill, evals, models, executor, limits and seed are the same"
+    if not there:
+        return 1, "the first"
+    last = max(there)
+    return last + 1, f"new: in iteration-{last} {_others(there[last], mine)}"
+
+
+def _iterations(workspace: Path) -> dict[int, Path]:
+    if not workspace.is_dir():
+        return {}
+    named = ((_ITERATION.fullmatch(one.name), one) for one in workspace.iterdir() if one.is_dir())
+    return {int(found[1]): path for found, path in named if found}
+
+
+def _others(iteration: Path, mine: Fingerprint) -> str | None:
+    """In what an iteration differs from a plan; None where the plan continues it."""
+    found = planned(iteration)
+    if not found:
+        return "there is no journal of a plan" if any(iteration.iterdir()) else None
+    for one in found:
+        if differs := mine.differences(one):
+            return f"{' and '.join(_told(name, one, mine) for name in differs)} differed"
+    return None
+
+
+def _told(name: str, old: Fingerprint, new: Fingerprint) -> str:
+    """A difference in words, with its values where they are short."""
+    before = {**old.runs, **old.grading}.get(name)
+    after = {**new.runs, **new.grading}.get(name)
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        names = [one for one in {**before, **after} if before.get(one) != after.get(one)]
+        return f"{name} ({', '.join(names)})"
+    shown = f"{name} ({before!r}, now {after!r})"
+    return shown if len(shown) <= 80 else name

@@ -1,0 +1,1 @@
+"""The steps of a run, and the files that each leaves: executed, checked, judged, graded."""

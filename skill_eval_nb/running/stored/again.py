@@ -1,0 +1,221 @@
+"""Judge stored outputs anew, without running anything."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from skill_eval_nb.grading.judge import Judge
+from skill_eval_nb.models import Connection, Prices, Usage, load_prices
+from skill_eval_nb.workspace import NothingToLoad, PathLike
+
+from ..refused import refuse
+from .finding import stored_runs
+from .work import LeftOut, Work, work_of
+
+if TYPE_CHECKING:
+    from .judging import JudgingProgress
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class NotJudged:
+    """A judging that there is none of, and why."""
+
+    folder: Path
+    judging: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAgain:
+    """What became of judging stored runs anew.
+
+    Attributes:
+        status: `done`; `partial` where a judging failed or the budget was too small.
+        judged: folders of the runs and the numbers of their new judgings.
+        failed: judgings that there are none of, each with its reason.
+        left_out: runs that could not be judged at all, each with its reason.
+        kept: gradings that were not made anew, each with its reason; the judgings lie beside.
+        usage: tokens of all calls that were answered.
+        cost_usd: what they cost; None where a price is not known.
+        message: what to know beside that, in words; "" where there is nothing.
+    """
+
+    status: str
+    judged: tuple[tuple[Path, int], ...]
+    failed: tuple[NotJudged, ...]
+    left_out: tuple[LeftOut, ...]
+    kept: tuple[LeftOut, ...]
+    usage: Usage
+    cost_usd: float | None
+    message: str = ""
+
+    def __repr__(self) -> str:
+        """What a notebook shows: the counts, and every reason once."""
+        cost = "a price is not known" if self.cost_usd is None else f"${self.cost_usd:.4f}"
+        runs = len({folder for folder, _ in self.judged})
+        lines = [f"{self.status}: {len(self.judged)} judgings of {runs} runs, {cost}"]
+        told = [
+            *(("failed", one.reason) for one in self.failed),
+            *(("left out", one.reason) for one in self.left_out),
+            *(("kept", one.reason) for one in self.kept),
+        ]
+        for what, reason in dict.fromkeys(told):
+            lines.append(f"{what}: {told.count((what, reason))} × {reason}")
+        return "\n".join([*lines, self.message] if self.message else lines)
+
+
+def judge_again(
+    path: PathLike,
+    *,
+    again: int = 1,
+    judge_model: str | None = None,
+    connection: Connection | None = None,
+    prices: Prices | None = None,
+    budget_usd: float | None = None,
+    batch: bool = False,
+    judge: Judge | None = None,
+    concurrency: int = 8,
+    progress: Callable[[JudgingProgress], None] | None = None,
+    evals: PathLike | None = None,
+) -> JudgedAgain:
+    """Judge the outputs stored below a path once more, or several times.
+
+    New judgings are added as `judgings/N.json`, and `grading.json` is made anew from all of
+    them. A `grading.json` without judgings counts as judging 1 and is kept as
+    `judgings/1.json` first; one that is not made from the judgings beside it is left as it
+    is. Runs that did not pass the gate stay gated. It works where an event loop runs already,
+    as in a notebook.
+
+    Args:
+        path: a workspace, or any folder in one.
+        again: how many judgings each run gets.
+        judge_model: the model that judges; without it that of `judge`, else the one that
+            judged these runs before.
+        connection: how it is reached; where it is not given, the stand-in judge answers in
+            process, and any other model from outside.
+        prices: what calls cost; the bundled table where it is not given.
+        budget_usd: the most that may be spent, in US dollars; what does not fit is not judged.
+        batch: whether to go through the Message Batches API: half the price, within a day.
+            Its id is kept in `batch.json` below `path`; called again after an interruption,
+            this waits for that batch and submits nothing anew. Answers that cannot be used
+            are asked for again one by one, at once and at the full price.
+        judge: settings of the judge.
+        concurrency: runs that are judged at a time.
+        progress: called whenever a judging has ended.
+        evals: the suite, where it lies elsewhere.
+
+    Raises:
+        FileNotFoundError: `path` does not exist.
+        NothingToLoad: there is no run, or none with a folder of its own.
+        Refused: a figure makes no sense; no judge model is known; there is a budget and no
+            known price; or another batch is under way.
+        ModelFault: no API key was found; nothing was sent.
+    """
+    from .judging import Order, judge_all
+
+    for name, value in (("again", again), ("concurrency", concurrency)):
+        if value < 1:
+            raise refuse(f"{name} is {value}: it must be 1 at least")
+    if budget_usd is not None and not budget_usd >= 0:
+        raise refuse(f"budget_usd is {budget_usd}: it must be 0 at least")
+    given = Path(path).expanduser()
+    work, left = work_of(stored_runs(path, evals=evals))
+    who = _judge(judge, judge_model, again, work, connection or Connection())
+    reached = connection or _reached(who.model)
+    order = Order(
+        home=given if given.is_dir() else given.parent,
+        judge=who,
+        connection=reached,
+        prices=prices or load_prices(),
+        budget_usd=budget_usd,
+        concurrency=concurrency,
+        progress=progress,
+    )
+    if not work and not left:
+        raise NothingToLoad(
+            f"There is no stored run with a folder of its own below {path}, so there are no "
+            "outputs to judge."
+        )
+    if batch:
+        from .batch import judge_in_batch
+
+        return in_thread(judge_in_batch(order, work, left))
+    return in_thread(judge_all(order, work, left))
+
+
+def _judge(
+    judge: Judge | None,
+    model: str | None,
+    again: int,
+    work: list[Work],
+    connection: Connection,
+) -> Judge:
+    """The judge with all its settings."""
+    if judge is None:
+        return Judge(model or _model_before(work, connection), judgings=again)
+    return replace(judge, model=model or judge.model, judgings=again)
+
+
+def _reached(model: str) -> Connection:
+    """How a model is reached where nobody says: the stand-in in process, others from outside."""
+    from skill_eval_nb.models.standin import StandIn
+    from skill_eval_nb.models.standin.stand_in import MODELS
+
+    return Connection(stand_in=StandIn()) if model in MODELS else Connection()
+
+
+def _model_before(work: list[Work], connection: Connection) -> str:
+    if connection.stand_in is not None:
+        from skill_eval_nb.models.standin.stand_in import JUDGE
+
+        return JUDGE
+    judgings = [one for item in work for one in item.before.judgings.values()]
+    before = sorted({one.judge_model for one in judgings if one.judge_model})
+    if len(before) == 1:
+        return before[0]
+    found = f"these runs were judged by {', '.join(before)}" if before else "no judging names one"
+    raise refuse(f"judge_model is not given, and {found}: say which model is to judge")
+
+
+def in_thread(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end in a thread with a loop of its own, and wait for it.
+
+    Ctrl-C, or a notebook's stop button, cancels it: what is in flight ends, and what was
+    written stays.
+    """
+    ended: list[T] = []
+    failed: list[BaseException] = []
+    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = []
+
+    async def main() -> T:
+        task = asyncio.ensure_future(work)
+        running.append((asyncio.get_running_loop(), task))
+        return await task
+
+    def target() -> None:
+        try:
+            ended.append(asyncio.run(main()))
+        except BaseException as error:  # noqa: BLE001 -- raised again where it is waited for
+            failed.append(error)
+
+    thread = threading.Thread(target=target, name="judge_again", daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(0.1)  # in steps, so that an interrupt is heard on every system
+    except BaseException:
+        if running:
+            loop, task = running[0]
+            loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise
+    if failed:
+        raise failed[0]
+    return ended[0]

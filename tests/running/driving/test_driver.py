@@ -1,0 +1,346 @@
+"""A plan is carried out: files, order, resume, errors, and what the tables make of it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+import skill_eval_nb as sen
+from skill_eval_nb.models import Connection, StandIn, serve
+from skill_eval_nb.running.driving.driver import start
+from skill_eval_nb.running.driving.journal import JournalHeld, read
+from skill_eval_nb.running.driving.sending import JobFailed
+from skill_eval_nb.running.executors import Limits
+from skill_eval_nb.workspace import check
+from tests.running.made_jobs import Writer, job_plan, until
+
+
+def folders(workspace: Path) -> list[Path]:
+    return sorted(workspace.glob("iteration-1/eval-*/*/run-*"))
+
+
+def statuses(workspace: Path) -> dict[str, int]:
+    return dict(sen.load(workspace).polars("runs")["status"].value_counts().iter_rows())
+
+
+def test_the_workspace_loads_complete_and_without_a_fault(tmp_path):
+    made = job_plan(tmp_path, judgings=2)
+    progress = made.start().wait(120)
+    assert progress.status == "done", progress
+    assert (progress.finished, progress.errored, progress.waiting) == (6, 0, 0)
+    assert not progress.problems
+    ws = sen.load(tmp_path / "ws")
+    runs = ws.polars("runs")
+    assert runs["status"].to_list() == ["graded"] * 6
+    assert set(runs["configuration"]) == {"with_skill", "without_skill"}
+    assert runs["time_seconds"].null_count() == 0
+    assert set(runs["executor_model"]) == {"worker"}
+    assert set(runs["judge_model"]) == {"stand-in-judge"}
+    assert ws.polars("evals")["n_dimensions"].to_list() == [1, 0, 0]
+    assert ws.polars("dimensions")["weight"].to_list() == [1.0]
+    assert ws.polars("rubric_scores").height == 2 * 2
+    bad = [one for one in (*ws.problems.iter_rows(named=True),) if one["severity"] != "info"]
+    assert not bad
+    assert [one for one in check(tmp_path / "ws") if one.severity != "info"] == []
+
+
+def test_a_runs_folder_has_its_files(tmp_path):
+    job_plan(tmp_path, evals_only=["Short log"], configurations=["with_skill"]).start().wait(120)
+    (folder,) = folders(tmp_path / "ws")
+    assert sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.*")) == [
+        "grading.json",
+        "inputs/evals/files/log.txt",
+        "judgings/1.json",
+        "metrics.json",
+        "outputs/notes.md",
+        "structural.json",
+        "timing.json",
+        "transcript.jsonl",
+        "transcript.md",
+    ]
+    timing = json.loads((folder / "timing.json").read_bytes())
+    assert (timing["status"], timing["model"], timing["executor"]) == ("done", "worker", "writer")
+    metadata = json.loads((folder.parents[1] / "eval_metadata.json").read_bytes())
+    assert metadata == {
+        "eval_id": 1,
+        "eval_name": "Short log",
+        "prompt": "Write notes of evals/files/log.txt",
+        "assertions": ["It has one note"],
+    }
+    suite = tmp_path / "ws" / "evals" / "evals.json"
+    assert suite.read_bytes() == (tmp_path / "skill" / "evals" / "evals.json").read_bytes()
+    assert not (tmp_path / "ws" / "iteration-1" / ".staging").exists()
+
+
+def test_a_second_start_does_nothing_and_more_runs_only_those(tmp_path):
+    made = job_plan(tmp_path)
+    made.start().wait(120)
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "ws").rglob("*.json")}
+    again = job_plan(tmp_path).start().wait(120)
+    assert (again.status, again.finished, again.steps[0]) == ("done", 6, ("execute", 0))
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    more = job_plan(tmp_path, runs=2, judgings=2).start().wait(120)
+    assert (more.status, more.finished) == ("done", 12)
+    assert dict(more.steps) == {"execute": 6, "check": 2, "judge": 6 + 2 * 6, "grade": 12}
+    told = read(tmp_path / "ws" / "iteration-1")
+    assert told.starts == 3
+    assert not told.open
+
+
+def test_cells_are_launched_in_the_order_of_the_plan(tmp_path):
+    made = job_plan(tmp_path, runs=2, concurrency=1, judgings=0)
+    made.start().wait(120)
+    events = read(tmp_path / "ws" / "iteration-1").events
+    launched = [one["key"] for one in events if one.get("step") == "execute"]
+    assert launched == [cell.key for cell in made.cells]
+
+
+def test_judging_goes_before_new_executions(tmp_path):
+    job_plan(tmp_path, runs=2, concurrency=1).start().wait(120)
+    events = read(tmp_path / "ws" / "iteration-1").events
+    steps = [one["step"] for one in events if one["event"] == "launched" and one["step"] != "check"]
+    waiting = 0
+    for step in steps:
+        waiting += 1 if step == "execute" else -1
+        assert waiting <= 2  # one that is checked, or made ready, while the next begins
+    assert waiting == 0
+
+
+def test_only_one_job_at_a_time_is_at_an_iteration(tmp_path):
+    made = job_plan(tmp_path, Writer(seconds=30.0))
+    job = made.start()
+    try:
+        with pytest.raises(JournalHeld, match="this process, since 20"):
+            start(job_plan(tmp_path, Writer(seconds=30.0)))
+    finally:
+        job.stop()
+    assert job.wait(30).status == "stopped"
+
+
+def test_a_stopped_job_goes_on_where_it_was(tmp_path):
+    slow = Writer(seconds=30.0)
+    job = job_plan(tmp_path, slow, concurrency=2).start()
+    until(lambda: len(job.progress.in_flight) == 2)
+    assert {one.step for one in job.progress.in_flight} == {"execute"}
+    job.stop()
+    progress = job.wait(30)
+    assert (progress.status, progress.finished, progress.in_flight) == ("stopped", 0, ())
+    assert folders(tmp_path / "ws") == []
+    assert not (tmp_path / "ws" / "iteration-1" / ".staging").exists()
+    told = read(tmp_path / "ws" / "iteration-1").events
+    assert [one["event"] for one in told][-3:] == ["cancelled", "cancelled", "ended"]
+
+
+def test_what_is_in_flight_may_end_within_the_grace(tmp_path):
+    job = job_plan(tmp_path, Writer(seconds=0.5), concurrency=2, judgings=0).start()
+    until(lambda: len(job.progress.in_flight) == 2)
+    job.stop(grace=30.0)
+    assert job.wait(30).status == "stopped"
+    assert len(folders(tmp_path / "ws")) == 2
+
+
+@pytest.mark.parametrize(
+    ("executor", "limits", "words"),
+    [
+        (Writer(raises="by nought"), Limits(), "ZeroDivisionError: by nought"),
+        (Writer(hangs=True), Limits(seconds=0.05), "did not end within"),
+        (Writer(hangs=True, deaf=True), Limits(seconds=0.05), "did not end within"),
+    ],
+)
+def test_an_executor_that_fails_or_hangs_makes_errored_runs(
+    tmp_path, executor, limits, words, monkeypatch
+):
+    monkeypatch.setattr("skill_eval_nb.running.steps.steps.OVER", 0.05)
+    monkeypatch.setattr("skill_eval_nb.running.driving.loops.GOING", 0.05)
+    made = job_plan(tmp_path, executor, limits=limits, evals_only=["No log"])
+    progress = made.start().wait(60)
+    assert (progress.status, progress.errored) == ("done", 2)
+    assert all(words in one for one in progress.problems)
+    for folder in folders(tmp_path / "ws"):
+        timing = json.loads((folder / "timing.json").read_bytes())
+        assert timing["status"] == "errored"
+        assert words in timing["reason"]
+        assert not (folder / "grading.json").exists()
+        assert words in (folder / "transcript.md").read_text()
+    assert statuses(tmp_path / "ws") == {"errored": 2}
+    if executor.raises:
+        events = read(tmp_path / "ws" / "iteration-1").events
+        traces = [one["traceback"] for one in events if one["event"] == "errored"]
+        assert all("made_jobs.py" in trace for trace in traces)
+
+
+def test_errored_runs_are_done_again_only_where_that_is_asked_for(tmp_path):
+    options = {"evals_only": ["No log"]}
+    job_plan(tmp_path, Writer(raises="x"), **options).start().wait(60)
+    sound = Writer(raises=None)
+    # The same executor as far as the fingerprint goes: it is what failed that has changed.
+    object.__setattr__(sound, "raises", "x")
+    assert not job_plan(tmp_path, sound, **options).todo
+    again = job_plan(tmp_path, sound, retry_errored=True, **options)
+    assert [one.missing.execute for one in again.todo] == [True, True]
+    object.__setattr__(sound, "raises", None)
+    progress = again.start().wait(60)
+    assert (progress.status, progress.finished, progress.errored) == ("done", 2, 0)
+    assert statuses(tmp_path / "ws") == {"graded": 2}
+
+
+def test_something_else_in_the_way_is_not_touched_and_costs_nothing(tmp_path):
+    made = job_plan(tmp_path, evals_only=["No log"], configurations=["with_skill"])
+    place = made.folder_of(made.cells[0])
+    job_plan(tmp_path, evals_only=["No log"], configurations=["with_skill"]).start().wait(60)
+    (place / "timing.json").unlink()
+    progress = made.start().wait(60)
+    assert (progress.status, progress.errored) == ("done", 1)
+    assert "is in the way" in progress.problems[0]
+    assert (place / "outputs" / "notes.md").exists()
+
+
+def test_a_workspace_that_cannot_be_written_ends_the_job_and_loses_nothing(tmp_path, monkeypatch):
+    from skill_eval_nb.running.steps import steps
+
+    real, count = steps.put_in_place, []
+
+    def full(*given):
+        count.append(1)
+        if len(count) > 2:
+            raise OSError(28, "No space left on device", "somewhere")
+        return real(*given)
+
+    monkeypatch.setattr(steps, "put_in_place", full)
+    job = job_plan(tmp_path, concurrency=1, judgings=0).start()
+    with pytest.raises(JobFailed, match="No space left on device"):
+        job.wait(60)
+    assert job.status == "failed"
+    assert "start the plan again" in str(job.progress)
+    assert len(folders(tmp_path / "ws")) == 2
+    monkeypatch.setattr(steps, "put_in_place", real)
+    assert job_plan(tmp_path, concurrency=1, judgings=0).start().wait(60).finished == 6
+
+
+def test_an_error_of_the_driver_itself_is_kept_and_raised(tmp_path, monkeypatch):
+    def broken(*_):
+        raise KeyError("x")
+
+    monkeypatch.setattr("skill_eval_nb.running.driving.course.Course.advance", broken)
+    job = job_plan(tmp_path, judgings=0).start()
+    with pytest.raises(JobFailed, match="error of its own: KeyError") as caught:
+        job.wait(60)
+    assert isinstance(caught.value.__cause__, KeyError)
+    last = read(tmp_path / "ws" / "iteration-1").events[-1]
+    assert (last["event"], last["status"]) == ("ended", "failed")
+    assert "KeyError" in last["traceback"]
+
+
+def test_a_check_that_fails_by_itself_makes_an_errored_run(tmp_path, monkeypatch):
+    def broken(*_, **__):
+        raise ZeroDivisionError("in the check")
+
+    monkeypatch.setattr("skill_eval_nb.grading.structural.check", broken)
+    progress = job_plan(tmp_path, evals_only=["Short log"]).start().wait(60)
+    assert (progress.status, progress.errored) == ("done", 2)
+    assert "check: ZeroDivisionError: in the check" in progress.problems[0]
+
+
+def test_a_gate_that_fails_skips_the_judge(tmp_path):
+    suite = job_plan(tmp_path).suite  # makes the skill
+    path = suite.path
+    said = json.loads(path.read_bytes())
+    said["evals"] = said["evals"][:1]
+    said["evals"][0]["structural_expectations"][0]["pattern"] = "*.pdf"
+    path.write_text(json.dumps(said))
+    progress = job_plan(tmp_path).start().wait(60)
+    assert dict(progress.steps) == {"execute": 2, "check": 2, "judge": 0, "grade": 0}
+    assert statuses(tmp_path / "ws") == {"gated": 2}
+    said["eval_config"] = {"structural_gate": False}
+    path.write_text(json.dumps(said))
+    made = job_plan(tmp_path)
+    progress = made.start().wait(60)
+    assert dict(progress.steps)["judge"] == 2
+
+
+def test_what_looks_on_is_told_and_may_fail(tmp_path):
+    told, threads = [], set()
+
+    def look(progress):
+        told.append(progress)
+        threads.add(threading.current_thread())
+
+    made = job_plan(tmp_path, judgings=0)
+    job = start(made, on_progress=look)
+    job.wait(60)
+    assert told[-1].status == "done"
+    assert threading.main_thread() not in threads
+    assert [one.finished for one in told] == sorted(one.finished for one in told)
+
+    def fail(progress):
+        raise ZeroDivisionError
+
+    again = start(job_plan(tmp_path, judgings=0, runs=2), on_progress=fail).wait(60)
+    assert again.status == "done"
+    assert "on_progress raised ZeroDivisionError" in again.problems[0]
+
+
+async def _awaited(job):
+    return await job
+
+
+def test_a_job_can_be_awaited(tmp_path):
+    import asyncio
+
+    job = job_plan(tmp_path, judgings=0).start()
+    assert asyncio.run(_awaited(job)).status == "done"
+    assert "done: 6 of 6 runs" in repr(job)
+
+
+def test_a_suite_of_somebody_elses_is_left_as_it_is(tmp_path):
+    target = tmp_path / "ws" / "evals" / "evals.json"
+    target.parent.mkdir(parents=True)
+    target.write_text('{"skill_name": "other", "evals": []}')
+    progress = job_plan(tmp_path, judgings=0).start().wait(60)
+    assert "is left as it is" in progress.problems[0]
+    assert '"other"' in target.read_text()
+
+
+def test_our_copy_of_the_suite_follows_the_suite(tmp_path):
+    made = job_plan(tmp_path, judgings=0)
+    made.start().wait(60)
+    path = made.suite.path
+    path.write_text(path.read_text().replace("It has one note", "It has a note"))
+    progress = job_plan(tmp_path, judgings=0).start().wait(60)
+    assert progress.problems == ()
+    assert (tmp_path / "ws" / "evals" / "evals.json").read_bytes() == path.read_bytes()
+    assert (tmp_path / "ws" / "iteration-2").exists()
+
+
+def test_a_job_that_nobody_can_reach_a_model_for_tells_so_in_each_run(tmp_path):
+    lost = Connection(base_url="http://127.0.0.1:9")
+    made = job_plan(tmp_path, evals_only=["No log"], connection=lost)
+    from skill_eval_nb.running.driving.course import Course  # the judge gives up sooner
+
+    judge = made.judge
+    assert judge is not None
+    import dataclasses
+
+    hasty = dataclasses.replace(judge, deadline=1.0)
+    original = Course.__init__
+
+    def init(self, *given, **more):
+        original(self, *given, **more)
+        self.judge = hasty
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Course, "__init__", init)
+        progress = made.start().wait(60)
+    assert (progress.status, progress.errored) == ("done", 2)
+    assert all("judge: " in one for one in progress.problems)
+    assert statuses(tmp_path / "ws") == {"errored": 2}
+    with serve(StandIn()) as address:
+        found = Connection(base_url=address)
+        ready = job_plan(tmp_path, evals_only=["No log"], retry_errored=True, connection=found)
+        assert [one.missing.steps for one in ready.todo] == [("judge 1", "grade")] * 2
+        progress = ready.start().wait(60)
+    assert (progress.status, progress.finished) == ("done", 2)
+    assert statuses(tmp_path / "ws") == {"graded": 2}

@@ -1,0 +1,124 @@
+"""Whatever a model does wrong ends in a graded run after a retry, or in an errored one."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+import skill_eval_nb as sen
+from skill_eval_nb.grading import sandbox
+from skill_eval_nb.models import Connection, StandIn, serve
+from skill_eval_nb.models.standin import Fault
+from skill_eval_nb.running.driving.course import Course
+from skill_eval_nb.running.executors import Limits
+from tests.running.made_jobs import job_plan
+
+pytestmark = pytest.mark.skipif(
+    sandbox.available() is not None, reason=f"no sandbox here: {sandbox.available()}"
+)
+
+DEADLINE = 2.0
+"""Seconds that an answer may take here."""
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    """A judge, and an executor, that wait for two seconds."""
+    original = Course.__init__
+
+    def init(self, *given, **more):
+        original(self, *given, **more)
+        if self.judge is not None:
+            self.judge = dataclasses.replace(self.judge, deadline=DEADLINE)
+
+    monkeypatch.setattr(Course, "__init__", init)
+
+
+def carried_out(folder: Path, stand_in: StandIn, **options):
+    """A job with real executors over a real connection, and the rows of its runs."""
+    given = {
+        "executor": "messages-api",
+        "executor_model": "stand-in",
+        "evals_only": ["No log"],
+        "concurrency": 4,
+        "limits": Limits(seconds=3 * DEADLINE),
+        **options,
+    }
+    with serve(stand_in) as address:
+        made = job_plan(folder, connection=Connection(base_url=address), **given)
+        begin = time.monotonic()
+        progress = made.start().wait(120)
+        seconds = time.monotonic() - begin
+    return progress, sen.load(folder / "ws").polars("runs"), seconds
+
+
+ONCE = [
+    Fault("rate_limited_429", first=1, retry_after=0.1),
+    Fault("server_error_500", first=1),
+    Fault("overloaded_529", first=1),
+    Fault("cut", first=1),
+    Fault("stream_error", first=1),
+    Fault("invalid_json", role="judge", first=1),
+    Fault("out_of_range", role="judge", first=1),
+    Fault("no_evidence", role="judge", first=1),
+    Fault("huge_output", role="executor", first=1, size=2_000_000),
+]
+
+
+@pytest.mark.parametrize("fault", ONCE, ids=lambda one: one.kind)
+def test_what_goes_wrong_once_is_graded_after_a_retry(tmp_path, fault):
+    progress, runs, _ = carried_out(tmp_path, StandIn(faults=(fault,)), limits=Limits(seconds=60.0))
+    assert (progress.status, progress.errored) == ("done", 0), progress.problems
+    assert runs["status"].to_list() == ["graded", "graded"]
+
+
+ALWAYS = [
+    *(Fault(kind, role="executor") for kind in ("bad_request_400", "unauthorized_401")),
+    Fault("rate_limited_429", role="executor", retry_after=0.1),
+    *(Fault(kind, role="executor") for kind in ("server_error_500", "overloaded_529")),
+    *(Fault(kind, role="executor") for kind in ("silence", "cut", "refusal", "max_tokens")),
+    Fault("huge_answer", role="executor", size=300_000),
+    *(Fault(kind, role="judge") for kind in ("bad_request_400", "server_error_500", "silence")),
+    *(Fault(kind, role="judge") for kind in ("overloaded_529", "cut", "refusal", "max_tokens")),
+    *(Fault(kind, role="judge") for kind in ("invalid_json", "no_evidence")),
+    Fault("rate_limited_429", role="judge", retry_after=3600.0),
+]
+
+
+@pytest.mark.parametrize("fault", ALWAYS, ids=lambda one: f"{one.role}-{one.kind}")
+def test_what_goes_wrong_each_time_is_an_errored_run_with_the_reason(tmp_path, fault, hasty):
+    progress, runs, seconds = carried_out(tmp_path, StandIn(faults=(fault,)))
+    assert (progress.status, progress.finished, progress.errored) == ("done", 0, 2)
+    assert runs["status"].to_list() == ["errored", "errored"]
+    assert runs["pass_rate"].null_count() == runs["rubric_weighted_mean"].null_count() == 2
+    assert seconds < 30 + 3 * DEADLINE
+    for path in (tmp_path / "ws").glob("iteration-1/*/*/run-1/timing.json"):
+        timing = json.loads(path.read_bytes())
+        assert timing["status"] == "errored"
+        assert timing["reason"].startswith("judge: ") is (fault.role == "judge")
+        assert len(timing["reason"]) > 20
+        assert not path.with_name("grading.json").exists()
+    assert len(progress.problems) == 2
+
+
+@pytest.mark.parametrize("kind", ["missing_dimensions", "out_of_range"])
+def test_half_a_rubric_or_a_score_of_nine_is_no_score(tmp_path, hasty, kind):
+    stand_in = StandIn(faults=(Fault(kind, role="judge"),))
+    progress, runs, _ = carried_out(tmp_path, stand_in, evals_only=["Short log"])
+    assert (progress.status, progress.errored) == ("done", 2), progress.problems
+    assert all("judge: the judge gave no usable answer" in one for one in progress.problems)
+    assert runs["rubric_weighted_mean"].null_count() == runs.height
+
+
+def test_a_storm_of_529_at_concurrency_32_passes(tmp_path):
+    storm = StandIn(faults=(Fault("overloaded_529", share=0.5),))
+    progress, runs, _ = carried_out(
+        tmp_path, storm, evals_only=None, runs=6, concurrency=32, limits=Limits(seconds=90.0)
+    )
+    assert (progress.status, progress.finished + progress.errored) == ("done", 36)
+    assert progress.errored == 0, progress.problems
+    assert set(runs["status"]) <= {"graded", "gated"}

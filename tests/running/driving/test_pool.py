@@ -1,0 +1,190 @@
+"""Steps in pools: threads, processes and a Dask cluster make the same files."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import multiprocessing
+import os
+import signal
+import time
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import skill_eval_nb as sen
+from skill_eval_nb.running.driving.journal import read
+from skill_eval_nb.running.driving.pool import local_dask, work
+from skill_eval_nb.running.driving.sending import JobFailed
+from skill_eval_nb.running.executors import Limits
+from skill_eval_nb.running.money.budget import Purse
+from skill_eval_nb.running.money.spending import BegunBefore
+from tests.running.made_jobs import ONE_CENT, PRICES, Writer, job_plan, until
+
+OPTIONS = {"judgings": 2, "concurrency": 4, "budget_usd": 5.0, "limits": Limits(usd=0.1)}
+
+
+@contextmanager
+def none():
+    yield None
+
+
+def spawned():
+    return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
+
+
+def dask():
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    return local_dask(workers=2, threads=2)
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """What a job without a pool makes."""
+    folder = tmp_path_factory.mktemp("alone")
+    progress = job_plan(folder, Writer(calls=2), **OPTIONS).start().wait(60)
+    assert progress.status == "done"
+    return made_in(folder), progress
+
+
+def made_in(folder: Path) -> dict[str, object]:
+    """The files of a workspace, with those in full that no clock is in."""
+    found = {}
+    for path in sorted((folder / "ws").rglob("*")):
+        if path.is_file():
+            name = path.relative_to(folder).as_posix()
+            plain = path.name in ("structural.json", "metrics.json", "notes.md", "log.txt")
+            found[name] = path.read_bytes() if plain else None
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pool", [none, lambda: ThreadPoolExecutor(4), spawned, dask])
+def test_every_pool_makes_the_same_files_at_the_same_cost(tmp_path, alone, pool):
+    files, whole = alone
+    with pool() as given:
+        progress = job_plan(tmp_path, Writer(calls=2), **OPTIONS).start(pool=given).wait(120)
+    assert (progress.status, progress.finished) == ("done", 6), progress
+    assert made_in(tmp_path) == files
+    assert progress.spent_usd == pytest.approx(whole.spent_usd)
+    assert progress.tokens == whole.tokens
+    runs = sen.load(tmp_path / "ws").polars("runs")
+    assert set(runs["status"]) == {"graded"}
+
+
+def test_an_error_in_a_worker_is_an_errored_run_with_its_trace(tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        made = job_plan(tmp_path, Writer(raises="there"), evals_only=["No log"])
+        progress = made.start(pool=pool).wait(60)
+    assert progress.errored == 2
+    events = read(tmp_path / "ws" / "iteration-1").events
+    assert all("made_jobs" in one["traceback"] for one in events if one["event"] == "errored")
+
+
+def killed_once(mark: Path) -> None:
+    if not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclasses.dataclass(frozen=True)
+class Deadly(Writer):
+    """Kills its worker, the first time that it is at a run."""
+
+    async def execute(self, task, meter):
+        ticket = meter.reserve(task.model, ONE_CENT)
+        killed_once(Path(task.folder.parents[3], f"killed-{task.key}"))
+        meter.release(ticket)
+        return await super().execute(task, meter)
+
+
+def test_a_process_pool_that_breaks_ends_the_job_and_the_next_start_goes_on(tmp_path):
+    options = {"judgings": 0, "evals_only": ["No log"], "budget_usd": 1.0, "concurrency": 1}
+    options |= {"limits": Limits(usd=0.1)}
+    with spawned() as pool:
+        job = job_plan(tmp_path, Deadly(), **options).start(pool=pool)
+        with pytest.raises(JobFailed, match="with a new pool"):
+            job.wait(60)
+    told = read(tmp_path / "ws" / "iteration-1")
+    assert [one["event"] for one in told.events][-2:] == ["lost", "ended"]
+    assert told.spent_usd == pytest.approx(0.01)  # what it had reserved, not all of its limit
+    with spawned() as pool:
+        again = job_plan(tmp_path, Deadly(), **options).start(pool=pool)
+        with pytest.raises(JobFailed):  # the other run kills its worker too
+            again.wait(60)
+    with spawned() as pool:
+        last = job_plan(tmp_path, Deadly(), **options).start(pool=pool).wait(60)
+    assert (last.status, last.finished) == ("done", 2)
+
+
+class Losing(ThreadPoolExecutor):
+    """Loses steps: some before they begin, some after."""
+
+    def __init__(self, after: bool, times: int) -> None:
+        super().__init__(2)
+        self.after, self.times = after, times
+
+    def submit(self, fn, /, *given, **more):
+        if self.times <= 0:
+            return super().submit(fn, *given, **more)
+        self.times -= 1
+        lost: Future[object] = Future()
+        if self.after:
+            super().submit(fn, *given, **more).result()
+        lost.set_exception(RuntimeError("the worker went away"))
+        return lost
+
+
+@pytest.mark.parametrize(("after", "times"), [(False, 1), (True, 1), (False, 2)])
+def test_a_lost_step_is_sent_once_more_if_it_has_written_nothing(tmp_path, after, times):
+    options = {"judgings": 0, "evals_only": ["No log"], "budget_usd": 1.0, "concurrency": 1}
+    options |= {"limits": Limits(usd=0.1)}
+    with Losing(after, times) as pool:
+        progress = job_plan(tmp_path, Writer(calls=1), **options).start(pool=pool).wait(60)
+    assert progress.status == "done"
+    assert (progress.finished, progress.errored) == ((1, 1) if times == 2 else (2, 0))
+    events = [one["event"] for one in read(tmp_path / "ws" / "iteration-1").events]
+    assert events.count("lost") == times
+    assert events.count("launched") == 2 + (0 if after else 1)
+    if not after:
+        assert progress.spent_usd >= 0.1 * times - 1e-9  # nothing was noted: all that was allotted
+    if times == 2:
+        assert "the worker went away" in progress.problems[0]
+
+
+def test_a_step_is_not_begun_a_second_time(tmp_path):
+    """Dask begins the steps of a worker that it lost anew, by itself."""
+    order, notes = object(), str(tmp_path / "notes")
+    Path(notes).write_text("0.0\n")
+    with pytest.raises(BegunBefore):
+        work(order, Purse(1.0, PRICES), notes, str(tmp_path / "halt"))
+
+
+def test_workers_stop_at_their_next_call(tmp_path):
+    made = job_plan(tmp_path, Writer(calls=200, seconds=0.05), judgings=0, concurrency=2)
+    with ThreadPoolExecutor(2) as pool:
+        job = made.start(pool=pool)
+        until(lambda: len(job.progress.in_flight) == 2)
+        begin = time.monotonic()
+        job.stop()
+        progress = job.wait(60)
+    assert time.monotonic() - begin < 20
+    assert (progress.status, progress.finished) == ("stopped", 0)
+    events = [one["event"] for one in read(tmp_path / "ws" / "iteration-1").events]
+    assert events.count("cancelled") == 2
+    assert not (tmp_path / "ws" / "iteration-1" / ".staging").exists()
+
+
+def test_what_cannot_be_sent_is_told(tmp_path):
+    class Local(Writer):
+        pass
+
+    made = job_plan(tmp_path, Local(), evals_only=["No log"], judgings=0)
+    with spawned() as pool:
+        progress = made.start(pool=pool).wait(60)
+    assert progress.errored == 2
+    assert "Can't pickle" in progress.problems[0]
+    timings = (tmp_path / "ws").glob("iteration-1/*/*/*/timing.json")
+    assert all(json.loads(one.read_bytes())["status"] == "errored" for one in timings)

@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from skill_eval_nb.running.executors import Skill
+from skill_eval_nb.running.given.skill import read_skill, stage
+from skill_eval_nb.running.refused import Refused
+from tests.running.made_plans import SKILL, make_skill
+
+
+@pytest.fixture
+def skill(tmp_path: Path) -> Path:
+    return make_skill(tmp_path / "skill")
+
+
+def test_a_skill_is_read_and_its_evals_are_told_apart(skill):
+    source = read_skill(skill, skill / "evals" / "evals.json")
+    assert (source.name, source.description) == ("notes", "Writes notes.")
+    assert source.files == ("SKILL.md", "scripts/help.py")
+    assert source.left_out == (
+        "__pycache__/",
+        "evals/",
+        "notes-workspace/",
+        "trigger-eval-set.json",
+    )
+    assert source.chars == len(SKILL)
+
+
+def test_the_skill_may_be_named_by_its_file(skill):
+    assert read_skill(skill / "SKILL.md").folder == skill.resolve()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "evals.json",
+        "deep/down/Evals.JSON",
+        "evals/rubric.md",
+        "data/trigger_evals.json",
+        "my-eval-triggers.json",
+        "eval_queries.json",
+        "old-workspace/iteration-1/eval-1/with_skill/run-1/grading.json",
+        "iteration-2/notes.md",
+        "grading_with_skill.json",
+        "benchmark.md",
+        "feedback.json",
+        "eval_metadata.json",
+        ".git/objects/aa",
+        "sub/.git/HEAD",
+        "__pycache__/x.pyc",
+    ],
+)
+def test_what_tells_about_evals_is_in_no_copy(tmp_path, name):
+    skill = tmp_path / "skill"
+    for path in (skill / "SKILL.md", skill / name):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(SKILL)
+    copy = stage(skill, None, tmp_path / "copy").folder
+    assert [one.name for one in copy.rglob("*")] == ["SKILL.md"]
+    assert read_skill(skill).left_out
+
+
+@pytest.mark.parametrize(
+    "name", ["data/evaluation.md", "assets/feedback.md", "history.json", "a.json"]
+)
+def test_what_only_sounds_like_evals_stays(tmp_path, name):
+    skill = make_skill(tmp_path / "skill")
+    (skill / name).parent.mkdir(exist_ok=True)
+    (skill / name).write_text("x")
+    assert (stage(skill, None, tmp_path / "copy").folder / name).read_text() == "x"
+
+
+def test_the_folder_of_the_evals_that_are_given_is_left_out_wherever_it_lies(tmp_path):
+    skill = make_skill(tmp_path / "skill")
+    (skill / "quality" / "files").mkdir(parents=True)
+    (skill / "quality" / "mine.json").write_text("{}")
+    (skill / "quality" / "files" / "in.txt").write_text("in")
+    source = read_skill(skill, skill / "quality" / "mine.json")
+    assert "quality/" in source.left_out
+    (skill / "mine.json").write_text("{}")
+    source = read_skill(skill, skill / "mine.json")
+    assert "mine.json" in source.left_out
+    assert "quality/files/in.txt" in source.files
+
+
+def test_a_workspace_inside_the_skill_is_left_out(tmp_path):
+    skill = make_skill(tmp_path / "skill")
+    (skill / "results").mkdir()
+    (skill / "results" / "x.md").write_text("x")
+    assert "results/" in read_skill(skill, apart=[skill / "results"]).left_out
+
+
+def test_a_copy_is_whole_and_keeps_what_may_be_executed(tmp_path, skill):
+    (skill / "scripts" / "help.py").chmod(0o755)
+    made = stage(skill, skill / "evals" / "evals.json", tmp_path / "snap" / "with_skill")
+    assert made == Skill("notes", "Writes notes.", tmp_path / "snap" / "with_skill")
+    assert os.access(made.folder / "scripts" / "help.py", os.X_OK)
+    assert (made.folder / "SKILL.md").read_text() == SKILL
+    assert [one.name for one in (tmp_path / "snap").iterdir()] == ["with_skill"]
+
+
+def test_a_copy_that_is_there_is_used_where_it_is_the_same(tmp_path, skill):
+    first = stage(skill, None, tmp_path / "copy")
+    assert stage(skill, None, tmp_path / "copy") == first
+    (skill / "SKILL.md").write_text(SKILL + "More.\n")
+    with pytest.raises(Refused, match="no copy of the skill"):
+        stage(skill, None, tmp_path / "copy")
+
+
+def test_a_skill_that_changed_since_it_was_planned_is_refused(tmp_path, skill):
+    planned = read_skill(skill).digest
+    (skill / "scripts" / "help.py").write_text("print('other')\n")
+    with pytest.raises(Refused, match="changed since the plan"):
+        stage(skill, None, tmp_path / "copy", expected=planned)
+    assert not (tmp_path / "copy").exists()
+
+
+def test_the_digest_sees_names_contents_and_modes_and_nothing_of_the_evals(tmp_path, skill):
+    first = read_skill(skill).digest
+    (skill / "evals" / "evals.json").write_text('{"evals": []}')
+    assert read_skill(skill).digest == first
+    seen = {first}
+    (skill / "scripts" / "help.py").chmod(0o755)
+    seen.add(read_skill(skill).digest)
+    (skill / "scripts" / "help.py").rename(skill / "scripts" / "other.py")
+    seen.add(read_skill(skill).digest)
+    (skill / "scripts" / "other.py").write_text("")
+    seen.add(read_skill(skill).digest)
+    assert len(seen) == 4
+
+
+def test_links_inside_stay_links_and_those_to_evals_are_left_out(tmp_path, skill):
+    (skill / "scripts" / "same.py").symlink_to("help.py")
+    (skill / "tools").symlink_to((skill / "scripts").resolve())  # absolute, but inside
+    (skill / "scripts" / "cases").symlink_to("../evals/files")
+    (skill / "scripts" / "c.json").symlink_to("../evals/evals.json")
+    source = read_skill(skill)
+    assert {"scripts/cases", "scripts/c.json"} <= set(source.left_out)
+    copy = stage(skill, None, tmp_path / "copy").folder
+    skill.rename(tmp_path / "gone")
+    assert (copy / "tools" / "same.py").read_text() == "print('help')\n"
+    assert (copy / "tools").resolve() == (copy / "scripts").resolve()
+    assert not (copy / "scripts" / "cases").is_symlink()
+
+
+def test_links_that_leave_lead_nowhere_or_in_circles_are_all_told(tmp_path, skill):
+    (tmp_path / "secret").write_text("secret")
+    (skill / "a").symlink_to(tmp_path / "secret")
+    (skill / "b").symlink_to("nothing-there")
+    (skill / "c").symlink_to("c")
+    (skill / "scripts" / "d").symlink_to("..")
+    (skill / "scripts" / "e").symlink_to(".")
+    with pytest.raises(Refused) as caught:
+        read_skill(skill)
+    assert len(caught.value.faults) == 5
+    assert sum("leaves the skill's folder" in one for one in caught.value.faults) == 2
+    assert sum("nothing is" in one for one in caught.value.faults) == 2
+    assert sum("it lies in" in one for one in caught.value.faults) == 1
+
+
+def test_a_pipe_is_left_out(skill):
+    os.mkfifo(skill / "pipe")
+    assert "pipe" in read_skill(skill).left_out
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("# Notes\n", "begins with '# Notes'"),
+        ("", "begins with nothing"),
+        ("---\nname: x\n", "not closed"),
+        ("---\nname: x\ndescription: a: b\n---\n", "not YAML in line 3.*between quotes"),
+        ("---\n- x\n---\n", "is a list"),
+        ("---\n---\n", "is empty"),
+        ("---\nname: x\n---\n", "`description` is missing"),
+        ("---\nname: 7\ndescription: d\n---\n", "`name` is 7, not a text"),
+        ("---\nname: ../x\ndescription: d\n---\n", "names a folder"),
+        ("---\nname: .\ndescription: d\n---\n", "names a folder"),
+        ("---\nname: x\ndescription: ''\n---\n", "`description` is ''"),
+    ],
+)
+def test_broken_front_matter_is_told_with_what_was_found(tmp_path, content, told):
+    (tmp_path / "SKILL.md").write_text(content)
+    with pytest.raises(ValueError, match=told):
+        read_skill(tmp_path)
+
+
+def test_all_faults_of_a_skill_at_once(tmp_path):
+    (tmp_path / "SKILL.md").write_text("---\ntitle: x\n---\n")
+    (tmp_path / "out").symlink_to("/etc/hostname")
+    with pytest.raises(Refused) as caught:
+        read_skill(tmp_path)
+    assert len(caught.value.faults) == 3
+
+
+def test_front_matter_with_windows_ends_and_a_byte_order_mark(tmp_path):
+    content = "\ufeff---\r\nname: x\r\ndescription: >-\r\n  long\r\n  text\r\n---\r\nBody\r\n"
+    (tmp_path / "SKILL.md").write_bytes(content.encode())
+    assert read_skill(tmp_path).description == "long text"
+
+
+def test_no_skill_file_says_what_is_there(tmp_path):
+    (tmp_path / "skill.md").write_text(SKILL)
+    with pytest.raises(Refused, match=r"no SKILL.md: rename skill.md"):
+        read_skill(tmp_path)
+    with pytest.raises(Refused, match="does not exist"):
+        read_skill(tmp_path / "none")
+    (tmp_path / "SKILL.md").write_bytes(b"---\nname: \xff\n---\n")
+    with pytest.raises(Refused, match="UTF-8"):
+        read_skill(tmp_path)

@@ -1,0 +1,334 @@
+from __future__ import annotations
+
+import contextlib
+import heapq
+import pickle
+import random
+import threading
+from fractions import Fraction
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
+
+from skill_eval_nb.models import BudgetSpent, Prices, Usage, load_prices
+from skill_eval_nb.models.rates import Rates
+from skill_eval_nb.running.money.budget import Allotment, Budget, Purse, Ticket
+
+TENTH = Fraction(1, 10**6)
+"""Amounts are counted in billionths, each rounded up: a thousand calls may lie this far off."""
+
+
+def prices(**models: float) -> Prices:
+    """Models at a price per million tokens, the same for every kind of token."""
+    return Prices(
+        "2026", {name: Rates(one, one, one, one, one, 0.5) for name, one in models.items()}
+    )
+
+
+ONE = prices(m=1.0)
+"""A dollar a million tokens."""
+
+
+def million(count: float) -> Usage:
+    return Usage(input_tokens=round(count * 1e6), calls=1)
+
+
+class Simulated(RuleBasedStateMachine):
+    """Anything that steps may do, against a plain account of it in exact fractions."""
+
+    allotments = Bundle("allotments")
+    tickets = Bundle("tickets")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.budget = Budget(10.0, ONE, spent=1.0)
+        self.billed = Fraction(1)
+        self.in_flight: dict[int, Fraction] = {}
+        self.open: set[Allotment] = set()
+
+    @rule(target=allotments, usd=st.floats(0.001, 6))
+    def allot(self, usd: float) -> Allotment | None:
+        made = self.budget.allot(usd)
+        if made is not None:
+            self.open.add(made)
+        return made
+
+    @rule(target=tickets, allotment=allotments, tokens=st.integers(0, 4_000_000))
+    def reserve(self, allotment: Allotment | None, tokens: int):
+        if allotment is None:
+            return None
+        try:
+            ticket = allotment.reserve("m", Usage(input_tokens=tokens, calls=1))
+        except BudgetSpent:
+            return None
+        self.in_flight[id(ticket)] = Fraction(tokens, 10**6)
+        return allotment, ticket, tokens
+
+    @rule(made=consumes(tickets), share=st.floats(0, 1), answered=st.booleans())
+    def settle(self, made, share: float, answered: bool) -> None:
+        if made is None or made[0] not in self.open:
+            return
+        allotment, ticket, tokens = made
+        used = int(tokens * share) if answered else tokens
+        allotment.settle(ticket, Usage(input_tokens=used, calls=1) if answered else None)
+        self.billed += Fraction(used, 10**6)
+        del self.in_flight[id(ticket)]
+
+    @rule(made=consumes(tickets))
+    def release(self, made) -> None:
+        if made is not None and made[0] in self.open:
+            made[0].release(made[1])
+            del self.in_flight[id(made[1])]
+
+    @rule(allotment=allotments)
+    def close(self, allotment: Allotment | None) -> None:
+        if allotment is None or allotment not in self.open:
+            return
+        self.open.discard(allotment)
+        for ticket in list(allotment._open.values()):
+            self.billed += self.in_flight.pop(id(ticket))
+        allotment.close()
+
+    @invariant()
+    def holds(self) -> None:
+        budget = self.budget
+        assert budget._spent + sum(one.held for one in budget._open) <= 10 * 10**9
+        assert self.billed + sum(self.in_flight.values()) <= 10 + TENTH
+        assert abs(Fraction(budget._spent, 10**9) - self.billed) <= TENTH
+        if not self.open:
+            assert budget.reserved_usd == 0
+
+
+TestSimulated = Simulated.TestCase
+TestSimulated.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+
+
+class Job:
+    """A job at concurrency 16: random prices, sizes and order of events, on a virtual clock.
+
+    It keeps an account of its own: what was billed, and what open calls may be at worst.
+    """
+
+    def __init__(self, seed: int, kind: type[Budget] = Budget) -> None:
+        self.chance = chance = random.Random(seed)
+        self.prices = prices(a=chance.uniform(0.1, 30), b=chance.uniform(0.1, 30))
+        self.ceiling = chance.choice([0.01, 0.1, 1.0, 10.0]) * chance.uniform(0.5, 2)
+        self.budget = kind(self.ceiling, self.prices)
+        caps = range(chance.randrange(20, 80))
+        self.waiting = [chance.uniform(0.001, 0.3) * self.ceiling for _ in caps]
+        self.events: list[tuple[float, int, Allotment, Ticket | None, int]] = []
+        self.open: dict[Ticket, float] = {}
+        self.now = self.billed = self.highest = 0.0
+        self.running = self.done = self.number = 0
+
+    def run(self) -> Job:
+        self.launch()
+        while self.events:
+            self.now, _, allotment, ticket, size = heapq.heappop(self.events)
+            if ticket is not None:
+                self.answer(allotment, ticket, size)
+            self.call(allotment)
+            self.launch()
+            self.highest = max(self.highest, self.billed + sum(self.open.values()))
+        assert self.budget.reserved_usd == 0
+        assert self.budget.spent_usd == pytest.approx(self.billed, abs=1e-5)
+        return self
+
+    def launch(self) -> None:
+        """Begin steps while there is money and room; what does not fit waits."""
+        while self.waiting and self.running < 16:
+            allotment = self.budget.allot(self.waiting[-1])
+            if allotment is None:
+                return
+            self.waiting.pop()
+            self.running += 1
+            self.later(allotment, None, 0)
+
+    def call(self, allotment: Allotment) -> None:
+        """The next call of a step, or its end: by chance, or where its money does."""
+        model, size = self.chance.choice("ab"), self.chance.randrange(1, 60_000)
+        ticket = None
+        if self.chance.random() > 0.2:
+            with contextlib.suppress(BudgetSpent):
+                ticket = allotment.reserve(model, Usage(output_tokens=size))
+        if ticket is None:
+            allotment.close()
+            self.running -= 1
+            self.done += 1
+            return
+        self.open[ticket] = self.prices.cost(Usage(output_tokens=size), model) or 0
+        self.later(allotment, ticket, size)
+
+    def answer(self, allotment: Allotment, ticket: Ticket, size: int) -> None:
+        """A call ends: refused, without an answer, or with less than its worst."""
+        del self.open[ticket]
+        outcome = self.chance.random()
+        if outcome < 0.1:
+            allotment.release(ticket)
+            return
+        used = Usage(output_tokens=size if outcome < 0.2 else self.chance.randrange(size + 1))
+        allotment.settle(ticket, None if outcome < 0.2 else used)
+        self.billed += self.prices.cost(used, ticket.model) or 0
+
+    def later(self, allotment: Allotment, ticket: Ticket | None, size: int) -> None:
+        self.number += 1
+        at = self.now + self.chance.random()
+        heapq.heappush(self.events, (at, self.number, allotment, ticket, size))
+
+
+def test_the_ceiling_holds_in_a_thousand_simulated_jobs():
+    jobs = [Job(seed).run() for seed in range(1000)]
+    assert all(job.highest <= job.ceiling + 1e-9 for job in jobs)
+    assert sum(job.done for job in jobs) > 20_000
+    assert sum(job.highest > 0.9 * job.ceiling for job in jobs) > 50  # the ceiling was near
+    assert sum(bool(job.waiting) for job in jobs) > 100  # and kept some from being launched
+
+
+def test_a_budget_that_forgets_what_is_in_flight_would_be_found_out():
+    class Forgetful(Budget):
+        def _committed(self) -> int:
+            return self._spent
+
+    jobs = [Job(seed, Forgetful).run() for seed in range(100)]
+    assert any(job.highest > job.ceiling for job in jobs)
+
+
+def test_threads_do_not_hand_out_the_same_dollar_twice():
+    budget = Budget(1.0, ONE)
+    got: list[Allotment] = []
+    gate = threading.Barrier(16)
+
+    def take() -> None:
+        gate.wait()
+        for _ in range(20):
+            one = budget.allot(0.01)
+            if one is not None:
+                one.settle(one.reserve("m", million(0.01)), million(0.005))
+                got.append(one)
+
+    threads = [threading.Thread(target=take) for _ in range(16)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(60)
+    assert len(got) == 100
+    assert budget.spent_usd == pytest.approx(0.5)
+    assert budget.allot(0.01) is None
+    got[0].close()
+    assert budget.left_usd == pytest.approx(0.005)
+
+
+def test_what_does_not_fit_with_all_in_flight_is_not_handed_out():
+    budget = Budget(1.0, ONE)
+    first = budget.allot(0.7)
+    assert first is not None
+    assert budget.allot(0.4) is None
+    first.settle(first.reserve("m", million(0.7)), million(0.1))
+    assert budget.allot(0.4) is None  # the first may still spend its 0.7
+    first.close()
+    assert budget.allot(0.4) is not None
+    assert (budget.spent_usd, budget.reserved_usd) == (pytest.approx(0.1), pytest.approx(0.4))
+
+
+def test_what_earlier_starts_spent_counts():
+    assert Budget(1.0, ONE, spent=0.95).allot(0.1) is None
+    assert Budget(1.0, ONE, spent=2.0).left_usd == 0
+
+
+def test_a_budget_of_exactly_the_parts_is_enough():
+    budget = Budget(0.3, ONE)
+    assert [budget.allot(0.1) is not None for _ in range(4)] == [True, True, True, False]
+
+
+def test_a_call_whose_worst_does_not_fit_is_not_made():
+    purse = Purse(1.0, ONE)
+    purse.reserve("m", million(0.6))
+    with pytest.raises(BudgetSpent, match=r"could cost \$0.60, and of the \$1.00 .* \$0.40"):
+        purse.reserve("m", million(0.6))
+
+
+def test_a_call_that_got_no_answer_counts_at_its_worst_and_a_refused_one_not():
+    purse = Purse(1.0, ONE)
+    purse.settle(purse.reserve("m", million(0.25)), None)
+    purse.release(purse.reserve("m", million(0.5)))
+    assert purse.spent_usd == pytest.approx(0.25)
+    assert purse.usage == Usage()
+
+
+def test_a_ticket_is_settled_once():
+    purse = Purse(1.0, ONE)
+    ticket = purse.reserve("m", million(0.1))
+    purse.settle(ticket, million(0.1))
+    with pytest.raises(KeyError, match="settled or released"):
+        purse.settle(ticket, million(0.1))
+    with pytest.raises(KeyError, match="settled or released"):
+        purse.release(ticket)
+
+
+def test_open_calls_of_a_closed_allotment_count_at_their_worst():
+    budget = Budget(1.0, ONE)
+    with budget.allot(0.5) as one:
+        one.reserve("m", million(0.3))
+    assert budget.spent_usd == pytest.approx(0.3)
+    one.close()
+    assert budget.spent_usd == pytest.approx(0.3)
+    with pytest.raises(BudgetSpent, match="has ended"):
+        one.reserve("m", million(0.1))
+
+
+def test_batches_are_reserved_and_settled_at_their_price():
+    purse = Purse(1.0, ONE)
+    ticket = purse.reserve("m", million(1.6), batch=True)
+    assert purse.worst_usd == pytest.approx(0.8)
+    purse.settle(ticket, million(1.0))
+    assert purse.spent_usd == pytest.approx(0.5)
+
+
+def test_without_a_price_no_cap_can_be_kept_and_without_a_cap_calls_are_counted():
+    with pytest.raises(BudgetSpent, match="no price is known for `x`"):
+        Purse(1.0, ONE).reserve("x", million(0.1))
+    purse = Purse(None, ONE)
+    purse.settle(purse.reserve("x", million(1)), million(1))
+    assert (purse.cost_usd, purse.spent_usd, purse.usage.total) == (None, 0.0, 1_000_000)
+
+
+def test_a_stand_in_costs_nothing():
+    purse = Purse(0.01, load_prices())
+    purse.settle(purse.reserve("stand-in", million(5)), million(5))
+    assert purse.cost_usd == 0.0
+
+
+def test_a_purse_goes_to_another_process_and_its_spending_is_counted_once():
+    budget = Budget(1.0, ONE)
+    allotment = budget.allot(0.5)
+    purse = pickle.loads(pickle.dumps(allotment.purse()))
+    purse.settle(purse.reserve("m", million(0.4)), million(0.2))
+    with pytest.raises(BudgetSpent):
+        purse.reserve("m", million(0.4))
+    assert budget.reserved_usd == pytest.approx(0.5)  # at its worst while nobody tells
+    allotment.count(purse.spent_usd)
+    allotment.close()
+    assert (budget.spent_usd, budget.reserved_usd) == (pytest.approx(0.2), 0)
+    with pytest.raises(TypeError, match="purse"):
+        pickle.dumps(allotment)
+
+
+def test_a_bill_above_the_worst_is_counted_as_it_is_and_nothing_more_is_handed_out():
+    budget = Budget(1.0, ONE)
+    one = budget.allot(0.5)
+    one.settle(one.reserve("m", million(0.5)), million(1.2))
+    one.close()
+    assert budget.spent_usd == pytest.approx(1.2)
+    assert budget.left_usd == 0
+    assert budget.allot(0.001) is None
+
+
+def test_without_a_ceiling_everything_fits_and_with_one_each_step_needs_a_cap():
+    budget = Budget(None, ONE)
+    one = budget.allot(None)
+    one.settle(one.reserve("m", million(9)), million(9))
+    assert (budget.spent_usd, budget.left_usd, budget.ceiling_usd) == (9.0, None, None)
+    with pytest.raises(ValueError, match="cap in dollars"):
+        Budget(1.0, ONE).allot(None)

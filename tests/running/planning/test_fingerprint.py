@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+import pytest
+
+from skill_eval_nb.models import StandIn
+from skill_eval_nb.running.driving.journal import NAME, Journal
+from skill_eval_nb.running.planning.fingerprint import (
+    Fingerprint,
+    choose_iteration,
+    plain,
+    planned,
+)
+from skill_eval_nb.running.refused import Refused
+
+JUDGE = {"model": "j", "per_dimension": False}
+
+
+def mark(judge: dict | None = None, **runs: object) -> Fingerprint:
+    return Fingerprint({"skills": {"with_skill": "a"}, "seed": 0, **runs}, {"judge": judge})
+
+
+def begun(workspace: Path, number: int, *marks: Fingerprint) -> Path:
+    folder = workspace / f"iteration-{number}"
+    folder.mkdir(parents=True)
+    lines = [json.dumps(one.event()) for one in marks] + ['{"event": "started"}', '{"event": "pla']
+    (folder / NAME).write_text("\n".join(lines))
+    return folder
+
+
+def test_the_first_iteration_is_one_and_nothing_is_written(tmp_path):
+    assert choose_iteration(tmp_path / "ws", mark()) == (1, "the first")
+    assert not (tmp_path / "ws").exists()
+
+
+def test_the_same_fingerprint_continues_and_another_begins_the_next(tmp_path):
+    begun(tmp_path, 1, mark())
+    begun(tmp_path, 2, mark(seed=1))
+    assert choose_iteration(tmp_path, mark())[0] == 1
+    assert choose_iteration(tmp_path, mark(seed=1))[0] == 2
+    number, why = choose_iteration(tmp_path, mark(seed=3))
+    assert (number, why) == (3, "new: in iteration-2 seed (1, now 3) differed")
+
+
+def test_what_differs_is_named_inside_too(tmp_path):
+    begun(tmp_path, 1, mark())
+    _, why = choose_iteration(tmp_path, mark(skills={"with_skill": "b"}))
+    assert why == "new: in iteration-1 skills (with_skill) differed"
+
+
+def test_a_judge_joins_runs_that_nobody_judged_and_another_judge_does_not(tmp_path):
+    begun(tmp_path, 1, mark())
+    assert choose_iteration(tmp_path, mark(JUDGE))[0] == 1
+    begun(tmp_path, 2, mark(seed=1), mark(JUDGE, seed=1))
+    other = {**JUDGE, "model": "k"}
+    assert choose_iteration(tmp_path, mark(other, seed=1))[0] == 3
+    assert choose_iteration(tmp_path, mark(seed=1))[0] == 2
+
+
+def test_iterations_of_other_tools_are_not_continued(tmp_path):
+    (tmp_path / "iteration-4/eval-0").mkdir(parents=True)
+    (tmp_path / "iteration-master").mkdir()
+    number, why = choose_iteration(tmp_path, mark())
+    assert number == 5
+    assert "no journal" in why
+
+
+def test_an_iteration_that_is_asked_for_is_new_or_the_same(tmp_path):
+    begun(tmp_path, 1, mark())
+    assert choose_iteration(tmp_path, mark(), 1) == (1, "continued")
+    assert choose_iteration(tmp_path, mark(), 7) == (7, "as asked for")
+    with pytest.raises(Refused, match=r"iteration-1 is there, but seed \(0, now 5\) differed"):
+        choose_iteration(tmp_path, mark(seed=5), 1)
+
+
+def test_it_is_what_the_journal_opens_with(tmp_path):
+    journal = Journal(tmp_path / "iteration-1", mark().event())
+    journal.close()
+    Journal(tmp_path / "iteration-1", mark(JUDGE).event()).close()
+    assert planned(tmp_path / "iteration-1") == [mark(), mark(JUDGE)]
+    assert planned(tmp_path / "iteration-2") is None
+
+
+def test_a_value_is_the_same_on_every_machine_and_forgets_what_changes_nothing():
+    class Kind(Enum):
+        A = "a"
+
+    @dataclass
+    class Options:
+        path: Path
+        kinds: frozenset[str]
+        call: object
+        own: object = field(default=None, compare=False)
+
+    given = Options(Path("a/b"), frozenset("cab"), len, object())
+    told = {"is": "Options", "path": "a/b", "kinds": ["a", "b", "c"], "call": "len"}
+    assert plain(given) == told
+    assert json.loads(json.dumps(plain([given, Kind.A, 1.5, None]))) == [told, "a", 1.5, None]
+    assert plain(StandIn()) == plain(StandIn(log="x", latency=2.0))
+    assert plain(StandIn()) != plain(StandIn(effect=0.1))

@@ -1,0 +1,135 @@
+"""Outputs: what is new or changed; links and pipes are told and not kept."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+
+import pytest
+
+from skill_eval_nb.running.given.inputs import find_inputs
+from skill_eval_nb.running.steps.collecting import collect
+from skill_eval_nb.running.steps.folders import (
+    InTheWay,
+    make_ready,
+    put_in_place,
+    refuse_strangers,
+    remove,
+)
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A run's folder with two inputs in its working folder."""
+    skill = tmp_path / "skill"
+    (skill / "files").mkdir(parents=True)
+    (skill / "files" / "a.txt").write_text("a")
+    (skill / "files" / "b.txt").write_text("b")
+    inputs = find_inputs(["files"], [skill])
+    make_ready(tmp_path / "run", tmp_path / "scratch", inputs)
+    return tmp_path / "run", inputs
+
+
+def test_new_and_changed_files_are_outputs_and_the_others_inputs(run):
+    folder, inputs = run
+    work = folder / "outputs"
+    (work / "files" / "b.txt").write_text("changed")
+    (work / "new").mkdir()
+    (work / "new" / "ä.md").write_text("größer")
+    (work / "picture.png").write_bytes(b"\x89PNG\xff\xfe")
+    found = collect(folder, inputs)
+    assert found.files == ("files/b.txt", "new/ä.md", "picture.png")
+    assert found.inputs == ("files/a.txt",)
+    assert found.chars == len("changed") + len("größer")
+    assert found.left_out == ()
+    assert (folder / "inputs" / "files" / "a.txt").read_text() == "a"
+    assert not (work / "files" / "a.txt").exists()
+
+
+def test_a_folder_that_held_only_inputs_is_no_output(run):
+    folder, inputs = run
+    found = collect(folder, inputs)
+    assert found.files == ()
+    assert found.chars is None
+    assert list((folder / "outputs").iterdir()) == []
+
+
+def test_links_pipes_and_sockets_are_told_and_taken_away(run, tmp_path):
+    folder, inputs = run
+    work = folder / "outputs"
+    (tmp_path / "secret").write_text("key")
+    (work / "note.md").write_text("x")
+    (work / "out").symlink_to(tmp_path / "secret")
+    (work / "up").symlink_to("../..")
+    (work / "gone").symlink_to("nothing")
+    (work / "circle").symlink_to("circle")
+    (work / "latest.md").symlink_to("note.md")
+    (work / "input").symlink_to("files/a.txt")
+    os.mkfifo(work / "pipe")
+    with socket.socket(socket.AF_UNIX) as one:
+        with contextlib.chdir(work):  # the name of a socket must be short
+            one.bind("socket")
+        found = collect(folder, inputs)
+    assert found.left_out == (
+        "circle: a link that leads nowhere",
+        "gone: a link that leads nowhere",
+        "input: a link that leads nowhere",
+        "out: a link that leads out of the folder",
+        "pipe: a pipe",
+        "socket: a socket",
+        "up: a link that leads out of the folder",
+    )
+    assert found.files == ("note.md",)
+    assert {path.name for path in work.iterdir()} == {"latest.md", "note.md"}
+
+
+def test_what_an_agent_closed_is_opened(run):
+    folder, inputs = run
+    shut = folder / "outputs" / "shut"
+    (shut / "in").mkdir(parents=True)
+    (shut / "in" / "x.md").write_text("x")
+    (shut / "in" / "x.md").chmod(0)
+    (shut / "in").chmod(0)
+    shut.chmod(0)
+    assert collect(folder, inputs).files == ("shut/in/x.md",)
+    (shut / "in").chmod(0)
+    remove(folder)
+    assert not folder.exists()
+
+
+def test_an_input_that_was_made_a_link_is_not_taken_for_the_input(run):
+    folder, inputs = run
+    path = folder / "outputs" / "files" / "a.txt"
+    path.unlink()
+    path.symlink_to("b.txt")
+    found = collect(folder, inputs)
+    assert found.inputs == ("files/b.txt",)
+    assert found.left_out == ("files/a.txt: a link that leads nowhere",)
+
+
+def test_a_place_that_is_taken_by_something_else_is_refused(tmp_path):
+    place = tmp_path / "run-1"
+    refuse_strangers(place)
+    place.mkdir()
+    refuse_strangers(place)
+    (place / "mine.txt").write_text("x")
+    with pytest.raises(InTheWay, match="it is no finished run"):
+        refuse_strangers(place)
+    (place / "timing.json").write_text("{}")
+    refuse_strangers(place)
+    (tmp_path / "link").symlink_to(place)
+    with pytest.raises(InTheWay, match="no folder"):
+        refuse_strangers(tmp_path / "link")
+
+
+@pytest.mark.parametrize(("before", "kept"), [("errored", "new"), ("done", "old")])
+def test_an_errored_run_is_replaced_and_a_sound_one_is_not(tmp_path, before, kept):
+    place, staging = tmp_path / "a" / "run-1", tmp_path / ".staging" / "k-1"
+    for folder, status, text in ((place, before, "old"), (staging, "done", "new")):
+        folder.mkdir(parents=True)
+        (folder / "timing.json").write_text(f'{{"status": "{status}", "reason": "x"}}')
+        (folder / "text").write_text(text)
+    put_in_place(staging, place)
+    assert (place / "text").read_text() == kept
+    assert list((tmp_path / ".staging").iterdir()) == []

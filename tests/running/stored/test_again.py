@@ -1,0 +1,494 @@
+"""Stored outputs are judged anew, and nothing that was there is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import skill_eval_nb as sen
+from skill_eval_nb.models import Connection, ModelFault, StandIn, Usage, load_prices
+from skill_eval_nb.models.prices import Prices
+from skill_eval_nb.models.standin.misbehaviour import Fault
+from skill_eval_nb.running import judge_again
+from skill_eval_nb.running.stored import batch as stored_batch
+from skill_eval_nb.running.stored.again import JudgedAgain, in_thread
+from skill_eval_nb.running.stored.judging import JudgingProgress
+from skill_eval_nb.workspace import NothingToLoad, check
+
+EVALS: dict[str, Any] = {
+    "skill_name": "canary-adder",
+    "evals": [
+        {
+            "id": 1,
+            "name": "sum",
+            "prompt": "Add up the invoices",
+            "expected_output": "A table",
+            "expectations": ["The total is right", "Every invoice has a line"],
+            "quality_rubric": {
+                "dimensions": [
+                    {"id": "Q1", "name": "clarity", "weight": 2, "description": "Is it clear?"},
+                    {"id": "Q2", "name": "depth", "weight": 1, "description": "Is it deep?"},
+                ]
+            },
+        },
+        {"id": 2, "name": "bare", "prompt": "Say hello"},
+    ],
+}
+GRADING: dict[str, Any] = {
+    "expectations": [
+        {"text": "The total is right", "passed": True, "evidence": "last line", "mine": 1},
+        {"text": "Every invoice has a line", "passed": False, "evidence": "no invoice 7"},
+    ],
+    "summary": {"passed": 1, "failed": 1, "total": 2, "pass_rate": 0.5},
+    "rubric_scores": {
+        "clarity": {"score": 2, "evidence": "muddled"},
+        "depth": {"score": 3, "evidence": "so so"},
+    },
+    "rubric_summary": {"weighted_mean": 2.3333, "max_possible": 5.0, "normalized": 0.4667},
+    "timing": {"executor_duration_seconds": 7.0, "total_tokens": 900},
+    "judge_model": "judge-before",
+    "a field of my own": {"kept": True},
+}
+OFFLINE = Connection(stand_in=StandIn(seed=1))
+
+
+def write(path: Path, value: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, indent=2), "utf-8")
+    return path
+
+
+def run_of(
+    workspace: Path, side: str = "with_skill", number: int = 1, eval_: str = "1-sum"
+) -> Path:
+    run = workspace / "iteration-1" / f"eval-{eval_}" / side / f"run-{number}"
+    (run / "outputs").mkdir(parents=True, exist_ok=True)
+    (run / "outputs" / "table.md").write_text(f"| May | {number} |\nTotal: 12\n")
+    (run / "transcript.md").write_text("I wrote table.md")
+    write(run / "timing.json", {"total_duration_seconds": 7.0})
+    return run
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "adder-workspace"
+    write(folder / "evals.json", EVALS)
+    for side in ("with_skill", "without_skill"):
+        for number in (1, 2):
+            write(run_of(folder, side, number) / "grading.json", GRADING)
+    return folder
+
+
+def load(path: Path) -> Any:
+    return json.loads(path.read_text("utf-8"))
+
+
+def runs(workspace: Path) -> Iterator[Path]:
+    return workspace.glob("iteration-1/eval-1-sum/*/run-*")
+
+
+def test_new_judgings_beside_what_was_there(workspace: Path) -> None:
+    told: list[JudgingProgress] = []
+    done = judge_again(workspace, again=2, connection=OFFLINE, progress=told.append)
+    assert done.status == "done"
+    assert len(done.judged) == 8
+    assert done.usage.calls == 8
+    assert done.cost_usd == 0.0
+    assert [one.done for one in told] == list(range(1, 9))
+    assert told[-1].total == 8
+    for run in runs(workspace):
+        first, second, third = (load(run / "judgings" / f"{n}.json") for n in (1, 2, 3))
+        assert first["rubric_scores"] == GRADING["rubric_scores"]
+        assert first["expectations"] == GRADING["expectations"]  # with its unknown field
+        assert (first["judge_model"], first["judging"]) == ("judge-before", 1)
+        assert second["judge_model"] == third["judge_model"] == "stand-in-judge"
+        grading = load(run / "grading.json")
+        assert grading["a field of my own"] == {"kept": True}
+        scores = [one["rubric_scores"]["clarity"]["score"] for one in (first, second, third)]
+        assert grading["rubric_scores"]["clarity"]["score"] == pytest.approx(
+            sum(scores) / 3, abs=1e-3
+        )
+        assert grading["timing"]["total_tokens"] == 900
+        assert grading["timing"]["grader_duration_seconds"] > 0
+        votes = [one["expectations"][0]["passed"] for one in (first, second, third)]
+        assert grading["expectations"][0]["passed"] == (sum(votes) >= 2)
+        assert len(grading["expectations"]) == 2
+    assert [one for one in check(workspace) if one.severity == "error"] == []
+    ws = sen.load(workspace)
+    assert len(ws.rubric_scores) == 4 * 3 * 2
+    assert set(ws.runs["status"]) == {"graded"}
+    assert not [one for one in ws.problems["code"] if one == "disagree"]
+
+
+def test_once_more_counts_on(workspace: Path) -> None:
+    for _ in range(2):
+        judge_again(workspace, connection=OFFLINE)
+    (run, *_) = runs(workspace)
+    assert sorted(one.name for one in (run / "judgings").iterdir()) == [
+        "1.json",
+        "2.json",
+        "3.json",
+    ]
+    scores = [
+        load(run / f"judgings/{n}.json")["rubric_scores"]["depth"]["score"] for n in (1, 2, 3)
+    ]
+    stated = load(run / "grading.json")["rubric_scores"]["depth"]["score"]
+    assert stated == pytest.approx(sum(scores) / 3, abs=1e-3)
+    assert load(run / "grading.json")["expectations"][0]["notes"].endswith("of 3 judgings pass it")
+
+
+def test_a_part_of_a_workspace(workspace: Path) -> None:
+    done = judge_again(run_of(workspace), connection=OFFLINE)
+    assert [folder.name for folder, _ in done.judged] == ["run-1"]
+    assert not (run_of(workspace, number=2) / "judgings").exists()
+
+
+def test_what_cannot_be_judged_is_said(workspace: Path) -> None:
+    run_of(workspace, eval_="2-bare")
+    run_of(workspace, eval_="9-unknown")
+    gated = run_of(workspace, number=3)
+    write(gated / "structural.json", {"expectations": [], "gate_passed": False})
+    broken = run_of(workspace, number=4)
+    write(broken / "timing.json", {"status": "errored", "reason": "the executor was refused"})
+    empty = run_of(workspace, number=5)
+    (empty / "outputs" / "table.md").unlink()
+    (empty / "outputs").rmdir()
+    damaged = run_of(workspace, number=6)
+    (damaged / "grading.json").write_text("{ not JSON")
+    done = judge_again(workspace, connection=OFFLINE)
+    assert len(done.judged) == 4
+    reasons = {one.folder.parts[-3][5:] + one.folder.name: one.reason for one in done.left_out}
+    assert set(reasons) == {
+        "2-barerun-1",
+        "9-unknownrun-1",
+        "1-sumrun-3",
+        "1-sumrun-4",
+        "1-sumrun-5",
+        "1-sumrun-6",
+    }
+    assert "neither expectations for a judge nor a rubric" in reasons["2-barerun-1"]
+    assert "not defined" in reasons["9-unknownrun-1"]
+    assert "gated" in reasons["1-sumrun-3"]
+    assert "the executor was refused" in reasons["1-sumrun-4"]
+    assert "no outputs" in reasons["1-sumrun-5"]
+    assert "cannot be read" in reasons["1-sumrun-6"]
+    assert not (gated / "grading.json").exists()
+    assert not (gated / "judgings").exists()
+    assert "gated" in repr(done)
+
+
+def test_a_run_without_grading_gets_one_and_is_healed(workspace: Path) -> None:
+    run = run_of(workspace, number=7)
+    write(run / "timing.json", {"status": "errored", "reason": "judge: refused", "mine": 1})
+    judge_again(workspace, connection=OFFLINE)
+    assert len(load(run / "grading.json")["rubric_scores"]) == 2
+    assert sorted(one.name for one in (run / "judgings").iterdir()) == ["1.json"]
+    assert load(run / "timing.json") == {"status": "done", "mine": 1, "reason": None}
+
+
+def test_a_grading_that_is_not_of_its_judgings_stays(workspace: Path) -> None:
+    run = run_of(workspace)
+    write(run / "judgings" / "1.json", {"judging": 1, "rubric_scores": {"clarity": {"score": 5}}})
+    before = (run / "grading.json").read_bytes()
+    done = judge_again(run, connection=OFFLINE)
+    assert (run / "grading.json").read_bytes() == before
+    assert (run / "judgings" / "2.json").exists()
+    assert "not made from the judgings" in done.kept[0].reason
+
+
+def test_a_grading_of_two_sides_stays(workspace: Path) -> None:
+    run = run_of(workspace)
+    write(run / "grading.json", {"with_skill": GRADING, "without_skill": GRADING})
+    before = (run / "grading.json").read_bytes()
+    done = judge_again(workspace, connection=OFFLINE)
+    assert (run / "grading.json").read_bytes() == before
+    mentioned = [*done.kept, *done.left_out]
+    assert any(one.folder.resolve() == run.resolve() for one in mentioned)
+
+
+def test_verdicts_that_stand_in_the_grading_alone_are_the_first_judgings(workspace: Path) -> None:
+    run = run_of(workspace)
+    for number, clarity in ((1, 2), (2, 4)):
+        scores = {"clarity": {"score": clarity}, "depth": {"score": 3}}
+        write(run / f"judgings/{number}.json", {"judging": number, "rubric_scores": scores, "x": 1})
+    judge_again(run, connection=OFFLINE)
+    assert load(run / "judgings/1.json")["expectations"] == GRADING["expectations"]
+    assert load(run / "judgings/1.json")["x"] == 1
+    assert "expectations" not in load(run / "judgings/2.json")
+    (verdict, _) = load(run / "grading.json")["expectations"]
+    assert verdict["notes"].endswith("of 2 judgings pass it")
+
+
+def test_after_a_kill_between_judging_and_grading(workspace: Path) -> None:
+    judge_again(workspace, connection=OFFLINE)
+    run = run_of(workspace)
+    old = (run / "grading.json").read_bytes()
+    judge_again(run, connection=OFFLINE)
+    (run / "grading.json").write_bytes(old)  # as if judging 3 had been written, and no more
+    done = judge_again(run, connection=OFFLINE)
+    assert not done.kept
+    scores = [
+        load(run / f"judgings/{n}.json")["rubric_scores"]["depth"]["score"] for n in range(1, 5)
+    ]
+    stated = load(run / "grading.json")["rubric_scores"]["depth"]["score"]
+    assert stated == pytest.approx(sum(scores) / 4, abs=1e-3)
+
+
+def test_a_judge_that_fails_writes_no_score(workspace: Path) -> None:
+    before = {path: path.read_bytes() for path in workspace.rglob("*.json")}
+    stand_in = StandIn(faults=(Fault("no_evidence", role="judge"),))
+    done = judge_again(workspace, connection=Connection(stand_in=stand_in))
+    assert done.status == "partial"
+    assert not done.judged
+    assert len(done.failed) == 4
+    assert "no usable answer in 3 attempts" in done.failed[0].reason
+    assert done.usage.calls == 12
+    assert {path: path.read_bytes() for path in workspace.rglob("*.json")} == before
+
+
+def test_the_judge_is_blind_and_the_key_opaque(workspace: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    run = run_of(workspace)
+    (run / "outputs" / "metrics.json").write_text('{"canary-metrics": 1}')
+    (run / "outputs" / "grading.json").write_text('{"canary-grading": 1}')
+    (run / "transcript.md").write_text(
+        "By the canary-adder skill, in iteration-1/eval-1-sum/with_skill/run-1"
+    )
+    judge_again(workspace, connection=Connection(stand_in=StandIn(log=str(log))))
+    sent = log.read_text("utf-8").replace(str(log), "")
+    for canary in ("canary", "with_skill", "without_skill", str(workspace)):
+        assert canary not in sent
+
+
+def test_the_judge_sees_the_inputs_that_lie_with_a_run(workspace: Path) -> None:
+    run = run_of(workspace)
+    (run / "inputs").mkdir()
+    (run / "inputs" / "invoices.csv").write_text("May,12\n")
+    judge_again(workspace, connection=OFFLINE)
+    (given,) = load(run / "judgings" / "2.json")["shown"]["inputs"]
+    assert (given["name"], given["shown_chars"]) == ("invoices.csv", 7)
+    other = load(run_of(workspace, number=2) / "judgings" / "2.json")["shown"]
+    assert not other.get("inputs")
+
+
+def test_no_model_is_named(workspace: Path) -> None:
+    key = Connection(api_key_name="NO_SUCH_KEY_HERE")
+    with pytest.raises(ModelFault, match="NO_SUCH_KEY_HERE"):  # the judge before is taken
+        judge_again(workspace, connection=key)
+    write(run_of(workspace) / "grading.json", {**GRADING, "judge_model": "another"})
+    with pytest.raises(ValueError, match="judged by another, judge-before: say which"):
+        judge_again(workspace, connection=key)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"again": 0}, "again is 0"),
+        ({"concurrency": 0}, "concurrency"),
+        ({"budget_usd": -1.0}, "-1"),
+    ],
+)
+def test_figures_that_make_no_sense(workspace: Path, wrong: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        judge_again(workspace, connection=OFFLINE, **wrong)
+
+
+def test_nothing_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        judge_again(tmp_path / "none", connection=OFFLINE)
+    with pytest.raises(NothingToLoad):
+        judge_again(tmp_path, connection=OFFLINE)
+
+
+def test_within_a_running_event_loop(workspace: Path) -> None:
+    async def cell() -> JudgedAgain:
+        return judge_again(workspace, connection=OFFLINE)
+
+    assert asyncio.run(cell()).status == "done"
+
+
+def test_an_interrupt_cancels_what_is_in_flight(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[str] = []
+
+    async def slow() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append("cancelled")
+
+    class Interrupted(BaseException):
+        pass
+
+    class Thread(threading.Thread):
+        def join(self, timeout: float | None = None) -> None:
+            super().join(timeout)
+            if timeout is not None:
+                raise Interrupted
+
+    monkeypatch.setattr("skill_eval_nb.running.stored.again.threading.Thread", Thread)
+    with pytest.raises(Interrupted):
+        in_thread(slow())
+    assert ended == ["cancelled"]
+
+
+# ── money ────────────────────────────────────────────────────────────────────────────────────
+
+MODEL = "claude-haiku-4-5"
+
+
+def cost_of_all(workspace: Path) -> float:
+    judgings = [load(path) for path in workspace.rglob("judgings/*.json")]
+    return sum(one.get("cost_usd") or 0.0 for one in judgings)
+
+
+def test_the_budget_holds_and_what_does_not_fit_is_said(workspace: Path) -> None:
+    whole = judge_again(workspace, judge_model=MODEL, connection=OFFLINE)
+    assert whole.cost_usd == pytest.approx(cost_of_all(workspace))
+    each = (whole.cost_usd or 0.0) / 4
+    assert each > 0
+    done = judge_again(workspace, judge_model=MODEL, connection=OFFLINE, budget_usd=0.001)
+    assert (done.status, done.judged, done.usage) == ("partial", (), Usage())
+    assert "budget" in done.failed[0].reason
+    # One judging can cost some 0.15 $ at its worst, and costs far less: they follow each other.
+    one_worst = 0.25
+    done = judge_again(workspace, judge_model=MODEL, connection=OFFLINE, budget_usd=one_worst)
+    assert done.status == "done"
+    assert (done.cost_usd or 0.0) <= one_worst
+
+
+def test_a_budget_needs_a_price(workspace: Path) -> None:
+    with pytest.raises(ValueError, match="no price is known for `unheard-of`"):
+        judge_again(workspace, judge_model="unheard-of", connection=OFFLINE, budget_usd=5.0)
+    done = judge_again(workspace, judge_model="unheard-of", connection=OFFLINE)
+    assert done.cost_usd is None
+    assert done.status == "done"
+
+
+# ── batches ──────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def batching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    monkeypatch.setattr(stored_batch, "EVERY", 0.05)
+    (tmp_path / "store").mkdir()
+    return StandIn(seed=1, store=str(tmp_path / "store"), log=str(tmp_path / "log.jsonl"))
+
+
+def submitted(stand_in: StandIn) -> int:
+    lines = [json.loads(line) for line in Path(str(stand_in.log)).read_text("utf-8").splitlines()]
+    posts = [one for one in lines if one["path"].rstrip("/").endswith("/messages/batches")]
+    return sum(one.get("method", "POST") == "POST" for one in posts)
+
+
+def test_by_batch_at_half_the_price(workspace: Path, batching: StandIn) -> None:
+    done = judge_again(
+        workspace, again=2, judge_model=MODEL, connection=Connection(stand_in=batching), batch=True
+    )
+    assert done.status == "done"
+    assert len(done.judged) == 8
+    assert submitted(batching) == 1
+    assert not (workspace / "batch.json").exists()
+    prices: Prices = load_prices()
+    assert done.cost_usd == pytest.approx(prices.cost(done.usage, MODEL, batch=True))
+    assert done.cost_usd == pytest.approx(cost_of_all(workspace))
+    for run in runs(workspace):
+        assert sorted(one.name for one in (run / "judgings").iterdir()) == [
+            "1.json",
+            "2.json",
+            "3.json",
+        ]
+        assert len(load(run / "grading.json")["rubric_scores"]) == 2
+    assert not [one for one in sen.load(workspace).problems["severity"] if one == "error"]
+
+
+def test_an_interrupted_batch_is_taken_up_again(
+    workspace: Path, batching: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached = Connection(stand_in=batching)
+
+    class Killed(BaseException):
+        pass
+
+    settled: list[Any] = []
+    settle = stored_batch.settle
+
+    def dies(*given: Any) -> None:
+        if len(settled) == 2:
+            raise Killed
+        settled.append(given)
+        settle(*given)
+
+    monkeypatch.setattr(stored_batch, "settle", dies)
+    with pytest.raises(Killed):
+        judge_again(workspace, judge_model=MODEL, connection=reached, batch=True)
+    monkeypatch.setattr(stored_batch, "settle", settle)
+    state = load(workspace / "batch.json")
+    assert len(state["ids"]) == 1
+    assert not [one for one in sen.load(workspace).problems["path"] if "batch.json" in str(one)]
+    with pytest.raises(ValueError, match="under way with other settings"):
+        judge_again(workspace, judge_model="claude-opus-4-8", connection=reached, batch=True)
+    done = judge_again(workspace, judge_model=MODEL, connection=reached, batch=True)
+    assert submitted(batching) == 1
+    assert len(done.judged) == 2
+    for run in runs(workspace):
+        assert sorted(one.name for one in (run / "judgings").iterdir()) == ["1.json", "2.json"]
+    assert not (workspace / "batch.json").exists()
+
+
+def test_a_batch_whose_id_was_lost_is_not_sent_twice(workspace: Path, batching: StandIn) -> None:
+    write(workspace / "batch.json", {"ids": [], "judge": {}, "items": []})
+    with pytest.raises(ValueError, match="may have been submitted"):
+        judge_again(
+            workspace, judge_model=MODEL, connection=Connection(stand_in=batching), batch=True
+        )
+    (workspace / "batch.json").write_text("{")
+    with pytest.raises(ValueError, match="not what was written there"):
+        judge_again(
+            workspace, judge_model=MODEL, connection=Connection(stand_in=batching), batch=True
+        )
+
+
+def test_bad_answers_of_a_batch_are_asked_for_directly(workspace: Path, batching: StandIn) -> None:
+    stand_in = replace(batching, faults=(Fault("no_evidence", role="judge", calls=(1, 2)),))
+    done = judge_again(
+        workspace, judge_model=MODEL, connection=Connection(stand_in=stand_in), batch=True
+    )
+    assert done.status == "done"
+    assert done.usage.calls == 6
+    judgings = [load(path) for path in workspace.rglob("judgings/2.json")]
+    again = [one for one in judgings if one.get("refused_answers")]
+    assert [one["usage"]["calls"] for one in again] == [2, 2]
+    assert done.cost_usd == pytest.approx(cost_of_all(workspace))
+
+
+def test_a_batch_within_a_budget(workspace: Path, batching: StandIn) -> None:
+    reached = Connection(stand_in=batching)
+    done = judge_again(
+        workspace, judge_model=MODEL, connection=reached, batch=True, budget_usd=0.06
+    )
+    assert done.status == "partial"
+    assert 0 < len(done.judged) < 4
+    assert (done.cost_usd or 0) <= 0.06
+    none = judge_again(
+        workspace, judge_model=MODEL, connection=reached, batch=True, budget_usd=0.0001
+    )
+    assert not none.judged
+    assert submitted(batching) == 1
+    assert not (workspace / "batch.json").exists()
+
+
+def test_results_without_outputs(tmp_path: Path) -> None:
+    benchmark = {
+        "metadata": {"skill_name": "adder"},
+        "runs": [{"eval_id": 1, "configuration": "with_skill", "result": {"pass_rate": 1.0}}],
+    }
+    write(tmp_path / "benchmark.json", benchmark)
+    with pytest.raises(NothingToLoad, match="no stored run with a folder of its own"):
+        judge_again(tmp_path, connection=OFFLINE)

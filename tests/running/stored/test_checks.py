@@ -1,0 +1,187 @@
+"""Stored outputs are checked anew, and nothing that is there is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from skill_eval_nb.documents.dialects import recognise
+from skill_eval_nb.grading import sandbox
+from skill_eval_nb.running.stored.checks import grade_stored
+from tests.checkout import ROOT
+from tests.corpus.build import lay
+
+DATA = ROOT / "data"
+RUN = "iteration-1/eval-1-it/with_skill/run-1"
+CHECKS = [
+    {"id": "S1", "type": "file_exists", "pattern": "*.md", "critical": True},
+    {"id": "S2", "type": "file_contains", "pattern": "*.md", "match": "yes"},
+    {"id": "S3", "type": "custom_script", "script": "test -f a.md"},
+]
+
+
+def workspace(folder, files=None, checks=None):
+    suite = {
+        "skill_name": "s",
+        "evals": [{"id": 1, "prompt": "Write", "structural_expectations": checks or CHECKS}],
+    }
+    own = {f"{RUN}/outputs/a.md": "yes", f"{RUN}/timing.json": {"duration_ms": 1}}
+    lay(folder, {"evals.json": suite, **(own if files is None else files)})
+    return folder
+
+
+@pytest.fixture
+def bundled(tmp_path):
+    return Path(shutil.copytree(DATA, tmp_path / "data"))
+
+
+def verdicts(path):
+    return [one["passed"] for one in json.loads(path.read_text())["expectations"]]
+
+
+@pytest.mark.skipif(sandbox.available() is not None, reason="no sandbox for the scripts here")
+def test_every_stored_verdict_of_the_bundled_workspace_is_found_again(bundled):
+    """They were made with the outputs, by code that is not ours."""
+    result = grade_stored(bundled / "tdd-workspace", allow_scripts=True)
+    assert (result.checked, result.written, result.kept) == (68, 0, ())
+    marks = [one.passed for run in result.runs for one in run.structural.expectations]
+    assert (len(marks), marks.count(None)) == (385, 0)
+    gates = [run.structural.gate_passed for run in result.runs]
+    assert gates.count(False) == 1
+
+
+@pytest.mark.skipif(sandbox.available() is not None, reason="no sandbox for the scripts here")
+def test_what_is_written_anew_says_the_same_and_is_in_the_dialect_s_form(bundled):
+    stored = sorted((bundled / "tdd-workspace").rglob("structural.json"))
+    before = {path: json.loads(path.read_text()) for path in stored}
+    for path in stored:
+        path.unlink()
+    result = grade_stored(bundled / "tdd-workspace", allow_scripts=True)
+    assert result.written == len(stored)
+    for path, old in before.items():
+        new = json.loads(path.read_text())
+        for one in old["expectations"] + new["expectations"]:
+            del one["evidence"]
+        assert new == old
+        assert list(new["expectations"][0]) == list(old["expectations"][0])
+        assert recognise("structural", new) == "skill-evaluator"
+
+
+def test_the_iterations_dialect_is_checked(bundled):
+    result = grade_stored(bundled / "iterations-workspace")
+    assert (result.checked, result.written) == (12, 12)
+    for run in result.runs:
+        graded = json.loads((run.folder / "grading.json").read_text())["expectations"]
+        for ours, theirs in zip(run.structural.expectations, graded, strict=True):
+            if ours.type == "contains_text":
+                assert ours.passed is None  # nothing stands in quotes in these sentences
+            else:
+                assert ours.passed is theirs["passed"], (run.folder, ours)
+
+
+def test_a_structural_json_that_differs_is_kept_and_told_unless_forced(tmp_path):
+    ws = workspace(tmp_path)
+    file = tmp_path / RUN / "structural.json"
+    assert grade_stored(ws).written == 1
+    (tmp_path / RUN / "outputs/a.md").write_text("no")
+    before = file.read_bytes()
+    result = grade_stored(ws)
+    assert file.read_bytes() == before
+    (kept,) = result.kept
+    assert [(one.check, one.stored, one.found) for one in kept.differs] == [("S2", True, False)]
+    assert "S2 (there passed, now failed)" in str(result)
+    assert [one.code for one in result.problems] == ["differs"]
+    forced = grade_stored(ws, force=True)
+    assert [run.outcome for run in forced.runs] == ["replaced"]
+    assert verdicts(file) == [True, False, None]
+    assert [run.outcome for run in grade_stored(ws).runs] == ["same"]
+
+
+def test_other_checks_than_the_suite_s_are_a_difference(tmp_path):
+    ws = workspace(tmp_path)
+    grade_stored(ws)
+    workspace(tmp_path, checks=[*CHECKS[:1], {**CHECKS[1], "id": "S9"}])
+    (kept,) = grade_stored(ws).kept
+    assert {one.check for one in kept.differs} == {"S2", "S3", "S9"}
+
+
+def test_an_unreadable_structural_json_is_kept_and_told(tmp_path):
+    ws = workspace(tmp_path)
+    file = tmp_path / RUN / "structural.json"
+    file.write_text("{torn")
+    result = grade_stored(ws)
+    assert file.read_text() == "{torn"
+    assert {one.code for one in result.problems} == {"not-json", "differs"}
+    assert grade_stored(ws, force=True).written == 1
+    assert verdicts(file) == [True, True, None]
+
+
+def test_scripts_run_only_where_they_are_allowed(tmp_path):
+    ws = workspace(tmp_path)
+    (run,) = grade_stored(ws, sandbox="none").runs
+    assert run.structural.expectations[2].passed is None
+    (run,) = grade_stored(ws, allow_scripts=True, sandbox="none", force=True).runs
+    assert run.structural.expectations[2].passed is True
+
+
+def test_near_is_handed_on(tmp_path):
+    check = {"type": "file_not_contains", "pattern": "*", "match": "x", "except_context": ["ok"]}
+    files = {f"{RUN}/outputs/a.md": "ok\n\n\nx"}
+    ws = workspace(tmp_path, files, [check])
+    assert grade_stored(ws).runs[0].structural.expectations[0].passed is False
+    assert grade_stored(ws, near=3).runs[0].structural.expectations[0].passed is True
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        ({f"{RUN}/timing.json": {"duration_ms": 1}}, "no-outputs"),
+        (
+            {f"{RUN}/timing.json": {"status": "errored"}, f"{RUN}/outputs/a.md": "yes"},
+            "errored-run",
+        ),
+        ({"iteration-1/eval-7-other/with_skill/run-1/outputs/a.md": "yes"}, "no-definition"),
+    ],
+)
+def test_runs_that_cannot_be_checked_are_told(tmp_path, files, code):
+    result = grade_stored(workspace(tmp_path, files))
+    assert result.checked == 0
+    assert [one.code for one in result.problems] == [code]
+    assert not list(tmp_path.rglob("structural.json"))
+    assert "1 runs not checked" in str(result)
+
+
+def test_a_run_whose_judge_failed_is_checked_again(tmp_path):
+    ws = workspace(tmp_path)
+    grade_stored(ws)
+    (tmp_path / RUN / "timing.json").write_text('{"status": "errored", "reason": "judge: refused"}')
+    assert grade_stored(ws).checked == 1
+
+
+def test_a_folder_that_cannot_be_written_is_a_problem(tmp_path, monkeypatch):
+    def refuse(path, data):
+        raise OSError(30, os.strerror(30))
+
+    monkeypatch.setattr("skill_eval_nb.running.stored.checks.write_atomic", refuse)
+    result = grade_stored(workspace(tmp_path))
+    assert result.checked == 0
+    assert [one.code for one in result.problems] == ["not-written"]
+
+
+def test_another_layer_is_refused_with_the_way_to_go(tmp_path):
+    with pytest.raises(ValueError, match="judge_again"):
+        grade_stored(tmp_path, layer="judge")
+    with pytest.raises(ValueError, match="near"):
+        grade_stored(tmp_path, near=-1)
+
+
+@pytest.mark.corpus
+def test_other_people_s_workspaces_are_gone_through(corpus, tmp_path):
+    copy = shutil.copytree(corpus, tmp_path / "corpus")
+    result = grade_stored(copy)
+    assert result.checked + len(result.problems) > 0
+    assert all(run.outcome == "written" for run in result.runs)
