@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from tests.checkout import ROOT
+
 PROGRAM = """
 import sys, threading
 from pathlib import Path
