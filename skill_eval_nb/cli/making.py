@@ -150,7 +150,7 @@ def run(
         return
     if plan.connection.stand_in is None:
         _may_spend(budget_usd, yes)
-    from .watching import watch
+    from skill_eval_nb.running.driving.watching import watch
 
     with _pool(dask) as pool:
         end = watch(plan.start(pool=pool), out)

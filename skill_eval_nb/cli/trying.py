@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from skill_eval_nb.running.driving.watching import watch
+
 from .shell import OutOption, app, out, told
-from .watching import watch
 
 
 @app.command()

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.cli.watching import picture
-from skill_eval_nb.running.driving.progress import InFlight, Progress
 from tests.checkout import ROOT
 from tests.cli.calls import TDD, run, started
 from tests.corpus.build import lay
@@ -144,15 +142,3 @@ class TestJudge:
         result = run("judge", TDD, "--again", 0, "--yes")
         assert result.exit_code == 2
         assert "at least" in result.stderr or "must be" in result.stderr
-
-
-def test_a_picture_of_many_runs_counts_those_that_do_not_fit():
-    from rich.console import Console
-
-    flights = tuple(InFlight("execute", f"eval-{n}", 1.0) for n in range(20))
-    console = Console(width=80, record=True, file=None)
-    with console.capture() as shown:
-        console.print(picture(Progress("running", cells=40, in_flight=flights)))
-    assert "eval-11" in shown.get()
-    assert "eval-12" not in shown.get()
-    assert "and 8 more" in shown.get()
