@@ -52,11 +52,11 @@ class Job:
             raise
         return self._ended.result() if self._ended.done() else self.progress
 
-    def watch(self) -> Progress:
-        """Show how far it is until it has ended, in a notebook or a terminal; then as `wait`."""
+    def watch(self) -> None:
+        """Show how far it is until it has ended, in a notebook or a terminal; else as `wait`."""
         from .watching import watch
 
-        return watch(self)
+        watch(self)
 
     def stop(self, grace: float = 0.0) -> None:
         """Begin nothing new, and end what is in flight; returns at once.

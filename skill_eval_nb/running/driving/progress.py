@@ -20,7 +20,7 @@ class InFlight:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Progress:
     """How far a job is.
 
@@ -87,6 +87,10 @@ class Progress:
             parts.append(f"about {clock(self.left_seconds)} left")
         line = f"{self.status}: {', '.join(parts)}"
         return f"{line}\n{self.message}" if self.message else line
+
+    def __repr__(self) -> str:
+        """The same: it is what a notebook shows."""
+        return str(self)
 
 
 def dollars(amount: float) -> str:

@@ -30,9 +30,6 @@ STYLE = """
  .sen-n.sen-n {text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
  .sen-pill {display:inline-block;border-radius:9px;padding:0 8px;white-space:nowrap;
   background:#f2c14e;color:#2b2100}
- dl {display:grid;grid-template-columns:max-content auto;gap:3px 18px;margin:0}
- dt, dd {margin:0;font-weight:400;overflow-wrap:anywhere}
- dt {opacity:.65}
 }
 """
 """The style sheet; nested, so that it touches nothing outside of the view."""

@@ -98,10 +98,10 @@ def _warnings(shown: Facts) -> str:
 
 def _definitions(shown: Facts) -> str:
     rows = "".join(
-        f"<dt>{escape(label.strip())}</dt><dd>{escape(content)}</dd>"
+        f"<tr><th scope='row'>{escape(label.strip())}</th><td>{escape(content)}</td></tr>"
         for label, content in shown.settings
     )
-    return f"<h4>What is run</h4><dl>{rows}</dl>"
+    return f"<h4>What is run</h4><table>{rows}</table>"
 
 
 def _money(shown: Facts) -> str:
