@@ -87,7 +87,7 @@ def test_a_command_that_is_not_there(folder):
         "cat /proc/self/root{secret}",
         "cp -r {parent} copy; grep -r . copy",
         "grep -rs canary-5f1 / --exclude-dir=proc --exclude-dir=usr --exclude-dir=lib",
-        "ls -a ~ /home /root /work; cat ~/.bash_history ~/.ssh/*",
+        "ls -a ~ /home /root; cat ~/.bash_history ~/.ssh/*",
         "mount --bind / /mnt; unshare --user --map-root-user cat {secret}",
         "mknod disk b 254 0 && head -c 100 disk",
     ],
