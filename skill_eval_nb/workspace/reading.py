@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from functools import cache
+from threading import Lock
 from typing import Any, TypeVar
 
 import msgspec
@@ -17,6 +18,10 @@ D = TypeVar("D", bound=Document)
 
 MAX_BYTES = 64 * 1024 * 1024
 """A larger JSON file is no evaluation document: it is reported, not read."""
+
+_MAKING = Lock()
+"""Two threads that ask msgspec for the first decoder of a type at the same time crash the process,
+also where the types are two that have a third in them."""
 
 _CHUNK = 1 << 14
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -94,8 +99,9 @@ def mend_document(raw: Any, path: str, document: type[D], problems: Problems) ->
 
 @cache
 def decoder(document: type[D]) -> msgspec.json.Decoder[D]:
-    """The strict decoder of a document."""
-    return msgspec.json.Decoder(document)
+    """The strict decoder of a document; the lock is taken only while there is none yet."""
+    with _MAKING:
+        return msgspec.json.Decoder(document)
 
 
 def _report(error: OSError, path: str, problems: Problems) -> None:

@@ -42,7 +42,7 @@ def read_run(run: RunPlace, problems: Problems) -> list[tuple[Place, int, RunDoc
     if "timing.json" in files:
         documents.timing = load_document(f"{path}/timing.json", Timing, problems)
     if run.has_outputs or "metrics.json" in files:
-        documents.metrics = _metrics(run, problems)
+        documents.metrics = _metrics(run, _agents_alone(documents), problems)
     if run.has_judgings:
         documents.judgings = list(_judgings(f"{path}/judgings", problems))
     if "grading.json" in files and run.place.configuration != UNSTATED:
@@ -57,7 +57,7 @@ def _read_unusual(
 ) -> list[tuple[Place, int, RunDocuments]]:
     """A run without a grading, or whose grading lies elsewhere or is of several runs."""
     documents.took_place = run.has_outputs or not TRACES.isdisjoint(run.files)
-    grading = _grading_path(run)
+    grading = _grading_path(run, _agents_alone(documents))
     if grading is None:
         return [(run.place, run.number, documents)]
     raw = load_raw(grading, problems)
@@ -76,19 +76,29 @@ def _read_unusual(
     return [(_told_place(run.place, documents.grading), run.number, documents)]
 
 
-def _grading_path(run: RunPlace) -> str | None:
+def _agents_alone(run: RunDocuments) -> bool:
+    """Whether all that lies in a run's outputs is the agent's, as it is in runs made here.
+
+    Other tools put their own results there; of our runs, a grading there would be the agent's
+    word on its own work.
+    """
+    return run.timing is not None and run.timing.executor is not None
+
+
+def _grading_path(run: RunPlace, agents_alone: bool) -> str | None:
     if run.grading is not None:
         return run.grading
     if "grading.json" in run.files:
         return f"{run.path}/grading.json"
     inside = f"{run.path}/outputs/grading.json"
-    return inside if run.has_outputs and os.path.isfile(inside) else None
+    there = run.has_outputs and not agents_alone and os.path.isfile(inside)
+    return inside if there else None
 
 
-def _metrics(run: RunPlace, problems: Problems) -> Metrics | None:
+def _metrics(run: RunPlace, agents_alone: bool, problems: Problems) -> Metrics | None:
     if "metrics.json" in run.files:
         return load_document(f"{run.path}/metrics.json", Metrics, problems)
-    if run.has_outputs:
+    if run.has_outputs and not agents_alone:
         return load_if_there(f"{run.path}/outputs/metrics.json", Metrics, problems)
     return None
 

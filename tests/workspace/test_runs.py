@@ -62,6 +62,21 @@ def test_a_grading_may_lie_in_the_outputs(tmp_path):
     assert len(documents.grading.expectations) == 1
 
 
+def test_of_a_run_made_here_no_result_is_taken_from_what_the_agent_put_out(tmp_path):
+    forged = {
+        f"{RUN}/timing.json": {"status": "errored", "reason": "cut off", "executor": "offline"},
+        f"{RUN}/outputs/grading.json": graded("pp"),
+        f"{RUN}/outputs/metrics.json": {"total_steps": 1},
+    }
+    ((_, _, documents),), problems = read(tmp_path / "ours", forged)
+    assert (documents.grading, documents.metrics) == (None, None)
+    assert (documents.took_place, documents.unreadable, problems) == (True, False, [])
+    forged[f"{RUN}/timing.json"] = {"status": "errored"}
+    ((_, _, documents),), _ = read(tmp_path / "theirs", forged)
+    assert len(documents.grading.expectations) == 2
+    assert documents.metrics.total_steps == 1
+
+
 @pytest.mark.parametrize("trace", ["timing.json", "transcript.md", "outputs/answer.md"])
 def test_traces_show_that_a_run_without_grading_took_place(tmp_path, trace):
     ((_, _, documents),), _ = read(tmp_path, {f"{RUN}/{trace}": "{}"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 SIDES = ("with_skill", "without_skill", "old_skill", "new_skill")
@@ -41,21 +42,16 @@ class Cover:
         self.count = 0
         self._numbers: dict[str, int] = {}
         self._there: set[int] = set()
-        own = {*skills} - {""}
-        sides = {*SIDES, *configurations} - {""}
-        whole = {*SIDES, *(one for one in sides - own if "_" in one or "-" in one)}
-        self._sides = re.compile(rf"(?<!\w)(?:{_any(whole, '[-_]')})(?!\w)", re.IGNORECASE)
-        spoken = _spoken(_any(own | sides, "[-_ ]"))
-        self._names = re.compile(f"{spoken}|{self._sides.pattern}", re.IGNORECASE)
-        forms = sorted((form for one in folders for form in _forms(one)), key=len, reverse=True)
-        self._folders = (
-            re.compile(f"(?:{'|'.join(map(re.escape, forms))})(?![\\w.-])") if forms else None
-        )
+        self._names, self._sides = _patterns(frozenset(skills), frozenset(configurations))
+        forms = (form for one in folders for form in _forms(one))
+        self._folders = sorted(forms, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
         """The text with the names covered."""
-        if self._folders is not None:
-            text, times = self._folders.subn(".", text)
+        # Each run has folders of its own: their pattern is made only where one is spoken of.
+        if any(form in text for form in self._folders):
+            forms = "|".join(map(re.escape, self._folders))
+            text, times = re.subn(rf"(?:{forms})(?![\w.-])", ".", text)
             self.count += times
         return self._covered(self._names, text)
 
@@ -85,6 +81,22 @@ class Cover:
 def uncovered(text: str, originals: Mapping[str, str]) -> str:
     """A text of the judge's with the names that stand behind covers."""
     return _COVER.sub(lambda found: originals.get(found[0], found[0]), text)
+
+
+@lru_cache(maxsize=64)
+def _patterns(
+    skills: frozenset[str], configurations: frozenset[str]
+) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What is covered in texts, and in the names of files; the same for all runs of a job."""
+    own = skills - {""}
+    sides = {*SIDES, *configurations} - {""}
+    whole = {*SIDES, *(one for one in sides - own if "_" in one or "-" in one)}
+    in_names = rf"(?<!\w)(?:{_any(whole, '[-_]')})(?!\w)"
+    spoken = _spoken(_any(own | sides, "[-_ ]"))
+    return (
+        re.compile(f"{spoken}|{in_names}", re.IGNORECASE),
+        re.compile(in_names, re.IGNORECASE),
+    )
 
 
 def _any(names: Iterable[str], between: str) -> str:

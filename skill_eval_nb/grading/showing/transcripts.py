@@ -1,8 +1,9 @@
 """A transcript as a judge reads it: what the executor said, did and saw.
 
 What would tell the side is not shown: what the harness said to the executor (its prompt, its
-reminders, the list of skills) and calls that opened a skill, with their results. That is the
-same on all sides, so its absence tells nothing; how often it was done is recorded.
+reminders, the list of skills) and calls that opened a skill, with their results and what was
+said when nothing else was done. That is the same on all sides, so its absence tells nothing; how
+often it was done is recorded.
 """
 
 from __future__ import annotations
@@ -109,12 +110,15 @@ def _pieces(content: Any, role: str, hidden: set[str]) -> Iterator[tuple[str, st
     """What one message tells; calls that opened a skill are added to `hidden`."""
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
-    for block in content if isinstance(content, list) else []:
-        if not isinstance(block, dict):
-            continue
+    told = content if isinstance(content, list) else []
+    blocks = [block for block in told if isinstance(block, dict)]
+    calls = [block for block in blocks if block.get("type") == "tool_use"]
+    set_up = bool(calls) and all(map(_opens_skill, calls))  # "The skill fits this task."
+    for block in blocks:
         kind = block.get("type")
         if kind == "text" and role == "assistant" and str(block.get("text") or "").strip():
-            yield "said", f"[executor] {block['text']}"
+            if not set_up:
+                yield "said", f"[executor] {block['text']}"
         elif kind == "tool_use" and _opens_skill(block):
             hidden.add(str(block.get("id", "")))
         elif kind == "tool_use":

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .error_lines import is_error
 
 TEXT_KEYS = ("text", "content", "output", "stdout", "stderr", "message", "error", "result")
+_EXIT_CODE = re.compile(r"Exit code \d+")
 
 
 class Event(NamedTuple):
@@ -114,6 +116,8 @@ def _text(value: Any, depth: int = 8) -> str:
 
 
 def _first_line(value: Any) -> str:
-    lines = [line.strip() for line in _text(value).split("\n")]
-    told = next((line for line in lines if is_error(line)), None)
-    return told or next(filter(None, lines), "without a word")
+    lines = [one for line in _text(value).split("\n") if (one := line.strip())]
+    at = next((place for place, line in enumerate(lines) if is_error(line)), 0)
+    # Claude Code puts the exit code before what the command said.
+    last = at + 2 if lines[at : at + 1] and _EXIT_CODE.fullmatch(lines[at]) else at + 1
+    return ": ".join(lines[at:last]) or "without a word"

@@ -79,7 +79,8 @@ def _verdict(
     script: str, exit_code: int | None, ended: str, message: str, stdout: bytes, stderr: bytes
 ) -> Verdict:
     if ended != "exit":
-        return failed(f"The script was ended: {message}{_said(stdout, stderr)}")
+        told = message.replace("The command", "The script", 1).removesuffix(".")
+        return failed(f"{told}{_said(stdout, stderr)}")
     if exit_code == 0:
         return passed(f"{_named(script)} ended with exit code 0{_said(stdout, stderr)}")
     missing = _UNKNOWN_COMMAND.search(stderr.decode("utf-8", "replace"))

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 
 from ..money.budget import Allotment, Budget
-from ..steps.steps import Run
+from ..steps.orders import Run
 from . import batching
 from .course import Course
 from .going import Going

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..money.budget import PriceList, Purse
+from ..steps.judging import case_of, write_judging
+from ..steps.orders import Hidden
 from ..steps.state import JUDGINGS
-from ..steps.steps import case_of, write_judging
 from .going import Going
 
 if TYPE_CHECKING:
@@ -41,8 +42,11 @@ class Came:
     again: bool = False
 
 
-def ask(going: Going, numbers: Iterable[int], judge: Judge, hidden: tuple[str, ...]) -> list[Asked]:
+def ask(going: Going, numbers: Iterable[int], judge: Judge, hidden: Hidden) -> list[Asked]:
     """The requests of a run's judgings.
+
+    None is marked for the cache: writing to it costs more, and the requests of a batch are
+    done in whatever order, so that none can count on reading it.
 
     Raises:
         Unjudged: there is nothing to judge by.
@@ -55,7 +59,7 @@ def ask(going: Going, numbers: Iterable[int], judge: Judge, hidden: tuple[str, .
         parts = range(len(calls(judge, ready.case, number)))
         requests = {
             f"{going.run.cell.key}-{number}-{part}": request(
-                judge, ready.case, number, part, prepared=ready
+                judge, ready.case, number, part, prepared=ready, cached=False
             )
             for part in parts
         }

@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..money.budget import Allotment, Budget, Purse
 from ..planning.planned import Plan
+from ..steps.files import mark_errored
 from ..steps.folders import InTheWay, Unwritable
-from ..steps.steps import Check, Execute, JudgeOnce, Run, case_of, grade, mark_errored
+from ..steps.grading import grade
+from ..steps.judging import case_of
+from ..steps.orders import Check, Execute, Hidden, JudgeOnce, Run
 from .going import Going
 from .journal import Journal
 from .progress import falls_short
@@ -54,7 +57,7 @@ class Course:
         budget: Budget,
         sender: Sender,
         skills: dict[str, Skill | None],
-        hidden: tuple[str, ...],
+        hidden: Hidden,
         changed: Callable[[], None],
     ) -> None:
         self.plan, self.journal, self.budget, self.sender = plan, journal, budget, sender

@@ -13,12 +13,16 @@ from collections import deque
 from concurrent.futures import Executor as Pool
 from time import monotonic
 
+from skill_eval_nb.models import ModelFault
+
 from ..money.budget import Budget
 from ..planning.cells import Cell
 from ..planning.planned import Plan
+from ..steps.executing import CannotRun
+from ..steps.files import clear_error, unwritable
 from ..steps.folders import STAGING, Unwritable, remove
+from ..steps.orders import Run
 from ..steps.state import errored as why_errored
-from ..steps.steps import CannotRun, Run, clear_error, unwritable
 from . import batching
 from .batches import Batches
 from .course import CHECK, EXECUTE, GRADE, JUDGE, Course
@@ -29,6 +33,7 @@ from .loops import run
 from .opening import close_interrupted, hidden_names, sweep, write_metadata, write_suite
 from .progress import Progress, Status, estimate_left
 from .sending import JobFailed, Sender
+from .warming import warm_up
 
 
 def start(plan: Plan, pool: Pool | None = None, on_progress: Told | None = None) -> Job:
@@ -51,7 +56,7 @@ class Driver:
     """Carries out a plan; made by `start`, and told of by its `Job`."""
 
     def __init__(self, plan: Plan, pool: Pool | None, on_progress: Told | None) -> None:
-        self.plan = plan
+        self.plan, self._pool = plan, pool
         self.status: Status = "running"
         self._on_progress = on_progress
         self._message: str | None = None
@@ -60,14 +65,15 @@ class Driver:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._grace: float | None = None  # seconds, once somebody has asked to stop
         self._resumed: dict[str, Going] = {}
+        self._warm = False  # whether calls to a model are made from here
         self.journal = Journal(plan.folder, plan.fingerprint.event())
         try:
-            self._open(pool)
+            self._open()
         except BaseException:
             self.journal.close()
             raise
 
-    def _open(self, pool: Pool | None) -> None:
+    def _open(self) -> None:
         plan, journal = self.plan, self.journal
         skills = {side.name: plan.staged(side.name) for side in plan.sides}
         sweep(plan)
@@ -80,7 +86,7 @@ class Driver:
         waiting = sum(one.worst_usd or 0.0 for one in self._batches.values())
         spent = max(read(plan.folder).spent_usd - waiting, 0.0)
         budget = Budget(plan.budget_usd, plan.prices, spent)
-        self._sender = Sender(plan, pool, journal, budget, self._tell)
+        self._sender = Sender(plan, self._pool, journal, budget, self._tell)
         self._course = Course(
             plan, journal, budget, self._sender, skills, hidden_names(plan), self._tell
         )
@@ -149,8 +155,13 @@ class Driver:
         Raises:
             JobFailed: it could not go on.
         """
-        course = self._course
+        course, plan = self._course, self.plan
         try:
+            if course.executing or self._resumed:
+                here = self._pool is None
+                executor = plan.executor if course.executing and here else None
+                judged = plan.judge is not None and (here or plan.judge_batch)
+                self._warm = warm_up(plan.connection, executor, judged=judged)
             run(self._drive())
         except BaseException as error:  # noqa: BLE001 -- told below, and raised
             course.fatal = course.fatal or error
@@ -161,6 +172,9 @@ class Driver:
     async def _drive(self) -> None:
         self._loop = asyncio.get_running_loop()
         async with self._sender:
+            if self._warm:  # making a client takes a moment too, in which the loop stands still
+                with contextlib.suppress(ModelFault):  # whoever calls is told
+                    await self._sender.connected()
             self._resume()
             if self._grace is not None:
                 self._course.stop(self._grace)

@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..steps.steps import Run
+from ..steps.orders import Run
 
 if TYPE_CHECKING:
     from skill_eval_nb.grading.judge import Prepared

@@ -20,6 +20,7 @@ from ..given.suite import PlannedEval
 from ..money.spending import noted
 from ..planning.planned import SNAPSHOTS, Plan
 from ..steps.folders import STAGING, notes_of, remove
+from ..steps.orders import Hidden
 from .journal import INTERRUPTED, NAME, Journal, Launch
 
 HALF = re.compile(r"\.[0-9a-f]{16}\.tmp")
@@ -138,14 +139,13 @@ def _assertion(one: Expectation) -> Any:
     return one.text if one.type is None else dump(one)
 
 
-def hidden_names(plan: Plan) -> tuple[str, ...]:
+def hidden_names(plan: Plan) -> Hidden:
     """Names that would tell a judge which side it looks at: covered up on all sides alike."""
-    return tuple(dict.fromkeys(_names(plan)))
+    return Hidden(tuple(dict.fromkeys(_skill_names(plan))), plan.configurations)
 
 
-def _names(plan: Plan) -> Iterator[str]:
+def _skill_names(plan: Plan) -> Iterator[str]:
     for side in plan.sides:
-        yield side.name
         if side.skill is not None:
             yield side.skill.name
             yield side.skill.folder.name

@@ -17,9 +17,13 @@ from typing import Any
 
 from ..money.budget import Purse
 from ..money.spending import Halted, Noted
+from ..steps.checking import check
+from ..steps.executing import CannotRun, execute
 from ..steps.folders import InTheWay, Unwritable
-from ..steps.steps import CannotRun, Check, Ended, Execute, JudgeOnce, Order, check, execute, judge
+from ..steps.judging import judge
+from ..steps.orders import Check, Ended, Execute, JudgeOnce, Order
 from .loops import run
+from .warming import warm_up
 
 OURS: dict[str, type[Exception]] = {one.__name__: one for one in (InTheWay, Unwritable, CannotRun)}
 """What steps raise, by name: not every exception can be sent from process to process."""
@@ -73,6 +77,8 @@ def _caught(order: Order, meter: Noted | None) -> tuple[Ended | None, tuple[str,
         if isinstance(order, Check):
             return check(order), None
         assert meter is not None
+        executor = order.executor if isinstance(order, Execute) else None
+        warm_up(order.connection, executor, judged=executor is None)
         return run(_alone(order, meter)), None
     except Halted:
         return None, None

@@ -19,22 +19,14 @@ from typing import TYPE_CHECKING, Any, Self
 from ..money.budget import Allotment, Budget
 from ..money.spending import Noted, noted
 from ..planning.planned import Plan
+from ..steps.checking import check
+from ..steps.executing import CannotRun, execute
+from ..steps.files import mark_errored
 from ..steps.folders import STAGING, InTheWay, Unwritable, made_by, notes_of, remove
+from ..steps.judging import judge
+from ..steps.orders import Check, Ended, Execute, JudgeOnce, Order, Run
 from ..steps.state import Missing, state
 from ..steps.state import errored as why_errored
-from ..steps.steps import (
-    CannotRun,
-    Check,
-    Ended,
-    Execute,
-    JudgeOnce,
-    Order,
-    Run,
-    check,
-    execute,
-    judge,
-    mark_errored,
-)
 from .journal import CANCELLED, ERRORED, FINISHED, LOST, Journal
 from .pool import OURS, Came, work
 from .progress import InFlight

@@ -45,6 +45,9 @@ class PlannedEval:
         folder: the name of its folder in an iteration.
         definition: what the suite says; every expectation and dimension has an id.
         inputs: its input files.
+        checks: what layer 1 checks: the structural expectations, and of the others those whose
+            type it knows.
+        judged: the expectations that are left for a judge.
     """
 
     id: str
@@ -52,16 +55,18 @@ class PlannedEval:
     folder: str
     definition: Eval
     inputs: tuple[Input, ...]
+    checks: tuple[Expectation | StructuralExpectation, ...]
+    judged: tuple[Expectation, ...]
 
     @property
     def has_structural(self) -> bool:
         """Whether there is something to check."""
-        return bool(self.definition.structural_expectations)
+        return bool(self.checks)
 
     @property
     def has_judged(self) -> bool:
         """Whether there is something for a judge."""
-        return bool(self.definition.expectations or self.dimensions)
+        return bool(self.judged or self.dimensions)
 
     @property
     def dimensions(self) -> list[Dimension]:
@@ -133,7 +138,9 @@ def read_suite(path: str | os.PathLike[str], skill: Path) -> Suite:
             inputs = find_inputs(one.files, roots, forbidden)
         except Refused as error:
             faults += [f"eval {id_}: {fault}" for fault in error.faults]
-        evals.append(PlannedEval(id_, name, folder, _complete(one, id_, faults), inputs))
+        complete = _complete(one, id_, faults)
+        checks, judged = _layers(one, complete, faults)
+        evals.append(PlannedEval(id_, name, folder, complete, inputs, checks, judged))
     if not evals:
         faults.append(f"{at} has no evals")
     if faults:
@@ -207,6 +214,35 @@ def _complete(one: Eval, id_: str, faults: list[str]) -> Eval:
     )
 
 
+def _layers(
+    stated: Eval, complete: Eval, faults: list[str]
+) -> tuple[tuple[Expectation | StructuralExpectation, ...], tuple[Expectation, ...]]:
+    """What layer 1 checks of an eval, and what is left for a judge.
+
+    What a typed expectation has in further fields is known only of the one that was read: it
+    becomes a structural one, which has them as its own and can be sent to another process.
+    One that says all in a sentence stays as it is, for it is read otherwise.
+    """
+    from skill_eval_nb.grading.structural.kinds import as_structural, is_checked, lost_fields
+
+    checks: list[Expectation | StructuralExpectation] = [*complete.structural_expectations]
+    judged: list[Expectation] = []
+    read = [*stated.structural_expectations]
+    for one, named in zip(stated.expectations, complete.expectations, strict=True):
+        if not is_checked(one):
+            judged.append(named)
+            continue
+        full = msgspec.structs.replace(as_structural(one), id=named.id)
+        checks.append(named if full.type == "file_exists" and full.pattern is None else full)
+        read.append(as_structural(one))
+    for one, check in zip(read, checks, strict=True):
+        lost = lost_fields(one)
+        if lost:
+            names = ", ".join(f"`{name}`" for name in lost)
+            faults.append(f"eval {complete.id}: {names} of check {check.id} cannot be read")
+    return tuple(checks), tuple(judged)
+
+
 T = TypeVar("T", Expectation, StructuralExpectation, Dimension)
 
 
@@ -237,6 +273,7 @@ def _digest(evals: Sequence[PlannedEval]) -> str:
         {
             **msgspec.to_builtins(one.definition),
             "inputs": [(each.name, each.digest) for each in one.inputs],
+            "checks": msgspec.to_builtins(one.checks),
         }
         for one in evals
     ]

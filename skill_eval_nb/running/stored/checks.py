@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from skill_eval_nb.documents import GradedExpectation, Structural, Timing, to_json
-from skill_eval_nb.documents.dialects import write
+from skill_eval_nb.documents import GradedExpectation, Structural, Timing
 from skill_eval_nb.grading.structural import check, expectations_of
 from skill_eval_nb.workspace import PathLike, Problem, Problems, write_atomic
 from skill_eval_nb.workspace.reading import load_document, load_if_there
 
 from ..refused import refuse
+from ..steps.checking import structural_json
 from .finding import StoredRun, stored_runs
 
 Outcome = Literal["written", "replaced", "same", "kept"]
@@ -123,11 +123,6 @@ def grade_stored(
         if (one := _stored(run.folder, found, force, problems)) is not None:
             checked.append(one)
     return StoredChecks(tuple(checked), tuple(dict.fromkeys(problems)))
-
-
-def structural_json(structural: Structural) -> bytes:
-    """The bytes of structural.json, in the form of the dialect that has it."""
-    return to_json(write("structural", structural, "skill-evaluator")[0])
 
 
 def _to_check(run: StoredRun, problems: Problems) -> Path | None:

@@ -78,7 +78,10 @@ def judged(folder: Path) -> Judged:
         Unreadable: a judging or the grading cannot be read, so nothing of it must be lost.
     """
     judgings = dict(_numbered(folder / "judgings"))
-    places = (folder / "grading.json", folder / "outputs" / "grading.json")
+    timing = document(folder / "timing.json", Timing)
+    places = [folder / "grading.json"]
+    if timing is None or timing.executor is None:  # else what lies there is the agent's alone
+        places.append(folder / "outputs" / "grading.json")
     found = next((one for one in places if one.is_file()), None)
     if found is None:
         return Judged(folder, judgings, None)

@@ -153,8 +153,8 @@ def test_what_is_in_flight_may_end_within_the_grace(tmp_path):
 def test_an_executor_that_fails_or_hangs_makes_errored_runs(
     tmp_path, executor, limits, words, monkeypatch
 ):
-    monkeypatch.setattr("skill_eval_nb.running.steps.steps.OVER", 0.05)
-    monkeypatch.setattr("skill_eval_nb.running.driving.loops.GOING", 0.05)
+    monkeypatch.setattr("skill_eval_nb.running.steps.executing.OVER", 0.05)
+    monkeypatch.setattr("skill_eval_nb.running.steps.waiting.GOING", 0.05)
     made = job_plan(tmp_path, executor, limits=limits, evals_only=["No log"])
     progress = made.start().wait(60)
     assert (progress.status, progress.errored) == ("done", 2)
@@ -199,9 +199,9 @@ def test_something_else_in_the_way_is_not_touched_and_costs_nothing(tmp_path):
 
 
 def test_a_workspace_that_cannot_be_written_ends_the_job_and_loses_nothing(tmp_path, monkeypatch):
-    from skill_eval_nb.running.steps import steps
+    from skill_eval_nb.running.steps import executing
 
-    real, count = steps.put_in_place, []
+    real, count = executing.put_in_place, []
 
     def full(*given):
         count.append(1)
@@ -209,14 +209,14 @@ def test_a_workspace_that_cannot_be_written_ends_the_job_and_loses_nothing(tmp_p
             raise OSError(28, "No space left on device", "somewhere")
         return real(*given)
 
-    monkeypatch.setattr(steps, "put_in_place", full)
+    monkeypatch.setattr(executing, "put_in_place", full)
     job = job_plan(tmp_path, concurrency=1, judgings=0).start()
     with pytest.raises(JobFailed, match="No space left on device"):
         job.wait(60)
     assert job.status == "failed"
     assert "start the plan again" in str(job.progress)
     assert len(folders(tmp_path / "ws")) == 2
-    monkeypatch.setattr(steps, "put_in_place", real)
+    monkeypatch.setattr(executing, "put_in_place", real)
     assert job_plan(tmp_path, concurrency=1, judgings=0).start().wait(60).finished == 6
 
 

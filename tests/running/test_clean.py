@@ -1,0 +1,270 @@
+"""No trace of the skill reaches a baseline, none of the grading reaches an executor.
+
+Everything that could be told bears a canary. What was told stands in the stand-in's log of a
+whole job, from its plan to its grades; and an agent that searches its sandbox tells what lies
+there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.models.standin import serve
+from skill_eval_nb.running import Plan, plan_runs
+from skill_eval_nb.running.executors.claude_code.command import session_id
+from tests import bubblewrap
+from tests.models.scripted import Scripted
+from tests.running.needs_harness import needs_harness
+from tests.running.scripted_agent import scripted_agent
+
+pytestmark = bubblewrap.needed
+
+SKILL = {part: f"canary-{part}-k7" for part in ("name", "description", "body", "file")}
+JUDGED = {
+    part: f"canary-{part}-k7"
+    for part in ("expectation", "expected", "dimension", "rubric", "anchor")
+}
+CHECKED = {part: f"canary-{part}-k7" for part in ("check", "pattern")}
+NAMED = {part: f"canary-{part}-k7" for part in ("title", "suite", "workspace")}
+"""Names of things that no model needs to know: of the eval, of the suite, of folders."""
+
+SIDES = ("with_skill", "without_skill")
+
+BODY = f"""---
+name: {SKILL["name"]}
+description: "{SKILL["description"]}: turns commits into release notes for a version."
+---
+
+# Release notes
+
+Write them, and say {SKILL["body"]}. More is in references/more.md.
+"""
+EVAL = {
+    "id": 7,
+    "name": NAMED["title"],
+    "prompt": "Write the release notes of version 2.0 from the commits in evals/files/log.txt.",
+    "files": ["evals/files/log.txt"],
+    "expected_output": f"Notes of which one says {JUDGED['expected']}",
+    "expectations": [f"The notes name {JUDGED['expectation']}", "The notes are short"],
+    "structural_expectations": [
+        {"type": "file_exists", "pattern": "*.md", "description": CHECKED["check"]},
+        {"type": "file_not_contains", "pattern": "*", "match": CHECKED["pattern"]},
+    ],
+    "quality_rubric": {
+        "dimensions": [
+            {
+                "name": JUDGED["dimension"],
+                "weight": 2.0,
+                "description": JUDGED["rubric"],
+                "scoring": {"1": "none", "3": "some", "5": JUDGED["anchor"]},
+            },
+            {"name": "brevity", "weight": 1.0, "scoring": {"1": "long", "5": "short"}},
+        ]
+    },
+}
+ALIKE = StandIn(base=4.5, effect=0.0, eval_sd=0.0, run_sd=0.0)
+"""It writes the same with the skill and without."""
+
+WAYS = ["offline", "messages-api", "claude-code"]
+
+
+def make_skill(root: Path) -> Path:
+    """A skill with a canary in each of its parts, and in all that lies beside it."""
+    files = {
+        "SKILL.md": BODY,
+        "references/more.md": SKILL["file"],
+        "evals/evals.json": json.dumps({"skill_name": NAMED["suite"], "evals": [EVAL]}),
+        "evals/files/log.txt": "a1 feat(search): find words with typing mistakes (#3)\n",
+    }
+    for name, text in files.items():
+        path = root / SKILL["name"] / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root / SKILL["name"]
+
+
+def planned(root: Path, executor: str, **options: Any) -> Plan:
+    """A plan of one run a side."""
+    return plan_runs(
+        make_skill(root),
+        workspace=root / NAMED["workspace"],
+        executor=executor,
+        executor_model="stand-in",
+        judge_model="stand-in-judge",
+        runs=1,
+        **options,
+    )
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a whole job told the models."""
+
+    plan: Plan
+    lines: list[dict[str, Any]]
+
+    def to(self, role: str, side: str | None = None) -> list[str]:
+        """All that was sent, headers and address included, to models in a role, for a side."""
+        return [
+            json.dumps([line["path"], line["headers"], line["body"]])
+            for line in self.lines
+            if line["role"] == role and side in (None, self.side_of(line))
+        ]
+
+    def judged(self, side: str) -> dict[str, Any]:
+        """The one request to the judge of a side's run."""
+        (line,) = (
+            line for line in self.lines if line["role"] == "judge" and self.side_of(line) == side
+        )
+        return line["body"]
+
+    def side_of(self, line: dict[str, Any]) -> str:
+        """The side of the run that a request belongs to; each must belong to one."""
+        (side,) = {
+            cell.configuration
+            for cell in self.plan.cells
+            if line["session"] in (cell.key, f"{cell.key}-1", session_id(cell.key))
+        }
+        return side
+
+
+@pytest.fixture(scope="module", params=WAYS)
+def told(request, tmp_path_factory) -> Told:
+    """A job: in the process, and over HTTP with each executor, the real harness among them."""
+    way = request.param
+    if way == "claude-code":
+        needs_harness()
+    root = tmp_path_factory.mktemp("root")
+    log = root / "log.jsonl"
+    model = StandIn(**{name: getattr(ALIKE, name) for name in ALIKE.__slots__} | {"log": str(log)})
+    with ExitStack() as stack:
+        if way == "offline":
+            options: dict[str, Any] = {"executor_options": {"stand_in": model}}
+        else:
+            options = {"connection": Connection(stack.enter_context(serve(model)))}
+        plan = planned(root, way, **options)
+        progress = plan.start().wait(300)
+    assert progress.status == "done", progress
+    return Told(plan, [json.loads(line) for line in log.read_text().splitlines()])
+
+
+def canaries(texts: list[str]) -> set[str]:
+    return set(re.findall("canary-[a-z]+-k7", "\n".join(texts).lower()))
+
+
+def test_every_request_is_known(told):
+    """So that none is overlooked below."""
+    assert {line["role"] for line in told.lines} == {"executor", "judge"}
+    for side in SIDES:
+        assert len(told.to("executor", side)) >= 3
+        assert len(told.to("judge", side)) == 1
+
+
+def test_a_baseline_is_told_nothing_of_the_skill(told):
+    assert canaries(told.to("executor", "without_skill")) == set()
+
+
+def test_with_the_skill_it_is_told_what_is_opened_and_no_more(told):
+    opened = {SKILL[part] for part in ("name", "description", "body")}
+    assert canaries(told.to("executor", "with_skill")) == opened
+
+
+def test_the_judge_is_told_what_it_judges_by_and_nothing_of_the_skill(told):
+    for side in SIDES:
+        assert canaries(told.to("judge", side)) == set(JUDGED.values())
+
+
+def test_what_is_checked_without_a_model_was_checked(told):
+    """The canaries that no model was told were there to be told."""
+    for cell in told.plan.cells:
+        found = (told.plan.workspace / cell.folder / "structural.json").read_text()
+        assert CHECKED["check"] in found
+        assert CHECKED["pattern"] in found
+        assert NAMED["title"] in cell.folder
+    assert NAMED["suite"] in told.plan.suite.path.read_text()
+
+
+def test_no_model_is_told_a_sides_name(told):
+    everything = "\n".join(told.to("executor") + told.to("judge")).lower()
+    assert not re.search("with.?skill|without.?skill|baseline", everything)
+
+
+def test_of_equal_work_the_judge_is_told_the_same(told):
+    """But for ids, and for the order in which it is asked, which are drawn from them."""
+    one, other = (_without_ids(told.judged(side)) for side in SIDES)
+    assert one == other
+    assert "(#3)" in json.dumps(one)
+
+
+def _without_ids(request: dict[str, Any]) -> dict[str, Any]:
+    """A request without its nonce and its run's id, with what it asks in the order of the text."""
+    assert set(request.pop("metadata")) == {"user_id"}
+    text = json.dumps(request)
+    (nonce,) = set(re.findall(r'nonce=\\"(\w+)\\"', text))
+    request = json.loads(text.replace(nonce, "NONCE"))
+    asked = request["messages"][0]["content"].pop()["text"]
+    return {**request, "asked": sorted(re.sub(r"\[E\d\]", "[E]", asked).splitlines())}
+
+
+# The path that a folder of the sandbox has on this machine, and with it the workspace's name,
+# stands in /proc/self/mountinfo, and bubblewrap cannot hide it; so it is not looked at here.
+SEARCH = """
+here=$(pwd)
+cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n' > /dev/shm/told
+grep -rohiaE 'cana[r]y-[a-z]+-k7' /dev/shm $here /tmp /home /root /skills /etc /mnt /media /opt \
+  /run /srv /var 2>/dev/null | sort -u
+find / -xdev -iname '*cana[r]y-*-k7*' 2>/dev/null
+find $here /tmp -iname '*cana[r]y-*-k7*' 2>/dev/null
+env
+echo searched
+"""
+
+
+@pytest.fixture(scope="module", params=["messages-api", "claude-code"])
+def searched(request, tmp_path_factory) -> dict[str, str]:
+    """What an agent finds that searches wherever something could lie, by side."""
+    if request.param == "claude-code":
+        needs_harness()
+    root = tmp_path_factory.mktemp("root")
+    with scripted_agent({"release notes": [SEARCH]}) as server:
+        plan = planned(root, request.param, connection=server.connection, judgings=0)
+        assert plan.start().wait(300).status == "done"
+        return {side: _found(server, plan, side) for side in SIDES}
+
+
+def _found(server: Scripted, plan: Plan, side: str) -> str:
+    (cell,) = (one for one in plan.cells if one.configuration == side)
+    ids = (cell.key, session_id(cell.key))
+    asked = [seen.body.decode() for seen in server.seen]
+    last = [json.loads(body) for body in asked if any(one in body for one in ids)][-1]
+    (result,) = (
+        block
+        for said in last["messages"]
+        if said["role"] == "user" and isinstance(said["content"], list)
+        for block in said["content"]
+        if block["type"] == "tool_result"
+    )
+    text = json.dumps(result["content"])
+    assert "searched" in text
+    return text
+
+
+def test_a_baseline_finds_no_trace_of_the_skill(searched):
+    assert canaries([searched["without_skill"]]) == set()
+
+
+def test_with_the_skill_its_files_are_found_and_nothing_of_the_evals(searched):
+    assert canaries([searched["with_skill"]]) == set(SKILL.values())
+
+
+def test_no_sandbox_names_a_side(searched):
+    for found in searched.values():
+        assert not re.search("with.?skill|without.?skill|eval-7", found.lower())
