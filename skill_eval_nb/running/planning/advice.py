@@ -47,9 +47,7 @@ def _grading(plan: Plan) -> Iterator[str]:
         if judged:
             yield f"judgings=0: nothing is judged, though {_listed(judged)} could be"
     scripts = [
-        one.name
-        for one in plan.evals
-        if any(each.type == "custom_script" for each in one.definition.structural_expectations)
+        one.name for one in plan.evals if any(each.type == "custom_script" for each in one.checks)
     ]
     if scripts and not plan.allow_scripts:
         yield (

@@ -40,6 +40,9 @@ SHOWN = (300, 8_000)
 JUDGE_OVERHEAD = 1_200
 """Tokens of a judge's instructions and schema."""
 
+INPUTS_SHOWN = 30_000
+"""Characters of input files that a judge is shown, where the outputs need their own room."""
+
 A_VERDICT = (80, 250)
 """Tokens of a verdict on an expectation, or of a score, with its evidence."""
 
@@ -164,15 +167,16 @@ def of_judging(eval_: PlannedEval, *, per_dimension: bool) -> Use:
     one = eval_.definition
     dimensions = eval_.dimensions
     chars = len(one.prompt) + len(one.expected_output or "")
-    chars += sum(len(each.text) for each in one.expectations)
+    chars += sum(len(each.text) for each in eval_.judged)
     chars += sum(
         len(each.description or "") + sum(map(len, each.scoring.values())) for each in dimensions
     )
-    calls = len(dimensions) + bool(one.expectations) if per_dimension else 1
+    chars += min(sum(one.size for one in eval_.inputs), INPUTS_SHOWN)
+    calls = len(dimensions) + bool(eval_.judged) if per_dimension else 1
     uses = []
     for at in (0, 1):
         read = JUDGE_OVERHEAD + _tokens(chars, at) + SHOWN[at]
-        verdicts = (len(one.expectations) + len(dimensions)) * A_VERDICT[at]
+        verdicts = (len(eval_.judged) + len(dimensions)) * A_VERDICT[at]
         written = verdicts + REMARKS[at] * (1 if at == 0 else calls)
         again = read * (calls - 1)
         cached = {"cache_write_tokens": read, "cache_read_tokens": again}
