@@ -136,10 +136,10 @@ def pause(
             f"It asks to wait {_seconds(after)}, which is too long "
             f"with {_seconds(max(left, 0.0))} of {_seconds(deadline)} left."
         )
-    if after is None and room < min(FIRST, deadline / 10):
+    after, least = after or 0.0, min(FIRST, deadline / 10)
+    if after < least and room < least:  # `retry-after: 0` without end is no way to go on
         return f"The {_seconds(deadline)} that it was given are over."
     bound = FIRST * 2.0 ** min(attempts - 1, 16)
-    after = after or 0.0
     return after + draw * min(bound, LONGEST, room - after)
 
 

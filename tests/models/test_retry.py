@@ -6,7 +6,7 @@ from email.utils import format_datetime
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skill_eval_nb.models import ModelFault, attempts, retry
@@ -101,6 +101,7 @@ TROUBLES = st.builds(
 )
 
 
+@example([(Trouble("overloaded", "Trouble.", True, False, 0.0, False), 0.0, 0.0)], 1.0, False)
 @given(
     st.lists(st.tuples(TROUBLES, st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=40),
     st.floats(0.01, 100),

@@ -135,10 +135,11 @@ def test_transcripts_tell_what_was_done(benchmark):
         prompt = benchmark.document(run, "../../eval_metadata.json")["prompt"]
         assert prompt in text
         assert "Now I write RELEASE_NOTES.md." in text
-        assert text.count("\n## Answer ") == run["steps"] == len(benchmark.log[run["path"]])
-        assert text.rstrip().endswith("## Result: success")
+        assert text.count("\n## Turn ") == run["steps"] == len(benchmark.log[run["path"]])
+        assert "## Errored" not in text
+        assert "\n### Final message\n" in text
         assert run["transcript_chars"] == len(text)
-        assert ("Tool `Skill`" in text) is (run["skill_used"] is True)
+        assert ("Calls Skill:" in text) is (run["skill_used"] is True)
         assert json.loads(lines[0])["subtype"] == "init"
         assert "RELEASE_NOTES.md" in benchmark.document(run, "metrics.json")["files_created"]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import socket
@@ -207,7 +208,7 @@ def test_an_agent_reaches_nothing_and_is_told_so(attacked, host, attack):
     text = found.texts[attack]
     for words in SAID[attack]:
         assert words in text
-    assert "Answer of the tool, an error:" in text
+    assert "### Result of Bash, an error" in text
     assert found.runs[attack]["errors"] >= 1
     assert "still here" in text  # the run went on
 
@@ -250,10 +251,15 @@ def test_an_agent_that_takes_too_much_is_ended_and_the_run_says_why(attacked, at
         assert "## Errored" in text
 
 
+LEFT = re.compile(r"(1 process|\d+ processes) it left behind (was|were) ended")
+
+
 def test_nothing_that_an_agent_started_is_left(attacked, host):
-    _, found = attacked
+    executor, found = attacked
     assert "go" in found.texts["child"]
     assert DONE in found.texts["child"]
+    if executor == "messages-api":  # the harness ends its box with itself, after all commands
+        assert LEFT.search(found.texts["child"])
     assert host.left() == []
 
 
@@ -316,7 +322,9 @@ def test_a_script_reaches_nothing_and_leaves_nothing(checked, host):
     assert not any(one in told for one in host.secrets)
     assert host.diary.read_text() == DIARY
     assert host.visits == []
+    assert checked["child"]["passed"] is True  # it ended with 0, and what it left is told
     assert "go" in checked["child"]["evidence"]
+    assert LEFT.search(checked["child"]["evidence"])
     assert host.left() == []
 
 

@@ -73,7 +73,9 @@ class Ran:
         stderr: the same of its errors.
         cut: whether more was printed than is kept.
         ended: why it ended.
-        message: the same in words, with the limit that was passed.
+        message: the same in words, with the limit that was passed and what was left behind.
+        left: processes that were still running when the command had ended by itself, and
+            were ended then. With kind "none" those of its group, counted on Linux only.
     """
 
     exit_code: int
@@ -82,3 +84,19 @@ class Ran:
     cut: bool
     ended: Ended
     message: str
+    left: int = 0
+
+    @property
+    def left_words(self) -> str:
+        """What it left behind as a sentence; empty where nothing was left.
+
+        >>> Ran(0, b"", b"", False, "exit", "", left=2).left_words
+        '2 processes it left behind were ended.'
+        """
+        if self.left < 1:
+            return ""
+        return (
+            "1 process it left behind was ended."
+            if self.left == 1
+            else f"{self.left:,} processes it left behind were ended."
+        )

@@ -37,8 +37,20 @@ _STUBS = ("passwd", "group", "nsswitch.conf", "hosts")
 _LIMITED = (
     # dash says -p where bash says -u; an error means that a stricter limit holds already
     "umask 022; {{ ulimit -c 0; ulimit -t {cpu}; ulimit -f {file}; ulimit -d {memory}; "
-    'ulimit -u {processes} || ulimit -p {processes}; }} 2>/dev/null; exec "$@"'
+    "ulimit -u {processes} || ulimit -p {processes}; }} 2>/dev/null; {then}"
 )
+_BECOME = 'exec "$@"'
+TELLING = 9
+"""The descriptor that a counting shell writes to; the shell knows none above 9."""
+_COUNT = (
+    # the shell is process 1, which no signal from inside ends, and speaks of none itself
+    f'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&- {TELLING}>&-); code=$?; left=-1; '
+    "for place in /proc/[0-9]*; do while read -r key state rest; do case $key$state in "
+    "State:[ZX]) break;; State:*) left=$((left + 1)); break;; esac; "
+    f"done < $place/status; done; echo $left >&{TELLING}; exit $code"
+)
+"""Runs a command as its child and then counts who is still there: once the shell has ended,
+the kernel ends them too, and nobody can tell any more."""
 
 
 _SHOW = (
@@ -90,7 +102,9 @@ def arranged(box: Box) -> tuple[list[str], list[str]]:
     return _options(box, shown), [*clean, *show, *map(os.fspath, far), "--", *become, "--"]
 
 
-def limited(limits: BoxLimits, argv: Sequence[str], *, own: bool = True) -> list[str]:
+def limited(
+    limits: BoxLimits, argv: Sequence[str], *, own: bool = True, count: bool = False
+) -> list[str]:
     """`argv` behind limits of the kernel, which hold even where nobody watches.
 
     They are set inside the box: set before, the limit of processes would count all that the
@@ -100,6 +114,8 @@ def limited(limits: BoxLimits, argv: Sequence[str], *, own: bool = True) -> list
         limits: what the command may use.
         argv: the command and its arguments.
         own: whether its processes are counted apart from all others of the user.
+        count: whether the shell that sets them stays, as process 1 of the box, and tells
+            through `TELLING` how many processes the command has left behind.
     """
     processes = str(2 * limits.processes) if own else "unlimited"
     script = _LIMITED.format(
@@ -107,6 +123,7 @@ def limited(limits: BoxLimits, argv: Sequence[str], *, own: bool = True) -> list
         file=math.ceil(limits.file_bytes / 512),
         memory=math.ceil(limits.memory_bytes / 1024),
         processes=processes,
+        then=_COUNT if count else _BECOME,
     )
     return ["/bin/sh", "-c", script, "box", *argv]
 

@@ -14,8 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .box import Box
-from .command import arranged, environment, limited, program
-from .watching import descendants, ended
+from .command import TELLING, arranged, environment, limited, program
+from .watching import descendants, ended, in_group
+
+_TELL = f'if [ -w "$0" ]; then exec {TELLING}>"$0"; else exec {TELLING}>/dev/null; fi; exec "$@"'
+"""Opens what is told through under a number that a shell knows."""
 
 
 @dataclass
@@ -26,13 +29,16 @@ class Process:
         popen: what was started; its group is its own.
         told: a pipe that tells the first process inside; None where the box has none of its
             own, and once it has been read.
-        command: the command line of the first process inside.
+        command: what the command line of the first process inside ends with.
+        counted: a pipe that tells how many processes were left behind, both ends; None where
+            the box has no first process of its own.
         inside: the first process inside, as this machine counts; None while it is not known.
     """
 
     popen: subprocess.Popen[bytes]
     told: int | None = None
     command: bytes = b""
+    counted: tuple[int, int] | None = None
     inside: int | None = field(init=False, default=None)
     _first: int | None = field(init=False, default=None)
     _text: bytes = field(init=False, default=b"")
@@ -55,10 +61,19 @@ class Process:
         with contextlib.suppress(OSError):  # it is over already
             first = os.pidfd_open(inside)
             # a number that was free again may be another's by now
-            if Path(f"/proc/{inside}/cmdline").read_bytes() == self.command:
+            if Path(f"/proc/{inside}/cmdline").read_bytes().endswith(self.command):
                 self.inside, self._first = inside, first
             else:
                 os.close(first)
+
+    def left(self) -> int:
+        """How many processes are there that a command left behind when it ended by itself."""
+        if self.counted is None:
+            return sum(1 for _ in in_group(self.popen.pid))
+        if not _readable(self.counted[0], 0):  # there never was a box
+            return 0
+        said = os.read(self.counted[0], 4096).split()[-1:]
+        return int(said[0]) if said and said[0].isdigit() and len(said[0]) < len("10000") else 0
 
     def kill(self) -> None:
         """End everything in the box: with its first process the kernel ends all others."""
@@ -88,6 +103,8 @@ class Process:
         self.kill()  # whom it may have told of after the first
         if self.told is not None:
             os.close(self.told)
+        for end in self.counted or ():
+            os.close(end)
         if self._first is not None:
             _readable(self._first, None)  # it is once the process, and all below it, have ended
             os.close(self._first)
@@ -119,20 +136,25 @@ def _boxed(box: Box, argv: Sequence[str]) -> Process:
     """The options go through a file: a command line tells whoever lists processes inside."""
     options, hands = arranged(box)
     told, tell = os.pipe()
+    counted = os.pipe()
     arguments = os.memfd_create("box")
     try:
         os.write(arguments, b"\0".join([*map(os.fsencode, options), b""]))
         os.lseek(arguments, 0, os.SEEK_SET)
-        command = [program("bwrap"), "--args", str(arguments), "--info-fd", str(tell), "--"]
-        command += limited(box.limits, argv)
-        popen = _popen([*hands, *command], {}, keep=(arguments, tell))
+        command = [program("bwrap"), "--args", str(arguments), "--info-fd", str(tell)]
+        first = limited(box.limits, argv, count=True)
+        # opened by its name in /proc, so that no copy of it reaches the command
+        through = ["/bin/sh", "-c", _TELL, f"/proc/{os.getpid()}/fd/{counted[1]}"]
+        command = [*through, *hands, *command, "--as-pid-1", "--", *first]
+        popen = _popen(command, {}, keep=(arguments, tell))
     except BaseException:
-        os.close(told)
+        for end in (told, *counted):
+            os.close(end)
         raise
     finally:
         os.close(tell)
         os.close(arguments)
-    return Process(popen, told, b"".join(os.fsencode(part) + b"\0" for part in command))
+    return Process(popen, told, b"".join(os.fsencode(part) + b"\0" for part in first), counted)
 
 
 def _readable(fd: int, seconds: float | None) -> bool:

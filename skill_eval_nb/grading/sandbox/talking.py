@@ -6,11 +6,12 @@ import contextlib
 import signal
 import threading
 import time
+from dataclasses import replace
 
 from .box import BoxLimits, Ended, Ran
 from .process import Process
 from .streams import Streams
-from .watching import EVERY, Watch, size
+from .watching import EVERY, Watch, many, size
 
 MUCH = 100
 """How many times the output that is kept may be printed: more is taken for output without end."""
@@ -21,7 +22,7 @@ def talk(process: Process, watch: Watch, stdin: bytes, stop: threading.Event) ->
     limits = watch.box.limits
     deadline = time.monotonic() + limits.seconds
     with Streams(process.popen, stdin, limits.output_bytes) as streams:
-        passed = None
+        passed: tuple[Ended, str] | None = None
         while passed is None and process.popen.poll() is None:
             streams.move(EVERY)
             if stop.is_set():
@@ -32,19 +33,24 @@ def talk(process: Process, watch: Watch, stdin: bytes, stop: threading.Event) ->
                 passed = "killed", f"it printed more than {size(MUCH * limits.output_bytes)}"
             else:
                 passed = watch.passed(process.look())
+        left = process.left() if passed is None else 0
+        if left + 1 > limits.processes:  # between two looks, up to where the kernel stopped it
+            passed = "killed", many(limits.processes)
         process.close()
         streams.move_rest()
     ended, why = passed or ("exit", None)
     code = process.popen.returncode
     code = 128 - code if code < 0 else code
-    return Ran(
+    ran = Ran(
         exit_code=code,
         stdout=streams.stdout.data,
         stderr=streams.stderr.data,
         cut=streams.cut,
         ended=ended,
         message=_words(ended, why, code, limits),
+        left=left if ended == "exit" else 0,
     )
+    return replace(ran, message=f"{ran.message} {ran.left_words}".rstrip())
 
 
 def _words(ended: Ended, why: str | None, code: int, limits: BoxLimits) -> str:

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from .box import Box, Ended
 from .folder import used
@@ -41,7 +42,7 @@ class Watch:
         limits = self.box.limits
         tree = [] if first is None else list(descendants(first))
         if len(tree) > limits.processes:
-            return "killed", f"it had more than {limits.processes} processes at one time"
+            return "killed", many(limits.processes)
         if sum(map(_resident, tree)) > limits.memory_bytes < sum(map(_share, tree)):
             return "killed", f"it took more than {size(limits.memory_bytes)} of memory"
         now = time.monotonic()
@@ -79,6 +80,20 @@ def ended(pid: int) -> bool:
             return file.read().rpartition(b")")[2].split()[0] in (b"Z", b"X")
     except OSError:
         return True
+
+
+def in_group(group: int) -> Iterator[int]:
+    """The processes of a group that still run; none where there is no /proc."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended
+            state, _, its = (folder / "stat").read_bytes().rpartition(b")")[2].split()[:3]
+            if int(its) == group and state not in (b"Z", b"X"):
+                yield int(folder.name)
+
+
+def many(processes: int) -> str:
+    """The words for a passed limit of processes."""
+    return f"it had more than {processes} processes at one time"
 
 
 def size(count: int) -> str:

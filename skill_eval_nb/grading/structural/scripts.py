@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -53,7 +54,10 @@ def custom_script(
             ran = sandbox.run(box, ["bash", "-c", script])
         except (OSError, ValueError) as error:  # ValueError: a null byte in the script
             return unscored(f"the script cannot be started: {error}")
-    return _verdict(script, ran.exit_code, ran.ended, ran.message, ran.stdout, ran.stderr)
+    found = _verdict(script, ran.exit_code, ran.ended, ran.message, ran.stdout, ran.stderr)
+    if not ran.left:
+        return found
+    return replace(found, evidence=f"{found.evidence}; {ran.left_words.removesuffix('.')}")
 
 
 def _copy(outputs: Outputs, to: Path) -> None:

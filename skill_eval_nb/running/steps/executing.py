@@ -168,8 +168,14 @@ def _fill(
 ) -> None:
     run = order.run
     collected = collect(staging, run.eval.inputs)
-    transcript = as_markdown(run.eval.definition.prompt, execution.events, execution.reason)
     timing = timing_of(execution, began, seconds, order.model, order.executor.name)
+    transcript = as_markdown(
+        run.eval.definition.prompt,
+        execution.events,
+        execution.reason,
+        timing,
+        execution.skill_used,
+    )
     (staging / "transcript.jsonl").write_text(as_lines(execution.events), "utf-8")
     (staging / "transcript.md").write_bytes(transcript.encode("utf-8", "backslashreplace"))
     metrics = metrics_of(execution, collected, transcript)

@@ -3,142 +3,117 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-LONGEST = 20_000
-"""Characters of one piece of text in the Markdown; the lines of JSON hold all of it."""
+from .quoting import LONGEST, code, fenced, named
+from .telling import Course, Event, blocks, told, tool_of
 
-_TICKS = re.compile(r"`{3,}")
+if TYPE_CHECKING:
+    from skill_eval_nb.documents import Timing
+
+__all__ = ["LONGEST", "as_lines", "as_markdown", "blocks"]
+
+MOST = 1e12
+"""Beyond which a number of somebody else's is not believed."""
 
 
-def as_lines(events: Iterable[Mapping[str, Any]]) -> str:
+def as_lines(events: Iterable[Event]) -> str:
     """`transcript.jsonl`: each event as it came, one a line."""
     return "".join(json.dumps(event, ensure_ascii=True) + "\n" for event in events)
 
 
-def as_markdown(prompt: str, events: Iterable[Mapping[str, Any]], reason: str | None = None) -> str:
+def as_markdown(
+    prompt: str,
+    events: Iterable[Event],
+    reason: str | None = None,
+    timing: Timing | None = None,
+    skill_used: bool | None = None,
+) -> str:
     """`transcript.md`: the prompt, what the agent said and did, and how it ended.
 
-    What was quoted stands in fences, so that nothing in it is taken for Markdown. A piece
-    that is longer than `LONGEST` is cut, which is said, with the file that holds all of it.
+    For people; programs read the lines of JSON. What the agent said is quoted as Markdown
+    without HTML, images and formulas; what tools took and gave stands in fences. A piece that
+    is longer than `LONGEST` is cut, which is said, with the file that holds all of it.
 
     Args:
         prompt: what the agent was asked.
         events: what happened, in the form that `Execution` describes.
         reason: why the run errored, where it did.
+        timing: what the run took, for the lines at the top; where it is not given, they say
+            what the events tell.
+        skill_used: whether the skill was opened; None where none was on offer, or where it
+            is not known.
     """
-    pieces = ["# Transcript", "## Prompt", _fenced(prompt)]
-    seen: set[str] = set()
+    run = Course.of(tuple(events))
+    pieces = ["# Transcript", "\n".join(_about(run, reason, timing, skill_used))]
+    pieces += ["## Prompt", fenced(prompt)]
+    for event in run.events:
+        pieces += told(event, run)
+    if faults := _faults(run.events, reason):
+        pieces += ["## Errored", *map(fenced, faults)]
+    return "\n\n".join(filter(None, pieces)) + "\n"
+
+
+def _about(
+    run: Course, reason: str | None, timing: Timing | None, skill_used: bool | None
+) -> Iterator[str]:
+    begun, ended = _last(run.events, "system", "model"), _last(run.events, "result", "subtype")
+    model = timing.model if timing else begun.get("model")
+    seconds = timing.total_duration_seconds if timing else _number(ended, "duration_ms", 1000)
+    cost = timing.cost_usd if timing else _number(ended, "total_cost_usd")
+    if isinstance(model, str):
+        yield f"- Model: {code(model)}"
+    if timing and timing.executor:
+        yield f"- Executor: {named(timing.executor)}"
+    if seconds is not None:
+        yield f"- Took: {seconds:,.1f} s"
+    if timing or cost is not None:
+        yield f"- Cost: {'not known' if cost is None else f'{cost:,.4f} USD'}"
+    if run.events:
+        used = Counter(str(call.get("name")) for call in run.calls.values())
+        yield f"- Tools: {', '.join(f'{named(one)} {n}' for one, n in used.items()) or 'none used'}"
+    if (skill := _skill(run, begun, skill_used)) is not None:
+        yield f"- Skill: {skill}"
+    if _faults(run.events, reason):
+        yield "- Errored: the reason stands at the end"
+
+
+def _skill(run: Course, begun: Event, skill_used: bool | None) -> str | None:
+    if skill_used is None and any(
+        tool_of(run, block) == "Skill" and not block.get("is_error")
+        for event in run.events
+        for block in (blocks(event) if event.get("type") == "user" else ())
+    ):
+        skill_used = True
+    if skill_used is not None:
+        return "on offer, and opened" if skill_used else "on offer, not opened"
+    return "none on offer" if begun.get("skills") == [] else None
+
+
+def _last(events: Iterable[Event], kind: str, key: str) -> Event:
+    found = [event for event in events if event.get("type") == kind and key in event]
+    return found[-1] if found else {}
+
+
+def _number(event: Event, key: str, unit: int = 1) -> float | None:
+    value = event.get(key)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or abs(value) > MOST:
+        return None
+    return value / unit
+
+
+def _faults(events: Iterable[Event], reason: str | None) -> list[str]:
+    """Why the run errored, each reason once; empty where it did not."""
+    faults = [] if reason is None else [reason]
     for event in events:
-        pieces += _told(event, seen)
-    if reason is not None:
-        pieces += ["## Errored", _fenced(reason)]
-    return "\n\n".join(pieces) + "\n"
-
-
-def blocks(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The content blocks of an assistant or user event; a bare text counts as one."""
-    message = event.get("message")
-    content = message.get("content") if isinstance(message, Mapping) else None
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    if not isinstance(content, list):
-        return []
-    return [block for block in content if isinstance(block, Mapping)]
-
-
-def _told(event: Mapping[str, Any], seen: set[str]) -> Iterator[str]:
-    kind = event.get("type")
-    if kind == "assistant":
-        yield from _heading(event, seen)
-        for block in blocks(event):
-            yield from _of_assistant(block)
-    elif kind == "user":
-        for block in blocks(event):
-            yield from _of_user(block)
-    elif kind == "result":
-        yield f"## Result: {event.get('subtype') or 'unstated'}"
-        if event.get("is_error"):
-            yield _fenced(str(event.get("result") or event.get("error") or "no reason was given"))
-
-
-def _heading(event: Mapping[str, Any], seen: set[str]) -> Iterator[str]:
-    """One heading an answer, though its blocks may come as events of their own."""
-    message = event.get("message")
-    id_ = message.get("id") if isinstance(message, Mapping) else None
-    if not isinstance(id_, str):
-        id_ = f"without an id {len(seen)}"
-    if id_ not in seen:
-        seen.add(id_)
-        at = event.get("timestamp")
-        yield f"## Answer {len(seen)}" + (f" ({at})" if isinstance(at, str) else "")
-
-
-def _of_assistant(block: Mapping[str, Any]) -> Iterator[str]:
-    kind = block.get("type")
-    if kind == "text":
-        if str(block.get("text", "")).strip():
-            yield _fenced(str(block["text"]))
-    elif kind == "thinking":
-        if str(block.get("thinking", "")).strip():
-            yield "Thinking:"
-            yield _fenced(str(block["thinking"]))
-    elif kind == "tool_use":
-        yield f"Tool `{_plain(block.get('name'))}`:"
-        yield from _input(block.get("input"))
-    else:
-        yield f"A block of type `{_plain(kind)}`."
-
-
-def _input(given: Any) -> Iterator[str]:
-    """A tool's input: what is long or has lines stands for itself, to be read as it is."""
-    if not isinstance(given, Mapping):
-        yield _fenced(json.dumps(given, ensure_ascii=False), "json")
-        return
-    long = {key: value for key, value in given.items() if isinstance(value, str) and "\n" in value}
-    short = {key: value for key, value in given.items() if key not in long}
-    if short or not long:
-        yield _fenced(json.dumps(short, ensure_ascii=False), "json")
-    for key, value in long.items():
-        yield f"`{_plain(key)}`:"
-        yield _fenced(value)
-
-
-def _of_user(block: Mapping[str, Any]) -> Iterator[str]:
-    if block.get("type") != "tool_result":
-        if block.get("type") == "text":
-            yield "Told to the agent:"
-            yield _fenced(str(block.get("text", "")))
-        return
-    yield "Answer of the tool, an error:" if block.get("is_error") else "Answer of the tool:"
-    yield _fenced(_text(block.get("content")))
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return "" if content is None else json.dumps(content, ensure_ascii=False)
-    parts = []
-    for block in content:
-        if isinstance(block, Mapping) and block.get("type") == "text":
-            parts.append(str(block.get("text", "")))
-        else:
-            kind = block.get("type") if isinstance(block, Mapping) else type(block).__name__
-            parts.append(f"({kind}, see transcript.jsonl)")
-    return "\n".join(parts)
-
-
-def _fenced(text: str, language: str = "text") -> str:
-    """Text in a fence that nothing inside can close."""
-    if len(text) > LONGEST:
-        left_out = len(text) - LONGEST
-        text = f"{text[:LONGEST]}\n({left_out:,} more characters: see transcript.jsonl)"
-    fence = "`" * max(3, *(len(ticks) + 1 for ticks in _TICKS.findall(text)), 3)
-    return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}"
-
-
-def _plain(name: Any) -> str:
-    return re.sub(r"[`\s]+", " ", str(name))[:80]
+        if event.get("type") != "result":
+            continue
+        said, subtype = event.get("result") or event.get("error"), event.get("subtype")
+        failed = bool(event.get("is_error")) or subtype not in (None, "success")
+        if failed and said and not any(str(said) in fault for fault in faults):
+            faults.append(str(said))
+        elif failed and not said and not faults:
+            faults.append(f"no reason was given ({subtype or 'no subtype'})")
+    return faults

@@ -210,7 +210,7 @@ sys.stdout.buffer.write(said)
 
 def test_the_folders_place_on_the_host_is_not_in_the_list_of_processes(folder):
     ran = boxed(folder, "cat /proc/*/cmdline | tr '\\0' ' '")
-    assert b"bwrap" in ran.stdout
+    assert b"ulimit" in ran.stdout  # the first process inside
     assert str(folder.parent).encode() not in ran.stdout
 
 
@@ -325,6 +325,41 @@ def test_no_child_stays_behind(folder, leave):
     assert ran.stdout == b"left\n"
     assert (ran.exit_code, ran.ended) == (0, "exit")
     assert not running(mark)
+    assert ran.left >= 1
+    assert ran.message == f"The command ended with exit code 0. {ran.left_words}"
+
+
+@pytest.mark.parametrize("kind", ["bubblewrap", "none"])
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_what_is_left_behind_is_counted(folder, kind, count):
+    argv = ["python3", "-c", LEAVE, str(count)]
+    ran = run(Box(folder, kind=kind), argv)
+    words = {0: "", 1: " 1 process it left behind was ended."}
+    said = words.get(count, f" {count} processes it left behind were ended.")
+    assert ran.left == count
+    assert ran.message == f"The command ended with exit code 7.{said}"
+
+
+def test_what_has_ended_and_was_not_waited_for_is_not_left(folder):
+    ran = boxed(folder, "sh -c 'true & exec sleep 0.2' & wait; (sleep 0.05 &); sleep 0.3")
+    assert (ran.left, ran.message) == (0, "The command ended with exit code 0.")
+
+
+@pytest.mark.parametrize("command", ["kill 0; sleep 0.1; echo on", "kill -9 1; echo on"])
+def test_a_command_does_not_end_the_first_process(folder, command):
+    ran = boxed(folder, f"trap '' TERM; {command}; exit 4")
+    assert (ran.stdout, ran.exit_code) == (b"on\n", 4)
+
+
+def test_a_command_has_no_other_streams_than_its_own(folder):
+    ran = run(Box(folder), ["python3", "-c", "import os; print(os.listdir('/proc/self/fd'))"])
+    assert eval(ran.stdout) == ["0", "1", "2", "3"]  # 3: the folder that is listed
+
+
+def test_a_command_that_is_also_a_word_of_the_shell(folder):
+    ran = run(Box(folder), ["exit", "3"])
+    assert ran.exit_code == 127
+    assert b"not found" in ran.stderr
 
 
 def test_nothing_stays_behind_where_the_caller_is_killed(folder):
@@ -381,6 +416,16 @@ def test_what_is_in_temporary_lasts_from_one_command_to_the_next(folder, tmp_pat
 def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(FileNotFoundError):
         boxed(tmp_path / "none", "true")
+
+
+LEAVE = """
+import os, sys, time
+for _ in range(int(sys.argv[1])):
+    if os.fork() == 0:
+        os.closerange(0, 3)
+        time.sleep(600)
+os._exit(7)
+"""
 
 
 async def _many(boxes: int, seconds: float) -> float:

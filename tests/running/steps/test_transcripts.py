@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,39 +46,158 @@ def test_each_event_is_a_line():
     assert tuple(json.loads(line) for line in lines) == EVENTS
 
 
+def headings(text):
+    return [line for line in text.splitlines() if line.startswith("#")]
+
+
 def test_a_person_can_read_it():
     text = as_markdown("Write A.", EVENTS, "it failed")
-    assert [line for line in text.splitlines() if line.startswith("## ")] == [
+    assert headings("\n".join(outside(text))) == [
+        "# Transcript",
         "## Prompt",
-        "## Answer 1",
-        "## Answer 2",
-        "## Answer 3",
-        "## Result: success",
+        "## Turn 1",
+        "### Result of Bash, an error",
+        "## Turn 2",
+        "### Result of Write",
+        "## Turn 3",
+        "### Final message",
         "## Errored",
     ]
-    assert "Answer of the tool, an error:\n\n```text\nno such file\n```" in text
-    assert "`command`:\n\n```text\nls\npwd\n```" in text
+    assert "### Result of Bash, an error\n\n```text\nno such file\n```" in text
+    assert "Calls Bash:\n\n```sh\nls\npwd\n```" in text
+    assert "\n> I look.\n" in text
+    assert "### Final message\n\n> Done.\n" in text
     assert "````text\n# A\n```\nx\n```\n````" in text  # a longer fence than any inside
 
 
-@given(st.text(alphabet="`a\n#", max_size=60))
-def test_nothing_that_was_quoted_is_taken_for_markdown(content):
-    text = as_markdown(content, [result("t", content)])
-    fence = None
-    outside = []
+def at(seconds, event):
+    return {**event, "timestamp": f"2026-01-02T03:04:{5 + seconds:06.3f}+00:00"}
+
+
+def test_it_opens_with_what_the_run_took():
+    events = [
+        at(0, {"type": "system", "subtype": "init", "model": "m-1", "skills": ["plain"]}),
+        at(1.25, said("m1", use("t1", "Bash", command="ls"))),
+        at(2, result("t1", "a")),
+        at(3, said("m2", use("t2", "Bash", command="ls"), use("t3", "Read", file_path="a.md"))),
+        at(10, {"type": "result", "subtype": "success", "duration_ms": 10_000}),
+    ]
+    usage = Usage(1, 2, 3, 4, 5)
+    execution = Execution("done", None, tuple(events), usage, 0.25, False, "")
+    timing = timing_of(execution, 0.0, 12.34, "m-2", "messages-api")
+    text = as_markdown("p", events, None, timing, skill_used=False)
+    assert text.partition("\n\n## Prompt")[0].splitlines() == [
+        "# Transcript",
+        "",
+        "- Model: `m-2`",
+        "- Executor: messages-api",
+        "- Took: 12.3 s",
+        "- Cost: 0.2500 USD",
+        "- Tools: Bash 2, Read 1",
+        "- Skill: on offer, not opened",
+    ]
+    assert "## Turn 1 (1.2 s)" in text
+    assert "### Result of Bash (2.0 s)" in text
+    assert "Calls Read: `a.md`" in text
+    assert "Final message" not in text  # it did not come to one
+    alone = as_markdown("p", events).splitlines()  # as far as events tell it
+    assert alone[2:5] == ["- Model: `m-1`", "- Took: 10.0 s", "- Tools: Bash 2, Read 1"]
+
+
+def test_a_reason_is_told_once_and_no_success_beside_it():
+    ended = {"type": "result", "subtype": "success", "is_error": True, "result": "API: 400"}
+    text = as_markdown("p", [ended], "the harness failed: API: 400")
+    assert text.count("API: 400") == 1
+    assert "success" not in text
+    assert as_markdown("p", [ended]).endswith("## Errored\n\n```text\nAPI: 400\n```\n")
+    none = {"type": "result", "subtype": "error_max_turns"}
+    assert "no reason was given (error_max_turns)" in as_markdown("p", [none])
+    assert "Errored" not in as_markdown("p", EVENTS)
+
+
+def test_an_opened_skill_is_folded_and_counted():
+    body = "# Plain\n\n```sh\nx\n```\n</details>"
+    opened = f"Base directory for this skill: /skills/plain\n\n{body}"
+    summary = f"<details><summary>body of SKILL.md, {len(body)} characters</summary>"
+    api = [said("m1", use("t1", "Skill", skill="plain")), result("t1", opened)]
+    harness = {"type": "user", "message": {"content": [{"type": "text", "text": opened}]}}
+    for events in (api, [harness]):
+        text = as_markdown("p", events)
+        assert f"{summary}\n\n````text\n{opened}\n````\n\n</details>" in text
+    assert "- Skill: on offer, and opened" in as_markdown("p", api)
+    assert "Calls Skill: `plain`" in as_markdown("p", api)
+    forged = [said("m1", use("t1", "Bash", command="echo")), result("t1", opened)]
+    assert summary not in as_markdown("p", forged)
+    read = [said("m1", use("t1", "Read", file_path="/s/SKILL.md")), result("t1", "12345")]
+    assert "what it showed of SKILL.md, 5 characters" in as_markdown("p", read)
+
+
+def outside(text):
+    """The lines of a page that are in no fence."""
+    fence, found = None, []
     for line in text.split("\n"):
         if fence is None and line.startswith("```"):
             fence = line.rstrip("abcdefghijklmnopqrstuvwxyz")
         elif fence is not None and line == fence:
             fence = None
         elif fence is None:
-            outside.append(line)
+            found.append(line)
     assert fence is None
-    assert [line for line in outside if line] == [
+    return found
+
+
+@given(st.text(alphabet="`a\n#", max_size=60))
+def test_nothing_that_a_tool_gave_is_taken_for_markdown(content):
+    text = as_markdown(content, [result("t", content)])
+    assert [line for line in outside(text) if line and line[0] != "-"] == [
         "# Transcript",
         "## Prompt",
-        "Answer of the tool:",
+        "### Result of a tool",
     ]
+
+
+MARKS = (
+    "` `` ``` ```` ~~~ ~~~~ < <b> </div> <!-- <img/src=x> </blockquote> ![ ](x) [a]: > # - 1. "
+    "\\ $ $$ * _ a &lt; <?php <![CDATA[ <script> </details> <https://a.b> html"
+).split()
+BLANKS = ["\n", "\n", "\n\n", "\r", "\r\n", "    ", "  ", " ", "\t", "\x0b", "\u2028"]
+PIECES = st.lists(st.sampled_from([*MARKS, *BLANKS]), max_size=30).map("".join)
+
+
+def parsed(text):
+    """What an independent reader of Markdown, which lets HTML through, makes of a page."""
+    MarkdownIt = pytest.importorskip("markdown_it").MarkdownIt  # noqa: N806
+    return MarkdownIt("commonmark", {"html": True}).parse(text)
+
+
+@given(PIECES)
+def test_what_the_agent_said_stays_in_its_quote(content):
+    spoken = said("m1", {"type": "text", "text": content}), {"type": "result", "is_error": True}
+    tokens = parsed(as_markdown("p", spoken))
+    top = [one for one in tokens if one.level == 0 and one.nesting >= 0]
+    kinds = [one.tag or one.type for one in top]
+    words = ["blockquote"] if content.strip() else []
+    final = ["h3"] if content.strip() else []
+    assert kinds == ["h1", "ul", "h2", "code", "h2", *final, *words, "h2", "code"]
+    for token in tokens:
+        assert token.type != "html_block", content
+        for child in token.children or ():
+            assert child.type != "image", content
+            assert child.type != "html_inline" or child.content in ("<code>", "</code>"), content
+
+
+@given(st.lists(st.sampled_from(["a", "`x`", "**b**", "<i>", "1 < 2", "$5"]), min_size=1))
+def test_what_the_agent_said_reads_as_it_was_said(words):
+    content = " ".join(words)
+    tokens = parsed(as_markdown("p", [said("m1", {"type": "text", "text": content})]))
+    shown = next(one for one in tokens[::-1] if one.type == "inline")
+    text = "".join(one.content for one in shown.children)
+    assert text == content.replace("`", "").replace("**", "")
+
+
+def test_code_that_the_agent_quotes_is_shown_as_it_is():
+    text = as_markdown("p", [said("m1", {"type": "text", "text": "a `<b>`:\n~~~html\n<b>$\n"})])
+    assert "> a <code>&#60;b&#62;</code>:\n> ```html\n> <b>$\n> ```\n" in text
 
 
 def test_what_is_cut_is_told():

@@ -114,8 +114,8 @@ class Toolbox:
         if ran.cut:
             kept = self._box.limits.output_bytes
             said.append(f"[Of each stream only the first {kept:,} bytes were kept.]")
-        if failed:
-            said.append(f"[{ran.message}]")
+        if failed or ran.left:
+            said.append(f"[{ran.message if failed else ran.left_words}]")
         return Result("\n".join(filter(None, said)) or "(no output)", failed)
 
     async def _file(self, name: str, given: Mapping[str, Any], seconds: float) -> Result:
