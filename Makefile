@@ -3,9 +3,8 @@
 
 PYTHON      ?= python3
 BIN         := .venv/bin
-# The tests of a file share a JupyterLab, a browser or a wheel: they go to one worker. Many wait
-# for a process, a deadline or a browser, so there are more workers than processors.
-PYTEST_ARGS ?= --numprocesses=4 --dist=loadfile
+# The tests of a file share a JupyterLab, a browser or a wheel: they go to one worker.
+PYTEST_ARGS ?= --numprocesses=logical --maxprocesses=4 --dist=loadfile
 
 EXTRAS      := --editable ".[claude-code,dask,office]"
 
