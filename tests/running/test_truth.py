@@ -1,4 +1,4 @@
-"""What is known beforehand of the stand-in comes out of the whole pipeline, over 50 seeds.
+"""What is known beforehand of the stand-in comes out of the whole pipeline, over many seeds.
 
 Each seed is a benchmark: planned, run, judged, written to disk, loaded, and only then looked at.
 An interval of 95 % may miss the truth; that it misses more often than chance allows is the fault
@@ -9,6 +9,7 @@ definition and not from its answers.
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import polars as pl
@@ -19,7 +20,9 @@ import skill_eval_nb as sen
 from skill_eval_nb.models import StandIn
 from skill_eval_nb.models.standin import truth
 
-SEEDS = 50
+SEEDS = int(os.environ.get("SKILL_EVAL_NB_SEEDS", "16"))
+"""Benchmarks that are made; 50 take a minute or three, and have been gone through."""
+
 LEAST = int(stats.binom.ppf(0.001, SEEDS, 0.95))
 """An interval that holds in 95 of 100 benchmarks holds less often here once in a thousand."""
 
