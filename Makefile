@@ -1,5 +1,5 @@
-# Everything runs from a .venv of this checkout. Nothing is put anywhere else, but for Chromium,
-# which `make test` fetches where there is none.
+# Everything runs from a .venv of this checkout. Nothing is put anywhere else, but for Chromium
+# and bubblewrap, which `make test` fetches where they are missing.
 
 PYTHON      ?= python3
 BIN         := .venv/bin

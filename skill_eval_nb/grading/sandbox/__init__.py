@@ -6,7 +6,7 @@ try, nothing outside their folder is read or changed, and no process of theirs s
 """
 
 from .availability import SandboxMissing, available, why_not
-from .box import Box, BoxKind, BoxLimits, Ended, Ran
+from .box import Box, BoxKind, BoxLimits, Ended, Ran, left_words
 from .command import INSIDE, python, wrap
 from .folder import lent, used
 from .running import arun, run
@@ -21,6 +21,7 @@ __all__ = [
     "SandboxMissing",
     "arun",
     "available",
+    "left_words",
     "lent",
     "python",
     "run",

@@ -93,10 +93,15 @@ class Ran:
         >>> Ran(0, b"", b"", False, "exit", "", left=2).left_words
         '2 processes it left behind were ended.'
         """
-        if self.left < 1:
-            return ""
-        return (
-            "1 process it left behind was ended."
-            if self.left == 1
-            else f"{self.left:,} processes it left behind were ended."
-        )
+        return left_words(self.left)
+
+
+def left_words(left: int) -> str:
+    """So many processes that were left behind, as a sentence; empty where there were none."""
+    if left < 1:
+        return ""
+    return (
+        "1 process it left behind was ended."
+        if left == 1
+        else f"{left:,} processes it left behind were ended."
+    )

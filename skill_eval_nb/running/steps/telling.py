@@ -88,6 +88,9 @@ def told(event: Event, run: Course) -> Iterator[str]:
         for block in blocks(event):
             yield from _of_assistant(block, final=final)
             final = final and block.get("type") != "text"  # one heading for all of it
+    elif event.get("type") == "system" and isinstance(event.get("content"), str):
+        yield "Told by the executor:"
+        yield quoted(event["content"])
     elif event.get("type") == "user":
         for block in blocks(event):
             yield from _of_user(block, event, run)

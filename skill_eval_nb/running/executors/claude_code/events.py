@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from skill_eval_nb.grading.sandbox import left_words
+
 _INIT = "cwd tools model permissionMode skills mcp_servers plugins claude_code_version".split()
 _RESULT = (
     "subtype is_error result errors stop_reason terminal_reason api_error api_error_status "
@@ -58,6 +60,15 @@ def events_of(lines: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
     return tuple(events)
 
 
+def event_of_left(left: int) -> tuple[dict[str, Any], ...]:
+    """An event that tells what the harness left behind; none where that is nothing.
+
+    >>> event_of_left(1)[0]["content"]
+    '1 process it left behind was ended.'
+    """
+    return _told("left_behind", left_words(left)) if left else ()
+
+
 def event_of_refusals(turned_away: Sequence[str]) -> tuple[dict[str, Any], ...]:
     """An event that tells what was asked of the relay and refused; none where nothing was.
 
@@ -66,9 +77,12 @@ def event_of_refusals(turned_away: Sequence[str]) -> tuple[dict[str, Any], ...]:
     """
     if not turned_away:
         return ()
+    return _told("turned_away", f"Not passed on to the model: {', '.join(turned_away)}.")
+
+
+def _told(subtype: str, content: str) -> tuple[dict[str, Any], ...]:
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    content = f"Not passed on to the model: {', '.join(turned_away)}."
-    return ({"type": "system", "subtype": "turned_away", "timestamp": now, "content": content},)
+    return ({"type": "system", "subtype": subtype, "timestamp": now, "content": content},)
 
 
 def _of(value: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

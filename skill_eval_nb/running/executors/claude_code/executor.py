@@ -12,7 +12,7 @@ from skill_eval_nb.running.executors.protocol import Execution, Task
 
 from . import program
 from .conversation import converse
-from .events import event_of_refusals, events_of
+from .events import event_of_left, event_of_refusals, events_of
 from .opened import body_of, was_opened
 from .place import handed_over, place
 from .process import Process
@@ -54,6 +54,7 @@ class ClaudeCode:
         except (OSError, LookupError, ValueError) as fault:
             reason = f"The run could not be made ready: {fault}"
         lines = ran.process.lines if ran.process is not None else []
+        left = ran.process.left if ran.process is not None else 0
         if reason is None and ran.process is not None:
             reason = reason_of(
                 lines,
@@ -68,7 +69,7 @@ class ClaudeCode:
         return Execution(
             status="done" if reason is None else "errored",
             reason=reason,
-            events=(*events, *event_of_refusals(ran.turned_away)),
+            events=(*events, *event_of_refusals(ran.turned_away), *event_of_left(left)),
             usage=tally.usage,
             cost_usd=tally.cost(prices) if prices is not None else None,
             skill_used=was_opened(skill.name, body, events) if skill is not None else None,

@@ -2,17 +2,24 @@
 
 The sandbox has a network of its own with nothing on it, and this is its only way out. The
 file runs by itself, with nothing but Python's own library, and is the parent of the harness:
-`forwarder.py SOCKET PORT COMMAND …`. It ends as the command ends, with its exit code.
+`forwarder.py SOCKET PORT COMMAND …`. It ends as the command ends, with its exit code, and all
+that the command left running ends with it; how many that are is the last line it prints.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import os
 import signal
 import sys
+from pathlib import Path
 
+PROC = Path("/proc")
 PIECE = 64 * 1024
+LOOKS, APART = 10, 0.02
+"""So often, and so many seconds apart, what is about to end has time to do so."""
 
 
 async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -52,7 +59,42 @@ async def run(path: str, port: int, command: list[str]) -> int:
         process = await asyncio.create_subprocess_exec(*command)
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, process.terminate)
-        return await process.wait()
+        code = await process.wait()
+        if left := await left_behind():
+            told = {"type": "system", "subtype": "left_behind", "left": left}
+            sys.stdout.write(f"{json.dumps(told)}\n")
+            sys.stdout.flush()
+        return code
+
+
+async def left_behind() -> int:
+    """How many processes of the sandbox go on, once what is about to end has had time to."""
+    left = others()
+    for _ in range(LOOKS):
+        if not left:
+            break
+        await asyncio.sleep(APART)
+        left = others()
+    return left
+
+
+def others() -> int:
+    """How many processes there are beside this one and those that it runs in."""
+    parents = {int(one.name): parent(one) for one in PROC.iterdir() if one.name.isdecimal()}
+    above, known = os.getpid(), set[int]()
+    while above and above not in known:
+        known.add(above)
+        above = parents.get(above) or 0
+    return sum(by is not None and pid not in known for pid, by in parents.items())
+
+
+def parent(process: Path) -> int | None:
+    """A process's parent; None where it has ended."""
+    try:
+        state, number = (process / "stat").read_bytes().rpartition(b")")[2].split()[:2]
+    except OSError:
+        return None
+    return None if state in (b"Z", b"X") else int(number)
 
 
 if __name__ == "__main__":

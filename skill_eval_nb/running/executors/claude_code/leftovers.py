@@ -22,7 +22,7 @@ def end_marked(mark: str) -> None:
         mark: `NAME=value`.
     """
     for _ in range(_LOOKS):  # one that starts another as it is looked at makes a second look needed
-        found = _marked(mark.encode())
+        found = marked(mark)
         for pid in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -30,10 +30,11 @@ def end_marked(mark: str) -> None:
             return
 
 
-def _marked(mark: bytes) -> list[int]:
-    found = []
+def marked(mark: str) -> list[int]:
+    """The processes that have this in their environment, by their numbers."""
+    sought, found = mark.encode(), []
     for folder in _PROC.glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if mark in (folder / "environ").read_bytes().split(b"\0"):
+            if sought in (folder / "environ").read_bytes().split(b"\0"):
                 found.append(int(folder.name))
     return found

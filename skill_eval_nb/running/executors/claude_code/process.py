@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from .leftovers import end_marked
+from .leftovers import end_marked, marked
 
 MOST_LINE_BYTES = 64 * 1024 * 1024
 """A message longer than this ends the run: nothing that is to be graded is so long."""
@@ -67,6 +67,7 @@ class Process:
         lines: its messages as they came, each with the time where it had none.
         fault: why its messages could not be read on, in words; None where they could.
         over: whether it came to its end by itself.
+        left: how many processes it left behind when it ended by itself; they are ended.
         silent: set when nothing more will be read from it.
     """
 
@@ -74,6 +75,7 @@ class Process:
         self.lines: list[dict[str, Any]] = []
         self.fault: str | None = None
         self.over = False
+        self.left = 0
         self.silent = asyncio.Event()
         self._command = command
         self._process: asyncio.subprocess.Process | None = None
@@ -122,7 +124,11 @@ class Process:
         try:
             async for line in self._read_lines():
                 message = _message(line)
-                if message is not None:
+                if message is None:
+                    continue
+                if message.get("subtype") == "left_behind":  # by the forwarder, not the harness
+                    self.left = int(message.get("left", 0))
+                else:
                     self.lines.append(message)
                     yield message
             # It has closed its output, and is about to end: its exit code is wanted.
@@ -151,6 +157,8 @@ class Process:
         process = self._process
         if process is None:
             return
+        if self.over and self._command.mark is not None and not self._command.options:
+            self.left = len(marked(self._command.mark))
         # Whether or not it has ended by itself: its children may live on. At once, so that
         # nothing is left even where this is cancelled.
         with contextlib.suppress(ProcessLookupError, PermissionError):

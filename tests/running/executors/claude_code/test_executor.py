@@ -202,7 +202,10 @@ def test_the_sandbox_keeps_the_agent_in(tmp_path, monkeypatch):
         assert "404" in said
         # The key was there all the same, where the relay added it.
         assert all(secret in json.dumps(headers) for _, headers, _ in server.seen)
-    assert execution.events[-1]["content"] == "Not passed on to the model: GET /other."
+    assert [event["content"] for event in execution.events[-2:]] == [
+        "Not passed on to the model: GET /other.",
+        "1 process it left behind was ended.",
+    ]
     assert gone(one)
 
 
