@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .columns import RUN_KEYS, TABLES, did_you_mean, find
@@ -69,12 +69,12 @@ class Workspace:
         self.polars("problems")
         return {name: self.table(name) for name in TABLES}
 
-    def select(self, **keys: str | int) -> Workspace:
+    def select(self, **keys: str | int | Sequence[str | int]) -> Workspace:
         """The part of it with these keys, as a workspace of its own.
 
-        `ws.select(workspace="tdd-workspace", iteration="iteration-2")` keeps, in every table
-        that has these columns, the rows with these values. Problems are kept where they are
-        of the workspace or of none.
+        `ws.select(workspace="tdd-workspace", iteration=["iteration-1", "iteration-2"])` keeps,
+        in every table that has these columns, the rows with this value, or with one of these.
+        Problems are kept where they are of the workspace or of none.
 
         Raises:
             KeyError: for a key that no run has; the message names the nearest one.
@@ -83,17 +83,23 @@ class Workspace:
         0
         """
         known = {column.name: column.type for column in RUN_KEYS}
+        def several(value: str | int | Sequence[str | int]) -> Sequence[str | int]:
+            return [value] if isinstance(value, str | int) else value
+
         for key in keys:
             if key not in known:
                 raise KeyError(f"Runs have no key `{key}`.{did_you_mean(key, known)}")
-        wanted = {key: str(value) if known[key] == "text" else value for key, value in keys.items()}
+        wanted = {
+            key: [str(one) if known[key] == "text" else one for one in several(value)]
+            for key, value in keys.items()
+        }
 
         def part(name: str) -> pl.DataFrame:
             types = {column.name: column.type for column in TABLES[name].columns}
             frame = self.polars(name)
-            for key, value in wanted.items():
+            for key, values in wanted.items():
                 if types.get(key) == known[key]:  # descriptions have an `iteration`, too: a number
-                    mine = frame[key] == value
+                    mine = frame[key].is_in(values)
                     frame = frame.filter(
                         mine | frame[key].is_null() if name == "problems" else mine
                     )

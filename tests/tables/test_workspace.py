@@ -88,6 +88,13 @@ class TestSelect:
         assert ws.select(eval_id=1).runs.equals(ws.select(eval_id="1").runs)
         assert ws.select(eval_id=1).runs.height
 
+    def test_several_values_of_a_key(self, ws):
+        part = ws.select(eval_id=["1", 2], iteration=["iteration-1"])
+        each = [ws.select(eval_id=one, iteration="iteration-1").runs.height for one in (1, 2)]
+        assert set(part.runs["eval_id"]) == {"1", "2"}
+        assert part.runs.height == sum(each)
+        assert ws.select(eval_id=[]).runs.is_empty()
+
     def test_a_part_of_a_part(self, ws):
         part = ws.select(workspace="tdd-workspace").select(configuration="with_skill")
         assert set(part.runs["configuration"]) == {"with_skill"}

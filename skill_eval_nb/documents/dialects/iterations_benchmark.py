@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 from .. import benchmark
@@ -212,9 +213,23 @@ def _assertions(runs: list[Plain]) -> list[Plain]:
 def _tested(text: str, verdicts: list[Plain]) -> Plain:
     scored = [one["passed"] for one in verdicts if one.get("passed") is not None]
     details = f"passed {sum(scored)}/{len(scored)} runs" if scored else None
+    rate = mean(scored)
     if len(verdicts) == 1:
         details = verdicts[0].get("evidence") or details
-    return without_none({"name": text, "pass_rate": mean(scored), "details": details})
+        if rate is None:
+            rate = _rate_in(details)
+    return without_none({"name": text, "pass_rate": rate, "details": details})
+
+
+def _rate_in(details: str | None) -> float | None:
+    """The rate of an assertion that passed in a part of the runs, where we have written it so.
+
+    >>> _rate_in("passed 1/2 runs")
+    0.5
+    """
+    told = re.fullmatch(r"passed (\d{1,9})/(\d{1,9}) runs", details or "")
+    passed, scored = (int(told[1]), int(told[2])) if told else (0, 0)
+    return passed / scored if scored and passed <= scored else None
 
 
 BENCHMARK = Form(Benchmark, _to_wire, _to_neutral, many=True)

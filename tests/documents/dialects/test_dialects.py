@@ -203,3 +203,14 @@ def test_a_criterion_without_a_score_that_fits_is_no_row_of_test_cases():
     value, losses = write("comparison", Comparison(winner="A", rubric=sides), "test-cases")
     assert [one["criterion"] for one in value["criteria_scores"]] == ["depth"]
     assert [one.where for one in losses] == ["$.rubric.A.content.tone"]
+
+
+def test_an_assertion_that_passed_in_a_part_of_the_runs_keeps_its_rate() -> None:
+    verdicts = [{"text": "x", "passed": False}, {"text": "x", "passed": True}]
+    runs = [{"configuration": "with_skill", "expectations": verdicts}]
+    benchmark, _ = mend({"runs": runs}, NEUTRAL["benchmark"])
+    value, _ = write("benchmark", [benchmark], "iterations")
+    again = made_anew("benchmark", read("benchmark", value, "iterations")[0])
+    assert write("benchmark", again, "iterations") == (value, [])
+    (test,) = value["iterations"][0]["configurations"][0]["tests"]
+    assert test["assertions"] == [{"name": "x", "pass_rate": 0.5, "details": "passed 1/2 runs"}]
