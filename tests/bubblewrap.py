@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 
 import pytest
 
 from skill_eval_nb.grading.sandbox import available
+from tests import apt
 
 needed = pytest.mark.skipif(
     available() is not None, reason=f"left out, since no sandbox works here: {available()}"
@@ -24,12 +24,8 @@ def required() -> bool:
 
 def install() -> None:
     """Install bubblewrap by apt where it is missing and root may."""
-    if shutil.which("bwrap") or shutil.which("apt-get") is None or os.geteuid() != 0:
-        return
-    apt = ["apt-get", "--quiet=2", "--option=Dpkg::Use-Pty=0"]
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["update"], ["install", "--yes", "--no-install-recommends", "bubblewrap"]):
-        subprocess.run([*apt, *command], env=environment, stdin=subprocess.DEVNULL, check=False)
+    if not shutil.which("bwrap"):
+        apt.install("bubblewrap")
 
 
 def main() -> None:

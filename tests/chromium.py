@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests import apt
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 ARGUMENTS = (
@@ -61,12 +63,7 @@ def _of_playwright() -> Path | None:
 
 
 def _by_apt() -> Path | None:
-    if shutil.which("apt-get") is None or os.geteuid() != 0:
-        return None
-    apt = ["apt-get", "--quiet=2", "--option=Dpkg::Use-Pty=0"]
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["update"], ["install", "--yes", "--no-install-recommends", "chromium"]):
-        subprocess.run([*apt, *command], env=environment, stdin=subprocess.DEVNULL, check=False)
+    apt.install("chromium")
     return find()
 
 

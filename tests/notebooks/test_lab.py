@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.notebooks.desk import faults
 from tests.notebooks.pages import write
 
@@ -44,26 +42,15 @@ def test_a_chart_is_drawn_with_no_network(opened, desk, tmp_path):
     assert 3500 < height < 4200
 
 
-def test_a_cell_that_raises_is_seen(opened, desk):
-    write(desk, "raises.ipynb", "1 / 0", "'after'")
-    with opened("raises.ipynb") as notebook:
+def test_what_goes_wrong_is_seen_and_requests_that_leave_the_machine_are_stopped(opened, desk):
+    leaving = {"fetch": "https", "new Image().src = ": "https", "new WebSocket": "wss"}
+    urls = [f"{scheme}://192.0.2.1/{at}" for at, scheme in enumerate(leaving.values())]
+    requests = [script(f"{what}('{url}')") for what, url in zip(leaving, urls, strict=True)]
+    write(desk, "wrong.ipynb", script("console.error('it broke')"), *requests, "1 / 0", "'after'")
+    with opened("wrong.ipynb") as notebook:
         error, not_run = faults(notebook.run())
-    assert error == "cell 0: ZeroDivisionError: division by zero"
-    assert not_run == "cell 1 was not run"
-
-
-def test_an_error_on_the_console_is_seen(opened, desk):
-    write(desk, "console.ipynb", script("console.error('it broke')"))
-    with opened("console.ipynb") as notebook:
-        notebook.run()
-    assert any("it broke" in error for error in notebook.console_errors)
-
-
-@pytest.mark.parametrize("what", ["fetch", "new Image().src = ", "new WebSocket"])
-def test_a_request_that_leaves_the_machine_is_seen_and_stopped(what, opened, desk):
-    scheme = "wss" if "Socket" in what else "https"
-    write(desk, "leaves.ipynb", script(f"{what}('{scheme}://192.0.2.1/here')"))
-    with opened("leaves.ipynb") as notebook:
-        notebook.run()
         notebook.page.wait_for_timeout(200)
-    assert notebook.outside_requests == [f"{scheme}://192.0.2.1/here"]
+    assert any("it broke" in error for error in notebook.console_errors)
+    assert sorted(notebook.outside_requests) == sorted(urls)
+    assert error == "cell 4: ZeroDivisionError: division by zero"
+    assert not_run == "cell 5 was not run"
