@@ -83,6 +83,7 @@ class Workspace:
         0
         """
         known = {column.name: column.type for column in RUN_KEYS}
+
         def several(value: str | int | Sequence[str | int]) -> Sequence[str | int]:
             return [value] if isinstance(value, str | int) else value
 

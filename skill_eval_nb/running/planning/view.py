@@ -7,11 +7,20 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from skill_eval_nb.look import sheet
+
 from .facts import Facts, Line, facts
-from .style import STYLE
 
 if TYPE_CHECKING:
     from .planned import Plan
+
+STYLE = sheet(
+    "sen-plan",
+    """
+ p {margin:8px 0 0}
+ ol, ul {margin:4px 0 0;padding-left:20px}
+""",
+)
 
 WIDTH = 96
 """Characters of a line of text; a notebook and most terminals have as many."""
@@ -90,7 +99,7 @@ def _numbered(order: Iterable[str]) -> list[tuple[str, str]]:
 
 def _warnings(shown: Facts) -> str:
     rows = "".join(
-        f"<tr><td><span class='sen-pill'>look</span></td><td>{escape(one)}</td></tr>"
+        f"<tr><td><span class='sen-pill sen-warning'>look</span></td><td>{escape(one)}</td></tr>"
         for one in shown.warnings
     )
     return f"<h4>Look at this before starting</h4><table>{rows}</table>" if rows else ""

@@ -1,20 +1,16 @@
-"""How the notebook view of a plan looks: on light and on dark pages, in Lab and elsewhere.
+"""How values show themselves in a notebook: on light and on dark pages, in Lab and elsewhere.
 
-It has the look of a workspace's view. Text takes the colour of the page around it. The class
-stands twice, because JupyterLab has rules of its own for tables in outputs, and the more
-specific one counts.
+Text takes the colour of the page around it. The class stands twice, because JupyterLab has
+rules of its own for tables in outputs, and the more specific one counts.
 """
 
 from __future__ import annotations
 
-STYLE = """
-.sen-plan.sen-plan {
+COMMON = """
  font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;line-height:1.45;
  max-width:960px;overflow-x:auto;padding:2px 0 6px;
  h3 {margin:0;overflow-wrap:anywhere;font-size:18px;font-weight:600;line-height:1.3}
  h4 {margin:16px 0 4px;font-size:13px;font-weight:600}
- p {margin:8px 0 0}
- ol, ul {margin:4px 0 0;padding-left:20px}
  .sen-path {opacity:.65;overflow-wrap:anywhere}
  .sen-cards {display:flex;flex-wrap:wrap;gap:8px;margin:10px 0 0}
  .sen-card {border:1px solid rgba(128,128,128,.35);border-radius:6px;padding:6px 14px 7px;
@@ -28,8 +24,19 @@ STYLE = """
   overflow-wrap:anywhere}
  th {font-weight:400;opacity:.65;white-space:nowrap}
  .sen-n.sen-n {text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
- .sen-pill {display:inline-block;border-radius:9px;padding:0 8px;white-space:nowrap;
-  background:#f2c14e;color:#2b2100}
-}
+ .sen-pill {display:inline-block;border-radius:9px;padding:0 8px;white-space:nowrap}
+ .sen-pill.sen-warning {background:#f2c14e;color:#2b2100}
 """
-"""The style sheet; nested, so that it touches nothing outside of the view."""
+
+
+def sheet(view: str, own: str = "") -> str:
+    """The style sheet of a view, nested, so that it touches nothing outside of it.
+
+    Args:
+        view: the class of its outermost element.
+        own: rules that only this view has.
+
+    >>> sheet("sen-x", "p {margin:0}").split()[0]
+    '.sen-x.sen-x'
+    """
+    return f".{view}.{view} {{{COMMON}{own}}}"
