@@ -8,23 +8,15 @@ is asked for again by a call of its own, at the full price: a second batch could
 from __future__ import annotations
 
 import asyncio
-import json
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.documents import Faults, NotJSON, parse, to_json
+from skill_eval_nb.documents import to_json
 from skill_eval_nb.documents.judging import Judging
 from skill_eval_nb.grading.judge import Prepared, Unjudged, calls, prepare, request
-from skill_eval_nb.grading.judge.answers import Answer, BadAnswer
-from skill_eval_nb.grading.judge.reading import answer_of, judging_of
-from skill_eval_nb.grading.judge.requests import told
-from skill_eval_nb.grading.judge.values import ASKED
 from skill_eval_nb.models import (
     BudgetSpent,
     ModelFault,
-    Reply,
-    Usage,
     batches,
     connect,
     together,
@@ -34,23 +26,16 @@ from skill_eval_nb.workspace import write_atomic
 
 from ..refused import refuse
 from .again import JudgedAgain
+from .batched import Ready, judging_from
 from .judging import NO_MONEY, Books, Order, note_kept, settle
+from .under_way import FILE, Item, fits, under_way
 from .work import LeftOut, Work
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Client
 
-FILE = "batch.json"
 EVERY = 30.0
 """Seconds between looks at a batch."""
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One judging in a batch, by its run's folder and the number it was to have."""
-
-    run: str
-    number: int
 
 
 async def judge_in_batch(order: Order, work: list[Work], left: list[LeftOut]) -> JudgedAgain:
@@ -61,9 +46,9 @@ async def judge_in_batch(order: Order, work: list[Work], left: list[LeftOut]) ->
         ModelFault: the batch was not taken, or cannot be reached; it goes on then.
     """
     path = order.home / FILE
-    state = _state(path)
+    state = under_way(path)
     if state is not None:
-        _fits(state, order, path)
+        fits(state, order.judge, path)
         items = [Item(one["run"], one["number"]) for one in state["items"]]
     else:
         many = order.judge.judgings
@@ -119,22 +104,9 @@ async def judge_in_batch(order: Order, work: list[Work], left: list[LeftOut]) ->
     return books.result()
 
 
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    item: Item
-    work: Work
-    prepared: Prepared
-    requests: dict[str, dict[str, Any]]
-
-    @property
-    def name(self) -> str:
-        """The name of its first call, by which its judging is known again."""
-        return next(iter(self.requests))
-
-
 async def _ready(
     books: Books, items: list[Item], by_name: dict[str, Work], ids: list[str]
-) -> list[_Ready]:
+) -> list[Ready]:
     """The judgings that there are not, and whose outputs can be read, with their calls' names."""
     judge = books.order.judge
     places = {name: place for place, name in enumerate(dict.fromkeys(one.run for one in items))}
@@ -162,7 +134,7 @@ async def _ready(
             name: request(judge, work.case, item.number, part, prepared=made, cached=False)
             for part, name in enumerate(names)
         }
-        ready.append(_Ready(item, work, made, bodies))
+        ready.append(Ready(item, work, made, bodies))
     return ready
 
 
@@ -172,12 +144,12 @@ def _written(work: Work, ids: list[str], name: str) -> bool:
     return bool(ids) and any(one.batch == wanted for one in work.before.judgings.values())
 
 
-def _affordable(books: Books, ready: list[_Ready]) -> list[_Ready]:
+def _affordable(books: Books, ready: list[Ready]) -> list[Ready]:
     """As many of the judgings, from the first on, as the budget holds at their worst."""
     order = books.order
     if order.budget_usd is None:
         return ready
-    fitting: list[_Ready] = []
+    fitting: list[Ready] = []
     together_usd = 0.0
     for one in ready:
         together_usd += _worst(order, one.requests)
@@ -196,7 +168,7 @@ def _worst(order: Order, requests: dict[str, dict[str, Any]]) -> float:
 
 
 async def _settle_all(
-    client: Client, books: Books, ready: list[_Ready], results: batches.Results, batch_id: str
+    client: Client, books: Books, ready: list[Ready], results: batches.Results, batch_id: str
 ) -> None:
     new: dict[str, dict[int, Judging]] = {}
     for one in ready:
@@ -204,7 +176,7 @@ async def _settle_all(
         mine = new.setdefault(one.item.run, {})
         place = work.before.last + 1 + len(mine)
         try:
-            mine[place] = await _judging(client, books, one, place, results)
+            mine[place] = await judging_from(client, books, one, place, results)
         except Unjudged as error:
             books.ended(work, number, error.reason)
             continue
@@ -216,112 +188,6 @@ async def _settle_all(
             note_kept(books, next(one.work for one in ready if one.item.run == name))
 
 
-async def _judging(
-    client: Client, books: Books, one: _Ready, place: int, results: batches.Results
-) -> Judging:
-    """A judging from its calls' results; an answer that cannot be used is asked for directly.
-
-    Raises:
-        Unjudged: there is none.
-    """
-    order, case = books.order, one.work.case
-    answers: list[Answer] = []
-    batched = direct = Usage()
-    refused: list[str] = []
-    for part, name in enumerate(one.requests):
-        reply = results.get(name)
-        if not isinstance(reply, Reply):
-            raise Unjudged(f"the batch gave no answer: {reply or 'it was not in the batch'}")
-        batched += reply.usage
-        wanted = calls(order.judge, case, one.item.number)[part]
-        for attempt in range(ASKED):
-            try:
-                answers.append(answer_of(order.judge, wanted, reply))
-                break
-            except BadAnswer as bad:
-                refused.append(told(bad.faults))
-            if attempt + 1 == ASKED:
-                raise Unjudged(
-                    f"the judge gave no usable answer in {ASKED} attempts; the last: {refused[-1]}"
-                )
-            reply = await _ask(client, books, one, part, refused[-1])
-            direct += reply.usage
-    judging = judging_of(
-        order.judge,
-        case,
-        one.item.number,
-        answers,
-        batched + direct,
-        prepared=one.prepared,
-        refused=refused,
-    )
-    judging.judging = place
-    by_batch = order.prices.cost(batched, order.judge.model, batch=True)
-    by_call = order.prices.cost(direct, order.judge.model)
-    judging.cost_usd = None if by_batch is None or by_call is None else by_batch + by_call
-    return judging
-
-
-async def _ask(client: Client, books: Books, one: _Ready, part: int, fault: str) -> Reply:
-    order = books.order
-    body = request(
-        order.judge,
-        one.work.case,
-        one.item.number,
-        part,
-        prepared=one.prepared,
-        fault=fault,
-        cached=False,
-    )
-    usd = order.prices.cost(worst_case(body), order.judge.model)
-    allotment = books.budget.allot(None if order.budget_usd is None else usd)
-    if allotment is None:
-        raise Unjudged(f"{NO_MONEY} when it had to be asked for again: {fault}")
-    try:
-        return await client.send(
-            body, meter=together(allotment, books.tally), deadline=order.judge.deadline
-        )
-    except (ModelFault, BudgetSpent) as error:
-        raise Unjudged(f"the judge model gave no answer: {error}") from error
-    finally:
-        allotment.close()
-
-
 def _name(order: Order, work: Work) -> str:
     folder, home = work.run.folder.resolve(), order.home.resolve()
     return folder.relative_to(home).as_posix() if folder.is_relative_to(home) else str(folder)
-
-
-def _state(path: Path) -> dict[str, Any] | None:
-    """The batch that is under way; None where there is none.
-
-    Raises:
-        Refused: there may be one, and it cannot be taken up.
-    """
-    if not path.is_file():
-        return None
-    try:
-        state = parse(path.read_bytes(), Faults())
-        ids = state["ids"]
-        whole = {"judge", "items"} <= set(state)
-    except (NotJSON, KeyError, TypeError) as error:
-        raise refuse(f"{path} is not what was written there; look at it ({error})") from error
-    if not ids or not whole:
-        raise refuse(
-            f"a batch may have been submitted, and was interrupted before its id was kept in "
-            f"{path}. Look among the batches of your account whether it is there and cancel it; "
-            "then remove that file, and start again"
-        )
-    return state
-
-
-def _fits(state: dict[str, Any], order: Order, path: Path) -> None:
-    mine = json.loads(json.dumps(asdict(order.judge)))
-    theirs = {name: state["judge"].get(name) for name in mine}
-    differs = [name for name in mine if mine[name] != theirs[name]]
-    if differs:
-        told_so = ", ".join(f"{name}={theirs[name]!r}" for name in differs)
-        raise refuse(
-            f"a batch is under way with other settings ({told_so}): call judge_again with those "
-            f"to collect it first, or cancel it and remove {path}"
-        )
