@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, cast
 
 from msgspec import inspect
@@ -49,6 +49,7 @@ def fields_of(document: type[Document]) -> dict[str, Declared]:
     return {field.encode_name: Declared(field) for field in struct_of(document).fields}
 
 
+@lru_cache(maxsize=4096)  # the same keys come again in every file
 def plainly(key: str) -> str:
     """A key without case, underscores and blanks: caseId, case_id and Case ID are the same."""
     return re.sub(r"[\W_]+", "", key).lower()

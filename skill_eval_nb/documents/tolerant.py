@@ -94,6 +94,8 @@ def _match_keys(
     """Which raw key gives which field: by its name, else by another name it is known by."""
     keys = {key: key for key in given if key in fields}
     free = {plainly(key): key for key in reversed(given) if key not in keys}
+    if not free:
+        return keys
     for name, field in fields.items():
         if name in keys:
             continue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -89,39 +88,41 @@ def _look(raw: Any, wire: type[Document]) -> _Look:
     told = faults.collapsed()
     errors = sum(fault.severity == "error" for fault in told)
     marks: dict[str, set[str]] = {"known": set(), "unknown": set(), "absent": set()}
-    for mark, where in walk(document):
-        marks[mark].add(re.sub(r"\[\d+\]", "[*]", where))
+    for mark, where in walk(document, numbered=False):
+        marks[mark].add(where)
     absent = marks["absent"] - marks["known"]
     odd = len(told) - errors + len(marks["unknown"])
     return _Look((errors, odd, 0 if errors else len(absent)), marks["unknown"])
 
 
-def walk(value: Any, where: str = "$") -> Iterator[tuple[str, str]]:
+def walk(value: Any, where: str = "$", *, numbered: bool = True) -> Iterator[tuple[str, str]]:
     """Every key of a document that was read, by its JSON path, and how its type takes it.
 
     `known` and `unknown` are keys that are there; `absent` are fields of the type that have
-    no key.
+    no key. Elements of lists have their numbers, or all of them `[*]`.
     """
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from walk(item, f"{where}[{index}]")
+            yield from walk(item, f"{where}[{index if numbered else '*'}]", numbered=numbered)
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from walk(item, f"{where}.{key}")
+            yield from walk(item, f"{where}.{key}", numbered=numbered)
     elif isinstance(value, Document) and (origin := origin_of(value)) is not None:
-        yield from _walk_document(value, origin, where)
+        yield from _walk_document(value, origin, where, numbered)
 
 
-def _walk_document(document: Document, origin: Origin, where: str) -> Iterator[tuple[str, str]]:
+def _walk_document(
+    document: Document, origin: Origin, where: str, numbered: bool
+) -> Iterator[tuple[str, str]]:
     if not isinstance(origin.raw, dict):  # a bare value that stands for one field
         assert document.plain is not None
-        yield from walk(getattr(document, document.plain), where)
+        yield from walk(getattr(document, document.plain), where, numbered=numbered)
         return
     for key in origin.raw:
         name = origin.keys.get(key)
         yield "unknown" if name is None else "known", f"{where}.{key}"
         if name is not None:
-            yield from walk(getattr(document, name), f"{where}.{key}")
+            yield from walk(getattr(document, name), f"{where}.{key}", numbered=numbered)
     for name in names_of(type(document), own=True):
         if name not in origin.keys.values():
             yield "absent", f"{where}.{name}"

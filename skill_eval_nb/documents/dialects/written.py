@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ..document import Document, origin_of
+from ..document import Document, fields_of, origin_of
 from ..faults import Faults
 
 _ABSENT = ("missing", "wrong-type")
@@ -34,7 +34,7 @@ def _plain(value: Any, where: str, empty: set[str]) -> Any:
     names = {} if origin is None else {name: key for key, name in origin.keys.items()}
     out = {}
     bare = origin is not None and not isinstance(origin.raw, dict)
-    for field in msgspec.structs.fields(value):
+    for field in fields_of(type(value)):
         name, item = field.encode_name, getattr(value, field.name)
         place = where if bare else f"{where}.{names.get(name, name)}"
         if place in empty or (

@@ -32,8 +32,9 @@ async def converse(
     Returns:
         why it was ended, in words; None where it ended by itself.
     """
+    watch = await asyncio.to_thread(Watch, box)  # first: it sees what was there before the harness
     talking = asyncio.create_task(_talk(process, prompt))
-    watching = asyncio.create_task(_watch(process, box))
+    watching = asyncio.create_task(_watch(process, watch))
     waiting = asyncio.ensure_future(asyncio.shield(stopped))
     ending = asyncio.create_task(process.silent.wait())
     tasks = (talking, watching, waiting, ending)
@@ -77,9 +78,8 @@ async def _talk(process: Process, prompt: str) -> str | None:
     return process.fault
 
 
-async def _watch(process: Process, box: Box) -> str:
+async def _watch(process: Process, watch: Watch) -> str:
     """Look at what the run takes until that is too much; says what it is."""
-    watch = await asyncio.to_thread(Watch, box)
     while True:
         await asyncio.sleep(_EVERY)
         first = process.pid if sys.platform == "linux" else None
