@@ -23,16 +23,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import charts, documents, grading, models, report, running, stats
+    from . import charts, documents, grading, models, report, running, stats, widgets
     from .running import grade_stored, judge_again, plan_runs
     from .tables import NothingToLoad, Workspace, describe, load
+    from .widgets import diff, explore, review, run_panel
 
 __all__ = [
     "NothingToLoad",
     "Workspace",
     "charts",
     "describe",
+    "diff",
     "documents",
+    "explore",
     "grade_stored",
     "grading",
     "judge_again",
@@ -40,22 +43,28 @@ __all__ = [
     "models",
     "plan_runs",
     "report",
+    "review",
+    "run_panel",
     "running",
     "stats",
+    "widgets",
 ]
 
 __version__ = "0.1.0"
 
-_ROOMS = ("charts", "documents", "grading", "models", "report", "running", "stats")
-_RUNNING = ("grade_stored", "judge_again", "plan_runs")
+_ROOMS = "charts documents grading models report running stats widgets".split()
+_HOMES = {
+    **dict.fromkeys(("grade_stored", "judge_again", "plan_runs"), ".running"),
+    **dict.fromkeys(("diff", "explore", "review", "run_panel"), ".widgets"),
+}
+"""Where the names live that are not of `tables`."""
 
 
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return importlib.import_module(f".{name}", __name__)
     if name in __all__:
-        room = ".running" if name in _RUNNING else ".tables"
-        return getattr(importlib.import_module(room, __name__), name)
+        return getattr(importlib.import_module(_HOMES.get(name, ".tables"), __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

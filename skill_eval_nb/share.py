@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 PACKAGE = Path(__file__).parent
+
+START = "00_start_here.ipynb"
+"""The notebook to open first."""
+
+_FILLED_IN = re.compile(r"^(PATH|SKILL) = .*$", re.MULTILINE)
+"""The lines of a notebook that name what it looks at."""
 
 
 def share() -> Path:
@@ -32,3 +42,82 @@ def copy_notebooks(folder: Path) -> list[Path]:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source, target)
     return sorted((folder / "notebooks").glob("*.ipynb"))
+
+
+def fill_in(folder: Path, paths: Mapping[str, str]) -> tuple[list[Path], list[Path]]:
+    """Let the notebooks of a copy look at other paths.
+
+    A notebook names what it looks at in a line of its first cells, `PATH = …` or `SKILL = …`.
+    That line is set where nothing else of the notebook was edited; having been run is no edit.
+
+    Args:
+        folder: where `copy_notebooks` has put them.
+        paths: by the name that such a line assigns to, `PATH` or `SKILL`, the path.
+
+    Returns:
+        the notebooks that look at the paths now, and those that were edited and are kept.
+    """
+    filled, kept = [], []
+    for source in sorted((share() / "notebooks").glob("*.ipynb")):
+        original = _read(source)
+        asks = {name for cell in _code(original) for name in _FILLED_IN.findall(_source(cell))}
+        if asks.isdisjoint(paths):
+            continue
+        copy = folder / "notebooks" / source.name
+        notebook = _unedited(copy, original)
+        if notebook is None:
+            kept.append(copy)
+            continue
+        for cell in _code(notebook):
+            _fill(cell, paths)
+        text = json.dumps(notebook, indent=1, ensure_ascii=False)
+        copy.write_text(f"{text}\n", encoding="utf-8", newline="\n")
+        filled.append(copy)
+    return filled, kept
+
+
+def _unedited(copy: Path, original: dict[str, Any]) -> dict[str, Any] | None:
+    """What a copy holds; None where it is somebody's own by now."""
+    try:
+        notebook = _read(copy)
+        return notebook if _compared(notebook) == _compared(original) else None
+    except (OSError, ValueError, KeyError, TypeError):  # no notebook any more
+        return None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text("utf-8"))
+
+
+def _code(notebook: dict[str, Any]) -> Iterable[dict[str, Any]]:
+    return (cell for cell in notebook["cells"] if cell["cell_type"] == "code")
+
+
+def _source(cell: dict[str, Any]) -> str:
+    source = cell["source"]
+    return source if isinstance(source, str) else "".join(source)
+
+
+def _compared(notebook: dict[str, Any]) -> list[tuple[str, str]]:
+    """What somebody would have edited: the cells, but for outputs and what they look at."""
+    return [(cell["cell_type"], _FILLED_IN.sub(r"\1", _source(cell))) for cell in notebook["cells"]]
+
+
+def _fill(cell: dict[str, Any], paths: Mapping[str, str]) -> None:
+    def line(found: re.Match[str]) -> str:
+        name = found[1]
+        return f"{name} = {_literal(paths[name])}" if name in paths else found[0]
+
+    source = _FILLED_IN.sub(line, _source(cell))
+    cell["source"] = source.splitlines(keepends=True)
+
+
+def _literal(path: str) -> str:
+    r"""A path as Python text, whatever is in it.
+
+    >>> _literal("C:\\skills"), _literal('a "b"\n')
+    ('"C:\\\\skills"', '\'a "b"\\n\'')
+    """
+    quoted = repr(path)
+    is_plain = quoted[0] == "'" and '"' not in quoted
+    return f'"{quoted[1:-1]}"' if is_plain else quoted

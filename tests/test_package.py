@@ -13,7 +13,10 @@ import pytest
 import skill_eval_nb as sen
 from tests.checkout import ROOT, files, pyproject
 
-HEAVY = ("altair", "anthropic", "jupyterlab", "pandas", "polars", "pyarrow", "scipy", "statsmodels")
+HEAVY = (
+    *("altair", "anthropic", "anywidget", "dask", "httpx2", "jupyterlab", "pandas", "polars"),
+    *("pyarrow", "regex", "scipy", "statsmodels", "skill_eval_nb.tables"),
+)
 ROOMS = [room.name for room in pkgutil.iter_modules(sen.__path__) if room.ispkg]
 HOSTS = re.compile(r"\b(pypi|pythonhosted|npmjs|deb\.debian)\.(org|com|io)\b")
 
@@ -25,9 +28,21 @@ def loaded_by(statement):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 
-def test_importing_the_package_loads_nothing_heavy():
-    assert loaded_by("import skill_eval_nb") == []
-    assert loaded_by("import polars") == ["polars"]  # the probe can see it
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import skill_eval_nb",
+        "import skill_eval_nb.grading.structural",
+        "import skill_eval_nb.running as r; r.plan_runs; r.Limits",
+        "import skill_eval_nb.widgets",
+    ],
+)
+def test_importing_loads_nothing_heavy(statement):
+    assert loaded_by(statement) == []
+
+
+def test_what_is_heavy_is_seen():
+    assert loaded_by("import polars") == ["polars"]
 
 
 def test_the_version_is_the_one_of_the_project():

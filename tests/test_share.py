@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import json
+
 import pytest
 
 from skill_eval_nb import share
@@ -72,3 +75,127 @@ def test_what_is_there_stays_and_what_is_gone_comes_back(source, tmp_path):
     assert (folder / "notebooks" / "01_look.ipynb").read_text() == "my notes"
     assert (folder / "notebooks" / "02_more.ipynb").read_text() == "two"
     assert [path.name for path in notebooks] == ["01_look.ipynb", "02_more.ipynb", "my.ipynb"]
+
+
+# ── what the notebooks look at ────────────────────────────────────────────────────────────────
+
+FIRST = 'import it\n\nPATH = "../data/x"  # your own\n\nlook(PATH)'
+RUNS = 'SKILL = "../data/skill"  # your own\nWORKSPACE = "runs"'
+PATHS = (
+    "/home/me/plain",
+    "/with 'single'",
+    '/with "double"',
+    """/with 'both' "of" them""",
+    "C:\\new\\tools",
+    "/ends with \\",
+    "/a\nline",
+    "/技能/\N{PARTY POPPER}/\u202eoverride",
+    "/not utf-8 \udcff",
+    "/group \\1 \\g<0> {x} %s $HOME",
+)
+
+
+def cell(source, kind="code", **more):
+    """A cell as JupyterLab writes it."""
+    of_code = {"outputs": [], "execution_count": None} if kind == "code" else {}
+    return {"cell_type": kind, "metadata": {}, "source": source, **of_code, **more}
+
+
+def notebook(*cells):
+    return {"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+@pytest.fixture
+def mine(source, tmp_path):
+    """A copy of notebooks of which one looks at a path, one at a skill, one at nothing."""
+    head = cell(["# Look\n", "\n", "PATH = words"], "markdown")
+    lay(
+        source,
+        {
+            "notebooks/01_look.ipynb": notebook(head, cell(FIRST.splitlines(keepends=True))),
+            "notebooks/02_more.ipynb": notebook(cell(RUNS)),
+            "notebooks/03_none.ipynb": notebook(cell("1 + 1")),
+        },
+    )
+    share.copy_notebooks(tmp_path / "mine")
+    return tmp_path / "mine"
+
+
+def source_of(folder, name, at=-1):
+    return "".join(json.loads((folder / "notebooks" / name).read_text())["cells"][at]["source"])
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_any_path_comes_back_as_it_was(path, mine):
+    assert share.fill_in(mine, {"PATH": path}) == ([mine / "notebooks" / "01_look.ipynb"], [])
+    source = source_of(mine, "01_look.ipynb")
+    (assignment,) = (one for one in ast.parse(source).body if isinstance(one, ast.Assign))
+    assert ast.literal_eval(assignment.value) == path
+    assert source.startswith("import it\n\nPATH = ")
+    assert source.endswith("\n\nlook(PATH)")
+
+
+def test_only_lines_of_code_that_name_it_are_set(mine):
+    share.fill_in(mine, {"PATH": "/mine"})
+    assert source_of(mine, "01_look.ipynb", 0) == "# Look\n\nPATH = words"
+    assert source_of(mine, "02_more.ipynb") == RUNS
+    assert source_of(mine, "03_none.ipynb") == "1 + 1"
+
+
+def test_each_name_has_its_own_path(mine):
+    filled, kept = share.fill_in(mine, {"PATH": "/mine", "SKILL": "/skill"})
+    assert [path.name for path in filled] == ["01_look.ipynb", "02_more.ipynb"]
+    assert kept == []
+    assert source_of(mine, "02_more.ipynb") == 'SKILL = "/skill"\nWORKSPACE = "runs"'
+
+
+def test_a_copy_is_filled_in_again_also_when_it_was_run(mine):
+    share.fill_in(mine, {"PATH": "/first"})
+    ran = json.loads((mine / "notebooks" / "01_look.ipynb").read_text())
+    ran["cells"][-1] |= {"execution_count": 1, "outputs": [{"output_type": "stream"}]}
+    ran["metadata"] = {"kernelspec": {"name": "python3"}}
+    (mine / "notebooks" / "01_look.ipynb").write_text(json.dumps(ran))
+    filled, _ = share.fill_in(mine, {"PATH": "/second"})
+    assert [path.name for path in filled] == ["01_look.ipynb"]
+    assert 'PATH = "/second"\n' in source_of(mine, "01_look.ipynb")
+    again = json.loads((mine / "notebooks" / "01_look.ipynb").read_text())
+    assert again["cells"][-1]["outputs"] == [{"output_type": "stream"}]
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        json.dumps(notebook(cell(FIRST.replace("look", "stare")))),
+        json.dumps(notebook(cell(FIRST), cell("more"))),
+        json.dumps({"cells": "none"}),
+        json.dumps({"cells": [{"cell_type": "code"}]}),
+        "[]",
+        "no notebook",
+        b"\xff\xfe",
+    ],
+)
+def test_what_somebody_edited_stays_as_it_is(edited, mine):
+    copy = mine / "notebooks" / "01_look.ipynb"
+    lay(mine, {"notebooks/01_look.ipynb": edited})
+    before = copy.read_bytes()
+    assert share.fill_in(mine, {"PATH": "/mine"}) == ([], [copy])
+    assert copy.read_bytes() == before
+
+
+def test_our_own_notebooks_name_what_they_look_at():
+    looks = {
+        path.stem[:2]: {
+            found
+            for one in json.loads(path.read_text("utf-8"))["cells"]
+            if one["cell_type"] == "code"
+            for found in share._FILLED_IN.findall("".join(one["source"]))
+        }
+        for path in (ROOT / "notebooks").glob("*.ipynb")
+    }
+    path, skill = {"PATH"}, {"SKILL"}
+    assert looks == {
+        "00": path | skill,
+        **dict.fromkeys(("01", "02", "03", "04"), path),
+        "05": skill,
+    }
+    assert (ROOT / "notebooks" / share.START).exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,20 +19,60 @@ from .shell import OutOption, app, out, told
 @app.command()
 @told
 def lab(
-    folder: Annotated[
-        Path, typer.Argument(help="Where to put the copy of the notebooks and their data.")
+    path: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Your own workspace, or your skill's folder; bundled data where none is given."
+        ),
+    ] = None,
+    to: Annotated[
+        Path, typer.Option("--to", help="Where to put the copy of the notebooks and their data.")
     ] = Path("skill-eval-nb"),
 ) -> None:
-    """Open JupyterLab on a copy of the notebooks.
+    """Open JupyterLab on a copy of the notebooks, with your path filled in.
 
-    What is there already stays as it is.
+    What is there already stays as it is: of a notebook that you edited, not even the path is set.
     """
-    from skill_eval_nb.share import copy_notebooks
+    from skill_eval_nb.share import START, copy_notebooks, fill_in
 
-    notebooks = copy_notebooks(folder)
-    out.print(f"The notebooks are in {folder / 'notebooks'}.")
-    command = [sys.executable, "-m", "jupyterlab", str(notebooks[0])]
+    paths = {} if path is None else _looked_at(path)
+    copy_notebooks(to)
+    filled, kept = fill_in(to, paths)
+    out.print(Text(f"The notebooks are in {to / 'notebooks'}."))
+    for name, where in paths.items():
+        out.print(
+            Text(f"  {name} is {where} in {', '.join(one.name for one in filled) or 'none'}.")
+        )
+    if kept:
+        names = ", ".join(one.name for one in kept)
+        out.print(Text(f"  You edited {names}: kept as it is, path and all.", style="yellow"))
+    command = [sys.executable, "-m", "jupyterlab", str(to / "notebooks" / START)]
     raise typer.Exit(subprocess.run(command, check=False).returncode)
+
+
+def _looked_at(path: Path) -> dict[str, str]:
+    """What the notebooks are to look at: a skill, a workspace, or a folder that is both.
+
+    Raises:
+        Refused: the folder is a skill that cannot be offered to an executor.
+        FileNotFoundError: there is no such path.
+        NothingToLoad: it is no skill, and there is nothing to load.
+    """
+    from skill_eval_nb.running.given.front_matter import SKILL_FILE
+    from skill_eval_nb.running.given.skill import read_skill
+    from skill_eval_nb.tables import NothingToLoad, load
+
+    given = Path(os.path.abspath(path.expanduser()))  # noqa: PTH100 -- a link stays a link
+    folder = given.parent if given.name == SKILL_FILE else given
+    if not (folder / SKILL_FILE).is_file():
+        load(given)
+        return {"PATH": str(given)}
+    read_skill(folder)
+    try:
+        has_runs = bool(load(folder).polars("runs").height)
+    except NothingToLoad:
+        has_runs = False
+    return {"SKILL": str(folder)} | ({"PATH": str(folder)} if has_runs else {})
 
 
 @app.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from .document import Document, says
+from .document import Document, Score, says
 
 
 class Review(Document):
@@ -13,6 +13,7 @@ class Review(Document):
     run_id: Annotated[str, says("the run: eval-0-with_skill, …", also=("run", "id"))]
     feedback: Annotated[str, says("the review", also=("comment", "text"))] = ""
     timestamp: Annotated[str | None, says("when, ISO 8601")] = None
+    scores: Annotated[dict[str, Score], says("the human's scores by rubric dimension, 1-5")] = {}
 
 
 class Feedback(Document):

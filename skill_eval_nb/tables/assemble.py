@@ -46,11 +46,11 @@ def assemble(layout: Layout, base: str, texts: bool, problems: Problems) -> dict
         add_suites(who.definitions, who.seen, who.names, rows)
         for one in who.benchmarks:
             add_stated(who.names[one.place.workspace], one, who.below(one.path), rows)
-        configurations = frozenset(run.place.configuration for run in layout.runs)
+        sides = rows.sides()
         gaps.report(problems)
         for kind, file, document in files.others:
             folder = file.place.workspace
-            home = Home(folder, *who.names[folder], file.place.iteration, configurations)
+            home = Home(folder, *who.names[folder], file.place.iteration, sides)
             path = who.below(file.path)
             add_remark(kind, path, home, document, who.index, rows, problems)
         _add_problems(problems, who, rows)

@@ -239,6 +239,7 @@ TABLES: dict[str, Table] = {
                 _text("feedback", "the review; empty means fine", "never"),
                 _text("timestamp", "when, ISO 8601"),
                 _text("status", "in_progress or complete"),
+                _text("scores", "the human's scores by dimension, 1-5, as JSON", "none given"),
             ),
         ),
         Table(

@@ -48,6 +48,10 @@ class Keys:
         self._number.append(number)
         return len(self._number) - 1
 
+    def sides(self) -> list[Side]:
+        """The sides of the runs that were remembered."""
+        return list(self._sides)
+
     def filler(self) -> Callable[[Pieces], list[pl.Series]]:
         """A function from the indices of the keys of a table's rows to the columns of the keys."""
         import polars as pl

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import re
+import json
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from skill_eval_nb.documents import (
@@ -14,7 +15,7 @@ from skill_eval_nb.documents import (
     SuggestionAggregate,
     TriggerSet,
 )
-from skill_eval_nb.workspace import UNSTATED, EvalIndex, EvalKey, Problems, side_of
+from skill_eval_nb.workspace import UNSTATED, EvalIndex, EvalKey, Problems, named_by
 from skill_eval_nb.workspace.names import eval_parts
 
 from .keys import Side
@@ -24,14 +25,22 @@ from .rows import Rows
 class Home(NamedTuple):
     """Where a document belongs: its workspace's folder, name and skill, and its iteration.
 
-    `configurations` are those of the runs there.
+    `sides` are those of all runs that were found.
     """
 
     folder: str
     workspace: str
     skill: str
     iteration: str
-    configurations: frozenset[str]
+    sides: list[Side]
+
+    def evals(self) -> dict[str, EvalKey]:
+        """The evals of its iteration by their id, those that only a benchmark tells of, too."""
+        return {
+            side.eval_id: EvalKey(side.eval_id, side.eval_name)
+            for side in self.sides
+            if (side.workspace, side.iteration) == (self.workspace, self.iteration)
+        }
 
 
 def add_remark(
@@ -71,12 +80,11 @@ def _add_feedback(
     problems: Problems,
 ) -> None:
     """Add the reviews; a run id that names no known run is kept, and is a problem."""
+    configurations, evals = {side.configuration for side in home.sides}, home.evals()
     for position, review in enumerate(document.reviews):
-        text, number = review.run_id, 1
-        if run := re.fullmatch(r"(.+)[-_/]run[-_]?(\d+)", text):
-            text, number = run[1], int(run[2])
-        named, side = side_of(text, home.configurations)
-        key = index.find(home.folder, home.iteration, eval_parts(named)[0], named)
+        named, side, number = named_by(review.run_id, configurations)
+        id_ = eval_parts(named)[0]
+        key = index.find(home.folder, home.iteration, id_, named) or evals.get(id_ or named)
         if key is None or side is None:
             problems.add(
                 "warning",
@@ -90,13 +98,22 @@ def _add_feedback(
             (
                 rows.key(
                     Side(home.workspace, home.skill, home.iteration, *key, side or UNSTATED),
-                    number,
+                    1 if number is None else number,
                 ),
                 review.feedback,
                 review.timestamp,
                 document.status,
+                scores_text(review.scores),
             )
         )
+
+
+def scores_text(scores: Mapping[str, float]) -> str | None:
+    """A human's scores as the table has them; whole numbers stay whole."""
+    if not scores:
+        return None
+    whole = {name: int(one) if one == int(one) else one for name, one in scores.items()}
+    return json.dumps(whole, ensure_ascii=False)
 
 
 def _add_comparison(path: str, home: Home, one: Comparison, rows: Rows) -> None:

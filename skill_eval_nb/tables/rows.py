@@ -34,6 +34,10 @@ class Rows:
         """Remember a run's keys; gives the index that its rows begin with."""
         return self._keys.add(side, number)
 
+    def sides(self) -> list[Side]:
+        """The sides of the runs whose keys are remembered."""
+        return self._keys.sides()
+
     def __getitem__(self, table: str) -> list[tuple[Any, ...]]:
         return self._rows[table]
 

@@ -15,7 +15,7 @@ from .pause import collector_paused
 from .places import Place
 from .problems import Problem, Problems
 from .runs import RunDocuments, read_run
-from .sides import side_of
+from .sides import Named, named_by
 from .suites import Definition, Seen
 from .write import write_atomic
 
@@ -32,6 +32,7 @@ __all__ = [
     "Files",
     "Folder",
     "Layout",
+    "Named",
     "NothingToLoad",
     "PathLike",
     "Place",
@@ -55,10 +56,10 @@ __all__ = [
     "find",
     "folder_of",
     "lay_out",
+    "named_by",
     "natural",
     "read_files",
     "read_run",
-    "side_of",
     "stated",
     "stated_runs",
     "write_atomic",

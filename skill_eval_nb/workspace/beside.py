@@ -16,7 +16,7 @@ from .identity import EvalKey, folder_of
 from .names import NO_ITERATION, eval_parts
 from .places import Place
 from .problems import Problems
-from .sides import side_of
+from .sides import named_by
 from .target import Piece, Target, eval_names, same, stem, unfit, with_
 
 
@@ -76,20 +76,18 @@ def _review(
     review: Review, one: Gathered, who: Catalogue, target: Target, losses: Problems
 ) -> Review | None:
     """A review with the run id as the target names runs; None for a run that was left out."""
-    text, number = review.run_id, 1
-    if run := re.fullmatch(r"(.+)[-_/]run[-_]?(\d{1,9})", text):
-        text, number = run[1], int(run[2])
-    named, side = side_of(text, target.configurations)
+    named, side, number = named_by(review.run_id, target.configurations)
     key = who.index.find(one.place.workspace, one.place.iteration, eval_parts(named)[0], named)
     if key is None or side is None:
         return review
-    if reason := unfit(target, side, number):
+    if reason := unfit(target, side, 1 if number is None else number):
         losses.add("warning", "loss", one.path, f"a review {reason}", where="$.reviews[*]")
         return None
     name = target.evals[key]
     if named not in (name.folder, f"eval-{name.in_folders}"):
         named = f"eval-{name.in_folders}"
-    run_id = f"{named}-{side}" + (f"-run-{number}" if run and target.home.runs else "")
+    numbered = number is not None and target.home.runs
+    run_id = f"{named}-{side}" + (f"-run-{number}" if numbered else "")
     return review if run_id == review.run_id else with_(review, run_id=run_id)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -14,7 +13,7 @@ from .gathering import Gathered, Run
 from .identity import EvalKey
 from .names import UNSTATED, eval_parts, natural
 from .problems import Problems
-from .sides import side_of
+from .sides import named_by
 
 STRICT = "codingbuddy"
 """The dialect that prescribes what others only usually do: here it is an error."""
@@ -99,14 +98,11 @@ def _check_run_ids(one: Gathered, whole: Whole, severity: Severity, problems: Pr
     known = set(_known_runs(one, whole))
     sides = {side for _, side, _ in known if side}
     for position, review in enumerate(one.document.reviews):
-        text, number = review.run_id, None
-        if found := re.fullmatch(r"(.+)[-_/]run[-_]?(\d{1,9})", text):
-            text, number = found[1], int(found[2])
-        named, side = side_of(text, sides)
+        named, side, number = named_by(review.run_id, sides)
         key = whole.who.index.find(
             one.place.workspace, one.place.iteration, eval_parts(named)[0], named
         )
-        id_ = key.id if key else eval_parts(named)[0]
+        id_ = key.id if key else eval_parts(named)[0] or named
         if (id_, side, number) not in known:
             message = (
                 f"run id {review.run_id!r} names no run of {one.place.iteration}; "

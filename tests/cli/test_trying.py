@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 
 import skill_eval_nb as sen
@@ -14,6 +15,7 @@ from skill_eval_nb.tables import TABLES
 from tests.checkout import ROOT
 from tests.cli.calls import run
 from tests.corpus.build import lay
+from tests.tables.made import two_sides
 
 
 class TestLab:
@@ -30,23 +32,95 @@ class TestLab:
         monkeypatch.setattr(subprocess, "run", record)
         return every
 
-    def test_jupyterlab_opens_the_first_notebook_of_the_copy(self, commands, tmp_path):
-        result = run("lab", tmp_path / "mine")
-        first = tmp_path / "mine" / "notebooks" / "01_load_and_look.ipynb"
+    @pytest.fixture
+    def copy(self, tmp_path) -> Path:
+        """The folder that the copy goes to."""
+        return tmp_path / "mine"
+
+    def test_jupyterlab_opens_the_dashboard_of_the_copy(self, commands, copy):
+        result = run("lab", "--to", copy)
+        first = copy / "notebooks" / "00_start_here.ipynb"
         assert commands == [[sys.executable, "-m", "jupyterlab", str(first)]]
         assert first.exists()
-        assert (tmp_path / "mine" / "data" / "tdd-workspace").is_dir()
-        assert str(tmp_path / "mine" / "notebooks") in result.stdout
+        assert (copy / "data" / "tdd-workspace").is_dir()
+        assert str(copy / "notebooks") in result.stdout
+        assert looked_at(copy, "00_start_here") == {
+            "PATH": "../data/tdd-workspace",
+            "SKILL": "../data/demo-skill",
+        }
 
-    def test_its_exit_code_is_passed_on(self, commands, tmp_path):
-        assert run("lab", tmp_path / "mine").exit_code == 3
+    def test_its_exit_code_is_passed_on(self, commands, copy):
+        assert run("lab", "--to", copy).exit_code == 3
         assert len(commands) == 1
 
-    def test_a_copy_that_is_there_is_kept(self, commands, tmp_path):
-        notebook = lay(tmp_path, {"notebooks/01_load_and_look.ipynb": "mine"})
-        run("lab", notebook)
-        assert (tmp_path / "notebooks" / "01_load_and_look.ipynb").read_text() == "mine"
+    def test_the_notebooks_look_at_the_workspace(self, commands, copy, ws):
+        result = run("lab", ws, "--to", copy)
+        assert looked_at(copy, "00_start_here") == {"PATH": str(ws), "SKILL": "../data/demo-skill"}
+        for name in ("01_load_and_look", "02_rubric_variance", "04_how_many_runs"):
+            assert looked_at(copy, name) == {"PATH": str(ws)}
+        assert looked_at(copy, "05_run_and_grade") == {"SKILL": "../data/demo-skill"}
+        assert f"PATH is {ws} in 00_start_here.ipynb, 01_load_and_look.ipynb" in result.stdout
         assert len(commands) == 1
+
+    def test_a_relative_path_becomes_absolute(self, commands, copy, ws, monkeypatch):
+        monkeypatch.chdir(ws.parent)
+        run("lab", ws.name, "--to", copy)
+        assert looked_at(copy, "01_load_and_look") == {"PATH": str(ws)}
+        assert len(commands) == 1
+
+    def test_a_skill_goes_where_a_skill_is_run(self, commands, copy):
+        skill = ROOT / "data" / "demo-skill"
+        for given in (skill, skill / "SKILL.md"):
+            run("lab", given, "--to", copy)
+            assert looked_at(copy, "05_run_and_grade") == {"SKILL": str(skill)}
+            start = {"PATH": "../data/tdd-workspace", "SKILL": str(skill)}
+            assert looked_at(copy, "00_start_here") == start
+            assert looked_at(copy, "01_load_and_look") == {"PATH": "../data/tdd-workspace"}
+        assert len(commands) == 2
+
+    def test_a_skill_that_holds_its_runs_is_both(self, commands, copy, tmp_path):
+        text = "---\nname: tidy\ndescription: Tidies.\n---\nTidy up.\n"
+        skill = lay(tmp_path / "tidy", {"SKILL.md": text, **two_sides()})
+        run("lab", skill, "--to", copy)
+        assert looked_at(copy, "00_start_here") == {"PATH": str(skill), "SKILL": str(skill)}
+        assert len(commands) == 1
+
+    @pytest.mark.parametrize(
+        ("content", "said"),
+        [
+            (None, "does not exist"),
+            ({"notes.txt": "nothing"}, "There is nothing to load"),
+            ({"SKILL.md": "no head"}, "has no front matter"),
+        ],
+    )
+    def test_a_path_with_nothing_to_look_at_is_an_error_at_once(
+        self, content, said, commands, copy, tmp_path
+    ):
+        path = tmp_path / "theirs" if content is None else lay(tmp_path / "theirs", content)
+        result = run("lab", path, "--to", copy)
+        assert result.exit_code == 2
+        assert said in result.stderr
+        assert commands == []
+        assert not copy.exists()
+
+    def test_a_notebook_that_was_edited_is_kept_and_that_is_said(self, commands, copy, ws):
+        notebook = lay(copy, {"notebooks/01_load_and_look.ipynb": "mine"})
+        result = run("lab", ws, "--to", notebook)
+        assert (copy / "notebooks" / "01_load_and_look.ipynb").read_text() == "mine"
+        assert "You edited 01_load_and_look.ipynb: kept as it is" in result.stdout
+        assert looked_at(copy, "02_rubric_variance") == {"PATH": str(ws)}
+        assert len(commands) == 1
+
+
+def looked_at(copy: Path, name: str) -> dict[str, str]:
+    """What a notebook of a copy looks at: its lines are run as Python."""
+    notebook = nbformat.read(copy / "notebooks" / f"{name}.ipynb", as_version=4)
+    lines = [line for cell in notebook.cells for line in cell.source.splitlines()]
+    found: dict[str, str] = {}
+    for line in lines:
+        if line.startswith(("PATH = ", "SKILL = ")):
+            exec(line, found)
+    return {key: found[key] for key in ("PATH", "SKILL") if key in found}
 
 
 @pytest.mark.slow

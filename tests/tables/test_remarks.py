@@ -202,6 +202,6 @@ def test_suggestions_over_runs_are_of_no_run(tmp_path):
 
 
 def test_a_document_that_no_table_holds_is_refused():
-    home = Home("/ws", "ws", "auth", "none", frozenset())
+    home = Home("/ws", "ws", "auth", "none", [])
     with pytest.raises(ValueError, match="novel"):
         add_remark("novel", "x.json", home, object(), EvalIndex({}), Rows(), Problems())

@@ -80,7 +80,12 @@ class Driver:
         mark, odd = write_suite(plan)
         write_metadata(plan)
         journal.add(
-            STARTED, **who(), ceiling_usd=plan.budget_usd, cells=len(plan.cells), suite=mark
+            STARTED,
+            **who(),
+            ceiling_usd=plan.budget_usd,
+            cells=len(plan.cells),
+            suite=mark,
+            asked=plan.asked,
         )
         interrupted, self._batches = close_interrupted(journal, plan.folder)
         waiting = sum(one.worst_usd or 0.0 for one in self._batches.values())

@@ -141,6 +141,23 @@ class Plan:
         )
 
     @property
+    def asked(self) -> dict[str, Any]:
+        """What somebody asked for and the fingerprint does not say, as plain JSON.
+
+        With the fingerprint it is enough to plan the same again, from the disk alone.
+        """
+        return {
+            "skills": {one.name: one.skill and str(one.skill.folder) for one in self.sides},
+            "suite": str(self.suite.path),
+            "evals": [one.id for one in self.evals],
+            "runs": max((cell.run_number for cell in self.cells), default=0),
+            "judgings": self.judgings,
+            "judge_batch": self.judge_batch,
+            "concurrency": self.concurrency,
+            "retry_errored": self.retry_errored,
+        }
+
+    @property
     def todo(self) -> tuple[Todo, ...]:
         """The cells that are not complete, in order: what the disk lacks at this moment."""
         states = ((cell, self.state(cell)) for cell in self.cells)

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class JudgingStopped(RuntimeError):
+    """Somebody asked to stop; the judgings that were written stay."""
+
+
 @dataclass(frozen=True, slots=True)
 class NotJudged:
     """A judging that there is none of, and why."""
@@ -84,6 +88,7 @@ def judge_again(
     concurrency: int = 8,
     progress: Callable[[JudgingProgress], None] | None = None,
     evals: PathLike | None = None,
+    stop: threading.Event | None = None,
 ) -> JudgedAgain:
     """Judge the outputs stored below a path once more, or several times.
 
@@ -110,10 +115,12 @@ def judge_again(
         concurrency: runs that are judged at a time.
         progress: called whenever a judging has ended.
         evals: the suite, where it lies elsewhere.
+        stop: once it is set, what is in flight is cancelled, and what was written stays.
 
     Raises:
         FileNotFoundError: `path` does not exist.
         NothingToLoad: there is no run, or none with a folder of its own.
+        JudgingStopped: `stop` was set before it had ended.
         Refused: a figure makes no sense; no judge model is known; there is a budget and no
             known price; or another batch is under way.
         ModelFault: no API key was found; nothing was sent.
@@ -146,8 +153,8 @@ def judge_again(
     if batch:
         from .batch import judge_in_batch
 
-        return in_thread(judge_in_batch(order, work, left))
-    return in_thread(judge_all(order, work, left))
+        return in_thread(judge_in_batch(order, work, left), stop)
+    return in_thread(judge_all(order, work, left), stop)
 
 
 def _judge(
@@ -184,11 +191,14 @@ def _model_before(work: list[Work], connection: Connection) -> str:
     raise refuse(f"judge_model is not given, and {found}: say which model is to judge")
 
 
-def in_thread(work: Coroutine[Any, Any, T]) -> T:
+def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None) -> T:
     """Run a coroutine to its end in a thread with a loop of its own, and wait for it.
 
-    Ctrl-C, or a notebook's stop button, cancels it: what is in flight ends, and what was
-    written stays.
+    Ctrl-C, a notebook's stop button, or `stop` being set cancels it: what is in flight ends,
+    and what was written stays.
+
+    Raises:
+        JudgingStopped: `stop` was set.
     """
     ended: list[T] = []
     failed: list[BaseException] = []
@@ -210,6 +220,8 @@ def in_thread(work: Coroutine[Any, Any, T]) -> T:
     try:
         while thread.is_alive():
             thread.join(0.1)  # in steps, so that an interrupt is heard on every system
+            if thread.is_alive():
+                _heed(stop)
     except BaseException:
         if running:
             loop, task = running[0]
@@ -219,3 +231,8 @@ def in_thread(work: Coroutine[Any, Any, T]) -> T:
     if failed:
         raise failed[0]
     return ended[0]
+
+
+def _heed(stop: threading.Event | None) -> None:
+    if stop is not None and stop.is_set():
+        raise JudgingStopped("judging was stopped; the judgings that were written stay")

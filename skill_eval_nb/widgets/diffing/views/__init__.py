@@ -1,0 +1,1 @@
+"""What a diff shows, part by part, as trees."""

@@ -1,0 +1,151 @@
+"""One of the charts of `sen.charts`, as a picture of what is looked at."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from skill_eval_nb import charts
+from skill_eval_nb.widgets.panel import Node, h, offer
+from skill_eval_nb.widgets.panel.parts import button, choose
+
+from .choice import Choice
+from .exporting import Export, folder
+from .later import PENDING
+from .look import Look
+from .words import called
+
+if TYPE_CHECKING:
+    from skill_eval_nb.tables import Workspace
+
+Drawn = Callable[["Workspace", Choice], Any]
+KINDS = ("png", "svg")
+
+
+def _of(choice: Choice) -> dict[str, Any]:
+    return {"iteration": list(choice.iterations)}
+
+
+CHARTS: dict[str, tuple[str, Drawn]] = {
+    "forest": (
+        "How sure is the difference?",
+        lambda ws, c: charts.forest(ws, c.metric, c.baseline, **_of(c)),
+    ),
+    "deltas": (
+        "Which evals gain?",
+        lambda ws, c: charts.deltas(ws, c.metric, c.baseline, **_of(c)),
+    ),
+    "forest_by_dimension": (
+        "Which dimensions gain?",
+        lambda ws, c: charts.forest(ws, baseline=c.baseline, by="dimension", **_of(c)),
+    ),
+    "rubric_dimensions": (
+        "Every run on every dimension",
+        lambda ws, c: charts.rubric_dimensions(ws, **_of(c)),
+    ),
+    "score_distributions": (
+        "How often is which score given?",
+        lambda ws, c: charts.score_distributions(ws, **_of(c)),
+    ),
+    "variance_components": (
+        "Evals, runs or the judge: where is the spread from?",
+        lambda ws, c: charts.variance_components(ws, c.metric, **_of(c)),
+    ),
+    "judge_confusion": (
+        "Does the judge agree with itself?",
+        lambda ws, c: charts.judge_confusion(ws, **_of(c)),
+    ),
+    "expectation_matrix": (
+        "Which expectations pass?",
+        lambda ws, c: charts.expectation_matrix(ws, **_of(c)),
+    ),
+    "discrimination": (
+        "Which expectations tell something?",
+        lambda ws, c: charts.discrimination(ws, c.baseline, **_of(c)),
+    ),
+    "quality_against_cost": (
+        "Quality against cost",
+        lambda ws, c: charts.quality_against_cost(ws, **_of(c)),
+    ),
+    "iterations": ("Iteration by iteration", lambda ws, _: charts.iterations(ws)),
+    "plan_curve": (
+        "What would more runs bring?",
+        lambda ws, c: charts.plan_curve(ws, c.metric, **_of(c)),
+    ),
+}
+"""The charts by name: what each asks, and how it is drawn of what is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A chart, drawn: the chart itself, its SVG, and its answer in words."""
+
+    chart: Any
+    svg: bytes
+    answer: str
+
+
+def part_of(ws: Workspace, choice: Choice) -> Workspace:
+    """The part of a workspace that a chart shows: all iterations, for one chart spans them."""
+    evals = {"eval_id": choice.evals} if choice.evals else {}
+    return ws.select(
+        workspace=choice.workspace or "",
+        skill=choice.skill or "",
+        configuration=choice.sides,
+        **evals,
+    )
+
+
+def draw(ws: Workspace, choice: Choice, name: str) -> Picture:
+    """Draw a chart."""
+    import vl_convert
+
+    chart = CHARTS[name][1](part_of(ws, choice), choice)
+    spec = chart.to_dict()
+    svg = vl_convert.vegalite_to_svg(json.dumps(spec))
+    return Picture(chart, svg.encode(), spec.get("description", "a chart"))
+
+
+def key_of(choice: Choice, name: str) -> Hashable:
+    """What a picture is remembered by."""
+    return ("chart", name, choice)
+
+
+def drawing(
+    look: Look, get: Callable[[Hashable, Callable[[], Picture]], Any], export: Export
+) -> Node:
+    """The view of charts.
+
+    Args:
+        look: what is looked at.
+        get: gives what was drawn, or PENDING.
+        export: where a chart is written to.
+    """
+    name = look.seen.chart
+    options = {one: words for one, (words, _) in CHARTS.items()}
+    picture = get(key_of(look.choice, name), lambda: draw(look.ws, look.choice, name))
+    return h(
+        "div",
+        h(
+            "div",
+            choose("Chart", options, name, ("choose_chart",)),
+            folder(export),
+            [
+                button(f"Save as {kind.upper()}", None if export.busy else ("save_chart", kind))
+                for kind in KINDS
+            ],
+            cls="sen-row",
+        ),
+        h("p", "Drawing …", cls="sen-soft", role="status")
+        if picture is PENDING
+        else _shown(name, picture),
+    )
+
+
+def _shown(name: str, picture: Picture) -> Node:
+    digest = hashlib.sha256(picture.svg).hexdigest()[:16]
+    blob = offer(f"chart-{name}-{digest}", lambda: (picture.svg, "image/svg+xml"))
+    return h("img", alt=called(picture.answer, 400), blob=blob, key=blob, cls="sen-x-chart")

@@ -1,0 +1,90 @@
+"""What there is to choose from: skills, and of one its iterations, configurations, evals, metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from skill_eval_nb.stats.names import natural
+from skill_eval_nb.stats.pairing import side
+from skill_eval_nb.stats.values import METRICS, RUBRIC
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from skill_eval_nb.tables import Workspace
+
+HEADLINE = "pass_rate"
+"""What is looked at first where it is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A skill's runs in a workspace, as far as they can be chosen.
+
+    Attributes:
+        workspace: its folder, below what was loaded.
+        skill: the skill.
+        iterations: in natural order, each with its configurations, the baseline last.
+        evals: by id the name, in natural order.
+        metrics: those of the table `runs` that have a figure.
+        dimensions: those of the rubric that have a score.
+        n_runs: how many runs there are.
+    """
+
+    workspace: str
+    skill: str
+    iterations: dict[str, tuple[str, ...]]
+    evals: dict[str, str]
+    metrics: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    n_runs: int
+
+    @property
+    def configurations(self) -> tuple[str, ...]:
+        """Those of any iteration, the likeliest baseline last."""
+        every = {name for names in self.iterations.values() for name in names}
+        return tuple(sorted(every, key=side))
+
+
+def suites(ws: Workspace) -> list[Suite]:
+    """Every skill of every workspace: those with runs first, then those that only have evals."""
+    runs, scores = ws.polars("runs"), ws.polars("rubric_scores")
+    keys = ["workspace", "skill"]
+    with_runs = sorted(runs.select(keys).unique().rows(), key=_place)
+    defined = set(ws.polars("evals").select(keys).unique().rows())
+    waiting = sorted(defined - set(with_runs), key=_place)
+    return [_suite(runs, scores, *names) for names in (*with_runs, *waiting)]
+
+
+def _place(names: tuple[str, ...]) -> list[object]:
+    return [natural(name) for name in names]
+
+
+def _suite(runs: pl.DataFrame, scores: pl.DataFrame, workspace: str, skill: str) -> Suite:
+    import polars as pl
+
+    own = runs.filter(workspace=workspace, skill=skill)
+    sides = own.select("iteration", "configuration").unique().rows()
+    names = sorted({iteration for iteration, _ in sides}, key=natural)
+    evals = own.select("eval_id", "eval_name").unique(maintain_order=True).rows()
+    numbers = own.select(pl.col(METRICS).cast(pl.Float64).is_finite().any())
+    known = numbers.row(0, named=True) if own.height else {}
+    scored = scores.filter(workspace=workspace, skill=skill).filter(pl.col("score").is_finite())
+    return Suite(
+        workspace=workspace,
+        skill=skill,
+        iterations={
+            name: tuple(sorted((one for at, one in sides if at == name), key=side))
+            for name in names
+        },
+        evals=dict(sorted(evals, key=lambda one: (natural(one[0]), natural(one[1])))),
+        metrics=tuple(name for name in METRICS if known.get(name)),
+        dimensions=tuple(sorted(scored["dimension"].unique(), key=natural)),
+        n_runs=own.height,
+    )
+
+
+def metrics_of(suite: Suite) -> tuple[str, ...]:
+    """All that can be looked at: figures of runs, and dimensions as `rubric:<name>`."""
+    return (*suite.metrics, *(RUBRIC + name for name in suite.dimensions))

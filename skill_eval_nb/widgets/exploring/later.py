@@ -1,0 +1,140 @@
+"""Figures that are counted beside the page, so that it answers while they are.
+
+A view asks for what it shows. What is there is given at once, what is not is counted in a
+thread; the view waits for a moment, and goes without where it takes longer. When the figures
+are there, it is drawn again.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, Final
+
+BETWEEN = 0.4
+"""Seconds between two drawings while more is being counted."""
+MOST = 400
+"""Figures that are remembered; those not asked for the longest time go first."""
+
+
+class Pending:
+    """What stands for figures that are not there yet."""
+
+    def __repr__(self) -> str:
+        return "PENDING"
+
+
+PENDING: Final = Pending()
+
+
+class Later:
+    """Figures by name, each counted once and remembered.
+
+    Every view calls `begin` and then `get` for all that it shows: what an earlier one asked
+    for, and this one does not, is no longer counted.
+    """
+
+    def __init__(self, told: Callable[[], object], patience: float) -> None:
+        """Nothing is known yet.
+
+        Args:
+            told: called, in a thread, when something is there that a view went without.
+            patience: seconds that a view waits, for all that it asks for together.
+        """
+        self.patience = patience
+        self._told = told
+        self._done: OrderedDict[Hashable, Any | Exception] = OrderedDict()
+        self._wanted: OrderedDict[Hashable, Callable[[], Any]] = OrderedDict()
+        self._missed: set[Hashable] = set()
+        self._changed = threading.Condition()
+        self._at_work = False
+        self._state = 0
+        self._until = 0.0
+
+    def begin(self) -> None:
+        """Begin a view."""
+        with self._changed:
+            self._wanted.clear()
+            self._missed.clear()
+            self._until = time.monotonic() + self.patience
+
+    def get(self, key: Hashable, count: Callable[[], Any]) -> Any:
+        """The figures of that name, or PENDING.
+
+        Args:
+            key: the name; other figures have another.
+            count: gives them. What it raises is raised here.
+        """
+        with self._changed:
+            if key not in self._done:
+                self._wanted.setdefault(key, count)
+                self._set_to_work()
+                patience = self._until - time.monotonic()
+                if not self._changed.wait_for(lambda: key in self._done, max(patience, 0)):
+                    self._missed.add(key)
+                    return PENDING
+            self._done.move_to_end(key)
+            found = self._done[key]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def forget(self) -> None:
+        """Know nothing any more: the data are others."""
+        with self._changed:
+            self._state += 1
+            self._done.clear()
+            self._wanted.clear()
+
+    def wait(self, seconds: float = 60) -> bool:
+        """Wait until nothing is being counted; whether it came to that."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._at_work, seconds)
+
+    def _set_to_work(self) -> None:
+        if not self._at_work:
+            self._at_work = True
+            threading.Thread(target=self._work, daemon=True).start()
+
+    def _work(self) -> None:
+        last = time.monotonic()
+        while self._is_to_go_on():
+            self._count_next()
+            if self._is_to_tell(last):
+                self._told()
+                last = time.monotonic()
+
+    def _is_to_go_on(self) -> bool:
+        with self._changed:
+            self._at_work = bool(self._wanted or self._missed & self._done.keys())
+            self._changed.notify_all()
+            return self._at_work
+
+    def _count_next(self) -> None:
+        with self._changed:
+            if not self._wanted:
+                return
+            key, count = next(iter(self._wanted.items()))
+            state = self._state
+        try:
+            found = count()
+        except Exception as error:  # noqa: BLE001 -- raised where it is asked for
+            found = error
+        with self._changed:
+            if state != self._state:
+                return  # of data that are no more: whoever wants it now has asked anew
+            self._wanted.pop(key, None)
+            self._done[key] = found
+            while len(self._done) > MOST:
+                self._done.popitem(last=False)
+            self._changed.notify_all()
+
+    def _is_to_tell(self, last: float) -> bool:
+        with self._changed:
+            late = not self._wanted or time.monotonic() - last > BETWEEN
+            tell = late and bool(self._missed & self._done.keys())
+            if tell:
+                self._missed.clear()
+            return tell

@@ -1,0 +1,186 @@
+"""The verdict: one sentence, and under it how large the difference is and how sure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from skill_eval_nb.stats.deltas.verdict import SAYS
+from skill_eval_nb.stats.pairing import choose
+from skill_eval_nb.widgets.panel import Child, Node, h
+from skill_eval_nb.widgets.panel.parts import button, pill
+
+from . import figures
+from .axis import Axis, of_differences
+from .grid import grid, row
+from .look import Look
+from .marks import DECIDED, legend, scale, stack, track
+from .part import Part
+from .words import called, count, delta, interval, iteration_name, of_difference
+
+Row = Mapping[str, Any]
+Found = dict[Part, dict[str, Row] | None]
+
+LOOKS = {"helps": "good", "hurts": "bad", "no worthwhile difference": ""}
+"""How a verdict's word stands out."""
+SCOPES = {"suite": "these evals", "population": "tasks like these"}
+
+
+def verdict(look: Look) -> Node:
+    """The card with the answer."""
+    found: Found = {part: look.figures(figures.verdict, part) for part in look.parts}
+    if look.waiting and not any(found.values()):
+        content: Child = h("p", "Counting …", cls="sen-soft")
+    else:
+        content = [_said(look, found), _tracks(look, found)]
+    return h("div", content, _sources(look), cls="sen-card sen-x-verdict", key="verdict")
+
+
+def _said(look: Look, found: Found) -> list[Node]:
+    """The sentence for the last iteration that has one, and what it rests on."""
+    known = [part for part in look.parts if found[part]]
+    if not known:
+        return [h("h3", "Nothing to compare"), h("p", why_none(look), cls="sen-soft")]
+    part = known[-1]
+    rows = found[part] or {}
+    where = f" in {iteration_name(part.iteration)}" if look.several else ""
+    own, like = rows["suite"], rows["population"]
+    sentence = f"{_says(look, own, _these(own))}{where}."
+    beyond = f"{_says(look, like, SCOPES['population'])}: " if like["verdict"] else ""
+    return [
+        h(
+            "div",
+            h("b", delta(look.meant, own["estimate"]), cls=f"sen-x-answer sen-x-{_hue(own)}"),
+            h("h3", sentence),
+            cls="sen-x-said",
+        ),
+        h("p", f"{look.meant.title}: {own['reason']}"),
+        h("p", beyond + _uncapital(like["reason"]), cls="sen-soft"),
+    ]
+
+
+def _hue(found: Row) -> str:
+    return found["verdict"] if found["verdict"] in DECIDED else "open"
+
+
+def _says(look: Look, found: Row, where: str) -> str:
+    """The verdict as a sentence; where a metric has no better side, what differs."""
+    who = called(found["configuration"], 60)
+    if found["verdict"] is None:
+        return f"{look.meant.title} differs by {delta(look.meant, found['estimate'])} on {where}"
+    return SAYS[found["verdict"]].format(who=who, where=where)
+
+
+def _these(found: Row) -> str:
+    return "this eval" if found["n_evals"] == 1 else f"these {found['n_evals']:,} evals"
+
+
+def _uncapital(sentence: str) -> str:
+    """A sentence to stand behind a colon."""
+    return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence
+
+
+def why_none(look: Look) -> str:
+    """Why two sides cannot be compared."""
+    choice = look.choice
+    names = [called(name, 40) for name in look.suite.configurations]
+    if len(names) < 2:
+        return f"Every run is of {names[0] if names else 'no configuration'}: run a baseline, too."
+    if choice.baseline is None:
+        return f"There is {choose(look.suite.configurations)[1]}. Choose one above."
+    own, other = called(choice.configuration, 40), called(choice.baseline, 40)
+    return f"No eval has a run of {own} and one of {other} in {_iterations(look)}."
+
+
+def _iterations(look: Look) -> str:
+    names = [iteration_name(name) for name in look.choice.iterations]
+    return names[0] if len(names) == 1 else f"the {len(names):,} iterations"
+
+
+def _tracks(look: Look, found: Found) -> Child:
+    """The differences of each iteration, of both scopes, on one axis."""
+    axis = axis_of([one for rows in found.values() for one in (rows or {}).values()], look)
+    if not any(found.values()):
+        return None
+    rows: list[Node] = []
+    for part in look.parts:
+        at = ("verdict", part.iteration)
+        rows += [
+            *_rows(look, part, found[part], axis),
+            *look.below(at, 4),
+        ]
+    sides = [called(name, 60) for name in look.choice.sides]
+    title = of_difference(look.meant)
+    return grid(
+        f"{' minus '.join(sides)}: {title}",
+        ["Of", scale(axis, look.meant, title, difference=True), "Delta", "Verdict"],
+        rows,
+        cls="sen-x-tracks",
+    )
+
+
+def axis_of(rows: list[Row], look: Look) -> Axis:
+    """One axis for all differences."""
+    return of_differences(
+        look.meant,
+        [end for one in rows for end in (one["estimate"], one["worth"], -(one["worth"] or 0))],
+        [end for one in rows for end in (one["low"], one["high"]) if end is not None],
+    )
+
+
+def _rows(look: Look, part: Part, found: dict[str, Row] | None, axis: Axis) -> list[Node]:
+    where = called(iteration_name(part.iteration))
+    act = ("pick_iteration", part.iteration)
+    head = button(where, act, kind="quiet", aria_label=f"{where}: show its runs")
+    chosen = look.is_at(("verdict", part.iteration))
+    if not found:
+        told = h("span", "no difference", cls="sen-soft")
+        return [row(head, [None, told, None], key=f"{part.iteration}-none", chosen=chosen)]
+    return [
+        row(
+            h("span", head if scope == "suite" else None, _scope(scope, one)),
+            [
+                track(axis, one, look.meant),
+                [
+                    h("b", delta(look.meant, one["estimate"])),
+                    h("small", interval(look.meant, one), cls="sen-soft sen-x-interval"),
+                ],
+                pill(one["verdict"] or "no better side", LOOKS.get(one["verdict"] or "", "odd")),
+            ],
+            key=f"{part.iteration}-{scope}",
+            chosen=chosen,
+        )
+        for scope, one in found.items()
+    ]
+
+
+def _scope(scope: str, found: Row) -> Node:
+    """What a row is about, and what it rests on."""
+    if scope == "population":
+        return h("span", SCOPES[scope], cls="sen-x-scope")
+    runs = f"{found['n_runs']:,} + {count(found['n_runs_baseline'], 'run')}"
+    evals = count(found["n_evals"], "eval")
+    return h("span", SCOPES[scope], h("small", f" n {evals}, {runs}"), cls="sen-x-scope")
+
+
+def _sources(look: Look) -> Child:
+    """Where the spread of the metric comes from, for the last iteration."""
+    if not look.parts:
+        return None
+    rows = look.figures(figures.sources, look.parts[-1])
+    if not rows:
+        return None
+    bars = [
+        h(
+            "div",
+            h("span", called(name, 40), cls="sen-soft sen-small"),
+            stack([one for one in rows if one["configuration"] == name], kind, called(name)),
+        )
+        for kind, name in look.kinds
+    ]
+    return h(
+        "div",
+        h("h4", f"Where the spread of {look.meant.name} comes from"),
+        h("div", bars, cls="sen-x-sources"),
+        legend(one["component"] for one in rows if one["share"]),
+    )

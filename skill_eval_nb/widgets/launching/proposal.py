@@ -1,0 +1,197 @@
+"""The next best design: what the runs that are there say would be enough, and at what price."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from skill_eval_nb.running.driving.journal import FINISHED, LAUNCHED, NAME, read
+from skill_eval_nb.stats import plan
+from skill_eval_nb.stats.names import natural
+from skill_eval_nb.stats.plan.search import AS_IT_WAS
+from skill_eval_nb.stats.values import RUBRIC, UNITS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from skill_eval_nb.tables import Workspace
+
+Scope = Literal["suite", "population"]
+
+SCOPES: Mapping[str, str] = {"suite": "these evals", "population": "tasks like these"}
+
+USUAL = ("pass_rate", "structural_pass_rate", "rubric_weighted_mean")
+"""Columns of `runs` that are offered, where they have figures."""
+
+LEAST = {"rate": 0.1, "1-5": 0.5}
+"""The difference that is looked for at first, by unit."""
+
+FREE = 1e-9
+"""US dollars that are reckoned for what costs nothing, so that the smallest design still wins."""
+
+NEAR = (-2, -1, 1, 2)
+"""Which of the designs around are shown: so many evals, runs or judgings more or less."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be told, and on what."""
+
+    metric: str | None = None
+    effect: float | None = None
+    scope: Scope = "suite"
+
+
+@dataclass(frozen=True)
+class Design:
+    """Evals, runs of each on each side and judgings of each output, and what they would tell.
+
+    Attributes:
+        size: the three numbers.
+        tells: the smallest difference that is found with 80 % power; None where nothing is.
+        usd: about what all of it costs, in US dollars; None where no price is known.
+        changed: what differs from the design that is proposed.
+    """
+
+    size: tuple[int, int, int]
+    tells: float | None
+    usd: float | None
+    changed: str | None = None
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A design to take, and those around it.
+
+    Attributes:
+        question: what it is to answer, complete.
+        metrics: what could be asked about.
+        design: the one to take, or the one that was run where none is enough; None where
+            nothing can be planned.
+        enough: whether it answers the question.
+        others: those around it.
+        iteration: what it was measured on.
+        notes: what it rests on, in sentences.
+    """
+
+    question: Question
+    metrics: tuple[str, ...]
+    design: Design | None
+    enough: bool
+    others: tuple[Design, ...]
+    iteration: str
+    notes: str
+
+
+def propose(ws: Workspace, home: Path, question: Question, most_evals: int) -> Proposal | None:
+    """The next best design, from the newest iteration; None where nothing was measured.
+
+    Args:
+        ws: the workspace, as polars frames.
+        home: its folder.
+        question: what is to be told; what it leaves open is filled in.
+        most_evals: evals that the suite has.
+    """
+    runs = ws.polars("runs")
+    if runs.is_empty():
+        return None
+    iteration = max(runs["iteration"].unique(), key=natural)
+    mine = ws.select(iteration=iteration)
+    metrics = metrics_of(mine)
+    if not metrics:
+        return None
+    metric = question.metric if question.metric in metrics else metrics[0]
+    effect = question.effect or LEAST[unit(metric)]
+    asked = Question(metric, effect, question.scope)
+    per_judging, seconds = judging_took(home, iteration)
+    per_run = mine.polars("runs")["cost_usd"].mean()
+    free = per_run == 0 and not per_judging
+    found = plan(
+        mine,
+        metric=metric,
+        effect=effect,
+        scope=asked.scope,
+        price_per_run=FREE if free else None,
+        price_per_judging=FREE if free else per_judging,
+        seconds_per_judging=seconds,
+        max_evals=max(most_evals, 1),
+    )
+    rows = _first(found)
+    if not rows:
+        return None
+    designs = [_design(row) for row in rows]
+    whole = [one for one in designs if one is not None]
+    return Proposal(
+        question=asked,
+        metrics=metrics,
+        design=whole[0] if whole else None,
+        enough=bool(rows[0]["chosen"]),
+        others=tuple(_near(whole)),
+        iteration=iteration,
+        notes=rows[0]["note"] or "",
+    )
+
+
+def metrics_of(ws: Workspace) -> tuple[str, ...]:
+    """What can be asked about: figures of runs, and the rubric's dimensions."""
+    runs = ws.polars("runs")
+    figures = [name for name in USUAL if runs[name].is_not_null().any()]
+    scores = ws.polars("rubric_scores")
+    scored = scores.filter(scores["score"].is_not_null())["dimension"].unique().drop_nulls()
+    return (*figures, *(f"{RUBRIC}{name}" for name in sorted(scored)))
+
+
+def unit(metric: str) -> str:
+    """The unit of a metric: "rate" or "1-5"."""
+    return "rate" if UNITS.get(metric) == "rate" else "1-5"
+
+
+def _first(found: pl.DataFrame) -> list[dict[str, Any]]:
+    """The rows of the first comparison that has a design, else of the first."""
+    keys = ["workspace", "skill", "iteration", "configuration", "baseline", "metric"]
+    groups = [part.to_dicts() for part in found.partition_by(keys, maintain_order=True)]
+    return next((rows for rows in groups if rows[0]["n_evals"]), groups[0] if groups else [])
+
+
+def _design(row: Mapping[str, Any]) -> Design | None:
+    if row["n_evals"] is None:
+        return None
+    size = (row["n_evals"], row["n_runs"], row["n_judgings"])
+    usd = row["price_usd"]
+    return Design(size, row["mde"], None if usd is None else round(usd, 6), row["changed"])
+
+
+def _near(designs: list[Design]) -> list[Design]:
+    """Of the designs around the first: that which was run, and the nearest of each kind."""
+    if not designs:
+        return []
+    first, *others = designs
+    wanted = {
+        (*first.size[:at], first.size[at] + step, *first.size[at + 1 :])
+        for at in range(3)
+        for step in (*NEAR, first.size[at])
+    }
+    return [one for one in others if one.size in wanted or one.changed == AS_IT_WAS]
+
+
+def judging_took(home: Path, iteration: str) -> tuple[float | None, float | None]:
+    """US dollars and seconds that a judging came to, by the journal; None where it has none."""
+    if not (home / iteration / NAME).is_file():
+        return None, None
+    told = read(home / iteration)
+    judged = {
+        one["launch"]
+        for one in told.events
+        if one.get("event") == LAUNCHED and one.get("step") == "judge"
+    }
+    usd = [
+        one["usd"]
+        for one in told.events
+        if one.get("event") == FINISHED
+        and one.get("launch") in judged
+        and one.get("usd") is not None
+    ]
+    total, count = told.seconds.get("judge", (0.0, 0))
+    return (sum(usd) / len(usd) if usd else None), (total / count if count else None)

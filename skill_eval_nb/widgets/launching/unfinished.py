@@ -1,0 +1,207 @@
+"""What a workspace's journals say was begun and not brought to its end, and how to go on."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from skill_eval_nb.models import StandIn
+from skill_eval_nb.running import Limits
+from skill_eval_nb.running.driving.journal import ENDED, NAME, PLANNED, STARTED, Told, read
+from skill_eval_nb.running.planning.asked import read_all
+
+from .form import OFFLINE, STAND_IN, Fixed, Form, name_of
+from .making import Made, make
+
+MOST = 3
+"""So many iterations are looked at, the newest first."""
+
+_ITERATION = re.compile(r"iteration-(\d{1,6})")
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """An iteration that was begun.
+
+    Attributes:
+        number: of the iteration.
+        made: its plan, from the settings that it was started with; without a plan where
+            something has changed that stands in the way.
+        fixed: what its plan was made with beside the form.
+        cells: runs that it is to have.
+        spent_usd: US dollars, over all starts.
+        why: how its last start ended.
+        at_it: which process is at it now, as far as the journal tells; None where none is.
+    """
+
+    number: int
+    made: Made
+    fixed: Fixed
+    cells: int
+    spent_usd: float
+    why: str
+    at_it: str | None
+
+    @property
+    def there(self) -> int:
+        """Runs that have all that they are to have."""
+        return max(self.cells - self.made.todo, 0)
+
+
+def unfinished(home: Path, form: Form, fixed: Fixed) -> list[Unfinished]:
+    """The iterations of a workspace that lack something, the newest first."""
+    assert fixed.skill is not None
+    _, suite, _ = read_all(fixed.skill, fixed.evals, fixed.workspace, [])
+    n_evals = len(suite.evals) if suite is not None else 0
+    return [one for folder in _iterations(home) if (one := _look(folder, form, fixed, n_evals))]
+
+
+def _iterations(home: Path) -> list[Path]:
+    if not home.is_dir():
+        return []
+    found = ((_ITERATION.fullmatch(one.name), one) for one in home.iterdir())
+    there = {int(name[1]): one for name, one in found if name and (one / NAME).is_file()}
+    return [there[number] for number in sorted(there, reverse=True)[:MOST]]
+
+
+def _look(folder: Path, form: Form, fixed: Fixed, n_evals: int) -> Unfinished | None:
+    try:
+        told = read(folder)
+    except ValueError:  # somebody else wrote there: planning says so
+        return None
+    start, end = _last(told)
+    if start is None or (end is not None and end.get("status") == "done"):
+        return None
+    number = int(folder.name.partition("-")[2])
+    mark = [one["fingerprint"] for one in told.events if one.get("event") == PLANNED][-1]
+    made, used = _remade(number, mark, form_of(mark, start, form, n_evals), fixed)
+    if made.plan is not None and not made.todo:
+        return None
+    cells = len(made.plan.cells) if made.plan is not None else int(start.get("cells", 0))
+    why = str(end.get("status")) if end is not None else "interrupted"
+    at_it = _at_it(start) if end is None else None
+    return Unfinished(number, made, used, cells, told.spent_usd, why, at_it)
+
+
+def _last(told: Told) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
+    """The last start, and its end; None where it has none."""
+    start = end = None
+    for event in told.events:
+        if event.get("event") == STARTED:
+            start, end = event, None
+        elif event.get("event") == ENDED:
+            end = event
+    return start, end
+
+
+def _remade(number: int, mark: Mapping[str, Any], form: Form, fixed: Fixed) -> tuple[Made, Fixed]:
+    """The plan of an iteration from what its journal says.
+
+    What was given in code counts first, since a cell that runs again gives the same again;
+    else what the journal has of it.
+    """
+    made = _of_iteration(number, form, fixed)
+    if made.plan is not None:
+        return made, fixed
+    told_so = replace(fixed, rest={**fixed.rest, **_rest_of(mark, fixed)})
+    other = _of_iteration(number, form, told_so)
+    return (other, told_so) if other.plan is not None else (made, fixed)
+
+
+def _of_iteration(number: int, form: Form, fixed: Fixed) -> Made:
+    """The plan of that iteration; its form leaves the number to the fingerprint."""
+    made = make(replace(form, iteration=number), fixed)
+    return replace(made, form=form)
+
+
+def form_of(
+    mark: Mapping[str, Any], start: Mapping[str, Any], form: Form, n_evals: int = 0
+) -> Form:
+    """The form as it was at a start, from the journal alone.
+
+    Args:
+        mark: the fingerprint's runs and grading.
+        start: the line that says that the job was started.
+        form: where what the journal does not say is taken from.
+        n_evals: evals that the suite has: how many runs there were follows from it, where
+            an older journal does not say.
+    """
+    runs, grading = mark["runs"], mark["grading"]
+    asked = start.get("asked") or {}
+    skills = asked.get("skills") or {name: form.sides.get(name) for name in runs["skills"]}
+    judge = grading.get("judge") or {}
+    executor = runs["executor"]["name"]
+    models = {"executor_model": runs["executor_model"], "judge_model": judge.get("model")}
+    if executor == OFFLINE:  # its own models are those that need not be chosen
+        models = {name: None if one == STAND_IN[name] else one for name, one in models.items()}
+    cells, sides = start.get("cells") or 0, len(runs["skills"])
+    each = cells // (n_evals * sides) if n_evals and sides else 0
+    only = asked.get("evals")
+    return replace(
+        form,
+        sides={**form.sides, **skills},
+        configurations=tuple(runs["skills"]),
+        evals_only=None if only is None or len(only) == n_evals else tuple(map(str, only)),
+        executor=executor,
+        **models,
+        runs=asked.get("runs") or each or form.runs,
+        judgings=asked.get("judgings", form.judgings),
+        judge_per_dimension=bool(judge.get("per_dimension")),
+        judge_batch=bool(asked.get("judge_batch", form.judge_batch)),
+        budget_usd=start.get("ceiling_usd"),
+        concurrency=asked.get("concurrency", form.concurrency),
+        seed=runs["seed"],
+        sandbox=runs["sandbox"],
+        allow_scripts=bool(grading.get("allow_scripts")),
+        retry_errored=bool(asked.get("retry_errored", form.retry_errored)),
+        iteration=None,
+    )
+
+
+def _rest_of(mark: Mapping[str, Any], fixed: Fixed) -> dict[str, Any]:
+    """Limits and the executor's options, as far as the journal has them as plain values."""
+    runs = mark["runs"]
+    rest: dict[str, Any] = {"limits": Limits(**_fields(runs["limits"]))}
+    executor = runs["executor"]
+    if name_of(fixed.executor) != executor["name"] or isinstance(fixed.executor, str):
+        rest["executor_options"] = dict(_options(_fields(executor["options"])))
+    return rest
+
+
+def _options(told: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in told.items():
+        if isinstance(value, Mapping) and value.get("is") == StandIn.__name__:
+            yield name, StandIn(**_fields(value))
+        elif value is None or isinstance(value, str | int | float):
+            yield name, value
+
+
+def _fields(told: Any) -> dict[str, Any]:
+    named = told if isinstance(told, Mapping) else {}
+    return {name: value for name, value in named.items() if name != "is"}
+
+
+def _at_it(start: Mapping[str, Any]) -> str | None:
+    """Which process began it and still lives; None where none does, or it cannot be told."""
+    pid, host = start.get("pid"), start.get("host")
+    if not isinstance(pid, int) or host != socket.gethostname() or os.name != "posix":
+        return None
+    if pid == os.getpid():  # or one of the same number, before the machine was started anew
+        return "this process" if any(map(_is_job, threading.enumerate())) else None
+    try:
+        os.kill(pid, 0)  # asks whether it is there, and does nothing to it
+    except ProcessLookupError:
+        return None
+    except PermissionError:
+        pass
+    return f"process {pid} on {host}"
+
+
+def _is_job(thread: threading.Thread) -> bool:
+    return thread.name == "skill-eval-nb job"

@@ -1,0 +1,122 @@
+"""Every run of a plan and how far it is: what the board of little squares shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from skill_eval_nb.running.steps.state import EXECUTED, errored
+from skill_eval_nb.stats.pairing import choose
+
+from ...panel import Node, h
+
+if TYPE_CHECKING:
+    from skill_eval_nb.running import Cell, Plan
+    from skill_eval_nb.running.driving.progress import Progress
+
+State = Literal["waiting", "in flight", "executed", "finished", "errored"]
+
+LOOK: Mapping[State, str] = {
+    "waiting": "sen-waits",
+    "in flight": "sen-flies",
+    "executed": "sen-half",
+    "finished": "sen-ends",
+    "errored": "sen-fails",
+}
+
+MOST = 600
+"""Runs above which there is no board: the bar says it all."""
+
+
+@dataclass
+class Board:
+    """The runs of a plan, looked at again and again while they are made.
+
+    Only those that had not ended are looked at on the disk, so a look is cheap.
+    """
+
+    plan: Plan
+    states: dict[str, State] = field(default_factory=dict)
+
+    def look(self, progress: Progress) -> None:
+        """Take in how far each run is."""
+        if len(self.plan.cells) > MOST:
+            return
+        flying = {one.folder for one in progress.in_flight}
+        for cell in self.plan.cells:
+            if self.states.get(cell.folder) not in ("finished", "errored"):
+                self.states[cell.folder] = self._state(cell, cell.folder in flying)
+
+    def _state(self, cell: Cell, flying: bool) -> State:
+        folder = self.plan.folder_of(cell)
+        if flying:
+            return "in flight"
+        if not (folder / EXECUTED).is_file():
+            return "waiting"
+        if self.plan.state(cell):
+            return "executed"
+        return "errored" if errored(folder) is not None else "finished"
+
+    def view(self) -> Node | None:
+        """A row an eval, a column a configuration, a square a run; None where it was too large."""
+        if not self.states:
+            return None
+        names = self.plan.configurations
+        baseline, _ = choose(names)
+        rows = [
+            h(
+                "tr",
+                h("th", one.name, scope="row"),
+                [h("td", self._squares(one.id, name, name == baseline)) for name in names],
+                key=f"eval-{one.id}",
+            )
+            for one in self.plan.evals
+        ]
+        heads = [h("th", name, scope="col") for name in names]
+        return h(
+            "div",
+            h(
+                "table",
+                h("caption", "Every run of the plan", cls="sen-unseen"),
+                h("thead", h("tr", h("th", "eval", scope="col"), heads)),
+                h("tbody", rows),
+                cls="sen-board",
+            ),
+            _legend(),
+            cls="sen-scroll",
+            tabindex="0",
+            role="group",
+            aria_label="every run of the plan",
+        )
+
+    def _squares(self, eval_id: str, configuration: str, is_baseline: bool) -> Node:
+        mine = sorted(
+            (
+                cell
+                for cell in self.plan.cells
+                if cell.eval_id == eval_id and cell.configuration == configuration
+            ),
+            key=lambda cell: cell.run_number,
+        )
+        states: list[State] = [self.states.get(cell.folder, "waiting") for cell in mine]
+        told = ", ".join(f"{states.count(state)} {state}" for state in LOOK if states.count(state))
+        squares = [
+            h(
+                "span",
+                cls=f"sen-square {LOOK[state]}",
+                title=f"run {cell.run_number}: {state}",
+                key=cell.folder,
+            )
+            for cell, state in zip(mine, states, strict=True)
+        ]
+        look = "sen-squares sen-of-base" if is_baseline else "sen-squares"
+        return h("span", squares, cls=look, role="img", aria_label=f"{configuration}: {told}")
+
+
+def _legend() -> Node:
+    """What the squares mean; they say it themselves to who cannot see them."""
+    told = [
+        h("span", h("span", cls=f"sen-square {look}"), f" {state}") for state, look in LOOK.items()
+    ]
+    return h("p", told, cls="sen-legend sen-soft sen-small", aria_hidden="true")

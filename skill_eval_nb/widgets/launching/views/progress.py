@@ -1,0 +1,213 @@
+"""A job while it goes on, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from skill_eval_nb.running.driving.progress import Progress, clock, dollars
+from skill_eval_nb.running.driving.watching import SHOWN
+from skill_eval_nb.stats.phrases import count
+
+from ...panel import Child, Node, h
+from ...panel.parts import button, details, pill
+from ..running import Running
+from .plan import figure, plan_view
+
+LONG = 3600.0
+"""Seconds that what is in flight has to end by itself, where somebody stops gently."""
+
+TOLD = 3
+"""Problems that are shown; the others are a click away."""
+
+HEADINGS = {
+    "done": ("Done", "good"),
+    "partial": ("The budget was reached", "odd"),
+    "stopped": ("Stopped", "odd"),
+    "failed": ("Failed", "bad"),
+}
+
+
+def running_view(at: Running) -> Node:
+    """The job while it goes on."""
+    now = at.progress
+    title = f"iteration-{at.plan.iteration} of {at.plan.skill_name}"
+    state = pill("stopping", "odd") if at.stopping else pill("running", "good")
+    return h(
+        "section",
+        h("div", h("h4", f"Running {title} "), state, cls="sen-row sen-middle"),
+        _bar(now),
+        h("div", list(_figures(now)), cls="sen-figures"),
+        _money(now),
+        _stop(at),
+        h("div", _flights(now), at.board.view(), cls="sen-columns sen-live"),
+        _problems(now),
+        details("The plan", plan_view(at.facts, None), key="plan"),
+        cls="sen-card sen-running",
+        aria_label=f"running {title}",
+        key="running",
+    )
+
+
+def _bar(now: Progress) -> Node:
+    return h(
+        "progress",
+        max="1",
+        value=f"{now.share:.4f}",
+        aria_label="runs that have ended",
+        title=f"{now.finished + now.errored} of {now.cells} runs have ended",
+    )
+
+
+def _figures(now: Progress) -> Iterator[Node]:
+    yield figure(f"{now.finished + now.errored:,} of {now.cells:,}", "runs ended")
+    if now.errored:
+        yield figure(f"{now.errored:,}", "errored", "bad")
+    yield figure(f"{now.waiting:,}", "waiting")
+    of = f" of {dollars(now.ceiling_usd)}" if now.ceiling_usd is not None else ""
+    known = "" if now.priced else ", some calls without a known price"
+    yield figure(dollars(now.spent_usd), f"spent{of}{known}")
+    if now.reserved_usd:
+        yield figure(dollars(now.reserved_usd), "in flight at worst")
+    yield figure(clock(now.seconds), "time")
+    if now.status == "running" and now.left_seconds is not None:
+        yield figure(f"~{clock(now.left_seconds)}", "left")
+
+
+def _money(now: Progress) -> Node | None:
+    """How much of the budget is spent, and how much may be."""
+    if not now.ceiling_usd:
+        return None
+    spent = min(now.spent_usd / now.ceiling_usd, 1.0)
+    flying = min(now.reserved_usd / now.ceiling_usd, 1.0 - spent)
+    told = (
+        f"{dollars(now.spent_usd)} of the budget of {dollars(now.ceiling_usd)} is spent, and "
+        f"{dollars(now.reserved_usd)} may be by what is in flight"
+    )
+    return h(
+        "div",
+        h("span", cls="sen-spent", style={"width": f"{spent:.1%}"}),
+        h("span", cls="sen-reserved", style={"width": f"{flying:.1%}"}),
+        cls="sen-money",
+        role="img",
+        aria_label=told,
+        title=told,
+    )
+
+
+def _stop(at: Running) -> Node:
+    if at.stopping:
+        words = (
+            "Stopping: nothing new is begun. What is finished stays on disk, and going on later "
+            "does only what is missing."
+        )
+        return h("p", words, role="status", key="stopping")
+    return h(
+        "div",
+        button("Stop", ("press_stop", 0.0), key="stop"),
+        button(
+            "Stop when what is in flight has ended",
+            ("press_stop", LONG),
+            kind="quiet",
+            key="gently",
+        ),
+        cls="sen-row sen-middle",
+        key="stops",
+    )
+
+
+def _flights(now: Progress) -> Node:
+    lines = [
+        h(
+            "li",
+            h("span", one.step, cls="sen-pill"),
+            h("span", _place(one.folder), cls="sen-place", title=one.folder),
+            h("span", clock(one.seconds), cls="sen-numbers"),
+            key=f"{one.step} {one.folder}",
+        )
+        for one in now.in_flight[:SHOWN]
+    ]
+    rest = len(now.in_flight) - SHOWN
+    if rest > 0:
+        lines.append(h("li", f"and {rest:,} more", key="rest"))
+    content = h("ul", lines, cls="sen-flights") if lines else h("p", "nothing at this moment")
+    return h("div", h("h5", f"In flight ({len(now.in_flight):,})"), content)
+
+
+def _place(folder: str) -> str:
+    """A run's folder without its iteration, which the heading has."""
+    return folder.partition("/")[2] or folder
+
+
+def _problems(now: Progress) -> Node | None:
+    if not now.problems:
+        return None
+    last = [h("li", one) for one in now.problems[-TOLD:]]
+    rest = now.problems[:-TOLD]
+    return h(
+        "div",
+        h("p", h("b", count(len(now.problems), "problem"))),
+        h("ul", last),
+        details(f"{len(rest):,} before", h("ul", [h("li", one) for one in rest]), key="before")
+        if rest
+        else None,
+        cls="sen-notice",
+        key="problems",
+    )
+
+
+def ended_view(at: Running) -> Node:
+    """What became of the job, and what to do next."""
+    now = at.progress
+    heading, kind = HEADINGS.get(now.status, (now.status, "odd"))
+    ran = now.finished + now.errored
+    summary = f"{ran:,} of {now.cells:,} runs, {dollars(now.spent_usd)}, {clock(now.seconds)}"
+    said = [now.message] if now.message and now.status in ("partial", "failed") else []
+    return h(
+        "section",
+        h(
+            "div",
+            h("h4", f"iteration-{at.plan.iteration} of {at.plan.skill_name} "),
+            pill(heading, kind),
+            h("span", summary, cls="sen-soft"),
+            button("Put away", ("put_away",), kind="quiet"),
+            cls="sen-row sen-middle",
+        ),
+        [h("p", one, key="message") for one in said],
+        h(
+            "div",
+            h("div", _verdicts(at), _problems(now), h("p", list(_next(at)), cls="sen-next")),
+            at.board.view(),
+            cls="sen-columns sen-came",
+        ),
+        cls=f"sen-card sen-ended sen-{now.status}",
+        role="status",
+        key="ended",
+    )
+
+
+def _verdicts(at: Running) -> Child:
+    if not at.results:
+        return None
+    if at.verdicts is None:
+        return h("p", "Working out what the runs say…", key="verdict")
+    return [
+        h(
+            "div",
+            h("p", pill(one.word, one.kind), " ", h("b", f"{one.sentence}.")),
+            h("p", one.reason, cls="sen-soft sen-small"),
+            key=f"verdict-{place}",
+        )
+        for place, one in enumerate(at.verdicts)
+    ]
+
+
+def _next(at: Running) -> Iterator[Child]:
+    status, home = at.progress.status, repr(str(at.plan.workspace))
+    if status in ("stopped", "failed"):
+        yield "What is finished stays; starting the plan again does only what is missing. "
+    if status == "partial":
+        yield "Raise the budget and start again: what is done is not done again. "
+    if at.progress.errored:
+        yield "Runs that errored are done again with “Do runs that errored again”. "
+    yield from ("Next: ", h("code", f"sen.explore({home})"), " shows the deltas and the runs, ")
+    yield from (h("code", f"sen.review({home})"), " the outputs.")

@@ -1,0 +1,235 @@
+"""What a widget shows, as plain values: built in Python, drawn by one small script.
+
+A node is a text or `[tag, attributes, children]`. Text is always text: neither side has a way
+to read it as HTML, so nothing that a file says can become a part of the page. What may stand
+in a tree is listed here, and the script keeps to the same rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+Node: TypeAlias = "str | list[Any]"
+"""A text, or [tag, attributes, children]."""
+
+Child: TypeAlias = "Node | Iterable[Child] | None"
+"""What may be given for a child: None is left out, and many are put in one after another."""
+
+TAGS = frozenset(
+    "a b blockquote br button caption code col colgroup dd del details div dl dt em fieldset "
+    "figcaption figure h3 h4 h5 h6 hr i iframe img input ins kbd label legend li mark ol optgroup "
+    "option output p pre progress s section select small span strong sub summary sup table tbody "
+    "td textarea tfoot th thead time tr ul".split()
+)
+"""Elements that a tree may have. None of them runs anything or fetches anything by itself."""
+
+EMPTY = frozenset("br col hr iframe img input textarea".split())
+"""Those of them with nothing inside: the text of a textarea is its `value`."""
+
+ATTRIBUTES = frozenset(
+    "alt checked class cols colspan dir disabled for href id label lang max min multiple name open "
+    "placeholder role rows rowspan scope selected spellcheck start step tabindex title type value "
+    "width height".split()
+)
+"""Attributes that a tree may have, beside `aria-…`."""
+
+SPECIAL = frozenset("blob download keep key keys on style".split())
+"""Attributes that the script gives a meaning of its own: see `h`."""
+
+EVENTS = frozenset("change click input toggle".split())
+"""What an action can be tied to with `on`."""
+
+SAFE_LINKS = ("https://", "http://", "mailto:", "#")
+
+SAFE_STYLE = re.compile(r"(?!.*(?:url|image|src))[\w\s.,%#()+*/-]*", re.IGNORECASE | re.DOTALL | re.ASCII)
+"""What the value of a `style` is made of: nothing that could fetch anything."""
+
+
+def h(tag: str, /, *children: Child, **attributes: Any) -> Node:
+    """An element.
+
+    Args:
+        tag: one of TAGS.
+        children: texts, elements, None, or iterables of them.
+        attributes: ATTRIBUTES and `aria_…`; `cls` stands for class, `for_` for for. None and
+            False are left out, True stands alone; but to `aria_…` they are "false" and "true".
+            Those with a meaning of their own are
+
+            - `on`: by kind of event the action that it is, with what is handed to it:
+              `on={"click": ("choose", "eval", "1")}`. To `change`, `input` and `toggle`, the
+              value that the element then has is handed as well;
+            - `keys`: by key the action that pressing it is, anywhere inside but in text;
+            - `key`: what the element is about, so that it stays the same one (with its focus
+              and what is typed in it) when others come or go beside it;
+            - `keep`: a name under which what is typed here is kept in the page until the
+              kernel has said that it took it;
+            - `blob`: the name of bytes that the kernel has, for an `img`, an `iframe` or,
+              with `download` as the file's name, a `button`;
+            - `style`: by property a value.
+
+    Raises:
+        ValueError: for what no tree may have.
+        TypeError: for a value that is none a page could have.
+
+    >>> h("p", "5 < 6, ", h("b", "surely"), cls="sen-note", aria_live="polite", title=None)
+    ['p', {'class': 'sen-note', 'aria-live': 'polite'}, ['5 < 6, ', ['b', {}, ['surely']]]]
+    >>> h("script")
+    Traceback (most recent call last):
+    ...
+    ValueError: No tree has a <script>.
+    """
+    if tag not in TAGS:
+        raise ValueError(f"No tree has a <{tag}>.")
+    given = _given(attributes) if attributes else {}
+    inside: list[Node] = []
+    for child in children:
+        if type(child) is str or is_node(child):
+            inside.append(child)  # type: ignore[arg-type]
+        elif child is not None:
+            inside.extend(flat(child))
+    if inside and tag in EMPTY:
+        raise ValueError(f"Nothing goes into <{tag}>.")
+    return [tag, given, inside]
+
+
+def flat(children: Child) -> Iterator[Node]:
+    """The nodes among children, in order.
+
+    >>> list(flat(["a", None, (str(n) for n in range(2))]))
+    ['a', '0', '1']
+    """
+    if children is None:
+        return
+    if isinstance(children, str) or is_node(children):
+        yield children  # type: ignore[misc]
+        return
+    if isinstance(children, dict | bytes) or not isinstance(children, Iterable):
+        raise TypeError(
+            "A child is a text, an element, None or several of them, not "
+            f"{type(children).__name__}: {children!r:.80}"
+        )
+    for child in children:
+        if type(child) is str:
+            yield child
+        else:
+            yield from flat(child)
+
+
+def is_node(value: Any) -> bool:
+    """Whether this is an element, and not a list of children."""
+    return (
+        isinstance(value, list)
+        and len(value) == 3
+        and isinstance(value[0], str)
+        and value[0] in TAGS
+        and isinstance(value[1], dict)
+        and isinstance(value[2], list)
+    )
+
+
+def text(node: Child) -> str:
+    r"""The text of a tree, as somebody reads it: a line for each block.
+
+    >>> text([h("p", "a ", h("b", "b")), h("p", "c")])
+    'a b\nc'
+    """
+    return "\n".join(
+        line for line in "".join(_words(list(flat(node)))).splitlines() if line.strip()
+    )
+
+
+def find(node: Child, **attributes: Any) -> list[list[Any]]:
+    """The elements of a tree that have these attributes, in order; `tag` is the element's.
+
+    >>> find([h("p", "a", cls="x"), h("b", h("i", "c", cls="x"))], tag="i", cls="x")
+    [['i', {'class': 'x'}, ['c']]]
+    """
+    tag = attributes.pop("tag", None)
+    wanted = {name: _value(name, value) for name, value in _named(attributes)}
+    return [
+        one
+        for one in elements(node)
+        if tag in (None, one[0])
+        and all(one[1].get(name) == value for name, value in wanted.items())
+    ]
+
+
+def elements(node: Child) -> Iterator[list[Any]]:
+    """Every element of a tree, each before what is in it."""
+    for one in flat(node):
+        if not isinstance(one, str):
+            yield one
+            yield from elements(one[2])
+
+
+_INLINE = frozenset(
+    "a b button code del em i ins kbd label mark s small span strong sub sup".split()
+)
+
+
+def _words(nodes: Sequence[Node]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, str):
+            yield node
+        elif node[0] in _INLINE:
+            yield from _words(node[2])
+        else:
+            yield "\n"
+            yield from _words(node[2])
+            yield "\n"
+
+
+_NAMES = {name: name for name in ATTRIBUTES | SPECIAL} | {"cls": "class", "for_": "for"}
+
+
+def _given(attributes: dict[str, Any]) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for name, value in attributes.items():
+        plain = _NAMES.get(name) or _name(name)
+        kept = value if type(value) is str else _value(plain, value)
+        if kept is not None:
+            given[plain] = kept
+    _refuse(given)
+    return given
+
+
+def _named(attributes: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in attributes.items():
+        yield _NAMES.get(name) or _name(name), value
+
+
+def _name(name: str) -> str:
+    plain = name.replace("_", "-")
+    if re.fullmatch("aria-[a-z]+", plain):
+        return plain
+    raise ValueError(f"No tree has the attribute `{plain}`.")
+
+
+def _value(name: str, value: Any) -> Any:
+    """The value as the page has it; None where the attribute is to be left out."""
+    if hasattr(value, "item"):  # numpy's own
+        value = value.item()
+    if isinstance(value, bool):
+        if name.startswith("aria-"):
+            return str(value).lower()
+        return value or None
+    if isinstance(value, float):
+        return None if value != value else value  # noqa: PLR0124 -- not a number
+    if value is None or isinstance(value, str | int | list | tuple | dict):
+        return value
+    raise TypeError(f"The attribute `{name}` is a {type(value).__name__}, which no page has.")
+
+
+def _refuse(given: dict[str, Any]) -> None:
+    if "href" in given and not str(given["href"]).lower().startswith(SAFE_LINKS):
+        del given["href"]
+    for kind, act in given.get("on", {}).items():
+        if kind not in EVENTS:
+            raise ValueError(f"No tree has an action on `{kind}`.")
+        if isinstance(act, str) or not act:
+            raise ValueError(f"An action is a tuple, its name first, not {act!r}.")
+    for name, value in given.get("style", {}).items():
+        if not SAFE_STYLE.fullmatch(str(value)):
+            raise ValueError(f"No tree has the style `{name}: {value}`.")

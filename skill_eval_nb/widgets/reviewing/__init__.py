@@ -1,0 +1,5 @@
+"""Review runs: see them, alone or side by side, and say what is to be said of them."""
+
+from .review import Review, review
+
+__all__ = ["Review", "review"]

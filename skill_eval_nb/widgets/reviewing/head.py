@@ -1,0 +1,197 @@
+"""The head of a review: what it is of, how far one is, and what else could be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from skill_eval_nb.widgets.panel import Child, Node, h
+from skill_eval_nb.widgets.panel.parts import Options, button, choose, notice, pill, tick
+from skill_eval_nb.widgets.showing.saying import between, count, line
+
+from .choice import ALL, SHOWN, Choice
+from .items import PAIRS, Item
+from .scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a review is.
+
+    Attributes:
+        reviewed: runs that somebody said something of.
+        runs: all that are to be reviewed.
+        scored, pairs: in a blind review the pairs that are scored on both sides, and all.
+        complete: whether the feedback says that it is complete.
+        can_end: whether there is feedback that could.
+        files: the files that the feedback is in.
+        faults: why something cannot be written.
+        waiting: of how many runs something is said that is in no file.
+    """
+
+    reviewed: int
+    runs: int
+    scored: int
+    pairs: int
+    complete: bool
+    can_end: bool
+    files: Sequence[str]
+    faults: Sequence[str]
+    waiting: int
+
+
+def head(scope: Scope, choice: Choice, progress: Progress) -> Node:
+    """What the review is of, how far it is, and its end."""
+    return h(
+        "div",
+        h(
+            "div",
+            h("div", h("h3", "Review of ", line(scope.skill)), _of(scope, choice)),
+            _end(progress),
+            cls="sen-row sen-spread",
+        ),
+        h(
+            "progress",
+            value=str(progress.reviewed),
+            max=str(max(progress.runs, 1)),
+            aria_label="Runs that are reviewed",
+        ),
+        h("p", _told(choice, progress), cls="sen-soft", aria_live="polite"),
+        [_fault(fault, progress.waiting) for fault in progress.faults],
+        cls="sen-rv-head",
+    )
+
+
+def _of(scope: Scope, choice: Choice) -> Node:
+    iteration = scope.asked.iteration
+    parts: list[Child] = [None if iteration == "none" else line(iteration)]
+    if scope.sides and not choice.hidden:
+        parts = [
+            *parts[: scope.asked.pair != "iterations"],
+            " beside ".join(map(line, scope.sides)),
+        ]
+    elif scope.sides:
+        parts.append("blind")
+    elif scope.asked.configuration:
+        parts.append(line(scope.asked.configuration))
+    return h("p", between(parts), cls="sen-soft")
+
+
+def _told(choice: Choice, progress: Progress) -> Child:
+    left = progress.runs - progress.reviewed
+    told = [f"{progress.reviewed:,} of {count(progress.runs, 'run')} reviewed"]
+    if choice.hidden:
+        told.append(f"{progress.scored:,} of {count(progress.pairs, 'pair')} scored on both sides")
+    elif left and progress.reviewed:
+        told.append(f"{left:,} left")
+    if progress.files:
+        told.append(f"saved as you type, in {' and '.join(map(line, progress.files))}")
+    return between(told)
+
+
+def _end(progress: Progress) -> Child:
+    if progress.complete:
+        return h(
+            "div",
+            pill("complete", "good"),
+            button("Go on reviewing", ("reopen",), kind="quiet"),
+            cls="sen-row sen-middle",
+        )
+    return button("Finish", ("finish",) if progress.can_end else None)
+
+
+def _fault(fault: str, waiting: int) -> Node:
+    told = f"Nothing is saved: {line(fault)}"
+    kept = f"What you said of {count(waiting, 'run')} is kept here and in this page meanwhile."
+    return h(
+        "div",
+        h("div", h("p", told), h("p", kept) if waiting else None),
+        button("Try again", ("save",)),
+        cls="sen-fault",
+        role="alert",
+        key=f"fault {fault}",
+    )
+
+
+def controls(scope: Scope, choice: Choice, evals: Mapping[str, str]) -> Node:
+    """What else could be seen."""
+    asked = scope.asked
+    return h(
+        "div",
+        _one_of("Workspace", scope.workspaces, asked.workspace, "workspace"),
+        choose("Side by side", {**PAIRS}, asked.pair, ("put_together",)),
+        _one_of("Iteration", scope.iterations, asked.iteration, "iteration"),
+        [] if choice.hidden else _configurations(scope),
+        choose("Show", _shown(scope, choice), choice.shown, ("show_only",)),
+        choose(
+            "Eval",
+            {"": "all", **{id_: line(name) for id_, name in evals.items()}},
+            choice.eval_id,
+            ("show_eval",),
+        )
+        if len(evals) > 1
+        else None,
+        _blind(scope, choice),
+        cls="sen-row sen-rv-controls",
+    )
+
+
+def _one_of(label: str, names: Sequence[str], chosen: str, part: str) -> Node | None:
+    options: Options = {name: line(name) for name in names}
+    return choose(label, options, chosen, ("ask_for", part)) if len(names) > 1 else None
+
+
+def _configurations(scope: Scope) -> list[Node | None]:
+    asked, names = scope.asked, scope.configurations
+    if asked.pair == "single":
+        options = {"": "all", **{name: line(name) for name in names}}
+        act = ("ask_for", "configuration")
+        several = len(names) > 1
+        return [choose("Configuration", options, asked.configuration, act) if several else None]
+    both = [_one_of("Configuration", names, asked.configuration, "configuration")]
+    if len(scope.others) > 1 or asked.pair == "iterations":
+        both.append(_one_of("Beside it", scope.others, asked.against, "against"))
+    return both if len(names) > 2 or asked.pair == "iterations" else []
+
+
+def _shown(scope: Scope, choice: Choice) -> Options:
+    options = dict(SHOWN)
+    if choice.hidden:
+        del options["failed"]
+    elif scope.sides:
+        options["failed"] = f"failed checks of {line(scope.sides[0])}"
+    return options
+
+
+def _blind(scope: Scope, choice: Choice) -> Child:
+    if not scope.sides:
+        return None
+    if choice.blind:
+        return None if choice.revealed else button("End it and reveal", ("reveal",), kind="quiet")
+    return tick("blind: hide which side is which", choice.blind, ("go_blind",))
+
+
+def steps(shown: Sequence[Item], at: int, sides: Sequence[str]) -> Node:
+    """Back and forth, by button here and by arrow key everywhere."""
+    what = "pair" if sides else "run"
+    where = f"{what} {at + 1:,} of {len(shown):,}" if shown else f"no {what}"
+    return h(
+        "div",
+        button("← Previous", ("step", -1) if at > 0 else None, title="left arrow key"),
+        h("span", where, cls="sen-rv-where sen-numbers", aria_live="polite"),
+        button(
+            "Next →",
+            ("step", 1) if at + 1 < len(shown) else None,
+            title="right arrow key",
+        ),
+        cls="sen-row sen-middle sen-rv-steps",
+    )
+
+
+def nothing_shown(choice: Choice) -> Node:
+    """What stands there where nothing is left of what was asked for."""
+    if choice.shown == "left":
+        return notice("All of these are reviewed.", fine=True)
+    if choice.shown != ALL:
+        return notice("No check failed in any of these.", fine=True)
+    return notice("There are no runs here.")

@@ -1,0 +1,133 @@
+"""Where feedback on a run lies, and the id by which it names the run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from .catalogue import Catalogue, catalogue
+from .files import read_files
+from .finding import PathLike, find
+from .identity import EvalKey
+from .layout import Layout
+from .names import NO_ITERATION, UNSTATED, eval_parts, is_eval, is_iteration
+from .problems import Problems
+from .sides import named_by
+
+
+class RunOf(NamedTuple):
+    """A run of an iteration, as the tables name it."""
+
+    eval_id: str
+    configuration: str
+    run_number: int
+
+
+class RunIds:
+    """The runs below a path as feedback names them: read there, and to be written there.
+
+    An id is the one that loading and checking read back as the same run. Where several would
+    do it is the path of the run's folder, as the viewer of `skill-creator` writes it.
+    """
+
+    def __init__(self, path: PathLike) -> None:
+        """Look at what lies there now.
+
+        Raises:
+            FileNotFoundError: the path does not exist.
+            NothingToLoad: there is no evaluation document.
+        """
+        found = find(path)
+        files = read_files(found.layout.files, Problems())
+        self._who = catalogue(found.layout, files, found.base, Problems())
+        self._sides = frozenset(run.place.configuration for run in found.layout.runs)
+        self._folders = {name: folder for folder, (name, _) in self._who.names.items()}
+        self._iterations = dict(_iterations(found.layout, self._who))
+        self._evals = _evals(self._who)
+        self._files: dict[tuple[str, str], list[str]] = {}
+        for kind, file, _ in files.others:
+            if kind == "feedback":
+                place = (file.place.workspace, file.place.iteration)
+                self._files.setdefault(place, []).append(file.path)
+
+    def files(self, workspace: str, iteration: str) -> list[str]:
+        """The files of an iteration's feedback; the first is the one to write, there or not.
+
+        There is none for an iteration that is no folder and could be none: one that only a
+        benchmark of this name tells of.
+        """
+        folder = self._folders[workspace]
+        there = self._files.get((folder, iteration), [])
+        home = self._iterations.get((folder, iteration))
+        if home is None and iteration != NO_ITERATION and not is_iteration(iteration):
+            return there
+        if home is None:
+            home = folder if iteration == NO_ITERATION else f"{folder}/{iteration}"
+        own = f"{home}/feedback.json"
+        if own not in there and len(there) == 1:
+            own = there[0]
+        return [own, *(path for path in there if path != own)]
+
+    def id_of(
+        self, workspace: str, iteration: str, run: RunOf, numbered: bool, sides: Iterable[str]
+    ) -> str:
+        """The id of a run.
+
+        Args:
+            workspace: its name in the tables.
+            iteration: its name.
+            run: the run.
+            numbered: whether the iteration has runs that only their number tells apart.
+            sides: the configurations of the iteration.
+        """
+        known = frozenset(sides)
+        ids = list(self._ids(workspace, iteration, run, numbered))
+        for one in ids:
+            read = {self.run_of(workspace, iteration, one, of) for of in (self._sides, known)}
+            if read == {run}:
+                return one
+        return ids[0]
+
+    def _ids(self, workspace: str, iteration: str, run: RunOf, numbered: bool) -> Iterator[str]:
+        place = (self._folders[workspace], iteration, run.eval_id)
+        folder, name = self._evals.get(place, (UNSTATED, run.eval_id))
+        number = f"-run-{run.run_number}"
+        evals = [f"eval-{run.eval_id}", run.eval_id, name, folder]
+        if is_eval(folder):
+            evals.insert(0, folder)
+        for tail in (number,) if numbered else ("", number):
+            yield from (f"{one}-{run.configuration}{tail}" for one in evals)
+
+    def run_of(
+        self, workspace: str, iteration: str, run_id: str, sides: Iterable[str] | None = None
+    ) -> RunOf | None:
+        """The run that an id names; None for an id that names none."""
+        named, side, number = named_by(run_id, self._sides if sides is None else sides)
+        id_ = eval_parts(named)[0]
+        key = self._who.index.find(self._folders[workspace], iteration, id_, named)
+        if side is None:
+            return None
+        eval_id = key.id if key else id_ or named  # one that only a benchmark tells of
+        return RunOf(eval_id, side, 1 if number is None else number)
+
+
+def _iterations(layout: Layout, who: Catalogue) -> Iterator[tuple[tuple[str, str], str]]:
+    """The folder of each iteration, by its workspace and name."""
+    inside = [(run.path, run.place) for run in layout.runs]
+    inside += [(one.path, one.place) for one in who.benchmarks]
+    for path, place in inside:
+        at = path
+        while os.path.basename(at) != place.iteration and os.path.dirname(at) != at:
+            at = os.path.dirname(at)
+        if os.path.basename(at) == place.iteration:
+            yield (place.workspace, place.iteration), at
+
+
+def _evals(who: Catalogue) -> dict[tuple[str, str, str], tuple[str, str]]:
+    """The folder and the name of each eval, by its workspace, its iteration and its id."""
+    found: dict[tuple[str, str, str], tuple[str, str]] = {}
+    key: EvalKey
+    for (workspace, iteration, folder), key in who.keys.items():
+        found.setdefault((workspace, iteration, key.id), (folder, key.name))
+    return found

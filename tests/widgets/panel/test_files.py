@@ -1,0 +1,146 @@
+"""Files in the page: pictures, frames that can do nothing, downloads; read when they are seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skill_eval_nb.widgets.panel import h, offer
+from skill_eval_nb.widgets.panel.parts import details
+from tests.widgets.panel.toys import PNG, Plain
+from tests.widgets.stage import staged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
+
+    from tests.widgets.stage import Stage
+
+PDF = b"""%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]>>endobj
+trailer<</Root 1 0 R>>"""
+
+
+@pytest.fixture
+def plain() -> Plain:
+    return Plain()
+
+
+@pytest.fixture
+def stage(browser: Browser, plain: Plain) -> Iterator[Stage]:
+    with staged(browser, plain) as opened:
+        yield opened
+        assert opened.outside_requests == []
+
+
+def test_a_picture_is_read_once_it_is_seen_and_only_once(stage, plain) -> None:
+    read = []
+
+    def get() -> tuple[bytes, str]:
+        read.append(1)
+        return PNG, "image/png"
+
+    dot = h("img", blob=offer("dot-1", get), alt="a dot")
+    plain.draw(details("more", dot, key="d"))
+    stage.settle()
+    assert read == []
+    stage.page.locator("summary").click()
+    width = "() => document.querySelector('img').naturalWidth === 1"
+    stage.page.wait_for_function(width)
+    plain.draw(h("p", "before"), details("more", dot, key="d"))
+    stage.settle()
+    assert read == [1]
+    assert stage.page.evaluate(width)
+    other = h("img", blob=offer("dot-2", get), alt="a dot")
+    plain.draw(details("more", other, key="d"))
+    stage.settle()
+    assert read == [1, 1]
+    assert stage.console_errors == []
+
+
+def test_a_page_is_shown_and_can_do_nothing(stage, plain) -> None:
+    source = b"""<!doctype html><title>x</title>
+    <link rel=stylesheet href=http://outside.test/a.css><base href=http://outside.test/>
+    <meta http-equiv=refresh content="0;url=http://outside.test/b">
+    <style>@import "http://outside.test/c.css"; p {color: red; background: url(http://outside.test/d)}</style>
+    <script>parent.canary = 1; top.canary = 1</script>
+    <p onclick="parent.canary = 1" style="background: url('http://outside.test/e')">shown</p>
+    <a href="http://outside.test/f">link</a> <a href="javascript:parent.canary = 1">other</a>
+    <img src=http://outside.test/g onerror="parent.canary = 1"><img src=x srcset="y 2x">
+    <svg><a xlink:href="http://outside.test/h"><text>t</text></a><script>canary = 1</script></svg>
+    <form action=http://outside.test/i><input name=a><button>send</button></form>
+    <iframe src=http://outside.test/j></iframe><object data=http://outside.test/k></object>
+    <video src=http://outside.test/l poster=http://outside.test/m></video>"""
+    plain.draw(h("iframe", blob=offer("page", lambda: (source, "text/html")), title="a page"))
+    stage.settle()
+    frame = stage.page.frame_locator("iframe")
+    assert frame.locator("p").inner_text() == "shown"
+    for name in ("shown", "link", "other", "send"):
+        frame.get_by_text(name).first.click()
+    stage.page.wait_for_timeout(300)
+    assert frame.locator("p").inner_text() == "shown"
+    assert stage.page.evaluate("() => window.canary") is None
+    assert stage.page.locator("iframe").get_attribute("sandbox") == ""
+    policy = frame.locator("meta[http-equiv]").get_attribute("content")
+    assert policy.startswith("default-src 'none'")
+    assert stage.console_errors == []  # for nothing was left that had to be refused
+
+
+@pytest.mark.parametrize(
+    ("media_type", "content", "sandbox"),
+    [
+        ("application/pdf", PDF, None),
+        ("text/plain", b"<script>parent.canary = 1</script>", ""),
+        ("image/png", PNG, ""),
+    ],
+)
+def test_other_files_are_shown_as_they_are(stage, plain, media_type, content, sandbox) -> None:
+    name = offer(f"file {media_type}", lambda: (content, media_type))
+    plain.draw(h("iframe", blob=name, title="a file"))
+    stage.page.wait_for_function("() => document.querySelector('iframe')?.src.startsWith('blob:')")
+    stage.settle()
+    assert stage.page.locator("iframe").get_attribute("sandbox") == sandbox
+    assert stage.page.evaluate("() => window.canary") is None
+    assert stage.console_errors == []
+
+
+def test_what_cannot_be_read_says_so_in_its_place(stage, plain) -> None:
+    def get() -> tuple[bytes, str]:
+        raise FileNotFoundError("plot.png is gone")
+
+    def drawn(name: str, words: str):
+        return [h("p", words), h("img", blob=name, alt="a plot"), h("p", "after")]
+
+    offer("gone", get)
+    plain.draw(drawn("gone", "a"))
+    stage.page.get_by_text("It could not be read: plot.png is gone").wait_for()
+    plain.draw(drawn("gone", "b"))
+    stage.settle()
+    assert stage.page.locator(".sen-body").inner_text().split("\n\n") == [
+        *("b", "It could not be read: plot.png is gone", "after")
+    ]
+    plain.draw(drawn(offer("there", lambda: (PNG, "image/png")), "c"))
+    stage.page.wait_for_function("() => document.querySelector('img')?.naturalWidth === 1")
+    plain.draw(h("img", blob="never offered", alt=""))
+    stage.page.get_by_text("it is no longer shown; draw it again").wait_for()
+    assert stage.console_errors == []
+
+
+def test_a_download_has_its_bytes_and_a_name_that_is_only_a_name(stage, plain) -> None:
+    name = offer("csv", lambda: (b"a,b\n1,2\n", "text/csv"))
+    plain.draw(h("button", "Save", blob=name, download="../\u202evsc.report\x00.csv"))
+    stage.settle()
+    with stage.page.expect_download() as download:
+        stage.page.get_by_role("button", name="Save").click()
+    assert download.value.suggested_filename == "__vsc.report_.csv"
+    assert download.value.path().read_bytes() == b"a,b\n1,2\n"
+    offer("csv", lambda: 1 / 0)
+    stage.page.get_by_role("button", name="Save").click()
+    stage.page.get_by_role("alert").filter(has_text="It could not be read: division").wait_for()
+    stage.page.get_by_role("button", name="Dismiss").click()
+    assert stage.page.get_by_role("alert").count() == 0
+    assert stage.console_errors == []

@@ -1,0 +1,75 @@
+"""Every kind of output in a real browser, light and dark: nothing in it runs or fetches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+import skill_eval_nb as sen
+from skill_eval_nb.widgets.panel import Panel, style
+from skill_eval_nb.widgets.runs import folder_of, key_of
+from skill_eval_nb.widgets.showing import SHOWING_CSS, output_files, show_run
+from skill_eval_nb.widgets.showing.kinds import extracted
+from tests.widgets.showing import zoo
+from tests.widgets.stage import staged
+
+UNFOLD = "() => document.querySelectorAll('.sen details').forEach((one) => (one.open = true))"
+PICTURES = (
+    "() => [...document.querySelectorAll('.sen img')].map((one) => [one.alt, one.naturalWidth])"
+)
+
+
+class Zoo(Panel):
+    """A run with every kind of file."""
+
+    _css = style(SHOWING_CSS)
+    label = "A run"
+
+    def __init__(self, workspace: Path) -> None:
+        self.ws = sen.load(workspace)
+        self.row = self.ws.polars("runs").row(0, named=True)
+        for one in output_files(folder_of(self.ws, self.row)):
+            if one.reason is None and one.suffix in extracted.BEGUN:
+                extracted.begin(one).exception()  # wait for it
+        super().__init__()
+
+    def view(self):
+        return show_run(self.ws, key_of(self.row))
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1200), ("dark", 600)])
+def test_nothing_hostile_runs_or_fetches(browser, tmp_path, theme, width):
+    with staged(browser, Zoo(zoo.workspace(tmp_path)), theme=theme, width=width) as stage:
+        stage.page.evaluate(UNFOLD)
+        stage.picture(tmp_path / "zoo.png")  # all of it in sight: all is drawn
+        assert stage.page.evaluate("() => window.canary") is None
+        pictures = dict(stage.page.evaluate(PICTURES))
+        assert {name for name, wide in pictures.items() if wide} >= {
+            "chart.png",
+            "the chart",
+            "drawing.svg",
+            "picture of cell 2",
+        }
+        frames = {
+            one.frame_element().get_attribute("title"): one
+            for one in stage.page.frames[1:]
+            if one.parent_frame == stage.page.main_frame
+        }
+        assert frames["page.html, as a page"].locator("h1").inner_text() == "A page"
+        assert frames["letter.pdf, a PDF"].url.startswith("blob:")
+        with stage.page.expect_download() as downloaded:
+            stage.page.get_by_role("button", name="Download model.bin").click()
+        assert Path(downloaded.value.path()).read_bytes() == zoo.files()["model.bin"]
+        faults = Axe().run(stage.page, options={"iframes": False}).response["violations"]
+        told = [
+            (one["id"], one["nodes"][0]["html"][:200])
+            for one in faults
+            if one["impact"] in ("serious", "critical")
+        ]
+        assert told == []
+        overflow = stage.page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+        assert overflow <= 0
+        assert stage.console_errors == []
+        assert stage.outside_requests == []

@@ -1,0 +1,284 @@
+"""A run whose files are of every kind, and would do harm where anything read them as a page."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+
+CANARY = "<img src=x onerror='window.canary=1'><script>window.canary=1</script>"
+"""Sets a variable in the page, where anything reads it as HTML."""
+OUTSIDE = "https://outside.test/"
+"""Nothing is ever fetched from there."""
+TURNED = "\u202e"
+"""Turns the order of what comes after it."""
+
+
+def png(width: int = 240, height: int = 90, shade: tuple[int, int, int] = (0, 114, 178)) -> bytes:
+    """A picture of one colour that fades to the right."""
+    row = b"\0" + b"".join(
+        bytes(int(255 - (255 - one) * (x + 1) / width) for one in shade) for x in range(width)
+    )
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + _chunk(b"IHDR", head)
+        + _chunk(b"IDAT", zlib.compress(row * height))
+        + _chunk(b"IEND", b"")
+    )
+
+
+def _chunk(name: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+
+
+def pdf(words: str) -> bytes:
+    """A PDF of one page."""
+    drawn = f"BT /F1 18 Tf 20 120 Td ({words}) Tj ET".encode()
+    parts = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R /Resources"
+         b" << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    out, places = b"%PDF-1.4\n", []
+    for number, part in enumerate(parts, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, part)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    end = b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (
+        len(parts) + 1,
+        len(out),
+    )
+    return out + b"xref\n0 %d\n0000000000 65535 f \n" % (len(parts) + 1) + table + end
+
+
+def workbook() -> bytes:
+    """A workbook with two sheets, a formula without a value, and a hostile title and cell."""
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    first = book.active
+    first.title = "<b>donors"
+    first.append(["name", "amount", "double"])
+    for number in range(1, 140):
+        first.append(
+            [
+                f"donor {number} {CANARY}" if number == 2 else f"donor {number}",
+                number,
+                f"=B{number + 1}*2",
+            ]
+        )
+    book.create_sheet("empty")
+    data = io.BytesIO()
+    book.save(data)
+    return data.getvalue()
+
+
+def notebook() -> str:
+    """A notebook with every sort of cell and output."""
+    html = f"<table onclick='window.canary=1'>{CANARY}</table>"
+    cells = [
+        {"cell_type": "markdown", "source": ["# Members\n", f"What we *know* {CANARY}"]},
+        {
+            "cell_type": "code",
+            "source": "import polars as pl\npl.read_csv('a.csv')  # rows",
+            "outputs": [
+                {"output_type": "stream", "text": ["\x1b[31mred\x1b[0m\n"]},
+                {
+                    "output_type": "display_data",
+                    "data": {"image/png": base64.b64encode(png()).decode()},
+                },
+                {
+                    "output_type": "execute_result",
+                    "data": {"text/html": html, "text/plain": "a table"},
+                },
+                {"output_type": "execute_result", "data": {"text/html": html}},
+                {"output_type": "error", "ename": "ValueError", "evalue": CANARY, "traceback": []},
+            ],
+        },
+        "damaged",
+    ]
+    return json.dumps({"cells": cells, "metadata": {"language_info": {"name": "python"}}})
+
+
+MARKDOWN = f"""---
+name: report
+---
+# A report {CANARY}
+
+Some *words*, `code` and a [link](https://example.org/a), a
+[harmful one](javascript:window.canary=1), [data](data:text/html,{CANARY}).
+
+![the chart](chart.png) ![far](https://outside.test/far.png) ![up](../../secret.png)
+
+| name | score |
+| --- | ---: |
+| with | 4.5 |
+| <b>base</b> | 3 |
+
+1. one
+2. two
+   - nested
+
+> said
+
+```python
+def greet(name):  # {CANARY}
+    return "hello " + name
+```
+"""
+
+PAGE = f"""<!doctype html><title>x</title><meta http-equiv=refresh content="0;url={OUTSIDE}">
+<link rel=stylesheet href="{OUTSIDE}a.css"><img src="{OUTSIDE}a.png">{CANARY}
+<script src="{OUTSIDE}a.js"></script><iframe src="{OUTSIDE}"></iframe>
+<h1 style="color: teal">A page</h1><script>parent.canary = top.canary = 1</script>
+<form action="{OUTSIDE}"><textarea autofocus onfocus="top.canary=1"></textarea></form>"""
+
+SVG = f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 60" onload="window.canary=1">
+<script>window.canary=1; parent.canary=1</script><image href="{OUTSIDE}a.png" width="9" height="9"/>
+<rect width="200" height="60" rx="8" fill="#0072b2"/><circle cx="40" cy="30" r="18" fill="#e69f00"/>
+<foreignObject width="9" height="9"><div xmlns="http://www.w3.org/1999/xhtml"><img
+src="x" onerror="window.canary=1"/></div></foreignObject></svg>"""
+
+
+def files() -> dict[str, bytes]:
+    """Every kind of file, by name."""
+    slides = io.BytesIO()
+    with zipfile.ZipFile(slides, "w") as packed:
+        packed.writestr("a.txt", "no slides")
+    texts = {
+        "a <img src=x onerror=window.canary=1>.txt": CANARY + "\n</textarea></pre>\x00\x1b[31m\x07",
+        f"invoice{TURNED}fdp.txt": f"turned {TURNED}back, and \u05e9\u05dc\u05d5\u05dd",
+        "report.md": MARKDOWN,
+        "greet.py": f'def greet(name: str):\n    """Say {CANARY}"""\n    return f"hi {{name}}"\n',
+        "change.diff": "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n",
+        "donors.csv": f"name,amount\n{CANARY},1\n"
+        + "".join(f"donor {n},{n}\n" for n in range(500)),
+        "tree.json": json.dumps(
+            {CANARY: [1, 2.50, None, True, {"deep": "x" * 1500}], "__proto__": {}}
+        ),
+        "log.jsonl": '{"a": 1}\nnot json\n{"b": [1]}\n',
+        "analysis.ipynb": notebook(),
+        "page.html": PAGE,
+        "drawing.svg": SVG,
+        "long-line.txt": "x" * 300_000,
+        "empty.txt": "",
+        "broken.json": '{"a": [1, 2',
+        "broken.ipynb": '{"cells": 3}',
+        "fake.png": "no picture",
+    }
+    return {name: text.encode() for name, text in texts.items()} | {
+        "chart.png": png(),
+        "cut.png": png()[:200],
+        "donors.xlsx": workbook(),
+        "broken.xlsx": b"PK\x03\x04 no workbook",
+        "slides.pptx": slides.getvalue(),
+        "letter.pdf": pdf("A letter"),
+        "broken.pdf": b"%PDF-1.7\n\xff\xfe nothing",
+        "latin.txt": "café".encode("latin-1"),
+        "model.bin": bytes(range(256)) * 9,
+    }
+
+
+def transcript() -> str:
+    """A transcript of every sort of event."""
+    call = {
+        "type": "tool_use",
+        "id": "1",
+        "name": "Bash",
+        "input": {"command": f"ls # {CANARY}\necho"},
+    }
+    events = [
+        {
+            "type": "system",
+            "subtype": "init",
+            "model": "m",
+            "tools": ["Bash"],
+            "skills": ["testing"],
+        },
+        {
+            "type": "assistant",
+            "message": {
+                "role": "assistant",
+                "content": [
+                    {"type": "thinking", "thinking": CANARY},
+                    {"type": "text", "text": f"I look. {CANARY}"},
+                    call,
+                ],
+            },
+        },
+        {
+            "type": "user",
+            "message": {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": "1",
+                        "is_error": True,
+                        "content": [{"type": "text", "text": CANARY}],
+                    }
+                ],
+            },
+        },
+        {"type": "stream_event"},
+        {
+            "type": "assistant",
+            "message": {
+                "role": "assistant",
+                "content": [{"type": "text", "text": "Done, **all** of it."}],
+            },
+        },
+        {
+            "type": "result",
+            "subtype": "success",
+            "is_error": False,
+            "duration_ms": 2100,
+            "total_cost_usd": 0.01,
+        },
+    ]
+    return "".join(json.dumps(one) + "\n" for one in events) + "broken {\n"
+
+
+def build(run: Path) -> Path:
+    """Write it all; give the run's folder."""
+    outputs = run / "outputs"
+    outputs.mkdir(parents=True)
+    for name, data in files().items():
+        (outputs / name).write_bytes(data)
+    (run / "secret.png").write_bytes(png())
+    (outputs / "leads-out").symlink_to("/etc/hostname")
+    (outputs / "folder-out").symlink_to("/etc", target_is_directory=True)
+    (run / "transcript.jsonl").write_text(transcript())
+    return run
+
+
+def workspace(root: Path) -> Path:
+    """A workspace with one graded run of it, whose names and evidence are hostile, too."""
+    side = root / "zoo-workspace" / "iteration-1" / "eval-1-zoo" / "with_skill"
+    build(side / "run-1")
+    hostile = f"evidence {CANARY} {TURNED}turned"
+    checks = [
+        {"text": f"Text {CANARY}", "passed": True, "evidence": hostile},
+        {"text": "Second", "passed": False, "evidence": "y" * 3000},
+    ]
+    grading = {
+        "expectations": checks,
+        "summary": {"passed": 1, "failed": 1, "total": 2, "pass_rate": 0.5},
+        "claims": [{"claim": CANARY, "type": "quality", "verified": False, "evidence": hostile}],
+        "eval_feedback": {
+            "suggestions": [{"assertion": CANARY, "reason": hostile}],
+            "overall": CANARY,
+        },
+        "user_notes_summary": {"uncertainties": [CANARY], "needs_review": [], "workarounds": []},
+    }
+    (side / "run-1" / "grading.json").write_text(json.dumps(grading))
+    (side / "run-1" / "timing.json").write_text(json.dumps({"total_duration_seconds": 12.5}))
+    return root / "zoo-workspace"

@@ -1,0 +1,191 @@
+"""A widget on a page of its own, in a real Chromium, without JupyterLab around it.
+
+The page has JupyterLab's own theme and the widget's own script and style; messages go to the
+Python widget and back as they do through a kernel. `python -m tests.widgets.stage MODULE:NAME`
+draws what a function without arguments gives, for looking at.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import json
+import sys
+from collections import deque
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from tests import chromium
+from tests.checkout import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+    from skill_eval_nb.widgets.panel import Panel
+
+PANEL = ROOT / "skill_eval_nb" / "widgets" / "panel"
+THEMES = Path(sys.prefix) / "share" / "jupyter" / "lab" / "themes" / "@jupyterlab"
+ADDRESS = "http://widget.test/"
+Theme = Literal["light", "dark", "dark-high-contrast"]
+
+PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>widget</title>
+<style>THEME</style><style>STYLE</style>
+<style>body {margin: 0; padding: 16px; background: var(--jp-layout-color0);}</style></head>
+<body data-jp-theme-light="LIGHT"><main id="here"></main><main id="there"></main>
+<script type="module">
+import widget from "./panel.js";
+const bytes = (text) =>
+  new DataView(Uint8Array.from(atob(text), (one) => one.charCodeAt(0)).buffer);
+const heard = {"change:_tree": new Set(), "msg:custom": new Set()};
+const state = JSON.parse(await window.senState());
+state._tree = bytes(state._tree);
+const model = {
+  get: (name) => state[name],
+  send: (message) => window.senSend(JSON.stringify(message)),
+  on: (kind, callback) => heard[kind].add(callback),
+  off: (kind, callback) => heard[kind].delete(callback),
+};
+window.senRender = (place) => widget.render({model, el: document.getElementById(place)});
+window.senClose = window.senRender("here");
+window.senReady = true;
+for (;;) {
+  for (const {tree, message, buffers} of JSON.parse(await window.senPoll())) {
+    if (tree) { state._tree = bytes(tree); heard["change:_tree"].forEach((one) => one()); }
+    else heard["msg:custom"].forEach((one) => one(message, buffers.map(bytes)));
+  }
+  await new Promise((done) => setTimeout(done, 15));
+}
+</script></body></html>"""
+
+
+SETTLED = """() => [...document.querySelectorAll('.sen')].every(
+  (one) => one.dataset.pending === '0')"""
+
+TALLEST = 12_000
+"""Pixels; Chromium draws no page much taller than this."""
+
+
+class Stage:
+    """A widget on a page, and what Chromium had to complain about."""
+
+    def __init__(self, page: Page, panel: Panel, theme: Theme) -> None:
+        self.page = page
+        self.panel = panel
+        self.alive = True
+        """Whether the kernel answers; set it to False for one that has died."""
+        self.console_errors: list[str] = []
+        self.outside_requests: list[str] = []
+        self._theme = theme
+        self._to_page: deque[dict[str, Any]] = deque()
+        panel.observe(lambda _: self._to_page.append({"tree": self._coded()}), names="_tree")
+        panel.send = self._queue  # type: ignore[method-assign]
+        page.on(
+            "console",
+            lambda one: self.console_errors.append(one.text) if one.type == "error" else None,
+        )
+        page.on("pageerror", lambda error: self.console_errors.append(str(error)))
+        page.expose_function("senState", self._state)
+        page.expose_function("senSend", self._heard)
+        page.expose_function("senPoll", self._poll)
+        page.route("**/*", self._answer)
+        self.open()
+
+    def open(self) -> None:
+        """Open the page, or open it anew, as a reload does."""
+        self._to_page.clear()
+        self.page.goto(ADDRESS)
+        self.page.wait_for_function("() => window.senReady")
+
+    def settle(self) -> None:
+        """Wait until every message has its answer and is drawn."""
+        self.page.wait_for_function(SETTLED, timeout=30_000)
+        self.page.wait_for_timeout(120)  # for what another thread shows
+        self.page.wait_for_function(SETTLED, timeout=30_000)
+
+    def unroll(self) -> None:
+        """Make the window as tall as the page: pictures and frames are read once they are seen."""
+        self.settle()
+        width = self.page.viewport_size["width"] if self.page.viewport_size else 1000
+        height = self.page.evaluate("() => document.documentElement.scrollHeight")
+        self.page.set_viewport_size({"width": width, "height": max(900, min(height, TALLEST))})
+        self.settle()
+
+    def picture(self, path: Path) -> None:
+        """Keep a picture of the whole widget."""
+        self.unroll()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=path, full_page=True)
+
+    def _state(self) -> str:
+        state = self.panel.get_state()
+        tree = base64.b64encode(state["_tree"]).decode()
+        return json.dumps({"_tree": tree, "_name": state["_name"]})
+
+    def _coded(self) -> str:
+        return base64.b64encode(self.panel._wire).decode()
+
+    def _heard(self, message: str) -> None:
+        if self.alive:
+            self.panel._heard(self.panel, json.loads(message), [])
+
+    def _queue(self, content: Any, buffers: Any = None) -> None:
+        coded = [base64.b64encode(one).decode() for one in buffers or ()]
+        self._to_page.append({"message": content, "buffers": coded})
+
+    def _poll(self) -> str:
+        ready = [self._to_page.popleft() for _ in range(len(self._to_page))]
+        return json.dumps(ready)
+
+    def _answer(self, route: Any) -> None:
+        url = route.request.url
+        if url == ADDRESS:
+            theme = THEMES / f"theme-{self._theme}-extension" / "index.css"
+            page = PAGE.replace("LIGHT", str(self._theme == "light").lower())
+            page = page.replace("STYLE", str(self.panel._css))
+            route.fulfill(body=page.replace("THEME", theme.read_text()), content_type="text/html")
+        elif url == f"{ADDRESS}panel.js":
+            script = (PANEL / "panel.js").read_text()
+            route.fulfill(body=script, content_type="text/javascript")
+        elif url.startswith(("chrome://", "chrome-extension://")):
+            route.continue_()  # the browser's own viewer of PDF
+        elif url.startswith(("data:", "blob:")) or url == f"{ADDRESS}favicon.ico":
+            route.fulfill(status=204)
+        else:
+            self.outside_requests.append(url)
+            route.abort()
+
+
+@contextmanager
+def staged(
+    browser: Browser, panel: Panel, *, theme: Theme = "light", width: int = 1000
+) -> Iterator[Stage]:
+    """Put a widget on a page of its own."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme.split("-")[0])
+    try:
+        yield Stage(context.new_page(), panel, theme)
+    finally:
+        context.close()
+
+
+def main(named: str, picture: str, theme: Theme = "light", width: str = "1000") -> None:
+    """Draw the widget that a function gives."""
+    from playwright.sync_api import sync_playwright
+
+    module, name = named.split(":")
+    panel = getattr(importlib.import_module(module), name)()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium.find(), args=list(chromium.ARGUMENTS)
+        )
+        with staged(browser, panel, theme=theme, width=int(width)) as stage:
+            stage.settle()
+            stage.picture(Path(picture))
+            sys.stdout.write("".join(f"{one}\n" for one in stage.console_errors))
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
