@@ -26,7 +26,7 @@ test: .venv/extras ## install what the tests need, Chromium included, and run th
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 lab: .venv/installed ## open a copy of the notebooks, in build/lab, in JupyterLab
-	$(BIN)/skill-eval-nb lab build/lab
+	$(BIN)/skill-eval-nb lab --to build/lab
 
 check: .venv/extras ## style, types, the floors of the house, notebooks without outputs
 	$(BIN)/ruff check .

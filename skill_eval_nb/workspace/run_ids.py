@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from .catalogue import Catalogue, catalogue
@@ -31,19 +31,23 @@ class RunIds:
     do it is the path of the run's folder, as the viewer of `skill-creator` writes it.
     """
 
-    def __init__(self, path: PathLike) -> None:
+    def __init__(self, folders: Mapping[str, str], configurations: Iterable[str] = ()) -> None:
         """Look at what lies there now.
 
+        Args:
+            folders: of the workspaces, by their names in the tables.
+            configurations: those of their runs, be they only told of.
+
         Raises:
-            FileNotFoundError: the path does not exist.
+            FileNotFoundError: a folder does not exist.
             NothingToLoad: there is no evaluation document.
         """
-        found = find(path)
+        found = find(folders.values())
         files = read_files(found.layout.files, Problems())
+        self._folders = folders
         self._who = catalogue(found.layout, files, found.base, Problems())
-        self._sides = frozenset(run.place.configuration for run in found.layout.runs)
-        self._folders = {name: folder for folder, (name, _) in self._who.names.items()}
-        self._iterations = dict(_iterations(found.layout, self._who))
+        self._sides = {*configurations, *(run.place.configuration for run in found.layout.runs)}
+        self._iterations = _iterations(found.layout, self._who)
         self._evals = _evals(self._who)
         self._files: dict[tuple[str, str], list[str]] = {}
         for kind, file, _ in files.others:
@@ -112,16 +116,48 @@ class RunIds:
         return RunOf(eval_id, side, 1 if number is None else number)
 
 
-def _iterations(layout: Layout, who: Catalogue) -> Iterator[tuple[tuple[str, str], str]]:
+def folders_of(base: PathLike, runs: Mapping[str, str]) -> dict[str, str]:
+    """The folders of workspaces.
+
+    Args:
+        base: the folder below which the tables tell of them.
+        runs: by the name of each workspace the path of one of its runs, as the tables have it.
+
+    >>> folders_of("/x", {"a/ws": "a/ws/iteration-1/eval-0/with_skill"})
+    {'a/ws': '/x/a/ws'}
+    >>> folders_of("/x/ws/iteration-1", {"ws": "eval-0/with_skill"})
+    {'ws': '/x/ws'}
+    """
+    above = os.path.abspath(base)
+    return {name: _folder_of(above, name, path) for name, path in runs.items()}
+
+
+def _folder_of(base: str, name: str, path: str) -> str:
+    for at in (base, os.path.dirname(base)):  # a workspace, or an iteration of it
+        if os.path.basename(at) == name:
+            return at
+    if f"{path}/".startswith(f"{name}/"):
+        return f"{base}/{name}"
+    at = os.path.join(base, path)
+    while os.path.basename(at) != name and os.path.dirname(at) != at:
+        at = os.path.dirname(at)
+    return at if os.path.basename(at) == name else base
+
+
+def _iterations(layout: Layout, who: Catalogue) -> dict[tuple[str, str], str]:
     """The folder of each iteration, by its workspace and name."""
-    inside = [(run.path, run.place) for run in layout.runs]
-    inside += [(one.path, one.place) for one in who.benchmarks]
-    for path, place in inside:
+    inside = [(run.place, run.path) for run in layout.runs]
+    inside += [(one.place, one.path) for one in who.benchmarks]
+    found: dict[tuple[str, str], str] = {}
+    for place, path in inside:
+        if (place.workspace, place.iteration) in found:
+            continue
         at = path
         while os.path.basename(at) != place.iteration and os.path.dirname(at) != at:
             at = os.path.dirname(at)
         if os.path.basename(at) == place.iteration:
-            yield (place.workspace, place.iteration), at
+            found[place.workspace, place.iteration] = at
+    return found
 
 
 def _evals(who: Catalogue) -> dict[tuple[str, str, str], tuple[str, str]]:

@@ -9,7 +9,7 @@ import pytest
 from skill_eval_nb.tables.remarks import Home, add_remark
 from skill_eval_nb.tables.rows import Rows
 from skill_eval_nb.workspace import EvalIndex, Problems
-from tests.corpus.build import graded
+from tests.corpus.build import graded, row
 from tests.tables.made import coded, load, rows, two_sides
 
 
@@ -48,6 +48,27 @@ class TestFeedback:
         own = "iteration-1/eval-1-login/baseline-v2/run-1/grading.json"
         ws = self.review(tmp_path, "eval-1-login-baseline-v2", **{own: graded("p")})
         assert only(ws, "feedback")["configuration"] == "baseline-v2"
+
+    def test_a_run_that_only_a_benchmark_tells_of(self, tmp_path):
+        benchmark = {"runs": [row(7, "tuned", "pf", eval_name="Orders")]}
+        ws = self.review(tmp_path, "eval-7-tuned", **{"iteration-1/benchmark.json": benchmark})
+        found = only(ws, "feedback")
+        assert (found["eval_id"], found["eval_name"], found["configuration"]) == (
+            "7",
+            "Orders",
+            "tuned",
+        )
+        assert coded(ws, "unknown-run") == []
+
+    @pytest.mark.parametrize(
+        ("scores", "told"),
+        [({"tone": 4, "ordre é": 2.5}, '{"tone": 4, "ordre é": 2.5}'), ({}, None), (None, None)],
+    )
+    def test_the_scores_of_a_human(self, tmp_path, scores, told):
+        review = {"run_id": "eval-1-with_skill", "feedback": "", "scores": scores}
+        files = {"iteration-1/feedback.json": {"reviews": [review]}}
+        ws = load(tmp_path, two_sides() | files)
+        assert only(ws, "feedback")["scores"] == told
 
     @pytest.mark.parametrize("run_id", ["eval-9-with_skill", "eval-1", "the first one"])
     def test_a_review_of_no_known_run_is_kept_and_told(self, tmp_path, run_id):

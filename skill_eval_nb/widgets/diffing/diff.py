@@ -90,7 +90,8 @@ class Diff(Panel):
         The rows are those of `ws.runs`, and the table is of its kind; where nothing was
         clicked, they are all runs of the two iterations.
         """
-        self._renew()
+        with self._lock:
+            self._renew()
         ws = self.source.ws
         if self._two is None:
             rows = ws.polars("runs").clear()
@@ -296,7 +297,6 @@ class Diff(Panel):
 
     @property
     def _sure(self) -> Two:
-        self._renew()
         if self._two is None:
             raise ValueError("There are no two iterations to compare.")
         return self._two

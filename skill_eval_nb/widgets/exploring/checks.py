@@ -113,7 +113,7 @@ def _at(line: Line) -> Place:
 def _row(look: Look, line: Line, found: Row, *, first: bool) -> Node:
     layer, text, part = line
     at = _at(line)
-    cells = [_cell(look, line, found, kind, name) for kind, name in look.kinds]
+    cells = [_cell(line, found, kind, name) for kind, name in look.kinds]
     return row(
         head(
             called(text, 400),
@@ -140,7 +140,7 @@ def _about(found: Row) -> str:
     return " · ".join(filter(None, (called(found["layer"]), of, critical)))
 
 
-def _cell(look: Look, line: Line, found: Row, kind: str, name: str) -> Node:
+def _cell(line: Line, found: Row, kind: str, name: str) -> Node:
     """Passed of scored on one side, coloured by its share."""
     layer, text, part = line
     end = {found["configuration"]: "", found["baseline"]: "_baseline"}.get(name)
@@ -156,9 +156,8 @@ def _cell(look: Look, line: Line, found: Row, kind: str, name: str) -> Node:
         if number
     ]
     said = f"{passed:,}/{scored:,}" if scored else "–"
-    spoken = (
-        f"{called(name, 40)}: {passed:,} of {scored:,} passed{''.join(f', {one}' for one in left)}"
-    )
+    outcome = ", ".join([f"{passed:,} of {scored:,} passed", *left])
+    spoken = f"{called(name, 40)}: {outcome}"
     share = passed / scored if scored else 0.5
     look_of = "sen-x-none" if not scored else "sen-x-more" if share >= 0.5 else "sen-x-less"
     return h(

@@ -11,11 +11,12 @@ from skill_eval_nb.widgets.panel import Child, Node, h
 from skill_eval_nb.widgets.panel.parts import details, notice, pill
 
 from . import figures
-from .axis import of_differences
 from .grid import grid, head, of_page, pager, row
+from .lanes import mean_of
 from .look import Look, sides_legend
-from .marks import legend, mean_of, scale, stack, track
 from .part import Part
+from .stacks import legend, stack
+from .tracks import axis_of, scale, track
 from .verdict import LOOKS
 from .words import called, delta, interval, metric_of, of_difference
 
@@ -40,15 +41,7 @@ def dimensions(look: Look) -> Node:
     by_line = {(one["dimension"], part): one for part, rows in deltas.items() for one in rows or []}
     lines = _lines(look, means)
     meant = metric_of(RUBRIC)
-    axis = of_differences(
-        meant,
-        [
-            end
-            for one in by_line.values()
-            for end in (one["estimate"], one["worth"], -(one["worth"] or 0))
-        ],
-        [end for one in by_line.values() for end in (one["low"], one["high"]) if end is not None],
-    )
+    axis = axis_of(list(by_line.values()), meant)
     rows: list[Node] = []
     above = ""
     for dimension, part in of_page(lines, look.seen.page("dimensions")):

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Drawn = Callable[["Workspace", Choice], Any]
 KINDS = ("png", "svg")
+SPANNING = "iterations"
+"""The chart that shows every iteration, whichever are chosen."""
 
 
 def _of(choice: Choice) -> dict[str, Any]:
@@ -88,14 +90,16 @@ class Picture:
     answer: str
 
 
-def part_of(ws: Workspace, choice: Choice) -> Workspace:
-    """The part of a workspace that a chart shows: all iterations, for one chart spans them."""
+def part_of(ws: Workspace, choice: Choice, name: str) -> Workspace:
+    """The part of a workspace that a chart shows."""
     evals = {"eval_id": choice.evals} if choice.evals else {}
+    iterations = {"iteration": choice.iterations} if name != SPANNING else {}
     return ws.select(
         workspace=choice.workspace or "",
         skill=choice.skill or "",
         configuration=choice.sides,
         **evals,
+        **iterations,
     )
 
 
@@ -103,7 +107,7 @@ def draw(ws: Workspace, choice: Choice, name: str) -> Picture:
     """Draw a chart."""
     import vl_convert
 
-    chart = CHARTS[name][1](part_of(ws, choice), choice)
+    chart = CHARTS[name][1](part_of(ws, choice, name), choice)
     spec = chart.to_dict()
     svg = vl_convert.vegalite_to_svg(json.dumps(spec))
     return Picture(chart, svg.encode(), spec.get("description", "a chart"))

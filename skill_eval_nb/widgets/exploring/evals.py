@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from skill_eval_nb.stats.names import natural
@@ -10,14 +10,15 @@ from skill_eval_nb.widgets.panel import Child, Node, h
 from skill_eval_nb.widgets.panel.parts import choose
 
 from . import figures
-from .axis import Axis, of_differences, of_figures
-from .figures import MANY, Cell, Cells, EvalKey
+from .axis import Axis, of_figures
+from .figures import MANY, Cells, EvalKey
 from .grid import grid, head, of_page, pager, row
+from .lanes import Side, lane, mean
 from .look import Look, sides_legend
-from .marks import lane, mean_of, scale, track
 from .part import Part
 from .selection import Place
-from .words import called, count, delta, interval, of_difference, size
+from .tracks import axis_of, scale, track
+from .words import called, count, delta, interval, of_difference
 
 Row = Mapping[str, Any]
 ORDERS = {
@@ -40,7 +41,7 @@ def evals(look: Look) -> Node:
     lines = _in_order(lines, deltas, look.seen.order)
     shown = of_page(lines, look.seen.page("evals"))
     axis = of_figures(look.meant, *_ends(found.values()))
-    apart = _axis_of_deltas(look, deltas)
+    apart = axis_of(list(deltas.values()), look.meant)
     rows: list[Node] = []
     above: EvalKey | None = None
     for line in shown:
@@ -65,7 +66,7 @@ def evals(look: Look) -> Node:
             choose("Order", ORDERS, look.seen.order, ("choose_order",)) if len(lines) > 1 else None,
             cls="sen-row sen-spread",
         ),
-        _aggregated(look, found),
+        _aggregated(found),
         h("p", counting, cls="sen-soft", role="status") if counting else None,
         grid(f"Every run’s {look.meant.name}, eval by eval", heads, rows, cls="sen-x-evals"),
         paging,
@@ -74,13 +75,10 @@ def evals(look: Look) -> Node:
 
 def _lines(look: Look) -> list[Line]:
     """A row for each eval of each iteration, those of an eval together."""
-    known = [(part, look.figures(figures.evals, part) or []) for part in look.parts]
-    lines = [(key, part) for part, keys in known for key in keys]
-    places = {part.iteration: at for at, part in enumerate(look.parts)}
-    return sorted(
-        lines,
-        key=lambda line: (natural(line[0][0]), natural(line[0][1]), places[line[1].iteration]),
-    )
+    known = {part: set(look.figures(figures.evals, part) or ()) for part in look.parts}
+    keys = {key for own in known.values() for key in own}
+    ordered = sorted(keys, key=lambda key: [natural(name) for name in key])
+    return [(key, part) for key in ordered for part, own in known.items() if key in own]
 
 
 def _at(line: Line) -> Place:
@@ -124,16 +122,7 @@ def _ends(found: Any) -> tuple[float | None, float | None]:
     return min(one.low or 0.0 for one in known), max(one.high or 0.0 for one in known)
 
 
-def _axis_of_deltas(look: Look, deltas: Deltas) -> Axis:
-    rows = deltas.values()
-    return of_differences(
-        look.meant,
-        [end for one in rows for end in (one["estimate"], one["worth"], -(one["worth"] or 0))],
-        [end for one in rows for end in (one["low"], one["high"]) if end is not None],
-    )
-
-
-def _aggregated(look: Look, found: Mapping[Part, Cells | None]) -> Child:
+def _aggregated(found: Mapping[Part, Cells | None]) -> Child:
     """What is said where cells hold too many runs to draw each."""
     cells = [cell for one in found.values() if one is not None for cell in one.by_eval.values()]
     many = [cell for cell in cells if not cell.runs]
@@ -168,8 +157,8 @@ def _row(
     return row(
         head(called(name), look.called(part.iteration), act, first=first),
         [
-            lane(axis, [(s.kind, s.cell, s.act, s.named, s.clicked) for s in sides]),
-            h("div", [_mean(look, side) for side in sides], cls="sen-x-means"),
+            lane(axis, look.meant, sides),
+            h("div", [mean(look.meant, side) for side in sides], cls="sen-x-means"),
             [_delta(look, delta_row), track(apart, delta_row, look.meant)],
         ],
         key="/".join(at),
@@ -178,75 +167,21 @@ def _row(
     )
 
 
-class Side:
-    """One side of a row: its runs, its mean, what is left out of it."""
-
-    __slots__ = (
-        "act",
-        "cell",
-        "clicked",
-        "errored",
-        "kind",
-        "mean",
-        "n",
-        "name",
-        "named",
-        "unscored",
-    )
-
-    def __init__(self, kind: str, name: str) -> None:
-        self.kind, self.name = kind, name
-        self.cell: Cell | None = None
-        self.mean: float | None = None
-        self.n = self.errored = self.unscored = 0
-        self.clicked: frozenset[int] = frozenset()
-        self.act: Callable[..., Sequence[Any]] = tuple
-        self.named: Callable[[Sequence[tuple[int, float]]], str] = str
-
-
 def _side(
     look: Look, kind: str, name: str, line: Line, found: Cells | None, delta_row: Row | None
 ) -> Side:
-    (eval_id, eval_name), part = line
-    side = Side(kind, name)
-    side.cell = found.by_eval.get((line[0], name)) if found is not None else None
-    if side.cell is not None:
-        side.n, side.mean = side.cell.n, side.cell.mean
-    if delta_row is not None:
-        end = "_baseline" if delta_row["baseline"] == name else ""
-        side.errored, side.unscored = delta_row[f"n_errored{end}"], delta_row[f"n_unscored{end}"]
-
-    def act(*numbers: int) -> tuple[Any, ...]:
-        return ("pick_runs", part.iteration, eval_id, eval_name, name, *numbers)
-
-    def named(runs: Sequence[tuple[int, float]]) -> str:
-        who = f"{called(name, 40)}, {called(eval_name, 60)}"
-        low, high = size(look.meant, runs[0][1]), size(look.meant, runs[-1][1])
-        figure = low if low == high else f"{low} to {high}"
-        if not runs[0][0]:
-            return f"{who}: {count(side.n, 'run')}, {figure}"
-        if len(runs) == 1:
-            return f"{who}, run {runs[0][0]}: {figure}"
-        return f"{who}, {count(len(runs), 'run')}: {figure}"
-
-    clicked = look.seen.clicked
-    if look.is_at(_at(line)) and clicked is not None:
-        side.clicked = frozenset(clicked.numbers if clicked.configuration == name else ())
-    side.act, side.named = act, named
-    return side
-
-
-def _mean(look: Look, side: Side) -> Node:
-    name = f"{called(side.name, 40)}"
-    left = [
-        f"{number:,} {what}"
-        for number, what in ((side.errored, "errored"), (side.unscored, "not scored"))
-        if number
-    ]
-    return h(
-        "div",
-        mean_of(side.kind, look.meant, side.mean, side.n, name, side.act()),
-        h("small", ", ".join(left), cls="sen-soft") if left else None,
+    key, part = line
+    end = "_baseline" if delta_row and delta_row["baseline"] == name else ""
+    clicked = look.seen.clicked if look.is_at(_at(line)) else None
+    return Side(
+        kind=kind,
+        configuration=name,
+        iteration=part.iteration,
+        of=key,
+        cell=found.by_eval.get((key, name)) if found is not None else None,
+        errored=delta_row[f"n_errored{end}"] if delta_row else 0,
+        unscored=delta_row[f"n_unscored{end}"] if delta_row else 0,
+        clicked=frozenset(clicked.numbers if clicked and clicked.configuration == name else ()),
     )
 
 

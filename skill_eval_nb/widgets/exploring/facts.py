@@ -1,4 +1,4 @@
-"""What there is to choose from: skills, and of one its iterations, configurations, evals, metrics."""
+"""What there is to choose from: skills, and the iterations, sides, evals and metrics of one."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb import stats
 from skill_eval_nb.stats import pairing
 from skill_eval_nb.stats.deltas.comparison import SCOPES
-from skill_eval_nb.stats.names import in_order, natural
 from skill_eval_nb.stats.values import EVAL, RUBRIC, values_of
 
 if TYPE_CHECKING:
@@ -101,9 +100,8 @@ def cells(ws: Workspace, _: Part, metric: str) -> Cells:
 
 
 def evals(ws: Workspace, _: Part, __: str) -> list[EvalKey]:
-    """The evals that have a run, in natural order."""
-    found = ws.polars("runs").select(EVAL).unique()
-    return in_order(found, **dict.fromkeys(EVAL, natural)).rows()  # pyright: ignore[reportReturnType]
+    """The evals that have a run."""
+    return ws.polars("runs").select(EVAL).unique().rows()
 
 
 def summary(ws: Workspace, _: Part, __: str) -> list[Row]:

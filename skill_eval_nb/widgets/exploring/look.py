@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.widgets.panel import Node, h
@@ -51,6 +51,10 @@ class Seen:
     def page(self, name: str) -> int:
         """The page of what is paged."""
         return dict(self.pages).get(name, 0)
+
+    def from_first(self, name: str) -> Seen:
+        """The same with what is paged from its first page on."""
+        return replace(self, pages=tuple(one for one in self.pages if one[0] != name))
 
 
 @dataclass(slots=True)

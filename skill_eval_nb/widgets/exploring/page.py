@@ -23,8 +23,6 @@ from .summary import summary
 from .verdict import verdict
 
 if TYPE_CHECKING:
-    from skill_eval_nb.tables import Workspace
-
     from .choice import Choice
     from .counted import Counted
     from .facts import Suite

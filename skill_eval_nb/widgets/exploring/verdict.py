@@ -11,11 +11,12 @@ from skill_eval_nb.widgets.panel import Child, Node, h
 from skill_eval_nb.widgets.panel.parts import button, pill
 
 from . import figures
-from .axis import Axis, of_differences
+from .axis import Axis
 from .grid import grid, row
 from .look import Look
-from .marks import DECIDED, legend, scale, stack, track
 from .part import Part
+from .stacks import legend, stack
+from .tracks import DECIDED, axis_of, scale, track
 from .words import called, count, delta, interval, iteration_name, of_difference
 
 Row = Mapping[str, Any]
@@ -99,7 +100,7 @@ def _iterations(look: Look) -> str:
 
 def _tracks(look: Look, found: Found) -> Child:
     """The differences of each iteration, of both scopes, on one axis."""
-    axis = axis_of([one for rows in found.values() for one in (rows or {}).values()], look)
+    axis = axis_of([one for rows in found.values() for one in (rows or {}).values()], look.meant)
     if not any(found.values()):
         return None
     rows: list[Node] = []
@@ -119,15 +120,6 @@ def _tracks(look: Look, found: Found) -> Child:
     )
 
 
-def axis_of(rows: list[Row], look: Look) -> Axis:
-    """One axis for all differences."""
-    return of_differences(
-        look.meant,
-        [end for one in rows for end in (one["estimate"], one["worth"], -(one["worth"] or 0))],
-        [end for one in rows for end in (one["low"], one["high"]) if end is not None],
-    )
-
-
 def _rows(look: Look, part: Part, found: dict[str, Row] | None, axis: Axis) -> list[Node]:
     where = called(iteration_name(part.iteration))
     act = ("pick_iteration", part.iteration)
@@ -138,7 +130,7 @@ def _rows(look: Look, part: Part, found: dict[str, Row] | None, axis: Axis) -> l
         return [row(head, [None, told, None], key=f"{part.iteration}-none", chosen=chosen)]
     return [
         row(
-            h("span", head if scope == "suite" else None, _scope(scope, one)),
+            _scope(scope, one, head),
             [
                 track(axis, one, look.meant),
                 [
@@ -154,13 +146,15 @@ def _rows(look: Look, part: Part, found: dict[str, Row] | None, axis: Axis) -> l
     ]
 
 
-def _scope(scope: str, found: Row) -> Node:
+def _scope(scope: str, found: Row, head: Node) -> Node:
     """What a row is about, and what it rests on."""
     if scope == "population":
         return h("span", SCOPES[scope], cls="sen-x-scope")
     runs = f"{found['n_runs']:,} + {count(found['n_runs_baseline'], 'run')}"
     evals = count(found["n_evals"], "eval")
-    return h("span", SCOPES[scope], h("small", f" n {evals}, {runs}"), cls="sen-x-scope")
+    return h(
+        "span", head, SCOPES[scope], h("small", f" n {evals}, {runs}"), cls="sen-x-scope"
+    )
 
 
 def _sources(look: Look) -> Child:

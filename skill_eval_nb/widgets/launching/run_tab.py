@@ -60,6 +60,8 @@ class RunTab(FormActions):
     @action
     def press_start(self, token: str) -> None:
         """Start the plan that was shown with this token."""
+        if self._starting.busy or (self._at is not None and self._at.going):
+            return  # a second click on the same button
         made = self._made
         if made is None or made.token != token:
             raise refuse(ANEW)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     from skill_eval_nb.running import Job, Plan
     from skill_eval_nb.running.planning.facts import Facts
+
+log = logging.getLogger(__name__)
 
 KINDS = {"helps": "good", "hurts": "bad"}
 """How the word of a verdict stands out; any other is neither good nor bad."""
@@ -55,7 +58,7 @@ class Running(UnderWay):
         super().__init__(plan.workspace)
         self.doing = f"running iteration-{plan.iteration}"
         self.plan, self.facts = plan, facts
-        self.stopping = False
+        self.stopping = self.gently = False
         self.board = Board(plan)
         self.verdicts: list[Verdict] | None = None
         """What the iteration says, once that is known."""
@@ -75,7 +78,10 @@ class Running(UnderWay):
     def look(self) -> None:
         """Take in how far it is."""
         self.progress = self.job.progress
-        self.board.look(self.progress)
+        try:
+            self.board.look(self.progress)
+        except OSError:  # it is a picture only; the job itself says what is wrong with the disk
+            log.exception("the board could not be drawn")
 
     def conclude(self) -> None:
         """Find out what the iteration says."""
@@ -83,7 +89,7 @@ class Running(UnderWay):
 
     def stop(self, grace: float = 0.0) -> None:
         """Begin nothing new; what is in flight has `grace` seconds."""
-        self.stopping = True
+        self.stopping, self.gently = True, grace > 0
         self.job.stop(grace)
 
 
@@ -93,6 +99,9 @@ def verdicts(home: Path, iteration: str) -> list[Verdict]:
     told = []
     for row in deltas(ws).iter_rows(named=True):
         word = row["verdict"] or "unclear"
+        if not row["n_evals"]:
+            told.append(Verdict(word, "There is nothing to compare", row["reason"]))
+            continue
         where = f"these {row['n_evals']:,} evals" if row["n_evals"] != 1 else "this eval"
         sentence = SAYS[word].format(who=row["configuration"], where=where)
         told.append(Verdict(word, sentence, f"Pass rate: {row['reason']}"))

@@ -145,7 +145,7 @@ def form_of(
     only = asked.get("evals")
     return replace(
         form,
-        sides={**form.sides, **skills},
+        sides={**skills, **form.sides},
         configurations=tuple(runs["skills"]),
         evals_only=None if only is None or len(only) == n_evals else tuple(map(str, only)),
         executor=executor,

@@ -31,6 +31,9 @@ const SILENT =
   "The kernel has not answered for 10 seconds: it is busy, or it has ended. What you type is kept " +
   "in this page. If the kernel was restarted, run the cell again.";
 
+const LONG = 100_000; // characters of a text that is laid out piece by piece, as one comes to see it
+const PIECE = 20_000;
+
 const CONTROL = "button, input, select, textarea, summary, label, a[href], [role=button]";
 const REACHABLE =
   "button:enabled, summary, a[href], input:enabled, select:enabled, textarea:enabled, [tabindex='0']";
@@ -54,13 +57,26 @@ function same(one, other) {
 
 // What two nodes share when one element can become the other: all that cannot be changed.
 function kind(node) {
-  if (isText(node)) return "";
+  if (isText(node)) return node.length > LONG ? "long" : "";
   const [tag, { key, keep, type, blob, download }] = node;
   return JSON.stringify([tag, key, keep, type, download ? undefined : blob]);
 }
 
 // … and when it is likely to be about the same thing.
 const likeness = (node) => kind(node) + (isText(node) ? "" : (node[1].class ?? "").split(" ")[0]);
+
+// A browser takes minutes for a line of ten million characters.
+function pieces(text) {
+  const found = [];
+  for (let at = 0; at < text.length; ) {
+    const line = text.lastIndexOf("\n", at + PIECE) + 1;
+    let end = line > at ? line : at + PIECE;
+    if (/[\ud800-\udbff]/.test(text[end - 1])) end += 1; // half a character
+    found.push(text.slice(at, end));
+    at = end;
+  }
+  return found;
+}
 
 function parse(tree) {
   if (tree instanceof DataView) return JSON.parse(new TextDecoder().decode(tree));
@@ -455,6 +471,8 @@ function render({ model, el }) {
   // ── drawing ─────────────────────────────────────────────────────────────────────────────────
 
   function build(node) {
+    if (isText(node) && node.length > LONG)
+      return made("span", {}, ...pieces(node).map((one) => made("span", { class: "sen-piece" }, one)));
     if (isText(node)) return document.createTextNode(node);
     const [tag, attributes, children] = node;
     if (!TAGS.has(tag)) throw new Error(`no tree has a <${tag}>`);
@@ -474,6 +492,7 @@ function render({ model, el }) {
   }
 
   function update(element, node) {
+    if (isText(node) && node.length > LONG) return element.replaceChildren(...build(node).childNodes);
     if (isText(node)) {
       if (element.data !== node) element.data = node;
       return;

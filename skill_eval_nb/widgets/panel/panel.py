@@ -53,7 +53,7 @@ class Panel(anywidget.AnyWidget):
     for an answer that does not come.
     """
 
-    _esm = HERE / "panel.js"
+    _esm: Any = (HERE / "panel.js").read_text("utf-8")  # a path would hold every panel for ever
     _css: Any = style()
     _tree = traitlets.List().tag(sync=True, to_json=lambda _, panel: panel._wire)  # noqa: SLF001
     _name = traitlets.Unicode().tag(sync=True)

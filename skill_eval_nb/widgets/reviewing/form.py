@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skill_eval_nb.widgets.panel import Child, Node, h
-from skill_eval_nb.widgets.panel.parts import button, pill, tick, typing
+from skill_eval_nb.widgets.panel.parts import Act, button, pill, tick, typing
 from skill_eval_nb.widgets.showing.saying import between, line, plain
 from skill_eval_nb.workspace.feedback import Entry, Said
 
@@ -83,7 +83,7 @@ def _said_by_others(entry: Entry) -> Node:
         h("p", f"Also said of it{when}:", cls="sen-soft sen-small"),
         h("p", plain(entry.said.text) or "nothing: it is fine", dir="auto"),
         h("p", scores, cls="sen-small") if scores else None,
-        cls="sen-rv-other",
+        cls="sen-rv-also",
     )
 
 
@@ -109,10 +109,7 @@ def _scored(sheet: Sheet, dimension: Dimension) -> Node:
             keys=keys,
             cls="sen-rv-points",
         ),
-        _odd(score),
-        button("clear", clear, kind="quiet", aria_label=f"Clear the score for {label}")
-        if score is not None
-        else None,
+        h("span", [] if score is None else [_odd(score), _clear(clear, label)]),
         cls="sen-rv-scored",
         key=f"{sheet.token}-{dimension.name}",
     )
@@ -131,6 +128,10 @@ def _point(sheet: Sheet, dimension: Dimension, point: int, score: float | None) 
     return h("label", box, h("span", str(point)), title=meaning, cls="sen-rv-point")
 
 
-def _odd(score: float | None) -> Child:
+def _odd(score: float) -> Child:
     """A score that none of the points stands for, as somebody else has written it."""
-    return None if score is None or score in POINTS else h("span", _number(score))
+    return None if score in POINTS else _number(score)
+
+
+def _clear(act: Act, label: str) -> Node:
+    return button("clear", act, kind="quiet", aria_label=f"Clear the score for {label}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from skill_eval_nb.widgets.panel import Child, Node, h
 from skill_eval_nb.widgets.panel.parts import Options, button, choose, notice, pill, tick
-from skill_eval_nb.widgets.showing.saying import between, count, line
+from skill_eval_nb.widgets.showing.saying import between, count, line, name
 
 from .choice import ALL, SHOWN, Choice
 from .items import PAIRS, Item
@@ -46,7 +46,7 @@ def head(scope: Scope, choice: Choice, progress: Progress) -> Node:
         "div",
         h(
             "div",
-            h("div", h("h3", "Review of ", line(scope.skill)), _of(scope, choice)),
+            h("div", h("h3", "Review: ", name(scope.skill)), _of(scope, choice)),
             _end(progress),
             cls="sen-row sen-spread",
         ),

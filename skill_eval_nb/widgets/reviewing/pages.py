@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 from skill_eval_nb.widgets.runs import RunKey
 from skill_eval_nb.workspace import NothingToLoad
 from skill_eval_nb.workspace.feedback import Entry, Reviews, read_reviews
-from skill_eval_nb.workspace.run_ids import RunIds, RunOf
+from skill_eval_nb.workspace.run_ids import RunIds, RunOf, folders_of
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
@@ -63,15 +62,18 @@ class Pages:
     """The feedback of a workspace, read when it is asked for and again when it has changed."""
 
     def __init__(self, ws: Workspace) -> None:
+        runs = ws.polars("runs")
         self._ids: RunIds | None = None
         if ws.path:
+            ones = dict(runs.unique("workspace").select("workspace", "path").iter_rows())
             try:
-                self._ids = RunIds(os.path.realpath(ws.path))
+                self._ids = RunIds(folders_of(ws.path, ones), runs["configuration"].unique())
             except (FileNotFoundError, NothingToLoad):
                 self._ids = None
         self._runs: dict[tuple[str, str], set[RunOf]] = defaultdict(set)
-        names = ["workspace", "iteration", "eval_id", "configuration", "run_number"]
-        for workspace, iteration, *run in ws.polars("runs").select(names).iter_rows():
+        for workspace, iteration, *run in runs.select(
+            "workspace", "iteration", *RunOf._fields
+        ).iter_rows():
             self._runs[workspace, iteration].add(RunOf(*run))
         self._pages: dict[tuple[str, str], Page] = {}
 

@@ -118,7 +118,9 @@ class Review(Panel):
     @action
     def go_blind(self, blind: bool) -> None:
         """Hide which side is which."""
-        self._choice = replace(self._choice, blind=blind, revealed=False, shown=ALL)
+        self._choice = replace(
+            self._choice, blind=blind and bool(self._scope.sides), revealed=False, shown=ALL
+        )
         self._begin()
 
     @action

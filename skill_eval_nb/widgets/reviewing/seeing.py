@@ -81,7 +81,7 @@ def _item(now: Looking, item: Item) -> Child:
         columns.append(sealed(made, folder) if hidden else made)
     numbers = {key.run_number for key in item.runs}
     several = len({key.run_number for one in now.items for key in one.runs}) > 1
-    number = f", run {numbers.pop()}" if len(numbers) == 1 and several else ""
+    number = f", run {numbers.pop()}" if len(numbers) == 1 and several and item.is_pair else ""
     return h(
         "div",
         h("h4", name(item.eval_name), number, cls="sen-rv-of"),

@@ -49,6 +49,7 @@ def _layer(layer: str, found: Sequence[Row]) -> Node:
     head = h(
         "div",
         h("span", LAYERS.get(layer, line(layer)), cls="sen-strong"),
+        " ",
         strip([one["passed"] for one in found]),
         h("span", summary_of(found), cls="sen-soft"),
         cls="sen-row sen-middle sen-layer",
@@ -73,6 +74,7 @@ def _check(row: Row) -> Node:
     title = h(
         "div",
         h("span", h("span", prose(str(text)), dir="auto"), gate and [" ", gate]),
+        " ",
         h("span", told, cls="sen-soft sen-small") if told else None,
         cls="sen-titled",
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.panel import Child, Node, h
+from skill_eval_nb.widgets.panel.parts import pill
 from skill_eval_nb.widgets.runs import RunKey
 
 from .checks import evidence
@@ -67,12 +68,16 @@ def _claim(row: Row) -> Node:
 
 
 def _note(row: Row) -> Node:
-    kind = h("span", line(row["kind"]).replace("_", " "), cls="sen-pill")
+    kind = pill(_kind(row))
     return h("li", kind, h("div", remark(row["text"], what="note")), cls="sen-item sen-kind")
 
 
+def _kind(row: Row) -> str:
+    return line(row["kind"]).replace("_", " ")[:40]
+
+
 def _suggestion(row: Row) -> Node:
-    kind = h("span", line(row["kind"]).replace("_", " "), cls="sen-pill")
+    kind = pill(_kind(row))
     of = row["expectation"]
     about = h("p", "On: ", h("span", prose(str(of)), dir="auto"), cls="sen-soft") if of else None
     body = remark(row["reason"], what="suggestion") if row["reason"] else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
@@ -87,15 +87,17 @@ def output_files(folder: Path) -> list[OutputFile]:
     followed. They are in the natural order of their names. Nothing raises: a folder that
     cannot be listed is an entry that says so.
     """
-    told = transcript_files(folder)
-    aside = {one.path for one in told}
+    aside = {one.path for one in transcript_files(folder)}
     inside = [one for one in _inside(folder) if one.path not in aside]
     names = {one.name for one in inside}
-    for one in _beside(folder):
-        if one.path not in aside:
-            name = f"./{one.name}" if one.name in names else one.name
-            inside.append(OutputFile(name, one.path, one.size, one.mtime_ns, one.root, one.reason))
-    return sorted(inside, key=lambda one: natural(one.name))
+    beside = [
+        replace(one, name=f"./{one.name}") if one.name in names else one
+        for one in _beside(folder)
+        if one.path not in aside
+    ]
+    if not beside:
+        return inside  # in their order already
+    return sorted([*inside, *beside], key=lambda one: natural(one.name))
 
 
 def transcript_files(folder: Path) -> list[OutputFile]:
@@ -162,4 +164,4 @@ def _as_it_is(one: OutputFile) -> OutputFile | None:
         return None
     if not stat.S_ISREG(now.st_mode):
         return None
-    return OutputFile(one.name, one.path, now.st_size, now.st_mtime_ns, one.root)
+    return replace(one, size=now.st_size, mtime_ns=now.st_mtime_ns)

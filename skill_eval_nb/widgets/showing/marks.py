@@ -31,7 +31,7 @@ def verdict(passed: bool | None, *, said: str | None = None) -> Node:
     sign, usual, look = _VERDICTS[passed]
     return h(
         "span",
-        h("span", sign, aria_hidden="true"),
+        h("span", sign, " ", aria_hidden="true"),
         h("span", said or usual, cls="sen-unseen"),
         cls=f"sen-mark-of {look}",
         title=said or usual,

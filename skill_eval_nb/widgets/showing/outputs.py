@@ -41,7 +41,11 @@ def show_outputs(folder: Path, *, key: str) -> Node:
         folder: the run's folder.
         key: a name for the run that no other in the same view has.
     """
-    files = output_files(folder)
+    return outputs_of(folder, output_files(folder), key=key)
+
+
+def outputs_of(folder: Path, files: Sequence[OutputFile], *, key: str) -> Node:
+    """The same where the files have been listed."""
     if not files:
         why = "It put out no files." if folder.is_dir() else "Its folder is no longer there."
         return h("div", soft(why), cls="sen-outputs", key=f"{key} outputs")

@@ -41,7 +41,7 @@ def _mean(ws: Workspace, key: RunKey, found: Sequence[Row]) -> Node:
     judges = dict.fromkeys(line(one) for _, one in sorted(judgings, key=str) if one)
     told = between([count(len(judgings), "judging"), ", ".join(judges)])
     mean = run.get("rubric_weighted_mean")
-    weighted = [h("span", "Weighted mean", cls="sen-strong"), dots(mean)]
+    weighted = [h("span", "Weighted mean", cls="sen-strong"), " ", dots(mean), " "]
     return h(
         "div",
         weighted if mean is not None else None,
@@ -57,6 +57,7 @@ def _dimension(dimension: str, found: Sequence[Row], defined: Mapping[str, Any] 
     title = h(
         "div",
         name(dimension, cls="sen-name sen-strong"),
+        " ",
         None if weight in (None, 1) else h("span", f"× {figure(weight)}", title="weight"),
         cls="sen-dimension",
     )
@@ -67,6 +68,7 @@ def _dimension(dimension: str, found: Sequence[Row], defined: Mapping[str, Any] 
         h(
             "div",
             dots(sum(scores) / len(scores) if scores else None),
+            " ",
             h("span", each, cls="sen-soft sen-small") if len(found) > 1 else None,
             cls="sen-row sen-middle",
         ),

@@ -12,8 +12,8 @@ from skill_eval_nb.widgets.runs import RunKey, folder_of, named
 
 from . import checks, critique
 from .figures import show_figures
-from .found import output_files
-from .outputs import show_outputs, summary_of
+from .found import OutputFile, output_files
+from .outputs import outputs_of, summary_of
 from .rows import Row, rows, rows_of_eval
 from .rubric import show_rubric
 from .saying import between, first, line, name, plain, soft
@@ -57,10 +57,11 @@ def _head(ws: Workspace, key: RunKey, row: Row, title: Child) -> Node:
     if title is None:
         side = h("span", name(key.configuration), cls=f"sen-side sen-side-{_side(ws, key)}")
         of = None if key.iteration == "none" else name(key.iteration)
-        title = [side, h("span", between([f"run {key.run_number}", of]), cls="sen-soft")]
+        title = [side, " ", h("span", between([f"run {key.run_number}", of]), cls="sen-soft")]
     head = h(
         "div",
         h("h4", name(row["eval_name"] or key.eval_id)),
+        " ",
         title,
         cls="sen-row sen-middle sen-run-head",
     )
@@ -121,11 +122,11 @@ def _section(section: str, ws: Workspace, key: RunKey, folder: Path | None) -> C
         if told is None:
             return soft("There is no transcript.")
         return _folded("Transcript", told, show_transcript(folder), key)
-    return _folded("Outputs", _named(folder), show_outputs(folder, key=str(key)), key)
-
-
-def _named(folder: Path) -> Child:
     files = output_files(folder)
+    return _folded("Outputs", _named(files), outputs_of(folder, files, key=str(key)), key)
+
+
+def _named(files: Sequence[OutputFile]) -> Child:
     if not files:
         return "none"
     names = between([name(one.name) for one in files[:NAMES]], ", ")

@@ -42,7 +42,10 @@ def line(text: object) -> str:
     >>> line("a\u202eb\n"), line("caf\udce9"), line("<img onerror=x>")
     ('a⟨U+202E⟩b⟨U+000A⟩', 'caf⟨U+DCE9⟩', '<img onerror=x>')
     """
-    return "".join(one if one.isprintable() else f"⟨U+{ord(one):04X}⟩" for one in str(text))
+    said = str(text)
+    if said.isprintable():
+        return said
+    return "".join(one if one.isprintable() else f"⟨U+{ord(one):04X}⟩" for one in said)
 
 
 def name(text: object, *, cls: str = "sen-name") -> Node:

@@ -85,7 +85,7 @@ def test_texts_are_texts_wherever_they_stand(stage, plain, part) -> None:
     texts = [(at, bad) for at, bad in enumerate(TEXTS) if at % 4 == part]
     plain.draw([everywhere(at, bad) for at, bad in texts])
     stage.settle()
-    seen = stage.page.locator(".sen-body").evaluate("(one) => one.textContent")
+    seen = stage.page.locator(".sen > .sen-body").evaluate("(one) => one.textContent")
     said = "It could not be read: it is no longer shown; draw it again"  # of the second picture
     assert squeezed(seen).replace(squeezed(said), "") == squeezed(text(plain._tree))
     tags = stage.page.evaluate(
@@ -175,7 +175,7 @@ def test_any_tree_is_drawn_as_it_is_over_any_other(shared, tree) -> None:
     shared.panel.draw(tree, h("p", lang=mark))
     assert shared.panel.fault is None
     shared.page.locator(f"p[lang={mark}]").wait_for(state="attached")
-    seen = shared.page.locator(".sen-body").evaluate("(one) => one.textContent")
+    seen = shared.page.locator(".sen > .sen-body").evaluate("(one) => one.textContent")
     assert squeezed(seen) == squeezed(text(tree))
     assert canaries(shared.page) == []
     assert shared.console_errors == []

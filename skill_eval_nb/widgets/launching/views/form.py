@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from skill_eval_nb.models import Prices
 from skill_eval_nb.running.executors import executor_names
+from skill_eval_nb.stats.phrases import brief
 
 from ...panel import Node, h
 from ...panel.parts import button, choose, details, entry, ticks
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from ..making import Made
 
 LABELS = {"executor_model": "Executor's model", "judge_model": "Judge's model"}
+
+LONGEST = 60
+"""Characters of an eval's name that are shown."""
 
 MANY = 8
 """Evals above which they have a box that scrolls."""
@@ -129,7 +133,7 @@ def _evals(form: Form, made: Made | None) -> Node | None:
     suite = made.suite if made is not None else None
     if suite is None:
         return None
-    every = {one.id: one.name for one in suite.evals}
+    every = {one.id: brief(one.name, LONGEST) for one in suite.evals}
     chosen = list(every) if form.evals_only is None else form.evals_only
     boxes = ticks(
         f"Evals ({len([one for one in chosen if one in every]):,} of {len(every):,})",

@@ -97,10 +97,11 @@ def _money(now: Progress) -> Node | None:
 def _stop(at: Running) -> Node:
     if at.stopping:
         words = (
-            "Stopping: nothing new is begun. What is finished stays on disk, and going on later "
-            "does only what is missing."
+            f"Stopping: nothing new is begun{', and what is in flight may end' * at.gently}. What "
+            "is finished stays on disk, and going on later does only what is missing."
         )
-        return h("p", words, role="status", key="stopping")
+        at_once = button("Stop at once", ("press_stop", 0.0)) if at.gently else None
+        return h("div", h("p", words, role="status"), at_once, key="stopping")
     return h(
         "div",
         button("Stop", ("press_stop", 0.0), key="stop"),
@@ -129,7 +130,8 @@ def _flights(now: Progress) -> Node:
     rest = len(now.in_flight) - SHOWN
     if rest > 0:
         lines.append(h("li", f"and {rest:,} more", key="rest"))
-    content = h("ul", lines, cls="sen-flights") if lines else h("p", "nothing at this moment")
+    ready = "nothing at this moment" if now.waiting < now.cells else "making ready…"
+    content = h("ul", lines, cls="sen-flights") if lines else h("p", ready)
     return h("div", h("h5", f"In flight ({len(now.in_flight):,})"), content)
 
 
@@ -159,6 +161,8 @@ def ended_view(at: Running) -> Node:
     """What became of the job, and what to do next."""
     now = at.progress
     heading, kind = HEADINGS.get(now.status, (now.status, "odd"))
+    if now.errored and now.status == "done":
+        heading, kind = f"Done, {now.errored:,} errored", "odd"
     ran = now.finished + now.errored
     summary = f"{ran:,} of {now.cells:,} runs, {dollars(now.spent_usd)}, {clock(now.seconds)}"
     said = [now.message] if now.message and now.status in ("partial", "failed") else []

@@ -111,9 +111,8 @@ def difference(value: float | None, metric: str | None) -> str:
     ('10 pp', '0.5 points')
     """
     much = (100 if unit(metric or "") == "rate" else 1) * (value or 0)
-    return (
-        f"{much:.0f} {_unit(metric or '')}" if much >= 10 else f"{much:.2g} {_unit(metric or '')}"
-    )
+    shown = f"{much:.1f}".removesuffix(".0") if much >= 1 else f"{much:.2g}"
+    return f"{shown} {_unit(metric or '')}"
 
 
 def price(design: Design, costs: bool) -> str:
@@ -160,4 +159,4 @@ def _around(found: Proposal, most_evals: int) -> Node:
         )
         for one in found.others
     ]
-    return table(("evals × runs × judgings", "tells", "about", ""), rows, numbers=(1, 2))
+    return table(("evals × runs × judgings", "tells", "about", "take it"), rows, numbers=(1, 2))

@@ -52,7 +52,7 @@ def begin(file: OutputFile) -> Future[tuple[str, bool]]:
     return _begun(file, file.suffix if file.suffix in ("docx", "pptx") else "pdf")
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)  # a text may have millions of characters
 def _begun(file: OutputFile, kind: str) -> Future[tuple[str, bool]]:
     return _READERS.submit(_extract, file, kind)
 

@@ -1,0 +1,116 @@
+"""What else differs between two iterations."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import skill_eval_nb as sen
+from skill_eval_nb.widgets.diffing.alike import Only, Reworded, Unlike, unlike
+from skill_eval_nb.widgets.diffing.flips import CheckKey
+from skill_eval_nb.widgets.diffing.two import chosen, suites
+from tests.corpus.build import graded
+from tests.tables.made import made
+from tests.widgets.diffing.made import workspace
+
+FIRST = "iteration-1/eval-2-logout/with_skill/run-1"
+SECOND = "iteration-2/eval-2-logout/with_skill/run-1"
+
+
+def of(path) -> Unlike:
+    ws = sen.load(path)
+    two = chosen(suites(ws), None, None)
+    assert two is not None
+    return unlike(two.part(ws), two)
+
+
+def test_nothing(tmp_path):
+    found = of(workspace(tmp_path))
+    assert found == Unlike()
+    assert (found.count, found.touches_deltas) == (0, False)
+
+
+def test_an_eval_of_one_iteration_alone(tmp_path):
+    third = {"iteration-2/eval-3-third/with_skill/run-1/grading.json": graded("p")}
+    found = of(workspace(tmp_path, third))
+    assert found.evals == (Only("iteration-2", ("third",)),)
+    assert (found.count, found.touches_deltas) == (1, False)
+    assert found.checks == ()  # that it has expectations of its own is no news
+
+
+def test_a_changed_prompt(tmp_path):
+    changed = {"eval_id": 2, "eval_name": "logout", "prompt": "Do the logout twice"}
+    path = workspace(tmp_path, {"iteration-2/eval-2-logout/eval_metadata.json": changed})
+    found = of(path)
+    assert found.prompts == (Reworded("logout", "Do the logout", "Do the logout twice"),)
+    assert found.touches_deltas
+    (path / "iteration-1" / "eval-2-logout" / "eval_metadata.json").unlink()
+    assert of(path).prompts == ()  # what is not known is no difference
+
+
+def test_expectations_of_one_iteration_alone_and_reworded(tmp_path):
+    def expectations(*pairs):
+        return {"expectations": [{"id": id_, "text": text, "passed": True} for id_, text in pairs]}
+
+    runs = [f"iteration-{n}/eval-2-logout/{side}/run-1/grading.json"
+            for n in (1, 2) for side in ("with_skill", "without_skill")]  # fmt: skip
+    old = expectations(("E1", "it works"), (None, "gone"), (None, "stays"))
+    new = expectations(("E1", "it works well"), (None, "came"), (None, "stays"))
+    found = of(workspace(tmp_path, dict(zip(runs, (old, old, new, new), strict=True))))
+    alone = {
+        one.iteration: (one.eval_name, [key.text for key in one.checks]) for one in found.checks
+    }
+    assert alone == {"iteration-1": ("logout", ["gone"]), "iteration-2": ("logout", ["came"])}
+    assert found.reworded == (Reworded("logout, E1", "it works", "it works well"),)
+    assert (found.count, found.touches_deltas) == (3, True)
+    assert isinstance(found.checks[0].checks[0], CheckKey)
+
+
+@pytest.mark.parametrize(
+    ("column", "name", "touches"),
+    [("executor_model", "executor's model", False), ("judge_model", "judge's model", True)],
+)
+def test_another_model(column, name, touches):
+    models = {"iteration-1": ("old", None), "iteration-2": ("new", "old")}
+    run = {"workspace": "w", "skill": "s", "eval_id": "1", "configuration": "with_skill"}
+    ws = made(
+        runs=[
+            run | {"iteration": iteration, "run_number": at, column: model}
+            for iteration, several in models.items()
+            for at, model in enumerate(several)
+        ]
+    )
+    two = chosen(suites(ws), None, None)
+    assert two is not None
+    found = unlike(two.part(ws), two)
+    assert found.models == (Reworded(name, "old", "new, old"),)
+    assert found.touches_deltas is touches
+
+
+def test_rubric_dimensions_of_one_iteration_alone(tmp_path):
+    def scored(*names):
+        scores = {name: {"score": 4, "evidence": "e"} for name in names}
+        return graded("pp") | {"rubric_scores": scores}
+
+    runs = {
+        f"{FIRST}/grading.json": scored("clarity", "depth"),
+        f"{SECOND}/grading.json": scored("clarity"),
+    }
+    found = of(workspace(tmp_path, runs))
+    assert found.dimensions == (Only("iteration-1", ("depth",)),)
+    del runs[f"{SECOND}/grading.json"]
+    assert of(workspace(tmp_path / "other", runs)).dimensions == ()  # not judged is not unlike
+
+
+def test_what_our_journals_say_of_how_it_was_run(tmp_path):
+    def journal(seed, skill):
+        runs = {"skills": {"with_skill": skill}, "seed": seed, "limits": {"turns": 30 + seed}}
+        told = {"runs": runs, "grading": {"judge": None, "allow_scripts": True}}
+        return json.dumps({"event": "planned", "fingerprint": told})
+
+    logs = {f"iteration-{n}/journal.jsonl": journal(n, str(n)) for n in (1, 2)}
+    assert of(workspace(tmp_path, logs)).plan == (
+        Reworded("seed", "1", "2"),
+        Reworded("limits, turns", "31", "32"),
+    )

@@ -1,0 +1,104 @@
+"""The figures of two iterations are those of `sen.stats`."""
+
+from __future__ import annotations
+
+import pytest
+
+import skill_eval_nb as sen
+from skill_eval_nb.charts.metrics import metric
+from skill_eval_nb.widgets.diffing import deltas
+from skill_eval_nb.widgets.diffing.two import chosen, suites
+from skill_eval_nb.widgets.diffing.views.tracks import Axis, axis_of
+from tests.checkout import ROOT
+
+TDD = ROOT / "data" / "tdd-workspace"
+
+
+@pytest.fixture(scope="module")
+def part():
+    ws = sen.load(TDD)
+    two = chosen(suites(ws), None, None)
+    assert two is not None
+    return two.part(ws), two
+
+
+@pytest.mark.parametrize("name", ["pass_rate", "tokens"])
+def test_between_and_inside(name, part):
+    ws = sen.load(TDD)
+    found = deltas.between(*part, name)
+    stated = sen.stats.deltas(ws, name, versus=("iteration-2", "iteration-1")).to_dicts()
+    like = sen.stats.deltas(
+        ws, name, versus=("iteration-2", "iteration-1"), scope="population"
+    ).to_dicts()
+    assert list(found) == [row["configuration"] for row in stated]
+    for row, wide in zip(stated, like, strict=True):
+        mine = found[row["configuration"]]
+        assert (mine.estimate, mine.low, mine.p, mine.verdict) == tuple(
+            row[one] for one in ("estimate", "low", "p", "verdict")
+        )
+        assert (mine.wide_low, mine.wide_verdict) == (wide["low"], wide["verdict"])
+        assert mine.n_runs == (row["n_runs_baseline"], row["n_runs"])
+        assert list(mine.unpaired) == row["unpaired"]
+    own = {row["iteration"]: row for row in sen.stats.deltas(ws, name).to_dicts()}
+    inside = deltas.inside(*part, name)
+    assert [(one.about, one.estimate) for one in inside] == [
+        (iteration, own[iteration]["estimate"]) for iteration in ("iteration-1", "iteration-2")
+    ]
+    assert inside[0].key == "with_skill − without_skill"
+
+
+@pytest.mark.parametrize(("name", "sign"), [("pass_rate", 1), ("tokens", -1)])
+def test_by_eval_what_became_worse_first(name, sign, part):
+    ws, two = part
+    found = deltas.by_eval(ws.select(configuration="with_skill"), two, name)
+    stated = {
+        row["eval_id"]: row
+        for row in sen.stats.deltas_by_eval(
+            sen.load(TDD), name, versus=("iteration-2", "iteration-1")
+        ).to_dicts()
+        if row["configuration"] == "with_skill"
+    }
+    assert {one.key: (one.estimate, one.p, one.verdict) for one in found} == {
+        key: (row["estimate"], row["p_adjusted"], row["verdict"]) for key, row in stated.items()
+    }
+    sizes = [sign * one.estimate for one in found if one.estimate is not None]
+    assert sizes == sorted(sizes)
+    assert found[0].means == (stated[found[0].key]["baseline_mean"], stated[found[0].key]["mean"])
+
+
+def test_by_dimension(part):
+    ws, two = part
+    found = deltas.by_dimension(ws.select(configuration="without_skill"), two)
+    stated = sen.stats.deltas_by_dimension(sen.load(TDD), versus=("iteration-2", "iteration-1"))
+    own = stated.filter(configuration="without_skill").drop_nulls("estimate")
+    assert {one.about: one.estimate for one in found} == dict(
+        zip(own["dimension"], own["estimate"], strict=True)
+    )
+
+
+def test_a_configuration_of_one_iteration_alone_has_none(part):
+    ws, two = part
+    alone = ws.select(iteration="iteration-1")
+    assert deltas.between(alone, two, "pass_rate") == {}
+    assert deltas.by_eval(alone, two, "pass_rate") == []
+    assert deltas.by_dimension(alone, two) == []
+
+
+def test_an_axis_holds_what_it_shows(part):
+    found = list(deltas.between(*part, "pass_rate").values())
+    axis = axis_of(found, metric("pass_rate"))
+    for one in found:
+        assert axis.low < one.low < one.high < axis.high
+        assert 0 < axis.at(one.estimate) < 100
+    assert 0.0 in axis.ticks()
+    whole = axis_of([], metric("pass_rate"))
+    assert (whole.low, whole.high) == (-1.0, 1.0)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1, 1), (-0.001, 0.02), (-5000, 12000), (-1e-9, 1e-9)])
+def test_ticks_are_few_and_inside(low, high):
+    axis = Axis(low, high)
+    ticks = axis.ticks()
+    assert 2 <= len(ticks) <= 7
+    assert all(low <= tick <= high for tick in ticks)
+    assert min(map(abs, ticks)) == pytest.approx(0, abs=1e-12)

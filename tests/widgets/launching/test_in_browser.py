@@ -1,0 +1,105 @@
+"""The panel in a real browser: from typing a number to the verdict, light and dark."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.widgets.launching import run_panel
+from tests.checkout import ROOT
+from tests.running.made_jobs import Writer
+from tests.running.made_plans import make_skill
+from tests.widgets.hostile import MARKUP, TEXTS, canaries
+from tests.widgets.launching.panels import demo_skill, panel_on, settled, slow
+from tests.widgets.stage import staged
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.widgets.stage import Stage
+
+PICTURES = ROOT / "build" / "screenshots"
+UNFOLD = "() => document.querySelectorAll('.sen details').forEach((one) => (one.open = true))"
+OVERFLOW = "() => document.documentElement.scrollWidth - innerWidth"
+
+
+def faults(stage: Stage) -> list[tuple[str, str]]:
+    """What axe finds that is serious."""
+    found = Axe().run(stage.page).response["violations"]
+    return [
+        (one["id"], one["nodes"][0]["html"][:200])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1200), ("dark", 600)])
+def test_from_the_form_to_the_verdict(browser, tmp_path: Path, theme, width: int) -> None:
+    panel = panel_on(demo_skill(tmp_path), executor=slow(0.25), runs=2)
+    with staged(browser, panel, theme=theme, width=width) as stage:
+        page, name = stage.page, f"run-panel-{theme}"
+        page.get_by_role("button", name="No eval").click()
+        page.get_by_label("mixed-commits").check()
+        page.get_by_label("breaking-change").check()
+        page.get_by_label("Runs of an eval").fill("1")
+        page.get_by_label("Runs of an eval").press("Tab")
+        page.get_by_text("2 evals × 2 configurations × 1 run = 4 runs").wait_for()
+        stage.settle()
+        page.evaluate(UNFOLD)
+        assert faults(stage) == []
+        stage.picture(PICTURES / f"{name}-plan.png")
+        page.get_by_role("button", name="Start", exact=True).click()
+        page.get_by_role("progressbar", name="runs that have ended").wait_for()
+        page.locator(".sen-flights li").first.wait_for()
+        assert faults(stage) == []
+        stage.picture(PICTURES / f"{name}-running.png")
+        page.get_by_text("4 of 4 runs,").wait_for(timeout=60_000)
+        page.get_by_text("Pass rate:").wait_for(timeout=60_000)
+        settled(panel)
+        stage.settle()
+        assert faults(stage) == []
+        stage.picture(PICTURES / f"{name}-done.png")
+        page.get_by_role("tab", name="Judge stored outputs again").click()
+        page.get_by_role("button", name="Judge again").wait_for()
+        stage.settle()
+        assert faults(stage) == []
+        stage.picture(PICTURES / f"{name}-judge.png")
+        assert page.evaluate(OVERFLOW) <= 0
+        assert stage.console_errors == []
+        assert stage.outside_requests == []
+
+
+def test_nothing_hostile_runs(browser, tmp_path: Path) -> None:
+    names = [*MARKUP[:8], *TEXTS[-40:-20]]
+    evals = [
+        {"id": place, "name": name or "-", "prompt": name or "-", "expectations": [name or "-"]}
+        for place, name in enumerate(names, 1)
+    ]
+    skill = make_skill(tmp_path / "skill", json.loads(json.dumps(evals)), skill_name=MARKUP[0])
+    panel = run_panel(
+        skill,
+        executor=Writer(raises=MARKUP[3]),
+        executor_model=MARKUP[4],
+        connection=Connection(stand_in=StandIn()),
+        runs=1,
+        judgings=0,
+    )
+    settled(panel)
+    with staged(browser, panel, width=900) as stage:
+        stage.page.evaluate(UNFOLD)
+        stage.settle()
+        assert MARKUP[0] in stage.page.inner_text("body")
+        panel.start()
+        assert panel._at is not None
+        assert panel._at.ended.wait(60)
+        settled(panel)
+        stage.settle()
+        stage.page.evaluate(UNFOLD)
+        assert MARKUP[3] in stage.page.inner_text("body")
+        assert canaries(stage.page) == []
+        assert stage.console_errors == []
+        assert stage.outside_requests == []

@@ -1,0 +1,208 @@
+"""One review of a feedback.json is changed, and nothing else of it; or nothing at all."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from skill_eval_nb.workspace import check
+from skill_eval_nb.workspace.feedback import (
+    COMPLETE,
+    NotKept,
+    Said,
+    keep_review,
+    keep_status,
+    read_reviews,
+)
+from tests.corpus.build import lay
+from tests.workspace.made import codingbuddy
+
+RUN = "eval-0-with_skill"
+THEIRS = {
+    "version": 2,
+    "reviews": [
+        {"run_id": "eval-1-with_skill", "feedback": "é", "timestamp": "2026-01-01", "who": "Ann"},
+        "a remark that is no review",
+        {"id": RUN, "comment": "Too long", "mood": {"tone": 1.50}},
+    ],
+    "status": "in_progress",
+    "reviewers": ["Ann"],
+}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "iteration-1" / "feedback.json"
+
+
+def held(path):
+    return json.loads(path.read_text())
+
+
+def their(path, value=THEIRS, **how):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, **how))
+    return {one.run_id: one for one in read_reviews(path).entries}
+
+
+def test_the_first_review_makes_the_file(path):
+    made = keep_review(path, RUN, Said("Good", {"tone": 4}), None)
+    assert made.timestamp.endswith("Z")
+    assert held(path) == {
+        "reviews": [
+            {
+                "run_id": RUN,
+                "feedback": "Good",
+                "timestamp": made.timestamp,
+                "scores": {"tone": 4},
+            }
+        ],
+        "status": "in_progress",
+    }
+    assert [one.name for one in path.parent.iterdir()] == ["feedback.json"]
+
+
+def test_a_review_is_changed_under_the_names_it_has_and_all_else_stays(path):
+    entries = their(path)
+    made = keep_review(path, RUN, Said("Short now", {"tone": 2.5}), entries[RUN])
+    changed = {
+        "id": RUN,
+        "comment": "Short now",
+        "mood": {"tone": 1.5},
+        "timestamp": made.timestamp,
+        "scores": {"tone": 2.5},
+    }
+    assert held(path) == {**THEIRS, "reviews": [*THEIRS["reviews"][:2], changed]}
+
+
+@pytest.mark.parametrize("how", [{"indent": "\t"}, {"separators": (",", ":")}, {"indent": 2}])
+def test_the_file_is_written_as_it_was(path, how):
+    entries = their(path, **how)
+    was = path.read_text()
+    keep_review(path, RUN, Said("Too long, still"), entries[RUN])
+    now = path.read_text()
+    assert now.split("a remark")[0] == was.split("a remark")[0]
+    assert json.dumps(held(path), **how) == now
+
+
+def test_words_and_scores_are_taken_away_and_the_review_stays(path):
+    entries = their(path)
+    scored = keep_review(path, RUN, Said("x", {"tone": 2}), entries[RUN])
+    keep_review(path, RUN, Said(), scored)
+    review = held(path)["reviews"][2]
+    assert (review["comment"], "scores" in review) == ("", False)
+
+
+def test_a_review_that_lacks_its_text_gets_one(path):
+    entries = their(path, {"reviews": [{"run_id": RUN, "scores": {"tone": 1}}]})
+    keep_review(path, RUN, Said(), entries[RUN])
+    review = held(path)["reviews"][0]
+    assert (review["feedback"], set(review)) == ("", {"run_id", "timestamp", "feedback"})
+
+
+def test_a_review_is_taken_away_and_the_others_stay(path):
+    entries = their(path)
+    assert keep_review(path, RUN, None, entries[RUN]) is None
+    assert held(path) == {**THEIRS, "reviews": THEIRS["reviews"][:2]}
+    keep_review(path, RUN, None, entries[RUN])  # it is not there any more
+    assert held(path) == {**THEIRS, "reviews": THEIRS["reviews"][:2]}
+
+
+def test_what_is_said_already_is_not_written_again(path):
+    entries = their(path)
+    before = path.stat().st_mtime_ns, path.stat().st_ino
+    assert keep_review(path, RUN, Said("Too long"), entries[RUN]) == entries[RUN]
+    assert (path.stat().st_mtime_ns, path.stat().st_ino) == before
+
+
+def test_what_somebody_else_said_meanwhile_stays(path):
+    entries = their(path)
+    theirs = keep_review(path, RUN, Said("By another hand"), entries[RUN])
+    mine = keep_review(path, RUN, Said("By mine"), entries[RUN])
+    assert [one["feedback"] for one in held(path)["reviews"][3:]] == ["By mine"]
+    assert held(path)["reviews"][2] == theirs.raw
+    keep_review(path, RUN, Said("By mine, again"), mine)
+    assert [one.said.text for one in read_reviews(path).entries if one.run_id == RUN] == [
+        "By another hand",
+        "By mine, again",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"{oops", "not JSON"),
+        (b"", "empty"),
+        (b"\xff\xfe\x00", "UTF-16|not text|JSON"),
+        (b"[1, 2]", "list of `reviews`"),
+        (b'{"reviews": {"a": 1}}', "list of `reviews`"),
+        (b'{"reviews": [], /* mine */ "status": "complete"}', "comments left out"),
+        (b'{"reviews": [], "reviews": []}', "given twice"),
+    ],
+)
+def test_a_file_that_could_not_be_written_back_is_never_written(path, data, why):
+    path.parent.mkdir(parents=True)
+    path.write_bytes(data)
+    with pytest.raises(NotKept, match=why):
+        keep_review(path, RUN, Said("x"), None)
+    with pytest.raises(NotKept, match=why):
+        keep_status(path, COMPLETE)
+    assert path.read_bytes() == data
+    assert read_reviews(path).fault is not None
+
+
+def test_a_byte_order_mark_is_no_reason_not_to_write(path):
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b'\xef\xbb\xbf{"reviews": []}')
+    keep_review(path, RUN, Said("x"), None)
+    assert [one.said.text for one in read_reviews(path).entries] == ["x"]
+
+
+def test_what_is_repaired_is_shown_all_the_same(path):
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b'{"reviews": [{"run_id": "a", "feedback": "x"},]}')
+    now = read_reviews(path)
+    assert [one.said for one in now.entries] == [Said("x")]
+    assert "trailing commas" in now.fault
+
+
+def test_the_status_alone(path):
+    keep_status(path, COMPLETE)
+    assert held(path) == {"reviews": [], "status": "complete"}
+    their(path)
+    keep_status(path, COMPLETE)
+    assert held(path) == {**THEIRS, "status": "complete"}
+
+
+def test_the_status_is_told_from_what_the_file_then_says(path):
+    seen = []
+    keep_review(path, RUN, Said("x"), None, lambda now: seen.append(len(now.entries)) or COMPLETE)
+    assert (seen, held(path)["status"]) == ([1], COMPLETE)
+
+
+def test_a_checked_workspace_has_no_more_faults_than_before(tmp_path):
+    lay(tmp_path, codingbuddy())
+    before = check(tmp_path)
+    file = tmp_path / "iteration-1" / "feedback.json"
+    was = next(one for one in read_reviews(file).entries if one.run_id == RUN)
+    keep_review(file, RUN, Said("", {"order": 5}), was)
+    assert check(tmp_path) == before
+
+
+WRITING = """
+import sys
+from skill_eval_nb.workspace.feedback import Said, keep_review
+was = None
+for n in range(30):
+    was = keep_review(sys.argv[1], sys.argv[2], Said(f"{sys.argv[2]} {n}"), was)
+"""
+
+
+def test_several_processes_lose_nothing_of_each_other(path):
+    commands = [[sys.executable, "-c", WRITING, str(path), f"eval-{n}-x"] for n in range(3)]
+    processes = [subprocess.Popen(one) for one in commands]
+    assert [one.wait(60) for one in processes] == [0, 0, 0]
+    assert sorted(one["feedback"] for one in held(path)["reviews"]) == [
+        f"eval-{n}-x 29" for n in range(3)
+    ]

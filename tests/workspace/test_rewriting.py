@@ -1,0 +1,69 @@
+"""A file is written as it was written, and by one at a time."""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from skill_eval_nb.workspace import rewriting
+from skill_eval_nb.workspace.rewriting import alone, written_like
+
+VALUE = {"a": ["é", {"b": 1.5}], "c": {}}
+
+
+@pytest.mark.parametrize("indent", [None, 1, 4, "\t"])
+@pytest.mark.parametrize("escaped", [True, False])
+@pytest.mark.parametrize("end", ["", "\n"])
+@pytest.mark.parametrize("tight", [True, False])
+def test_nothing_changed_gives_the_same_bytes(indent, escaped, end, tight):
+    separators = (",", ":") if tight and indent is None else None
+    text = json.dumps(VALUE, ensure_ascii=escaped, indent=indent, separators=separators) + end
+    assert written_like(VALUE, text.encode()) == text.encode()
+    windows = text.replace("\n", "\r\n").encode()
+    assert written_like(VALUE, windows) == windows
+
+
+def test_half_a_character_stays_an_escape():
+    assert written_like({"a": "\ud83d"}, b'{"a": ""}') == b'{"a": "\\ud83d"}'
+
+
+def test_two_threads_write_one_after_the_other(tmp_path):
+    inside, most = [], []
+
+    def write():
+        with alone(tmp_path / "new" / "x.json"):
+            inside.append(1)
+            most.append(len(inside))
+            time.sleep(0.01)
+            inside.pop()
+
+    threads = [threading.Thread(target=write) for _ in range(5)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert most == [1] * 5
+
+
+HOLDING = """
+import fcntl, os, sys, time
+fcntl.flock(os.open(sys.argv[1], os.O_RDONLY), fcntl.LOCK_EX)
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")
+def test_a_process_that_never_ends_is_not_waited_for_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(rewriting, "PATIENCE", 0.2)
+    command = [sys.executable, "-c", HOLDING, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        before = time.monotonic()
+        with alone(tmp_path / "x.json"):
+            assert 0.2 <= time.monotonic() - before < 5
+        other.kill()

@@ -1,0 +1,193 @@
+"""The id that feedback gives a run is read back as that run, whatever the layout."""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+import skill_eval_nb as sen
+from skill_eval_nb.workspace import NothingToLoad, check
+from skill_eval_nb.workspace.run_ids import RunIds, RunOf, folders_of
+from tests.checkout import ROOT
+from tests.corpus.build import graded, lay, row
+
+DATA = ROOT / "data"
+BUNDLED = sorted(path.name for path in DATA.glob("*-workspace"))
+
+
+def of(path: Path) -> RunIds:
+    table = sen.load(path).polars("runs")
+    ones = dict(table.unique("workspace").select("workspace", "path").iter_rows())
+    return RunIds(folders_of(path, ones), table["configuration"].unique())
+
+
+def write_all(folder: Path) -> dict[str, tuple]:
+    """Say something of every run that feedback can be kept of; by the words the run."""
+    runs, table = defaultdict(list), sen.load(folder).polars("runs")
+    if table.is_empty():
+        return {}
+    ids = of(folder)
+    for one in table.iter_rows(named=True):
+        runs[one["workspace"], one["iteration"]].append(one)
+    said = {}
+    for (workspace, iteration), rows in runs.items():
+        numbered = any(one["run_number"] != 1 for one in rows)
+        sides = {one["configuration"] for one in rows}
+        reviews = []
+        for one in rows:
+            run = RunOf(one["eval_id"], one["configuration"], one["run_number"])
+            run_id = ids.id_of(workspace, iteration, run, numbered, sides)
+            words = f"{len(said)}"
+            reviews.append(
+                {"run_id": run_id, "feedback": words, "timestamp": "2026-01-02T03:04:05Z"}
+            )
+            said[words] = (workspace, iteration, *run)
+        files = ids.files(workspace, iteration)
+        if not files:
+            for one in reviews:
+                del said[one["feedback"]]
+            continue
+        file = Path(files[0])
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"reviews": reviews, "status": "complete"}))
+    return said
+
+
+def loaded(folder: Path) -> dict[str, tuple]:
+    columns = ["feedback", "workspace", "iteration", "eval_id", "configuration", "run_number"]
+    rows = sen.load(folder).polars("feedback").select(columns).iter_rows()
+    return {words: tuple(run) for words, *run in rows}
+
+
+def copied(folder: Path, to: Path) -> Path:
+    """A copy of what is read of a workspace."""
+    for path in folder.rglob("*"):
+        if path.is_file() and path.suffix in (".json", ".md", ".jsonl"):
+            target = to / folder.name / path.relative_to(folder)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(path.read_bytes())
+    return to / folder.name
+
+
+def faults(folder: Path) -> set[tuple]:
+    return {
+        (one.severity, one.code, one.path, one.where)
+        for one in check(folder)
+        if one.severity != "info"
+    }
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_all_runs_of_every_dialect_are_named_so_that_they_are_found_again(tmp_path, name):
+    folder = copied(DATA / name, tmp_path)
+    for path in folder.rglob("feedback.json"):
+        path.unlink()
+    before = faults(folder)
+    said = write_all(folder)
+    assert loaded(folder) == said
+    assert len(said) == sen.load(folder).runs.height
+    assert faults(folder) <= before
+
+
+def test_the_whole_corpus(tmp_path, corpus_workspaces):
+    n = 0
+    for given in corpus_workspaces:
+        folder = copied(given, tmp_path)
+        try:
+            before = faults(folder)
+        except NothingToLoad:
+            continue
+        for path in folder.rglob("feedback.json"):
+            path.unlink()
+        said = write_all(folder)
+        assert loaded(folder) == said, folder.name
+        assert faults(folder) <= before, folder.name
+        n += len(said)
+    assert n > 1500
+
+
+RUNS = "eval-0-login/with_skill/run-{}/grading.json"
+
+
+@pytest.mark.parametrize(
+    ("files", "ids"),
+    [
+        (["eval-0/with_skill/grading.json"], ["eval-0-with_skill"]),
+        (["eval-0-login/v2/grading.json"], ["eval-0-login-v2"]),
+        ([RUNS.format(1)], ["eval-0-login-with_skill"]),
+        ([RUNS.format(2)], ["eval-0-login-with_skill-run-2"]),
+        (
+            [RUNS.format(1), RUNS.format(3)],
+            ["eval-0-login-with_skill-run-1", "eval-0-login-with_skill-run-3"],
+        ),
+        (["with_skill/eval-4-x/grading.json"], ["eval-4-x-with_skill"]),
+        (["login/with_skill/grading.json"], ["eval-login-with_skill"]),
+    ],
+)
+@pytest.mark.parametrize("above", ["", "iteration-3/", "runs/iteration-3/"])
+def test_an_id_is_the_path_of_the_run_where_that_is_understood(tmp_path, above, files, ids):
+    lay(tmp_path / "ws", {f"{above}{name}": graded("p") for name in files})
+    said = write_all(tmp_path / "ws")
+    home = tmp_path / "ws" / above
+    told = json.loads((home / "feedback.json").read_text())["reviews"]
+    found = [one["run_id"] for one in told]
+    assert loaded(tmp_path / "ws") == said
+    if "login/" not in files[0] or "eval-" in files[0]:
+        assert found == ids
+
+
+def test_runs_that_only_a_benchmark_tells_of(tmp_path):
+    stated = {"runs": [row(3, "with_skill", "pf"), row("order", "plain", "p")]}
+    lay(tmp_path / "ws", {"iteration-1/benchmark.json": stated})
+    assert len(write_all(tmp_path / "ws")) == 2
+    assert set(loaded(tmp_path / "ws").values()) == {
+        ("ws", "iteration-1", "3", "with_skill", 1),
+        ("ws", "iteration-1", "order", "plain", 1),
+    }
+    assert all(code != "unknown-run" for _, code, _, _ in faults(tmp_path / "ws"))
+
+
+def test_the_iteration_of_a_benchmark_of_its_own_name_has_no_place_for_feedback(tmp_path):
+    stated = {"metadata": {}, "runs": [row(3, "with_skill", "pf")], "run_summary": {}}
+    lay(tmp_path / "ws", {"new-figures.json": stated})
+    assert set(sen.load(tmp_path / "ws").runs["iteration"]) == {"new-figures"}
+    assert of(tmp_path / "ws").files("ws", "new-figures") == []
+
+
+def test_a_file_of_another_name_is_written_where_it_is_the_only_one(tmp_path):
+    reviews = {"reviews": [{"run_id": "eval-0-with_skill", "feedback": "x"}]}
+    files = {
+        "iteration-1/eval-0/with_skill/grading.json": graded("p"),
+        "iteration-1/feedback-ann.json": reviews,
+    }
+    lay(tmp_path / "ws", files)
+    (ann,) = of(tmp_path / "ws").files("ws", "iteration-1")
+    assert Path(ann).name == "feedback-ann.json"
+    lay(tmp_path / "ws", {"iteration-1/feedback-bob.json": reviews})
+    names = [Path(one).name for one in of(tmp_path / "ws").files("ws", "iteration-1")]
+    assert (names[0], sorted(names[1:])) == (
+        "feedback.json",
+        ["feedback-ann.json", "feedback-bob.json"],
+    )
+
+
+def test_an_id_that_names_nothing(tmp_path):
+    lay(tmp_path / "ws", {"iteration-1/eval-0/with_skill/grading.json": graded("p")})
+    ids = of(tmp_path / "ws")
+    assert ids.run_of("ws", "iteration-1", "eval-0") is None
+    assert ids.run_of("ws", "iteration-1", "eval-0-with_skill-run-7") == ("0", "with_skill", 7)
+
+
+@pytest.mark.parametrize(
+    "part", ["", "iteration-2", "iteration-2/eval-0-a", "iteration-2/eval-0-a/v2"]
+)
+def test_a_part_of_a_workspace_has_its_feedback_where_the_whole_has_it(tmp_path, part):
+    lay(
+        tmp_path / "ws",
+        {f"iteration-2/eval-0-{name}/v2/grading.json": graded("p") for name in "ab"},
+    )
+    row = sen.load(tmp_path / "ws" / part).runs.row(0, named=True)
+    files = of(tmp_path / "ws" / part).files(row["workspace"], row["iteration"])
+    inside = tmp_path / "ws" / (part if part.count("/") else "iteration-2")
+    assert files == [str(inside / "feedback.json")]
