@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,8 @@ def load(path: PathLike | Iterable[PathLike], backend: Backend = "polars") -> Wo
     """
     if backend not in ("polars", "pandas"):
         raise ValueError(f"unknown backend {backend!r}: there are 'polars' and 'pandas'")
-    found = find(path)
+    paths = path if isinstance(path, str | os.PathLike) else list(path)
+    found = find(paths)
     met = tuple(found.problems)
 
     def read(texts: bool) -> dict[str, pl.DataFrame]:
@@ -45,4 +47,4 @@ def load(path: PathLike | Iterable[PathLike], backend: Backend = "polars") -> Wo
             frames["problems"] = frames["problems"].vstack(layers)
         return frames
 
-    return Workspace(read, found.base, backend)
+    return Workspace(read, found.base, backend, lambda: load(paths, backend))

@@ -23,8 +23,15 @@ class Workspace:
     columns mean. Figures are read first, and texts when a table that holds them is asked for.
     """
 
-    def __init__(self, reader: Reader, path: str = "", backend: Backend = "polars") -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        path: str = "",
+        backend: Backend = "polars",
+        again: Callable[[], Workspace] | None = None,
+    ) -> None:
         self._reader = reader
+        self._again = again
         self._frames: dict[str, pl.DataFrame] = {}
         self.path = path
         self.backend: Backend = backend
@@ -69,6 +76,13 @@ class Workspace:
         self.polars("problems")
         return {name: self.table(name) for name in TABLES}
 
+    def again(self) -> Workspace:
+        """The same, read anew: the same paths and the same selection of them.
+
+        One that was made of tables is what it was.
+        """
+        return self._again() if self._again is not None else self
+
     def select(self, **keys: str | int | Sequence[str | int]) -> Workspace:
         """The part of it with these keys, as a workspace of its own.
 
@@ -110,6 +124,7 @@ class Workspace:
             lambda texts: {name: part(name) for name in (TABLES if texts else ("runs",))},
             self.path,
             self.backend,
+            (lambda: self.again().select(**keys)) if self._again is not None else None,
         )
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import weakref
 from collections.abc import Callable
@@ -10,8 +11,16 @@ from typing import Any
 
 from skill_eval_nb.tables import NothingToLoad, Workspace, load
 
+log = logging.getLogger(__name__)
+
 _WATCHED: weakref.WeakSet[Source] = weakref.WeakSet()
 _LOCK = threading.Lock()
+
+_Key = tuple[str, str | int]
+"""What two widgets have in common that may share one reading."""
+
+_Read = tuple[Workspace, str | None]
+"""What was read, or why there is nothing."""
 
 
 class Source:
@@ -19,6 +28,7 @@ class Source:
 
     Attributes:
         ws: the workspace as it was last read; one without rows where there is nothing yet.
+        path: of what it was read from; empty for one that was made of tables.
         lacking: why there is nothing; None where there is something.
     """
 
@@ -32,45 +42,66 @@ class Source:
         Raises:
             TypeError: for anything else.
         """
-        self.lacking: str | None = None
         self._told = told
+        self._reading = threading.Lock()  # so that what was read last is what stays
+        self.lacking: str | None = None
         if isinstance(given, Workspace):
-            self.ws, self.path = given, given.path
+            self._given, self.path = None, given.path
+            self._good = self.ws = given
         elif isinstance(given, str | Path):
-            self.path = str(given)
-            self.ws = self._read("polars")
+            self._given, self.path = str(Path(given).absolute()), str(given)
+            self._good = self.ws = Workspace.from_tables({}, self.path)
+            self._take(*self._read())
         else:
             raise TypeError(
                 f"A Workspace or a path is wanted, not a {type(given).__name__}: see sen.load"
             )
+        self._place = Path(self.path).absolute()  # the notebook may go elsewhere
         with _LOCK:
             _WATCHED.add(self)
 
     def reload(self) -> None:
         """Read it anew, and tell."""
+        self._reload({})
+
+    def _reload(self, shared: dict[_Key, _Read]) -> None:
         if not self.path:
             return  # it was made of tables: there is nothing to read
-        self.ws = self._read(self.ws.backend)
+        with self._reading:
+            key = ("path", self._given) if self._given is not None else ("ws", id(self._good))
+            if key not in shared:
+                shared[key] = self._read()
+            self._take(*shared[key])
         self._told()
 
-    def _read(self, backend: Any) -> Workspace:
+    def _read(self) -> _Read:
         try:
-            ws = load(self.path, backend)
+            return self._good.again() if self._given is None else load(self._given), None
         except (FileNotFoundError, NothingToLoad) as error:
-            self.lacking = str(error)
-            return Workspace.from_tables({}, self.path, backend)
-        self.lacking = None
-        return ws
+            return Workspace.from_tables({}, self.path, self._good.backend), str(error)
+
+    def _take(self, ws: Workspace, lacking: str | None) -> None:
+        self.ws, self.lacking = ws, lacking
+        if lacking is None:
+            self._good = ws
+
+    def _concerns(self, place: Path) -> bool:
+        own = self._place.resolve()
+        return bool(self.path) and (own == place or own in place.parents or place in own.parents)
 
 
 def landed(folder: str | Path) -> None:
-    """Tell whoever looks at this workspace, or at a folder above or below it, to read it anew."""
+    """Tell whoever looks at this workspace, or at a folder above or below it, to read it anew.
+
+    It is read once for all who look at the same. What goes wrong with one of them is logged, and
+    the others hear of it all the same.
+    """
     place = Path(folder).resolve()
     with _LOCK:
-        watched = list(_WATCHED)
+        watched = [source for source in _WATCHED if source._concerns(place)]  # noqa: SLF001
+    shared: dict[_Key, _Read] = {}
     for source in watched:
-        if not source.path:
-            continue
-        own = Path(source.path).resolve()
-        if own == place or own in place.parents or place in own.parents:
-            source.reload()
+        try:
+            source._reload(shared)  # noqa: SLF001
+        except Exception:
+            log.exception("A widget could not follow what has landed in %s", folder)

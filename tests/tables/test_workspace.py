@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pandas as pd
 import polars as pl
 import pytest
@@ -152,3 +154,14 @@ class TestFromTables:
     def test_an_unknown_table_names_the_nearest(self):
         with pytest.raises(KeyError, match="Did you mean `runs`"):
             Workspace.from_tables({"run": pl.DataFrame([RUN])})
+
+
+def test_read_anew_it_is_the_same_selection_of_what_is_there_by_then(tmp_path) -> None:
+    shutil.copytree(ROOT / "data" / "tdd-workspace", tmp_path / "ws")
+    part = sen.load(tmp_path / "ws", backend="pandas").select(iteration="iteration-2")
+    shutil.rmtree(tmp_path / "ws" / "iteration-1")
+    again = part.again()
+    assert again.backend == "pandas"
+    assert again.polars("runs").equals(part.polars("runs"))
+    given = Workspace.from_tables({})
+    assert given.again() is given

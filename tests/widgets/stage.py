@@ -7,8 +7,8 @@ draws what a function without arguments gives, for looking at.
 
 from __future__ import annotations
 
-import base64
 import importlib
+import itertools
 import json
 import sys
 from collections import deque
@@ -37,11 +37,11 @@ PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>widg
 <body data-jp-theme-light="LIGHT"><main id="here"></main><main id="there"></main>
 <script type="module">
 import widget from "./panel.js";
-const bytes = (text) =>
-  new DataView(Uint8Array.from(atob(text), (one) => one.charCodeAt(0)).buffer);
+const bytes = async (name) =>
+  new DataView(await (await fetch(`./bytes/${name}`)).arrayBuffer());
 const heard = {"change:_tree": new Set(), "msg:custom": new Set()};
 const state = JSON.parse(await window.senState());
-state._tree = bytes(state._tree);
+state._tree = await bytes(state._tree);
 const model = {
   get: (name) => state[name],
   send: (message) => window.senSend(JSON.stringify(message)),
@@ -53,8 +53,9 @@ window.senClose = window.senRender("here");
 window.senReady = true;
 for (;;) {
   for (const {tree, message, buffers} of JSON.parse(await window.senPoll())) {
-    if (tree) { state._tree = bytes(tree); heard["change:_tree"].forEach((one) => one()); }
-    else heard["msg:custom"].forEach((one) => one(message, buffers.map(bytes)));
+    const given = await Promise.all((buffers ?? []).map(bytes));
+    if (tree) { state._tree = await bytes(tree); heard["change:_tree"].forEach((one) => one()); }
+    else heard["msg:custom"].forEach((one) => one(message, given));
   }
   await new Promise((done) => setTimeout(done, 15));
 }
@@ -80,7 +81,9 @@ class Stage:
         self.outside_requests: list[str] = []
         self._theme = theme
         self._to_page: deque[dict[str, Any]] = deque()
-        panel.observe(lambda _: self._to_page.append({"tree": self._coded()}), names="_tree")
+        self._bytes: dict[str, bytes] = {}
+        self._names = itertools.count()
+        panel.observe(lambda _: self._to_page.append({"tree": self._put(panel._wire)}), names="_tree")
         panel.send = self._queue  # type: ignore[method-assign]
         page.on(
             "console",
@@ -121,19 +124,21 @@ class Stage:
 
     def _state(self) -> str:
         state = self.panel.get_state()
-        tree = base64.b64encode(state["_tree"]).decode()
-        return json.dumps({"_tree": tree, "_name": state["_name"]})
+        return json.dumps({"_tree": self._put(state["_tree"]), "_name": state["_name"]})
 
-    def _coded(self) -> str:
-        return base64.b64encode(self.panel._wire).decode()
+    def _put(self, data: Any) -> str:
+        """Lay bytes out for the page; under what name."""
+        name = str(next(self._names))
+        self._bytes[name] = bytes(data)
+        return name
 
     def _heard(self, message: str) -> None:
         if self.alive:
             self.panel._heard(self.panel, json.loads(message), [])
 
     def _queue(self, content: Any, buffers: Any = None) -> None:
-        coded = [base64.b64encode(one).decode() for one in buffers or ()]
-        self._to_page.append({"message": content, "buffers": coded})
+        names = [self._put(one) for one in buffers or ()]
+        self._to_page.append({"message": content, "buffers": names})
 
     def _poll(self) -> str:
         ready = [self._to_page.popleft() for _ in range(len(self._to_page))]
@@ -151,6 +156,8 @@ class Stage:
             route.fulfill(body=script, content_type="text/javascript")
         elif url.startswith(("chrome://", "chrome-extension://")):
             route.continue_()  # the browser's own viewer of PDF
+        elif url.startswith(f"{ADDRESS}bytes/"):
+            route.fulfill(body=self._bytes.pop(url.rpartition("/")[2]))
         elif url.startswith(("data:", "blob:")) or url == f"{ADDRESS}favicon.ico":
             route.fulfill(status=204)
         else:

@@ -127,9 +127,9 @@ def _evals(look: Look) -> Child:
     told = (
         f"all {len(evals):,}" if len(chosen) == len(evals) else f"{len(chosen):,} of {len(evals):,}"
     )
-    twice = len(set(evals.values())) < len(evals)
     names = {
-        one: called(name) + (f" ({called(one)})" if twice else "") for one, name in evals.items()
+        one: called(name) + (f" ({called(one)})" if look.suite.has_twins else "")
+        for one, name in evals.items()
     }
     content = h(
         "div",

@@ -110,7 +110,7 @@ def _row(look: Look, one: Row, key: RunKey, cells: list[Child], is_open: bool) -
         "tr",
         h("th", head, scope="row"),
         [h("td", cell) for cell in cells],
-        key=" ".join(map(str, key)),
+        key=str(tuple(key)),
         cls="sen-chosen" if is_open else None,
     )
 

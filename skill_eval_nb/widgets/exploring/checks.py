@@ -48,7 +48,7 @@ def checks(look: Look) -> Node:
             h("span", h("i", cls=f"sen-x-swatch sen-x-{side}"), called(name, 30), cls="sen-x-side")
             for side, name in look.kinds
         ],
-        "It",
+        "Class",
         "Why",
     ]
     return h(
@@ -127,7 +127,7 @@ def _row(look: Look, line: Line, found: Row, *, first: bool) -> Node:
             pill(found["class"], LOOKS.get(found["class"], "")),
             h("span", found["reason"], cls="sen-small sen-soft"),
         ],
-        key="/".join(at),
+        key=str(at),
         chosen=look.is_at(at),
         joined=not first,
     )

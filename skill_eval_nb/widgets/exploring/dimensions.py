@@ -57,24 +57,25 @@ def dimensions(look: Look) -> Node:
                 ),
                 [
                     _means(look, dimension, part, means[part] or []),
-                    _delta(by_line.get((dimension, part)), axis),
+                    *([_delta(by_line.get((dimension, part)), axis)] if look.compares else []),
                     [
                         stack([one for one in own if one["configuration"] == name], kind, name)
                         for kind, name in look.kinds
                     ],
                 ],
-                key="/".join(at),
+                key=str(at),
                 chosen=look.is_at(at),
                 joined=dimension == above,
             )
         )
         rows += look.below(at, COLUMNS)
         above = dimension
+    title = of_difference(metric_of("rubric_weighted_mean"))
     every = [one for found in sources.values() for one in found or []]
     heads: list[Child] = [
         "Dimension",
         "Mean (1–5)",
-        scale(axis, meant, of_difference(metric_of("rubric_weighted_mean")), difference=True),
+        *([scale(axis, meant, title, difference=True)] if look.compares else []),
         ["Where its spread comes from", legend(one["component"] for one in every if one["share"])],
     ]
     return h(

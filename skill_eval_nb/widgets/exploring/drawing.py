@@ -27,55 +27,57 @@ SPANNING = "iterations"
 """The chart that shows every iteration, whichever are chosen."""
 
 
-def _of(choice: Choice) -> dict[str, Any]:
-    return {"iteration": list(choice.iterations)}
+def _of(ws: Workspace, choice: Choice) -> dict[str, Any]:
+    """The iterations that are chosen and there: one may have no run of either side."""
+    there = set(ws.polars("runs")["iteration"])
+    return {"iteration": [name for name in choice.iterations if name in there]}
 
 
 CHARTS: dict[str, tuple[str, Drawn]] = {
     "forest": (
         "How sure is the difference?",
-        lambda ws, c: charts.forest(ws, c.metric, c.baseline, **_of(c)),
+        lambda ws, c: charts.forest(ws, c.metric, c.baseline, **_of(ws, c)),
     ),
     "deltas": (
         "Which evals gain?",
-        lambda ws, c: charts.deltas(ws, c.metric, c.baseline, **_of(c)),
+        lambda ws, c: charts.deltas(ws, c.metric, c.baseline, **_of(ws, c)),
     ),
     "forest_by_dimension": (
         "Which dimensions gain?",
-        lambda ws, c: charts.forest(ws, baseline=c.baseline, by="dimension", **_of(c)),
+        lambda ws, c: charts.forest(ws, baseline=c.baseline, by="dimension", **_of(ws, c)),
     ),
     "rubric_dimensions": (
         "Every run on every dimension",
-        lambda ws, c: charts.rubric_dimensions(ws, **_of(c)),
+        lambda ws, c: charts.rubric_dimensions(ws, **_of(ws, c)),
     ),
     "score_distributions": (
         "How often is which score given?",
-        lambda ws, c: charts.score_distributions(ws, **_of(c)),
+        lambda ws, c: charts.score_distributions(ws, **_of(ws, c)),
     ),
     "variance_components": (
         "Evals, runs or the judge: where is the spread from?",
-        lambda ws, c: charts.variance_components(ws, c.metric, **_of(c)),
+        lambda ws, c: charts.variance_components(ws, c.metric, **_of(ws, c)),
     ),
     "judge_confusion": (
         "Does the judge agree with itself?",
-        lambda ws, c: charts.judge_confusion(ws, **_of(c)),
+        lambda ws, c: charts.judge_confusion(ws, **_of(ws, c)),
     ),
     "expectation_matrix": (
         "Which expectations pass?",
-        lambda ws, c: charts.expectation_matrix(ws, **_of(c)),
+        lambda ws, c: charts.expectation_matrix(ws, **_of(ws, c)),
     ),
     "discrimination": (
         "Which expectations tell something?",
-        lambda ws, c: charts.discrimination(ws, c.baseline, **_of(c)),
+        lambda ws, c: charts.discrimination(ws, c.baseline, **_of(ws, c)),
     ),
     "quality_against_cost": (
         "Quality against cost",
-        lambda ws, c: charts.quality_against_cost(ws, **_of(c)),
+        lambda ws, c: charts.quality_against_cost(ws, **_of(ws, c)),
     ),
     "iterations": ("Iteration by iteration", lambda ws, _: charts.iterations(ws)),
     "plan_curve": (
         "What would more runs bring?",
-        lambda ws, c: charts.plan_curve(ws, c.metric, **_of(c)),
+        lambda ws, c: charts.plan_curve(ws, c.metric, **_of(ws, c)),
     ),
 }
 """The charts by name: what each asks, and how it is drawn of what is looked at."""

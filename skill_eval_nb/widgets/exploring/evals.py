@@ -51,12 +51,9 @@ def evals(look: Look) -> Node:
         rows += look.below(_at(line), COLUMNS)
         above = key
     titles = look.meant.axis, of_difference(look.meant)
-    heads: list[Child] = [
-        "Eval",
-        scale(axis, look.meant, titles[0]),
-        "Mean",
-        scale(apart, look.meant, titles[1], difference=True),
-    ]
+    heads: list[Child] = ["Eval", scale(axis, look.meant, titles[0]), "Mean"]
+    if look.compares:
+        heads.append(scale(apart, look.meant, titles[1], difference=True))
     paging = pager(len(lines), look.seen.page("evals"), "evals", "row" if look.several else "eval")
     return h(
         "div",
@@ -75,7 +72,9 @@ def evals(look: Look) -> Node:
 
 def _lines(look: Look) -> list[Line]:
     """A row for each eval of each iteration, those of an eval together."""
-    known = {part: set(look.figures(figures.evals, part) or ()) for part in look.parts}
+    known: dict[Part, set[EvalKey]] = {
+        part: set(look.figures(figures.evals, part) or ()) for part in look.parts
+    }
     keys = {key for own in known.values() for key in own}
     ordered = sorted(keys, key=lambda key: [natural(name) for name in key])
     return [(key, part) for key in ordered for part, own in known.items() if key in own]
@@ -154,14 +153,17 @@ def _row(
         for kind, configuration in look.kinds
     ]
     act = ("pick_eval", part.iteration, eval_id, name)
+    cells: list[Child] = [
+        lane(axis, look.meant, sides),
+        h("div", [mean(look.meant, side) for side in sides], cls="sen-x-means"),
+    ]
+    if look.compares:
+        cells.append([_delta(look, delta_row), track(apart, delta_row, look.meant)])
+    about = f"eval {called(eval_id, 40)}" if look.suite.has_twins else ""
     return row(
-        head(called(name), look.called(part.iteration), act, first=first),
-        [
-            lane(axis, look.meant, sides),
-            h("div", [mean(look.meant, side) for side in sides], cls="sen-x-means"),
-            [_delta(look, delta_row), track(apart, delta_row, look.meant)],
-        ],
-        key="/".join(at),
+        head(called(name), look.called(part.iteration), act, first=first, about=about),
+        cells,
+        key=str(at),
         chosen=look.is_at(at),
         joined=not first,
     )

@@ -46,6 +46,11 @@ class Suite:
         every = {name for names in self.iterations.values() for name in names}
         return tuple(sorted(every, key=side))
 
+    @property
+    def has_twins(self) -> bool:
+        """Whether two evals have the same name."""
+        return len(set(self.evals.values())) < len(self.evals)
+
 
 def suites(ws: Workspace) -> list[Suite]:
     """Every skill of every workspace: those with runs first, then those that only have evals."""

@@ -96,6 +96,14 @@ class Look:
             return None
         return found
 
+    def last(self, count: Count) -> tuple[Part | None, Any]:
+        """The last part with such figures, and these; None while they are being counted."""
+        for part in reversed(self.parts):
+            found = self.figures(count, part)
+            if found is None or found:
+                return part, found
+        return None, None
+
     def is_at(self, at: Place) -> bool:
         """Whether this row was clicked."""
         return self.seen.clicked is not None and self.seen.clicked.at == at
@@ -112,6 +120,11 @@ class Look:
     def several(self) -> bool:
         """Whether there is more than one iteration."""
         return len(self.choice.iterations) > 1
+
+    @property
+    def compares(self) -> bool:
+        """Whether there are two sides."""
+        return len(self.kinds) > 1
 
     @property
     def kinds(self) -> list[tuple[str, str]]:

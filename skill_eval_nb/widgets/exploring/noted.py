@@ -42,7 +42,7 @@ def _of_iteration(look: Look, part: Part, rows: list[Row] | None) -> list[Child]
         at = ("notes", part.iteration, str(number))
         below = h("div", look.behind(), key="below") if look.is_at(at) else None
         look.placed |= below is not None
-        items.append(h("li", _note(part, number, one), below, key="/".join(at)))
+        items.append(h("li", _note(part, number, one), below, key=str(at)))
     return [title, h("ul", items, cls="sen-x-notes")]
 
 

@@ -106,6 +106,6 @@ def _row(look: Look, number: int, one: Row, runs: pl.DataFrame, at: tuple[str, .
             called(one["message"], 600),
             found,
         ],
-        key="/".join(at),
+        key=str(at),
         chosen=look.is_at(at),
     )

@@ -26,10 +26,9 @@ FLOOR = "The normalized rubric score is the weighted mean / 5: its lowest value 
 
 def summary(look: Look) -> Child:
     """The means of the last iteration that is looked at."""
-    if not look.parts or not look.kinds:
+    part, rows = look.last(figures.summary)
+    if part is None or not look.kinds:
         return None
-    part = look.parts[-1]
-    rows = look.figures(figures.summary, part)
     if rows is None:
         return h("p", "Counting …", cls="sen-soft")
     known = {(row["metric"], row["configuration"]): row for row in rows}

@@ -27,14 +27,18 @@ def scale(axis: Axis, meant: Metric, title: str, *, difference: bool = False) ->
     )
 
 
-def axis_of(rows: Sequence[Mapping[str, Any]], meant: Metric) -> Axis:
-    """One axis for all differences: every estimate is on it, and what is worth having."""
+def axis_of(rows: Sequence[Mapping[str, Any]], meant: Metric, *, whole: bool = False) -> Axis:
+    """One axis for all differences: every estimate is on it, and what is worth having.
+
+    Args:
+        rows: the differences.
+        meant: their metric.
+        whole: whether every interval is on it to its ends; else it may be cut.
+    """
     worth = [row["worth"] or 0.0 for row in rows]
-    return of_differences(
-        meant,
-        [*(row["estimate"] for row in rows), *worth, *(-one for one in worth)],
-        [end for row in rows for end in (row["low"], row["high"]) if end is not None],
-    )
+    points = [*(row["estimate"] for row in rows), *worth, *(-one for one in worth)]
+    ends = [end for row in rows for end in (row["low"], row["high"]) if end is not None]
+    return of_differences(meant, [*points, *ends] if whole else points, ends)
 
 
 def track(axis: Axis, row: Mapping[str, Any] | None, meant: Metric) -> Node:

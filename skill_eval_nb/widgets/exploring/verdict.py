@@ -17,7 +17,7 @@ from .look import Look
 from .part import Part
 from .stacks import legend, stack
 from .tracks import DECIDED, axis_of, scale, track
-from .words import called, count, delta, interval, iteration_name, of_difference
+from .words import amount, called, count, delta, interval, iteration_name, of_difference
 
 Row = Mapping[str, Any]
 Found = dict[Part, dict[str, Row] | None]
@@ -51,7 +51,7 @@ def _said(look: Look, found: Found) -> list[Node]:
     return [
         h(
             "div",
-            h("b", delta(look.meant, own["estimate"]), cls=f"sen-x-answer sen-x-{_hue(own)}"),
+            h("b", amount(look.meant, own["estimate"]), cls=f"sen-x-answer sen-x-{_hue(own)}"),
             h("h3", sentence),
             cls="sen-x-said",
         ),
@@ -100,9 +100,10 @@ def _iterations(look: Look) -> str:
 
 def _tracks(look: Look, found: Found) -> Child:
     """The differences of each iteration, of both scopes, on one axis."""
-    axis = axis_of([one for rows in found.values() for one in (rows or {}).values()], look.meant)
-    if not any(found.values()):
+    known = [one for rows in found.values() for one in (rows or {}).values()]
+    if not known:
         return None
+    axis = axis_of(known, look.meant, whole=True)
     rows: list[Node] = []
     for part in look.parts:
         at = ("verdict", part.iteration)
@@ -152,18 +153,15 @@ def _scope(scope: str, found: Row, head: Node) -> Node:
         return h("span", SCOPES[scope], cls="sen-x-scope")
     runs = f"{found['n_runs']:,} + {count(found['n_runs_baseline'], 'run')}"
     evals = count(found["n_evals"], "eval")
-    return h(
-        "span", head, SCOPES[scope], h("small", f" n {evals}, {runs}"), cls="sen-x-scope"
-    )
+    return h("span", head, SCOPES[scope], h("small", f" n {evals}, {runs}"), cls="sen-x-scope")
 
 
 def _sources(look: Look) -> Child:
     """Where the spread of the metric comes from, for the last iteration."""
-    if not look.parts:
+    part, rows = look.last(figures.sources)
+    if part is None or not rows:
         return None
-    rows = look.figures(figures.sources, look.parts[-1])
-    if not rows:
-        return None
+    where = f", {iteration_name(part.iteration)}" if look.several else ""
     bars = [
         h(
             "div",
@@ -174,7 +172,7 @@ def _sources(look: Look) -> Child:
     ]
     return h(
         "div",
-        h("h4", f"Where the spread of {look.meant.name} comes from"),
+        h("h4", f"Where the spread of {look.meant.name} comes from{where}"),
         h("div", bars, cls="sen-x-sources"),
         legend(one["component"] for one in rows if one["share"]),
     )

@@ -27,6 +27,7 @@ __all__ = [
     "NO_ITERATION",
     "STATES",
     "Metric",
+    "amount",
     "called",
     "count",
     "delta",
@@ -80,6 +81,16 @@ def size(meant: Metric, value: float | None) -> str:
 def delta(meant: Metric, value: float | None) -> str:
     """A difference with its sign and unit, or a dash."""
     return MISSING if value is None else meant.difference(value)
+
+
+def amount(meant: Metric, value: float) -> str:
+    r"""A difference that stands alone, with its unit.
+
+    >>> amount(metric_of("tokens"), -1700), amount(metric_of("rubric:clarity"), 0.5)
+    ('−1,700 tokens', '+0.50 points')
+    """
+    word = {"tokens": " tokens", "characters": " characters", "1-5": " points"}
+    return meant.difference(value) + word.get(meant.unit, "")
 
 
 def interval(meant: Metric, row: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.standin.stand_in import MODELS
-from skill_eval_nb.running.refused import Refused, refuse
+from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.stats.names import natural
 
 from ..panel import Child, action, h
@@ -18,6 +18,7 @@ from .form import Fixed
 from .judging import Judging
 from .later import Later
 from .stock import Asked, Stock, take_stock
+from .stored import Stored, is_as_it_was, read_stored
 from .under_way import UnderWay, begin
 from .views.asking import asking_view
 from .views.judging import judged_view, judging_view
@@ -41,6 +42,7 @@ class JudgeTab:
     _prices: Prices | None
     _at: UnderWay | None
     _asked: Asked
+    _stored: Stored | None
     _stock: Stock | None
     _judged: Judging | None
     _other_judge: bool
@@ -49,7 +51,7 @@ class JudgeTab:
     _judge_starting: Later
 
     def _begin_judge_tab(self, later: Later, starting: Later) -> None:
-        self._asked, self._stock, self._judged = Asked(), None, None
+        self._asked, self._stored, self._stock, self._judged = Asked(), None, None, None
         self._other_judge, self._names = False, (None, [])
         self._stocking, self._judge_starting = later, starting
 
@@ -80,17 +82,19 @@ class JudgeTab:
         self._judge_starting.begin(self._judge, lambda _: None)
 
     def _take_stock(self, **patience: float) -> None:
+        if self._stock is None and len(names := self._iterations()) > 1:
+            self._asked = replace(self._asked, part=names[-1])  # the newest: less to pay
         asked = self._asked
+        known = self._stored if self._stored and self._stored.part == asked.part else None
 
-        def take(found: Stock) -> None:
-            self._stock = found
+        def take(found: tuple[Stored, Stock]) -> None:
+            self._stored, self._stock = found
 
-        self._stocking.begin(lambda: self._stock_of(asked), take, **patience)
+        self._stocking.begin(lambda: self._stock_of(asked, known), take, **patience)
 
-    def _stock_of(self, asked: Asked) -> Stock:
-        return take_stock(
-            self.home, asked, self._fixed.evals, self._judge_connection, self._judge_prices
-        )
+    def _stock_of(self, asked: Asked, known: Stored | None = None) -> tuple[Stored, Stock]:
+        stored = known or read_stored(self.home, asked.part, self._fixed.evals)
+        return stored, take_stock(stored, asked, self._judge_connection, self._judge_prices)
 
     @property
     def _judge_prices(self) -> Prices:
@@ -117,12 +121,9 @@ class JudgeTab:
         why = self._why_not_judge()
         if why is not None:
             raise refuse(why)
-        shown = self._stock
-        anew = self._stock_of(self._asked)
-        self._stock = anew
-        if anew.faults:
-            raise Refused(anew.faults)
-        if shown is None or anew.token != shown.token:
+        assert self._stock is not None
+        if not is_as_it_was(self._stock.stored, self._fixed.evals):
+            self._stored, self._stock = self._stock_of(self._asked)
             raise refuse(CHANGED)
         begin(self.home, self._new_judging)
 

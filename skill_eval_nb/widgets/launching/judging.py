@@ -113,7 +113,7 @@ class Judging(UnderWay):
         status: State = "failed"
         try:
             self.result = judge_again(
-                self.stock.path, progress=self._told, stop=self._stop, **self._given
+                self.stock.stored.path, progress=self._told, stop=self._stop, **self._given
             )
             status = "partial" if self.result.status == "partial" else "done"
         except JudgingStopped as error:

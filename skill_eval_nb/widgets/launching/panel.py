@@ -111,6 +111,8 @@ class RunPanel(RunTab, JudgeTab, Panel, Shows):
         self._at = at
         if isinstance(at, Running):
             self._ran, self._end_is_shown = at, True
+            if at.going:
+                self._made = None  # what is there to do is another thing when it has ended
         elif isinstance(at, Judging):
             self._judged = at
         self.show()
@@ -125,6 +127,7 @@ class RunPanel(RunTab, JudgeTab, Panel, Shows):
 
     def _refresh(self) -> None:
         self._look()
+        self._stored = None
         self._take_stock_if_seen(patience=0.0)
 
     def _take_stock_if_seen(self, **patience: float) -> None:

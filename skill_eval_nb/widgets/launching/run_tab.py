@@ -19,9 +19,10 @@ from .proposal import Proposal, Question, propose
 from .running import Running
 from .under_way import UnderWay, begin
 from .unfinished import Unfinished, unfinished
+from .views.ending import ended_view
 from .views.form import form_view
 from .views.plan import plan_view
-from .views.progress import ended_view, running_view
+from .views.progress import running_view
 from .views.proposal import proposal_view
 from .views.unfinished import unfinished_view
 
@@ -143,7 +144,9 @@ class RunTab(FormActions):
 
     @property
     def plan(self) -> Plan | None:
-        """The plan that is shown; None where something stands in the way of one."""
+        """The plan that is shown or carried out; None where something stands in its way."""
+        if isinstance(self._at, Running) and self._at.going:
+            return self._at.plan
         return self._made.plan if self._made is not None else None
 
     def _run_tab(self) -> Child:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from skill_eval_nb.documents import Judging as JudgingDocument
 from skill_eval_nb.models import Connection, Prices
@@ -20,15 +19,10 @@ from skill_eval_nb.running.planning.estimate import (
     of_judging,
 )
 from skill_eval_nb.running.planning.measured import Measured
-from skill_eval_nb.running.stored.finding import stored_runs
 from skill_eval_nb.running.stored.under_way import FILE
-from skill_eval_nb.running.stored.work import Work, work_of
-from skill_eval_nb.workspace import NothingToLoad
+from skill_eval_nb.running.stored.work import Work
 
-from .form import Folder
-
-WHOLE = "all"
-"""The choice of every iteration."""
+from .stored import WHOLE, Stored
 
 
 @dataclass(frozen=True)
@@ -60,7 +54,7 @@ class Stock:
 
     Attributes:
         asked: what it was looked at for.
-        path: the folder whose runs are judged.
+        stored: the runs.
         model: the judge's model; None where none is known.
         before: the models that have judged these runs, with how many judgings.
         runs: how many can be judged.
@@ -73,7 +67,7 @@ class Stock:
     """
 
     asked: Asked
-    path: Path
+    stored: Stored
     model: str | None = None
     before: Mapping[str, int] | None = None
     runs: int = 0
@@ -87,43 +81,38 @@ class Stock:
     @property
     def token(self) -> str:
         """The same for what somebody who looks at it sees as one."""
-        return f"{hash(repr(self)):x}"
+        return f"{hash((self.asked, self.model, self.stored.mark)):x}"
 
 
 def take_stock(
-    home: Path, asked: Asked, evals: Folder, connection: Connection | None, prices: Prices
+    stored: Stored, asked: Asked, connection: Connection | None, prices: Prices
 ) -> Stock:
-    """Look at what is stored; nothing is asked and nothing is written."""
-    path = home if asked.part == WHOLE else home / asked.part
-    try:
-        work, left = work_of(stored_runs(path, evals=evals))
-    except (FileNotFoundError, NothingToLoad):
-        return Stock(asked, path, faults=("There are no stored runs yet: run the evals first.",))
+    """What judging these runs again comes to; nothing is asked and nothing is written."""
+    work = stored.work
     judgings = [one for item in work for one in item.before.judgings.values()]
     before = Counter(one.judge_model for one in judgings if one.judge_model)
     stands_in = connection is not None and connection.stand_in is not None
     usual = JUDGE if stands_in else next(iter(before)) if len(before) == 1 else None
     model = asked.judge_model or usual
-    faults = list(_faults(asked, model, work, prices))
+    faults = _faults(asked, model, stored, prices)
     part = _part(asked, work, model, judgings, prices) if model and not faults else None
+    rests = {"prices": f"prices of {prices.date}"}
     return Stock(
         asked=asked,
-        path=path,
+        stored=stored,
         model=model,
         before=dict(before),
         runs=len(work),
-        left_out=Counter(one.reason for one in left),
+        left_out=Counter(one.reason for one in stored.left),
         part=part,
-        assumptions=assumptions([part], "", {"prices": f"prices of {prices.date}"})
-        if part is not None
-        else (),
+        assumptions=assumptions([part], "", rests) if part is not None else (),
         costs=model is not None and model not in MODELS and not stands_in,
         faults=tuple(faults),
-        batched=(path / FILE).is_file(),
+        batched=(stored.path / FILE).is_file(),
     )
 
 
-def _faults(asked: Asked, model: str | None, work: list[Work], prices: Prices) -> list[str]:
+def _faults(asked: Asked, model: str | None, stored: Stored, prices: Prices) -> list[str]:
     faults = []
     for name, value in (("again", asked.again), ("concurrency", asked.concurrency)):
         if not isinstance(value, int) or value < 1:
@@ -133,7 +122,9 @@ def _faults(asked: Asked, model: str | None, work: list[Work], prices: Prices) -
             )
     if asked.budget_usd is not None and not asked.budget_usd > 0:
         faults.append(f"budget_usd is {asked.budget_usd:g}; it is a number above 0")
-    if not work:
+    if not stored.work and not stored.left:
+        faults.append("there are no stored runs yet: run the evals first")
+    elif not stored.work:
         faults.append("no stored run can be judged")
     elif model is None:
         faults.append(
@@ -146,7 +137,7 @@ def _faults(asked: Asked, model: str | None, work: list[Work], prices: Prices) -
 
 
 def _part(
-    asked: Asked, work: list[Work], model: str, judgings: list[JudgingDocument], prices: Prices
+    asked: Asked, work: Sequence[Work], model: str, judgings: list[JudgingDocument], prices: Prices
 ) -> Part:
     """As judgings of this model came to, where enough are there; else as assumed."""
     uses = [use for item in work for use in [_use(item)] * (asked.again or 1)]

@@ -69,8 +69,8 @@ const likeness = (node) => kind(node) + (isText(node) ? "" : (node[1].class ?? "
 function pieces(text) {
   const found = [];
   for (let at = 0; at < text.length; ) {
-    const line = text.lastIndexOf("\n", at + PIECE) + 1;
-    let end = line > at ? line : at + PIECE;
+    const line = text.slice(at, at + PIECE).lastIndexOf("\n") + 1;
+    let end = at + (line || PIECE);
     if (/[\ud800-\udbff]/.test(text[end - 1])) end += 1; // half a character
     found.push(text.slice(at, end));
     at = end;
@@ -629,7 +629,7 @@ function render({ model, el }) {
       way.push([one.parentElement, [...one.parentElement.children].indexOf(one)]);
     const range = isTyped(active) && [active.selectionStart, active.selectionEnd];
     return () => {
-      if (isFocused(active) && !active.disabled) return;
+      if (isFocused(active) && !active.disabled) return follow(active);
       const other = root.getRootNode().activeElement;
       if (other && other !== active && other !== document.body) return; // somebody else has it
       if (active.isConnected && !active.disabled) {
@@ -639,6 +639,12 @@ function render({ model, el }) {
       }
       (near(way) ?? root).focus({ preventScroll: true });
     };
+  }
+
+  // Another one of its group was chosen by a key: the focus goes with the choice.
+  function follow(element) {
+    if (element.type !== "radio" || element.checked) return;
+    ofGroup(element).find((one) => one.checked)?.focus({ preventScroll: true });
   }
 
   function near(way) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.widgets.runs import RunKey
@@ -118,8 +119,7 @@ class Book:
             OSError: it still cannot.
         """
         self.pages.refresh()
-        for key, said in list(self._unsaved.items()):
-            self._write(key, said)
+        self._write_all()
 
     def settle(self, status: str, pages: Iterable[Page]) -> None:
         """Write the status of the feedback on iterations.
@@ -143,11 +143,17 @@ class Book:
             return
         self._unsaved[key] = said
         self._write(key, said)
+        with suppress(OSError):  # of these it was said before
+            self._write_all()
+
+    def _write_all(self) -> None:
+        for key, said in list(self._unsaved.items()):
+            self._write(key, said)
 
     def _write(self, key: RunKey, said: Said | None) -> None:
         page, was = self.pages.of(key), self.entry(key)
         if page.fault is not None:
-            raise NotKept(page.fault)
+            raise NotKept("That is not saved. What is wrong stands below.")
 
         def status(now: Reviews) -> str:
             named = {self.pages.run_of(page, one.run_id) for one in now.entries}

@@ -57,7 +57,7 @@ def head(scope: Scope, choice: Choice, progress: Progress) -> Node:
             aria_label="Runs that are reviewed",
         ),
         h("p", _told(choice, progress), cls="sen-soft", aria_live="polite"),
-        [_fault(fault, progress.waiting) for fault in progress.faults],
+        [_fault(fault, progress.waiting) for fault in _faults(progress)],
         cls="sen-rv-head",
     )
 
@@ -100,9 +100,15 @@ def _end(progress: Progress) -> Child:
     return button("Finish", ("finish",) if progress.can_end else None)
 
 
+def _faults(progress: Progress) -> Sequence[str]:
+    if progress.faults or not progress.waiting:
+        return progress.faults
+    return [f"what was said of {count(progress.waiting, 'run')} could not be written"]
+
+
 def _fault(fault: str, waiting: int) -> Node:
-    told = f"Nothing is saved: {line(fault)}"
-    kept = f"What you said of {count(waiting, 'run')} is kept here and in this page meanwhile."
+    told = f"Not saved: {line(fault)}."
+    kept = f"What you said of {count(waiting, 'run')} is kept in this page meanwhile."
     return h(
         "div",
         h("div", h("p", told), h("p", kept) if waiting else None),

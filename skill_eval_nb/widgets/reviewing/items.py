@@ -42,9 +42,23 @@ class Item:
     failed: bool
 
     @property
+    def title(self) -> str:
+        """What the eval is called: its name, or its id where it has none."""
+        return named(self.eval_id, self.eval_name)
+
+    @property
     def is_pair(self) -> bool:
         """Whether there are two sides."""
         return len(self.runs) > 1
+
+
+def named(eval_id: str, eval_name: str) -> str:
+    """What an eval is called.
+
+    >>> named("1", "login"), named("1", "1")
+    ('login', 'eval 1')
+    """
+    return eval_name if eval_name != eval_id else f"eval {eval_id}"
 
 
 def token_of(*keys: RunKey) -> str:

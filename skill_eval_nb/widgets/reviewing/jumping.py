@@ -51,7 +51,7 @@ def _list(items: Sequence[Item], at: str, done: Callable[[Item], str], failed: s
     window = _around(items, at)
     by_eval: dict[tuple[str, str], list[tuple[int, Item]]] = {}
     for place, item in window:
-        by_eval.setdefault((item.eval_id, item.eval_name), []).append((place, item))
+        by_eval.setdefault((item.eval_id, item.title), []).append((place, item))
     more = None
     if len(window) < len(items):
         more = h(
@@ -84,7 +84,7 @@ def _around(items: Sequence[Item], at: str) -> list[tuple[int, Item]]:
 def _jump(place: int, item: Item, at: str, state: str, failed: str | None) -> Node:
     look = {DONE: "done", PARTLY: "partly", LEFT: "left"}[state]
     fails = failed is not None and item.failed
-    told = f"{place}: {item.eval_name}, {state}{f', {failed}' if fails else ''}"
+    told = f"{place}: {item.title}, {state}{f', {failed}' if fails else ''}"
     return h(
         "button",
         str(place),

@@ -33,7 +33,7 @@ def seen(now: Looking) -> Child:
     if not now.items:
         why = scope.lacking or "There are no runs with another one beside them."
         return h("div", notice(why), controls(scope, choice, {}), cls="sen-rv")
-    evals = {item.eval_id: item.eval_name for item in now.items}
+    evals = {item.eval_id: item.title for item in now.items}
     return h(
         "div",
         head(scope, choice, now.progress()),
@@ -84,7 +84,7 @@ def _item(now: Looking, item: Item) -> Child:
     number = f", run {numbers.pop()}" if len(numbers) == 1 and several and item.is_pair else ""
     return h(
         "div",
-        h("h4", name(item.eval_name), number, cls="sen-rv-of"),
+        h("h4", name(item.title), number, cls="sen-rv-of"),
         task(now.ws, item.runs[0]),
         meanings(dimensions_of(now.ws, item.runs[0])),
         h("div", columns, cls=f"sen-rv-sides sen-rv-sides-{len(runs)}"),

@@ -6,13 +6,13 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.widgets.launching import run_panel
 from tests.checkout import ROOT
 from tests.running.made_jobs import Writer
 from tests.running.made_plans import make_skill
+from tests.widgets.axe import serious
 from tests.widgets.hostile import MARKUP, TEXTS, canaries
 from tests.widgets.launching.panels import demo_skill, panel_on, settled, slow
 from tests.widgets.stage import staged
@@ -20,21 +20,9 @@ from tests.widgets.stage import staged
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.widgets.stage import Stage
-
 PICTURES = ROOT / "build" / "screenshots"
 UNFOLD = "() => document.querySelectorAll('.sen details').forEach((one) => (one.open = true))"
 OVERFLOW = "() => document.documentElement.scrollWidth - innerWidth"
-
-
-def faults(stage: Stage) -> list[tuple[str, str]]:
-    """What axe finds that is serious."""
-    found = Axe().run(stage.page).response["violations"]
-    return [
-        (one["id"], one["nodes"][0]["html"][:200])
-        for one in found
-        if one["impact"] in ("serious", "critical")
-    ]
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1200), ("dark", 600)])
@@ -43,6 +31,7 @@ def test_from_the_form_to_the_verdict(browser, tmp_path: Path, theme, width: int
     with staged(browser, panel, theme=theme, width=width) as stage:
         page, name = stage.page, f"run-panel-{theme}"
         page.get_by_role("button", name="No eval").click()
+        page.get_by_text("Evals (0 of 6)").wait_for()
         page.get_by_label("mixed-commits").check()
         page.get_by_label("breaking-change").check()
         page.get_by_label("Runs of an eval").fill("1")
@@ -50,23 +39,23 @@ def test_from_the_form_to_the_verdict(browser, tmp_path: Path, theme, width: int
         page.get_by_text("2 evals × 2 configurations × 1 run = 4 runs").wait_for()
         stage.settle()
         page.evaluate(UNFOLD)
-        assert faults(stage) == []
+        assert serious(page) == []
         stage.picture(PICTURES / f"{name}-plan.png")
         page.get_by_role("button", name="Start", exact=True).click()
         page.get_by_role("progressbar", name="runs that have ended").wait_for()
         page.locator(".sen-flights li").first.wait_for()
-        assert faults(stage) == []
+        assert serious(page) == []
         stage.picture(PICTURES / f"{name}-running.png")
         page.get_by_text("4 of 4 runs,").wait_for(timeout=60_000)
         page.get_by_text("Pass rate:").wait_for(timeout=60_000)
         settled(panel)
         stage.settle()
-        assert faults(stage) == []
+        assert serious(page) == []
         stage.picture(PICTURES / f"{name}-done.png")
         page.get_by_role("tab", name="Judge stored outputs again").click()
         page.get_by_role("button", name="Judge again").wait_for()
         stage.settle()
-        assert faults(stage) == []
+        assert serious(page) == []
         stage.picture(PICTURES / f"{name}-judge.png")
         assert page.evaluate(OVERFLOW) <= 0
         assert stage.console_errors == []

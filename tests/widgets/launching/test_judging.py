@@ -11,6 +11,7 @@ from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.widgets.launching import run_panel
 from skill_eval_nb.widgets.panel import find, text
 from skill_eval_nb.widgets.source import Source
+from tests.checkout import ROOT
 from tests.running.made_jobs import until
 from tests.widgets.launching.panels import (
     SMALL,
@@ -119,7 +120,7 @@ def test_wrong_figures_and_an_empty_workspace_are_told(ran: Path, tmp_path: Path
     nothing = run_panel(ran, workspace=tmp_path / "empty")
     nothing.do("tab", "judge")
     settled(nothing)
-    assert "There are no stored runs yet: run the evals first." in shown(nothing)
+    assert "there are no stored runs yet: run the evals first" in shown(nothing)
 
 
 def test_what_has_landed_since_is_shown_before_it_is_judged(ran: Path) -> None:
@@ -129,3 +130,13 @@ def test_what_has_landed_since_is_shown_before_it_is_judged(ran: Path) -> None:
     settled(panel)
     assert "worked out anew" in (panel.fault or "")
     assert panel._at is None
+
+
+def test_other_peoples_runs_can_be_judged_the_newest_iteration_first(ran: Path) -> None:
+    panel = judging(ran, workspace=ROOT / "data" / "tdd-workspace")
+    assert panel._asked.part == "iteration-2"
+    assert panel._stock is not None
+    newest = panel._stock.runs
+    panel.do("judge_set", "part", "all")
+    settled(panel)
+    assert panel._stock.runs > newest > 0

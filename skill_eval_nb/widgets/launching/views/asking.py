@@ -11,7 +11,8 @@ from skill_eval_nb.stats.phrases import count
 
 from ...panel import Child, Node, h
 from ...panel.parts import choose, details, entry, notice, tick
-from ..stock import WHOLE, Asked, Stock
+from ..stock import Asked, Stock
+from ..stored import WHOLE
 from .models import called, model
 from .plan import figure
 
@@ -110,7 +111,7 @@ def _stock(stock: Stock) -> list[Child]:
             figure(f"{part.number:,}", "judging" if part.number == 1 else "judgings"),
             figure(span(part.calls), "calls"),
             figure(usd, "estimated"),
-            cls="sen-figures",
+            cls="sen-job-figures",
         ),
         h("p", f"{stock.model} judges. {_history(stock.before or {})}"),
         notice("A batch is under way there: starting with the same settings collects it.")

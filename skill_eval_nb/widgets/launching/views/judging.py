@@ -38,7 +38,7 @@ def judging_view(at: Judging) -> Node:
             figure(dollars(now.spent_usd if now else 0.0), _of(at)),
             figure(clock(at.seconds), "time"),
             figure(f"~{clock(left)}", "left") if left is not None else None,
-            cls="sen-figures",
+            cls="sen-job-figures",
         ),
         h("p", "Stopping: what was written stays.", role="status")
         if at.stopping

@@ -16,7 +16,7 @@ def plan_view(shown: Facts, start: Child) -> Node:
         "div",
         h("h4", shown.title),
         h("p", shown.place, cls="sen-soft sen-small"),
-        h("div", [figure(value, noun) for value, noun in shown.counts], cls="sen-figures"),
+        h("div", [figure(value, noun) for value, noun in shown.counts], cls="sen-job-figures"),
         h("p", shown.size),
         _warnings(shown),
         _estimate(shown),
@@ -29,7 +29,7 @@ def plan_view(shown: Facts, start: Child) -> Node:
 
 def figure(value: str, noun: str, kind: str = "") -> Node:
     """A figure with what it counts below it."""
-    look = f"sen-figure sen-{kind}" if kind else "sen-figure"
+    look = f"sen-job-figure sen-{kind}" if kind else "sen-job-figure"
     return h("div", h("b", value), h("span", noun), cls=look)
 
 

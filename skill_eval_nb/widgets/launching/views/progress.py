@@ -1,4 +1,4 @@
-"""A job while it goes on, and what became of it."""
+"""A job while it goes on: how far it is, what is in flight, money and time, and a way to stop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from skill_eval_nb.running.driving.progress import Progress, clock, dollars
 from skill_eval_nb.running.driving.watching import SHOWN
 from skill_eval_nb.stats.phrases import count
 
-from ...panel import Child, Node, h
+from ...panel import Node, h
 from ...panel.parts import button, details, pill
 from ..running import Running
 from .plan import figure, plan_view
@@ -18,13 +18,6 @@ LONG = 3600.0
 
 TOLD = 3
 """Problems that are shown; the others are a click away."""
-
-HEADINGS = {
-    "done": ("Done", "good"),
-    "partial": ("The budget was reached", "odd"),
-    "stopped": ("Stopped", "odd"),
-    "failed": ("Failed", "bad"),
-}
 
 
 def running_view(at: Running) -> Node:
@@ -36,11 +29,11 @@ def running_view(at: Running) -> Node:
         "section",
         h("div", h("h4", f"Running {title} "), state, cls="sen-row sen-middle"),
         _bar(now),
-        h("div", list(_figures(now)), cls="sen-figures"),
+        h("div", list(_figures(now)), cls="sen-job-figures"),
         _money(now),
         _stop(at),
         h("div", _flights(now), at.board.view(), cls="sen-columns sen-live"),
-        _problems(now),
+        problems(now),
         details("The plan", plan_view(at.facts, None), key="plan"),
         cls="sen-card sen-running",
         aria_label=f"running {title}",
@@ -140,7 +133,8 @@ def _place(folder: str) -> str:
     return folder.partition("/")[2] or folder
 
 
-def _problems(now: Progress) -> Node | None:
+def problems(now: Progress) -> Node | None:
+    """What went wrong, the last of it first to be seen."""
     if not now.problems:
         return None
     last = [h("li", one) for one in now.problems[-TOLD:]]
@@ -155,63 +149,3 @@ def _problems(now: Progress) -> Node | None:
         cls="sen-notice",
         key="problems",
     )
-
-
-def ended_view(at: Running) -> Node:
-    """What became of the job, and what to do next."""
-    now = at.progress
-    heading, kind = HEADINGS.get(now.status, (now.status, "odd"))
-    if now.errored and now.status == "done":
-        heading, kind = f"Done, {now.errored:,} errored", "odd"
-    ran = now.finished + now.errored
-    summary = f"{ran:,} of {now.cells:,} runs, {dollars(now.spent_usd)}, {clock(now.seconds)}"
-    said = [now.message] if now.message and now.status in ("partial", "failed") else []
-    return h(
-        "section",
-        h(
-            "div",
-            h("h4", f"iteration-{at.plan.iteration} of {at.plan.skill_name} "),
-            pill(heading, kind),
-            h("span", summary, cls="sen-soft"),
-            button("Put away", ("put_away",), kind="quiet"),
-            cls="sen-row sen-middle",
-        ),
-        [h("p", one, key="message") for one in said],
-        h(
-            "div",
-            h("div", _verdicts(at), _problems(now), h("p", list(_next(at)), cls="sen-next")),
-            at.board.view(),
-            cls="sen-columns sen-came",
-        ),
-        cls=f"sen-card sen-ended sen-{now.status}",
-        role="status",
-        key="ended",
-    )
-
-
-def _verdicts(at: Running) -> Child:
-    if not at.results:
-        return None
-    if at.verdicts is None:
-        return h("p", "Working out what the runs say…", key="verdict")
-    return [
-        h(
-            "div",
-            h("p", pill(one.word, one.kind), " ", h("b", f"{one.sentence}.")),
-            h("p", one.reason, cls="sen-soft sen-small"),
-            key=f"verdict-{place}",
-        )
-        for place, one in enumerate(at.verdicts)
-    ]
-
-
-def _next(at: Running) -> Iterator[Child]:
-    status, home = at.progress.status, repr(str(at.plan.workspace))
-    if status in ("stopped", "failed"):
-        yield "What is finished stays; starting the plan again does only what is missing. "
-    if status == "partial":
-        yield "Raise the budget and start again: what is done is not done again. "
-    if at.progress.errored:
-        yield "Runs that errored are done again with “Do runs that errored again”. "
-    yield from ("Next: ", h("code", f"sen.explore({home})"), " shows the deltas and the runs, ")
-    yield from (h("code", f"sen.review({home})"), " the outputs.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from skill_eval_nb.running.driving.progress import dollars
 from skill_eval_nb.stats.phrases import count
 from skill_eval_nb.stats.values import RUBRIC
@@ -62,11 +64,19 @@ def _content(found: Proposal, most_evals: int, costs: bool) -> list[Node | None]
             choose("on", SCOPES, asked.scope, ("ask", "scope")),
             cls="sen-row",
         ),
-        h("p", f"From {found.iteration}. {found.notes}", cls="sen-soft sen-small"),
+        h("p", " ".join(_notes(found, costs)), cls="sen-soft sen-small"),
         details("A little more or less", _around(found, most_evals), key="around")
         if found.others
         else None,
     ]
+
+
+def _notes(found: Proposal, costs: bool) -> Iterator[str]:
+    """What it rests on."""
+    yield f"From {found.iteration}."
+    yield found.notes
+    if found.enough and found.design is not None and not price(found.design, costs):
+        yield "No price was measured there: the plan says it, once this is in the form."
 
 
 def _sentence(found: Proposal, costs: bool) -> str:

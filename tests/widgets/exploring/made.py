@@ -1,0 +1,49 @@
+"""Explorers for these tests: of the bundled workspace, and of made-up ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from skill_eval_nb.widgets.exploring import Explore, explore
+from skill_eval_nb.widgets.panel import elements, text
+from tests.checkout import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TDD = ROOT / "data" / "tdd-workspace"
+
+
+def explorer(ws: Any = TDD, **asked: Any) -> Explore:
+    """An explorer with everything counted."""
+    panel = explore(ws, **asked)
+    assert panel.settle()
+    return panel
+
+
+def after(panel: Explore, name: str, *values: Any) -> str:
+    """What is to be read after an action, when everything is counted; it must not fail."""
+    panel.do(name, *values)
+    assert panel.settle()
+    assert panel.fault is None
+    shown = words(panel)
+    assert "could not be shown" not in shown
+    return shown
+
+
+def words(panel: Explore) -> str:
+    """What is to be read."""
+    return text(panel._tree)
+
+
+def clickable(panel: Explore, name: str) -> Iterator[tuple[Any, ...]]:
+    """What clicks of an action there are to make, as the page would send them."""
+    for one in elements(panel._tree):
+        act = one[1].get("on", {}).get("click")
+        if act and act[0] == name and not one[1].get("disabled"):
+            yield tuple(act)
+
+
+def labelled(panel: Explore, label: str) -> list[Any]:
+    """The elements that a screen reader calls so."""
+    return [one for one in elements(panel._tree) if one[1].get("aria-label") == label]

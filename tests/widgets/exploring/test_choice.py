@@ -1,0 +1,122 @@
+"""What is looked at: from what was asked for to what can be met."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from skill_eval_nb.tables import Workspace
+from skill_eval_nb.widgets.exploring import explore
+from skill_eval_nb.widgets.exploring.choice import Choice, settled, suite_of
+from skill_eval_nb.widgets.exploring.facts import Suite, suites
+from tests.charts.worlds import run_keys, workspace, world
+
+NAMES = st.sampled_from(["with_skill", "without_skill", "old_skill", "red", "blue", "unstated"])
+SIDES = st.sets(NAMES, min_size=1).map(lambda names: tuple(sorted(names)))
+SUITES = st.builds(
+    Suite,
+    workspace=st.just("w"),
+    skill=st.just("s"),
+    iterations=st.dictionaries(st.sampled_from(["i-1", "i-2", "i-10"]), SIDES, min_size=1),
+    evals=st.dictionaries(st.sampled_from("123"), st.sampled_from(["a", "b"]), min_size=1),
+    metrics=st.sampled_from([("pass_rate", "tokens"), ("tokens",), ()]),
+    dimensions=st.sampled_from([(), ("clarity",)]),
+    n_runs=st.just(3),
+)
+CHOICES = st.builds(
+    Choice,
+    iterations=st.lists(st.sampled_from(["i-1", "i-2", "gone"])).map(tuple),
+    configuration=st.none() | NAMES,
+    baseline=st.none() | NAMES,
+    evals=st.lists(st.sampled_from(["1", "2", "gone"])).map(tuple),
+    metric=st.sampled_from(["pass_rate", "clarity", "rubric:clarity", "cost_usd", "gone"]),
+)
+
+
+@given(SUITES, CHOICES)
+def test_a_settled_choice_can_be_met_and_stays_as_it_is(suite, choice):
+    found = settled(suite, choice)
+    there = {name for one in found.iterations for name in suite.iterations[one]}
+    assert found.iterations
+    assert found.sides
+    assert set(found.sides) <= there
+    assert len(set(found.sides)) == len(found.sides)
+    assert found.baseline != "unstated" or len(there) == 1
+    assert set(found.evals) < set(suite.evals)
+    assert found.metric != "gone"
+    assert settled(suite, found) == found
+
+
+@given(SUITES, CHOICES)
+def test_what_was_asked_for_and_is_there_is_kept(suite, choice):
+    found = settled(suite, choice)
+    there = {name for one in found.iterations for name in suite.iterations[one]}
+    assert set(choice.iterations) & set(suite.iterations) in (set(), set(found.iterations))
+    if choice.configuration in there:
+        assert found.configuration == choice.configuration
+    if choice.baseline in there - {choice.configuration, "unstated"}:
+        assert found.baseline == choice.baseline
+
+
+def test_the_last_iteration_comes_first_and_follows_when_another_lands():
+    now = suites(world(iterations=2))[0]
+    later = suites(world(iterations=11))[0]
+    assert settled(now, Choice()).iterations == ("iteration-2",)
+    assert settled(later, Choice()).iterations == ("iteration-11",)
+
+
+def test_skills_with_runs_come_before_those_that_wait_for_some():
+    ws = workspace(
+        evals=[run_keys(workspace="a", skill="waiting")],
+        runs=[run_keys(workspace="z", skill="ran") | {"status": "graded", "path": "z"}],
+    )
+    assert [(one.skill, one.n_runs) for one in suites(ws)] == [("ran", 1), ("waiting", 0)]
+    assert suite_of(suites(ws), Choice()).skill == "ran"
+    assert suite_of(suites(ws), Choice(skill="waiting")).skill == "waiting"
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ({"metric": "pas_rate"}, "There is no metric `pas_rate`. Did you mean `pass_rate`?"),
+        ({"metric": "Clarty"}, "There is no metric `Clarty`. Did you mean `Clarity`?"),
+        ({"iteration": "iteration1"}, "no iteration `iteration1`. Did you mean `iteration-1`?"),
+        ({"iteration": ["iteration-1", "it-2"]}, "There is no iteration `it-2`."),
+        ({"configuration": "wiht_skill"}, "Did you mean `with_skill`?"),
+        ({"baseline": "without_skil"}, "Did you mean `without_skill`?"),
+        ({"skill": "tdb"}, "There is no skill `tdb`. Did you mean `tdd`?"),
+        ({"workspace": "tdd-workspce"}, "Did you mean `tdd-workspace`?"),
+        ({"evals": ["0", 17]}, "There is no eval `17`."),
+    ],
+)
+def test_a_wrong_name_is_told_with_the_nearest_one(asked, meant):
+    with pytest.raises(ValueError) as told:
+        explore(world(), **asked)
+    assert meant in str(told.value)
+
+
+def test_where_nothing_was_run_yet_no_name_is_wrong():
+    panel = explore(Workspace.from_tables({}), metric="anything", iteration="iteration-9")
+    assert panel.fault is None
+
+
+def test_what_was_asked_for_is_looked_at():
+    ws = world(iterations=3, configurations=("with_skill", "old_skill", "without_skill"))
+    panel = explore(
+        ws,
+        iteration=["iteration-2", "iteration-1"],
+        configuration="with_skill",
+        baseline="old_skill",
+        evals=[1, "covers-the-edge-cases-of-dates", "0"][:1] + ["names-the-bug-before-fixing-it"],
+        metric="Clarity",
+    )
+    assert panel.choice == Choice(
+        "tdd-workspace",
+        "tdd",
+        ("iteration-1", "iteration-2"),
+        "with_skill",
+        "old_skill",
+        ("1", "2"),
+        "rubric:Clarity",
+    )
