@@ -69,7 +69,7 @@ def _folder(key: EvalKey, id_: str | int, home: Home) -> str:
 def name_iterations(used: Iterable[str]) -> dict[str, str]:
     """The names of the folders of iterations; runs of none are those of the first free number."""
     names = sorted(set(used) - {NO_ITERATION}, key=natural)
-    plain = [name if is_iteration(name) else f"iteration-{name}" for name in map(safe, names)]
+    plain = [name if is_iteration(name) else safe(f"iteration-{name}") for name in map(safe, names)]
     folders = dict(zip(names, _apart(zip(names, plain, strict=True)), strict=True))
     if NO_ITERATION in set(used):
         free = (f"iteration-{number}" for number in range(1, len(names) + 2))
@@ -84,8 +84,12 @@ def safe(name: str, otherwise: str = "-") -> str:
     ('-a-b', '-', 'naïve 🎉', '-')
     """
     plain = re.sub(r'[\\/:*?"<>|\x00-\x1f\x7f\ud800-\udfff]', "-", name).strip(" .")
-    short = plain.encode()[:LONGEST].decode(errors="ignore")
-    return short.strip(" .") or otherwise
+    return _short(plain, LONGEST) or otherwise
+
+
+def _short(name: str, most: int) -> str:
+    """The beginning of a name, so many bytes of UTF-8 at most."""
+    return name.encode()[:most].decode(errors="ignore").strip(" .")
 
 
 def _apart(wanted: Iterable[tuple[str, str]]) -> list[str]:
@@ -96,6 +100,6 @@ def _apart(wanted: Iterable[tuple[str, str]]) -> list[str]:
         name, count = text, 1
         while owners.setdefault(name.casefold(), owner) != owner:
             count += 1
-            name = f"{text}-{count}"
+            name = f"{_short(text, LONGEST - len(f'-{count}'))}-{count}"
         names.append(name)
     return names

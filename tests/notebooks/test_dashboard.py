@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import skill_eval_nb as sen
 from tests.checkout import ROOT
-from tests.notebooks.lab import RUN
-from tests.widgets.axe import serious
+from tests.notebooks.desk import faults
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 PICTURES = ROOT / "build" / "screenshots"
 TOUR = "notebooks/00_start_here.ipynb"
+CHANGED = "What changed between two iterations"
 SAYS = "Clear, <b>but</b> the empty list is not tested."
 
 
@@ -31,15 +32,27 @@ def test_the_tour(opened, desk, tmp_path):
     with opened(TOUR) as notebook:
         page = notebook.page
         page.set_default_timeout(60_000)
-        page.evaluate(RUN)
-        look_at_a_dimension_and_a_run(widget(page, "Explore evaluations"), sen.load(data))
-        hand_on(widget(page, "Explore evaluations"), data, tmp_path)
+        page.set_viewport_size({"width": 1200, "height": 8000})  # all of it is in sight
+        assert faults(notebook.run()) == []
+        explore, diff = widget(page, "Explore evaluations"), widget(page, CHANGED)
+        keep_picture(explore, "explore", 1180)
+        keep_picture(diff, "diff", 900)
+        look_at_a_dimension_and_a_run(explore, sen.load(data))
+        hand_on(explore, data, tmp_path)
         review_a_pair(widget(page, "Review of runs"), data)
         run_stop_and_go_on(widget(page, "Run evals"), widget(page, "Explore evaluations", 1))
         notebook.screenshot(PICTURES / "00_start_here.png")
     assert notebook.console_errors == []
     assert notebook.outside_requests == []
     assert desk.refused() == []
+
+
+def keep_picture(shown: Locator, name: str, tallest: int) -> None:
+    """Keep a picture of a widget, from its top; the README shows them."""
+    box = shown.bounding_box()
+    assert box is not None
+    box["height"] = min(box["height"], tallest)
+    shown.page.screenshot(path=PICTURES / f"{name}.png", clip=box)
 
 
 def look_at_a_dimension_and_a_run(explore: Locator, ws: sen.Workspace) -> None:
@@ -70,6 +83,7 @@ def review_a_pair(review: Locator, data: Path) -> None:
     """Type, and find feedback.json as typed."""
     review.get_by_role("textbox").first.fill(SAYS)
     review.page.wait_for_timeout(1_500)
+    keep_picture(review, "review", 1180)
     reviews = json.loads((data / "iteration-2" / "feedback.json").read_text())["reviews"]
     assert SAYS in [one["feedback"] for one in reviews]
 
@@ -77,6 +91,8 @@ def review_a_pair(review: Locator, data: Path) -> None:
 def run_stop_and_go_on(panel: Locator, explore: Locator) -> None:
     """Start, stop in the middle, go on, until the other widget shows all runs."""
     panel.get_by_role("button", name="Start", exact=True).click()
+    panel.get_by_text(re.compile(r"^([3-9]|1\d) of 24$")).wait_for()
+    keep_picture(panel, "run_panel", 900)
     panel.get_by_role("button", name="Stop", exact=True).click()
     panel.get_by_role("button", name="Continue").click()
     panel.get_by_text("24 of 24 runs").wait_for()

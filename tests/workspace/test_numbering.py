@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skill_eval_nb.workspace import NO_ITERATION, EvalKey
@@ -122,6 +122,7 @@ def test_iterations(used, named):
 
 
 @given(st.lists(st.text() | st.just(NO_ITERATION), max_size=6))
+@example(["🎉" * 40, "🎉" * 41, "x" * 130])
 def test_any_iterations_are_safe_apart_and_known_as_iterations(used):
     named = name_iterations(used)
     assert set(named) == set(used)

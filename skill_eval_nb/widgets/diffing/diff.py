@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
 
-from skill_eval_nb.charts.metrics import Metric
-from skill_eval_nb.charts.metrics import metric as metric_of
-from skill_eval_nb.tables.frames import to_pandas
+from skill_eval_nb.stats.names import no_such
+from skill_eval_nb.tables.frames import like
 
 from ..exploring.later import Later
-from ..panel import Child, Node, Panel, action, h, style
-from ..panel.parts import notice, tabs
+from ..panel import Child, Panel, action, style
 from ..runs import RunKey
 from ..showing import SHOWING_CSS
 from ..source import Source
-from . import files, versions
 from .behind import Behind, runs_behind
+from .choice import Choice
 from .figures import Figures
-from .flips import FLIPS, Check, CheckKey
-from .two import Suite, Two, chosen, suites, two
-from .views import behind as behind_view
-from .views import checks, head, others, skill, verdicts
-from .views.words import waiting
+from .flips import CheckKey
+from .page import Look, nothing, page
+from .two import Two, again, chosen, suites, two
 
-HERE = Path(__file__).parent
 PATIENCE = 0.2
 """Seconds that a click waits for figures, before it is drawn without them."""
 
@@ -58,27 +53,17 @@ class Diff(Panel):
     """What changed between two iterations, as a widget."""
 
     label: ClassVar[str] = "What changed between two iterations"
-    _css: Any = style(SHOWING_CSS, HERE / "diffing.css")
+    _css: Any = style(SHOWING_CSS, Path(__file__).with_name("diffing.css"))
 
     def __init__(self, ws: Any, a: str | None = None, b: str | None = None) -> None:
-        self._stale = False
-        """Whether the workspace is another one than what is below was worked out from."""
+        self._stale = False  # whether the workspace is another one than what is below is of
         self.source = Source(ws, self._changed)
         self._suites = suites(self.source.ws)
         self._asked = (a, b)
-        self._followed = True
-        """Whether the iterations are those asked for, and no others were chosen since."""
+        self._followed = True  # whether no other iterations were chosen since
         self._two = chosen(self._suites, a, b) if self._suites or a or b else None
         self._figures: Figures | None = None
-        self._configuration = ""
-        self._metric = ""
-        self._tab = "verdicts"
-        self._side_by_side = False
-        self._all = False
-        self._unfolded: set[tuple[str, int]] = set()
-        self._versions: dict[str, str] = {}
-        self._behind: Behind | None = None
-        self._in_full: dict[str, RunKey] = {}
+        self._choice = Choice()
         self._page = f"sen-diff-{next(_NUMBERS)}"
         self._later = Later(self.show, PATIENCE)
         super().__init__()
@@ -92,270 +77,122 @@ class Diff(Panel):
         """
         with self._lock:
             self._renew()
-        ws = self.source.ws
-        if self._two is None:
-            rows = ws.polars("runs").clear()
-        else:
-            rows = runs_behind(ws, self._two, self._behind)
-        return to_pandas(rows) if ws.backend == "pandas" else rows
+            ws, pair, clicked = self.source.ws, self._two, self._choice.behind
+        runs = runs_behind(ws, pair, clicked) if pair else ws.polars("runs").clear()
+        return like(ws, runs)
 
     def settle(self, seconds: float = 60) -> bool:
         """Wait until nothing is being counted; whether it came to that."""
         return self._later.wait(seconds)
+
+    def view(self) -> Child:
+        """All of it."""
+        self._later.begin()
+        self._renew()
+        if self._two is None:
+            return nothing(self._suites, self.source.lacking)
+        return page(self._look, self._page)
 
     # ── what a person does ────────────────────────────────────────────────────────────────────
 
     @action
     def choose_suite(self, at: str) -> None:
         """Look at another skill."""
-        self._choose(two(self._suites[int(at)]))
+        self._look_at(two(self._suites[int(at)]))
 
     @action
     def choose_a(self, name: str) -> None:
         """Compare against another iteration; if it is the other of the two, they change places."""
-        self._choose(self._with(name, self._sure.a if name == self._sure.b else self._sure.b))
+        now = self._look.two
+        self._look_at(Two(now.suite, name, now.a if name == now.b else now.b))
 
     @action
     def choose_b(self, name: str) -> None:
-        """Compare another iteration."""
-        self._choose(self._with(self._sure.b if name == self._sure.a else self._sure.a, name))
+        """Compare another iteration; if it is the other of the two, they change places."""
+        now = self._look.two
+        self._look_at(Two(now.suite, now.b if name == now.a else now.a, name))
 
     @action
     def swap(self) -> None:
-        """Let the two iterations change places."""
-        self._versions = {
-            other: self._versions[one]
-            for one, other in (("old", "new"), ("new", "old"))
-            if one in self._versions
-        }
-        self._choose(self._with(self._sure.b, self._sure.a), keep_versions=True)
+        """Let the two iterations change places, and the versions that were chosen, too."""
+        now, places = self._look.two, {"old": "new", "new": "old"}
+        versions = {places[one]: name for one, name in self._choice.versions.items()}
+        self._look_at(Two(now.suite, now.b, now.a))
+        self._choice = replace(self._choice, versions=versions)
 
     @action
     def choose_configuration(self, name: str) -> None:
         """Look at another configuration."""
-        if name not in self._sure.suite.configurations:
-            raise ValueError(f"There is no configuration {name}.")
-        self._configuration = name
-        self._close()
-        self._versions = {}
+        known = self._look.two.suite.configurations
+        if name not in known:
+            raise no_such("configuration", name, known)
+        self._choice = replace(self._choice.closed(), configuration=name, versions={})
 
     @action
     def choose_metric(self, name: str) -> None:
         """Compare by another metric."""
-        if name not in self._known.metrics:
-            raise ValueError(f"There are no figures of {name}.")
-        self._metric = name
+        known = self._look.figures.metrics
+        if name not in known:
+            raise no_such("metric", name, known)
+        self._choice = replace(self._choice, metric=name)
 
     @action
     def choose_tab(self, name: str) -> None:
         """Look at another part."""
-        if name != self._tab:
-            self._tab, self._all = name, False
-            self._close()
+        if name != self._choice.tab:
+            self._choice = replace(self._choice.closed(), tab=name, all_rows=False)
 
     @action
     def show_behind(self, kind: Any, key: str | list[str]) -> None:
         """Show the runs behind an eval, a dimension or an expectation; once more hides them."""
         about = key if isinstance(key, str) else CheckKey(*key)
-        wanted = Behind(kind, self._shown, about)
-        is_open = wanted == self._behind
-        self._close()
-        self._behind = None if is_open else wanted
+        self._choice = self._choice.clicked(Behind(kind, self._look.configuration, about))
 
     @action
     def open_run(self, *values: Any) -> None:
         """Show a run in full, beside one of the other iteration; once more hides it."""
-        key = RunKey(*values)
-        if self._in_full.get(key.iteration) == key:
-            del self._in_full[key.iteration]
-        else:
-            self._in_full[key.iteration] = key
+        self._choice = self._choice.toggled(RunKey(*values))
 
     @action
     def show_all(self) -> None:
         """Show every row of a long table."""
-        self._all = True
+        self._choice = replace(self._choice, all_rows=True)
 
     @action
     def choose_version(self, which: str, name: str) -> None:
         """Compare another version of the skill, whatever iterations are chosen."""
-        self._versions[which] = name
+        versions = {**self._choice.versions, which: name}
+        self._choice = replace(self._choice, versions=versions, unfolded=frozenset())
 
     @action
     def lay_out(self, side_by_side: bool) -> None:
         """Show the lines of the skill's files in one column or side by side."""
-        self._side_by_side = side_by_side
+        self._choice = replace(self._choice, side_by_side=side_by_side)
 
     @action
     def unfold(self, name: str, at: int) -> None:
         """Show unchanged lines of a file."""
-        self._unfolded.add((name, at))
+        self._choice = replace(self._choice, unfolded=self._choice.unfolded | {(name, at)})
 
-    # ── what there is to see ──────────────────────────────────────────────────────────────────
-
-    def view(self) -> Child:
-        """The choices, the verdict, and one of the parts."""
-        self._later.begin()
-        self._renew()
-        if self._two is None:
-            return self._nothing()
-        figures = self._known
-        return [
-            head.choices(self._suites, self._sure, self._shown, figures.metrics, self._by),
-            head.summary(
-                self._sure,
-                self._shown,
-                metric_of(self._by),
-                figures.between(self._by),
-                self._own_checks(),
-                self._compared(),
-                figures.unlike(),
-            ),
-            tabs(
-                self._tabs(), self._tab, ("choose_tab",), self._part(),
-                label="Parts of the comparison", page=self._page,
-            ),
-        ]  # fmt: skip
-
-    def _nothing(self) -> Child:
-        if self.source.lacking:
-            return notice(self.source.lacking)
-        told = [f"{one.name}: {', '.join(one.iterations) or 'none'}" for one in self._suites]
-        return [
-            notice(
-                "There are no two iterations of a skill to compare. A changed skill, or other "
-                "evals or models, begin the next one when it is run."
-            ),
-            h("ul", (h("li", one) for one in told)) if told else None,
-        ]
-
-    def _tabs(self) -> dict[str, str]:
-        figures = self._known
-        own, unlike, compared = self._own_checks(), figures.unlike(), self._compared()
-        flipped = None if own is None else sum(one.turn in FLIPS for one in own)
-        return {
-            "verdicts": "Verdicts",
-            "checks": "Expectations" + ("" if flipped is None else f" ({flipped:,} flipped)"),
-            "skill": "Skill files" + ("" if compared is None else f" ({len(compared.files):,})"),
-            "others": "What else differs" + ("" if unlike is None else f" ({unlike.count:,})"),
-        }
-
-    def _own_checks(self) -> list[Check] | None:
-        every = self._known.checks()
-        return None if every is None else every.get(self._shown, [])
-
-    def _part(self) -> Node:
-        chosen, figures = self._sure, self._known
-        if self._tab == "skill":
-            found = self._found_versions()
-            return skill.skill(
-                chosen, self._shown, found, self._pair(found), self._compared(),
-                self._unfolded, self._side_by_side,
-            )  # fmt: skip
-        if self._tab == "others":
-            unlike = figures.unlike()
-            return waiting() if unlike is None else others.others(unlike, chosen)
-        if self._tab == "checks":
-            every = figures.checks()
-            if every is None:
-                return waiting()
-            below = self._below("check")
-            return checks.expectations(chosen, every, self._shown, below, self._all)
-        return h("div", self._verdicts(chosen, figures, metric_of(self._by)))
-
-    def _verdicts(self, chosen: Two, figures: Figures, meant: Metric) -> Iterator[Node | None]:
-        between, inside = figures.between(self._by), figures.inside(self._by)
-        if between is None or inside is None:
-            yield waiting()
-        else:
-            yield verdicts.overview(chosen, between, inside, meant)
-        by_eval = figures.by_eval(self._by, self._shown)
-        if by_eval is None:
-            yield waiting()
-        else:
-            below = self._below("eval")
-            yield verdicts.evals(chosen, by_eval, meant, self._shown, below, self._all)
-        by_dimension = figures.by_dimension(self._shown)
-        if by_dimension is None:
-            yield waiting()
-        else:
-            below = self._below("dimension")
-            yield verdicts.dimensions(chosen, by_dimension, self._shown, below)
-
-    def _below(self, kind: str) -> dict[Any, Child]:
-        """What stands below the row that was clicked, by its key."""
-        behind = self._behind
-        if behind is None or behind.kind != kind:
-            return {}
-        runs = self._known.behind(behind, self._by)
-        meant = metric_of(self._by)
-        listed = behind_view.columns(self._sure, behind, runs, self._in_full, meant)
-        whole = behind_view.in_full(self.source.ws, self._sure, self._in_full)
-        return {behind.key: [listed, whole]}
-
-    # ── what it is worked out from ────────────────────────────────────────────────────────────
+    # ── what it is made from ──────────────────────────────────────────────────────────────────
 
     @property
-    def _sure(self) -> Two:
+    def _look(self) -> Look:
         if self._two is None:
             raise ValueError("There are no two iterations to compare.")
-        return self._two
-
-    @property
-    def _known(self) -> Figures:
         if self._figures is None:
-            self._figures = Figures(self.source.ws, self._sure, self._later)
-        return self._figures
+            self._figures = Figures(self.source.ws, self._two, self._later)
+        return Look(self.source.ws, self._suites, self._figures, self._choice)
 
-    @property
-    def _shown(self) -> str:
-        """The configuration that is looked at."""
-        names = self._sure.suite.configurations
-        return self._configuration if self._configuration in names else names[0]
-
-    @property
-    def _by(self) -> str:
-        """The metric."""
-        names = self._known.metrics
-        return self._metric if self._metric in names else next(iter(names), "pass_rate")
-
-    def _with(self, a: str, b: str) -> Two:
-        for name in (a, b):
-            if name not in self._sure.suite.iterations:
-                raise ValueError(f"There is no iteration {name}.")
-        return Two(self._sure.suite, a, b)
-
-    def _choose(self, wanted: Two, *, keep_versions: bool = False) -> None:
+    def _look_at(self, wanted: Two) -> None:
+        for name in (wanted.a, wanted.b):
+            if name not in wanted.suite.iterations:
+                raise no_such("iteration", name, wanted.suite.iterations)
         self._two, self._figures, self._followed = wanted, None, False
-        self._all = False
-        if not keep_versions:
-            self._versions = {}
-        self._unfolded.clear()
-        self._close()
-
-    def _close(self) -> None:
-        self._behind = None
-        self._in_full = {}
-
-    def _found_versions(self) -> versions.Versions:
-        return versions.versions(self.source.ws, self._sure.suite)
-
-    def _pair(self, found: versions.Versions) -> tuple[Any, Any]:
-        """The versions that are compared: those chosen, else those of the iterations."""
-        old, new = versions.of_two(found, self._sure, self._shown)
-        every = found.every
-        if "old" in self._versions:
-            old = every.get(self._versions["old"])
-        if "new" in self._versions:
-            new = every.get(self._versions["new"])
-        return old, new
-
-    def _compared(self) -> files.Comparison | None:
-        old, new = self._pair(self._found_versions())
-        return files.compare(old.folder, new.folder) if old and new else None
+        self._choice = self._choice.of_others()
 
     def _changed(self) -> None:
-        """Runs have landed; in whatever thread, so what is shown is renewed where it is drawn."""
+        """Runs have landed: whoever draws next takes them in, in whatever thread."""
         self._stale = True
         self.show()
 
@@ -365,27 +202,8 @@ class Diff(Panel):
             return
         self._stale = False
         self._later.forget()
-        self._suites = suites(self.source.ws)
-        self._figures = None
-        was = self._two
-        if self._followed or was is None:
-            self._two = self._again()
-        else:
-            self._two = next((_same(was, one) for one in self._suites if _is(was, one)), None)
+        self._suites, self._figures, was = suites(self.source.ws), None, self._two
+        asked = None if was is not None and not self._followed else self._asked
+        self._two = again(self._suites, was, asked)
         if self._two != was:
-            self._close()
-
-    def _again(self) -> Two | None:
-        try:
-            return chosen(self._suites, *self._asked)
-        except ValueError:  # what was asked for is gone
-            return chosen(self._suites, None, None)
-
-
-def _is(was: Two, suite: Suite) -> bool:
-    names = (was.suite.workspace, was.suite.skill)
-    return (suite.workspace, suite.skill) == names and {was.a, was.b} <= set(suite.iterations)
-
-
-def _same(was: Two, suite: Suite) -> Two:
-    return Two(suite, was.a, was.b)
+            self._choice = self._choice.closed()

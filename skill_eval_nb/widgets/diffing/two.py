@@ -110,6 +110,30 @@ def two(suite: Suite, a: str | None = None, b: str | None = None) -> Two:
     return Two(suite, a, b)
 
 
+def again(
+    known: list[Suite], was: Two | None, asked: tuple[str | None, str | None] | None
+) -> Two | None:
+    """The two that are meant after the workspace has changed; None where there are none.
+
+    Args:
+        known: its suites now.
+        was: the two that were compared.
+        asked: what was asked for at first, where that still counts; None for those that were.
+    """
+    if asked is not None:
+        try:
+            return chosen(known, *asked)
+        except ValueError:  # what was asked for is gone
+            return chosen(known, None, None)
+    if was is None:
+        return None
+    for suite in known:
+        same = (suite.workspace, suite.skill) == (was.suite.workspace, was.suite.skill)
+        if same and {was.a, was.b} <= set(suite.iterations):
+            return Two(suite, was.a, was.b)
+    return None
+
+
 def metrics(runs: pl.DataFrame) -> list[str]:
     """The metrics of which there are figures, the likeliest to be asked about first."""
     known = [name for name in METRICS if runs[name].count()]

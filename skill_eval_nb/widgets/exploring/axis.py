@@ -10,6 +10,8 @@ from skill_eval_nb.charts.metrics import Metric
 
 MARKS = 5
 """Marks that an axis has, about."""
+NEAR_ZERO = 0.4
+"""An axis begins at 0 where the lowest figure is less than this share of the highest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +48,12 @@ def of_figures(meant: Metric, low: float | None, high: float | None) -> Axis:
     """The axis of a metric's figures: all that they can be where that has two ends."""
     if meant.range is not None:
         ends = [*meant.range, *(end for end in (low, high) if end is not None)]
-        low, high = min(ends), max(ends)
+        return _rounded(min(ends), max(ends))
     if low is None or high is None:
-        low, high = 0.0, 1.0
+        return _rounded(0, 1)
     if low == high:
         low, high = min(low, 0.0), max(high, 0.0) or 1.0
-    if 0 < low < 0.4 * high:
+    if 0 < low < NEAR_ZERO * high:
         low = 0.0
     return _rounded(low, high)
 

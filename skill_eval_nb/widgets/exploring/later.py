@@ -11,7 +11,8 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, Final
+from types import TracebackType
+from typing import Any, Final, NamedTuple
 
 BETWEEN = 0.4
 """Seconds between two drawings while more is being counted."""
@@ -27,6 +28,13 @@ class Pending:
 
 
 PENDING: Final = Pending()
+
+
+class Failed(NamedTuple):
+    """What stands for figures that cannot be counted."""
+
+    error: Exception
+    trace: TracebackType | None
 
 
 class Later:
@@ -45,7 +53,7 @@ class Later:
         """
         self.patience = patience
         self._told = told
-        self._done: OrderedDict[Hashable, Any | Exception] = OrderedDict()
+        self._done: OrderedDict[Hashable, Any] = OrderedDict()
         self._wanted: OrderedDict[Hashable, Callable[[], Any]] = OrderedDict()
         self._missed: set[Hashable] = set()
         self._changed = threading.Condition()
@@ -77,8 +85,8 @@ class Later:
                     return PENDING
             self._done.move_to_end(key)
             found = self._done[key]
-        if isinstance(found, Exception):
-            raise found
+        if isinstance(found, Failed):
+            raise found.error.with_traceback(found.trace)
         return found
 
     def forget(self) -> None:
@@ -121,7 +129,7 @@ class Later:
         try:
             found = count()
         except Exception as error:  # noqa: BLE001 -- raised where it is asked for
-            found = error
+            found = Failed(error, error.__traceback__)
         with self._changed:
             if state != self._state:
                 return  # of data that are no more: whoever wants it now has asked anew

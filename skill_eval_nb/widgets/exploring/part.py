@@ -23,16 +23,18 @@ class Part:
     evals: tuple[str, ...]
 
     def of(self, ws: Workspace) -> Workspace:
-        """The part of a workspace that it is."""
+        """The part of a workspace that it is, in polars: what is counted of it is for here."""
         sides = [name for name in (self.configuration, self.baseline) if name is not None]
         evals = {"eval_id": self.evals} if self.evals else {}
-        return ws.select(
+        found = ws.select(
             workspace=self.workspace,
             skill=self.skill,
             iteration=self.iteration,
             configuration=sides,
             **evals,
         )
+        found.backend = "polars"
+        return found
 
 
 def parts_of(choice: Choice) -> list[Part]:

@@ -51,7 +51,7 @@ def _said(look: Look, found: Found) -> list[Node]:
     return [
         h(
             "div",
-            h("b", amount(look.meant, own["estimate"]), cls=f"sen-x-answer sen-x-{_hue(own)}"),
+            _answer(look, own),
             h("h3", sentence),
             cls="sen-x-said",
         ),
@@ -60,8 +60,12 @@ def _said(look: Look, found: Found) -> list[Node]:
     ]
 
 
-def _hue(found: Row) -> str:
-    return found["verdict"] if found["verdict"] in DECIDED else "open"
+def _answer(look: Look, found: Row) -> Child:
+    """The difference, large; it has the colour of the better side where that is decided."""
+    if found["estimate"] is None:
+        return None
+    hue = found["verdict"] if found["verdict"] in DECIDED else "open"
+    return h("b", amount(look.meant, found["estimate"]), cls=f"sen-x-answer sen-x-{hue}")
 
 
 def _says(look: Look, found: Row, where: str) -> str:

@@ -112,7 +112,7 @@ class RunPanel(RunTab, JudgeTab, Panel, Shows):
         if isinstance(at, Running):
             self._ran, self._end_is_shown = at, True
             if at.going:
-                self._made = None  # what is there to do is another thing when it has ended
+                self._made, self._unfinished = None, []  # both are others when it has ended
         elif isinstance(at, Judging):
             self._judged = at
         self.show()

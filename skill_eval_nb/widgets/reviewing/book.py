@@ -63,7 +63,10 @@ class Book:
 
     def is_reviewed(self, key: RunKey) -> bool:
         """Whether somebody said something of a run, or that it is fine."""
-        return self.said(key) is not None or bool(self.pages.of(key).elsewhere.get(_of(key)))
+        if self._unsaved.get(key) is not None:
+            return True
+        page, run = self.pages.of(key), _of(key)
+        return run in page.elsewhere or (run in page.found and key not in self._unsaved)
 
     def is_saved(self, key: RunKey) -> bool:
         """Whether what is said of a run is in its file."""

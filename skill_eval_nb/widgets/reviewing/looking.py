@@ -58,9 +58,19 @@ class Looking:
         tokens = [item.token for item in self.shown]
         return tokens.index(self.choice.at) if self.choice.at in tokens else -1
 
+    @cached_property
+    def reviewed(self) -> frozenset[RunKey]:
+        """The runs that are reviewed."""
+        return frozenset(filter(self.book.is_reviewed, self.runs))
+
+    @cached_property
+    def runs(self) -> frozenset[RunKey]:
+        """All runs that are to be."""
+        return frozenset(key for item in self.items for key in item.runs)
+
     def done(self, item: Item) -> str:
         """How much of an item is reviewed."""
-        reviewed = sum(map(self.book.is_reviewed, item.runs))
+        reviewed = sum(key in self.reviewed for key in item.runs)
         return LEFT if not reviewed else DONE if reviewed == len(item.runs) else PARTLY
 
     def is_scored(self, item: Item) -> bool:
@@ -70,8 +80,8 @@ class Looking:
     @cached_property
     def pages(self) -> list[Page]:
         """Where the feedback on all this is kept."""
-        pages = (self.book.pages.of(key) for item in self.items for key in item.runs)
-        return list({id(page): page for page in pages}.values())
+        places = {key[:3]: key for key in self.runs}
+        return [self.book.pages.of(places[place]) for place in sorted(places, reverse=True)]
 
     @property
     def begun(self) -> list[Page]:
@@ -80,11 +90,10 @@ class Looking:
 
     def progress(self) -> Progress:
         """How far it is."""
-        runs = {key for item in self.items for key in item.runs}
         pairs = [item for item in self.items if item.is_pair] if self.choice.hidden else []
         return Progress(
-            reviewed=sum(map(self.book.is_reviewed, runs)),
-            runs=len(runs),
+            reviewed=len(self.reviewed),
+            runs=len(self.runs),
             scored=sum(map(self.is_scored, pairs)),
             pairs=len(pairs),
             complete=bool(self.begun) and all(one.now.status == COMPLETE for one in self.begun),

@@ -10,9 +10,10 @@ from skill_eval_nb.widgets.showing.saying import count, name
 
 from .blind import LETTERS, in_order, outcome, sealed
 from .column import Side, column
+from .controls import controls
 from .dimensions import dimensions_of
 from .form import Sheet
-from .head import controls, head, nothing_shown, steps
+from .head import head, nothing_shown, steps
 from .items import Item, token_of
 from .jumping import jumps
 from .looking import Looking
@@ -102,7 +103,7 @@ def _side(now: Looking, item: Item, key: RunKey, place: int) -> Side:
         now.keep(key, token),
         LETTERS[place] if hidden else title,
         book.said(key),
-        book.others(key),
+        () if hidden else book.others(key),
         dimensions_of(now.ws, key),
         saved=book.is_saved(key),
         since=None if entry is None or book.is_typed(key) else entry.timestamp,

@@ -32,8 +32,8 @@ def after(panel: Explore, name: str, *values: Any) -> str:
 
 
 def words(panel: Explore) -> str:
-    """What is to be read."""
-    return text(panel._tree)
+    """What is to be read, with spaces that are spaces."""
+    return text(panel._tree).replace("\xa0", " ")
 
 
 def clickable(panel: Explore, name: str) -> Iterator[tuple[Any, ...]]:

@@ -15,7 +15,12 @@ class Gate:
     """A count that waits until it may."""
 
     def __init__(self, value=1):
-        self.may, self.begun, self.times, self.value = threading.Event(), threading.Event(), 0, value
+        self.may, self.begun, self.times, self.value = (
+            threading.Event(),
+            threading.Event(),
+            0,
+            value,
+        )
 
     def __call__(self):
         self.times += 1

@@ -22,7 +22,9 @@ def others(found: Unlike, two: Two) -> Node:
         )
     return h(
         "div",
-        notice("Where prompts, expectations, rubric or judge differ, a delta compares unlike things.")
+        notice(
+            "Where prompts, expectations, rubric or judge differ, a delta compares unlike things."
+        )
         if found.touches_deltas
         else None,
         _only("Evals", "are in no delta between the two", found.evals),

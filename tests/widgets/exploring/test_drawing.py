@@ -1,0 +1,77 @@
+"""The charts, drawn as pictures of what is looked at, and saved."""
+
+from __future__ import annotations
+
+import pytest
+
+from skill_eval_nb import charts, load
+from skill_eval_nb.widgets.exploring.choice import Choice, settled
+from skill_eval_nb.widgets.exploring.drawing import CHARTS, draw
+from skill_eval_nb.widgets.exploring.facts import suites
+from skill_eval_nb.widgets.panel import find
+from skill_eval_nb.widgets.panel.blobs import read
+from tests.charts.worlds import world
+from tests.widgets.exploring.made import TDD, after, explorer
+
+WS = load(TDD)
+
+
+def test_every_chart_of_the_room_can_be_chosen():
+    drawing = set(charts.__all__) - {"save"}
+    assert {name.removesuffix("_by_dimension") for name in CHARTS} == drawing
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_each_is_drawn_of_what_is_looked_at(name):
+    choice = settled(suites(WS)[0], Choice(iterations=("iteration-1",), evals=("1", "2")))
+    picture = draw(WS, choice, name)
+    assert picture.svg.startswith(b"<svg")
+    assert picture.answer == picture.chart.to_dict()["description"]
+
+
+def test_the_picture_is_in_the_page_with_its_answer_in_words():
+    panel = explorer(iteration="iteration-1")
+    after(panel, "choose_tab", "charts")
+    (picture,) = find(panel._tree, tag="img")
+    assert "with_skill helps on these 5 evals" in picture[1]["alt"]
+    svg, kind = read(picture[1]["blob"])
+    assert (svg[:4], kind) == (b"<svg", "image/svg+xml")
+    after(panel, "choose_chart", "deltas")
+    (other,) = find(panel._tree, tag="img")
+    assert other[1]["blob"] != picture[1]["blob"]
+
+
+def test_nothing_is_drawn_before_it_is_asked_for(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        "skill_eval_nb.widgets.exploring.drawing.draw", lambda *given: drawn.append(given)
+    )
+    panel = explorer()
+    for tab in ("dimensions", "checks", "notes", "problems", "export"):
+        after(panel, "choose_tab", tab)
+    assert drawn == []
+
+
+@pytest.mark.parametrize(("kind", "begins"), [("png", b"\x89PNG"), ("svg", b"<svg")])
+def test_a_chart_is_saved_where_one_says(tmp_path, kind, begins):
+    panel = explorer(world())
+    after(panel, "choose_tab", "charts")
+    after(panel, "choose_folder", str(tmp_path / "new" / "folder"))
+    shown = after(panel, "save_chart", kind)
+    path = tmp_path / "new" / "folder" / f"forest.{kind}"
+    assert path.read_bytes().startswith(begins)
+    assert str(path) in shown
+
+
+def test_an_iteration_without_runs_of_either_side_does_not_spoil_the_chart():
+    ws = load(TDD)
+    frame = ws.runs.filter(~(ws.runs["iteration"] == "iteration-2"))
+    only = frame.with_columns(iteration=frame["iteration"].replace("iteration-1", "iteration-9"))
+    only = only.with_columns(configuration=only["configuration"] + "_x")
+    both = type(ws).from_tables({"runs": frame.vstack(only)})
+    choice = settled(
+        suites(both)[0],
+        Choice(iterations=("iteration-1", "iteration-9"), configuration="with_skill"),
+    )
+    assert choice.iterations == ("iteration-1", "iteration-9")
+    assert b"with_skill" in draw(both, choice, "deltas").svg

@@ -1,0 +1,228 @@
+"""The whole panel: choosing, landing runs, nothing to look at, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+import skill_eval_nb as sen
+from skill_eval_nb.tables import Workspace
+from skill_eval_nb.widgets.exploring import figures
+from skill_eval_nb.widgets.exploring.page import TABS
+from skill_eval_nb.widgets.panel import elements, find
+from skill_eval_nb.widgets.source import landed
+from tests.charts.worlds import HOSTILE, workspace, world
+from tests.checkout import ROOT
+from tests.widgets.exploring.made import TDD, after, clickable, explorer, words
+
+
+def test_it_is_there_as_sen_explore_and_takes_a_path_or_a_workspace():
+    for given_ws in (TDD, str(TDD), sen.load(TDD)):
+        panel = sen.explore(given_ws, metric="tokens")
+        assert panel.settle()
+        assert panel.choice.metric == "tokens"
+        assert "Tokens: +4,660" in words(panel)
+
+
+def test_anything_else_is_refused():
+    with pytest.raises(TypeError, match="A Workspace or a path is wanted, not a int"):
+        sen.explore(3)
+
+
+def test_skill_and_workspace_can_be_chosen_where_there_are_several():
+    panel = explorer(ROOT / "data")
+    names = [(suite.workspace, suite.skill) for suite in panel.counted.suites]
+    assert len(names) == 6
+    for at, (place, skill) in enumerate(names):
+        shown = after(panel, "choose_suite", str(at))
+        assert (panel.choice.workspace, panel.choice.skill) == (place, skill)
+        assert skill in shown
+        assert set(panel.selection["skill"]) <= {skill}
+    assert "nothing was run yet" in shown
+
+
+def test_iterations_and_evals_are_ticked_one_by_one():
+    panel = explorer()
+    after(panel, "tick_iteration", "iteration-1", True)
+    assert panel.choice.iterations == ("iteration-1", "iteration-2")
+    after(panel, "tick_iteration", "iteration-2", False)
+    assert panel.choice.iterations == ("iteration-1",)
+    after(panel, "tick_iteration", "iteration-1", False)
+    assert panel.choice.iterations == ("iteration-2",)
+    shown = after(panel, "tick_eval", "3", False)
+    assert panel.choice.evals == ("1", "2", "4", "5", "6")
+    assert "with_skill helps on these 5 evals" in shown
+    after(panel, "tick_eval", "3", True)
+    assert panel.choice.evals == ()
+
+
+def test_lists_to_choose_from_are_made_when_they_are_opened():
+    panel = explorer()
+    assert find(panel._tree, type="checkbox") == []
+    after(panel, "unfold", "evals", True)
+    boxes = find(panel._tree, type="checkbox")
+    assert [one[1]["on"]["change"][1] for one in boxes] == list("123456")
+    after(panel, "unfold", "evals", False)
+    assert find(panel._tree, type="checkbox") == []
+
+
+def test_the_metrics_are_those_that_have_figures_and_the_dimensions():
+    panel = explorer()
+    (select,) = [one for one in find(panel._tree, tag="select") if find(one, tag="optgroup")]
+    names = [one[1]["value"] for one in find(select, tag="option")]
+    runs = sen.load(TDD).runs
+    assert [name for name in names if ":" not in name] == [
+        name for name in sen.stats.values.METRICS if runs[name].count()
+    ]
+    assert "cost_usd" not in names
+    assert [name for name in names if ":" in name] == [
+        f"rubric:{name}" for name in ("behaviour_focus", "isolation", "readability", "small_steps")
+    ]
+
+
+def test_a_metric_without_figures_can_be_asked_for_and_says_that_it_has_none():
+    panel = explorer(metric="cost_usd")
+    assert "No eval has a figure on both sides." in words(panel)
+    assert panel.choice.metric == "cost_usd"
+
+
+def test_runs_are_shown_as_they_land(tmp_path):
+    place = tmp_path / "ws"
+    panel = explorer(place)
+    assert "Nothing to look at yet" in words(panel)
+    assert panel.selection.height == 0
+    shutil.copytree(TDD, place, ignore=shutil.ignore_patterns("iteration-2", "feedback.json"))
+    landed(place)
+    assert panel.settle()
+    assert panel.choice.iterations == ("iteration-1",)
+    assert panel.selection.height == 33
+    after(panel, "choose_metric", "tokens")
+    shutil.copytree(TDD / "iteration-2", place / "iteration-2")
+    landed(place / "iteration-2")
+    assert panel.settle()
+    assert panel.choice.iterations == ("iteration-2",)
+    assert panel.choice.metric == "tokens"
+    assert "Tokens: +4,660" in words(panel)
+
+
+def test_what_was_chosen_stays_when_runs_land(tmp_path):
+    place = tmp_path / "ws"
+    shutil.copytree(TDD, place)
+    panel = explorer(place, iteration="iteration-1")
+    after(panel, "pick_eval", "iteration-1", "1", "lend-a-book")
+    before = panel.selection.height
+    shutil.copytree(place / "iteration-2", place / "iteration-3")
+    landed(place)
+    assert panel.settle()
+    assert panel.choice.iterations == ("iteration-1",)
+    assert panel.selection.height == before
+    assert "iteration-3" in panel.suite.iterations
+
+
+def test_an_empty_workspace_is_met_kindly():
+    shown = words(explorer(Workspace.from_tables({})))
+    assert "Nothing to look at yet" in shown
+    assert "There are no runs" in shown
+
+
+def test_evals_that_nobody_ran_are_met_kindly():
+    shown = words(explorer(ROOT / "data" / "demo-skill"))
+    assert "Nothing to look at yet" in shown
+    assert "release-notes" in shown
+
+
+def test_a_fault_in_one_view_leaves_the_others(monkeypatch):
+    def fail(*_):
+        raise RuntimeError("the disk is full")
+
+    fail.__name__ = "checks"
+    panel = explorer()
+    monkeypatch.setattr(figures, "checks", fail)
+    panel.do("choose_tab", "checks")
+    assert panel.settle()
+    shown = words(panel)
+    assert "This could not be shown. RuntimeError: the disk is full" in shown
+    assert "with_skill helps" in shown
+    monkeypatch.undo()
+    assert "always passes" in after(panel, "choose_tab", "checks")
+
+
+def test_while_it_is_being_counted_the_page_is_there(monkeypatch):
+    import threading
+
+    may = threading.Event()
+    count = figures.by_eval
+
+    def slow(ws, part, metric):
+        assert may.wait(60)
+        return count(ws, part, metric)
+
+    monkeypatch.setattr(figures, "by_eval", slow)
+    monkeypatch.setattr(figures, "OF_METRIC", (*figures.OF_METRIC, slow))
+    panel = sen.explore(TDD)
+    shown = words(panel)
+    assert "are being counted" in shown
+    assert "66.7%n 3" in shown
+    assert "+50 pp" not in shown
+    may.set()
+    assert panel.settle()
+    assert "are being counted" not in words(panel)
+    assert "+50 pp" in words(panel)
+
+
+WORLDS = {
+    "plain": world(runs=2),
+    "hostile": world(evals=8, names=HOSTILE, runs=2, configurations=HOSTILE[:2]),
+    "three sides": world(configurations=("with_skill", "old_skill", "without_skill")),
+    "one side": world(configurations=("with_skill",), iterations=3),
+    "two workspaces": world(workspaces=("a", "b"), iterations=2),
+    "nothing scored": world(dimensions=0, expectations=0),
+}
+
+
+@given(st.sampled_from(list(WORLDS)), st.randoms(use_true_random=False), st.data())
+@settings(max_examples=25)
+def test_whatever_is_clicked_nothing_breaks_and_the_selection_is_of_what_is_there(
+    name, chance: random.Random, data
+):
+    ws = WORLDS[name]
+    panel = explorer(ws)
+    every = set(ws.runs.rows())
+    for _ in range(data.draw(st.integers(1, 6))):
+        tab = chance.choice([one for one in TABS if one != "charts"])
+        after(panel, "choose_tab", tab)
+        acts = [
+            tuple(one[1]["on"]["click"])
+            for one in elements(panel._tree)
+            if "click" in one[1].get("on", {})
+        ]
+        acts = [act for act in acts if act[0] not in ("export", "save_chart")]
+        after(panel, *chance.choice(acts))
+        assert set(panel.selection.rows()) <= every
+        json.dumps(panel._tree).encode()
+
+
+def test_a_run_of_another_side_is_not_among_those_looked_at():
+    panel = explorer(WORLDS["three sides"], baseline="old_skill")
+    assert set(panel.selection["configuration"]) == {"with_skill", "old_skill"}
+    assert len(list(clickable(panel, "pick_eval"))) == 3
+
+
+def test_a_workspace_of_tables_alone_can_be_looked_at():
+    row = {"workspace": "w", "skill": "s", "iteration": "none", "eval_id": "1", "eval_name": "e"}
+    runs = [
+        row
+        | {"configuration": name, "run_number": n, "pass_rate": rate, "status": "graded"}
+        | {"path": ""}
+        for name, rate in (("with_skill", 1.0), ("without_skill", 0.5))
+        for n in (1, 2)
+    ]
+    panel = explorer(workspace(runs=runs))
+    shown = after(panel, "pick_runs", "none", "1", "e", "with_skill", 2)
+    assert "1 run: eval ‘e’, with_skill, run 2" in shown
+    assert "+50 pp" in shown

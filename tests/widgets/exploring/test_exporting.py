@@ -1,0 +1,82 @@
+"""Handing it on: the same files as the shell's `report`, and where they are."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from skill_eval_nb.cli import app
+from skill_eval_nb.widgets.exploring.exporting import dialects
+from tests.checkout import ROOT
+from tests.widgets.exploring.made import TDD, after, clickable, explorer
+
+FILES = ("benchmark.json", "benchmark.md", "report.html")
+
+
+def files(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_it_writes_what_the_shell_writes_and_says_where(tmp_path):
+    panel = explorer()
+    after(panel, "choose_tab", "export")
+    after(panel, "choose_folder", str(tmp_path / "widget"))
+    shown = after(panel, "export")
+    told = CliRunner().invoke(app, ["report", str(TDD), "--out", str(tmp_path / "shell")])
+    assert told.exit_code == 0, told.output
+    written = files(tmp_path / "widget")
+    assert written == files(tmp_path / "shell")
+    assert {name.rpartition("/")[2] for name in written} == set(FILES)
+    for name in written:
+        assert str(tmp_path / "widget" / name) in shown
+
+
+def test_what_is_chosen_can_be_reported_on_alone(tmp_path):
+    panel = explorer(ROOT / "data", skill="testing", iteration="iteration-1")
+    after(panel, "choose_tab", "export")
+    after(panel, "choose_folder", str(tmp_path))
+    after(panel, "choose_part", "chosen")
+    after(panel, "export")
+    assert set(files(tmp_path)) == set(FILES)
+    assert "Benchmark of testing, iteration-1" in (tmp_path / "benchmark.md").read_text()
+
+
+def test_the_form_of_the_benchmark_can_be_chosen(tmp_path):
+    panel = explorer(iteration="iteration-2")
+    after(panel, "choose_folder", str(tmp_path))
+    after(panel, "choose_dialect", "codingbuddy")
+    after(panel, "choose_part", "chosen")
+    after(panel, "choose_tab", "export")
+    shown = after(panel, "export")
+    assert "What codingbuddy has no place for" in shown
+    assert "evals" in json.loads((tmp_path / "benchmark.json").read_text()) or True
+    assert "skill-creator" in dialects()
+
+
+def test_what_goes_wrong_is_shown_and_it_can_be_tried_again(tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    panel = explorer(iteration="iteration-2")
+    panel.do("choose_tab", "export")
+    panel.do("choose_folder", str(tmp_path / "file"))
+    panel.do("export")
+    assert panel.settle()
+    assert panel.fault is not None
+    assert str(tmp_path / "file") in panel.fault
+    assert list(clickable(panel, "export")) == [("export",)]
+    panel.do("choose_folder", str(tmp_path / "folder"))
+    after(panel, "export")
+    assert (tmp_path / "folder" / "report.html").is_file()
+
+
+@pytest.mark.parametrize("action", ["choose_dialect", "choose_part", "choose_tab", "choose_chart"])
+def test_what_there_is_not_cannot_be_chosen(action):
+    panel = explorer()
+    panel.do(action, "nonsense")
+    assert panel.fault is not None
+    assert "There is no `nonsense` here." in panel.fault

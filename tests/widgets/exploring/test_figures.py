@@ -1,0 +1,115 @@
+"""Figures part by part: the same as the statistics give of the whole."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from skill_eval_nb import load, stats
+from skill_eval_nb.stats.values import values_of
+from skill_eval_nb.widgets.exploring import figures
+from skill_eval_nb.widgets.exploring.part import Part
+from tests.charts.worlds import world
+from tests.widgets.exploring.made import TDD
+
+WS = load(TDD)
+PARTS = [
+    Part("tdd-workspace", "testing", f"iteration-{n}", "with_skill", "without_skill", ())
+    for n in (1, 2)
+]
+parts = pytest.mark.parametrize("part", PARTS, ids=lambda part: part.iteration)
+METRICS = ["pass_rate", "tokens", "rubric:small_steps"]
+
+
+def whole(rows, part):
+    """The rows of a statistic over everything that are of a part."""
+    return rows.filter(iteration=part.iteration).to_dicts()
+
+
+def alike(one, other):
+    """Whether two rows say the same, but for rounding."""
+    return one.keys() == other.keys() and all(
+        math.isclose(value, other[name], rel_tol=1e-9, abs_tol=1e-12)
+        if isinstance(value, float) and isinstance(other[name], float)
+        else value == other[name]
+        for name, value in one.items()
+    )
+
+
+def same(rows, others):
+    return len(rows) == len(others) and all(map(alike, rows, others))
+
+
+@parts
+@pytest.mark.parametrize("metric", METRICS)
+def test_an_iteration_alone_has_the_figures_that_it_has_among_others(part, metric):
+    own = part.of(WS)
+    found = figures.verdict(own, part, metric)
+    assert same([found["suite"]], whole(stats.deltas(WS, metric), part))
+    every = stats.deltas(WS, metric, scope="population")
+    assert same([found["population"]], whole(every, part))
+    by_eval = whole(stats.deltas_by_eval(WS, metric), part)
+    assert same(figures.by_eval(own, part, metric), by_eval)
+    assert same(figures.sources(own, part, metric), whole(stats.variance(WS, metric), part))
+
+
+@parts
+def test_so_have_dimensions_checks_and_the_summary(part):
+    own = part.of(WS)
+    found = figures.dimensions(own, part, "")
+    assert same(found, whole(stats.deltas_by_dimension(WS), part))
+    assert same(figures.dimension_sources(own, part, ""), whole(stats.variance(WS), part))
+    assert same(figures.checks(own, part, ""), whole(stats.discrimination(WS), part))
+    assert same(figures.summary(own, part, ""), whole(stats.summarize(WS), part))
+    assert same(figures.notes(own, part, ""), whole(stats.notes(WS), part))
+
+
+@parts
+@pytest.mark.parametrize("metric", METRICS)
+def test_cells_hold_every_run_that_has_the_figure(part, metric):
+    own = part.of(WS)
+    found = figures.cells(own, part, metric)
+    every = values_of(own, metric).drop_nulls("value")
+    drawn = {
+        (*key, name, number): value
+        for (key, name), cell in found.by_eval.items()
+        for number, value in cell.runs
+    }
+    keys = ("eval_id", "eval_name", "configuration", "run_number")
+    assert drawn == {tuple(row[key] for key in keys): row["value"] for row in every.to_dicts()}
+    assert (found.low, found.high) == (every["value"].min(), every["value"].max())
+    means = {
+        (key, name): row[column]
+        for row in figures.by_eval(own, part, metric)
+        for key in [(row["eval_id"], row["eval_name"])]
+        for name, column in (
+            (row["configuration"], "mean"),
+            (row["baseline"], "baseline_mean"),
+        )
+        if row[column] is not None
+    }
+    assert means == pytest.approx({at: cell.mean for at, cell in found.by_eval.items()})
+
+
+def test_many_runs_of_a_cell_are_drawn_as_one():
+    ws = world(evals=1, runs=figures.MANY + 1, expectations=5)
+    part = Part("tdd-workspace", "tdd", "iteration-1", "with_skill", "without_skill", ())
+    found = figures.cells(part.of(ws), part, "tokens").by_eval
+    key = ("0", "writes-the-failing-test-first")
+    tokens = sorted(ws.runs.filter(configuration="with_skill")["tokens"])
+    cell = found[key, "with_skill"]
+    assert cell.runs == ()
+    assert cell.n == 21
+    assert cell.ends == (tokens[0], tokens[5], tokens[15], tokens[20])
+    few = world(evals=1, runs=figures.MANY, expectations=5)
+    assert len(figures.cells(part.of(few), part, "tokens").by_eval[key, "with_skill"].runs) == 20
+
+
+def test_a_dimension_that_an_iteration_was_not_scored_on_has_no_figures():
+    part = PARTS[0]
+    own = part.of(world(dimensions=0))
+    assert figures.verdict(own, part, "rubric:small_steps") is None
+    assert figures.by_eval(own, part, "rubric:small_steps") == []
+    assert figures.sources(own, part, "rubric:small_steps") == []
+    assert figures.cells(own, part, "rubric:small_steps").by_eval == {}

@@ -1,0 +1,143 @@
+"""What a click selects: the same runs as a filter written by hand."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+
+from skill_eval_nb import load
+from skill_eval_nb.stats.values import RUN
+from skill_eval_nb.widgets.exploring import clicks
+from skill_eval_nb.widgets.exploring.choice import Choice, settled
+from skill_eval_nb.widgets.exploring.facts import suites
+from skill_eval_nb.widgets.exploring.selection import runs_of
+from tests.charts.worlds import run_keys, workspace, world
+from tests.widgets.exploring.made import TDD, after, clickable, explorer
+
+WS = load(TDD)
+SUITE = suites(WS)[0]
+EVALS = tuple(SUITE.evals)
+CHECKS = WS.expectations.select("layer", "text").unique().rows()
+CHOICES = st.builds(
+    Choice,
+    iterations=st.lists(st.sampled_from(list(SUITE.iterations)), unique=True).map(tuple),
+    configuration=st.none() | st.sampled_from(SUITE.configurations),
+    evals=st.lists(st.sampled_from(EVALS), unique=True).map(tuple),
+    metric=st.sampled_from(["pass_rate", "tokens", "rubric:isolation"]),
+).map(lambda choice: settled(SUITE, choice))
+
+
+def keys(runs):
+    """Which runs they are; the same one twice counts twice."""
+    return sorted(runs.select(RUN).rows())
+
+
+def chosen(choice):
+    """The runs that are looked at, by hand."""
+    return WS.runs.filter(
+        pl.col("iteration").is_in(list(choice.iterations))
+        & pl.col("configuration").is_in(list(choice.sides))
+        & (pl.lit(not choice.evals) | pl.col("eval_id").is_in(list(choice.evals)))
+    )
+
+
+@given(CHOICES, st.data())
+@settings(max_examples=100)
+def test_every_click_selects_what_a_filter_does(choice, data):
+    every = chosen(choice)
+    assert keys(runs_of(WS, choice, None)) == keys(every)
+    iteration = data.draw(st.sampled_from(choice.iterations))
+    own = every.filter(pl.col("iteration") == iteration)
+    eval_id = data.draw(st.sampled_from(EVALS))
+    name = data.draw(st.sampled_from(choice.sides))
+    numbers = tuple(data.draw(st.lists(st.integers(1, 4), unique=True)))
+    layer, text = data.draw(st.sampled_from(CHECKS))
+    side = data.draw(st.none() | st.just(name))
+    of_side = own if side is None else own.filter(pl.col("configuration") == side)
+    verdicts = WS.expectations.filter((pl.col("layer") == layer) & (pl.col("text") == text))
+    scores = WS.rubric_scores.filter(pl.col("dimension") == "isolation").drop_nulls("score")
+    cases = [
+        (clicks.of_iteration(iteration), own),
+        (clicks.of_eval(iteration, eval_id, "x"), own.filter(pl.col("eval_id") == eval_id)),
+        (
+            clicks.of_runs(iteration, eval_id, "x", name, numbers),
+            own.filter(
+                (pl.col("eval_id") == eval_id)
+                & (pl.col("configuration") == name)
+                & (pl.lit(not numbers) | pl.col("run_number").is_in(list(numbers)))
+            ),
+        ),
+        (clicks.of_check(iteration, layer, text, side), of_side.join(verdicts, on=RUN, how="semi")),
+        (
+            clicks.of_dimension(iteration, "isolation", side),
+            of_side.join(scores, on=RUN, how="semi"),
+        ),
+    ]
+    for clicked, wanted in cases:
+        assert keys(runs_of(WS, choice, clicked)) == keys(wanted)
+
+
+def test_runs_are_in_the_order_in_which_people_read_them():
+    ws = world(evals=11, runs=2, iterations=2)
+    choice = settled(suites(ws)[0], Choice(iterations=("iteration-1", "iteration-2")))
+    found = runs_of(ws, choice, None)
+    assert found["eval_id"].to_list()[:44] == [str(n) for n in range(11) for _ in range(4)]
+    assert found["configuration"].to_list()[:4] == ["with_skill"] * 2 + ["without_skill"] * 2
+    assert found["run_number"].to_list()[:4] == [1, 2, 1, 2]
+
+
+def test_a_click_on_a_cell_selects_as_many_runs_as_the_cell_counts():
+    panel = explorer(iteration=["iteration-1", "iteration-2"])
+    after(panel, "choose_tab", "checks")
+    acts = [act for act in clickable(panel, "pick_check") if len(act) == 5]
+    assert len(acts) == 50
+    for act in acts:
+        after(panel, *act)
+        _, iteration, layer, text, name = act
+        rows = WS.expectations.filter(
+            iteration=iteration, layer=layer, text=text, configuration=name
+        )
+        assert keys(panel.selection) == keys(rows)
+
+
+def test_an_expectation_with_two_texts_for_its_id_is_one():
+    rows = [
+        run_keys(run_number=run)
+        | {"layer": "structural", "expectation_id": "S1", "text": text, "passed": True}
+        for run, text in ((1, "a file is there"), (2, "the file is there"))
+    ]
+    other = run_keys(eval_id="1", eval_name="other") | rows[0] | {"eval_id": "1"}
+    other |= {"eval_name": "other", "text": "something else"}
+    runs = [run_keys(run_number=run) | {"path": "x", "status": "graded"} for run in (1, 2)]
+    runs.append(run_keys(eval_id="1", eval_name="other") | {"path": "y", "status": "graded"})
+    ws = workspace(runs=runs, expectations=[*rows, other])
+    panel = explorer(ws)
+    after(panel, "choose_tab", "checks")
+    after(panel, "pick_check", "iteration-1", "structural", "a file is there")
+    assert panel.selection["run_number"].to_list() == [1, 2]
+    assert panel.selection["eval_id"].to_list() == ["0", "0"]
+
+
+@pytest.mark.parametrize("backend", ["polars", "pandas"])
+def test_the_selection_is_in_the_backend_of_the_workspace(backend):
+    panel = explorer(load(TDD, backend))
+    frame = {"polars": pl.DataFrame, "pandas": pd.DataFrame}[backend]
+    assert isinstance(panel.selection, frame)
+    assert list(panel.selection.columns) == WS.runs.columns
+    after(panel, "pick_runs", "iteration-2", EVALS[0], SUITE.evals[EVALS[0]], "with_skill", 2)
+    assert list(panel.selection["run_number"]) == [2]
+    after(panel, "clear")
+    assert len(panel.selection) == 36
+
+
+def test_what_was_clicked_goes_when_something_else_is_looked_at():
+    panel = explorer()
+    after(panel, "pick_eval", "iteration-2", EVALS[0], SUITE.evals[EVALS[0]])
+    assert panel.selection.height == 6
+    after(panel, "choose_metric", "tokens")
+    assert panel.selection.height == 6
+    after(panel, "choose_iterations", "iteration-1")
+    assert panel.selection.height == 33
