@@ -117,6 +117,8 @@ def _iteration_files(iteration: int, runs: list[Json]) -> Files:
             suggestion_aggregate(iteration, runs, TABLE)
         ),
     }
+    version = TABLE["versions"][iteration - 1]
+    made[f"{folder}/skill-snapshot/with_skill/SKILL.md"] = version["text"]
     for task in TABLE["evals"]:
         texts = [check.text for check in judged_checks(task)]
         below = eval_folder(task["id"], task["name"])

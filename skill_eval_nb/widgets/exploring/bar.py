@@ -22,7 +22,7 @@ def bar(look: Look, suites: Sequence[Suite]) -> Node:
     """All that can be chosen, as far as there is anything to choose."""
     return h(
         "div",
-        _skills(suites, look.suite),
+        skills(suites, look.suite),
         _iterations(look),
         _sides(look),
         _metrics(look.suite, look.choice.metric),
@@ -34,7 +34,8 @@ def bar(look: Look, suites: Sequence[Suite]) -> Node:
     )
 
 
-def _skills(suites: Sequence[Suite], chosen: Suite) -> Child:
+def skills(suites: Sequence[Suite], chosen: Suite) -> Child:
+    """Which skill, where there are several."""
     if len(suites) < 2:
         return None
     several = len({suite.workspace for suite in suites}) > 1

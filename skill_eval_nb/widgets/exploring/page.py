@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.widgets.panel import Child, Node, h
 from skill_eval_nb.widgets.panel.parts import notice, tabs
 
-from .bar import bar, heading
+from .bar import bar, heading, skills
 from .behind import behind
 from .checks import checks
 from .dimensions import dimensions
@@ -21,6 +21,7 @@ from .noted import noted
 from .problems import of_workspace, problems
 from .summary import summary
 from .verdict import verdict
+from .words import called
 
 if TYPE_CHECKING:
     from .choice import Choice
@@ -91,23 +92,25 @@ def page(
     return h("div", top, shown, _behind(look), cls="sen-x-explore", key="explore")
 
 
-def nothing(suite: Suite | None, lacking: str | None, path: str) -> Node:
+def nothing(suites: Sequence[Suite], suite: Suite | None, lacking: str | None, path: str) -> Child:
     """What is said where nothing was run yet."""
     if lacking is not None:
-        why = f"{lacking}"
+        why = lacking
     elif suite is not None:
-        why = f"The evals of {suite.skill} are here, but nothing was run yet."
+        why = f"The evals of {called(suite.skill)} are here, but nothing was run yet."
     else:
         why = f"There are no runs in {path or 'these tables'}."
-    words = "Runs are shown here as they land." if path else ""
-    return h(
-        "div",
-        h("h3", "Nothing to look at yet"),
-        h("p", why),
-        h("p", words, cls="sen-soft"),
-        cls="sen-card",
-        key="nothing",
-    )
+    return [
+        skills(suites, suite) if suite is not None else None,
+        h(
+            "div",
+            h("h3", "Nothing to look at yet"),
+            h("p", why),
+            h("p", "Runs are shown here as they land.", cls="sen-soft") if path else None,
+            cls="sen-card",
+            key="nothing",
+        ),
+    ]
 
 
 def _content(look: Look, counted: Counted, export: Export) -> Child:

@@ -54,6 +54,8 @@ class Selection:
 
 def runs_of(ws: Workspace, choice: Choice, clicked: Selection | None) -> pl.DataFrame:
     """The runs that are meant, with every column of `runs`: eval by eval, the baseline last."""
+    if choice.workspace is None or choice.skill is None:
+        return ws.polars("runs").clear()  # nothing was run yet
     runs = ws.polars("runs").filter(workspace=choice.workspace, skill=choice.skill)
     if clicked is not None and clicked.path is not None:
         return ordered(of_path(runs, clicked.path))

@@ -68,8 +68,8 @@ class Exploring(Panel):
         """All of it."""
         self._later.begin()
         suite = self.suite
-        if suite is None or not (suite.n_runs or len(self.counted.suites) > 1):
-            return nothing(suite, self.source.lacking, self.source.path)
+        if suite is None or not suite.n_runs:
+            return nothing(self.counted.suites, suite, self.source.lacking, self.source.path)
         return page(self.counted, suite, self.choice, self.seen, self.handed, number=self._page)
 
     def choose(self, asked: Choice) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import threading
 
 import hypothesis.strategies as st
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 
 import skill_eval_nb as sen
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.widgets.exploring import figures
+from skill_eval_nb.widgets.exploring import counted, figures
 from skill_eval_nb.widgets.exploring.page import TABS
 from skill_eval_nb.widgets.panel import elements, find
 from skill_eval_nb.widgets.source import landed
@@ -153,8 +154,6 @@ def test_a_fault_in_one_view_leaves_the_others(monkeypatch):
 
 
 def test_while_it_is_being_counted_the_page_is_there(monkeypatch):
-    import threading
-
     may = threading.Event()
     count = figures.by_eval
 
@@ -163,7 +162,7 @@ def test_while_it_is_being_counted_the_page_is_there(monkeypatch):
         return count(ws, part, metric)
 
     monkeypatch.setattr(figures, "by_eval", slow)
-    monkeypatch.setattr(figures, "OF_METRIC", (*figures.OF_METRIC, slow))
+    monkeypatch.setattr(counted, "OF_METRIC", (*figures.OF_METRIC, slow))
     panel = sen.explore(TDD)
     shown = words(panel)
     assert "are being counted" in shown

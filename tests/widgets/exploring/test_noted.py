@@ -6,7 +6,7 @@ import polars as pl
 
 from skill_eval_nb import load, stats
 from tests.charts.worlds import world
-from tests.widgets.exploring.made import TDD, after, clickable, explorer, words
+from tests.widgets.exploring.made import TDD, after, clickable, explorer
 
 WS = load(TDD)
 
