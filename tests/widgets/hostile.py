@@ -22,7 +22,7 @@ MARKUP = (
     "</script><script>top.canary = window.canary = 1</script>",
     "</textarea></title></style><script>window.canary = 1</script>",
     "--><img src=x onerror='top.canary = window.canary = 1'>",
-    "\"><img src=x onerror=window.canary=1>",
+    '"><img src=x onerror=window.canary=1>',
     "' autofocus onfocus='window.canary = 1' x='",
     "<svg onload=window.canary=1><script>window.canary = 1</script></svg>",
     "<svg><a xlink:href='javascript:window.canary=1'><text y=9>x</text></a></svg>",
@@ -50,7 +50,7 @@ TEXTS = (
     *MARKUP,
     "javascript:window.canary=1",
     "data:text/html,<script>top.canary=1</script>",
-    "[link](javascript:window.canary=1) ![x](x\" onerror=\"window.canary=1)",
+    '[link](javascript:window.canary=1) ![x](x" onerror="window.canary=1)',
     "```html\n<script>window.canary = 1</script>\n```",
     "<!-- --!><script>window.canary = 1</script>",
     "${window.canary = 1} {{constructor.constructor('window.canary = 1')()}} #{canary}",
@@ -104,8 +104,13 @@ def trees() -> st.SearchStrategy[Any]:
     attributes = st.fixed_dictionaries(
         {},
         optional={
-            **{"title": words, "cls": words, "key": words, "id": words, "href": words},
-            **{"dir": st.sampled_from(["auto", "rtl"]), "on": st.just({"click": ("say", 1)})},
+            "title": words,
+            "cls": words,
+            "key": words,
+            "id": words,
+            "href": words,
+            "dir": st.sampled_from(["auto", "rtl"]),
+            "on": st.just({"click": ("say", 1)}),
             "aria_label": words,
         },
     )

@@ -83,7 +83,9 @@ class Stage:
         self._to_page: deque[dict[str, Any]] = deque()
         self._bytes: dict[str, bytes] = {}
         self._names = itertools.count()
-        panel.observe(lambda _: self._to_page.append({"tree": self._put(panel._wire)}), names="_tree")
+        panel.observe(
+            lambda _: self._to_page.append({"tree": self._put(panel._wire)}), names="_tree"
+        )
         panel.send = self._queue  # type: ignore[method-assign]
         page.on(
             "console",
@@ -170,7 +172,9 @@ def staged(
     browser: Browser, panel: Panel, *, theme: Theme = "light", width: int = 1000
 ) -> Iterator[Stage]:
     """Put a widget on a page of its own."""
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme.split("-")[0])
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=theme.split("-")[0]
+    )
     try:
         yield Stage(context.new_page(), panel, theme)
     finally:

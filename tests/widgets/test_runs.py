@@ -38,7 +38,9 @@ def test_a_key_goes_to_the_page_and_back(ws) -> None:
 
 def test_a_run_that_is_no_more_is_named(ws) -> None:
     gone = RunKey("w", "s", "iteration-9", "3", "with_skill", 2)
-    with pytest.raises(LookupError, match="There is no run eval 3, with_skill, run 2 of iteration-9"):
+    with pytest.raises(
+        LookupError, match="There is no run eval 3, with_skill, run 2 of iteration-9"
+    ):
         run_row(ws, gone)
 
 

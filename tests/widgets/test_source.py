@@ -73,7 +73,9 @@ def test_it_hears_of_what_is_above_and_below_it(tmp_path, home, place, hears, th
     assert source.path == str(tmp_path / through)
 
 
-def test_it_stays_where_it_was_when_the_notebook_goes_elsewhere(home, tmp_path, monkeypatch) -> None:
+def test_it_stays_where_it_was_when_the_notebook_goes_elsewhere(
+    home, tmp_path, monkeypatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     source = Source("ws")
     (tmp_path / "other").mkdir()

@@ -75,7 +75,7 @@ def plan(
     Variances come from the data, or are assumed by `components`. Runs and judgings that have
     never been repeated cannot be planned: their number then stays as it is.
 
-    Cheapest is the least price where that is known, else the least time, else the fewest runs
+    Cheapest is the least price where there is one, else the least time, else the fewest runs
     and judgings taken together; of equals, the one with the smaller error. Of as many runs,
     those of more evals always say more about tasks like these: unless `max_evals` says how
     many there can be, or writing one has a price (`price_per_eval`), single runs win.
@@ -198,7 +198,8 @@ def _designs(
 
     rates = {name: _rate(basis, name, rate) for name, rate in given.items()}
     counted = Rate(run=basis.n_sides, judging=0 if basis.judgings else basis.n_sides)
-    best = cheapest(basis, variances, wish, rates["price_usd"] or rates["seconds"] or counted)
+    telling = (rate for rate in rates.values() if rate is not None and rate != Rate(0.0))
+    best = cheapest(basis, variances, wish, next(telling, counted))
     base = best or basis.now or wish.most
     rows = list(around(base, basis, wish))
     designs = Designs(*np.array([design for design, _ in rows]).T)

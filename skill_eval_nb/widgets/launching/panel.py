@@ -10,6 +10,7 @@ from skill_eval_nb.running.planning.asked import price_table
 
 from ..panel import Child, Panel, action, h, style
 from ..panel.parts import tabs
+from ..paths import shown
 from ..source import Source
 from .form import opened
 from .judge_tab import JudgeTab
@@ -140,6 +141,6 @@ class RunPanel(RunTab, JudgeTab, Panel, Shows):
         name = self.plan.skill_name if self.plan is not None else Path(str(self._fixed.skill)).name
         return [
             h("h3", f"Run {name}"),
-            h("p", f"Runs go to {self.home}", cls="sen-soft sen-small"),
+            h("p", f"Runs go to {shown(self.home)}", cls="sen-soft sen-small"),
             tabs(TABS, self._tab, ("tab",), content, label="what to do", page=self._page),
         ]

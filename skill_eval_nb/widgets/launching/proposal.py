@@ -28,9 +28,6 @@ USUAL = ("pass_rate", "structural_pass_rate", "rubric_weighted_mean")
 LEAST = {"rate": 0.1, "1-5": 0.5}
 """The difference that is looked for at first, by unit."""
 
-FREE = 1e-9
-"""US dollars that are reckoned for what costs nothing, so that the smallest design still wins."""
-
 NEAR = (-2, -1, 1, 2)
 """Which of the designs around are shown: so many evals, runs or judgings more or less."""
 
@@ -106,15 +103,12 @@ def propose(ws: Workspace, home: Path, question: Question, most_evals: int) -> P
     effect = question.effect or LEAST[unit(metric)]
     asked = Question(metric, effect, question.scope)
     per_judging, seconds = judging_took(home, iteration)
-    per_run = mine.polars("runs")["cost_usd"].mean()
-    free = per_run == 0 and not per_judging
     found = plan(
         mine,
         metric=metric,
         effect=effect,
         scope=asked.scope,
-        price_per_run=FREE if free else None,
-        price_per_judging=FREE if free else per_judging,
+        price_per_judging=per_judging,
         seconds_per_judging=seconds,
         max_evals=max(most_evals, 1),
     )

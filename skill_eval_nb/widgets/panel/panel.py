@@ -85,7 +85,9 @@ class Panel(anywidget.AnyWidget):
         super().__init_subclass__(**given)
         for name, method in vars(cls).items():
             if hasattr(method, REDRAWS) and hasattr(anywidget.AnyWidget, name):
-                raise TypeError(f"`{name}` is a method of every widget; no action can have the name.")
+                raise TypeError(
+                    f"`{name}` is a method of every widget; no action can have the name."
+                )
 
     def view(self) -> Child:
         """What is to be seen, as a tree."""

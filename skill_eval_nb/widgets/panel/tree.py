@@ -43,7 +43,9 @@ EVENTS = frozenset("change click input toggle".split())
 
 SAFE_LINKS = ("https://", "http://", "mailto:", "#")
 
-SAFE_STYLE = re.compile(r"(?!.*(?:url|image|src))[\w\s.,%#()+*/-]*", re.IGNORECASE | re.DOTALL | re.ASCII)
+SAFE_STYLE = re.compile(
+    r"(?!.*(?:url|image|src))[\w\s.,%#()+*/-]*", re.IGNORECASE | re.DOTALL | re.ASCII
+)
 """What the value of a `style` is made of: nothing that could fetch anything."""
 
 

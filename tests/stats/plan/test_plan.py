@@ -162,6 +162,15 @@ def test_prices_and_seconds_are_the_data_s_unless_given() -> None:
     assert row["n_runs"] > 1  # an eval has a price now
 
 
+def test_what_costs_nothing_is_planned_by_its_number() -> None:
+    components = {"effect": 0.05, "run": 0.02}
+    free = plan(components=components, effect=0.1, price_per_run=0.0)
+    counted = plan(components=components, effect=0.1)
+    designs = ["n_evals", "n_runs", "n_judgings"]
+    assert free.filter("chosen").select(designs).equals(counted.filter("chosen").select(designs))
+    assert free.filter("chosen")["price_usd"].to_list() == [0.0]
+
+
 def test_where_judgings_are_planned_a_price_needs_theirs() -> None:
     table = two_sides(1, 8, 3, 2, effect=0.3, seed=5)
     assert plan(table, metric="clarity", effect=1.0, price_per_run=1)["price_usd"].is_null().all()

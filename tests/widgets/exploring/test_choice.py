@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
@@ -68,7 +70,7 @@ def test_the_last_iteration_comes_first_and_follows_when_another_lands():
 
 def test_skills_with_runs_come_before_those_that_wait_for_some():
     ws = workspace(
-        evals=[1, "names-the-bug-before-fixing-it"],
+        evals=[run_keys(workspace="a", skill="waiting")],
         runs=[run_keys(workspace="z", skill="ran") | {"status": "graded", "path": "z"}],
     )
     assert [(one.skill, one.n_runs) for one in suites(ws)] == [("ran", 1), ("waiting", 0)]
@@ -91,9 +93,8 @@ def test_skills_with_runs_come_before_those_that_wait_for_some():
     ],
 )
 def test_a_wrong_name_is_told_with_the_nearest_one(asked, meant):
-    with pytest.raises(ValueError) as told:
+    with pytest.raises(ValueError, match=re.escape(meant)):
         explore(world(), **asked)
-    assert meant in str(told.value)
 
 
 def test_where_nothing_was_run_yet_no_name_is_wrong():

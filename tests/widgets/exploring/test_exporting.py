@@ -8,9 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from skill_eval_nb.cli import app
+from tests.charts.worlds import world
 from tests.checkout import ROOT
-from tests.widgets.exploring.made import TDD, after, clickable, explorer
+from tests.widgets.exploring.made import after, clickable, explorer
 
+SMALL = ROOT / "data" / "skill-creator-workspace"
 FILES = ("benchmark.json", "benchmark.md", "report.html")
 
 
@@ -23,11 +25,11 @@ def files(folder):
 
 
 def test_it_writes_what_the_shell_writes_and_says_where(tmp_path):
-    panel = explorer()
+    panel = explorer(SMALL)
     after(panel, "choose_tab", "export")
     after(panel, "choose_folder", str(tmp_path / "widget"))
     shown = after(panel, "export")
-    told = CliRunner().invoke(app, ["report", str(TDD), "--out", str(tmp_path / "shell")])
+    told = CliRunner().invoke(app, ["report", str(SMALL), "--out", str(tmp_path / "shell")])
     assert told.exit_code == 0, told.output
     written = files(tmp_path / "widget")
     assert written == files(tmp_path / "shell")
@@ -37,31 +39,30 @@ def test_it_writes_what_the_shell_writes_and_says_where(tmp_path):
 
 
 def test_what_is_chosen_can_be_reported_on_alone(tmp_path):
-    panel = explorer(ROOT / "data", skill="testing", iteration="iteration-1")
+    panel = explorer(ROOT / "data", skill="sql-migration", iteration="iteration-1")
     after(panel, "choose_tab", "export")
     after(panel, "choose_folder", str(tmp_path))
     after(panel, "choose_part", "chosen")
     after(panel, "export")
     assert set(files(tmp_path)) == set(FILES)
-    assert "Benchmark of testing, iteration-1" in (tmp_path / "benchmark.md").read_text()
+    assert "Benchmark of sql-migration, iteration-1" in (tmp_path / "benchmark.md").read_text()
 
 
 def test_the_form_of_the_benchmark_can_be_chosen(tmp_path):
-    panel = explorer(iteration="iteration-2")
+    panel = explorer(SMALL)
     after(panel, "choose_folder", str(tmp_path))
     after(panel, "choose_dialect", "codingbuddy")
-    after(panel, "choose_part", "chosen")
     after(panel, "choose_tab", "export")
     shown = after(panel, "export")
     assert "What codingbuddy has no place for" in shown
     written = json.loads((tmp_path / "benchmark.json").read_text())
-    assert written["skill_name"] == "testing"
+    assert written["skill_name"] == "meeting-minutes"
     assert "eval_results" in written
 
 
 def test_what_goes_wrong_is_shown_and_it_can_be_tried_again(tmp_path):
     (tmp_path / "file").write_text("not a folder")
-    panel = explorer(iteration="iteration-2")
+    panel = explorer(world(evals=1))
     panel.do("choose_tab", "export")
     panel.do("choose_folder", str(tmp_path / "file"))
     panel.do("export")

@@ -6,10 +6,10 @@ from typing import get_args
 
 import pytest
 
+from skill_eval_nb.widgets.panel import h
 from tests.widgets.axe import serious
 from tests.widgets.panel.toys import Plain, Toy, faulty
 from tests.widgets.stage import Theme, staged
-from skill_eval_nb.widgets.panel import h
 
 
 @pytest.mark.parametrize("theme", get_args(Theme))

@@ -75,8 +75,13 @@ def test_a_row_stays_as_it_is_when_others_come_go_and_change_places(stage, plain
     stage.page.evaluate("() => { document.querySelectorAll('.scrolled')[1].scrollTop = 40; }")
     before = marked(stage, "b")
     assert before == {
-        **{"place": 1, "text": "hello", "open": True, "focus": True, "caret": 4},
-        **{"scrolled": 40, "same": True},
+        "place": 1,
+        "text": "hello",
+        "open": True,
+        "focus": True,
+        "caret": 4,
+        "scrolled": 40,
+        "same": True,
     }
     for names in (("b",), ("x", "b"), ("b", "x", "y"), ("y", "x", "a", "b"), ("b", "a", "x", "y")):
         plain.draw(h("p", "after"), table(*names))
@@ -181,12 +186,15 @@ def test_two_views_of_one_widget_live_beside_each_other_and_leave_nothing(stage,
     stage.page.evaluate("() => { window.senOther = window.senRender('there'); }")
     stage.settle()
     assert stage.page.locator("input:checked").count() == 2
-    assert stage.page.evaluate(
-        """() => {
+    assert (
+        stage.page.evaluate(
+            """() => {
           const ids = [...document.querySelectorAll(".sen [id]")].map((one) => one.id);
           return ids.length - new Set(ids).size;
         }"""
-    ) == 0
+        )
+        == 0
+    )
     plain.draw(score(2), h("p", "changed", id="same"))
     stage.settle()
     assert stage.page.get_by_text("changed").count() == 2

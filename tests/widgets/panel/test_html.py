@@ -55,7 +55,10 @@ def test_markup_is_text_wherever_it_stands() -> None:
             h(
                 *("p", bad, h("a", bad, href=f"https://{bad}", title=bad)),
                 typing(bad, bad, ("a",), keep=bad, key=bad),
-                **{"style": {"width": "5%"}, "cls": bad, "id": bad, "key": bad},
+                style={"width": "5%"},
+                cls=bad,
+                id=bad,
+                key=bad,
                 on={"click": (bad,)},
                 keys={bad: (bad,)},
             )
@@ -84,9 +87,7 @@ def test_controls_show_their_value_and_do_nothing() -> None:
 def test_a_notebook_without_a_kernel_shows_the_state_it_was_in() -> None:
     bundle = Plain(table(["Eval"], [["eval-1 <b>"]]))._repr_mimebundle_()[0]
     assert "eval-1 &lt;b&gt;" in bundle["text/html"]
-    assert set(bundle) == {
-        *("text/plain", "text/html", "application/vnd.jupyter.widget-view+json")
-    }
+    assert set(bundle) == {*("text/plain", "text/html", "application/vnd.jupyter.widget-view+json")}
 
 
 def test_pictures_and_frames_are_named() -> None:

@@ -40,7 +40,9 @@ class Book(Panel):
             h("div", h("p", "x" * 600), cls="wide", tabindex="0"),
             keys={"ArrowRight": ("turn", 1), "ArrowLeft": ("turn", -1), "Enter": ("turn", 10)},
         )
-        return tabs(("Runs", "My checks", "Rubric"), self.tab, ("go",), page, label="Tabs", page="t")
+        return tabs(
+            ("Runs", "My checks", "Rubric"), self.tab, ("go",), page, label="Tabs", page="t"
+        )
 
     @action
     def go(self, tab: str) -> None:

@@ -148,9 +148,7 @@ def test_values_of_tables_are_fine(counter) -> None:
     plain = Plain(
         h("p", on={"click": ("say", np.int64(3), ("a", 1), float("nan"), None)}, title=np.str_("t"))
     )
-    assert plain._wire == (
-        b'[["p",{"on":{"click":["say",3,["a",1],null,null]},"title":"t"},[]]]'
-    )
+    assert plain._wire == (b'[["p",{"on":{"click":["say",3,["a",1],null,null]},"title":"t"},[]]]')
 
 
 def test_every_message_has_one_answer(counter, sent) -> None:

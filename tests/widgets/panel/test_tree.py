@@ -58,12 +58,21 @@ def test_safe_links_stay(href) -> None:
 def test_values_are_those_of_a_page() -> None:
     node = h(
         *("button",),
-        **{"disabled": np.False_, "open": True, "title": None, "value": np.float64(0.5)},
-        **{"aria_pressed": False, "aria_selected": np.True_, "start": float("nan"), "max": 0},
+        disabled=np.False_,
+        open=True,
+        title=None,
+        value=np.float64(0.5),
+        aria_pressed=False,
+        aria_selected=np.True_,
+        start=float("nan"),
+        max=0,
     )
     assert node[1] == {
-        **{"open": True, "value": 0.5, "aria-pressed": "false"},
-        **{"aria-selected": "true", "max": 0},
+        "open": True,
+        "value": 0.5,
+        "aria-pressed": "false",
+        "aria-selected": "true",
+        "max": 0,
     }
     with pytest.raises(TypeError, match="`title` is a complex"):
         h("p", title=1j)
@@ -82,7 +91,7 @@ def test_find_takes_what_h_takes() -> None:
 def test_the_script_keeps_to_the_same_lists() -> None:
     script = (HERE / "panel.js").read_text()
     for name, ours in (("TAGS", trees.TAGS), ("ATTRIBUTES", trees.ATTRIBUTES)):
-        written = re.search(rf'const {name} = new Set\(\s*\((.*?)\)\.split', script, re.DOTALL)
+        written = re.search(rf"const {name} = new Set\(\s*\((.*?)\)\.split", script, re.DOTALL)
         assert written
         theirs = "".join(re.findall(r'"([^"]*)"', written[1])).split()
         assert sorted(theirs) == sorted(ours)

@@ -40,22 +40,26 @@ class Desk(Panel):
     def view(self):
         return [
             h("p", f"{self.ticking}"),
-            self.other
-            or typing("Words", self.words, ("write",), keep="desk/words", key="words"),
+            self.other or typing("Words", self.words, ("write",), keep="desk/words", key="words"),
             entry("Runs", self.runs, ("count",), kind="number"),
             entry("Name", self.name, ("call",)),
             choose("Metric", ("pass_rate", "tokens"), self.metric, ("choose",)),
             h(
                 "select",
                 [h("option", one, value=one) for one in "abc"],
-                **{"multiple": True, "value": self.many, "on": {"change": ("several",)}},
+                multiple=True,
+                value=self.many,
+                on={"change": ("several",)},
                 aria_label="Several",
             ),
             tick("Blind", self.blind, ("hide",)),
             [
                 h(
                     *("input",),
-                    **{"type": "radio", "name": "score", "value": n, "aria_label": f"score {n}"},
+                    type="radio",
+                    name="score",
+                    value=n,
+                    aria_label=f"score {n}",
                     checked=n == self.score,
                     on={"change": ("rate",)},
                 )

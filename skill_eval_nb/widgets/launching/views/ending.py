@@ -8,6 +8,7 @@ from skill_eval_nb.running.driving.progress import clock, dollars
 
 from ...panel import Child, Node, h
 from ...panel.parts import button, pill
+from ...paths import shown
 from ..running import Running
 from .progress import problems
 
@@ -68,7 +69,7 @@ def _verdicts(at: Running) -> Child:
 
 
 def _next(at: Running) -> Iterator[Child]:
-    status, home = at.progress.status, repr(str(at.plan.workspace))
+    status, home = at.progress.status, repr(shown(at.plan.workspace))
     if status in ("stopped", "failed"):
         yield "What is finished stays; starting the plan again does only what is missing. "
     if status == "partial":

@@ -6,6 +6,7 @@ from skill_eval_nb.running.driving.progress import clock, dollars
 
 from ...panel import Node, h
 from ...panel.parts import button, pill
+from ...paths import shown
 from ..judging import Judging
 from .plan import figure
 
@@ -63,7 +64,7 @@ def judged_view(at: Judging) -> Node:
     if at.result is not None and at.result.cost_usd is not None:
         cost = at.result.cost_usd
     told = f"{at.results:,} of {at.total:,} judgings, {dollars(cost)}, {clock(at.seconds)}"
-    home = repr(str(at.home))
+    home = repr(shown(at.home))
     return h(
         "section",
         h(
