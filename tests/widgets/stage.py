@@ -34,7 +34,7 @@ Theme = Literal["light", "dark", "dark-high-contrast"]
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>widget</title>
 <style>THEME</style><style>STYLE</style>
 <style>body {margin: 0; padding: 16px; background: var(--jp-layout-color0);}</style></head>
-<body data-jp-theme-light="LIGHT"><main id="here"></main><main id="there"></main>
+<body data-jp-theme-light="LIGHT" data-jp-theme-name="NAME"><main id="here"></main><main id="there"></main>
 <script type="module">
 import widget from "./panel.js";
 const bytes = async (name) =>
@@ -151,6 +151,7 @@ class Stage:
         if url == ADDRESS:
             theme = THEMES / f"theme-{self._theme}-extension" / "index.css"
             page = PAGE.replace("LIGHT", str(self._theme == "light").lower())
+            page = page.replace("NAME", f"JupyterLab {self._theme.replace('-', ' ').title()}")
             page = page.replace("STYLE", str(self.panel._css))
             route.fulfill(body=page.replace("THEME", theme.read_text()), content_type="text/html")
         elif url == f"{ADDRESS}panel.js":

@@ -39,7 +39,7 @@ def behind(look: Look, runs: pl.DataFrame) -> Node:
         "section",
         h(
             "div",
-            h("p", h("b", count(runs.height, "run")), f": {said(look)}"),
+            h("p", h("b", count(runs.height, "run")), f": {said(look)}", role="status"),
             button("Show all runs", ("clear",)) if clicked else None,
             cls="sen-row sen-middle sen-spread",
         ),

@@ -60,7 +60,12 @@ def checks(look: Look) -> Node:
             rows,
             cls="sen-x-checks",
         ),
-        pager(len(kept), look.seen.page("checks"), "checks", "expectation"),
+        pager(
+            len(kept),
+            look.seen.page("checks"),
+            "checks",
+            "row" if look.several else "expectation",
+        ),
     )
 
 

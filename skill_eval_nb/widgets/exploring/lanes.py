@@ -12,7 +12,7 @@ from .axis import Axis
 from .figures import Cell, EvalKey
 from .words import Metric, called, count, size
 
-NEAR = 1.7
+NEAR = 2.5
 """Percent of a lane within which points would lie on each other: they become one that counts."""
 Run = tuple[int, float]
 """A run's number and its figure."""

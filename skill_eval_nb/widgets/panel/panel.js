@@ -240,9 +240,19 @@ function render({ model, el }) {
     root.classList.toggle("sen-busy", waited > BUSY_AFTER);
     const words = waited > SILENT_AFTER ? SILENT : "";
     if (told.textContent !== words) told.textContent = words;
+    if (waited > BUSY_AFTER) root.style.setProperty("--sen-top", `${hidden()}px`);
     if (oldest) return;
     clearInterval(ticking);
     ticking = undefined;
+  }
+
+  // How much of the widget is scrolled away above: what is said stands where it is seen.
+  function hidden() {
+    let edge = 0;
+    for (let one = root.parentElement; one; one = one.parentElement)
+      if (one.scrollHeight > one.clientHeight && getComputedStyle(one).overflowY !== "visible")
+        edge = Math.max(edge, one.getBoundingClientRect().top);
+    return Math.max(0, edge - root.getBoundingClientRect().top);
   }
 
   function count() {

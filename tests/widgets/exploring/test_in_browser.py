@@ -1,0 +1,144 @@
+"""Exploring in a real browser: from a point to the evidence of its run."""
+
+from __future__ import annotations
+
+import pytest
+
+from skill_eval_nb import load
+from skill_eval_nb.widgets.exploring.page import TABS
+from tests.charts.worlds import run_keys, workspace
+from tests.checkout import ROOT
+from tests.widgets.axe import serious
+from tests.widgets.exploring.made import TDD, after, explorer, words
+from tests.widgets.hostile import TEXTS, canaries
+from tests.widgets.stage import staged
+
+PICTURES = ROOT / "build" / "screenshots"
+OVERFLOW = "() => document.documentElement.scrollWidth - innerWidth"
+
+pytestmark = pytest.mark.browser
+
+
+def settled(stage):
+    stage.settle()
+    assert stage.panel.settle()
+    stage.settle()
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1200), ("dark", 600)])
+def test_from_a_point_to_the_evidence_of_its_run(browser, theme, width):
+    panel = explorer()
+    with staged(browser, panel, theme=theme, width=width) as stage:
+        page = stage.page
+        page.get_by_label("Metric or dimension").select_option("rubric:small_steps")
+        settled(stage)
+        page.get_by_role("button", name="without_skill, late-fee, run 2").click()
+        settled(stage)
+        scores = load(TDD).rubric_scores.filter(
+            iteration="iteration-2",
+            eval_name="late-fee",
+            configuration="without_skill",
+            run_number=2,
+            dimension="small_steps",
+        )
+        assert scores.height == 3
+        below = page.locator(".sen-x-below")
+        for reason in scores["evidence"]:
+            assert below.get_by_text(reason).first.is_visible()
+        point = page.get_by_role("button", name="without_skill, late-fee, run 2")
+        assert point.get_attribute("aria-pressed") == "true"
+        assert panel.selection.select("eval_name", "run_number").rows() == [("late-fee", 2)]
+        assert serious(page) == []
+        assert page.evaluate(OVERFLOW) <= 0
+        stage.picture(PICTURES / f"explore-point-{theme}.png")
+        assert stage.console_errors == []
+        assert stage.outside_requests == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_view_can_be_read_by_everybody(browser, theme):
+    panel = explorer(iteration=["iteration-1", "iteration-2"])
+    with staged(browser, panel, theme=theme, width=900) as stage:
+        for name, label in TABS.items():
+            stage.page.get_by_role("tab", name=label).click()
+            settled(stage)
+            assert serious(stage.page) == []
+            assert stage.page.evaluate(OVERFLOW) <= 0
+            stage.picture(PICTURES / f"explore-{name}-{theme}.png")
+        assert stage.console_errors == []
+        assert stage.outside_requests == []
+
+
+def test_without_a_mouse(browser):
+    panel = explorer()
+    with staged(browser, panel) as stage:
+        page = stage.page
+        page.get_by_role("tab", name="Evals").focus()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowRight")
+        settled(stage)
+        assert panel.seen.tab == "checks"
+        page.get_by_role("button", name="separates 3").focus()
+        page.keyboard.press("Enter")
+        settled(stage)
+        page.keyboard.press("Shift+Tab")
+        for _ in range(9):  # past the other classes and the table, to the first cell
+            page.keyboard.press("Tab")
+            focused = page.evaluate("() => document.activeElement.getAttribute('aria-label') ?? ''")
+            if "of 18 passed" in focused:
+                break
+        page.keyboard.press("Enter")
+        settled(stage)
+        assert panel.selection.height == 18
+        assert page.evaluate("() => document.activeElement.getAttribute('aria-label')") == focused
+
+
+def test_a_chart_is_drawn_and_saved(browser, tmp_path):
+    panel = explorer()
+    with staged(browser, panel) as stage:
+        page = stage.page
+        page.get_by_role("tab", name="Charts").click()
+        settled(stage)
+        picture = page.locator("img.sen-x-chart")
+        picture.wait_for()
+        assert (
+            picture.evaluate("async (one) => { await one.decode(); return one.naturalWidth; }")
+            > 300
+        )
+        page.get_by_label("Folder").fill(str(tmp_path / "charts"))
+        page.get_by_label("Folder").press("Tab")
+        page.get_by_role("button", name="Save as PNG").click()
+        page.get_by_text(str(tmp_path / "charts" / "forest.png")).wait_for()
+        assert (tmp_path / "charts" / "forest.png").stat().st_size > 1000
+        assert stage.console_errors == []
+        assert stage.outside_requests == []
+
+
+def test_hostile_text_stays_text(browser):
+    made = {"runs": [], "expectations": [], "rubric_scores": []}
+    for at, text in enumerate(TEXTS):
+        for side in ("with_skill", TEXTS[0]):
+            keys = run_keys(eval_id=text, eval_name=text, configuration=side, iteration=TEXTS[2])
+            made["runs"].append(keys | {"status": "graded", "path": text, "pass_rate": at % 2 / 1})
+            said = {"text": text, "evidence": text, "passed": at % 2 == 0, "layer": "judged"}
+            made["expectations"].append(keys | said)
+            made["rubric_scores"].append(
+                keys | {"dimension": text, "evidence": text, "score": 3.0, "judging": 1}
+            )
+    made["problems"] = [
+        {"severity": "error", "code": text, "path": text, "message": text} for text in TEXTS
+    ]
+    panel = explorer(workspace(**made), configuration="with_skill", baseline=TEXTS[0])
+    with staged(browser, panel) as stage:
+        for tab in TABS:
+            after(panel, "choose_tab", tab)
+            after(panel, "turn", tab, 1)
+            settled(stage)
+            assert canaries(stage.page) == []
+        after(panel, "pick_check", TEXTS[2], "judged", TEXTS[1])
+        after(panel, "open_run", "tdd-workspace", "tdd", TEXTS[2], TEXTS[1], "with_skill", 1)
+        settled(stage)
+        assert "<script>" in words(panel)
+        assert canaries(stage.page) == []
+        assert stage.console_errors == []
+        assert stage.outside_requests == []
