@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 PICTURES = ROOT / "build" / "screenshots"
 TOUR = "notebooks/00_start_here.ipynb"
 CHANGED = "What changed between two iterations"
+TOP = {"x": 26, "y": 40, "width": 1140, "height": 1240}
+"""Pixels of the page that the README opens with."""
 SAYS = "Clear, <b>but</b> the empty list is not tested."
 
 
@@ -35,6 +37,7 @@ def test_the_tour(opened, desk, tmp_path):
         page.set_viewport_size({"width": 1200, "height": 8000})  # all of it is in sight
         assert faults(notebook.run()) == []
         explore, diff = widget(page, "Explore evaluations"), widget(page, CHANGED)
+        page.screenshot(path=PICTURES / "dashboard.png", clip=TOP)
         keep_picture(explore, "explore", 1180)
         keep_picture(diff, "diff", 900)
         look_at_a_dimension_and_a_run(explore, sen.load(data))
