@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 COLUMNS = ("pass_rate", "rubric_weighted_mean", "time_seconds", "tokens", "cost_usd")
 """Figures of a run that are listed beside the one that is looked at."""
-EVIDENCE = 280
+MOST = 280
 """Characters of an evidence that the list shows; the run as a whole has all of it."""
+EVIDENCE, REASON = "Evidence", "The judge’s reason"
+REASONS: dict[str, str] = dict.fromkeys((EVIDENCE, REASON), "sen-x-reason")
+"""Columns that hold sentences, and their look."""
 
 
 def behind(look: Look, runs: pl.DataFrame) -> Node:
@@ -78,7 +81,8 @@ def _list(look: Look, runs: pl.DataFrame) -> Child:
     for one in runs.iter_rows(named=True):
         key = key_of(one)
         is_open = look.seen.opened == key
-        rows.append(_row(look, one, key, [cell(one) for _, cell in columns], is_open))
+        cells = [(cell(one), REASONS.get(name)) for name, cell in columns]
+        rows.append(_row(look, one, key, cells, is_open))
         if is_open:
             cell = h("td", show_run(look.ws, key), colspan=str(len(heads)))
             rows.append(h("tr", cell, cls="sen-x-below", key="opened"))
@@ -89,7 +93,9 @@ def _list(look: Look, runs: pl.DataFrame) -> Child:
     )
 
 
-def _row(look: Look, one: Row, key: RunKey, cells: list[Child], is_open: bool) -> Node:
+def _row(
+    look: Look, one: Row, key: RunKey, cells: list[tuple[Child, str | None]], is_open: bool
+) -> Node:
     name = called(one["eval_name"])
     where = called(key.iteration) if look.several and key.iteration != NO_ITERATION else ""
     kind = {one: kind for kind, one in look.kinds}.get(key.configuration, "other")
@@ -109,7 +115,7 @@ def _row(look: Look, one: Row, key: RunKey, cells: list[Child], is_open: bool) -
     return h(
         "tr",
         h("th", head, scope="row"),
-        [h("td", cell) for cell in cells],
+        [h("td", cell, cls=look_of) for cell, look_of in cells],
         key=str(tuple(key)),
         cls="sen-chosen" if is_open else None,
     )
@@ -174,7 +180,7 @@ def _of_check(look: Look, runs: pl.DataFrame, check: tuple[str, str]) -> list[Co
         found = known.get(_key(one))
         return _evidence(found["evidence"] if found else None)
 
-    return [("Verdict", verdict), ("Evidence", evidence)]
+    return [("Verdict", verdict), (EVIDENCE, evidence)]
 
 
 def _of_dimension(look: Look, runs: pl.DataFrame, dimension: str) -> list[Column]:
@@ -193,7 +199,7 @@ def _of_dimension(look: Look, runs: pl.DataFrame, dimension: str) -> list[Column
     def reason(one: Row) -> Child:
         return [h("div", _evidence(row["evidence"])) for row in known.get(_key(one), [])]
 
-    return [(meant.title, score), ("The judge’s reason", reason)]
+    return [(meant.title, score), (REASON, reason)]
 
 
 def _rows_of(look: Look, runs: pl.DataFrame, table: str) -> pl.DataFrame:
@@ -207,4 +213,4 @@ def _key(one: Row) -> tuple[Any, ...]:
 def _evidence(text: str | None) -> Node:
     if not text:
         return h("span", "none stated", cls="sen-soft")
-    return h("span", called(text, EVIDENCE), cls="sen-small", dir="auto")
+    return h("span", called(text, MOST), cls="sen-small", dir="auto")

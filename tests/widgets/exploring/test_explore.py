@@ -185,7 +185,7 @@ WORLDS = {
 
 
 @given(st.sampled_from(list(WORLDS)), st.randoms(use_true_random=False), st.data())
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_whatever_is_clicked_nothing_breaks_and_the_selection_is_of_what_is_there(
     name, chance: random.Random, data
 ):
