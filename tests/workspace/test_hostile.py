@@ -590,7 +590,7 @@ NEARLY = {
 
 
 @pytest.mark.parametrize("name", NEARLY)
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_json_raises_or_gives_a_rate_outside_0_to_1(name: str, data: st.DataObject) -> None:
     content = data.draw(ANYTHING | NEARLY[name])

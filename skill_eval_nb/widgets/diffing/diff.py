@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from skill_eval_nb.stats.names import no_such
 from skill_eval_nb.tables.frames import like
 
-from ..exploring.later import Later
+from ..later import Later
 from ..panel import Child, Panel, action, style
 from ..runs import RunKey
 from ..showing import SHOWING_CSS

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..exploring.later import PENDING, Later
+from ..later import PENDING, Later
 from . import alike, deltas, flips, two
 from .behind import Behind, Told, told
 from .deltas import Delta

@@ -8,10 +8,10 @@ from typing import Any
 from skill_eval_nb.widgets.panel import action
 from skill_eval_nb.widgets.runs import RunKey
 
+from ..later import PENDING
 from . import clicks, figures
 from .drawing import CHARTS
 from .evals import ORDERS
-from .later import PENDING
 from .page import TABS
 from .part import parts_of
 from .state import Exploring, known

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from skill_eval_nb.tables import Workspace
 
+    from ..later import Later
     from .choice import Choice
-    from .later import Later
     from .part import Part
     from .selection import Selection
 

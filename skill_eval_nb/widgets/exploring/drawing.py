@@ -12,9 +12,9 @@ from skill_eval_nb import charts
 from skill_eval_nb.widgets.panel import Node, h, offer
 from skill_eval_nb.widgets.panel.parts import button, choose
 
+from ..later import PENDING
 from .choice import Choice
 from .exporting import Export, folder
-from .later import PENDING
 from .look import Look
 from .words import called
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.widgets.panel import Node, h
 
+from ..later import PENDING
 from .choice import Choice
 from .figures import Count
-from .later import PENDING
 from .part import Part, parts_of
 from .selection import Place, Selection
 from .words import Metric, called, iteration_name, metric_of

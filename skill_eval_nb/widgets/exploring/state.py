@@ -10,11 +10,11 @@ from typing import Any
 from skill_eval_nb.widgets.panel import Child, Panel
 from skill_eval_nb.widgets.source import Source
 
+from ..later import Later
 from .choice import Choice, initial, settled, suite_of
 from .counted import Counted
 from .exporting import Export
 from .facts import Suite
-from .later import Later
 from .look import Seen
 from .page import nothing, page
 from .selection import Selection

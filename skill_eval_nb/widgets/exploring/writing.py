@@ -9,9 +9,9 @@ from pathlib import Path
 
 from skill_eval_nb.widgets.panel import action
 
+from ..later import PENDING
 from .drawing import Picture, draw, key_of
 from .exporting import PARTS, dialects, write, write_chart
-from .later import PENDING
 from .state import Exploring, known
 
 Outcome = tuple[tuple[Path, ...], tuple[str, ...]]

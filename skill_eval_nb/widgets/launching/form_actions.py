@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.models import Connection
 
 from ..panel import action, quiet_action
+from .beside import Beside
 from .form import Fixed, Form, with_design
-from .later import Later
 from .listing import ask
 from .proposal import Question, unit
 from .views.models import OTHER
@@ -35,7 +35,7 @@ class FormActions:
     _typed: frozenset[str]
     _listed: tuple[str, ...]
     _side: dict[str, str]
-    _listing: Later
+    _listing: Beside
     _unfinished: list[Unfinished]
 
     def _plan(self) -> None:

@@ -14,9 +14,9 @@ from skill_eval_nb.stats.names import natural
 from ..panel import Child, action, h
 from ..panel.parts import button, tick
 from ..source import Source
+from .beside import Beside
 from .form import Fixed
 from .judging import Judging
-from .later import Later
 from .stock import Asked, Stock, take_stock
 from .stored import Stored, is_as_it_was, read_stored
 from .under_way import UnderWay, begin
@@ -47,13 +47,13 @@ class JudgeTab:
     _judged: Judging | None
     _other_judge: bool
     _names: tuple[Workspace | None, list[str]]
-    _stocking: Later
-    _judge_starting: Later
+    _stocking: Beside
+    _judge_starting: Beside
 
-    def _begin_judge_tab(self, later: Later, starting: Later) -> None:
+    def _begin_judge_tab(self, stocking: Beside, starting: Beside) -> None:
         self._asked, self._stored, self._stock, self._judged = Asked(), None, None, None
         self._other_judge, self._names = False, (None, [])
-        self._stocking, self._judge_starting = later, starting
+        self._stocking, self._judge_starting = stocking, starting
 
     @action
     def judge_set(self, name: str, value: Any) -> None:

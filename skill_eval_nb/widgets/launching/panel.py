@@ -12,10 +12,10 @@ from ..panel import Child, Panel, action, h, style
 from ..panel.parts import tabs
 from ..paths import shown
 from ..source import Source
+from .beside import Beside
 from .form import opened
 from .judge_tab import JudgeTab
 from .judging import Judging
-from .later import Later
 from .making import home_of
 from .run_tab import RunTab
 from .running import Running
@@ -48,8 +48,8 @@ class RunPanel(RunTab, JudgeTab, Panel, Shows):
         self._prices = price_table(given.get("prices"), [])
         self._tab, self._page = RUN, f"sen-run-{next(_NUMBERS)}"
         self._at: UnderWay | None = None
-        self._begin_run_tab([self._later() for _ in range(5)])
-        self._begin_judge_tab(self._later(), self._later())
+        self._begin_run_tab([self._beside() for _ in range(5)])
+        self._begin_judge_tab(self._beside(), self._beside())
         self.source = Source(self.home, self._changed)
         super().__init__()
         if (at := watch(self)) is not None:
@@ -118,8 +118,8 @@ class RunPanel(RunTab, JudgeTab, Panel, Shows):
             self._judged = at
         self.show()
 
-    def _later(self) -> Later:
-        return Later(self.show, self._fail)
+    def _beside(self) -> Beside:
+        return Beside(self.show, self._fail)
 
     def _changed(self) -> None:
         """The workspace was read anew: what rests on it is worked out when it is at rest."""

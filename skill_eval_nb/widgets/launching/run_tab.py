@@ -12,8 +12,8 @@ from skill_eval_nb.running.refused import Refused, refuse
 from ..panel import Child, Node, action, h
 from ..panel.parts import button, tick
 from ..source import Source
+from .beside import Beside
 from .form_actions import FormActions
-from .later import Later
 from .making import Made, make
 from .proposal import Proposal, Question, propose
 from .running import Running
@@ -47,7 +47,7 @@ class RunTab(FormActions):
     _at: UnderWay | None
     _prices: Prices | None
 
-    def _begin_run_tab(self, later: list[Later]) -> None:
+    def _begin_run_tab(self, works: list[Beside]) -> None:
         self._typed, self._listed = frozenset(), ()
         self._side = {"name": "", "folder": ""}
         self._made: Made | None = None
@@ -56,7 +56,7 @@ class RunTab(FormActions):
         self._proposal: Proposal | None = None
         self._ran: Running | None = None
         self._end_is_shown = False
-        self._planning, self._looking, self._proposing, self._starting, self._listing = later
+        self._planning, self._looking, self._proposing, self._starting, self._listing = works
 
     @action
     def press_start(self, token: str) -> None:

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from skill_eval_nb.widgets.exploring.later import PENDING, Later
+from skill_eval_nb.widgets.later import PENDING, Later
 
 LONG = 30
 

@@ -12,7 +12,7 @@ PATIENCE = 0.3
 """Seconds for which a click waits, so that what is quick is drawn in one go."""
 
 
-class Later:
+class Beside:
     """One kind of work; what is begun anew takes the place of what is not ready yet."""
 
     def __init__(self, ready: Callable[[], object], failed: Callable[[Exception], object]) -> None:
