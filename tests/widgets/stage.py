@@ -11,22 +11,21 @@ import importlib
 import itertools
 import json
 import sys
+import time
 from collections import deque
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tests import chromium
-from tests.checkout import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Browser, Page
 
     from skill_eval_nb.widgets.panel import Panel
 
-PANEL = ROOT / "skill_eval_nb" / "widgets" / "panel"
 THEMES = Path(sys.prefix) / "share" / "jupyter" / "lab" / "themes" / "@jupyterlab"
 ADDRESS = "http://widget.test/"
 Theme = Literal["light", "dark", "dark-high-contrast"]
@@ -34,7 +33,8 @@ Theme = Literal["light", "dark", "dark-high-contrast"]
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>widget</title>
 <style>THEME</style><style>STYLE</style>
 <style>body {margin: 0; padding: 16px; background: var(--jp-layout-color0);}</style></head>
-<body data-jp-theme-light="LIGHT" data-jp-theme-name="NAME"><main id="here"></main><main id="there"></main>
+<body data-jp-theme-light="LIGHT" data-jp-theme-name="NAME">
+<main id="here"></main><main id="there"></main>
 <script type="module">
 import widget from "./panel.js";
 const bytes = async (name) =>
@@ -110,6 +110,13 @@ class Stage:
         self.page.wait_for_timeout(120)  # for what another thread shows
         self.page.wait_for_function(SETTLED, timeout=30_000)
 
+    def until(self, holds: Callable[[], object]) -> None:
+        """Wait until Python has heard of something that leaves nothing to see in the page."""
+        deadline = time.monotonic() + 30
+        while not holds():
+            assert time.monotonic() < deadline, "it did not come about in 30 seconds"
+            self.page.wait_for_timeout(20)
+
     def unroll(self) -> None:
         """Make the window as tall as the page: pictures and frames are read once they are seen."""
         self.settle()
@@ -155,8 +162,7 @@ class Stage:
             page = page.replace("STYLE", str(self.panel._css))
             route.fulfill(body=page.replace("THEME", theme.read_text()), content_type="text/html")
         elif url == f"{ADDRESS}panel.js":
-            script = (PANEL / "panel.js").read_text()
-            route.fulfill(body=script, content_type="text/javascript")
+            route.fulfill(body=str(self.panel._esm), content_type="text/javascript")
         elif url.startswith(("chrome://", "chrome-extension://")):
             route.continue_()  # the browser's own viewer of PDF
         elif url.startswith(f"{ADDRESS}bytes/"):

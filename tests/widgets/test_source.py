@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import logging
-import os
 import threading
 import weakref
 from pathlib import Path
@@ -123,11 +122,11 @@ def test_nothing_yet_is_said_until_there_is_something(tmp_path) -> None:
 
 def test_what_is_gone_is_said_and_comes_back(home, tmp_path) -> None:
     source = Source(sen.load(home, backend="pandas"))
-    os.rename(home, tmp_path / "away")
+    home.rename(tmp_path / "away")
     source.reload()
     assert source.lacking is not None
     assert (height(source), source.ws.backend) == (0, "pandas")
-    os.rename(tmp_path / "away", home)
+    (tmp_path / "away").rename(home)
     source.reload()
     assert (source.lacking, height(source)) == (None, 1)
 

@@ -14,6 +14,7 @@ import traitlets
 
 from . import blobs
 from .html import html
+from .page import script
 from .tree import Child, Node, flat, h
 from .wire import coded
 
@@ -53,7 +54,7 @@ class Panel(anywidget.AnyWidget):
     for an answer that does not come.
     """
 
-    _esm: Any = (HERE / "panel.js").read_text("utf-8")  # a path would hold every panel for ever
+    _esm: Any = script()  # a path would hold every panel for ever
     _css: Any = style()
     _tree = traitlets.List().tag(sync=True, to_json=lambda _, panel: panel._wire)  # noqa: SLF001
     _name = traitlets.Unicode().tag(sync=True)
@@ -210,7 +211,7 @@ class Panel(anywidget.AnyWidget):
             redrew = self._do(str(content["action"]), content.get("values") or ())
             self.send({"answer": number, "fault": self.fault, "redrew": redrew})
 
-    def get_state(self, key: Any = None, drop_defaults: bool = False) -> dict[str, Any]:
+    def get_state(self, key: Any = None, drop_defaults: bool = False) -> dict[str, Any]:  # noqa: FBT002
         """What a page asks for that shows the widget anew."""
         if key is None and self.__ready:
             self._catch_up()

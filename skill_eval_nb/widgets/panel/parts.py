@@ -86,13 +86,14 @@ def tabs(names: Options, chosen: str, act: Act, content: Child, *, label: str, p
         label: what the tabs are of.
         page: a name unlike that of any other tabs in the page.
     """
+    ids = {name: f"{page}-{at}" for at, name in enumerate(_named(names))}  # which have no spaces
     row = [
         h(
             "button",
             words,
             type="button",
             role="tab",
-            id=f"{page}-{name}",
+            id=ids[name],
             key=name,
             aria_selected="true" if name == chosen else "false",
             aria_controls=f"{page}-panel",
@@ -106,7 +107,7 @@ def tabs(names: Options, chosen: str, act: Act, content: Child, *, label: str, p
         content,
         role="tabpanel",
         id=f"{page}-panel",
-        aria_labelledby=f"{page}-{chosen}",
+        aria_labelledby=ids.get(chosen),
         key=f"of-{chosen}",
     )
     return h("div", h("div", row, role="tablist", aria_label=label), panel)
@@ -143,6 +144,8 @@ def table(
 
 def table_row(cells: Sequence[Child], look: Sequence[str | None] = (), **more: Any) -> Node:
     """A row of a table; `look` is the class of each cell."""
+    if len(cells) < len(look):
+        raise ValueError(f"A row of {len(cells)} cells in a table of {len(look)} columns.")
     looks = [*look, *[None] * (len(cells) - len(look))]
     first, *others = zip(cells, looks, strict=True)
     return h(

@@ -199,7 +199,7 @@ def test_two_views_of_one_widget_live_beside_each_other_and_leave_nothing(stage,
     stage.settle()
     assert stage.page.get_by_text("changed").count() == 2
     stage.page.evaluate("() => { window.senClose(); window.senOther(); }")
-    stage.settle()
+    stage.until(lambda: plain._Panel__views == set())
     assert stage.page.locator(".sen").count() == 0
     before = plain._tree
     plain.draw(h("p", "unseen"))

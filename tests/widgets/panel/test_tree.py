@@ -9,7 +9,7 @@ import pytest
 
 from skill_eval_nb.widgets.panel import find, h, text
 from skill_eval_nb.widgets.panel import tree as trees
-from skill_eval_nb.widgets.panel.panel import HERE
+from skill_eval_nb.widgets.panel.page import HERE
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_find_takes_what_h_takes() -> None:
 
 
 def test_the_script_keeps_to_the_same_lists() -> None:
-    script = (HERE / "panel.js").read_text()
+    script = (HERE / "tree.js").read_text()
     for name, ours in (("TAGS", trees.TAGS), ("ATTRIBUTES", trees.ATTRIBUTES)):
         written = re.search(rf"const {name} = new Set\(\s*\((.*?)\)\.split", script, re.DOTALL)
         assert written

@@ -127,9 +127,6 @@ def stage(browser: Browser, desk: Desk) -> Iterator[Stage]:
         assert opened.console_errors == []
 
 
-WORDS = ("textarea",)
-
-
 def words(stage: Stage):
     return stage.page.locator("textarea")
 
@@ -174,8 +171,7 @@ def test_what_is_typed_is_sent_when_its_element_goes(stage, desk) -> None:
     assert desk.words == "gone"
     stage.page.get_by_label("Name").fill("half")
     stage.page.evaluate("() => window.senClose()")
-    stage.page.wait_for_timeout(200)
-    assert desk.told[-1] == ("call", "half")
+    stage.until(lambda: desk.told[-1] == ("call", "half"))
 
 
 def test_nothing_typed_is_lost_when_the_kernel_dies(stage, desk) -> None:
@@ -215,7 +211,7 @@ def test_nothing_typed_is_lost_when_the_kernel_dies(stage, desk) -> None:
 def test_text_comes_back_beside_what_python_has_by_now(stage, desk, python, expected) -> None:
     stage.alive = False
     words(stage).type("mine")
-    stage.page.wait_for_timeout(400)
+    stage.page.locator(".sen[aria-busy=true]").wait_for()  # sent, to nobody
     stage.alive = True
     desk.words = python
     desk.show()
@@ -229,7 +225,7 @@ def test_text_comes_back_beside_what_python_has_by_now(stage, desk, python, expe
 def test_a_message_that_got_lost_is_sent_again(stage, desk) -> None:
     stage.alive = False
     words(stage).type("lost")
-    stage.page.wait_for_timeout(400)
+    stage.page.locator(".sen[aria-busy=true]").wait_for()  # sent, to nobody
     stage.alive = True
     stage.page.get_by_role("button", name="Next").click()
     stage.settle()

@@ -1,0 +1,115 @@
+// What people do: by mouse, by keyboard, in controls; each means what the tree says it means.
+
+import { isControl, isTyped } from "./controls.js";
+
+const CONTROL = "button, input, select, textarea, summary, label, a[href], [role=button]";
+
+export function acting({ body, root, records, attributesOf, named, guarded }, parts) {
+  const { controls, files, act } = parts;
+
+  // ── the mouse ───────────────────────────────────────────────────────────────────────────────
+
+  function clicked(event) {
+    const link = event.target.closest("a[href^='#']");
+    if (link && body.contains(link)) {
+      event.preventDefault();
+      const name = attributesOf(link).href.slice(1);
+      document.getElementById(named(name))?.scrollIntoView();
+    }
+    const element = meant(event.target);
+    if (!element || element.disabled || element.ariaDisabled === "true") return;
+    if (!element.matches(CONTROL) && String(getSelection())) return; // text is being marked
+    const { on, blob, download } = attributesOf(element);
+    if (download) files.download(blob, download);
+    else act(on.click);
+  }
+
+  function meant(target) {
+    for (let one = target; one && one !== body && root.contains(one); one = one.parentElement) {
+      const { on, download } = attributesOf(one);
+      if (on?.click || download) return one;
+      if (one.matches(CONTROL)) return null; // it has a meaning of its own
+    }
+    return null;
+  }
+
+  function toggled({ target }) {
+    const record = records.get(target);
+    if (target.localName !== "details" || !record || target.open === record.open) return;
+    record.open = target.open;
+    const { on } = attributesOf(target);
+    if (on?.toggle) act([...on.toggle, target.open]);
+  }
+
+  // ── the keyboard ────────────────────────────────────────────────────────────────────────────
+
+  let turning = false; // a key is held down: one action at a time
+
+  function pressed(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.isComposing) return;
+    if (event.target.matches("[role=tab]") && turnTab(event)) return;
+    if (isOwn(event)) return;
+    for (let one = start(event); one && one !== body; one = one.parentElement) {
+      const found = attributesOf(one).keys?.[event.key];
+      if (!found) continue;
+      swallow(event);
+      if (event.repeat && turning) return;
+      turning = true;
+      act(found, () => (turning = false));
+      return;
+    }
+  }
+
+  // Where the widget as a whole has the focus, keys are those of the first part that has any.
+  function start({ target }) {
+    if (target !== root) return target;
+    return [...body.querySelectorAll("*")].find((one) => attributesOf(one).keys);
+  }
+
+  // What the element itself does at a key.
+  function isOwn({ target, key }) {
+    if (isTyped(target) || target.localName === "select") return true;
+    if (target.type === "radio" && key.startsWith("Arrow")) return true;
+    if (target.matches(CONTROL)) return key === "Enter" || key === " ";
+    if (/^Arrow(Left|Right)$/.test(key)) return target.scrollWidth > target.clientWidth + 1;
+    return /^(Arrow|Page|Home|End)/.test(key) && target.scrollHeight > target.clientHeight + 1;
+  }
+
+  function turnTab(event) {
+    const list = event.target.closest("[role=tablist]");
+    const tabs = [...(list?.querySelectorAll("[role=tab]:enabled") ?? [])];
+    const [back, on] = list?.ariaOrientation === "vertical" ? ["Up", "Down"] : ["Left", "Right"];
+    const at = tabs.indexOf(event.target);
+    const steps = { [`Arrow${back}`]: at - 1, [`Arrow${on}`]: at + 1, Home: 0, End: -1 };
+    const to = steps[event.key];
+    if (to === undefined) return false;
+    const tab = tabs.at(to % tabs.length);
+    tab.focus();
+    tab.click();
+    swallow(event);
+    return true;
+  }
+
+  function swallow(event) {
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  // ── all of it ───────────────────────────────────────────────────────────────────────────────
+
+  const ofControls = (does) => (event) => {
+    if (records.has(event.target) && isControl(event.target)) does(event.target, event);
+  };
+
+  const listeners = {
+    click: clicked,
+    toggle: toggled,
+    keydown: pressed,
+    change: ofControls(controls.changed),
+    input: ofControls((element, { isComposing }) => controls.typed(element, isComposing)),
+    compositionend: ofControls((element) => controls.typed(element, false)),
+    focusout: ofControls((element) => isTyped(element) && controls.left(element)),
+  };
+  for (const [name, does] of Object.entries(listeners))
+    root.addEventListener(name, guarded(does), name === "toggle"); // which does not bubble
+}

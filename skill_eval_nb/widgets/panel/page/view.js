@@ -1,0 +1,54 @@
+// Draws a tree of plain values (see tree.py), and tells Python which action a person asked for.
+//
+// Text becomes text nodes, elements and attributes are those of a list: no string is ever read as
+// HTML, but for the files that a sandboxed frame shows. What is typed is kept in the page until
+// Python has said that it took it.
+
+import { acting } from "./acting.js";
+import { asking } from "./asking.js";
+import { controls } from "./controls.js";
+import { drawing } from "./drawing.js";
+import { files } from "./files.js";
+import { remembered } from "./focus.js";
+import { placed } from "./place.js";
+
+function render({ model, el }) {
+  const place = placed(model.get("_name"));
+  const kernel = asking(model, place);
+  const fields = controls(place, kernel);
+  const bytes = files(place, kernel);
+  const { draw } = drawing(place, fields, bytes);
+  acting(place, { controls: fields, files: bytes, act: kernel.act });
+
+  const redraw = place.guarded(() => {
+    const bringBack = remembered(place, fields);
+    draw(model.get("_tree"));
+    bringBack();
+    kernel.count();
+  });
+  const heard = place.guarded((message, buffers) => {
+    kernel.heard(message, buffers);
+    if (message?.redrew && !message.fault) fields.forgive();
+  });
+  const flush = place.guarded(fields.flushAll);
+
+  el.append(place.root);
+  model.on("change:_tree", redraw);
+  model.on("msg:custom", heard);
+  window.addEventListener("pagehide", flush);
+  model.send({ view: place.own, open: true });
+  redraw();
+
+  return () => {
+    place.guarded(fields.leave)();
+    bytes.leave();
+    kernel.rest();
+    window.removeEventListener("pagehide", flush);
+    model.off("change:_tree", redraw);
+    model.off("msg:custom", heard);
+    model.send({ view: place.own, open: false });
+    place.root.remove();
+  };
+}
+
+export default { render };
