@@ -15,7 +15,7 @@ from tests.corpus.build import graded, lay
 EVALS = {"1": "login", "2": "orders"}
 SIDES = ("with_skill", "without_skill")
 TELLTALE = [
-    *"with_skill without_skill iteration-1 skill_used 4321 eval-1-login".split(),
+    *"with_skill without_skill iteration-1 skill_used 4,321 eval-1-login".split(),
     "It read the skill",
 ]
 """What a blind page must not say."""
