@@ -30,6 +30,10 @@ WORK = 1 << 27
 """Additions that counting the arrangements may take; above it they are rounded, too."""
 LEAST = 1e-12
 """The smallest p that is given: what lies below drowns in rounding errors."""
+MOST = 1 << 21
+"""Choices of an eval that are summed one by one, where that is quicker than counting by sum."""
+CHEAPER = 4
+"""How many additions of the one way take as long as a sum of the other, about."""
 SHORT = 512
 """Up to this length it is quicker to convolve without a Fourier transform."""
 
@@ -160,12 +164,36 @@ def _sums(items: Array, k: int) -> Array:
     import numpy as np
 
     width = int(np.sort(items)[-k:].sum()) + 1
+    choices = math.comb(len(items), k)
+    if choices < min(MOST, (k + 1) * len(items) * width // CHEAPER):
+        ways = np.bincount(_each_sum(items, k), minlength=width)
+        return ways / choices
     ways = np.zeros((k + 1, width))
     ways[0, 0] = 1
     for item in items:
         if item < width:
             ways[1:, item:] += ways[:-1, : width - item].copy()
     return ways[k] / ways[k].sum()
+
+
+def _each_sum(items: Array, k: int) -> Array:
+    """The sum of every choice of k of the items: choices of one half with those of the other."""
+    import numpy as np
+
+    one, other = (_by_size(half) for half in np.array_split(items, 2))
+    pairs = ((one[size], other[k - size]) for size in range(len(one)) if 0 <= k - size < len(other))
+    return np.concatenate([np.add.outer(*pair).ravel() for pair in pairs])
+
+
+def _by_size(items: Array) -> list[Array]:
+    """The sums of all choices of items, by how many are chosen."""
+    import numpy as np
+
+    sums = [np.zeros(1, dtype=int), *([np.zeros(0, dtype=int)] * len(items))]
+    for item in items:
+        for size in range(len(items), 0, -1):
+            sums[size] = np.concatenate([sums[size], sums[size - 1] + item])
+    return sums
 
 
 def _all_together(parts: list[Array]) -> Array:

@@ -95,6 +95,18 @@ def test_convolving_agrees_with_counting(sides: list[Eval]) -> None:
         assert exact_p(sides) == pytest.approx(_by_counting(sides), abs=1e-9)
 
 
+@pytest.mark.parametrize("most", [0, exact.MOST])
+@given(st.lists(st.integers(0, 300), min_size=1, max_size=9), st.data())
+def test_sums_are_those_of_every_choice_either_way(most, items, data) -> None:
+    k = data.draw(st.integers(1, len(items)))
+    sums = [sum(choice) for choice in combinations(items, k)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exact, "MOST", most)
+        found = exact._sums(np.array(items), k)
+    counted = np.bincount(sums, minlength=len(found)) / len(sums)
+    assert found.tolist() == counted.tolist()
+
+
 def test_many_runs_agree_with_a_large_sample_of_arrangements() -> None:
     random = np.random.default_rng(3)
     sides = [
