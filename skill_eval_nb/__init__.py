@@ -14,6 +14,8 @@ whoever's tool wrote them, into data frames; see what the skill changes; export 
     sen.charts.forest(ws)
     sen.report.write_report(ws, "report")
 
+    sen.explore(ws), sen.diff(ws), sen.review(ws), sen.run_panel("my-skill")  # in a notebook
+
 Nothing heavy is imported before it is used.
 """
 
