@@ -6,7 +6,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .answers import BadAnswer, read_answer
+    from skill_eval_nb.models.looking import BadAnswer
+
+    from .answers import read_answer
     from .grades import grade
     from .judging import judge
     from .reading import read_judging
@@ -15,21 +17,21 @@ if TYPE_CHECKING:
     from .values import Case, Judge, Unjudged, same_model
 
 _PLACES = {
-    "BadAnswer": "answers",
-    "Case": "values",
-    "Judge": "values",
-    "Prepared": "requests",
-    "SCHEMA": "schema",
-    "Unjudged": "values",
-    "calls": "requests",
-    "grade": "grades",
-    "judge": "judging",
-    "prepare": "requests",
-    "read_answer": "answers",
-    "read_judging": "reading",
-    "request": "requests",
-    "same_model": "values",
-    "worst": "requests",
+    "BadAnswer": "skill_eval_nb.models.looking",
+    "Case": ".values",
+    "Judge": ".values",
+    "Prepared": ".requests",
+    "SCHEMA": ".schema",
+    "Unjudged": ".values",
+    "calls": ".requests",
+    "grade": ".grades",
+    "judge": ".judging",
+    "prepare": ".requests",
+    "read_answer": ".answers",
+    "read_judging": ".reading",
+    "request": ".requests",
+    "same_model": ".values",
+    "worst": ".requests",
 }
 
 __all__ = [
@@ -53,5 +55,5 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _PLACES:
-        return getattr(importlib.import_module(f".{_PLACES[name]}", __name__), name)
+        return getattr(importlib.import_module(_PLACES[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

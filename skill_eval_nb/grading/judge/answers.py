@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any
+
+from skill_eval_nb.models.looking import Look, parsed, short
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +37,6 @@ class Answer:
     overall: str | None = None
 
 
-class BadAnswer(ValueError):
-    """The answer cannot be used; `faults` says everything that is wrong with it."""
-
-    def __init__(self, faults: Sequence[str]) -> None:
-        """Keep all faults: the judge is told of all of them at once."""
-        super().__init__("; ".join(faults))
-        self.faults = tuple(faults)
-
-
 _PARTS = ("expectations", "dimensions", "claims", "user_notes", "eval_feedback")
 _NOTES = ("uncertainties", "needs_review", "workarounds")
 
@@ -62,6 +54,7 @@ def read_answer(text: str, expectations: Iterable[str], dimensions: Iterable[str
             twice, or was never asked for; or a score is no whole number from 1 to 5; or a
             score or verdict has no evidence.
 
+    >>> import json
     >>> said = {"expectations": [], "dimensions": [{"name": "depth", "score": 4, "evidence": ""}],
     ...         "claims": [], "user_notes": {name: [] for name in _NOTES},
     ...         "eval_feedback": {"suggestions": [], "overall": ""}}
@@ -69,29 +62,30 @@ def read_answer(text: str, expectations: Iterable[str], dimensions: Iterable[str
     Traceback (most recent call last):
     skill_eval_nb...BadAnswer: dimension `depth` has no evidence
     """
-    raw = _parsed(text)
+    raw = parsed(text)
     look = _Look()
     parts = look.fields(raw, _PARTS, "the answer")
     verdicts: dict[str, Verdict] = {}
     for name, one in look.named(parts["expectations"], "expectation", "id", list(expectations)):
         passed = one.get("passed")
         if not isinstance(passed, bool):
-            look.wrong(f"expectation `{name}`: `passed` is {_short(passed)}, not true or false")
-        verdicts[name] = Verdict(passed is True, look.evidence(one, f"expectation `{name}`"))
+            look.wrong(f"expectation `{name}`: `passed` is {short(passed)}, not true or false")
+        verdicts[name] = Verdict(
+            passed is True, look.telling(one, "evidence", f"expectation `{name}`")
+        )
     scores: dict[str, Scored] = {}
     for name, one in look.named(parts["dimensions"], "dimension", "name", list(dimensions)):
         score = one.get("score")
         if type(score) is not int or not 1 <= score <= 5:
             look.wrong(
-                f"dimension `{name}`: the score is {_short(score)}, not a whole number from 1 to 5"
+                f"dimension `{name}`: the score is {short(score)}, not a whole number from 1 to 5"
             )
             score = 0
-        scores[name] = Scored(score, look.evidence(one, f"dimension `{name}`"))
+        scores[name] = Scored(score, look.telling(one, "evidence", f"dimension `{name}`"))
     claims = tuple(look.claims(parts["claims"]))
     notes = look.notes(parts["user_notes"])
     suggestions, overall = look.feedback(parts["eval_feedback"])
-    if look.faults:
-        raise BadAnswer(look.faults)
+    look.done()
     return Answer(verdicts, scores, claims, notes, tuple(suggestions), overall)
 
 
@@ -109,90 +103,8 @@ def in_all_texts(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-def _parsed(text: str) -> Any:
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(items)
-        if len(found) < len(items):
-            raise BadAnswer(["the answer has the same key twice in one object"])
-        return found
-
-    def constant(name: str) -> Any:
-        raise BadAnswer([f"the answer has {name} in it, which is no JSON"])
-
-    try:
-        return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
-    except BadAnswer:
-        raise
-    except RecursionError:
-        raise BadAnswer(["the answer is nested too deeply"]) from None
-    except ValueError as error:  # also whole numbers of thousands of digits
-        raise BadAnswer([f"the answer is no JSON ({error})"]) from None
-
-
-class _Look:
-    """Looks through the parts of an answer and collects what is wrong."""
-
-    def __init__(self) -> None:
-        self.faults: list[str] = []
-
-    def wrong(self, fault: str) -> None:
-        self.faults.append(fault)
-
-    def fields(self, value: Any, names: Collection[str], where: str) -> dict[str, Any]:
-        """An object with these fields; what is missing becomes None and a fault."""
-        if not isinstance(value, dict):
-            self.wrong(f"{where} is {_short(value)}, not an object")
-            return dict.fromkeys(names)
-        missing = [name for name in names if name not in value]
-        if missing:
-            self.wrong(f"{where} lacks {', '.join(missing)}")
-        return {name: value.get(name) for name in names}
-
-    def objects(self, value: Any, where: str) -> list[dict[str, Any]]:
-        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-            self.wrong(f"`{where}` is no list of objects")
-            return []
-        return value
-
-    def named(
-        self, value: Any, what: str, field: str, wanted: list[str]
-    ) -> list[tuple[str, dict[str, Any]]]:
-        """The objects by their names, which must be the wanted ones, each exactly once."""
-        plain = {_plain(name): name for name in wanted}
-        found: dict[str, dict[str, Any]] = {}
-        for one in self.objects(value, f"{what}s"):
-            given = one.get(field)
-            name = plain.get(_plain(given)) if isinstance(given, str) else None
-            if name is None:
-                self.wrong(f"there is no {what} {_short(given)}; leave it out")
-            elif name in found:
-                self.wrong(f"{what} `{name}` is there twice")
-            else:
-                found[name] = one
-        missing = [name for name in wanted if name not in found]
-        if missing:
-            self.wrong(f"{what}s not answered: {', '.join(missing)}")
-        return list(found.items())
-
-    def evidence(self, one: dict[str, Any], where: str) -> str:
-        text = one.get("evidence")
-        if not isinstance(text, str) or not any(map(str.isalnum, text)):
-            self.wrong(f"{where} has no evidence")
-            return ""
-        return text
-
-    def text(self, one: dict[str, Any], name: str, where: str) -> str:
-        value = one.get(name)
-        if not isinstance(value, str):
-            self.wrong(f"{where}: `{name}` is {_short(value)}, not a text")
-            return ""
-        return value
-
-    def texts(self, value: Any, where: str) -> list[str]:
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            self.wrong(f"`{where}` is no list of texts")
-            return []
-        return [one for one in value if one.strip()]
+class _Look(Look):
+    """Looks through what a judge alone answers."""
 
     def claims(self, value: Any) -> Iterable[dict[str, Any]]:
         for one in self.objects(value, "claims"):
@@ -213,23 +125,13 @@ class _Look:
         for one in self.objects(parts["suggestions"], "eval_feedback.suggestions"):
             about = one.get("assertion")
             if about is not None and not isinstance(about, str):
-                self.wrong(f"a suggestion's `assertion` is {_short(about)}, not a text or null")
+                self.wrong(f"a suggestion's `assertion` is {short(about)}, not a text or null")
                 about = None
             suggestions.append(
                 {"assertion": about or None, "reason": self.text(one, "reason", "a suggestion")}
             )
         overall = parts["overall"]
         if overall is not None and not isinstance(overall, str):
-            self.wrong(f"`eval_feedback.overall` is {_short(overall)}, not a text")
+            self.wrong(f"`eval_feedback.overall` is {short(overall)}, not a text")
             overall = None
         return suggestions, overall or None
-
-
-def _plain(name: str) -> str:
-    """A name as it stands on one line."""
-    return " ".join(name.split())
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:57]}…"

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.documents import Judging
-from skill_eval_nb.models import Meter, ModelFault, Prices, Usage
+from skill_eval_nb.models import Meter, ModelFault, Prices, Reply, Usage
+from skill_eval_nb.models.asking import Unanswered, until_usable
 
-from .answers import Answer, BadAnswer
+from .answers import Answer
 from .reading import answer_of, judging_of
-from .requests import Prepared, calls, prepare, request, told
-from .values import ASKED, Case, Judge, Unjudged
+from .requests import Prepared, calls, prepare, request
+from .values import WHO, Case, Judge, Unjudged
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Client
@@ -92,14 +93,19 @@ class _Asking:
     async def _one(self, part: int) -> Answer:
         judge, case = self.ready.judge, self.ready.case
         wanted = calls(judge, case, self.number)[part]
-        fault = None
-        for _ in range(ASKED):
-            body = request(judge, case, self.number, part, prepared=self.ready, fault=fault)
-            reply = await self.client.send(body, meter=self.meter, deadline=judge.deadline)
-            self.usage += reply.usage
-            try:
-                return answer_of(judge, wanted, reply)
-            except BadAnswer as bad:
-                fault = told(bad.faults)
-                self.refused.append(fault)
-        raise Unjudged(f"the judge gave no usable answer in {ASKED} attempts; the last: {fault}")
+
+        def body(fault: str | None) -> dict[str, Any]:
+            return request(judge, case, self.number, part, prepared=self.ready, fault=fault)
+
+        def read(reply: Reply) -> Answer:
+            return answer_of(judge, wanted, reply)
+
+        try:
+            got = await until_usable(
+                self.client, body, read, self.meter, deadline=judge.deadline, who=WHO
+            )
+        except Unanswered as error:
+            raise Unjudged(error.reason) from None
+        self.usage += got.usage
+        self.refused += got.refused
+        return got.value

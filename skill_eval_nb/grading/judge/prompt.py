@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skill_eval_nb.documents import Dimension, Expectation
+from skill_eval_nb.models.asking import anew
 
 SYSTEM = """\
 You judge the work that an AI agent did on a task: the files it put out and, where there is \
@@ -97,9 +98,7 @@ def asked(
     if not remarks:
         parts.append(NO_REMARKS)
     if fault is not None:
-        parts.append(
-            f"Your last answer could not be used: {fault}\nAnswer anew, in full, without that.\n"
-        )
+        parts.append(anew(fault))
     return "\n".join(parts)
 
 

@@ -16,19 +16,12 @@ from skill_eval_nb.documents.grading import Claim, EvalFeedback, Suggestion, Use
 from skill_eval_nb.documents.judging import JudgingUsage
 from skill_eval_nb.grading.showing import uncovered
 from skill_eval_nb.models import Prices, Reply, Usage
+from skill_eval_nb.models.asking import Unanswered, whole
+from skill_eval_nb.models.looking import BadAnswer
 
-from .answers import Answer, BadAnswer, in_all_texts, read_answer
+from .answers import Answer, in_all_texts, read_answer
 from .requests import Part, Prepared, calls
-from .values import Case, Judge, Unjudged
-
-_STOPPED = {
-    "refusal": "the judge model refused to answer",
-    "max_tokens": "the judge's answer was cut off at max_tokens={max_tokens}; raise it",
-    "model_context_window_exceeded": (
-        "what was shown is too long for the judge model; lower shown_chars"
-    ),
-}
-_WHOLE = frozenset(("end_turn", "stop_sequence"))
+from .values import WHO, Case, Judge, Unjudged
 
 
 def answer_of(judge: Judge, part: Part, reply: Reply) -> Answer:
@@ -38,9 +31,10 @@ def answer_of(judge: Judge, part: Part, reply: Reply) -> Answer:
         Unjudged: the model stopped before it had answered; asking again would not help.
         BadAnswer: it answered, but not what was asked.
     """
-    if reply.stop_reason not in _WHOLE:
-        reason = _STOPPED.get(reply.stop_reason, "the judge model stopped for {stop_reason}")
-        raise Unjudged(reason.format(max_tokens=judge.max_tokens, stop_reason=reply.stop_reason))
+    try:
+        whole(reply, WHO, judge.max_tokens)
+    except Unanswered as error:
+        raise Unjudged(error.reason) from None
     return read_answer(
         reply.text,
         [name for name, _ in part.expectations],

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from skill_eval_nb.documents import Dimension, Expectation
 from skill_eval_nb.grading.showing import Showing, show
 from skill_eval_nb.models import Usage, worst_case
+from skill_eval_nb.models.asking import ASKED, FAULT_BYTES
 
 from .orders import order
 from .prompt import EXPECTED, FENCED, SYSTEM, asked
 from .schema import SCHEMA
-from .values import ASKED, Case, Judge, Unjudged
-
-FAULT_BYTES = 2000
-"""Bytes of JSON that are said of a refused answer, at most."""
+from .values import Case, Judge, Unjudged
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +158,3 @@ def worst(judge: Judge, case: Case, *, prepared: Prepared | None = None) -> Usag
         ),
         Usage(),
     )
-
-
-def told(faults: Sequence[str]) -> str:
-    """What is said of a refused answer: all faults, as long as they fit."""
-    text = "; ".join(faults)
-    plain = text.encode("ascii", "replace").decode().replace("\\", "/").replace('"', "'")
-    plain = " ".join(plain.split())
-    return plain if len(plain) <= FAULT_BYTES else f"{plain[: FAULT_BYTES - 3]}..."

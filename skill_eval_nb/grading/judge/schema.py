@@ -9,34 +9,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from skill_eval_nb.models.looking import TEXT, YES_OR_NO, a_list, an_object, or_null
 
-def _object(**properties: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+_TEXTS = a_list(TEXT)
 
-
-def _list(item: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": item}
-
-
-_TEXT = {"type": "string"}
-_YES_OR_NO = {"type": "boolean"}
-_TEXTS = _list(_TEXT)
-
-SCHEMA: dict[str, Any] = _object(
+SCHEMA: dict[str, Any] = an_object(
     # The evidence stands before what rests on it, so that it is written first.
-    expectations=_list(_object(id=_TEXT, evidence=_TEXT, passed=_YES_OR_NO)),
-    dimensions=_list(
-        _object(name=_TEXT, evidence=_TEXT, score={"type": "integer", "enum": [1, 2, 3, 4, 5]})
+    expectations=a_list(an_object(id=TEXT, evidence=TEXT, passed=YES_OR_NO)),
+    dimensions=a_list(
+        an_object(name=TEXT, evidence=TEXT, score={"type": "integer", "enum": [1, 2, 3, 4, 5]})
     ),
-    claims=_list(_object(claim=_TEXT, type=_TEXT, evidence=_TEXT, verified=_YES_OR_NO)),
-    user_notes=_object(uncertainties=_TEXTS, needs_review=_TEXTS, workarounds=_TEXTS),
-    eval_feedback=_object(
-        suggestions=_list(_object(assertion={"anyOf": [_TEXT, {"type": "null"}]}, reason=_TEXT)),
-        overall=_TEXT,
+    claims=a_list(an_object(claim=TEXT, type=TEXT, evidence=TEXT, verified=YES_OR_NO)),
+    user_notes=an_object(uncertainties=_TEXTS, needs_review=_TEXTS, workarounds=_TEXTS),
+    eval_feedback=an_object(
+        suggestions=a_list(an_object(assertion=or_null(TEXT), reason=TEXT)),
+        overall=TEXT,
     ),
 )

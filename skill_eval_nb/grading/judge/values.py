@@ -11,8 +11,8 @@ from skill_eval_nb.grading.showing.rule import SHOWN_CHARS
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 
-ASKED = 3
-"""How often a call is asked at most: once, and twice more where the answer is refused."""
+WHO = "the judge model"
+"""What the model is called in reasons."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from . import executor, reading, tokens
-from .instance import minimal
+from . import answerers, executor, tokens
 from .judge import judge
 from .misbehaviour import Fault, Role
 from .situation import Situation
@@ -70,7 +69,7 @@ def _as_json(stand_in: StandIn, request: Mapping[str, Any], role: Role, fault: F
     if role == "judge":
         answer = _wrong(judge(stand_in, request), fault)
     else:
-        answer = minimal(reading.schema_of(request))
+        answer = answerers.answer(stand_in, request, role)
     text = json.dumps(answer, ensure_ascii=False)
     if fault and fault.kind == "invalid_json":
         return text[: max(1, len(text) // 2)] + " … and so on"

@@ -27,7 +27,7 @@ Kind = Literal[
     "huge_output",
     "huge_answer",
 ]
-Role = Literal["executor", "judge", "other"]
+Role = Literal["executor", "judge", "comparator", "analyst", "drafter", "merger", "other"]
 
 UNBILLED: tuple[Kind, ...] = (
     "bad_request_400",

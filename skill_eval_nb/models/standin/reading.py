@@ -19,6 +19,16 @@ REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 SKILL_BODY = "Base directory for this skill"
 """How a harness's message begins that brings the body of an opened skill."""
 
+_ROLES: dict[str, Role] = {
+    "winner": "comparator",
+    "improvement_suggestions": "analyst",
+    "drafts": "drafter",
+    "same": "merger",
+    "dimensions": "judge",
+    "expectations": "judge",
+}
+"""By what an answer has to hold, who gives it; the first that is there counts."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
@@ -40,13 +50,16 @@ def schema_of(request: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def role_of(request: Mapping[str, Any]) -> Role:
-    """Judge where a schema with judged things is asked for, other for any other schema."""
+    """Told by what the asked-for schema has; executor where none is asked for."""
     schema = schema_of(request)
     if schema is None:
         return "executor"
     properties = schema.get("properties")
-    judged = isinstance(properties, dict) and ({"dimensions", "expectations"} & set(properties))
-    return "judge" if judged else "other"
+    names = set(properties) if isinstance(properties, dict) else set()
+    for name, role in _ROLES.items():
+        if name in names:
+            return role
+    return "other"
 
 
 def session_of(request: Mapping[str, Any]) -> str:

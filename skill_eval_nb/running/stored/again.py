@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from skill_eval_nb.grading.judge import Judge
 from skill_eval_nb.models import Connection, Prices, Usage, load_prices
 from skill_eval_nb.workspace import NothingToLoad, PathLike
 
+from ..asking import reached_by
 from ..refused import refuse
+from ..threads import in_thread
 from .finding import stored_runs
 from .work import LeftOut, Work, work_of
 
 if TYPE_CHECKING:
     from .judging import JudgingProgress
-
-T = TypeVar("T")
-
-
-class JudgingStopped(RuntimeError):
-    """Somebody asked to stop; the judgings that were written stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +115,7 @@ def judge_again(
     Raises:
         FileNotFoundError: `path` does not exist.
         NothingToLoad: there is no run, or none with a folder of its own.
-        JudgingStopped: `stop` was set before it had ended.
+        Stopped: `stop` was set before it had ended.
         Refused: a figure makes no sense; no judge model is known; there is a budget and no
             known price; or another batch is under way.
         ModelFault: no API key was found; nothing was sent.
@@ -135,7 +130,7 @@ def judge_again(
     given = Path(path).expanduser()
     work, left = work_of(stored_runs(path, evals=evals))
     who = _judge(judge, judge_model, again, work, connection or Connection())
-    reached = connection or _reached(who.model)
+    reached = connection or reached_by([who.model])
     order = Order(
         home=given if given.is_dir() else given.parent,
         judge=who,
@@ -153,8 +148,8 @@ def judge_again(
     if batch:
         from .batch import judge_in_batch
 
-        return in_thread(judge_in_batch(order, work, left), stop)
-    return in_thread(judge_all(order, work, left), stop)
+        return in_thread(judge_in_batch(order, work, left), stop, name="judge_again")
+    return in_thread(judge_all(order, work, left), stop, name="judge_again")
 
 
 def _judge(
@@ -170,14 +165,6 @@ def _judge(
     return replace(judge, model=model or judge.model, judgings=again)
 
 
-def _reached(model: str) -> Connection:
-    """How a model is reached where nobody says: the stand-in in process, others from outside."""
-    from skill_eval_nb.models.standin import StandIn
-    from skill_eval_nb.models.standin.stand_in import MODELS
-
-    return Connection(stand_in=StandIn()) if model in MODELS else Connection()
-
-
 def _model_before(work: list[Work], connection: Connection) -> str:
     if connection.stand_in is not None:
         from skill_eval_nb.models.standin.stand_in import JUDGE
@@ -189,50 +176,3 @@ def _model_before(work: list[Work], connection: Connection) -> str:
         return before[0]
     found = f"these runs were judged by {', '.join(before)}" if before else "no judging names one"
     raise refuse(f"judge_model is not given, and {found}: say which model is to judge")
-
-
-def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None) -> T:
-    """Run a coroutine to its end in a thread with a loop of its own, and wait for it.
-
-    Ctrl-C, a notebook's stop button, or `stop` being set cancels it: what is in flight ends,
-    and what was written stays.
-
-    Raises:
-        JudgingStopped: `stop` was set.
-    """
-    ended: list[T] = []
-    failed: list[BaseException] = []
-    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = []
-
-    async def main() -> T:
-        task = asyncio.ensure_future(work)
-        running.append((asyncio.get_running_loop(), task))
-        return await task
-
-    def target() -> None:
-        try:
-            ended.append(asyncio.run(main()))
-        except BaseException as error:  # noqa: BLE001 -- raised again where it is waited for
-            failed.append(error)
-
-    thread = threading.Thread(target=target, name="judge_again", daemon=True)
-    thread.start()
-    try:
-        while thread.is_alive():
-            thread.join(0.1)  # in steps, so that an interrupt is heard on every system
-            if thread.is_alive():
-                _heed(stop)
-    except BaseException:
-        if running:
-            loop, task = running[0]
-            loop.call_soon_threadsafe(task.cancel)
-        thread.join()
-        raise
-    if failed:
-        raise failed[0]
-    return ended[0]
-
-
-def _heed(stop: threading.Event | None) -> None:
-    if stop is not None and stop.is_set():
-        raise JudgingStopped("judging was stopped; the judgings that were written stay")

@@ -7,10 +7,8 @@ from typing import Any
 
 from skill_eval_nb.documents.judging import Judging
 from skill_eval_nb.grading.judge import Prepared, Unjudged, calls, request
-from skill_eval_nb.grading.judge.answers import Answer, BadAnswer
+from skill_eval_nb.grading.judge.answers import Answer
 from skill_eval_nb.grading.judge.reading import answer_of, judging_of
-from skill_eval_nb.grading.judge.requests import told
-from skill_eval_nb.grading.judge.values import ASKED
 from skill_eval_nb.models import (
     BudgetSpent,
     Client,
@@ -21,6 +19,8 @@ from skill_eval_nb.models import (
     together,
     worst_case,
 )
+from skill_eval_nb.models.asking import ASKED, told
+from skill_eval_nb.models.looking import BadAnswer
 
 from .judging import NO_MONEY, Books
 from .under_way import Item

@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.running import judge_again
-from skill_eval_nb.running.stored.again import JudgedAgain, JudgingStopped
+from skill_eval_nb.running.stored.again import JudgedAgain
 from skill_eval_nb.running.stored.judging import JudgingProgress
+from skill_eval_nb.running.threads import Stopped
 
 from .form import Folder
 from .stock import Stock
@@ -116,7 +117,7 @@ class Judging(UnderWay):
                 self.stock.stored.path, progress=self._told, stop=self._stop, **self._given
             )
             status = "partial" if self.result.status == "partial" else "done"
-        except JudgingStopped as error:
+        except Stopped as error:
             status, self.message = "stopped", str(error)
         except Exception as error:  # noqa: BLE001 -- shown, whatever it is
             self.message = str(error) or type(error).__name__

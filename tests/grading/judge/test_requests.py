@@ -213,7 +213,7 @@ def test_the_worst_is_no_less_than_all_calls_with_all_their_repeats(
         used = Usage()
         for part in range(len(calls(judge, of, number))):
             for fault in (None, "no evidence; " * 30, 'ä"\\' * 600):
-                from skill_eval_nb.grading.judge.requests import told
+                from skill_eval_nb.models.asking import told
 
                 said_so = None if fault is None else told([fault])
                 used += worst_case(request(judge, of, number, part, fault=said_so))

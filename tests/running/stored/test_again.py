@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from skill_eval_nb.models.prices import Prices
 from skill_eval_nb.models.standin.misbehaviour import Fault
 from skill_eval_nb.running import judge_again
 from skill_eval_nb.running.stored import batch as stored_batch
-from skill_eval_nb.running.stored.again import JudgedAgain, in_thread
+from skill_eval_nb.running.stored.again import JudgedAgain
 from skill_eval_nb.running.stored.judging import JudgingProgress
 from skill_eval_nb.workspace import NothingToLoad, check
 
@@ -312,30 +311,6 @@ def test_within_a_running_event_loop(workspace: Path) -> None:
         return judge_again(workspace, connection=OFFLINE)
 
     assert asyncio.run(cell()).status == "done"
-
-
-def test_an_interrupt_cancels_what_is_in_flight(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended: list[str] = []
-
-    async def slow() -> None:
-        try:
-            await asyncio.sleep(60)
-        finally:
-            ended.append("cancelled")
-
-    class Interrupted(BaseException):
-        pass
-
-    class Thread(threading.Thread):
-        def join(self, timeout: float | None = None) -> None:
-            super().join(timeout)
-            if timeout is not None:
-                raise Interrupted
-
-    monkeypatch.setattr("skill_eval_nb.running.stored.again.threading.Thread", Thread)
-    with pytest.raises(Interrupted):
-        in_thread(slow())
-    assert ended == ["cancelled"]
 
 
 # ── money ────────────────────────────────────────────────────────────────────────────────────
