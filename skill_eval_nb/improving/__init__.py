@@ -1,0 +1,72 @@
+"""From results to better evals and better skills, with a person in between.
+
+    found = sen.improving.aggregate(ws)              # what the graders suggest, each thing once
+    drafts = sen.improving.draft(ws, found)          # concrete changes to evals.json
+    sen.improving.try_out(drafts[0], ws)             # on what is stored, before any is paid for
+    change = sen.improving.preview(drafts, "evals/evals.json")
+    change.write()                                   # the old file is kept
+    sen.compare(ws, "with_skill", "without_skill")   # blind
+    sen.improving.history(ws)                        # versions: won, lost or tie
+
+Nothing heavy is imported before it is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .aggregating import Aggregate, aggregate
+    from .analysing import Analysed, analyse
+    from .applying import Change, apply, preview
+    from .comparing import Compared, compare
+    from .drafting import draft, read_drafts, write_drafts
+    from .lineage import Lineage, history
+    from .trying import Tried, try_out
+    from .values import Draft, RunRef, Source, Suggestion
+
+_HOMES = {
+    **dict.fromkeys(("Aggregate", "aggregate"), ".aggregating"),
+    **dict.fromkeys(("Analysed", "analyse"), ".analysing"),
+    **dict.fromkeys(("Change", "apply", "preview"), ".applying"),
+    **dict.fromkeys(("Compared", "compare"), ".comparing"),
+    **dict.fromkeys(("draft", "read_drafts", "write_drafts"), ".drafting"),
+    **dict.fromkeys(("Lineage", "history"), ".lineage"),
+    **dict.fromkeys(("Tried", "try_out"), ".trying"),
+    **dict.fromkeys(("Draft", "RunRef", "Source", "Suggestion"), ".values"),
+}
+"""Where each name of the face lives; looked up when it is asked for."""
+
+__all__ = [
+    "Aggregate",
+    "Analysed",
+    "Change",
+    "Compared",
+    "Draft",
+    "Lineage",
+    "RunRef",
+    "Source",
+    "Suggestion",
+    "Tried",
+    "aggregate",
+    "analyse",
+    "apply",
+    "compare",
+    "draft",
+    "history",
+    "preview",
+    "read_drafts",
+    "try_out",
+    "write_drafts",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name], __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

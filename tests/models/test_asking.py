@@ -1,0 +1,110 @@
+"""A question is asked until its answer can be used, and no oftener than is said."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from skill_eval_nb.models import Connection, ModelFault, StandIn, Tally, connect, worst_case
+from skill_eval_nb.models.asking import ASKED, Answered, Question, Unanswered, ask, told
+from skill_eval_nb.models.looking import TEXT, Look, an_object
+from tests.models.scripted import Answer, Scripted, bad, good, message, plain
+
+
+def word(raw: Any) -> str:
+    look = Look()
+    said = look.telling(look.fields(raw, ["word"], "the answer"), "word", "the answer")
+    look.done()
+    return said
+
+
+QUESTION = Question(
+    key="k1",
+    model="claude-haiku-4-5",
+    system="Say a word.",
+    content=({"type": "text", "text": "Which?"},),
+    schema=an_object(word=TEXT),
+    read=word,
+    max_tokens=50,
+    deadline=20.0,
+)
+GOOD = good(json.dumps({"word": "yes"}))
+EMPTY = good(json.dumps({"word": " "}))
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEY_OF_THE_TEST", "sk-secret-of-the-test")
+
+
+def asked(*answers: Answer) -> tuple[Answered[str], list[dict[str, Any]], Tally]:
+    tally = Tally()
+    with Scripted(answers) as server:
+
+        async def main() -> Answered[str]:
+            async with connect(server.connection) as client:
+                return await ask(client, QUESTION, tally)
+
+        return asyncio.run(main()), [json.loads(one.body) for one in server.seen], tally
+
+
+def test_an_answer_that_can_be_used() -> None:
+    answered, requests, tally = asked(GOOD)
+    assert (answered.value, answered.refused) == ("yes", ())
+    assert answered.usage == tally.usage
+    assert requests == [QUESTION.body()]
+    assert requests[0]["metadata"] == {"user_id": "k1"}
+
+
+def test_a_refused_answer_is_asked_for_again_with_what_was_wrong() -> None:
+    answered, requests, tally = asked(EMPTY, good("no json"), GOOD)
+    assert answered.value == "yes"
+    assert [fault[:24] for fault in answered.refused] == [
+        "the answer has no word",
+        "the answer is no JSON (E",
+    ]
+    assert answered.usage == tally.usage
+    assert tally.usage.calls == 3
+    texts = [request["messages"][0]["content"][-1]["text"] for request in requests]
+    assert texts[0] == "Which?"
+    assert answered.refused[0] in texts[1]
+    assert answered.refused[1] in texts[2]
+    assert answered.refused[0] not in texts[2]
+
+
+def test_it_is_asked_three_times_at_most() -> None:
+    with pytest.raises(Unanswered, match="in 3 attempts; the last: the answer has no word"):
+        asked(*[EMPTY] * ASKED, GOOD)
+
+
+@pytest.mark.parametrize(
+    ("stop_reason", "reason"),
+    [("refusal", "refused"), ("max_tokens", "cut off at max_tokens=50"), ("pause_turn", "stopped")],
+)
+def test_what_stopped_early_is_no_answer_and_not_asked_again(stop_reason: str, reason: str) -> None:
+    said = plain(message(json.dumps({"word": "yes"})) | {"stop_reason": stop_reason})
+    with pytest.raises(Unanswered, match=reason):
+        asked(said, GOOD)
+
+
+def test_a_call_that_fails_for_good() -> None:
+    with pytest.raises(ModelFault):
+        asked(bad(401, "authentication_error"))
+
+
+def test_the_worst_case_bounds_every_way_of_asking() -> None:
+    fault = told(["é" * 4000, '"quoted"'])
+    assert len(json.dumps(fault)) <= 2002
+    assert QUESTION.worst == worst_case(QUESTION.body("?" * 2000)) * ASKED
+    assert worst_case(QUESTION.body(fault)).input_tokens * ASKED <= QUESTION.worst.input_tokens
+
+
+def test_the_stand_in_answers_any_form_with_the_least_of_it() -> None:
+    async def main() -> Any:
+        async with connect(Connection(stand_in=StandIn())) as client:
+            return await client.send(QUESTION.body(), meter=Tally(), deadline=20)
+
+    assert set(json.loads(asyncio.run(main()).text)) == {"word"}

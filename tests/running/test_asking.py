@@ -1,0 +1,165 @@
+"""Many questions: every answer is kept at once, and the ceiling holds."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from skill_eval_nb.models import Connection, ModelFault, StandIn, load_prices
+from skill_eval_nb.models.asking import Answered, Question
+from skill_eval_nb.models.looking import TEXT, BadAnswer, an_object
+from skill_eval_nb.models.standin.misbehaviour import Fault
+from skill_eval_nb.running.asking import NO_MONEY, AskingProgress, ask_all, worst_usd
+from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.running.threads import Stopped
+from tests.models.scripted import SILENCE, Scripted, Seen, good
+
+MODEL = "claude-haiku-4-5"
+OFFLINE = Connection(stand_in=StandIn())
+
+
+def question(number: int, **more: Any) -> Question[str]:
+    def read(raw: Any) -> str:
+        if "word" not in raw:
+            raise BadAnswer(["there is no word"])
+        return f"{number}: {raw['word']}"
+
+    return replace(
+        Question(
+            key=f"q{number}",
+            model=MODEL,
+            system="Say a word.",
+            content=({"type": "text", "text": f"Which, {number}?"},),
+            schema=an_object(word=TEXT),
+            read=read,
+            max_tokens=50,
+            deadline=20.0,
+        ),
+        **more,
+    )
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEY_OF_THE_TEST", "sk-secret-of-the-test")
+
+
+def test_every_question_is_answered_kept_and_told() -> None:
+    kept: list[str] = []
+    told: list[AskingProgress] = []
+    got = ask_all(
+        [question(n) for n in range(20)],
+        connection=OFFLINE,
+        keep=lambda asked, answered: kept.append(f"{asked.key} {answered.value}"),
+        progress=told.append,
+    )
+    assert sorted(got.answered) == sorted(f"q{n}" for n in range(20))
+    assert sorted(kept) == sorted(f"{key} {one.value}" for key, one in got.answered.items())
+    assert got.failed == {}
+    assert got.usage.calls == 20
+    assert got.cost_usd == pytest.approx(load_prices().cost(got.usage, MODEL))
+    assert [one.done for one in told] == list(range(1, 21))
+    assert told[-1].spent_usd == pytest.approx(got.cost_usd)
+
+
+def test_no_questions_need_no_model() -> None:
+    assert ask_all([]).answered == {}
+
+
+def test_one_that_fails_takes_nothing_from_the_others() -> None:
+    def say(seen: Seen) -> Any:
+        body = json.loads(seen.body)
+        odd = body["metadata"]["user_id"] == "q1"
+        return good(json.dumps({} if odd else {"word": "yes"}))
+
+    with Scripted(say) as server:
+        got = ask_all([question(n) for n in range(3)], connection=server.connection)
+    assert sorted(got.answered) == ["q0", "q2"]
+    assert got.failed == {
+        "q1": "the model gave no usable answer in 3 attempts; the last: there is no word"
+    }
+    assert got.usage.calls == 5
+
+
+def test_the_ceiling_holds_and_what_does_not_fit_is_told() -> None:
+    questions = [question(n) for n in range(6)]
+    one = worst_usd(questions[:1])
+    assert one is not None
+    assert worst_usd(questions) == pytest.approx(6 * one)
+    broken = replace(OFFLINE.stand_in, faults=(Fault("invalid_json"),))  # asked thrice each
+    got = ask_all(questions, connection=Connection(stand_in=broken), budget_usd=2.5 * one)
+    assert got.cost_usd is not None
+    assert got.cost_usd <= 2.5 * one
+    assert len(got.failed) == 6
+    nothing = ask_all(questions, connection=OFFLINE, budget_usd=one / 2)
+    assert nothing.failed == dict.fromkeys((f"q{n}" for n in range(6)), NO_MONEY)
+    assert nothing.usage.calls == 0
+    enough = ask_all(questions, connection=OFFLINE, budget_usd=1.5 * one, concurrency=6)
+    assert len(enough.answered) == 6  # they wait for what the others do not use
+    assert enough.cost_usd is not None
+    assert enough.cost_usd <= 1.5 * one
+
+
+@pytest.mark.parametrize(
+    ("asked", "options", "told"),
+    [
+        ([question(1), question(1)], {}, "same key"),
+        ([question(1)], {"concurrency": 0}, "concurrency is 0"),
+        ([question(1)], {"budget_usd": -1.0}, "budget_usd is -1"),
+        ([question(1, model="unheard-of")], {"budget_usd": 1.0}, "no price is known"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(asked: Any, options: Any, told: str) -> None:
+    with pytest.raises(Refused, match=told):
+        ask_all(asked, connection=OFFLINE, **options)
+
+
+def test_a_price_that_is_not_known_is_not_zero() -> None:
+    assert worst_usd([question(1), question(2, model="unheard-of")]) is None
+    got = ask_all([question(2, model="unheard-of")], connection=OFFLINE)
+    assert got.answered
+    assert got.cost_usd is None
+
+
+def test_without_a_key_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KEY_OF_THE_TEST")
+    with pytest.raises(ModelFault) as caught:
+        ask_all([question(1)], connection=Connection(api_key_name="KEY_OF_THE_TEST"))
+    assert caught.value.kind == "key"
+
+
+def test_what_was_answered_before_a_stop_is_kept() -> None:
+    stop = threading.Event()
+    kept: list[str] = []
+
+    def say(seen: Seen) -> Any:
+        first = json.loads(seen.body)["metadata"]["user_id"] == "q0"
+        return good(json.dumps({"word": "yes"})) if first else SILENCE
+
+    def keep(asked: Question[str], answered: Answered[str]) -> None:
+        kept.append(f"{asked.key} {answered.value}")
+        stop.set()
+
+    with Scripted(say) as server, pytest.raises(Stopped):
+        ask_all([question(n) for n in range(3)], connection=server.connection, keep=keep, stop=stop)
+    assert kept == ["q0 0: yes"]
+
+
+def test_what_cannot_be_kept_ends_everything() -> None:
+    def keep(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        ask_all([question(n) for n in range(3)], connection=OFFLINE, keep=keep)
+
+
+def test_within_a_running_event_loop() -> None:
+    async def cell() -> int:
+        return len(ask_all([question(1)], connection=OFFLINE).answered)
+
+    assert asyncio.run(cell()) == 1
