@@ -66,6 +66,9 @@ class Task:
         sandbox: how the agent's commands are kept in.
         connection: how the model is reached.
         scratch: a private folder for a home and configuration; thrown away afterwards.
+        others: further skills that are on offer, beside `skill` or without it; each has a name
+            of its own.
+        until_opened: whether the run ends, done, as soon as `skill` was opened.
     """
 
     prompt: str
@@ -77,6 +80,14 @@ class Task:
     sandbox: SandboxKind
     connection: Connection
     scratch: Path
+    others: tuple[Skill, ...] = ()
+    until_opened: bool = False
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """All skills on offer, by their names, so that the order gives nothing away."""
+        offered = self.others if self.skill is None else (self.skill, *self.others)
+        return tuple(sorted(offered, key=lambda one: one.name))
 
 
 @dataclass(frozen=True)
@@ -93,6 +104,7 @@ class Execution:
         skill_used: whether the skill was opened; None where there was none to open, or
             where it cannot be told.
         final_text: what the agent said at last; empty where it said nothing.
+        out_of_turns: whether it is errored because it was not done within `Limits.turns`.
     """
 
     status: Literal["done", "errored"]
@@ -102,6 +114,7 @@ class Execution:
     cost_usd: float | None
     skill_used: bool | None
     final_text: str
+    out_of_turns: bool = False
 
 
 @runtime_checkable

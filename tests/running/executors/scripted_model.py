@@ -126,4 +126,5 @@ def a_task(root: Path, model: Any, *, skill: Skill | None = None, **changed: Any
         sandbox=sandbox,
         connection=Connection(stand_in=model),
         scratch=root / "scratch",
+        **changed,
     )

@@ -8,7 +8,7 @@ import pytest
 from skill_eval_nb.models import StandIn, Tally
 from skill_eval_nb.running.executors.messages_api import MessagesApi
 from skill_eval_nb.running.executors.messages_api.opening import Offered
-from skill_eval_nb.running.executors.protocol import Skill
+from skill_eval_nb.running.executors.protocol import Limits, Skill
 from tests.bubblewrap import needed
 from tests.running.executors.scripted_model import (
     BODY,
@@ -18,6 +18,7 @@ from tests.running.executors.scripted_model import (
     a_skill,
     a_task,
     bash,
+    says,
     uses,
 )
 
@@ -196,3 +197,68 @@ def test_the_stand_in_works_with_it(tmp_path, side):
         assert execution.skill_used is None
         assert "canary" not in logged
         assert "release-notes" not in logged
+
+
+# ── among other skills ───────────────────────────────────────────────────────────────────────
+
+
+def another(root, name):
+    folder = root / "others" / name
+    folder.mkdir(parents=True)
+    body = f"# {name}\n\nThis is how the work of {name} is to be done, to its end.\n"
+    (folder / "SKILL.md").write_text(f"---\nname: {name}\ndescription: Does {name}\n---\n\n{body}")
+    return Skill(name, f"Does {name}", folder)
+
+
+@needed
+def test_all_skills_are_listed_by_name_and_each_can_be_opened(tmp_path):
+    skill = a_skill(tmp_path)
+    others = (another(tmp_path, "zither"), another(tmp_path, "abacus"))
+    model = Scripted(
+        uses(("Skill", {"skill": "abacus"})), bash("cat /skills/zither/SKILL.md"), DONE
+    )
+    execution = worked(a_task(tmp_path, model, skill=skill, others=others))
+    text = model.requests[0]["tools"][-1]["description"]
+    listed = [line.split(":")[0] for line in text.split("Skills:\n")[1].splitlines()]
+    assert listed == ["- abacus", f"- {skill.name}", "- zither"]
+    assert [f"the work of {name}" in result["text"] for name, result in
+            zip(("abacus", "zither"), model.results, strict=True)] == [True, True]  # fmt: skip
+    assert execution.skill_used is False  # it was others that were opened
+    assert execution.events[0]["skills"] == ["abacus", skill.name, "zither"]
+
+
+@needed
+def test_a_run_ends_once_the_skill_was_opened_where_that_is_enough(tmp_path):
+    skill = a_skill(tmp_path)
+    steps = (bash("ls"), uses(("Skill", {"skill": skill.name})), bash("touch after"), DONE)
+    ends = []
+    for enough in (True, False):
+        model = Scripted(*steps)
+        root = tmp_path / str(enough)
+        root.mkdir()
+        task = a_task(root, model, skill=skill, until_opened=enough)
+        execution = worked(task)
+        assert (execution.status, execution.skill_used) == ("done", True)
+        ends.append((len(model.requests), (task.folder / "after").exists()))
+    assert ends == [(2, False), (4, True)]
+
+
+@needed
+def test_another_skill_being_opened_is_not_enough(tmp_path):
+    skill, other = a_skill(tmp_path), another(tmp_path, "abacus")
+    model = Scripted(uses(("Skill", {"skill": "abacus"})), DONE)
+    task = a_task(tmp_path, model, skill=skill, others=(other,), until_opened=True)
+    execution = worked(task)
+    assert (len(model.requests), execution.skill_used) == (2, False)
+
+
+@needed
+def test_that_the_turns_were_used_up_is_told_from_other_faults(tmp_path):
+    skill = a_skill(tmp_path)
+    model = Scripted(bash("ls"), bash("ls"), bash("ls"))
+    execution = worked(a_task(tmp_path, model, skill=skill, limits=Limits(turns=2)))
+    assert (execution.status, execution.out_of_turns, execution.skill_used) == (
+        "errored", True, False,
+    )  # fmt: skip
+    refused = worked(a_task(tmp_path / "b", Scripted(says("", "refusal")), skill=skill))
+    assert (refused.status, refused.out_of_turns) == ("errored", False)

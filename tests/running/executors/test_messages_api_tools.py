@@ -230,7 +230,7 @@ def test_capping_keeps_the_number_and_tells_what_it_left_out(text, most):
 
 
 VALUES = st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text())
-SCHEMAS = {tool["name"]: tool["input_schema"] for tool in tools(None, 60)}
+SCHEMAS = {tool["name"]: tool["input_schema"] for tool in tools((), 60)}
 
 
 @given(st.sampled_from(sorted(SCHEMAS)), st.data())
@@ -354,5 +354,5 @@ def test_a_fifo_in_place_of_a_file_does_not_hold_the_run(use):
 
 
 def test_bash_is_described_with_its_time():
-    assert "7 seconds" in tools(None, 7)[0]["description"]
-    assert bash("x")[0][0]["name"] == tools(None, 7)[0]["name"]
+    assert "7 seconds" in tools((), 7)[0]["description"]
+    assert bash("x")[0][0]["name"] == tools((), 7)[0]["name"]

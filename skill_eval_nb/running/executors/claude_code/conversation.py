@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from typing import Any, cast
 
 from skill_eval_nb.grading.sandbox import Box
@@ -19,7 +20,11 @@ _GRACE = 1.0
 
 
 async def converse(
-    process: Process, prompt: str, box: Box, stopped: asyncio.Future[str]
+    process: Process,
+    prompt: str,
+    box: Box,
+    stopped: asyncio.Future[str],
+    enough: Callable[[], bool] = lambda: False,
 ) -> str | None:
     """Start the harness, give it the prompt, and wait; at the end none of it is left.
 
@@ -28,18 +33,23 @@ async def converse(
         prompt: given word for word: what looks like a command or a file's name in it is text.
         box: its limits are watched, the time among them.
         stopped: done where the run is to be ended from outside, with the reason.
+        enough: looked at after each message: whether what was wanted to be known is known.
 
     Returns:
-        why it was ended, in words; None where it ended by itself.
+        why it was ended, in words; None where it ended by itself, or it was enough.
     """
     watch = await asyncio.to_thread(Watch, box)  # first: it sees what was there before the harness
-    talking = asyncio.create_task(_talk(process, prompt))
+    known = asyncio.Event()
+    talking = asyncio.create_task(_talk(process, prompt, enough, known))
     watching = asyncio.create_task(_watch(process, watch))
     waiting = asyncio.ensure_future(asyncio.shield(stopped))
     ending = asyncio.create_task(process.silent.wait())
-    tasks = (talking, watching, waiting, ending)
+    knowing = asyncio.create_task(known.wait())
+    tasks = (talking, watching, waiting, ending, knowing)
     try:
         await asyncio.wait(tasks, timeout=box.limits.seconds, return_when=asyncio.FIRST_COMPLETED)
+        if knowing.done():
+            return None
         if stopped.done():
             return stopped.result()
         if ending.done():  # the SDK sees that at once, except while it waits for an answer
@@ -60,14 +70,17 @@ async def converse(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _talk(process: Process, prompt: str) -> str | None:
+async def _talk(
+    process: Process, prompt: str, enough: Callable[[], bool], known: asyncio.Event
+) -> str | None:
     """Have the SDK hold the conversation; what is said is kept by the process."""
     from claude_agent_sdk import ClaudeAgentOptions, query
 
     options = ClaudeAgentOptions(verbatim_prompts=True)
     try:
         async for _ in query(prompt=prompt, options=options, transport=cast("Any", process)):
-            pass
+            if enough():
+                known.set()  # whoever waits ends the harness, and with it this conversation
     except Exception as fault:  # noqa: BLE001 -- the SDK raises plain ones too: they are told
         if process.over:  # what it said, and its exit code, say more
             return None

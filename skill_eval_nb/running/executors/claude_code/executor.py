@@ -17,7 +17,7 @@ from .opened import body_of, was_opened
 from .place import handed_over, place
 from .process import Process
 from .relay import Relay
-from .verdict import final_text, reason_of
+from .verdict import final_text, out_of_turns, reason_of
 
 
 @dataclass(frozen=True)
@@ -50,16 +50,16 @@ class ClaudeCode:
             body = body_of(task.skill) if task.skill is not None else ""
             reason = self.why_not(task.sandbox)
             if reason is None:
-                reason = await self._run(task, together(tally, meter), ran)
+                reason = await self._run(task, body, together(tally, meter), ran)
         except (OSError, LookupError, ValueError) as fault:
             reason = f"The run could not be made ready: {fault}"
         lines = ran.process.lines if ran.process is not None else []
         left = ran.process.left if ran.process is not None else 0
-        if reason is None and ran.process is not None:
+        if reason is None and ran.process is not None and not ran.enough:
             reason = reason_of(
                 lines,
                 task.limits,
-                task.skill,
+                task.skills,
                 calls=tally.usage.calls,
                 exit_code=ran.process.exit_code,
                 complaint=ran.process.complaint,
@@ -74,10 +74,14 @@ class ClaudeCode:
             cost_usd=tally.cost(prices) if prices is not None else None,
             skill_used=was_opened(skill.name, body, events) if skill is not None else None,
             final_text=final_text(lines),
+            out_of_turns=out_of_turns(lines),
         )
 
-    async def _run(self, task: Task, meter: Meter, ran: _Ran) -> str | None:
-        """Run the harness to its end; why it was ended before, if it was.
+    async def _run(self, task: Task, body: str, meter: Meter, ran: _Ran) -> str | None:
+        """Run the harness to its end, or until the skill was opened where that is enough.
+
+        Returns:
+            why it was ended before, if it was.
 
         Raises:
             OSError: where the place cannot be made ready, or the harness not started.
@@ -95,16 +99,22 @@ class ClaudeCode:
                 Relay.listening(task.connection, task.model, meter, at.socket)
             )
             stack.enter_context(handed_over(at))
-            command = at.command(found, port)
-            ran.process = Process(command)
+            process = ran.process = Process(at.command(found, port))
+
+            def enough() -> bool:
+                if task.until_opened and task.skill is not None:
+                    ran.enough = was_opened(task.skill.name, body, events_of(process.lines))
+                return ran.enough
+
             try:
-                return await converse(ran.process, task.prompt, at.box(found), relay.ended)
+                return await converse(process, task.prompt, at.box(found), relay.ended, enough)
             finally:
                 ran.turned_away = tuple(relay.turned_away)
 
 
 class _Ran:
-    """What is known of a run, whether or not it came to its end."""
+    """What is known of a run, whether or not it came to its end; `enough`: it need not."""
 
     process: Process | None = None
     turned_away: tuple[str, ...] = ()
+    enough: bool = False

@@ -99,9 +99,9 @@ def place(task: Task) -> Iterator[Place]:
     """
     home = task.scratch / "home"
     home.mkdir(parents=True)  # HOME and TMPDIR, inside and where there is no inside
-    if task.skill is not None:
+    for skill in task.skills:
         # A copy: it becomes the property of whoever the sandbox runs as.
-        shutil.copytree(task.skill.folder, home / ".claude" / "skills" / task.skill.name)
+        shutil.copytree(skill.folder, home / ".claude" / "skills" / skill.name)
     if task.sandbox == "none":
         yield Place(task, home, None)
         return

@@ -13,7 +13,7 @@ _LONGEST = 600
 def reason_of(
     lines: Sequence[Mapping[str, Any]],
     limits: Limits,
-    skill: Skill | None,
+    skills: Sequence[Skill],
     *,
     calls: int,
     exit_code: int | None,
@@ -24,7 +24,7 @@ def reason_of(
     Args:
         lines: what the harness said.
         limits: what the run might use.
-        skill: the skill on offer; None on the baseline.
+        skills: those on offer.
         calls: how many answers of the model came.
         exit_code: the harness's.
         complaint: the end of its standard error.
@@ -47,9 +47,16 @@ def reason_of(
         return f"The harness gave up: {_short(_said(result)) or kind}"
     if calls == 0:
         return f"The harness answered by itself and asked no model: {_short(_said(result))}"
-    if skill is not None and skill.name not in _offered(lines):
-        return f"The harness did not offer the skill `{skill.name}`; it could not read it."
+    there = _offered(lines)
+    missing = [f"`{one.name}`" for one in skills if one.name not in there]
+    if missing:
+        return f"The harness did not offer the skill {', '.join(missing)}; it could not read it."
     return None
+
+
+def out_of_turns(lines: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the harness ended because the limit of turns was reached."""
+    return any(line.get("subtype") == "error_max_turns" for line in lines[-3:])
 
 
 def final_text(lines: Sequence[Mapping[str, Any]]) -> str:

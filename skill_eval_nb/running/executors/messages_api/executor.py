@@ -11,7 +11,7 @@ from skill_eval_nb.models import BudgetSpent, Meter, ModelFault, Tally, load_pri
 from skill_eval_nb.running.executors.protocol import Execution, Task
 
 from .clients import shared_client
-from .loop import Stopped, Work, common
+from .loop import OutOfTurns, Stopped, Work, common
 from .opening import offered
 from .prompts import tools
 from .recording import Recording
@@ -49,9 +49,9 @@ class MessagesApi:
     async def execute(self, task: Task, meter: Meter) -> Execution:
         """Work on a task; see `Executor.execute`."""
         tally, recording = Tally(), Recording()
-        reason, text, toolbox = None, "", None
-        listed = tools(task.skill, self.command.seconds)
-        recording.begin(task.model, listed, task.skill)
+        reason, text, toolbox, out_of_turns = None, "", None, False
+        listed = tools(task.skills, self.command.seconds)
+        recording.begin(task.model, listed, task.skills)
         try:
             toolbox = self._toolbox(task, listed)
             async with shared_client(task.connection) as client:
@@ -60,6 +60,7 @@ class MessagesApi:
                 text = await work.done()
         except (Stopped, BudgetSpent, ModelFault, SandboxMissing) as fault:
             reason = str(fault)
+            out_of_turns = isinstance(fault, OutOfTurns)
         except OSError as fault:
             reason = f"The run's folders cannot be used: {fault}"
         cost = tally.cost(load_prices())
@@ -72,17 +73,17 @@ class MessagesApi:
             cost_usd=cost,
             skill_used=self._used(task, toolbox),
             final_text=text,
+            out_of_turns=out_of_turns,
         )
 
     def _toolbox(self, task: Task, listed: list[dict[str, Any]]) -> Toolbox:
         if (reason := self.why_not(task.sandbox)) is not None:
             raise SandboxMissing(reason)
-        skill = None
-        if task.skill is not None:
-            skill = offered(task.skill, task.sandbox, task.scratch)
+        skills = [offered(one, task.sandbox, task.scratch) for one in task.skills]
+        for skill in skills:
             skill.text  # noqa: B018 (read now: that it cannot be is no fault of the agent's)
         schemas = {tool["name"]: tool["input_schema"] for tool in listed}
-        return Toolbox(task, skill, schemas, self.command, self.result_chars)
+        return Toolbox(task, skills, schemas, self.command, self.result_chars)
 
     def _used(self, task: Task, toolbox: Toolbox | None) -> bool | None:
         return None if task.skill is None else toolbox is not None and toolbox.skill_used

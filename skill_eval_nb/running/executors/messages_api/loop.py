@@ -24,6 +24,10 @@ class Stopped(Exception):
     """The run cannot be graded; the message says why."""
 
 
+class OutOfTurns(Stopped):
+    """The model was not done within the limit of turns."""
+
+
 @dataclass(frozen=True)
 class Work:
     """One run.
@@ -45,7 +49,10 @@ class Work:
     recording: Recording
 
     async def done(self) -> str:
-        """Work to the end; what the model said at last.
+        """Work to the end, or until the skill was opened where that is enough.
+
+        Returns:
+            what the model said at last.
 
         Raises:
             Stopped: where it does not come to an end that can be graded.
@@ -68,7 +75,9 @@ class Work:
                 results = [await self._used(block, until) for block in uses]
                 self.recording.results(results)
                 messages.append({"role": "user", "content": results})
-        raise Stopped(
+            if self.task.until_opened and self.toolbox.skill_used:
+                return reply.text
+        raise OutOfTurns(
             f"The model was not done after {limits.turns} answers, the limit of a run. A higher "
             "one is set with Limits(turns=…)."
         )

@@ -79,7 +79,7 @@ def offered(skill: Skill, sandbox: SandboxKind, scratch: Path) -> Offered:
         return Offered(skill, os.fspath(folder), folder)
     if os.geteuid() == 0 and not _open_to_all(folder):
         # the agent is nobody then, and may read less than root, who offers it
-        copy = scratch / "skill"
+        copy = scratch / "skills" / skill.name
         shutil.copytree(folder, copy, symlinks=True)
         for path in (copy, *copy.rglob("*")):
             if not path.is_symlink():

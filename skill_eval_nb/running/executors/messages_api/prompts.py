@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skill_eval_nb.running.executors.protocol import Skill
@@ -38,11 +38,11 @@ fits the task, open it before you begin, and follow it.
 _FILE = "The file's path, absolute or from the working folder."
 
 
-def tools(skill: Skill | None, seconds: float) -> list[dict[str, Any]]:
+def tools(skills: Sequence[Skill], seconds: float) -> list[dict[str, Any]]:
     """The tools as a request offers them.
 
     Args:
-        skill: the skill that is listed; None lists none.
+        skills: those that are listed, in this order.
         seconds: how long a command may take.
     """
     return [
@@ -69,14 +69,14 @@ def tools(skill: Skill | None, seconds: float) -> list[dict[str, Any]]:
             },
             optional=("replace_all",),
         ),
-        _tool("Skill", _SKILL.format(listed=_listed(skill)), {"skill": _text("Its name.")}),
+        _tool("Skill", _SKILL.format(listed=_listed(skills)), {"skill": _text("Its name.")}),
     ]
 
 
 def fault(schema: Mapping[str, Any], given: object) -> str | None:
     """What is wrong with the arguments of a tool; None where nothing is.
 
-    >>> schema = tools(None, 60)[0]["input_schema"]
+    >>> schema = tools((), 60)[0]["input_schema"]
     >>> fault(schema, {"command": "ls"}) is None
     True
     >>> fault(schema, {"cmd": "ls"})
@@ -113,10 +113,11 @@ def _text(description: str) -> dict[str, Any]:
     return {"type": "string", "description": description}
 
 
-def _listed(skill: Skill | None) -> str:
-    if skill is None:
+def _listed(skills: Sequence[Skill]) -> str:
+    if not skills:
         return "No skills are installed."
-    return f"Skills:\n- {skill.name}: {' '.join(skill.description.split())}"
+    lines = [f"- {one.name}: {' '.join(one.description.split())}" for one in skills]
+    return "\n".join(["Skills:", *lines])
 
 
 def _kind(value: object) -> str:

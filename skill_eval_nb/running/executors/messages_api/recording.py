@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,14 +19,14 @@ class Recording:
         self.turns = 0
         self._begun = time.monotonic()
 
-    def begin(self, model: str, tools: list[dict[str, Any]], skill: Skill | None) -> None:
+    def begin(self, model: str, tools: list[dict[str, Any]], skills: Iterable[Skill]) -> None:
         """What the run begins with."""
         self._add(
             "system",
             subtype="init",
             model=model,
             tools=[tool["name"] for tool in tools],
-            skills=[] if skill is None else [skill.name],
+            skills=[one.name for one in skills],
         )
 
     def answer(self, reply: Reply) -> None:

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -37,26 +37,26 @@ class Result:
 
 
 class Toolbox:
-    """Uses tools as the model asks for them, and knows whether the skill was opened."""
+    """Uses tools as the model asks for them, and knows whether the task's skill was opened."""
 
     def __init__(
         self,
         task: Task,
-        offered: Offered | None,
+        offered: Sequence[Offered],
         schemas: Mapping[str, Mapping[str, Any]],
         limits: BoxLimits,
         characters: int,
     ) -> None:
         self.skill_used = False
-        self._offered = offered
+        self._offered = {one.skill.name: one for one in offered}
+        self._wanted = None if task.skill is None else self._offered[task.skill.name]
         self._schemas = schemas
         self._characters = characters
         temporary = task.scratch / "tmp"
         temporary.mkdir(parents=True, exist_ok=True)
-        readable = () if offered is None else ((offered.place, offered.folder),)
         self._box = Box(
             folder=task.folder,
-            readable=readable,
+            readable=tuple((one.place, one.folder) for one in offered),
             limits=limits,
             kind=task.sandbox,
             temporary=temporary,
@@ -89,18 +89,20 @@ class Toolbox:
             else self._file(str(name), given, seconds)
         )
         text = capped(result.text, self._characters)
-        if self._offered is not None and self._offered.shown_in(text):
+        if self._wanted is not None and self._wanted.shown_in(text):
             self.skill_used = True
         return Result(text, result.is_error)
 
     def _open(self, skill: str) -> Result:
-        if self._offered is None:
+        if not self._offered:
             return Result(f"There is no skill {skill!r}: no skills are installed.", is_error=True)
-        name = self._offered.skill.name
-        if skill.strip().removeprefix("/") != name:
-            return Result(f"There is no skill {skill!r}. There is {name!r}.", is_error=True)
-        self.skill_used = True
-        return Result(self._offered.opened)  # whole: the skill is what is tried here
+        found = self._offered.get(skill.strip().removeprefix("/"))
+        if found is None:
+            there = ", ".join(map(repr, self._offered))
+            verb = "is" if len(self._offered) == 1 else "are"
+            return Result(f"There is no skill {skill!r}. There {verb} {there}.", is_error=True)
+        self.skill_used |= found is self._wanted
+        return Result(found.opened)  # whole: the skill is what is tried here
 
     async def _bash(self, command: str, seconds: float) -> Result:
         if "\0" in command:

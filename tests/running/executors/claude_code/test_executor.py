@@ -317,7 +317,24 @@ def test_an_agent_that_does_not_finish_has_had_its_turns(tmp_path):
         connection = Connection(f"http://127.0.0.1:{server.port}")
         execution = run(task(tmp_path / "run", connection, limits={"turns": 2}))
     assert execution.reason == "The agent had not finished after 2 turns, its limit."
+    assert execution.out_of_turns
     assert len(server.seen) == 2
+
+
+def test_among_other_skills_it_ends_once_the_skill_was_opened(tmp_path):
+    found = skill(tmp_path / "s", NAME, "Sings", f"{BODY}: sing to the end")
+    other = skill(tmp_path / "o", "abacus", "Counts", "Count to the end")
+    steps = (use("Bash", command="ls"), use("Skill", skill="abacus"), use("Skill", skill=NAME))
+    with scripted(*steps, say("Done.")) as server:
+        connection = Connection(f"http://127.0.0.1:{server.port}")
+        one = task(tmp_path / "r", connection, skill=found, others=(other,), until_opened=True)
+        execution = run(one)
+        turns = [body for path, _, body in server.seen if body and "messages" in body]
+    assert (execution.status, execution.reason, execution.skill_used) == ("done", None, True)
+    assert {"abacus", NAME} <= set(execution.events[0]["skills"])
+    assert "Launching skill: abacus" in results(execution)  # which was not enough
+    assert max(sum(m["role"] == "assistant" for m in body["messages"]) for body in turns) <= 3
+    assert gone(one)
 
 
 def test_a_call_that_is_cut_is_made_again_and_counted(tmp_path):

@@ -11,8 +11,8 @@ GOOD = {"type": "result", "subtype": "success", "is_error": False, "result": "Do
 LIMITS = Limits(turns=3, output_tokens=99, usd=0.5)
 
 
-def reason(*lines, calls=1, skill=None, exit_code=0, complaint=""):
-    return reason_of(lines, LIMITS, skill, calls=calls, exit_code=exit_code, complaint=complaint)
+def reason(*lines, calls=1, skills=(), exit_code=0, complaint=""):
+    return reason_of(lines, LIMITS, skills, calls=calls, exit_code=exit_code, complaint=complaint)
 
 
 def test_a_good_end_has_no_reason():
@@ -48,5 +48,5 @@ def test_an_answer_that_no_model_gave_is_none():
 def test_a_skill_that_was_not_offered_is_told():
     skill = Skill("notes", "d", Path())
     offered = {"type": "system", "subtype": "init", "skills": ["notes"]}
-    assert reason(offered, GOOD, skill=skill) is None
-    assert "`notes`" in (reason(offered | {"skills": []}, GOOD, skill=skill) or "")
+    assert reason(offered, GOOD, skills=[skill]) is None
+    assert "`notes`" in (reason(offered | {"skills": []}, GOOD, skills=[skill]) or "")
