@@ -4,7 +4,8 @@ Commands are thin: they call what Python users call, print what came of it, and 
 where something was wrong with the data, with 2 where something was wrong with the call.
 """
 
-from . import making, reading, trying  # a command registers itself where it stands
+# A command registers itself where it stands.
+from . import comparing, improving, making, reading, trying
 from .shell import app, main
 
-__all__ = ["app", "main", "making", "reading", "trying"]
+__all__ = ["app", "comparing", "improving", "main", "making", "reading", "trying"]

@@ -12,8 +12,9 @@ from .names import natural
 from .problems import Problems
 
 NOT_ENTERED = frozenset(
-    "outputs inputs judgings skill-snapshot .staging .git .hg .svn node_modules __pycache__ .venv "
-    "venv .tox .mypy_cache .pytest_cache .ruff_cache .ipynb_checkpoints site-packages".split()
+    "outputs inputs judgings skill-snapshot .staging .skill-eval-nb .git .hg .svn node_modules "
+    "__pycache__ .venv venv .tox .mypy_cache .pytest_cache .ruff_cache .ipynb_checkpoints "
+    "site-packages".split()
 )
 """Folders that hold no results of their own; what a run has put out is never taken for results."""
 

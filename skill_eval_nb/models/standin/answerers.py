@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from .misbehaviour import Role
     from .stand_in import StandIn
 
-_HOMES: dict[Role, str] = {}
+_HOMES: dict[Role, str] = {
+    "analyst": "analyst",
+    "comparator": "comparator",
+    "drafter": "drafter",
+    "merger": "merger",
+}
 """The module of each role; its function `answer(stand_in, request)` gives the JSON."""
 
 

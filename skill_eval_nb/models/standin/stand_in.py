@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from .misbehaviour import Fault
 
@@ -14,6 +14,8 @@ EXECUTOR = "stand-in"
 JUDGE = "stand-in-judge"
 MODELS = (EXECUTOR, JUDGE)
 """The names it lists. Messages are answered under any name, so that real ones can be tried."""
+
+Prefers = Literal["noisy", "better", "first", "last", "tie"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,9 @@ class StandIn:
         store: A folder that keeps message batches, so that another process can collect
             them. None: they live as long as the server or transport.
         faults: How it misbehaves; the first that strikes counts.
+        prefers: Which of two works its comparator prefers: `better`, the one of higher
+            quality; `noisy`, the same with a part of the comparison added to each quality (sd
+            `judging_sd`); `first` and `last`, whatever they are; `tie`, none.
     """
 
     seed: int = 0
@@ -65,6 +70,7 @@ class StandIn:
     log: str | None = None
     store: str | None = None
     faults: tuple[Fault, ...] = ()
+    prefers: Prefers = "noisy"
 
     def transport(self) -> StandInTransport:
         """A transport for an async HTTP client of the SDK; nothing leaves the process.

@@ -1,10 +1,11 @@
 """The journal of an iteration: what was begun, what has ended, and what it cost.
 
 `iteration-N/journal.jsonl` is only ever added to, one JSON object a line, by one writer at a
-time. Its first line says which plan the iteration is of. A step is `launched` with the most
-that it may cost before it begins, and closed by `finished`, `errored`, `cancelled`, `lost` or
-(by the next start, where the job was killed) `interrupted`, with what it cost. So what was
-spent is known over all starts, and a step that nobody closed counts at its worst.
+time. Its first line says which plan the iteration is of, or that it was prepared and waits for
+one. A step is `launched` with the most that it may cost before it begins, and closed by
+`finished`, `errored`, `cancelled`, `lost` or (by the next start, where the job was killed)
+`interrupted`, with what it cost. So what was spent is known over all starts, and a step that
+nobody closed counts at its worst.
 
 Lines reach the operating system before the step begins: they outlive a killed process. They
 are not forced onto the disk: a power cut may take the last of them.

@@ -90,7 +90,7 @@ def write_suite(plan: Plan) -> tuple[str | None, list[str]]:
         there = target.read_bytes()
         if there == data:
             return mark, []
-        if not _is_ours(plan.workspace, hashlib.sha256(there).hexdigest()):
+        if not is_ours(plan.workspace, hashlib.sha256(there).hexdigest()):
             told = (
                 f"{target} is another suite than {path}, and is left as it is: the tables may "
                 "describe the evals by it"
@@ -110,7 +110,8 @@ def _as_suite(plan: Plan) -> bytes:
     return to_json(dump(suite))
 
 
-def _is_ours(workspace: Path, mark: str) -> bool:
+def is_ours(workspace: Path, mark: str) -> bool:
+    """Whether a journal of the workspace speaks of what has this mark."""
     journals = workspace.glob(f"iteration-*/{NAME}")
     return any(mark.encode() in journal.read_bytes() for journal in journals)
 
@@ -118,13 +119,14 @@ def _is_ours(workspace: Path, mark: str) -> bool:
 def write_metadata(plan: Plan) -> None:
     """Write eval_metadata.json at the level of each eval that has a cell."""
     for one in plan.evals:
-        data = to_json(_metadata(one))
+        data = to_json(metadata_of(one))
         target = plan.folder / one.folder / "eval_metadata.json"
         if not target.is_file() or target.read_bytes() != data:
             write_atomic(target, data)
 
 
-def _metadata(one: PlannedEval) -> Any:
+def metadata_of(one: PlannedEval) -> Any:
+    """What eval_metadata.json says of an eval."""
     told = dump(
         EvalMetadata(
             eval_id=int(one.id) if one.id.isdecimal() else one.id,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 OF_EVALS = (
     "evals.json",
+    "*.json.[0-9]*.bak",
     "eval_metadata.json",
     "grading*.json",
     "structural.json",

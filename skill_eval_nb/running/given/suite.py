@@ -126,8 +126,8 @@ def read_suite(path: str | os.PathLike[str], skill: Path) -> Suite:
     above = [beside.parent] if beside.name == "evals" else []  # a skill's folder without a skill
     roots = list(dict.fromkeys([skill, *above, beside]))
     forbidden = [at, skill / SKILL_FILE]
-    ids = _ids(document.evals, faults)
-    names = [_name(one, id_) for one, id_ in zip(document.evals, ids, strict=True)]
+    ids = ids_of(document.evals, faults)
+    names = [name_of(one, id_) for one, id_ in zip(document.evals, ids, strict=True)]
     folders = folder_names(list(zip(ids, names, strict=True)))
     evals: list[PlannedEval] = []
     for one, id_, name, folder in zip(document.evals, ids, names, folders, strict=True):
@@ -138,9 +138,9 @@ def read_suite(path: str | os.PathLike[str], skill: Path) -> Suite:
             inputs = find_inputs(one.files, roots, forbidden)
         except Refused as error:
             faults += [f"eval {id_}: {fault}" for fault in error.faults]
-        complete = _complete(one, id_, faults)
-        checks, judged = _layers(one, complete, faults)
-        evals.append(PlannedEval(id_, name, folder, complete, inputs, checks, judged))
+        whole = complete(one, id_, faults)
+        checks, judged = _layers(one, whole, faults)
+        evals.append(PlannedEval(id_, name, folder, whole, inputs, checks, judged))
     if not evals:
         faults.append(f"{at} has no evals")
     if faults:
@@ -179,7 +179,8 @@ def _read(path: Path) -> tuple[Evals, list[str], list[str]]:
     )
 
 
-def _ids(evals: Sequence[Eval], faults: list[str]) -> list[str]:
+def ids_of(evals: Sequence[Eval], faults: list[str]) -> list[str]:
+    """The ids of evals: as stated, else their places from 1."""
     ids = []
     for place, one in enumerate(evals, 1):
         stated = "" if one.id is None else str(one.id).strip()
@@ -192,12 +193,13 @@ def _ids(evals: Sequence[Eval], faults: list[str]) -> list[str]:
     return ids
 
 
-def _name(one: Eval, id_: str) -> str:
+def name_of(one: Eval, id_: str) -> str:
+    """The name of an eval; made of its id where none is stated."""
     stated = (one.name or "").strip()
     return stated or (f"eval-{id_}" if id_.isdecimal() else id_)
 
 
-def _complete(one: Eval, id_: str, faults: list[str]) -> Eval:
+def complete(one: Eval, id_: str, faults: list[str]) -> Eval:
     """A copy in which every expectation and dimension has an id, each its own."""
     rubric = one.quality_rubric
     if rubric is not None:

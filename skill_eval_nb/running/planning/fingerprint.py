@@ -17,11 +17,17 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from ..driving.journal import NAME, PLANNED
+from ..driving.journal import NAME, PLANNED, read
 from ..refused import Refused
 
 NOT_COMPARED = frozenset(("batch_seconds", "faults", "latency", "log", "store"))
 """Settings of a stand-in that change nothing about what it answers in the end."""
+
+PREPARED = "prepared"
+"""The one event in the journal of an iteration that waits for a plan."""
+
+METADATA = "eval_metadata.json"
+"""What a prepared iteration has of each eval."""
 
 _ITERATION = re.compile(r"iteration-(\d{1,6})")
 
@@ -130,7 +136,7 @@ def choose_iteration(
     Raises:
         Refused: the iteration that was asked for is there, and is another one.
     """
-    there = _iterations(workspace)
+    there = iterations_of(workspace)
     if wanted is not None:
         if wanted in there and (others := _others(there[wanted], mine)) is not None:
             raise Refused(
@@ -138,26 +144,42 @@ def choose_iteration(
             )
         return wanted, "continued" if wanted in there else "as asked for"
     for number in sorted(there, reverse=True):
-        if _others(there[number], mine) is None:
+        if planned(there[number]) and _others(there[number], mine) is None:
             return number, "continued: skill, evals, models, executor, limits and seed are the same"
     if not there:
         return 1, "the first"
     last = max(there)
+    if _others(there[last], mine) is None:
+        return last, "prepared, and nothing was run in it so far"
     return last + 1, f"new: in iteration-{last} {_others(there[last], mine)}"
 
 
-def _iterations(workspace: Path) -> dict[int, Path]:
+def iterations_of(workspace: Path) -> dict[int, Path]:
+    """The folders of a workspace's iterations by their numbers."""
     if not workspace.is_dir():
         return {}
     named = ((_ITERATION.fullmatch(one.name), one) for one in workspace.iterdir() if one.is_dir())
     return {int(found[1]): path for found, path in named if found}
 
 
+def is_prepared(iteration: Path) -> bool:
+    """Whether an iteration was prepared, and holds nothing but the evals that it is for."""
+    try:
+        events = read(iteration).events
+    except ValueError:  # something else wrote there
+        return False
+    if not events or any(event.get("event") != PREPARED for event in events):
+        return False
+    files = (one for one in iteration.rglob("*") if not one.is_dir())
+    return all(one.name in (NAME, METADATA) for one in files)
+
+
 def _others(iteration: Path, mine: Fingerprint) -> str | None:
     """In what an iteration differs from a plan; None where the plan continues it."""
     found = planned(iteration)
     if not found:
-        return "there is no journal of a plan" if any(iteration.iterdir()) else None
+        free = is_prepared(iteration) or not any(iteration.iterdir())
+        return None if free else "there is no journal of a plan"
     for one in found:
         if differs := mine.differences(one):
             return f"{' and '.join(_told(name, one, mine) for name in differs)} differed"

@@ -38,6 +38,7 @@ def test_the_skill_may_be_named_by_its_file(skill):
     [
         "evals.json",
         "deep/down/Evals.JSON",
+        "evals.json.1.bak",
         "evals/rubric.md",
         "data/trigger_evals.json",
         "my-eval-triggers.json",

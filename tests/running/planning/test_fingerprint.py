@@ -12,6 +12,7 @@ from skill_eval_nb.running.driving.journal import NAME, Journal
 from skill_eval_nb.running.planning.fingerprint import (
     Fingerprint,
     choose_iteration,
+    is_prepared,
     plain,
     planned,
 )
@@ -67,6 +68,49 @@ def test_iterations_of_other_tools_are_not_continued(tmp_path):
     number, why = choose_iteration(tmp_path, mark())
     assert number == 5
     assert "no journal" in why
+
+
+class TestPrepared:
+    @staticmethod
+    def prepare(workspace: Path, number: int, *more: str) -> Path:
+        folder = workspace / f"iteration-{number}"
+        (folder / "eval-1").mkdir(parents=True)
+        (folder / "eval-1" / "eval_metadata.json").write_text("{}")
+        (folder / NAME).write_text("\n".join(['{"event": "prepared"}', *more, ""]))
+        return folder
+
+    def test_it_is_taken_by_the_next_plan(self, tmp_path):
+        begun(tmp_path, 1, mark())
+        folder = self.prepare(tmp_path, 2)
+        number, why = choose_iteration(tmp_path, mark(seed=1))
+        assert (number, why) == (2, "prepared, and nothing was run in it so far")
+        assert choose_iteration(tmp_path, mark(seed=1), 2)[0] == 2
+        Journal(folder, mark(seed=1).event()).close()
+        assert choose_iteration(tmp_path, mark(seed=1))[1].startswith("continued")
+        assert choose_iteration(tmp_path, mark(seed=2))[0] == 3
+
+    def test_a_plan_of_an_earlier_iteration_still_continues_it(self, tmp_path):
+        begun(tmp_path, 1, mark())
+        self.prepare(tmp_path, 2)
+        assert choose_iteration(tmp_path, mark())[0] == 1
+
+    def test_once_it_is_not_the_last_it_is_left(self, tmp_path):
+        self.prepare(tmp_path, 1)
+        begun(tmp_path, 2, mark())
+        assert choose_iteration(tmp_path, mark(seed=1))[0] == 3
+
+    def test_one_that_something_else_wrote_into_is_none(self, tmp_path):
+        assert is_prepared(self.prepare(tmp_path, 1))
+        assert not is_prepared(self.prepare(tmp_path, 2, "no journal"))
+        assert not is_prepared(self.prepare(tmp_path, 3, '{"event": "started"}'))
+        assert not is_prepared(tmp_path / "iteration-4")
+
+    def test_one_that_somebody_ran_something_in_is_left_alone(self, tmp_path):
+        folder = self.prepare(tmp_path, 1)
+        (folder / "eval-1" / "with_skill").mkdir()
+        (folder / "eval-1" / "with_skill" / "grading.json").write_text("{}")
+        assert not is_prepared(folder)
+        assert choose_iteration(tmp_path, mark())[0] == 2
 
 
 def test_an_iteration_that_is_asked_for_is_new_or_the_same(tmp_path):

@@ -1,0 +1,77 @@
+"""The command `improve aggregate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from ..making import BudgetOption, YesOption
+from ..shell import PathArgument, out, told
+from .app import improve, may_spend
+
+if TYPE_CHECKING:
+    from skill_eval_nb.tables import Workspace
+
+
+@improve.command()
+@told
+def aggregate(
+    path: PathArgument,
+    iteration: Annotated[
+        str | None, typer.Option(help="Only this iteration, such as iteration-2.")
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="Distance of wordings, 0 to 1, that counts as the same."),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="The file to write; else eval_feedback_aggregate.json in the iteration's folder, "
+            "or in the workspace's where there are several.",
+        ),
+    ] = None,
+    merge_model: Annotated[
+        str | None, typer.Option(help="A model that may merge further what says the same.")
+    ] = None,
+    budget_usd: BudgetOption = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Ask no model and write nothing; say the price.")
+    ] = False,
+    yes: YesOption = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a file that something else made.")
+    ] = False,
+) -> None:
+    """Collect what the graders suggest for the evals, the same thing once."""
+    import skill_eval_nb as sen
+    from skill_eval_nb.improving.aggregating import THRESHOLD, free, place_of
+
+    ws = _of(sen.load(path), iteration)
+    target = None if dry_run else free(file or place_of(ws), force=force)
+    if not dry_run:
+        may_spend(merge_model, budget_usd, yes)
+    found = sen.improving.aggregate(
+        ws,
+        threshold=THRESHOLD if threshold is None else threshold,
+        merge_model=merge_model,
+        budget_usd=budget_usd,
+        dry_run=dry_run,
+    )
+    out.print(Text(repr(found)))
+    if target is not None:
+        out.print(Text(f"wrote {found.write(target, force=force)}"))
+
+
+def _of(ws: Workspace, iteration: str | None) -> Workspace:
+    """The part of a workspace that is of an iteration; all of it where none is named."""
+    from skill_eval_nb.running.refused import no_such, refuse
+
+    known = ws.polars("runs")["iteration"].unique().sort().to_list()
+    if iteration is None or iteration in known:
+        return ws if iteration is None else ws.select(iteration=iteration)
+    raise refuse(no_such("iteration", iteration, known))

@@ -1,0 +1,80 @@
+"""The command `improve analyse`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from ..making import BudgetOption, YesOption
+from ..shell import PathArgument, err, out, told
+from .app import improve
+
+if TYPE_CHECKING:
+    from skill_eval_nb.running.asking import AskingProgress
+
+
+@improve.command()
+@told
+def analyse(
+    path: PathArgument,
+    comparison: Annotated[
+        str | None, typer.Option(help="Only this one: its id, its pair or its file.")
+    ] = None,
+    sides: Annotated[
+        str | None,
+        typer.Option(help="A,B: what stands behind them, where comparisons do not say."),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="The model that analyses; else the one that compared.")
+    ] = None,
+    budget_usd: BudgetOption = None,
+    prices: Annotated[Path | None, typer.Option(help="A table of prices of your own.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what is missing and the price; ask nobody.")
+    ] = False,
+    yes: YesOption = False,
+) -> None:
+    """Ask why the winners of blind comparisons won, and what to change in the skill.
+
+    Each analysis is kept beside its comparison and never paid for again. Exit code 1 where one
+    is missing.
+    """
+    from skill_eval_nb.improving.analysing import analyse
+    from skill_eval_nb.models import load_prices
+    from skill_eval_nb.tables import load
+
+    ws = load(path)
+    options = {
+        "comparison": comparison,
+        "sides": None if sides is None else _pair(sides),
+        "model": model,
+        "prices": load_prices(prices),
+    }
+    planned = analyse(ws, dry_run=True, **options)
+    if dry_run:
+        out.print(Text(repr(planned)))
+        return
+    if planned.n_missing and planned.worst_usd != 0 and budget_usd is None and not yes:
+        most = "" if planned.worst_usd is None else f", ${planned.worst_usd:.2f} at most"
+        typer.confirm(f"This costs money{most}, and has no --budget-usd. Go on?", abort=True)
+    found = analyse(ws, budget_usd=budget_usd, progress=_tell, **options)
+    out.print(Text(repr(found)))
+    raise typer.Exit(0 if found.status == "done" else 1)
+
+
+def _pair(given: str) -> tuple[str, str]:
+    a, comma, b = given.partition(",")
+    if not comma:
+        raise typer.BadParameter(f"`{given}` is not of the form A,B", param_hint="--sides")
+    return a.strip(), b.strip()
+
+
+def _tell(progress: AskingProgress) -> None:
+    """Print how far it is."""
+    from skill_eval_nb.running.driving.progress import dollars
+
+    told = f"{progress.done} of {progress.total} analyses, {dollars(progress.spent_usd)}"
+    err.print(Text(told))

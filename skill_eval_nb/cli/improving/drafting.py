@@ -1,0 +1,48 @@
+"""The command `improve draft`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from ..shell import PathArgument, out, told
+from .app import improve
+
+
+@improve.command()
+@told
+def draft(
+    path: PathArgument,
+    to: Annotated[
+        Path | None, typer.Option("--out", help="File to write the drafts to: drafts.json.")
+    ] = None,
+    iteration: Annotated[
+        list[str] | None, typer.Option("--iteration", help="Only this iteration; repeatable.")
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Configuration to compare against; chosen by name else.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Model that drafts beside the rules; none where not given.")
+    ] = None,
+    budget_usd: Annotated[
+        float | None, typer.Option("--budget-usd", help="The most that the model may cost.")
+    ] = None,
+) -> None:
+    """Draft changes of the evals from suggestions and figures; nothing but --out is written."""
+    import skill_eval_nb as sen
+    from skill_eval_nb.improving.drafting import draft as drafted
+    from skill_eval_nb.improving.drafting import write_drafts
+
+    ws = sen.load(path)
+    if iteration:
+        ws = ws.select(iteration=iteration)
+    drafts = drafted(ws, baseline=baseline, model=model, budget_usd=budget_usd)
+    out.print(Text(repr(drafts)))
+    if drafts.cost_usd:
+        out.print(f"spent ${drafts.cost_usd:.4f}")
+    if to is not None:
+        out.print(Text(f"wrote {write_drafts(to, drafts)}"))
