@@ -14,7 +14,9 @@ whoever's tool wrote them, into data frames; see what the skill changes; export 
     sen.charts.forest(ws)
     sen.report.write_report(ws, "report")
 
-    sen.explore(ws), sen.diff(ws), sen.review(ws), sen.run_panel("my-skill")  # in a notebook
+    sen.compare(ws, "with_skill", "without_skill")  # blind
+
+    sen.explore(ws), sen.diff(ws), sen.review(ws), sen.drafts(ws), sen.run_panel("my-skill")
 
 Nothing heavy is imported before it is used.
 """
@@ -25,21 +27,35 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import charts, documents, grading, models, report, running, stats, widgets
+    from . import (
+        charts,
+        documents,
+        grading,
+        improving,
+        models,
+        report,
+        running,
+        stats,
+        widgets,
+    )
+    from .improving import compare
     from .running import grade_stored, judge_again, plan_runs
     from .tables import NothingToLoad, Workspace, describe, load
-    from .widgets import diff, explore, review, run_panel
+    from .widgets import diff, drafts, explore, review, run_panel
 
 __all__ = [
     "NothingToLoad",
     "Workspace",
     "charts",
+    "compare",
     "describe",
     "diff",
     "documents",
+    "drafts",
     "explore",
     "grade_stored",
     "grading",
+    "improving",
     "judge_again",
     "load",
     "models",
@@ -54,10 +70,11 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-_ROOMS = "charts documents grading models report running stats widgets".split()
+_ROOMS = "charts documents grading improving models report running stats widgets".split()
 _HOMES = {
+    "compare": ".improving",
     **dict.fromkeys(("grade_stored", "judge_again", "plan_runs"), ".running"),
-    **dict.fromkeys(("diff", "explore", "review", "run_panel"), ".widgets"),
+    **dict.fromkeys(("diff", "drafts", "explore", "review", "run_panel"), ".widgets"),
 }
 """Where the names live that are not of `tables`."""
 

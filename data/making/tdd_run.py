@@ -40,13 +40,14 @@ def documents(task: Json, run: Run, start: str, *, gated: bool, keep_judgings: b
     names = _names(task)
     structural = [Check(one["description"], **one["made"]) for one in structural_rows(task)]
     judged = [] if gated else [(check, check.passes(run)) for check in judged_checks(task)]
+    unchecked = [(one, one.passes(run)) for one in (Check(**row) for row in TABLE["unchecked"])]
     # Where a file holds no test, whatever should be in it is missing; all else still holds.
     checked = [
         (check, row["type"] != "file_contains" if gated else check.passes(run))
         for row, check in zip(structural_rows(task), structural, strict=True)
     ]
     contents = {
-        "output": _test_file(names, checked, judged) if judged else _empty_file(names),
+        "output": _test_file(names, checked, judged, unchecked) if judged else _empty_file(names),
         "transcript": _transcript(run, names, checked + judged),
     }
     made: Json = {
@@ -82,7 +83,7 @@ def _pieces(checked: Checked, names: dict[str, str], place: str) -> list[str]:
     return [piece for piece in pieces if piece]
 
 
-def _test_file(names: dict[str, str], checked: Checked, judged: Checked) -> str:
+def _test_file(names: dict[str, str], checked: Checked, judged: Checked, unchecked: Checked) -> str:
     lines = (
         'import { describe, expect, it, vi } from "vitest";',
         f'import {{ {names["unit"]} }} from "./{names["code"].removesuffix(".ts")}";',
@@ -92,6 +93,7 @@ def _test_file(names: dict[str, str], checked: Checked, judged: Checked) -> str:
         f'describe("{names["unit"]}", () => {{',
         textwrap.indent("\n\n".join(_pieces(judged, names, "output")), "  "),
         "});",
+        *_pieces(unchecked, names, "output"),
     )
     return "\n".join(lines) + "\n"
 

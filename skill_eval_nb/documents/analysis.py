@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from .document import Document, says
+from .comparison import ComparedRun
+from .document import Amount, Document, Seconds, says
+from .judging import JudgingUsage
 
 
 class ComparisonSummary(Document):
@@ -43,3 +45,16 @@ class Analysis(Document):
     loser_weaknesses: Annotated[list[str], says("what the loser did badly")] = []
     instruction_following: Annotated[dict[str, Following], says("winner and loser")] = {}
     transcript_insights: Annotated[dict[str, str], says("how each side went about it")] = {}
+    comparisons: Annotated[list[str], says("ids of the comparisons that it is about")] = []
+    pair: Annotated[str | None, says("opaque id of the two runs, as comparisons have it")] = None
+    eval_id: Annotated[str | int | None, says("the eval")] = None
+    runs: Annotated[dict[str, ComparedRun], says("winner and loser to the run behind them")] = {}
+    analyst_model: Annotated[str | None, says("the model that analysed")] = None
+    refused_answers: Annotated[
+        list[str], says("what was wrong with answers that had to be asked for again")
+    ] = []
+    usage: Annotated[JudgingUsage | None, says("tokens of this analysis")] = None
+    cost_usd: Annotated[Amount | None, says("what it cost", unit="usd")] = None
+    seconds: Annotated[Seconds | None, says("time that this analysis took")] = None
+    timestamp: Annotated[str | None, says("when, ISO 8601")] = None
+    fingerprint: Annotated[str | None, says("SHA-256 of what was asked of which model")] = None

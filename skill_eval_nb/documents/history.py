@@ -17,6 +17,10 @@ class Version(Document):
     ] = None
     grading_result: Annotated[str | None, says("baseline, won, lost or tie")] = None
     is_current_best: Annotated[bool | None, says("whether it is the best so far")] = None
+    iteration: Annotated[str | None, says("the iteration that its runs are of")] = None
+    configuration: Annotated[str | None, says("the configuration that its runs are of")] = None
+    reason: Annotated[str | None, says("what the result rests on")] = None
+    what_changed: Annotated[str | None, says("what differs from its parent's files")] = None
 
 
 class History(Document):

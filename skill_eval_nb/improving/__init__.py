@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .applying import Change, apply, preview
     from .comparing import Compared, compare
     from .drafting import draft, read_drafts, write_drafts
-    from .lineage import Lineage, history
+    from .lineage import Lineage, by_version, history
     from .trying import Tried, try_out
     from .values import Draft, RunRef, Source, Suggestion
 
@@ -32,7 +32,7 @@ _HOMES = {
     **dict.fromkeys(("Change", "apply", "preview"), ".applying"),
     **dict.fromkeys(("Compared", "compare"), ".comparing"),
     **dict.fromkeys(("draft", "read_drafts", "write_drafts"), ".drafting"),
-    **dict.fromkeys(("Lineage", "history"), ".lineage"),
+    **dict.fromkeys(("Lineage", "by_version", "history"), ".lineage"),
     **dict.fromkeys(("Tried", "try_out"), ".trying"),
     **dict.fromkeys(("Draft", "RunRef", "Source", "Suggestion"), ".values"),
 }
@@ -52,6 +52,7 @@ __all__ = [
     "aggregate",
     "analyse",
     "apply",
+    "by_version",
     "compare",
     "draft",
     "history",

@@ -248,11 +248,13 @@ TABLES: dict[str, Table] = {
             (
                 *WORKSPACE,
                 _text("comparison", "id of the comparison, or its file", "never"),
+                _text("pair", "id of the two runs, the same in both orders"),
                 _text("eval_id", "the eval"),
                 _text("winner", "A, B or tie", "never"),
                 _text("side", "A or B", "never"),
                 _text("configuration", "configuration behind the side"),
                 _text("version", "version behind the side"),
+                _text("run", "folder of the run behind the side, below its workspace"),
                 _text("group", "content, structure, overall or criteria", "never"),
                 _text("criterion", "what was scored", "never"),
                 _number("score", "the score"),

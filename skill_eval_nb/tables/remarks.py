@@ -15,6 +15,7 @@ from skill_eval_nb.documents import (
     SuggestionAggregate,
     TriggerSet,
 )
+from skill_eval_nb.documents.comparison import ComparedRun
 from skill_eval_nb.workspace import UNSTATED, EvalIndex, EvalKey, Problems, named_by
 from skill_eval_nb.workspace.names import eval_parts
 
@@ -121,6 +122,7 @@ def _add_comparison(path: str, home: Home, one: Comparison, rows: Rows) -> None:
     sides = {"A": (one.configuration_a, one.version_a), "B": (one.configuration_b, one.version_b)}
     for side, (configuration, version) in sides.items():
         scores: list[tuple[str, str, float | None]] = []
+        behind = one.runs.get(side) or ComparedRun()
         if rubric := one.rubric.get(side):
             scores += [("content", name, score) for name, score in rubric.content.items()]
             scores += [("structure", name, score) for name, score in rubric.structure.items()]
@@ -135,11 +137,13 @@ def _add_comparison(path: str, home: Home, one: Comparison, rows: Rows) -> None:
                 home.workspace,
                 home.skill,
                 one.comparison_id or path,
+                one.pair,
                 None if one.eval_id is None else str(one.eval_id),
                 one.winner,
                 side,
                 configuration,
                 None if version is None else str(version),
+                behind.path,
                 group,
                 name,
                 score,

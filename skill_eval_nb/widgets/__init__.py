@@ -1,4 +1,4 @@
-"""Widgets that drive it from the notebook: explore, review, run_panel, diff.
+"""Widgets that drive it from the notebook: explore, review, run_panel, diff, drafts.
 
 Nothing heavy is imported before it is used.
 """
@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .diffing import diff
+    from .drafting import drafts
     from .exploring import explore
     from .launching import run_panel
     from .reviewing import review
 
-__all__ = ["diff", "explore", "review", "run_panel"]
+__all__ = ["diff", "drafts", "explore", "review", "run_panel"]
 
 _HOMES = {
     "diff": "diffing",
+    "drafts": "drafting",
     "explore": "exploring",
     "review": "reviewing",
     "run_panel": "launching",

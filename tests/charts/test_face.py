@@ -142,8 +142,9 @@ def test_an_iteration_that_is_not_there_is_an_error_that_helps(chart) -> None:
     assert "iteration-l" in str(raised.value)
 
 
-@choosing
-def test_an_iteration_with_nothing_to_draw_is_no_error(chart) -> None:
+@cache
+def one_that_is_bare() -> tuple[Workspace, str]:
+    """Two iterations, of which the second, which is named, has nothing to draw."""
     both = world(iterations=2)
     tables = {
         name: both.polars(name).filter(iteration="iteration-1")
@@ -151,19 +152,28 @@ def test_an_iteration_with_nothing_to_draw_is_no_error(chart) -> None:
     }
     bare = [run_keys(iteration="iteration-2", status="errored", path=".")]
     runs = both.polars("runs").filter(iteration="iteration-1")
-    some = Workspace.from_tables(
-        {**tables, "runs": runs.vstack(workspace(runs=bare).polars("runs"))}
-    )
-    assert title_of(chart(some, iteration="iteration-2")).startswith("No ")
+    tables["runs"] = runs.vstack(workspace(runs=bare).polars("runs"))
+    return Workspace.from_tables(tables), "iteration-2"
+
+
+@choosing
+def test_an_iteration_with_nothing_to_draw_is_no_error(chart) -> None:
+    some, bare = one_that_is_bare()
+    assert title_of(chart(some, iteration=bare)).startswith("No ")
     assert title_of(chart(some)) == title_of(chart(some, iteration="iteration-1"))
+
+
+@cache
+def twelve_iterations() -> Workspace:
+    return world(iterations=12, evals=2)
 
 
 @choosing
 def test_the_last_iteration_is_shown_and_named(chart) -> None:
-    twelve = world(iterations=12, evals=2)
-    assert "‘iteration-12’" in subtitle_of(chart(twelve))
-    named = chart(twelve, iteration="iteration-12")
-    assert spec_of(chart(twelve))["datasets"] == spec_of(named)["datasets"]
+    shown = spec_of(chart(twelve_iterations()))
+    assert "‘iteration-12’" in subtitle_of(shown)
+    named = chart(twelve_iterations(), iteration="iteration-12")
+    assert shown["datasets"] == spec_of(named)["datasets"]
 
 
 @every

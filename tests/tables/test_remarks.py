@@ -115,6 +115,16 @@ def test_a_comparison_is_a_row_for_each_side_and_criterion(tmp_path):
     } == {("comparison.json", "1", "A", "A is deeper.")}
 
 
+def test_a_comparison_may_tell_its_pair_and_the_runs_behind_its_sides(tmp_path):
+    runs = {"A": {"path": "iteration-1/eval-1/with_skill/run-1", "run_number": 1}}
+    told = COMPARISON | {"pair": "f00d", "order": 2, "repetition": 1, "runs": runs}
+    table = rows(load(tmp_path, {"comparisons/comparison-1.json": told}), "comparisons")
+    assert {(row["pair"], row["side"], row["run"]) for row in table} == {
+        ("f00d", "A", "iteration-1/eval-1/with_skill/run-1"),
+        ("f00d", "B", None),
+    }
+
+
 def test_a_comparison_without_scores_still_tells_its_winner(tmp_path):
     bare = {"winner": "tie", "reasoning": "Both fine.", "rubric": {}, "comparison_id": "c-1"}
     table = rows(load(tmp_path, {"comparison.json": bare}), "comparisons")

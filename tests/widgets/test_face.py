@@ -1,4 +1,4 @@
-"""The widgets' face: four functions, and nothing heavy before one of them is used."""
+"""The widgets' face: a function each, and nothing heavy before one of them is used."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ def test_every_name_is_a_function_that_says_what_it_is_for(name) -> None:
 
 
 def test_any_other_name_is_none() -> None:
-    with pytest.raises(AttributeError, match="has no attribute 'drafts'"):
-        _ = widgets.drafts
+    with pytest.raises(AttributeError, match="has no attribute 'draft'"):
+        _ = widgets.draft

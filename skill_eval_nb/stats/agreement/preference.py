@@ -11,6 +11,7 @@ from skill_eval_nb.tables.frames import frame_of, like
 
 from ..names import in_order, natural
 from ..pairing import side
+from .winning import FIRST, LAST, OUTCOMES, RATES, TIE, Orders, Wins, majority, said, settled
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,15 +19,12 @@ if TYPE_CHECKING:
 SUITE = ["workspace", "skill"]
 PLAIN = ["pair", "first", "second", "winner"]
 """What a plain table of comparisons has to hold."""
-FIRST, LAST, TIE = "A", "B", "tie"
 KEYS = [*SUITE, "configuration", "other"]
-COUNTS = ("n_comparisons", "n_left_out", "n_pairs", "n_repeated", "n_both_orders")
-OUTCOMES = ("wins", "losses", "ties")
-MEASURES = ("p", "repetition_stability", "position_consistency", "preference_fairness")
+COUNTS = ("n_comparisons", "n_left_out", "n_pairs", "n_repeated", "n_both_orders", "n_evals")
+MEASURES = ("repetition_stability", "position_consistency", "preference_fairness")
 BIAS = ("primacy", "recency")
-
-Orders = tuple[Counter[str], Counter[str]]
-"""How often a pair's comparisons said A, B or tie: `configuration` seen first, and seen last."""
+OF_EVALS = "eval_"
+"""What the outcomes over evals begin with; those over pairs have no prefix."""
 
 
 def preference(data: Any) -> Any:
@@ -37,6 +35,12 @@ def preference(data: Any) -> Any:
     agree, else a tie. A pair that was seen in one order only enters no outcome, as nobody can
     tell the side from its place.
 
+    Outcomes are counted twice, as a delta answers one of two questions. Over *pairs*, for these
+    evals: given the evals, each pair is a draw of its own. Over *evals*, for tasks like these:
+    the pairs of one eval ask the same, so they are settled first, and the side that won more of
+    them has the eval. Rates, intervals (exact, Clopper and Pearson, 95 %) and tests are of what
+    was decided: ties are counted, and left out of them.
+
     The three measures are those of Shi et al. (arXiv 2406.07791): *repetition stability*, the
     share of the commonest winner among the comparisons of one pair in one order, mean over
     those seen twice or more; *position consistency*, the share of pairs with the same winner
@@ -46,9 +50,10 @@ def preference(data: Any) -> Any:
 
     Args:
         data: a `Workspace` or its table `comparisons` (polars or pandas), where side A was
-            seen first, sides are told by `configuration`, else `version`, and a pair is an
-            eval; or a table with the columns `pair`, `first` and `second` (names of the
-            sides), and `winner` (`A` for the first, `B` for the second, or `tie`).
+            seen first, sides are told by what differs (`configuration`, else `version`, or
+            both), and a comparison of no stated `pair` is of the eval's only one; or a table
+            with the columns `pair`, `first` and `second` (names of the sides), `winner` (`A`
+            for the first, `B` for the second, or `tie`), and `eval` where pairs share one.
 
     Returns:
         In the kind of `data`, one row a workspace × skill × two sides:
@@ -56,9 +61,11 @@ def preference(data: Any) -> Any:
         - `configuration` and `other`: the with-skill side, and the one it is compared with;
         - `n_comparisons`, `n_left_out` (of the skill, without a winner or without what
           stands behind their sides), `n_pairs`, `n_repeated` (pairs × orders seen twice or
-          more), `n_both_orders` (pairs);
+          more), `n_both_orders` (pairs), `n_evals` (with such a pair);
         - `wins`, `losses`, `ties`: of `configuration`, over the pairs seen in both orders;
-          `p`: exact two-sided binomial test of wins against losses, null without any;
+          `win_rate`: wins / (wins + losses), with its interval `low`, `high`; `p`: exact
+          two-sided binomial test of wins against losses; null without any of them;
+        - `eval_wins`, …, `eval_p`: the same over evals;
         - `repetition_stability`, `position_consistency` (0-1), `preference_fairness` (-1-1),
           null where nothing was repeated or seen in both orders; `primacy`, `recency`: the
           pairs whose winner changed, towards what was seen first and what was seen last.
@@ -79,29 +86,32 @@ def preference(data: Any) -> Any:
 
     pairs: dict[tuple[Any, ...], Orders] = defaultdict(lambda: (Counter(), Counter()))
     left_out: Counter[tuple[Any, ...]] = Counter()
-    for *suite, pair, first, second, winner in _seen(data).iter_rows():
+    for *suite, eval_, pair, first, second, winner in _seen(data).iter_rows():
         if None in (first, second, winner) or first == second:
             left_out[*suite] += 1
             continue
         one, other = sorted((first, second), key=side)
-        pairs[*suite, one, other, pair][first != one][winner] += 1
-    groups: dict[tuple[Any, ...], list[Orders]] = defaultdict(list)
+        pairs[*suite, one, other, eval_, pair][first != one][winner] += 1
+    groups: dict[tuple[Any, ...], list[tuple[str, Orders]]] = defaultdict(list)
     for key, orders in pairs.items():
-        groups[key[:4]].append(orders)
+        groups[key[:4]].append((key[4], orders))
     named = {key[:2] for key in groups}
     groups |= {(*suite, None, None): [] for suite in left_out if suite not in named}
     rows = [
-        dict(zip(KEYS, key, strict=True)) | {"n_left_out": left_out[key[:2]]} | _figures(orders)
-        for key, orders in groups.items()
+        dict(zip(KEYS, key, strict=True)) | {"n_left_out": left_out[key[:2]]} | _figures(own)
+        for key, own in groups.items()
     ]
-    schema = dict.fromkeys(KEYS, pl.String) | dict.fromkeys((*COUNTS, *OUTCOMES), pl.Int64)
-    schema |= dict.fromkeys(MEASURES, pl.Float64) | dict.fromkeys(BIAS, pl.Int64)
+    whole, real = pl.Int64, pl.Float64
+    outcomes = dict.fromkeys(OUTCOMES, whole) | dict.fromkeys(RATES, real)
+    schema = dict.fromkeys(KEYS, pl.String) | dict.fromkeys(COUNTS, whole) | outcomes
+    schema |= {f"{OF_EVALS}{name}": kind for name, kind in outcomes.items()}
+    schema |= dict.fromkeys(MEASURES, real) | dict.fromkeys(BIAS, whole)
     names = dict.fromkeys(SUITE, natural) | dict.fromkeys(KEYS[2:], side)
     return like(data, in_order(pl.DataFrame(rows, schema), **names))
 
 
 def _seen(data: Any) -> pl.DataFrame:
-    """One row a comparison: SUITE, pair, first, second, winner.
+    """One row a comparison: SUITE, eval, pair, first, second, winner.
 
     Raises:
         ValueError: for a plain table that lacks a column.
@@ -122,39 +132,65 @@ def _seen(data: Any) -> pl.DataFrame:
             )
         table = nw.from_native(data, eager_only=True).to_polars()
         suite = [name if name in columns else pl.lit(None).alias(name) for name in SUITE]
-        return table.select(*suite, *PLAIN).cast(pl.String).with_columns(winner)
-    behind = pl.coalesce("configuration", "version")
+        of = pl.col("eval" if "eval" in columns else "pair").alias("eval")
+        return table.select(*suite, of, *PLAIN).cast(pl.String).with_columns(winner)
+    names = ("configuration", "version")
+    parts = [
+        pl.col(name).filter(pl.col("side") == side_).drop_nulls().first().alias(f"{name} {side_}")
+        for name in names
+        for side_ in (FIRST, LAST)
+    ]
     return (
         frame_of(data, "comparisons")
-        .with_columns(pl.coalesce("eval_id", "comparison").alias("pair"))
-        .group_by(*SUITE, "comparison")
-        .agg(
-            pl.col("pair").first(),
-            behind.filter(pl.col("side") == FIRST).drop_nulls().first().alias("first"),
-            behind.filter(pl.col("side") == LAST).drop_nulls().first().alias("second"),
-            winner.first(),
+        .with_columns(
+            pl.coalesce("eval_id", "pair", "comparison").alias("eval"),
+            pl.coalesce("pair", "eval_id", "comparison").alias("pair"),
         )
-        .select(*SUITE, *PLAIN)
+        .group_by(*SUITE, "comparison")
+        .agg(pl.col("eval").first(), pl.col("pair").first(), *parts, winner.first())
+        .with_columns(_behind(FIRST).alias("first"), _behind(LAST).alias("second"))
+        .select(*SUITE, "eval", *PLAIN)
     )
 
 
-def _figures(pairs: Sequence[Orders]) -> dict[str, Any]:
+def _behind(side_: str) -> pl.Expr:
+    """What a side is called by what differs: its configuration, its version, or both."""
+    import polars as pl
+
+    def differs(name: str) -> pl.Expr:
+        return (pl.col(f"{name} {FIRST}") != pl.col(f"{name} {LAST}")).fill_null(value=False)
+
+    configuration, version = pl.col(f"configuration {side_}"), pl.col(f"version {side_}")
+    both = differs("configuration") & differs("version")
+    return (
+        pl.when(both)
+        .then(pl.format("{} of {}", configuration, version))
+        .when(differs("version"))
+        .then(version)
+        .otherwise(pl.coalesce(configuration, version))
+    )
+
+
+def _figures(pairs: Sequence[tuple[str, Orders]]) -> dict[str, Any]:
     """All columns but KEYS and `n_left_out`, of two sides."""
-    both = [tuple(map(_winner, orders)) for orders in pairs if all(orders)]
-    wins, losses = both.count((FIRST, LAST)), both.count((LAST, FIRST))
-    agreed = wins + losses + both.count((TIE, TIE))
+    winners: dict[str, list[str]] = defaultdict(list)
+    for eval_, orders in pairs:
+        winner = settled(orders)
+        if winner is not None:
+            winners[eval_].append(winner)
+    both = [tuple(map(said, orders)) for _, orders in pairs if all(orders)]
+    agreed = both.count((FIRST, LAST)) + both.count((LAST, FIRST)) + both.count((TIE, TIE))
     primacy = sum(FIRST in choices and LAST not in choices for choices in both)
     recency = len(both) - agreed - primacy
-    repeated = [seen for orders in pairs for seen in orders if seen.total() > 1]
+    repeated = [seen for _, orders in pairs for seen in orders if seen.total() > 1]
     return {
-        "n_comparisons": sum(seen.total() for orders in pairs for seen in orders),
+        "n_comparisons": sum(seen.total() for _, orders in pairs for seen in orders),
         "n_pairs": len(pairs),
         "n_repeated": len(repeated),
         "n_both_orders": len(both),
-        "wins": wins,
-        "losses": losses,
-        "ties": len(both) - wins - losses,
-        "p": _binomial(wins, losses),
+        "n_evals": len(winners),
+        **Wins.of(won for own in winners.values() for won in own).columns(),
+        **Wins.of(map(majority, winners.values())).columns(OF_EVALS),
         "repetition_stability": (
             fmean(max(seen.values()) / seen.total() for seen in repeated) if repeated else None
         ),
@@ -163,17 +199,3 @@ def _figures(pairs: Sequence[Orders]) -> dict[str, Any]:
         "primacy": primacy,
         "recency": recency,
     }
-
-
-def _winner(seen: Counter[str]) -> str:
-    """What was said most often, a tie where nothing was."""
-    most = [said for said, times in seen.items() if times == max(seen.values())]
-    return most[0] if len(most) == 1 else TIE
-
-
-def _binomial(wins: int, losses: int) -> float | None:
-    """The exact p of so uneven a split, were either side as likely to win."""
-    from scipy import special
-
-    n = wins + losses
-    return min(1.0, 2 * float(special.bdtr(min(wins, losses), n, 0.5))) if n else None

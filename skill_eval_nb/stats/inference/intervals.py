@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import cast
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +30,40 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """One side of a comparison: each eval's variance over runs (null as NaN) and runs."""
+    """One side of a comparison: each eval's variance over runs (any where unknown), and runs."""
 
-    variances: Array
-    runs: Array
-
-    @property
-    def repeated(self) -> Array:
-        """Which evals were run twice or more, so that their noise shows."""
-        return self.runs >= 2
+    variances: Sequence[float]
+    runs: Sequence[int]
 
     @property
     def enough(self) -> bool:
-        """Whether at least half of the evals were run twice or more."""
-        return bool(2 * self.repeated.sum() >= len(self.runs) > 0)
+        """Whether at least half of the evals were run twice or more, so that noise shows."""
+        return 2 * sum(runs >= 2 for runs in self.runs) >= len(self.runs) > 0
 
     def twice(self) -> Cells:
         """The same noise with twice the runs."""
-        return replace(self, runs=2 * self.runs)
+        return Cells(self.variances, [2 * runs for runs in self.runs])
+
+
+def cells(side: Iterable[Sequence[float]]) -> Cells:
+    """The cells of a side, from each eval's values.
+
+    >>> cells([[1.0, 2.0], [3.0]])
+    Cells(variances=[0.5, 0.0], runs=[2, 1])
+    """
+    values = list(side)
+    return Cells([variance(own) for own in values], [len(own) for own in values])
+
+
+def variance(values: Sequence[float]) -> float:
+    """The sample variance; 0 of equal values, to the last digit, and of a single one.
+
+    For the few runs of an eval this is much quicker than what works on arrays.
+    """
+    if len(values) < 2 or min(values) == max(values):
+        return 0.0
+    mean = math.fsum(values) / len(values)
+    return sum((value - mean) * (value - mean) for value in values) / (len(values) - 1)
 
 
 def run_noise(*sides: Cells) -> Noise | None:
@@ -62,30 +74,28 @@ def run_noise(*sides: Cells) -> Noise | None:
     variance of its side's other cells. None where no noise was seen, or a side has not
     `enough` runs.
     """
-    import numpy as np
-
     if not all(side.enough for side in sides):
         return None
-    parts, freedom = [], []
+    terms: list[tuple[float, int]] = []
     for side in sides:
-        seen = side.repeated
-        weights = 1 / side.runs
-        lent = weights[~seen].sum() / seen.sum()
-        parts.append((weights[seen] + lent) * side.variances[seen] / len(side.runs) ** 2)
-        freedom.append(side.runs[seen] - 1)
-    terms, df = np.concatenate(parts), np.concatenate(freedom)
-    if not terms.sum() > 0:
+        seen = [
+            (own, runs) for own, runs in zip(side.variances, side.runs, strict=True) if runs > 1
+        ]
+        lent = sum(runs == 1 for runs in side.runs) / len(seen)
+        share = len(side.runs) ** 2
+        terms += [((1 / runs + lent) * own / share, runs - 1) for own, runs in seen]
+    whole = math.fsum(term for term, _ in terms)
+    if not whole > 0:
         return None
-    return Noise(math.sqrt(terms.sum()), float(terms.sum() ** 2 / (terms**2 / df).sum()))
+    return Noise(math.sqrt(whole), 1 / sum((term / whole) ** 2 / df for term, df in terms))
 
 
-def eval_noise(differences: Array) -> Noise | None:
+def eval_noise(differences: Sequence[float]) -> Noise | None:
     """The noise of the mean over evals that another set of evals would show: paired t.
 
     None for fewer than two evals, or where all differ by the same.
     """
-    n = len(differences)
-    spread = float(differences.std(ddof=1)) if n > 1 else 0.0
+    n, spread = len(differences), math.sqrt(variance(differences))
     return Noise(spread / math.sqrt(n), n - 1) if spread > 1e-12 else None
 
 

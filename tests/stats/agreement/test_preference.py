@@ -152,6 +152,55 @@ def test_the_table_of_the_workspace(behind) -> None:
         assert (row["wins"], row["losses"], row["ties"], row["primacy"]) == (1, 0, 1, 1)
 
 
+def test_pairs_of_one_eval_are_told_apart_and_settled_into_the_eval() -> None:
+    """Two evals: in the first two of three runs win; the second is lost. The pairs say so."""
+    won = {"1": ["A", "A", "B"], "2": ["B"]}
+    table = comparisons(
+        *(
+            comparison(
+                f"{eval_}-{run}-{order}", winner, *sides, eval_id=eval_, pair=f"{eval_}{run}"
+            )
+            for eval_, winners in won.items()
+            for run, for_new in enumerate(winners)
+            for order, winner, sides in (
+                (1, for_new, (NEW, OLD)),
+                (2, "B" if for_new == "A" else "A", (OLD, NEW)),
+            )
+        )
+    )
+    row = only(preference(table))
+    assert (row["n_pairs"], row["n_both_orders"], row["n_evals"]) == (4, 4, 2)
+    assert (row["wins"], row["losses"], row["win_rate"]) == (2, 2, 0.5)
+    assert (row["eval_wins"], row["eval_losses"], row["eval_ties"]) == (1, 1, 0)
+    low, high = scipy_stats.binomtest(2, 4).proportion_ci(method="exact")
+    assert (row["low"], row["high"]) == (pytest.approx(low), pytest.approx(high))
+    assert row["eval_p"] == 1.0
+
+
+def test_evals_of_a_plain_table_may_share_pairs() -> None:
+    table = both_orders([("A", "B"), ("A", "B"), ("B", "A")])
+    row = only(preference(table.with_columns(eval=pl.lit("one"))))
+    assert (row["wins"], row["n_evals"], row["eval_wins"], row["eval_losses"]) == (2, 1, 1, 0)
+    assert only(preference(table))["n_evals"] == 3
+
+
+@pytest.mark.parametrize(
+    ("configurations", "versions", "names"),
+    [
+        ((NEW, OLD), ("iteration-1", "iteration-1"), (NEW, OLD)),
+        ((NEW, NEW), ("iteration-2", "iteration-1"), ("iteration-1", "iteration-2")),
+        ((NEW, OLD), ("2", "1"), (f"{NEW} of 2", f"{OLD} of 1")),
+        ((NEW, NEW), (None, None), (None, None)),
+    ],
+)
+def test_sides_are_told_by_what_differs(configurations, versions, names) -> None:
+    rows = comparison("c1", "A", *configurations)
+    for row in rows:
+        row["version"] = versions[row["side"] == "B"]
+    row = only(preference(comparisons(rows)))
+    assert (row["configuration"], row["other"]) == names
+
+
 def test_comparisons_that_do_not_name_their_sides_are_counted() -> None:
     table = comparisons(
         comparison("c1", "A", None, None),

@@ -15,3 +15,4 @@ describe("nextInLine", () => {
     expect(nextInLine([])).toBe(null);
   });
 });
+// Rules tested: whoever waits longest is next.

@@ -18,3 +18,4 @@ describe("dueDate", () => {
     expect(dueDate("2028-01-31")).toMatch(/29$/);
   });
 });
+// Rules tested: a loan in the middle of a month is due a month later.

@@ -20,3 +20,4 @@ describe("remind", () => {
     expect(remind({ due: "2026-03-10", today: "2026-03-08" })).toBe(1);
   });
 });
+// Rules tested: a member is reminded once.

@@ -13,3 +13,4 @@ describe("lendBook", () => {
     expect(lendBook({ books: 9 })).toBe("refused");
   });
 });
+// Rules tested: a member without books may borrow one.

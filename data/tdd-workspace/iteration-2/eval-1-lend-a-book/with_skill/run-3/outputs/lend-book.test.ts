@@ -19,3 +19,4 @@ describe("lendBook", () => {
     expect(lendBook({ books: 0, fee: 1 })).toBe("refused: unpaid fee");
   });
 });
+// Rules tested: a member without books may borrow one.

@@ -20,3 +20,4 @@ describe("lateFee", () => {
     expect(lateFee(1)).toBe(0);
   });
 });
+// Rules tested: two days late cost 20 cents.

@@ -16,3 +16,4 @@ describe("lateFee", () => {
     expect(lateFee(52)).toBe(1000);
   });
 });
+// Rules tested: two days late cost 20 cents.

@@ -19,3 +19,4 @@ describe("nextInLine", () => {
     expect(nextInLine([{ name: "Cy", time: 1 }, { name: "Ada", time: 1 }])).toBe("Cy");
   });
 });
+// Rules tested: whoever waits longest is next.

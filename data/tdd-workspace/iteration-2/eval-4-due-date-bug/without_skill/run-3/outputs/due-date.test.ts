@@ -16,3 +16,4 @@ describe("dueDate", () => {
     expect(dueDate("2026-01-30")).toBe(lastOfFebruary);
   });
 });
+// Rules tested: a loan in the middle of a month is due a month later.

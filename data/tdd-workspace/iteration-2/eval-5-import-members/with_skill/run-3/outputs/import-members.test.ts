@@ -20,3 +20,4 @@ describe("importMembers", () => {
     expect(importMembers('"Lovelace, Ada",ada@example.org')).toEqual({ members: 1, faults: [] });
   });
 });
+// Rules tested: a good line becomes a member.

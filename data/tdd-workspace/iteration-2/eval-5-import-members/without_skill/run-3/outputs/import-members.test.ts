@@ -10,3 +10,4 @@ describe("importMembers", () => {
     expect(importMembers("Ada,ada@example.org")).toEqual({ members: 1, faults: [] });
   });
 });
+// Rules tested: a good line becomes a member.

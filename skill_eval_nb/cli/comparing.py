@@ -1,0 +1,87 @@
+"""The command `compare`: two sides of the same evals, blind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from .making import BudgetOption, YesOption
+from .shell import PathArgument, app, err, out, told
+
+if TYPE_CHECKING:
+    from skill_eval_nb.running.asking import AskingProgress
+
+SIDE = (
+    "A configuration (with_skill), an iteration (iteration-1), both (iteration-1/with_skill), or "
+    "the path of another workspace."
+)
+
+
+@app.command()
+@told
+def compare(
+    path: PathArgument,
+    a: Annotated[str, typer.Argument(help=SIDE)],
+    b: Annotated[str, typer.Argument(help="The same.")],
+    model: Annotated[
+        str | None, typer.Option(help="The model that compares; else the one that judged before.")
+    ] = None,
+    evals: Annotated[
+        list[str] | None, typer.Option("--eval", help="Only this eval; may be given again.")
+    ] = None,
+    repeat: Annotated[
+        float, typer.Option(help="Share of the pairs that are judged twice in the same order.")
+    ] = 0.2,
+    seed: Annotated[int, typer.Option(help="Of the draws.")] = 0,
+    budget_usd: BudgetOption = None,
+    concurrency: Annotated[int, typer.Option(help="Comparisons at a time.")] = 8,
+    prices: Annotated[Path | None, typer.Option(help="A table of prices of your own.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the pairs and the price; ask nobody.")
+    ] = False,
+    yes: YesOption = False,
+) -> None:
+    """Compare stored runs of two sides, blind and in both orders.
+
+    Nothing is run. Each comparison is kept in the workspace and never paid for again. Exit code
+    1 where one is missing.
+    """
+    from skill_eval_nb.improving import compare as compare_sides
+    from skill_eval_nb.models import load_prices
+    from skill_eval_nb.tables import load
+
+    ws = load(path)
+    options = {
+        "model": model,
+        "evals": evals,
+        "repeat": repeat,
+        "seed": seed,
+        "prices": load_prices(prices),
+    }
+    planned = compare_sides(ws, a, b, dry_run=True, **options)
+    if dry_run:
+        _show(planned)
+        return
+    if planned.n_missing and planned.worst_usd != 0 and budget_usd is None and not yes:
+        most = "" if planned.worst_usd is None else f", ${planned.worst_usd:.2f} at most"
+        typer.confirm(f"This costs money{most}, and has no --budget-usd. Go on?", abort=True)
+    compared = compare_sides(
+        ws, a, b, budget_usd=budget_usd, concurrency=concurrency, progress=_tell, **options
+    )
+    _show(compared)
+    raise typer.Exit(0 if compared.status == "done" else 1)
+
+
+def _show(compared: object) -> None:
+    out.print(Text(repr(compared)))
+
+
+def _tell(progress: AskingProgress) -> None:
+    """Print how far comparing is."""
+    from skill_eval_nb.running.driving.progress import dollars
+
+    line = f"{progress.done} of {progress.total} comparisons, {dollars(progress.spent_usd)}"
+    err.print(Text(f"{line}: {progress.what}"))

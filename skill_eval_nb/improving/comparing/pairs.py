@@ -1,0 +1,200 @@
+"""Which run of one side is compared with which of the other, and what is left out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skill_eval_nb.documents import Timing
+from skill_eval_nb.running.refused import no_such, refuse
+from skill_eval_nb.running.stored.finding import StoredRun, stored_runs
+from skill_eval_nb.running.stored.grading import Unreadable, document
+from skill_eval_nb.tables import Workspace
+from skill_eval_nb.workspace import NO_ITERATION
+
+from ..values import RunRef
+from .compared import NotCompared
+from .sides import Row, Side
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that can be compared: its keys, who executed it, and what is stored of it."""
+
+    ref: RunRef
+    executor_model: str | None
+    stored: StoredRun
+
+    @property
+    def who(self) -> tuple[Any, ...]:
+        """What tells it from every other run; the same wherever its workspace lies."""
+        ref = self.ref
+        return (
+            self.stored.workspace.name,
+            ref.iteration,
+            ref.eval_id,
+            ref.configuration,
+            ref.run_number,
+        )
+
+    @property
+    def within(self) -> str:
+        """Its folder, below its workspace."""
+        return self.stored.folder.relative_to(self.stored.workspace).as_posix()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two runs of the same eval.
+
+    Attributes:
+        key: opaque, and the same whichever side is named first.
+        a: the run of side a.
+        b: the run of side b.
+    """
+
+    key: str
+    a: Run
+    b: Run
+
+    @property
+    def named(self) -> str:
+        """The pair in words."""
+        ref = self.a.ref
+        return f"eval {ref.eval_id} ({ref.eval_name}), run {ref.run_number}"
+
+
+def pairs_of(
+    a: Side, b: Side, evals: Iterable[str | int] | None = None
+) -> tuple[list[Pair], list[NotCompared]]:
+    """The pairs in the order of the evals, and every run that is in none, with the reason.
+
+    Args:
+        a: one side.
+        b: the other.
+        evals: ids or names of evals; without it all of them.
+
+    Raises:
+        Refused: there is no such eval, or both sides are the same runs.
+    """
+    left: list[NotCompared] = []
+    rows = [*a.rows, *b.rows]
+    wanted = _ids(rows, {row["eval_id"] for row in rows} if evals is None else evals)
+    first = _stored(a.ws)
+    second = first if b.ws is a.ws else _stored(b.ws)
+    ours, theirs = list(_runs(a, wanted, first, left)), list(_runs(b, wanted, second, left))
+    if {run.stored.folder for run in ours} & {run.stored.folder for run in theirs}:
+        of = ", ".join(dict.fromkeys(a.iterations.values()))
+        raise refuse(f"both sides are {a.configuration} of {of}: name two that differ")
+    place = _places(ours, theirs, apart=a.ws is not b.ws)
+    waiting = {place(run): run for run in theirs}
+    pairs = []
+    for run in ours:
+        partner = waiting.pop(place(run), None)
+        if partner is None:
+            left.append(_alone(run, b))
+        else:
+            pairs.append(_pair(run, partner))
+    return pairs, [*left, *(_alone(run, a) for run in waiting.values())]
+
+
+def _places(
+    ours: Iterable[Run], theirs: Iterable[Run], *, apart: bool
+) -> Callable[[Run], tuple[Any, ...]]:
+    """By what runs of two sides are the same draw of the same task.
+
+    Within a workspace an eval is told by its id; workspaces of different skills have it in
+    common where the prompts are equal, and the ids, too, where a prompt comes twice.
+    """
+    if not apart:
+        return lambda run: (run.ref.workspace, run.ref.eval_id, run.ref.run_number)
+    twice: set[str] = set()
+    for side in (ours, theirs):
+        ids: dict[str, set[str]] = {}
+        for run in side:
+            ids.setdefault(_task(run), set()).add(run.ref.eval_id)
+        twice |= {task for task, own in ids.items() if len(own) > 1}
+        if len({run.ref.workspace for run in side}) > 1:
+            raise refuse(
+                "a side that is another workspace must be one alone: choose it with "
+                "ws.select(workspace=…)"
+            )
+
+    def place(run: Run) -> tuple[Any, ...]:
+        task = _task(run)
+        return task, run.ref.eval_id if task in twice else None, run.ref.run_number
+
+    return place
+
+
+def _task(run: Run) -> str:
+    assert run.stored.eval is not None
+    return " ".join(run.stored.eval.prompt.split())
+
+
+def _pair(a: Run, b: Run) -> Pair:
+    both = json.dumps(sorted((a.who, b.who)))
+    return Pair(hashlib.sha256(both.encode("utf-8", "replace")).hexdigest()[:12], a, b)
+
+
+def _alone(run: Run, other: Side) -> NotCompared:
+    return NotCompared(_named(run.ref), f"{other.label} has no such run of the same eval")
+
+
+def _ids(rows: Iterable[Row], evals: Iterable[str | int]) -> set[str]:
+    """The ids of evals that are named by id or name."""
+    ids = {row["eval_id"]: row["eval_id"] for row in rows}
+    names = {row["eval_name"]: row["eval_id"] for row in rows} | ids
+    for one in evals:
+        if str(one) not in names:
+            raise refuse(no_such("eval", str(one), names))
+    return {names[str(one)] for one in evals}
+
+
+def _runs(
+    side: Side, evals: set[str], stored: dict[Path, StoredRun], left: list[NotCompared]
+) -> Iterator[Run]:
+    """The runs of a side that can be compared; others are noted."""
+    for row in side.rows:
+        if row["eval_id"] not in evals:
+            continue
+        ref = RunRef(*(row[name] for name in RunRef._fields))
+        found = stored.get(Path(side.ws.path, row["path"]).resolve())
+        reason = _why_not(found)
+        if found is None or reason is not None:
+            left.append(NotCompared(_named(ref), reason or ""))
+        else:
+            yield Run(ref, row["executor_model"], found)
+
+
+def _stored(ws: Workspace) -> dict[Path, StoredRun]:
+    if not ws.path:
+        raise refuse("this workspace was made of tables: there are no outputs to compare")
+    return {run.folder.resolve(): run for run in stored_runs(ws.path)}
+
+
+def _why_not(run: StoredRun | None) -> str | None:
+    if run is None:
+        return "it has no folder of its own, so there are no outputs of it"
+    if run.eval is None:
+        return "its eval is not defined: no evals.json or eval_metadata.json has its prompt"
+    if run.outputs is None:
+        return "it has no outputs"
+    try:
+        timing = document(run.folder / "timing.json", Timing)
+    except Unreadable as error:
+        return str(error)
+    if timing is not None and timing.status == "errored":
+        reason = timing.reason or "no reason was noted"
+        if not reason.startswith("judge:"):
+            return f"the run is errored ({reason})"
+    return None
+
+
+def _named(ref: RunRef) -> str:
+    of = "" if ref.iteration == NO_ITERATION else f" of {ref.iteration}"
+    return f"eval {ref.eval_id}, {ref.configuration}, run {ref.run_number}{of}"
