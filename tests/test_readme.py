@@ -3,13 +3,11 @@
 import re
 import shlex
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from tests.checkout import ROOT
+from tests.cli.calls import run
 
 TEXT = (ROOT / "README.md").read_text()
 CELLS = re.findall(r"`([^`\n]+)`", TEXT)
@@ -48,13 +46,10 @@ def test_the_python_runs_in_order(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("line", SHELL)
-def test_the_command_runs(line, folder):
-    program = Path(sys.executable).with_name("skill-eval-nb")
-    arguments = shlex.split(line)[1:]
-    done = subprocess.run(
-        [program, *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_the_command_runs(line, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    result = run(*shlex.split(line)[1:])
+    assert result.exit_code == 0, result.output
 
 
 def test_the_commands_are_found():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import vl_convert
@@ -30,7 +30,7 @@ def spec_of(chart: Any) -> dict[str, Any]:
     """The specification as it is written into a notebook: it has to be JSON."""
     if isinstance(chart, dict):
         return chart
-    return json.loads(json.dumps(chart.to_dict(), allow_nan=False))
+    return _once(_specs, chart, lambda: json.loads(json.dumps(chart.to_dict(), allow_nan=False)))
 
 
 def rows_of(chart: Any, *fields: str) -> list[dict[str, Any]]:
@@ -84,12 +84,26 @@ def headings_of(chart: Any) -> dict[str, str]:
 
 def drawn(chart: Any) -> ET.Element:
     """The picture as Vega-Lite draws it in JupyterLab, as a parsed SVG."""
-    return ET.fromstring(vl_convert.vegalite_to_svg(spec_of(chart), vl_version=LAB))
+    spec = spec_of(chart)
+    return _once(
+        _pictures, spec, lambda: ET.fromstring(vl_convert.vegalite_to_svg(spec, vl_version=LAB))
+    )
 
 
 def texts_of(chart: Any) -> list[str]:
     """What is written in the picture."""
     return ["".join(node.itertext()) for node in drawn(chart).iter() if node.tag.endswith("text")]
+
+
+_specs: list[Any] = []
+_pictures: list[Any] = []
+
+
+def _once(last: list[Any], of: Any, make: Callable[[], Any]) -> Any:
+    """What was last made, if it is asked for again: a test asks many things of one chart."""
+    if not last or last[0] is not of:
+        last[:] = of, make()
+    return last[1]
 
 
 def _plain(lines: str | list[str]) -> str:

@@ -12,7 +12,7 @@ from tests.charts.test_face import every
 from tests.charts.worlds import HOSTILE, run_keys, workspace, world
 
 names = st.text(max_size=40)
-SMALL = settings(max_examples=8, deadline=None)
+SMALL = settings(max_examples=settings.default.max_examples // 5)  # drawing takes half a second
 
 
 def ws_of(eval_name, configuration, dimension, iteration, text):

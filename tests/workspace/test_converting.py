@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 from collections import Counter
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +56,17 @@ def documents(root: Path) -> Counter[str]:
     )
 
 
+@cache
+def loaded(path: Path) -> list[dict[str, Any]]:
+    """The runs of a workspace that stays as it is, loaded once."""
+    return sen.load(path).runs.to_dicts()
+
+
 def runs(path: Path, *names: str) -> Counter[Key]:
     """The runs on disk by these columns; those that a benchmark states alone are left out."""
-    table = sen.load(path).runs.to_dicts()
     return Counter(
         tuple(one[name] for name in names)
-        for one in table
+        for one in loaded(path)
         if not one["path"].endswith("benchmark.json")
     )
 
@@ -78,59 +85,72 @@ KEYS = ("iteration", "eval_id", "eval_name", "configuration", "run_number")
 FIGURES = ("pass_rate", "time_seconds")
 
 
+@pytest.fixture(scope="module")
+def into(tmp_path_factory) -> Callable[[str, str], tuple[Path, Converted]]:
+    """A bundled workspace in another dialect, made once: its folder, and what was told."""
+    root = tmp_path_factory.mktemp("converted")
+
+    @cache
+    def made(source: str, to: str) -> tuple[Path, Converted]:
+        out = root / f"{source}-{to}"
+        return out, convert(bundled(source), to, out)
+
+    return made
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_into_its_own_dialect_every_document_stays_as_it_is(tmp_path, dialect):
-    converted = convert(bundled(dialect), dialect, tmp_path / "out")
+def test_into_its_own_dialect_every_document_stays_as_it_is(into, dialect):
+    out, converted = into(dialect, dialect)
     assert converted.losses == []
-    assert documents(tmp_path / "out") == documents(bundled(dialect))
+    assert documents(out) == documents(bundled(dialect))
     left = {key[1:] for key in runs(bundled(dialect), *KEYS, *FIGURES, "tokens", "status")}
-    right = {key[1:] for key in runs(tmp_path / "out", *KEYS, *FIGURES, "tokens", "status")}
+    right = {key[1:] for key in runs(out, *KEYS, *FIGURES, "tokens", "status")}
     assert left == right
 
 
 @pytest.mark.parametrize("to", ["skill-creator", "skill-evaluator", "iterations"])
 @pytest.mark.parametrize("source", DIALECTS)
-def test_every_run_with_its_figures_arrives(tmp_path, source, to):
+def test_every_run_with_its_figures_arrives(into, source, to):
     """These dialects hold all configurations and runs; the iteration may get a name."""
-    convert(bundled(source), to, tmp_path / "out")
+    out, _ = into(source, to)
     graded_runs = {
         key[1:] for key in runs(bundled(source), *KEYS, *FIGURES, "status") if key[-1] == "graded"
     }
-    arrived = {key[1:] for key in runs(tmp_path / "out", *KEYS, *FIGURES, "status")}
+    arrived = {key[1:] for key in runs(out, *KEYS, *FIGURES, "status")}
     assert graded_runs <= arrived
-    assert sum(runs(tmp_path / "out", *KEYS).values()) == sum(runs(bundled(source), *KEYS).values())
+    assert sum(runs(out, *KEYS).values()) == sum(runs(bundled(source), *KEYS).values())
 
 
 @pytest.mark.parametrize("source", DIALECTS)
-def test_into_codingbuddy_the_first_run_of_both_sides_arrives(tmp_path, source):
-    converted = convert(bundled(source), "codingbuddy", tmp_path / "out")
+def test_into_codingbuddy_the_first_run_of_both_sides_arrives(into, source):
+    out, converted = into(source, "codingbuddy")
     columns = ("iteration", "eval_name", "configuration", "run_number", "pass_rate", "path")
     wanted = [key for key in runs(bundled(source), *columns) if key[3] == 1]
-    arrived = runs(tmp_path / "out", *columns)
+    arrived = runs(out, *columns)
     assert Counter(key[1:5] for key in arrived) == Counter(key[1:5] for key in wanted)
     if len(wanted) < sum(runs(bundled(source), *columns).values()):
         assert told(converted, "there is room for run 1 only")
 
 
 @pytest.mark.parametrize("source", DIALECTS)
-def test_into_test_cases_every_run_with_the_skill_arrives(tmp_path, source):
-    converted = convert(bundled(source), "test-cases", tmp_path / "out")
+def test_into_test_cases_every_run_with_the_skill_arrives(into, source):
+    out, converted = into(source, "test-cases")
     columns = ("eval_id", "configuration", "pass_rate", "status")
     everything = runs(bundled(source), *columns)
     wanted = Counter(
         {key: n for key, n in everything.items() if key[1] == "with_skill" and key[3] == "graded"}
     )
-    assert runs(tmp_path / "out", *columns) == wanted
+    assert runs(out, *columns) == wanted
     if any(key[1] != "with_skill" for key in everything):
         assert told(converted, "there is only with_skill")
 
 
 @pytest.mark.parametrize("to", DIALECTS)
 @pytest.mark.parametrize("source", DIALECTS)
-def test_what_was_written_is_sound_but_for_what_was_told_to_be_missing(tmp_path, source, to):
-    converted = convert(bundled(source), to, tmp_path / "out")
+def test_what_was_written_is_sound_but_for_what_was_told_to_be_missing(into, source, to):
+    out, converted = into(source, to)
     missing = {one.where for one in converted.losses if one.severity == "error"}
-    errors = [one for one in check(tmp_path / "out", to) if one.severity == "error"]
+    errors = [one for one in check(out, to) if one.severity == "error"]
     unexplained = [one for one in errors if one.code == "missing" and not missing]
     assert unexplained == []
     if not missing and to != "codingbuddy":
@@ -138,9 +158,9 @@ def test_what_was_written_is_sound_but_for_what_was_told_to_be_missing(tmp_path,
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_there_and_back_through_a_dialect_that_holds_all_runs(tmp_path, dialect):
-    convert(bundled(dialect), "skill-evaluator", tmp_path / "there")
-    convert(tmp_path / "there", dialect, tmp_path / "back")
+def test_there_and_back_through_a_dialect_that_holds_all_runs(into, tmp_path, dialect):
+    there, _ = into(dialect, "skill-evaluator")
+    convert(there, dialect, tmp_path / "back")
     columns = ("eval_id", "eval_name", "configuration", "pass_rate")
     assert runs(tmp_path / "back", *columns) == runs(bundled(dialect), *columns)
 
@@ -354,10 +374,10 @@ def test_what_names_of_folders_say_is_no_loss(tmp_path):
     assert not told(converted, "eval_id")
 
 
-def test_the_source_of_a_loss_is_a_file(tmp_path):
+def test_the_source_of_a_loss_is_a_file(into):
     for source in DIALECTS:
         for to in DIALECTS:
-            for loss in convert(bundled(source), to, tmp_path / f"{source}-{to}").losses:
+            for loss in into(source, to)[1].losses:
                 assert Path(loss.path).exists(), loss
 
 
@@ -408,10 +428,10 @@ def test_comparisons_and_analyses_stay_with_their_eval_and_iteration(tmp_path):
     assert set(files) <= set(tree(tmp_path / "out"))
 
 
-def test_the_comparisons_of_test_cases_keep_their_names(tmp_path):
-    convert(bundled("test-cases"), "test-cases", tmp_path / "out")
+def test_the_comparisons_of_test_cases_keep_their_names(into):
+    out, _ = into("test-cases", "test-cases")
     names = {path.name for path in (bundled("test-cases") / "eval/comparisons").iterdir()}
-    assert {path.name for path in (tmp_path / "out/eval/comparisons").iterdir()} == names
+    assert {path.name for path in (out / "eval/comparisons").iterdir()} == names
 
 
 def test_what_belongs_to_the_whole_workspace_lies_at_its_root(tmp_path):

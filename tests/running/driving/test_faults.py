@@ -11,7 +11,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.grading import sandbox
-from skill_eval_nb.models import Connection, StandIn, serve
+from skill_eval_nb.models import Connection, StandIn, retry, serve
 from skill_eval_nb.models.standin import Fault
 from skill_eval_nb.running.driving.course import Course
 from skill_eval_nb.running.executors import Limits
@@ -24,18 +24,24 @@ pytestmark = pytest.mark.skipif(
 DEADLINE = 2.0
 """Seconds that an answer may take here."""
 
+WAITED_FOR = ("rate_limited_429", "server_error_500", "overloaded_529", "silence", "cut")
+"""Faults after which there is waited, or asked again, as long as there is time: little, here."""
+
 
 @pytest.fixture
 def hasty(monkeypatch):
-    """A judge, and an executor, that wait for two seconds."""
+    """Has judges wait for so many seconds, once it is told how many."""
     original = Course.__init__
 
-    def init(self, *given, **more):
-        original(self, *given, **more)
-        if self.judge is not None:
-            self.judge = dataclasses.replace(self.judge, deadline=DEADLINE)
+    def wait_for(seconds: float) -> None:
+        def init(self, *given, **more):
+            original(self, *given, **more)
+            if self.judge is not None:
+                self.judge = dataclasses.replace(self.judge, deadline=seconds)
 
-    monkeypatch.setattr(Course, "__init__", init)
+        monkeypatch.setattr(Course, "__init__", init)
+
+    return wait_for
 
 
 def carried_out(folder: Path, stand_in: StandIn, **options):
@@ -91,11 +97,15 @@ ALWAYS = [
 
 @pytest.mark.parametrize("fault", ALWAYS, ids=lambda one: f"{one.role}-{one.kind}")
 def test_what_goes_wrong_each_time_is_an_errored_run_with_the_reason(tmp_path, fault, hasty):
-    progress, runs, seconds = carried_out(tmp_path, StandIn(faults=(fault,)))
+    given = DEADLINE / 4 if fault.kind in WAITED_FOR else DEADLINE
+    hasty(given)
+    # What executes may take its time where it is the judge that fails.
+    limits = Limits(seconds=3 * (given if fault.role == "executor" else DEADLINE))
+    progress, runs, seconds = carried_out(tmp_path, StandIn(faults=(fault,)), limits=limits)
     assert (progress.status, progress.finished, progress.errored) == ("done", 0, 2)
     assert runs["status"].to_list() == ["errored", "errored"]
     assert runs["pass_rate"].null_count() == runs["rubric_weighted_mean"].null_count() == 2
-    assert seconds < 30 + 3 * DEADLINE
+    assert seconds < 30 + limits.seconds
     for path in (tmp_path / "ws").glob("iteration-1/*/*/run-1/timing.json"):
         timing = json.loads(path.read_bytes())
         assert timing["status"] == "errored"
@@ -107,14 +117,16 @@ def test_what_goes_wrong_each_time_is_an_errored_run_with_the_reason(tmp_path, f
 
 @pytest.mark.parametrize("kind", ["missing_dimensions", "out_of_range"])
 def test_half_a_rubric_or_a_score_of_nine_is_no_score(tmp_path, hasty, kind):
+    hasty(DEADLINE)
     stand_in = StandIn(faults=(Fault(kind, role="judge"),))
     progress, runs, _ = carried_out(tmp_path, stand_in, evals_only=["Short log"])
     assert (progress.status, progress.errored) == ("done", 2), progress.problems
-    assert all("judge: the judge gave no usable answer" in one for one in progress.problems)
+    assert all("judge: the judge model gave no usable answer" in one for one in progress.problems)
     assert runs["rubric_weighted_mean"].null_count() == runs.height
 
 
-def test_a_storm_of_529_at_concurrency_32_passes(tmp_path):
+def test_a_storm_of_529_at_concurrency_32_passes(tmp_path, monkeypatch):
+    monkeypatch.setattr(retry, "FIRST", 0.05)  # as many pauses, and shorter ones
     storm = StandIn(faults=(Fault("overloaded_529", share=0.5),))
     progress, runs, _ = carried_out(
         tmp_path, storm, evals_only=None, runs=6, concurrency=32, limits=Limits(seconds=90.0)

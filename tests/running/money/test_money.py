@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import random
-import threading
 
 import pytest
 
 from skill_eval_nb.running.driving.driver import start
 from skill_eval_nb.running.driving.journal import read
 from skill_eval_nb.running.executors import Limits
+from skill_eval_nb.running.money.budget import Budget
 from tests.running.made_jobs import Writer, job_plan, until
 
 NOISE = 1e-9
@@ -20,9 +20,36 @@ def spent(tmp_path) -> float:
     return read(tmp_path / "ws" / "iteration-1").spent_usd
 
 
+class Watched:
+    """A budget's lock that looks, whenever it is let go, at what others may see from then on."""
+
+    def __init__(self, budget) -> None:
+        self.budget, self.lock, self.depth, self.highest = budget, budget.lock, 0, 0.0
+
+    def __enter__(self):
+        self.lock.acquire()
+        self.depth += 1
+
+    def __exit__(self, *_):
+        if self.depth == 1:
+            committed = self.budget.spent_usd + self.budget.reserved_usd
+            self.highest = max(self.highest, committed)
+        self.depth -= 1
+        self.lock.release()
+
+
 @pytest.mark.parametrize("number", range(24))
-def test_the_ceiling_holds_at_every_instant(tmp_path, number):
-    """Costs are drawn up to the worst; each change of the job is looked at."""
+def test_the_ceiling_holds_at_every_instant(tmp_path, number, monkeypatch):
+    """Costs are drawn up to the worst; each change of the budget and of the job is looked at."""
+    watched = []
+
+    def watch(budget, *given):
+        original(budget, *given)
+        budget.lock = Watched(budget)
+        watched.append(budget.lock)
+
+    original = Budget.__init__
+    monkeypatch.setattr(Budget, "__init__", watch)
     rng = random.Random(number)
     ceiling, limit = rng.uniform(0.03, 0.4), rng.choice([0.01, 0.02, 0.05])
     made = job_plan(
@@ -35,26 +62,9 @@ def test_the_ceiling_holds_at_every_instant(tmp_path, number):
         limits=Limits(usd=limit),
     )
     seen = []
-    job = start(made, on_progress=seen.append)
-    driver = job._driver
-    highest = 0.0
-    done = threading.Event()
-
-    def watch():
-        nonlocal highest
-        budget = driver._course.budget
-        while not done.is_set():
-            with budget.lock:
-                highest = max(highest, budget.spent_usd + budget.reserved_usd)
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        progress = job.wait(60)
-    finally:
-        done.set()
-        watcher.join()
-    assert highest <= ceiling + NOISE
+    progress = start(made, on_progress=seen.append).wait(60)
+    (lock,) = watched
+    assert 0 < lock.highest <= ceiling + NOISE
     assert all(one.spent_usd + one.reserved_usd <= ceiling + NOISE for one in seen)
     assert progress.reserved_usd == 0
     assert math.isclose(spent(tmp_path), progress.spent_usd, abs_tol=NOISE)
