@@ -40,12 +40,15 @@ fix: .venv/installed ## mend what can be mended without thinking
 	$(BIN)/ruff format .
 	$(BIN)/nbstripout notebooks/*.ipynb
 
-bench: .venv/extras ## measure loading, statistics, checks, calls and running against plain ways
+bench: .venv/extras ## measure loading, statistics, checks, calls, running and widgets
 	$(BIN)/python -m tests.bench
 	$(BIN)/python -m tests.bench.statistics
 	$(BIN)/python -m tests.bench.checks
 	$(BIN)/python -m tests.bench.calls
 	$(BIN)/python -m tests.bench.running
+	$(BIN)/python -m tests.bench.widgets
+	$(BIN)/python -m tests.bench.grouping
+	$(BIN)/python -m tests.bench.tryouts
 
 calibrate: .venv/installed ## simulate whether the verdicts hold up, for skill_eval_nb/stats/CALIBRATION.md
 	@if $(BESIDE) -c "import evalstats"; then $(BESIDE) -m tests.calibrate; \

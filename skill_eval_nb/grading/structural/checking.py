@@ -62,18 +62,35 @@ def check(
         raise ValueError(f"near is {near}: a number of lines, 0 or more")
     wanted = [as_structural(one) for one in expectations]
     setting = Setting(list_outputs(str(outputs)), transcript, near, allow_scripts, sandbox)
-    planned = [
-        plan(one, setting, spoken=isinstance(given, Expectation))
-        for one, given in zip(wanted, expectations, strict=True)
-    ]
-    _look(setting.outputs, planned)
-    verdicts = [one.verdict() for one in planned]
+    spoken = [isinstance(one, Expectation) for one in expectations]
+    verdicts = verdicts_on(wanted, spoken, setting)
     graded = [_graded(one, verdict) for one, verdict in zip(wanted, verdicts, strict=True)]
     return Structural(expectations=graded, summary=_summary(graded), gate_passed=_gate(graded))
 
 
+def verdicts_on(
+    wanted: Sequence[StructuralExpectation], spoken: Sequence[bool], setting: Setting
+) -> list[Verdict]:
+    """The verdicts alone, in the order of the checks: all that is needed of many runs.
+
+    Args:
+        wanted: the checks.
+        spoken: which of them say in a sentence what others say in fields.
+        setting: the outputs, and what all checks share.
+    """
+    planned = [
+        plan(one, setting, spoken=in_words) for one, in_words in zip(wanted, spoken, strict=True)
+    ]
+    _look(setting.outputs, planned)
+    return [one.verdict() for one in planned]
+
+
 def _look(outputs: Outputs, planned: Sequence[Planned]) -> None:
     """Show each file to whatever wants to see it, one file after the other."""
+    if len(planned) == 1 and len(planned[0].looks) == 1:
+        ((looks, names),) = planned[0].looks
+        _show(outputs, ((name, (looks,)) for name in names))
+        return
     groups: dict[int, tuple[Sequence[str], list[Looks]]] = {}
     for one in planned:
         for looks, names in one.looks:

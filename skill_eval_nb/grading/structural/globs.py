@@ -33,12 +33,23 @@ def matching(pattern: str, names: Sequence[str]) -> list[str]:
     Raises:
         BadGlob: where the pattern is empty or leads out of the outputs.
     """
-    given = [line for line in pattern.split("\n") if line.strip()] or [""]
-    texts = [_below(_inside(one), names) for one in given]
-    accepts = [_accepts(one) for text in texts for one in _without_braces(text)]
+    accepts = [accept for text in _given(pattern) for accept in _accepting(_below(text, names))]
     if len(accepts) == 1:
         return list(filter(accepts[0], names))
     return [name for name in names if any(accept(name) for accept in accepts)]
+
+
+@lru_cache(maxsize=256)
+def _given(pattern: str) -> tuple[str, ...]:
+    """The patterns that stand in one, a line each."""
+    given = [line for line in pattern.split("\n") if line.strip()] or [""]
+    return tuple(_inside(one) for one in given)
+
+
+@lru_cache(maxsize=256)
+def _accepting(text: str) -> tuple[Callable[[str], object], ...]:
+    """A test for each pattern that one with braces stands for."""
+    return tuple(_accepts(one) for one in _without_braces(text))
 
 
 def _below(pattern: str, names: Sequence[str]) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from skill_eval_nb.documents import Faults, NotJSON, parse
 
@@ -25,6 +27,9 @@ _OF_RUNNER = {
     "grading.json": frozenset(("expectations",)),
 }
 """Files of the runner that may lie among the outputs, and keys by which they are known."""
+
+RUNNER = tuple(_OF_RUNNER)
+"""Their names."""
 
 
 class TooLarge(OSError):
@@ -84,11 +89,15 @@ def _rest(descriptor: int) -> Iterator[bytes]:
         yield data
 
 
-def list_outputs(folder: str) -> Outputs:
+def list_outputs(folder: str, *, of_runner: Iterable[str] = RUNNER) -> Outputs:
     """List the files below `folder`; one that is not there holds none.
 
     Links to files inside of `folder` count as files; other links are left out, and so are
     the runner's own documents.
+
+    Args:
+        folder: the folder of the outputs.
+        of_runner: names of `RUNNER` that are looked into; fewer where no check asks for them.
     """
     found = Outputs(folder.rstrip("/") or "/")
     waiting = [""]
@@ -107,8 +116,8 @@ def list_outputs(folder: str) -> Outputs:
         except OSError as error:
             if below or not isinstance(error, FileNotFoundError):
                 found.left_out[below or "."] = f"cannot be listed ({error.strerror})"
-    for name, keys in _OF_RUNNER.items():
-        if name in found.names and _is_of_runner(found, name, keys):
+    for name in of_runner:
+        if name in found.names and _is_of_runner(found, name, _OF_RUNNER[name]):
             found.names.remove(name)
     found.names[:] = in_order(found.names)
     found.folders.sort()
@@ -132,7 +141,11 @@ def _add_other(entry: os.DirEntry[str], name: str, found: Outputs) -> None:
 def _is_of_runner(found: Outputs, name: str, keys: frozenset[str]) -> bool:
     """Whether a file of the runner's name is the runner's: an output may have that name too."""
     try:
-        raw = parse(found.read(name), Faults())
+        data = found.read(name)
+        try:
+            raw = msgspec.json.decode(data)
+        except (msgspec.DecodeError, RecursionError):  # `parse` may read it all the same
+            raw = parse(data, Faults())
     except (OSError, NotJSON):
         return False
     return isinstance(raw, dict) and not keys.isdisjoint(raw)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .content import Content, line_at, near_by, with_plain_ends
 from .patterns import Clock, OutOfTime, Pattern, compile_pattern
@@ -30,10 +31,13 @@ class Sought:
 
     def __str__(self) -> str:
         """As evidence names it: 'a' or 'b' or /c/."""
-        names = [quoted(text) for text in self.texts]
-        if self.pattern is not None:
-            names.append(f"/{shown(self.pattern.source, 80)}/")
-        return " or ".join(names)
+        return _named(self.texts, None if self.pattern is None else self.pattern.source)
+
+
+@lru_cache(maxsize=256)
+def _named(texts: tuple[str, ...], regex: str | None) -> str:
+    names = [quoted(text) for text in texts]
+    return " or ".join([*names, f"/{shown(regex, 80)}/"] if regex is not None else names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,14 @@ def sought(texts: Sequence[str], regex: str | None, exempt: Sequence[str], near:
     Raises:
         BadPattern: where `regex` is no regular expression.
     """
+    return _sought(tuple(texts), regex, tuple(exempt), near)
+
+
+@lru_cache(maxsize=256)
+def _sought(
+    texts: tuple[str, ...], regex: str | None, exempt: tuple[str, ...], near: int
+) -> Sought:
+    """`sought`: over many runs the same is asked again and again."""
     wanted = tuple(dict.fromkeys(with_plain_ends(text) for text in texts if text))
     return Sought(
         wanted,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 LONGEST_LINE = 160
 """Characters of a line that evidence shows."""
@@ -36,6 +37,7 @@ def unscored(reason: str) -> Verdict:
     return Verdict(passed=None, evidence=f"Not scored: {reason}")
 
 
+@lru_cache(maxsize=4096)
 def natural(name: str) -> list[int | str]:
     """A sort key by which `part-10` comes after `part-9`.
 
@@ -62,8 +64,10 @@ def shown(text: str, longest: int = LONGEST_LINE) -> str:
     >>> shown("  two\tcolumns\x1b[31m  "), shown("abcdef", 4)
     ('two\tcolumns\\x1b[31m', 'abc…')
     """
-    line = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").strip()
-    line = "".join(char if char.isprintable() or char == "\t" else _escaped(char) for char in line)
+    line = text.strip()
+    if not line.isprintable():
+        line = line.encode("utf-8", "surrogatepass").decode("utf-8", "replace").strip()
+        line = "".join(c if c.isprintable() or c == "\t" else _escaped(c) for c in line)
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 

@@ -99,15 +99,19 @@ def without_it(
     row = rows.row(-1, named=True)
     where = "" if row["iteration"] == "none" else f" of {brief(row['iteration'])}"
     before, after = (
-        f"{signed(row[f'estimate_{when}'])} (exact p {chance(row[f'p_{when}'])})"
-        if row[f"estimate_{when}"] is not None and row[f"p_{when}"] is not None
-        else "nothing to compare"
-        for when in ("before", "after")
+        _with_p(row[f"estimate_{when}"], row[f"p_{when}"]) for when in ("before", "after")
     )
     return (
         f"{begins} the suite's difference in {metric.replace('_', ' ')}{where} goes from "
         f"{before} to {after}{_gates(gates)}."
     )
+
+
+def _with_p(estimate: float | None, p: float | None) -> str:
+    if estimate is None:
+        return "nothing to compare"
+    told = "no p without two runs of an eval on a side" if p is None else f"exact p {chance(p)}"
+    return f"{signed(estimate)} ({told})"
 
 
 def _gates(number: int) -> str:

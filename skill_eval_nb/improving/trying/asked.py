@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ class Asked:
     prices: Prices | None
     budget_usd: float | None
     progress: Callable[[AskingProgress], None] | None
+    stop: threading.Event | None
 
     def __post_init__(self) -> None:
         """Look at the figures.

@@ -13,7 +13,7 @@ from .by_checks import OUTCOMES, columns_of, valued
 from .checking import unscored
 from .compared import compared
 from .figures import AFTER, BEFORE, GRADED
-from .replaced import of_target, rows_of, stored_verdicts
+from .replaced import of_target, rows_of, stored_verdicts, texts_named
 from .suite import suite_of
 from .tried import Tried
 
@@ -38,6 +38,9 @@ def try_verdicts(asked: Asked, runs: pl.DataFrame) -> Tried:
         )
     judged = rows_of(asked.ws, runs).filter(pl.col("layer") == "judged")
     gone = of_target(judged, draft.target)
+    if gone.is_empty():
+        texts = texts_named(draft.target, runs["folder"])
+        gone = judged.filter(pl.col("text").is_in(list(texts)))
     if gone.is_empty():
         return asked.tried("not tried", f"No stored run has a verdict on {draft.target}.")
     verdicts = [one or unscored(NO_JUDGE) for one in stored_verdicts(gone, runs)]

@@ -10,9 +10,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from skill_eval_nb.documents import GradedExpectation, StructuralExpectation, mend
-from skill_eval_nb.grading.structural import check
-from skill_eval_nb.grading.structural.kinds import Check
+from skill_eval_nb.documents import Expectation, StructuralExpectation, mend
+from skill_eval_nb.grading.structural.checking import verdicts_on
+from skill_eval_nb.grading.structural.globs import BadGlob, matching
+from skill_eval_nb.grading.structural.kinds import Check, as_structural
+from skill_eval_nb.grading.structural.outputs import RUNNER, list_outputs
+from skill_eval_nb.grading.structural.planned import Setting
 from skill_eval_nb.running.asking import AskingProgress
 from skill_eval_nb.running.stored.finding import TRANSCRIPTS
 from skill_eval_nb.workspace import collector_paused
@@ -74,18 +77,18 @@ def verdicts_of(
         return []
     transcripts = any(one.type == "no_errors" for one in checks)
 
+    wanted = [as_structural(one) for one in checks]
+    spoken = [isinstance(one, Expectation) for one in checks]
+    of_runner = RUNNER if any(_may_ask_for_all(one) for one in wanted) else ()
+
     def look(place: tuple[str, str | None]) -> list[Verdict]:
         folder, reason = place
         if reason is not None:
             return [unscored(reason)] * len(checks)
-        found = check(
-            checks,
-            Path(folder, "outputs"),
-            transcript_of(folder) if transcripts else None,
-            near=near,
-            allow_scripts=allow_scripts,
-        )
-        return [_verdict(graded) for graded in found.expectations]
+        transcript = transcript_of(folder) if transcripts else None
+        outputs = list_outputs(f"{folder}/outputs", of_runner=of_runner)
+        setting = Setting(outputs, transcript, near, allow_scripts, "bubblewrap")
+        return [verdict(one.passed, one.evidence) for one in verdicts_on(wanted, spoken, setting)]
 
     places = list(zip(folders, reasons, strict=True))
     if allow_scripts and any(one.type in SCRIPTS for one in checks):
@@ -95,6 +98,16 @@ def verdicts_of(
         with collector_paused():
             by_run = list(_told(map(look, places), len(places), progress))
     return [list(column) for column in zip(*by_run, strict=True)]
+
+
+def _may_ask_for_all(one: StructuralExpectation) -> bool:
+    """Whether a check may look at files that the runner, too, has under their name."""
+    if one.pattern is None:
+        return True
+    try:
+        return bool(matching(one.pattern, RUNNER))
+    except BadGlob:
+        return True
 
 
 def _told(
@@ -120,10 +133,6 @@ def verdict(passed: bool | None, evidence: str | None) -> Verdict:
     """A verdict with its outcome."""
     outcome = UNSCORED if passed is None else PASSED if passed else FAILED
     return Verdict(passed, evidence, outcome)
-
-
-def _verdict(graded: GradedExpectation) -> Verdict:
-    return verdict(graded.passed, graded.evidence)
 
 
 def together(verdicts: Sequence[Sequence[Verdict]]) -> list[Verdict]:

@@ -76,10 +76,10 @@ def priced(
     asked: Asked, model: str, cases: Sequence[Case | str], folders: Sequence[Path]
 ) -> Judged:
     """What is kept, and what the rest costs at most; nobody is asked."""
-    found = Judged()
+    found, prices = Judged(), asked.prices or load_prices()
     for ready in _missing(found, model, cases, folders):
         found.to_judge += 1
-        usd = worst_usd([ready.question], asked.prices)
+        usd = worst_usd([ready.question], prices)
         price = found.price_usd
         found.price_usd = None if usd is None or price is None else price + usd
     return found
@@ -91,6 +91,7 @@ def judged(
     """Judge what is not kept yet; every judging is written as soon as there is one.
 
     Raises:
+        Stopped: `stop` was set before the end.
         Refused: there is a budget and no known price.
         OSError: a judging cannot be written.
         ModelFault: no API key was found; nothing was sent.
@@ -124,7 +125,7 @@ def _missing(
         body = request(judge, case, 1, prepared=prepared)
         name = name_of(body)
         judging = kept(folder, name)
-        if judging is not None:
+        if judging is not None and judging.rubric_scores:
             found.judgings[place] = judging
         else:
             yield Ready(place, prepared, _question(judge, case, body, name), folder)
@@ -196,6 +197,7 @@ def _ask(asked: Asked, batch: Sequence[Ready], found: Judged, total: int) -> Non
         budget_usd=budget,
         keep=write,
         progress=tell if asked.progress is not None else None,
+        stop=asked.stop,
     )
     for key, reason in came.failed.items():
         found.failed[by_key[key].place] = reason

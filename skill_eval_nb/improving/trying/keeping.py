@@ -38,7 +38,7 @@ def name_of(body: Mapping[str, Any]) -> str:
 
 
 def kept(folder: Path, name: str) -> Judging | None:
-    """A judging that was kept; None where there is none, or one that cannot be read."""
+    """A judging that was kept; None where there is none, or it cannot be read."""
     try:
         raw = parse((folder / f"{name}.json").read_bytes(), Faults())
     except (OSError, NotJSON):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.documents import Expectation
+from skill_eval_nb.documents import Eval, Expectation
 from skill_eval_nb.grading.structural import expectations_of
 from skill_eval_nb.grading.structural.kinds import Check
 from skill_eval_nb.running.stored.beside import top_of
@@ -107,16 +107,32 @@ def replaced_verdicts(
 
 def _definitions(target: str, folders: Iterable[str]) -> dict[str, Check]:
     """The check of this name in the eval of each run's folder, as the suite defines it."""
-    real = {Path(folder).resolve(): folder for folder in folders}
     found: dict[str, Check] = {}
+    for folder, definition in _evals_of(folders):
+        named = [one for one in expectations_of(definition) if _is(one, target)]
+        if named:
+            found[folder] = named[0]
+    return found
+
+
+def texts_named(name: str, folders: Iterable[str]) -> set[str]:
+    """The texts of the expectations of this name, which stored verdicts do not tell."""
+    return {
+        one.text
+        for _, definition in _evals_of(folders)
+        for one in definition.expectations
+        if one.name == name
+    }
+
+
+def _evals_of(folders: Iterable[str]) -> Iterator[tuple[str, Eval]]:
+    """The folders of runs, each with the eval as its suite defines it."""
+    real = {Path(folder).resolve(): folder for folder in folders}
     for top in {top_of(one) for one in real}:
         for run in stored_runs(top):
             folder = real.get(run.folder.resolve())
             if folder is not None and run.eval is not None:
-                named = [one for one in expectations_of(run.eval) if _is(one, target)]
-                if named:
-                    found[folder] = named[0]
-    return found
+                yield folder, run.eval
 
 
 def _is(one: Check, target: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ def try_out(
     prices: Prices | None = None,
     budget_usd: float | None = None,
     progress: Callable[[AskingProgress], None] | None = None,
+    stop: threading.Event | None = None,
 ) -> Tried:
     """Try a draft on the stored runs of its evals; nothing of the suite or of the runs changes.
 
@@ -54,8 +56,10 @@ def try_out(
         prices: what calls cost; the bundled table where it is not given.
         budget_usd: the most that may be spent, in US dollars; what does not fit is not judged.
         progress: called while it goes on.
+        stop: once it is set, judgings in flight are cancelled; those that were kept stay.
 
     Raises:
+        Stopped: `stop` was set before the end of judging.
         Refused: a figure makes no sense; there is no such baseline; nothing says which of
             several workspaces is meant; there is a budget and no known price.
         OSError: a judging cannot be written; what was written stays.
@@ -73,12 +77,11 @@ def try_out(
         prices,
         budget_usd,
         progress,
+        stop,
     )
     if draft.missing:
         lacking = ", ".join(draft.missing)
-        return asked.tried(
-            "not tried", f"It cannot be tried yet: {lacking} is still to be written."
-        )
+        return asked.tried("not tried", f"It cannot be tried yet; still to be written: {lacking}.")
     if draft.part == "evals":
         return asked.tried(
             "not tried", "An eval has no stored outputs: it has to be run before it tells anything."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import polars as pl
 import pytest
 
@@ -10,6 +12,7 @@ from skill_eval_nb.improving import try_out
 from skill_eval_nb.models import Connection
 from skill_eval_nb.models.standin import Fault, StandIn, serve
 from skill_eval_nb.models.standin.stand_in import JUDGE
+from skill_eval_nb.running.threads import Stopped
 from skill_eval_nb.stats import deltas, deltas_by_dimension
 from tests.improving.trying.made import CLARITY, DEPTH, draft, planted, world
 
@@ -83,6 +86,20 @@ class TestMoney:
         again = try_out(dimension(RIGOUR), ws, judge_model=JUDGE, connection=NOBODY)
         assert again.by_run.equals(first.by_run)
         assert (again.status, again.cost_usd) == ("tried", 0)
+
+    def test_stopped_it_asks_no_more_and_keeps_what_came(self, root):
+        stop, made = threading.Event(), dimension(RIGOUR)
+        with pytest.raises(Stopped):
+            try_out(
+                made,
+                sen.load(root),
+                judge_model=JUDGE,
+                connection=Connection(stand_in=StandIn(delay=0.1)),
+                progress=lambda _: stop.set(),
+                stop=stop,
+            )
+        assert 1 <= len(kept(root)) <= 8
+        assert try_out(made, sen.load(root), judge_model=JUDGE).to_judge == 0
 
     def test_other_outputs_are_another_question(self, root):
         try_out(dimension(RIGOUR), sen.load(root), judge_model=JUDGE)

@@ -8,7 +8,8 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.improving import try_out
 from skill_eval_nb.stats import deltas
-from tests.improving.trying.made import EVALS, JUDGED, OTHER, SIDES, draft, planted, world
+from tests.corpus.build import lay
+from tests.improving.trying.made import EVALS, JUDGED, OTHER, SIDES, draft, planted, suite, world
 
 
 def judged(**more):
@@ -59,3 +60,21 @@ def test_what_nobody_has_decided_is_not_tried(ws, made, said):
     tried = try_out(made, ws)
     assert tried.status == "not tried"
     assert tried.answer.startswith(said)
+
+
+def test_an_expectation_goes_by_its_name_where_verdicts_tell_its_text_alone(tmp_path):
+    named = suite() | {"skill_name": "named"}
+    for one in named["evals"]:
+        one["expectations"] = [{"name": "sources", "text": JUDGED}, OTHER]
+    judged_so = world(tmp_path, planted(4, 4), judged=lambda _, side, __: side == SIDES[0])
+    plain = try_out(judged(target=JUDGED), sen.load(judged_so))
+    by_name = try_out(judged(target="sources"), sen.load(lay(judged_so, {"evals.json": named})))
+    assert by_name.status == "tried"
+    assert by_name.by_run.equals(plain.by_run)
+
+
+def test_without_two_runs_of_an_eval_there_is_a_difference_and_no_p(tmp_path):
+    once = world(tmp_path, planted(1, 1), runs=1, judged=lambda _, side, __: side == SIDES[0])
+    tried = try_out(judged(target=JUDGED), sen.load(once))
+    none = "no p without two runs of an eval on a side"
+    assert f"goes from +0.5 ({none}) to 0 ({none})." in tried.answer

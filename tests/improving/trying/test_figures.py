@@ -10,7 +10,16 @@ import skill_eval_nb as sen
 from skill_eval_nb.improving import try_out
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.values import RUN
-from tests.improving.trying.made import EXISTS, SOURCES, TOTAL, draft, planted, with_suite, world
+from tests.improving.trying.made import (
+    EXISTS,
+    SOURCES,
+    TOTAL,
+    draft,
+    planted,
+    suite,
+    with_suite,
+    world,
+)
 
 CRITICAL = {"critical": True}
 OLD = [EXISTS | CRITICAL, TOTAL]
@@ -80,8 +89,6 @@ def test_a_run_whose_gate_opens_has_no_rate_before_it_is_judged(tmp_path):
 
 
 def test_the_first_check_of_a_suite_makes_its_gate(tmp_path):
-    from tests.improving.trying.made import suite
-
     root = world(tmp_path, planted(4, 0), suited=suite(structural=()), checked=False)
     tried = try_out(draft(SOURCES | {"critical": True}), sen.load(root))
     passed = tried.by_run["passed"]

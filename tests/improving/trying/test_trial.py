@@ -194,7 +194,7 @@ class TestWhatIsNotTried:
         tried = try_out(draft(SOURCES, missing=("match",)), ws)
         assert (tried.status, tried.answer) == (
             "not tried",
-            "It cannot be tried yet: match is still to be written.",
+            "It cannot be tried yet; still to be written: match.",
         )
         assert len(tried.by_run) == len(tried.suite) == 0
 
