@@ -188,13 +188,15 @@ def _drawn(rows: Rows, meant: Metric) -> ChartType:
         lines(lying.rules, edge, WIDTH, height),
         alt.Chart(inline([{"zero": 0, "y": 0, "bottom": height}]))
         .mark_rule(color=SOFT)
-        .encode(x=alt.X("zero:Q", scale=scale, axis=axis), y=down("y", height), y2="bottom:Q"),
+        .encode(
+            x=alt.X("zero:Q", scale=scale, axis=axis), y=down("y", height), y2=alt.Y2("bottom:Q")
+        ),
         *(
             alt.Chart(inline(known))
             .mark_rule(strokeWidth=wide, opacity=1)
             .encode(
                 x=alt.X(f"{low}:Q", scale=scale, axis=axis),
-                x2=f"{high}:Q",
+                x2=alt.X2(f"{high}:Q"),
                 y=down("y", height),
                 color=hue,
                 tooltip=about,
@@ -238,9 +240,9 @@ def _zone(rows: Rows, scale: alt.Scale, axis: alt.Axis, height: float) -> alt.Ch
         .mark_rect(color=GRID)
         .encode(
             x=alt.X("from:Q", scale=scale, axis=axis),
-            x2="to:Q",
+            x2=alt.X2("to:Q"),
             y=down("y", height),
-            y2="bottom:Q",
+            y2=alt.Y2("bottom:Q"),
         )
     )
 

@@ -124,7 +124,7 @@ def words(
         alt.Chart(inline(rows))
         .mark_text(**mark)
         .encode(
-            x=alt.value(x) if isinstance(x, (int, float)) else x,
+            x=alt.XValue(x) if isinstance(x, (int, float)) else x,
             y=down("y", height),
             text=alt.Text(field=field, **kind),
             tooltip=list(tooltip) if tooltip else alt.Undefined,
@@ -155,7 +155,7 @@ def lines(ys: Sequence[float], left: float, right: float, height: float) -> alt.
     return (
         alt.Chart(inline([{"y": y} for y in ys]))
         .mark_rule(color=GRID)
-        .encode(x=alt.value(left), x2=alt.value(right), y=down("y", height))
+        .encode(x=alt.XValue(left), x2=alt.X2Value(right), y=down("y", height))
     )
 
 
@@ -170,7 +170,7 @@ def key_below(
     ]
     dots = alt.Chart(inline(rows)).mark_circle(size=80, opacity=1)
     return [
-        dots.encode(x=alt.value(-12), y=down("y", height), color=colour(shades, legend=False)),
+        dots.encode(x=alt.XValue(-12), y=down("y", height), color=colour(shades, legend=False)),
         words(rows, "configuration", -24, height, align="right", limit=150),
     ]
 

@@ -8,6 +8,7 @@ from .notes import notes
 from .outliers import outliers
 from .plan import plan
 from .summary import summarize
+from .triggering import trigger_confusion, trigger_doubts, trigger_rates, trigger_scores
 from .variance import judge_severity, variance
 
 __all__ = [
@@ -26,5 +27,9 @@ __all__ = [
     "plan",
     "preference",
     "summarize",
+    "trigger_confusion",
+    "trigger_doubts",
+    "trigger_rates",
+    "trigger_scores",
     "variance",
 ]

@@ -33,6 +33,10 @@ def test_the_names_of_the_room() -> None:
         "plan",
         "preference",
         "summarize",
+        "trigger_confusion",
+        "trigger_doubts",
+        "trigger_rates",
+        "trigger_scores",
         "variance",
     ]
     assert all(callable(getattr(stats, name)) for name in stats.__all__)
@@ -87,12 +91,15 @@ def many() -> Workspace:
         group=pl.lit("overall"),
         criterion=pl.lit("overall_score"),
     )
+    triggers = keys.select("workspace", "skill", query=pl.format("query {}", at))
+    triggers = triggers.with_columns(should_trigger=at % 2 == 0, triggered=at % 3 % 2, runs=1)
     tables = {
         "runs": runs,
         "expectations": checks,
         "rubric_scores": scores,
         "stated": stated,
         "comparisons": comparisons,
+        "triggers": triggers,
     }
     return Workspace.from_tables({name: _whole(name, table) for name, table in tables.items()})
 

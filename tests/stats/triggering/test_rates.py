@@ -1,0 +1,139 @@
+"""Trigger rates against hand counts, and their intervals against those of statsmodels."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
+
+from skill_eval_nb.stats import trigger_rates
+from skill_eval_nb.stats.triggering.rates import wilson
+from skill_eval_nb.tables import TABLES, Workspace
+from skill_eval_nb.tables.frames import to_pandas, to_polars
+from tests.stats.made import examples, near
+from tests.stats.triggering.asked import attempts, queries, rate_of, rows_of
+
+
+@examples
+@given(queries)
+def test_rates_are_those_counted_by_hand(asked) -> None:
+    rows = rows_of(trigger_rates(attempts(*asked)))
+    assert len(rows) == len(asked)
+    for row, (should, runs) in zip(rows, asked, strict=True):
+        counted = [
+            row[f"n_{name}"] for name in ("triggered", "not_triggered", "errored", "not_run")
+        ]
+        assert counted == [runs.count(one) for one in "tne-"]
+        rate = rate_of(runs)
+        assert row["rate"] == rate
+        assert row["should_trigger"] is should
+        if rate is None:
+            figures = ("low", "high", "triggers", "right", "flips")
+            assert [row[name] for name in figures] == [None] * 5
+        else:
+            assert row["triggers"] == (rate >= 0.5)
+            assert row["flips"] == ("t" in runs and "n" in runs)
+            right = None if should is None else rate if should else 1 - rate
+            assert near([row["right"]], [right])
+
+
+@given(st.integers(1, 200), st.data(), st.sampled_from([0.8, 0.95, 0.99]))
+def test_the_interval_is_that_of_statsmodels(n, data, level) -> None:
+    hits = data.draw(st.integers(0, n))
+    low, high = wilson(pl.col("k"), pl.col("n"), level)
+    found = pl.DataFrame({"k": [hits], "n": [n]}).select(low=low, high=high).row(0)
+    expected = proportion_confint(hits, n, alpha=1 - level, method="wilson")
+    assert found == pytest.approx(expected, abs=1e-12)
+    assert found[0] <= hits / n <= found[1]
+
+
+def test_errored_and_missing_runs_enter_no_rate() -> None:
+    [row] = rows_of(trigger_rates(attempts((True, "tte-"))))
+    assert (row["rate"], row["n_errored"], row["n_not_run"], row["flips"]) == (1.0, 1, 1, False)
+
+
+def test_near_misses_are_told_by_their_tag_however_it_is_written() -> None:
+    tags = [["Near-Miss"], ["x", "near_miss"], ["near miss"], ["nearly"], [], None]
+    table = attempts(*((False, "n", {"tags": own}) for own in tags))
+    found = trigger_rates(table)["near_miss"].to_list()
+    assert found == [True, True, True, False, False, None]
+
+
+def test_what_the_model_did_instead_is_what_it_did_most_often() -> None:
+    done = ["used Bash", "answered at once", "used Bash"]
+    rows = [attempts((True, "n", {"query": "q", "instead": one})) for one in done]
+    assert trigger_rates(pl.concat(rows))["instead"].to_list() == ["used Bash"]
+
+
+def test_a_stated_rate_without_counts_has_no_interval() -> None:
+    [row] = rows_of(trigger_rates(triggers([{"trigger_rate": 0.67}])))
+    assert (row["rate"], row["low"], row["n_triggered"]) == (0.67, None, None)
+    assert (row["triggers"], row["right"], row["flips"]) == (True, 0.67, True)
+
+
+def test_counts_are_believed_and_not_the_rate_beside_them() -> None:
+    [row] = rows_of(trigger_rates(triggers([{"triggered": 1, "runs": 4, "trigger_rate": 0.9}])))
+    assert (row["rate"], row["n_triggered"], row["n_not_triggered"]) == (0.25, 1, 3)
+    assert (row["n_errored"], row["n_not_run"]) == (None, None)
+
+
+def test_more_triggered_runs_than_runs_are_not_counted() -> None:
+    [row] = rows_of(trigger_rates(triggers([{"triggered": 5, "runs": 3, "trigger_rate": 1.0}])))
+    assert (row["rate"], row["n_triggered"]) == (None, None)
+
+
+def test_descriptions_are_kept_apart_and_files_of_the_same_one_add_up() -> None:
+    rows = [
+        {"description": "one", "triggered": 1, "runs": 2},
+        {"description": "one", "triggered": 2, "runs": 2},
+        {"description": "two", "triggered": 0, "runs": 3},
+    ]
+    found = trigger_rates(triggers(rows)).select("description", "rate").rows()
+    assert found == [("one", 0.75), ("two", 0.0)]
+
+
+def triggers(rows) -> pl.DataFrame:
+    """The table `triggers`."""
+    known = {"workspace": "w", "skill": "s", "query": "q", "should_trigger": True}
+    table = TABLES["triggers"]
+    full = [known | row for row in rows]
+    return to_polars(table, {name: [row.get(name) for row in full] for name in table.names})
+
+
+def test_any_kind_of_data_gives_the_same_in_its_kind() -> None:
+    table = triggers([{"triggered": 1, "runs": 3}, {"query": "r", "trigger_rate": 0.5}])
+    expected = rows_of(trigger_rates(table))
+    polars = Workspace.from_tables({"triggers": table})
+    pandas = Workspace.from_tables({"triggers": table}, backend="pandas")
+    for data in (to_pandas(table), polars, pandas):
+        found = trigger_rates(data)
+        assert isinstance(found, pl.DataFrame) == (data is polars)
+        assert rows_of(found) == expected
+    asked = attempts((True, "ttn", {"tags": ["near miss"], "instead": "x"}), (False, "n"))
+    assert rows_of(trigger_rates(to_pandas(asked))) == rows_of(trigger_rates(asked))
+
+
+def test_a_few_columns_will_do() -> None:
+    asked = attempts((True, "tn")).select("query", "should_trigger", "outcome")
+    assert trigger_rates(asked)["rate"].to_list() == [0.5]
+
+
+def test_what_is_wrong_with_the_data_is_said() -> None:
+    asked = attempts((True, "t"))
+    with pytest.raises(ValueError, match="this lacks should_trigger"):
+        trigger_rates(asked.drop("should_trigger"))
+    with pytest.raises(ValueError, match="Did you mean `not triggered`"):
+        trigger_rates(asked.with_columns(outcome=pl.lit("not-triggered")))
+    with pytest.raises(ValueError, match="`level` lies between 0 and 1"):
+        trigger_rates(asked, level=95)
+    with pytest.raises(ValueError, match="`threshold` is above 0"):
+        trigger_rates(asked, threshold=0)
+
+
+def test_nothing_asked_gives_an_empty_table_of_the_same_columns() -> None:
+    some = trigger_rates(attempts((True, "t")))
+    for none in (attempts(), triggers([])):
+        empty = trigger_rates(none)
+        assert (empty.height, empty.schema) == (0, some.schema)
