@@ -75,21 +75,25 @@ def runs_of(data: Any) -> pl.DataFrame:
     return runs.with_columns(pl.lit(None, pl.String).alias("status"), *nothing)
 
 
-def scores_of(data: Any) -> pl.DataFrame:
+def scores_of(data: Any, dimension: str | None = None) -> pl.DataFrame:
     """Each run's score on each dimension, the mean over its judgings: RUN, metric, value.
 
     `metric` is `rubric:<dimension>`; `value` is null where no judging gave a score. Empty
-    where `data` is a table of runs.
+    where `data` is a table of runs. Where a dimension is given, the scores on that alone.
     """
     import polars as pl
 
     judged = not is_table(data) or _has(data, "dimension")
     scores = frame_of(data, "rubric_scores")
     scores = scores if judged else scores.clear()
+    if dimension is not None:
+        scores = scores.filter(dimension=dimension)
     return (
         scores.with_columns(*stand_in_keys(), finite("score"))
-        .group_by(*RUN, pl.format(f"{RUBRIC}{{}}", "dimension").alias("metric"))
-        .agg(pl.col("score").sort().mean().alias("value"))
+        .sort("score")
+        .group_by(*RUN, "dimension")
+        .agg(pl.col("score").mean().alias("value"))
+        .select(*RUN, pl.format(f"{RUBRIC}{{}}", "dimension").alias("metric"), "value")
     )
 
 
@@ -108,11 +112,10 @@ def values_of(data: Any, metric: str) -> pl.DataFrame:
     if metric in there:
         value = pl.col(metric).cast(pl.Float64).alias("value")
         return runs_of(data).select(*RUN, "status", pl.lit(metric).alias("metric"), value)
-    scores = scores_of(data)
-    name = RUBRIC + metric.removeprefix(RUBRIC)
-    if not scores["metric"].is_in([name]).any():
-        raise no_such("metric", metric, [*there, *scores["metric"].unique()])
-    return with_unscored(scores.filter(pl.col("metric") == name), runs_of(data))
+    scores = scores_of(data, metric.removeprefix(RUBRIC))
+    if scores.is_empty():
+        raise no_such("metric", metric, [*there, *scores_of(data)["metric"].unique()])
+    return with_unscored(scores, runs_of(data))
 
 
 def with_unscored(scores: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:

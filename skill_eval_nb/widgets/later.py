@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, NamedTuple
 
@@ -37,6 +37,17 @@ class Failed(NamedTuple):
     trace: TracebackType | None
 
 
+Count = Callable[[Sequence[Hashable]], Mapping[Hashable, Any]]
+"""Gives the figures of these names."""
+
+
+class Wanted(NamedTuple):
+    """How figures that are wanted are counted, and of how many names at once."""
+
+    by: Count
+    at_once: int
+
+
 class Later:
     """Figures by name, each counted once and remembered.
 
@@ -54,7 +65,8 @@ class Later:
         self.patience = patience
         self._told = told
         self._done: OrderedDict[Hashable, Any] = OrderedDict()
-        self._wanted: OrderedDict[Hashable, Callable[[], Any]] = OrderedDict()
+        self._wanted: OrderedDict[Hashable, Wanted] = OrderedDict()
+        self._asked: set[Hashable] = set()
         self._missed: set[Hashable] = set()
         self._changed = threading.Condition()
         self._at_work = False
@@ -66,6 +78,7 @@ class Later:
         with self._changed:
             self._wanted.clear()
             self._missed.clear()
+            self._asked.clear()
             self._until = time.monotonic() + self.patience
 
     def get(self, key: Hashable, count: Callable[[], Any]) -> Any:
@@ -75,18 +88,35 @@ class Later:
             key: the name; other figures have another.
             count: gives them. What it raises is raised here.
         """
+        return self.get_all([key], lambda _: {key: count()})[key]
+
+    def get_all(
+        self, keys: Sequence[Hashable], count: Count, at_once: int = 1
+    ) -> dict[Hashable, Any]:
+        """The figures of these names; PENDING for those that are not there yet.
+
+        Args:
+            keys: the names.
+            count: gives the figures of some of them. What it raises is raised here.
+            at_once: of how many together, where that is quicker than one after the other.
+        """
         with self._changed:
-            if key not in self._done:
-                self._wanted.setdefault(key, count)
+            self._asked.update(keys)
+            for key in keys:
+                if key not in self._done:
+                    self._wanted.setdefault(key, Wanted(count, at_once))
+            if self._wanted:
                 self._set_to_work()
-                patience = self._until - time.monotonic()
-                if not self._changed.wait_for(lambda: key in self._done, max(patience, 0)):
-                    self._missed.add(key)
-                    return PENDING
-            self._done.move_to_end(key)
-            found = self._done[key]
-        if isinstance(found, Failed):
-            raise found.error.with_traceback(found.trace)
+            patience = self._until - time.monotonic()
+            self._changed.wait_for(lambda: self._done.keys() >= set(keys), max(patience, 0))
+            self._missed.update(key for key in keys if key not in self._done)
+            found = {key: self._done.get(key, PENDING) for key in keys}
+            for key in keys:
+                if key in self._done:
+                    self._done.move_to_end(key)
+        for one in found.values():
+            if isinstance(one, Failed):
+                raise one.error.with_traceback(one.trace)
         return found
 
     def forget(self) -> None:
@@ -124,18 +154,17 @@ class Later:
         with self._changed:
             if not self._wanted:
                 return
-            key, count = next(iter(self._wanted.items()))
+            wanted = next(iter(self._wanted.values()))
+            alike = [key for key, one in self._wanted.items() if one.by is wanted.by]
             state = self._state
-        try:
-            found = count()
-        except Exception as error:  # noqa: BLE001 -- raised where it is asked for
-            found = Failed(error, error.__traceback__)
+        found = _counted(wanted.by, alike[: wanted.at_once])
         with self._changed:
             if state != self._state:
                 return  # of data that are no more: whoever wants it now has asked anew
-            self._wanted.pop(key, None)
-            self._done[key] = found
-            while len(self._done) > MOST:
+            for key in found:
+                self._wanted.pop(key, None)
+            self._done.update(found)
+            while len(self._done) > max(MOST, len(self._asked)):
                 self._done.popitem(last=False)
             self._changed.notify_all()
 
@@ -146,3 +175,13 @@ class Later:
             if tell:
                 self._missed.clear()
             return tell
+
+
+def _counted(count: Count, keys: Sequence[Hashable]) -> Mapping[Hashable, Any]:
+    """The figures of these names; where one of several cannot be counted, the others can."""
+    try:
+        return count(keys)
+    except Exception as error:  # noqa: BLE001 -- raised where it is asked for
+        if len(keys) == 1:
+            return {keys[0]: Failed(error, error.__traceback__)}
+    return {key: one for key in keys for one in _counted(count, [key]).values()}

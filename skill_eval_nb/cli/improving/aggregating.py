@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from ..making import BudgetOption, YesOption
 from ..shell import PathArgument, out, told
-from .app import improve, may_spend
-
-if TYPE_CHECKING:
-    from skill_eval_nb.tables import Workspace
+from .app import improve, may_spend, of_iterations
 
 
 @improve.command()
@@ -51,7 +48,7 @@ def aggregate(
     import skill_eval_nb as sen
     from skill_eval_nb.improving.aggregating import THRESHOLD, free, place_of
 
-    ws = _of(sen.load(path), iteration)
+    ws = of_iterations(sen.load(path), [] if iteration is None else [iteration])
     target = None if dry_run else free(file or place_of(ws), force=force)
     if not dry_run:
         may_spend(merge_model, budget_usd, yes)
@@ -65,13 +62,3 @@ def aggregate(
     out.print(Text(repr(found)))
     if target is not None:
         out.print(Text(f"wrote {found.write(target, force=force)}"))
-
-
-def _of(ws: Workspace, iteration: str | None) -> Workspace:
-    """The part of a workspace that is of an iteration; all of it where none is named."""
-    from skill_eval_nb.running.refused import no_such, refuse
-
-    known = ws.polars("runs")["iteration"].unique().sort().to_list()
-    if iteration is None or iteration in known:
-        return ws if iteration is None else ws.select(iteration=iteration)
-    raise refuse(no_such("iteration", iteration, known))

@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from ..shell import PathArgument, out, told
-from .app import improve
+from .app import improve, of_iterations
 
 
 @improve.command()
@@ -37,9 +37,7 @@ def draft(
     from skill_eval_nb.improving.drafting import draft as drafted
     from skill_eval_nb.improving.drafting import write_drafts
 
-    ws = sen.load(path)
-    if iteration:
-        ws = ws.select(iteration=iteration)
+    ws = of_iterations(sen.load(path), iteration or [])
     drafts = drafted(ws, baseline=baseline, model=model, budget_usd=budget_usd)
     out.print(Text(repr(drafts)))
     if drafts.cost_usd:

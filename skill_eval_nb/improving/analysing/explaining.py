@@ -80,9 +80,10 @@ def analyse(
     found = Sides(stored_runs(ours.path) if settled else (), sides)
     wanted, unknown = wanted_of(analyst, settled, found)
     before = filing.stored(dict.fromkeys(one.folder for one in wanted))
-    missing = [one for one in wanted if one.question.key not in before]
-    worst = worst_usd([one.question for one in missing], known)
-    by_key = {one.question.key: one for one in missing}
+    # Copies of a workspace ask the same, which is asked once.
+    by_key = {one.question.key: one for one in wanted if one.question.key not in before}
+    missing = [one.question for one in by_key.values()]
+    worst = worst_usd(missing, known)
     made = dict[str, tuple[Path, Analysis]]()
 
     def keep(asked: Question[Answer], answered: Answered[Answer]) -> None:
@@ -91,7 +92,7 @@ def analyse(
         made[asked.key] = (filing.write(one.folder, document), document)
 
     asked = ask_all(
-        [] if dry_run else [one.question for one in missing],
+        [] if dry_run else missing,
         connection=connection,
         prices=known,
         budget_usd=budget_usd,
@@ -109,8 +110,8 @@ def analyse(
             for one in wanted
             if one.question.key in answers
         ),
-        n_before=len(wanted) - len(missing),
-        n_missing=len(missing) - len(made),
+        n_before=sum(one.question.key in before for one in wanted),
+        n_missing=sum(one.question.key not in answers for one in wanted),
         model=analyst and analyst.model,
         failed=tuple(failed),
         left_out=(*left, *unknown),

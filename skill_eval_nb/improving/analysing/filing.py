@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from skill_eval_nb.documents import Analysis, Faults, NotJSON, dump, mend, parse, to_json
 from skill_eval_nb.workspace import write_atomic
@@ -43,4 +44,12 @@ def write(folder: Path, analysis: Analysis) -> Path:
     with _WRITING:
         taken = (_NUMBERED.fullmatch(path.name) for path in folder.iterdir())
         number = 1 + max((int(one[1] or 1) for one in taken if one), default=0)
-        return write_atomic(folder / f"analysis-{number}.json", to_json(dump(analysis)))
+        return write_atomic(folder / f"analysis-{number}.json", to_json(_plain(analysis)))
+
+
+def _plain(analysis: Analysis) -> dict[str, Any]:
+    """The document; that a side missed nothing is said, as readers expect it."""
+    raw = dump(analysis)
+    for side, own in raw.get("instruction_following", {}).items():
+        raw["instruction_following"][side] = {"score": None, "issues": []} | own
+    return raw

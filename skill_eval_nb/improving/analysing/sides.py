@@ -8,23 +8,14 @@ from pathlib import Path
 
 from skill_eval_nb.documents.comparison import ComparedRun
 from skill_eval_nb.grading.analyst import Work
-from skill_eval_nb.running.given.skill_files import contents
 from skill_eval_nb.running.stored.finding import StoredRun
 from skill_eval_nb.running.stored.work import case_of
 from skill_eval_nb.stats.pairing import WITHOUT, likeness
 from skill_eval_nb.workspace import NO_ITERATION
-from skill_eval_nb.workspace.snapshots import (
-    SKILL_FILE,
-    KeptSkill,
-    kept_skills,
-    skill_now,
-    skill_of,
-)
+from skill_eval_nb.workspace.snapshots import KeptSkill, kept_skills, skill_now, skill_of
 
+from ..skills import LARGEST, texts
 from .settling import Settled, Stored
-
-LARGEST = 200_000
-"""Bytes of a skill's file whose text is shown."""
 
 
 class Unknown(Exception):
@@ -161,18 +152,5 @@ def _named(run: StoredRun) -> str:
 
 def _files(folder: Path) -> Iterable[tuple[str, str]]:
     """Name and text of a skill's files, SKILL.md first; what is no text is named."""
-    root = folder.resolve()
-    names = sorted(contents(root).files, key=lambda name: (name != SKILL_FILE, name))
-    for name in names:
-        path = root / name
-        try:
-            size = path.stat().st_size
-            text = path.read_text("utf-8") if size <= LARGEST else None
-        except (OSError, UnicodeDecodeError):
-            text = None
-        yield (
-            name,
-            f"[not shown: no text that can be read, or more than {LARGEST:,} bytes]"
-            if text is None
-            else text,
-        )
+    unread = f"[not shown: no text that can be read, or more than {LARGEST:,} bytes]"
+    return ((name, unread if text is None else text) for name, text in texts(folder))

@@ -8,7 +8,7 @@ from skill_eval_nb.documents import Faults, NotJSON, parse
 from skill_eval_nb.documents.dialects import kind_of
 from skill_eval_nb.running.given.suite import USUAL
 from skill_eval_nb.running.refused import refuse
-from skill_eval_nb.running.stored.beside import top_of
+from skill_eval_nb.running.stored.beside import top_of, with_suite
 from skill_eval_nb.workspace import PathLike, Problems, find, read_files
 from skill_eval_nb.workspace.names import is_iteration
 
@@ -17,7 +17,7 @@ PLACES = (*USUAL, "eval/evals.json", "eval/eval_metadata.json", "eval_metadata.j
 
 
 def suite_file(evals: PathLike) -> Path:
-    """The file of a suite, given itself or the folder that it lies in.
+    """The file of a suite, given itself, the folder that it lies in, or its skill's workspace.
 
     Raises:
         Refused: there is none, or there are several.
@@ -36,7 +36,12 @@ def suite_file(evals: PathLike) -> Path:
     if suites:
         told = ", ".join(str(one.relative_to(path)) for one in suites)
         raise refuse(f"{path} has several suites ({told}): say which")
-    raise refuse(f"{path} has no eval suite; looked for {', '.join(PLACES)}")
+    if beside := with_suite(path, None)[1:]:
+        return Path(beside[0])
+    raise refuse(
+        f"{path} has no eval suite; looked for {', '.join(PLACES)}: give the suite's file, or the "
+        "skill's folder"
+    )
 
 
 def home_of(suite: Path) -> Path | None:

@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -108,4 +109,12 @@ def write(workspace: Path, comparison: Comparison) -> Path:
         folder = make_room(workspace)
         taken = (_NUMBERED.fullmatch(path.name) for path in folder.iterdir())
         number = 1 + max((int(one[1]) for one in taken if one), default=0)
-        return write_atomic(folder / f"comparison-{number}.json", to_json(dump(comparison)))
+        return write_atomic(folder / f"comparison-{number}.json", to_json(_plain(comparison)))
+
+
+def _plain(comparison: Comparison) -> dict[str, Any]:
+    """The document; that nothing is good or bad about a side is said, as readers expect it."""
+    raw = dump(comparison)
+    for side, own in raw.get("output_quality", {}).items():
+        raw["output_quality"][side] = {"score": None, "strengths": [], "weaknesses": []} | own
+    return raw

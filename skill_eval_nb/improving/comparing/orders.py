@@ -14,8 +14,9 @@ from skill_eval_nb.grading.judge import Unjudged
 from skill_eval_nb.models.asking import Question
 from skill_eval_nb.running.stored.work import case_of
 from skill_eval_nb.workspace import NO_ITERATION, UNSTATED
-from skill_eval_nb.workspace.snapshots import SKILL_FILE, kept_skills, skill_now
+from skill_eval_nb.workspace.snapshots import kept_skills, skill_now
 
+from ..skills import texts
 from .compared import NotCompared
 from .pairs import Pair, Run
 from .sides import Side
@@ -115,15 +116,21 @@ def _ordered(
     return Ordered(pair, prepared, swapped, order, repetition, asked, fingerprint)
 
 
-def _names(sides: Iterable[Side], runs: Sequence[Run]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of skills, and all other names in these workspaces that could tell a side."""
+def _names(sides: Sequence[Side], runs: Sequence[Run]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of skills, and all other names in these workspaces that could tell a side.
+
+    Where skills set the sides apart, their names are among the others: those are covered in
+    other prose, too.
+    """
     folders = {run.stored.workspace.name for run in runs}
     tables = [one.ws.polars("runs") for one in sides]
     skills = {name for table in tables for name in table["skill"]}
     skills |= {name.removesuffix("-workspace") for name in folders}
+    one, other = ({row["skill"] for row in side.rows} for side in sides)
+    skills -= one ^ other
     columns = ("configuration", "iteration", "executor_model")
     names = {name for table in tables for column in columns for name in table[column].unique()}
-    names = (names | folders) - skills - {NO_ITERATION, UNSTATED, None}
+    names = (names | folders | one ^ other) - skills - {NO_ITERATION, UNSTATED, None}
     return tuple(sorted(skills)), tuple(sorted(names))
 
 
@@ -132,8 +139,8 @@ def _skill_lines(runs: Iterable[Run]) -> tuple[str, ...]:
     workspaces: dict[Path, list[Run]] = {}
     for run in runs:
         workspaces.setdefault(run.stored.workspace, []).append(run)
-    texts = (text for folder, own in workspaces.items() for text in _skill_texts(folder, own))
-    return tuple(dict.fromkeys(line for text in texts for line in text.splitlines()))
+    every = (text for folder, own in workspaces.items() for text in _skill_texts(folder, own))
+    return tuple(dict.fromkeys(line for text in every for line in text.splitlines()))
 
 
 def _skill_texts(workspace: Path, runs: Sequence[Run]) -> Iterator[str]:
@@ -141,7 +148,4 @@ def _skill_texts(workspace: Path, runs: Sequence[Run]) -> Iterator[str]:
     kept = kept_skills(workspace, iterations, {run.ref.configuration for run in runs})
     now = skill_now(workspace)
     for one in [*kept, *([now] if now else [])]:
-        try:
-            yield (one.folder / SKILL_FILE).read_text("utf-8", errors="replace")
-        except OSError:  # a skill that cannot be read was no skill of these runs either
-            continue
+        yield from (text for _, text in texts(one.folder) if text is not None)

@@ -81,15 +81,15 @@ def pairs_of(
     Raises:
         Refused: there is no such eval, or both sides are the same runs.
     """
+    if _places_of(a) & _places_of(b):
+        of = ", ".join(dict.fromkeys(a.iterations.values()))
+        raise refuse(f"both sides are {a.configuration} of {of}: name two that differ")
     left: list[NotCompared] = []
     rows = [*a.rows, *b.rows]
     wanted = _ids(rows, {row["eval_id"] for row in rows} if evals is None else evals)
     first = _stored(a.ws)
     second = first if b.ws is a.ws else _stored(b.ws)
     ours, theirs = list(_runs(a, wanted, first, left)), list(_runs(b, wanted, second, left))
-    if {run.stored.folder for run in ours} & {run.stored.folder for run in theirs}:
-        of = ", ".join(dict.fromkeys(a.iterations.values()))
-        raise refuse(f"both sides are {a.configuration} of {of}: name two that differ")
     place = _places(ours, theirs, apart=a.ws is not b.ws)
     waiting = {place(run): run for run in theirs}
     pairs = []
@@ -100,6 +100,15 @@ def pairs_of(
         else:
             pairs.append(_pair(run, partner))
     return pairs, [*left, *(_alone(run, a) for run in waiting.values())]
+
+
+def _places_of(side: Side) -> set[tuple[Any, ...]]:
+    """What tells the runs of a side from all others, those of one file too."""
+    names = ("eval_id", "configuration", "run_number")
+    return {
+        (Path(side.ws.path, row["path"]).resolve(), *(row[name] for name in names))
+        for row in side.rows
+    }
 
 
 def _places(

@@ -18,14 +18,14 @@ MOST = 30
 MEASURES = {
     "position_consistency": "position consistency: share of pairs with one winner in both orders",
     "preference_fairness": "preference fairness: −1 what is first is preferred, 0 fair, 1 the last",
-    "repetition_stability": "repetition stability: share of equal answers to equal questions",
+    "repetition_stability": "repetition stability: share of the commonest answer to one question",
 }
 
 
 def text(found: Compared) -> str:
     """The view as plain text."""
     lines = [f"{_title(found)}: {found.status}"]
-    lines += [str(found.verdict)] if found.comparisons or found.status != "dry run" else []
+    lines += [str(found.verdict)] if _is_told(found) else []
     lines += [f"  {line}" for line in _rates(found)]
     lines += [f"  {what} = {figure}" for what, figure in _measures(found.figures)]
     rows = _evals(found)
@@ -39,6 +39,7 @@ def html(found: Compared) -> str:
     """The notebook view; every text from files and models is escaped."""
     verdict = found.verdict
     word = f"{verdict.winner} {verdict.word}" if verdict.winner else verdict.word
+    told = f"<h4>{escape(word)}</h4><div>{escape(verdict.reason)}</div>" if _is_told(found) else ""
     rates = "".join(f"<div>{escape(line)}</div>" for line in _rates(found))
     evals = [(one["eval_id"], one["eval_name"], _won(one, found)) for one in _evals(found)]
     reasons = [(what, f"{times}", reason) for what, reason, times in _reasons(found)]
@@ -46,11 +47,16 @@ def html(found: Compared) -> str:
     return (
         f"<style>{STYLE}</style><div class='sen-compared'><h3>{escape(_title(found))}</h3>"
         f"<div class='sen-path'>{escape(found.status)}; {escape(_counted(found))}</div>"
-        f"<h4>{escape(word)}</h4><div>{escape(verdict.reason)}</div>{rates}"
+        f"{told}{rates}"
         f"{_table('Can the comparator be trusted?', ('', ''), list(_measures(found.figures)))}"
         f"{_table('By eval', ('eval', 'name', 'winner'), evals)}"
         f"{_table('Not compared', ('what', 'times', 'reason'), reasons)}{notes}</div>"
     )
+
+
+def _is_told(found: Compared) -> bool:
+    """Whether a verdict is to be had; before anybody was asked there is none."""
+    return bool(found.comparisons) or found.status != "dry run"
 
 
 def _title(found: Compared) -> str:

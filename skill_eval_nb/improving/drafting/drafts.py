@@ -66,7 +66,8 @@ def draft(
 
     By rule: sharper checks mined from the stored outputs, checks out of the words of
     suggestions, checks to drop or to take out of the gate, expectations to split, anchors and
-    weights of rubric dimensions, evals to add. By a model beside that, where one is named.
+    weights of rubric dimensions, expectations that nothing checks yet, evals to add. By a model
+    beside that, where one is named.
 
     Args:
         ws: a workspace with one suite, of which all iterations count.

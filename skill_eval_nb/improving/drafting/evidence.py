@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.documents import Dimension, Eval
 from skill_eval_nb.running.refused import refuse
+from skill_eval_nb.workspace import Problems, catalogue, find, read_files
 from skill_eval_nb.workspace.snapshots import SKILL_FILE, kept_skills, skill_now
 
 from ..values import RunRef, Suggestion
@@ -93,13 +94,15 @@ def seen_in(ws: Workspace, found: Aggregate, baseline: str | None) -> Seen:
         raise refuse(
             f"a draft changes one suite, and there are {len(several)} workspaces "
             f"({', '.join(several[:5])}{', …' if len(several) > 5 else ''}): choose one, "
-            f'as in ws.select(workspace="{several[0]}")'
+            f'as in ws.select(workspace="{several[0]}"), or load its folder alone'
         )
     stored = _stored(ws, runs)
     suite: dict[str, Eval] = {}
     for ref, one in stored.items():
         if one.eval is not None:
             suite.setdefault(ref.eval_id, one.eval)
+    if lacking := set(runs["eval_id"]) - set(suite):
+        suite |= {name: one for name, one in _defined(ws) if name in lacking}
     names = dict(runs.select("eval_id", "eval_name").unique(maintain_order=True).iter_rows())
     try:
         checks = checks_of(ws, suite, baseline)
@@ -108,6 +111,19 @@ def seen_in(ws: Workspace, found: Aggregate, baseline: str | None) -> Seen:
     rows = [row for check in checks for row in check.figures]
     sides = next(((r["configuration"], r["baseline"]) for r in rows if r["baseline"]), None)
     return Seen(ws, found, suite, names, stored, checks, sides)
+
+
+def _defined(ws: Workspace) -> Iterator[tuple[str, Eval]]:
+    """The evals that suites define, the first definition last; runs may have no folder."""
+    if not os.path.isdir(ws.path):  # noqa: PTH112 an empty path is no folder
+        return
+    found = find(ws.path)
+    files = read_files(found.layout.files, Problems())
+    who = catalogue(found.layout, files, found.base, Problems())
+    workspaces = set(ws.polars("runs")["workspace"])
+    for folder, key, one in reversed(who.definitions):
+        if who.names[folder][0] in workspaces:
+            yield key.id, one
 
 
 def _stored(ws: Workspace, runs: pl.DataFrame) -> dict[RunRef, StoredRun]:

@@ -41,7 +41,7 @@ def change(one: Draft) -> str:
 
 def items(one: Draft) -> list[str]:
     """What comes, an item a line."""
-    return [_item(each) for each in one.new]
+    return [told for each in one.new if (told := _item(each))]
 
 
 def text(drafts: Drafts) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.pairing import cells
 from skill_eval_nb.stats.phrases import count, figure
-from skill_eval_nb.stats.values import RUBRIC, values_of
+from skill_eval_nb.stats.values import EVAL, RUBRIC, values_of
 from skill_eval_nb.tables import Workspace
 
 from .sides import Side
@@ -54,27 +54,41 @@ Tables = Mapping[str, "pl.DataFrame"]
 
 def figures(tables: Tables, side: Side, metric: str) -> tuple[float | None, int, int]:
     """The mean over evals of the means over runs of one side; evals and runs with the metric."""
-    values = values_of(Workspace.from_tables(tables), metric)
-    found = cells(side.of(values)).drop_nulls("mean")
+    found = _by_eval(tables, side, metric)
     if found.is_empty():
         return None, 0, 0
+    return _mean(found), found.height, int(found["n_runs"].sum())
+
+
+def _by_eval(tables: Tables, side: Side, metric: str) -> pl.DataFrame:
+    """The evals of one side that have the metric, with their means over runs."""
+    values = values_of(Workspace.from_tables(tables), metric)
+    return cells(side.of(values)).drop_nulls("mean")
+
+
+def _mean(found: pl.DataFrame) -> float:
     means = sorted(found["mean"].to_list())
-    return sum(means) / len(means), found.height, int(found["n_runs"].sum())
+    return sum(means) / len(means)
 
 
 def decide(tables: Tables, child: Side, parent: Side, rules: Rules) -> Decided:
     """Compare a version with another one, on these evals."""
     compared = _says(child, parent)
-    before, after = (figures(tables, side, rules.metric)[0] for side in (parent, child))
+    before, after = (_by_eval(tables, side, rules.metric) for side in (parent, child))
     name = rules.metric.removeprefix(RUBRIC).replace("_", " ")
-    if before is None or after is None:
+    if before.is_empty() or after.is_empty():
         return Decided(None, f"Nothing to compare: one of them has no {name}.", compared, {})
     row = _delta(tables, child, parent, rules)
     if not row["n_evals"]:
         return Decided(None, f"Nothing to compare: no eval has a {name} in both.", compared, {})
     result = RESULTS.get(row["verdict"], "tie")
     so = f"{row['verdict']}, so {'a tie' if result == 'tie' else result}"
-    reason = f"{name} {figure(before)} → {figure(after)}; {so}: {row['reason']}"
+    # Of the evals that both have: the difference is of those.
+    means = [
+        figure(_mean(one.join(other, on=EVAL, how="semi", nulls_equal=True)))
+        for one, other in ((before, after), (after, before))
+    ]
+    reason = f"{name} {' → '.join(means)}; {so}: {row['reason']}"
     if row["n_unpaired"]:
         reason += f" {count(row['n_unpaired'], 'eval')} in one of them only."
     return Decided(result, reason + _other_checks(tables, child, parent), compared, row)

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from skill_eval_nb.stats.names import natural
 from skill_eval_nb.tables import TABLES, Workspace
+from skill_eval_nb.workspace import NO_ITERATION
 
 if TYPE_CHECKING:
     import polars as pl
 
-NO_ITERATION = "none"
-"""What the tables call the iteration where a workspace has no such level."""
 DESCRIPTION = re.compile(r"description-\d+")
 """What the tables call the versions that a benchmark of `test-cases` tells of."""
 NEAR = 0.001
@@ -75,7 +74,9 @@ def _named(frame: pl.DataFrame, passes: dict[int, str]) -> pl.DataFrame:
 
     if "run_number" not in frame.columns:
         return frame
-    named = pl.col("run_number").replace_strict(passes, default="none", return_dtype=pl.String)
+    named = pl.col("run_number").replace_strict(
+        passes, default=NO_ITERATION, return_dtype=pl.String
+    )
     alone = pl.when(pl.col("run_number").is_in(list(passes))).then(1).otherwise("run_number")
     return frame.with_columns(
         named.alias("iteration"), alone.cast(frame.schema["run_number"]).alias("run_number")

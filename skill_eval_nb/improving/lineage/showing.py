@@ -12,7 +12,9 @@ from skill_eval_nb.stats.phrases import brief, count, figure
 if TYPE_CHECKING:
     from .values import Lineage, Version
 
-STYLE = sheet("sen-lineage", ".sen-best td {font-weight:600}")
+STYLE = sheet(
+    "sen-lineage", ".sen-best td {font-weight:600} td:not(:last-child) {white-space:nowrap}"
+)
 HEADS = ("version", "runs of", "parent", "mean", "result", "what changed, and what it rests on")
 WIDTH = 96
 """Characters of a line of text."""

@@ -116,12 +116,12 @@ def _definitions(target: str, folders: Iterable[str]) -> dict[str, Check]:
 
 
 def texts_named(name: str, folders: Iterable[str]) -> set[str]:
-    """The texts of the expectations of this name, which stored verdicts do not tell."""
+    """The texts of the expectations of this id or name, which stored verdicts need not tell."""
     return {
         one.text
         for _, definition in _evals_of(folders)
         for one in definition.expectations
-        if one.name == name
+        if name in (one.id, one.name)
     }
 
 

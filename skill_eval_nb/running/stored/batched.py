@@ -68,7 +68,8 @@ async def judging_from(
                 refused.append(told(bad.faults))
             if attempt + 1 == ASKED:
                 raise Unjudged(
-                    f"the judge model gave no usable answer in {ASKED} attempts; the last: {refused[-1]}"
+                    f"the judge model gave no usable answer in {ASKED} attempts; the last: "
+                    f"{refused[-1]}"
                 )
             reply = await _ask(client, books, one, part, refused[-1])
             direct += reply.usage

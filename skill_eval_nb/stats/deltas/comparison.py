@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..inference.exact import Sides, exact_p, reachable
-from ..inference.intervals import Cells, Noise, eval_noise, run_noise, tango
+from ..inference.intervals import Noise, cells, eval_noise, run_noise, tango
 from ..inference.power import detectable
-
-if TYPE_CHECKING:
-    from ..inference.exact import Array
 
 Scope = Literal["suite", "population"]
 SCOPES: tuple[Scope, Scope] = ("suite", "population")
@@ -61,24 +58,23 @@ def compare(evals: Sides, scope: Scope = "suite", level: float = 0.95) -> Compar
     >>> round(these.estimate, 3), round(these.low, 3), round(these.high, 3)
     (0.225, 0.087, 0.363)
     """
-    import numpy as np
-
-    runs = (sum(len(one) for one, _ in evals), sum(len(other) for _, other in evals))
+    ones, others = [one for one, _ in evals], [other for _, other in evals]
+    runs = sum(map(len, ones)), sum(map(len, others))
     if not evals:
         return Comparison(scope, level, 0, runs, sufficient=False, least_p=1.0)
-    means = np.array([(math.fsum(a) / len(a), math.fsum(b) / len(b)) for a, b in evals])
-    differences = means[:, 0] - means[:, 1]
-    estimate = float(differences.mean())
-    cells = _cells([one for one, _ in evals]), _cells([other for _, other in evals])
-    within = run_noise(*cells)
+    means = [(_mean(one), _mean(other)) for one, other in evals]
+    differences = [one - other for one, other in means]
+    estimate = _mean(differences)
+    both = cells(ones), cells(others)
+    within = run_noise(*both)
     if scope == "suite":
-        sufficient = all(side.enough for side in cells)
+        sufficient = all(side.enough for side in both)
         sides, noise = evals, within
         with_more_evals = within and Noise(within.se / math.sqrt(2), 2 * within.df)
-        with_more_runs = within and run_noise(*(side.twice() for side in cells))
+        with_more_runs = within and run_noise(*(side.twice() for side in both))
     else:
         sufficient = len(evals) >= FEWEST
-        sides, noise = [([one], [other]) for one, other in means.tolist()], eval_noise(differences)
+        sides, noise = [([one], [other]) for one, other in means], eval_noise(differences)
         with_more_evals = noise and Noise(noise.se / math.sqrt(2), 2 * noise.df + 1)
         with_more_runs = noise and within and _with_twice_the_runs(noise, within)
     low, high = _interval(evals, estimate, noise, level, scope) if sufficient else (None, None)
@@ -90,7 +86,7 @@ def compare(evals: Sides, scope: Scope = "suite", level: float = 0.95) -> Compar
         sufficient=sufficient,
         least_p=reachable((len(one), len(other)) for one, other in sides),
         estimate=estimate,
-        baseline=float(means[:, 1].mean()),
+        baseline=_mean([other for _, other in means]),
         low=low,
         high=high,
         p=exact_p(sides) if sufficient or scope == "population" else None,
@@ -100,14 +96,8 @@ def compare(evals: Sides, scope: Scope = "suite", level: float = 0.95) -> Compar
     )
 
 
-def _cells(side: Sequence[Sequence[float]]) -> Cells:
-    import numpy as np
-
-    def variance(values: Array) -> float:
-        return float(values.var(ddof=1)) if len(values) > 1 and values.min() < values.max() else 0.0
-
-    variances = [variance(np.asarray(values, dtype=float)) for values in side]
-    return Cells(np.array(variances), np.array([len(values) for values in side]))
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
 
 
 def _interval(

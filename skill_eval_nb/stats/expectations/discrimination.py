@@ -145,6 +145,20 @@ def discrimination_by_eval(data: Any, baseline: str | None = None, level: float 
     return like(data, found.select(*about, *FIGURES))
 
 
+def flakiness_by_eval(data: Any, baseline: str | None = None) -> pl.DataFrame:
+    """The rows of `discrimination_by_eval` without what is tested: its keys and flakinesses.
+
+    Those of a single run a side, whose flakiness nobody can know, are left out.
+    """
+    import polars as pl
+
+    cells = _in_order(outcomes(data, baseline), **dict.fromkeys(EVAL, natural))
+    flakiness = ["flakiness", "baseline_flakiness"]
+    known = pl.any_horizontal(pl.col(flakiness).is_not_null())
+    found = _figures(_scored(cells.with_row_index("row"))).filter(known)
+    return found.select(*GROUP, *EVAL, *CHECK, *COMPARISON, *flakiness)
+
+
 def _in_order(cells: pl.DataFrame, **evals: Any) -> pl.DataFrame:
     """By group and comparison, then evals, then what is checked first."""
     falling = [True, False, False]
@@ -157,11 +171,7 @@ def _judged(cells: pl.DataFrame, level: float) -> pl.DataFrame:
     import polars as pl
 
     level = confidence(level)
-    scored = (
-        (pl.col(f"n_passed{end}") + pl.col(f"n_failed{end}")).alias(f"scored{end}")
-        for end in ("", "_baseline")
-    )
-    cells = cells.with_columns(*scored)
+    cells = _scored(cells)
     tables = cells.select(
         *("row", "scored", "scored_baseline"),
         pl.col("n_passed").alias("passed"),
@@ -174,6 +184,16 @@ def _judged(cells: pl.DataFrame, level: float) -> pl.DataFrame:
     reasons = [reason(row, level) for row in said.iter_rows(named=True)]
     said = said.with_columns(pl.Series("reason", reasons, pl.String))
     return rows.join(said, on=SAID, how="left", nulls_equal=True, maintain_order="left")
+
+
+def _scored(cells: pl.DataFrame) -> pl.DataFrame:
+    """`cells` with how many runs of either side were scored."""
+    import polars as pl
+
+    return cells.with_columns(
+        (pl.col(f"n_passed{end}") + pl.col(f"n_failed{end}")).alias(f"scored{end}")
+        for end in ("", "_baseline")
+    )
 
 
 def _figures(cells: pl.DataFrame) -> pl.DataFrame:

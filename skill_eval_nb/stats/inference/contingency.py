@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from .exact import LEAST, _all_together
+from .exact import LEAST
+from .tails import together
 
 if TYPE_CHECKING:
     import polars as pl
@@ -116,9 +117,8 @@ def _tested(
     import numpy as np
 
     evals = Counter(kinds[int(name)] for name in names.split(",") if name)
-    chances = _all_together(
-        [_repeated(kind, times) for kind, times in evals.items()] or [np.ones(1)]
-    )
+    parts = [_repeated(kind, times) for kind, times in evals.items()]
+    [chances] = together(parts or [np.ones(1)], left=1)
     low = sum(_fewest(kind) * times for kind, times in evals.items())
     ranked = np.sort(chances)
     tails = np.concatenate([[0.0], ranked.cumsum()])
@@ -133,7 +133,7 @@ def _repeated(kind: Margins, times: int) -> Array:
     if times == 1:
         return _chances(kind)
     half = times // 2
-    return _all_together([_repeated(kind, half), _repeated(kind, times - half)])
+    return together([_repeated(kind, half), _repeated(kind, times - half)], left=1)[0]
 
 
 def _chances(kind: Margins) -> Array:

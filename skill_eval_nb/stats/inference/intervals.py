@@ -90,12 +90,13 @@ def run_noise(*sides: Cells) -> Noise | None:
     return Noise(math.sqrt(whole), 1 / sum((term / whole) ** 2 / df for term, df in terms))
 
 
-def eval_noise(differences: Sequence[float]) -> Noise | None:
+def eval_noise(differences: Iterable[float]) -> Noise | None:
     """The noise of the mean over evals that another set of evals would show: paired t.
 
     None for fewer than two evals, or where all differ by the same.
     """
-    n, spread = len(differences), math.sqrt(variance(differences))
+    each = list(differences)
+    n, spread = len(each), math.sqrt(variance(each))
     return Noise(spread / math.sqrt(n), n - 1) if spread > 1e-12 else None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from skill_eval_nb.tables import Workspace
 
 from ..expectations.classes import FAILS, HURTS, PASSES
-from ..expectations.discrimination import discrimination, discrimination_by_eval
+from ..expectations.discrimination import discrimination, flakiness_by_eval
 from ..phrases import brief, count, quoted, some
 from .note import Note, group_of
 
@@ -79,13 +79,12 @@ def _verdicts(rows: Sequence[Row]) -> dict[str, float]:
     }
 
 
-def unsteady_evals(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
+def unsteady_evals(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
     """The evals of a comparison of whose expectations half or more changed from run to run."""
     evals: dict[Any, list[Row]] = defaultdict(list)
-    for row in discrimination_by_eval(ws, baseline, level).iter_rows(named=True):
-        if row["flakiness"] is not None or row["baseline_flakiness"] is not None:
-            comparison = *group_of(row), row["configuration"]
-            evals[comparison, row["eval_id"], row["eval_name"]].append(row)
+    for row in flakiness_by_eval(ws, baseline).iter_rows(named=True):
+        comparison = *group_of(row), row["configuration"]
+        evals[comparison, row["eval_id"], row["eval_name"]].append(row)
     unsteady: dict[Any, list[tuple[str, list[Row], int]]] = defaultdict(list)
     for (comparison, _, name), own in evals.items():
         moved = [row for row in own if (row["flakiness"] or 0) + (row["baseline_flakiness"] or 0)]

@@ -27,7 +27,7 @@ Line = tuple[str, str, Part]
 
 def checks(look: Look) -> Node:
     """The view of expectations."""
-    found = {part: look.figures(figures.checks, part) for part in look.parts}
+    found = look.figures(figures.checks)
     if any(rows is None for rows in found.values()):
         return h("p", "Counting …", cls="sen-soft", role="status")
     lines = _lines(look, found)

@@ -87,7 +87,7 @@ class Clicking(Exploring):
         """Show the runs that a note is about."""
         choice = self.choice
         part = next(one for one in parts_of(choice) if one.iteration == iteration)
-        notes = self.counted.figures(figures.notes, part, choice.metric)
+        notes = self.counted.figures(figures.notes, [part], choice.metric)[part]
         if notes is not PENDING:
             self.pick(clicks.of_note(iteration, number, notes[number]))
 

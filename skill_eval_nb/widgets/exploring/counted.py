@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .facts import Suite, suites
 from .figures import OF_METRIC, Count
+from .part import Part, within
 from .selection import runs_of
 
 if TYPE_CHECKING:
@@ -20,11 +21,12 @@ if TYPE_CHECKING:
 
     from ..later import Later
     from .choice import Choice
-    from .part import Part
     from .selection import Selection
 
-PARTS, ANSWERS = 60, 8
-"""Parts of the workspace, and lists of runs, that are kept at once."""
+PARTS, ANSWERS = 4, 8
+"""Parts of the workspace that are counted together, and lists of runs, that are kept at once."""
+RUNS = 10_000
+"""Runs whose figures are counted together, about: of more, the first are shown before the last."""
 
 
 class Counted:
@@ -34,7 +36,7 @@ class Counted:
         """Nothing is counted yet, and what `later` knows is forgotten."""
         self.ws = ws
         self._later = later
-        self._parts: OrderedDict[Part, Workspace] = OrderedDict()
+        self._parts: OrderedDict[tuple[Part, ...], Workspace] = OrderedDict()
         self._runs: OrderedDict[Hashable, pl.DataFrame] = OrderedDict()
         self._lock = threading.Lock()
         later.forget()
@@ -44,10 +46,17 @@ class Counted:
         """The skills that there are."""
         return suites(self.ws)
 
-    def figures(self, count: Count, part: Part, metric: str) -> Any:
-        """What is counted of a part, or PENDING."""
+    def figures(self, count: Count, parts: Sequence[Part], metric: str) -> dict[Part, Any]:
+        """What is counted of parts of one choice, or PENDING."""
         metric = metric if count in OF_METRIC else ""
-        return self._later.get((count, part, metric), lambda: count(self._part(part), part, metric))
+
+        def counted(keys: Sequence[Any]) -> dict[Any, Any]:
+            own = [part for _, part, _ in keys]
+            return dict(zip(keys, count(self._within(own), own, metric), strict=True))
+
+        keys = {part: (count, part, metric) for part in parts}
+        found = self._later.get_all(list(keys.values()), counted, self._at_once)
+        return {part: found[key] for part, key in keys.items()}
 
     def get(self, key: Hashable, count: Callable[[], Any]) -> Any:
         """Something else that takes its time, or PENDING."""
@@ -63,12 +72,19 @@ class Counted:
             self._runs.popitem(last=False)
         return self._runs[asked]
 
-    def _part(self, part: Part) -> Workspace:
-        """A part of the workspace; figures of the same part share its tables."""
+    @cached_property
+    def _at_once(self) -> int:
+        """How many iterations are counted together."""
+        runs = self.ws.polars("runs")
+        return max(1, RUNS * runs["iteration"].n_unique() // max(1, runs.height))
+
+    def _within(self, parts: Sequence[Part]) -> Workspace:
+        """What of the workspace is in these parts; figures of the same parts share its tables."""
         with self._lock:
-            if part not in self._parts:
-                self._parts[part] = part.of(self.ws)
-            self._parts.move_to_end(part)
+            asked = tuple(parts)
+            if asked not in self._parts:
+                self._parts[asked] = within(self.ws, parts)
+            self._parts.move_to_end(asked)
             while len(self._parts) > PARTS:
                 self._parts.popitem(last=False)
-            return self._parts[part]
+            return self._parts[asked]

@@ -33,9 +33,9 @@ def dimensions(look: Look) -> Node:
     """The view of dimensions."""
     if not look.suite.dimensions:
         return notice("No run of this skill was scored on a rubric, so there are no dimensions.")
-    deltas = {part: look.figures(figures.dimensions, part) for part in look.parts}
-    sources = {part: look.figures(figures.dimension_sources, part) for part in look.parts}
-    means = {part: look.figures(figures.summary, part) for part in look.parts}
+    deltas = look.figures(figures.dimensions)
+    sources = look.figures(figures.dimension_sources)
+    means = look.figures(figures.summary)
     if any(found is None for found in (*deltas.values(), *sources.values(), *means.values())):
         return h("p", "Counting …", cls="sen-soft", role="status")
     by_line = {(one["dimension"], part): one for part, rows in deltas.items() for one in rows or []}

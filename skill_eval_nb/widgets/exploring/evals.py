@@ -36,7 +36,7 @@ Deltas = dict[Line, Row]
 def evals(look: Look) -> Node:
     """The view of evals."""
     lines = _lines(look)
-    found = {part: look.figures(figures.cells, part) for part in look.parts}
+    found = look.figures(figures.cells)
     deltas, counting = _deltas(look)
     lines = _in_order(lines, deltas, look.seen.order)
     shown = of_page(lines, look.seen.page("evals"))
@@ -73,7 +73,7 @@ def evals(look: Look) -> Node:
 def _lines(look: Look) -> list[Line]:
     """A row for each eval of each iteration, those of an eval together."""
     known: dict[Part, set[EvalKey]] = {
-        part: set(look.figures(figures.evals, part) or ()) for part in look.parts
+        part: set(own or ()) for part, own in look.figures(figures.evals).items()
     }
     keys = {key for own in known.values() for key in own}
     ordered = sorted(keys, key=lambda key: [natural(name) for name in key])
@@ -90,8 +90,7 @@ def _deltas(look: Look) -> tuple[Deltas, str]:
     """The difference of each row, and what is still being counted."""
     deltas: Deltas = {}
     missing = 0
-    for part in look.parts:
-        rows = look.figures(figures.by_eval, part)
+    for part, rows in look.figures(figures.by_eval).items():
         missing += rows is None
         for one in rows or []:
             deltas[(one["eval_id"], one["eval_name"]), part] = one

@@ -1,8 +1,14 @@
-"""The figures of a part: what `sen.stats` says of it. Nothing else is counted here."""
+"""The figures of parts: what `sen.stats` says of them. Nothing else is counted here.
+
+Each function gives a list with the figures of each part. Parts of one choice differ by iteration
+alone, which statistics never cross, so those of many are counted in one go: most of the time
+that a statistic takes is the same for many runs as for few.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +18,17 @@ from skill_eval_nb.stats.deltas.comparison import SCOPES
 from skill_eval_nb.stats.values import EVAL, RUBRIC, values_of
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from skill_eval_nb.tables import Workspace
 
     from .part import Part
 
 Row = Mapping[str, Any]
 """A row of what a statistic gives."""
+Rows = list[Row]
+Parts = Sequence["Part"]
+"""Parts of one choice."""
 EvalKey = tuple[str, str]
 """An eval's id and its name."""
 
@@ -52,35 +63,42 @@ class Cells:
     high: float | None
 
 
-def verdict(ws: Workspace, part: Part, metric: str) -> dict[str, Row] | None:
-    """The row of `deltas` for either scope; None where nothing can be compared."""
+def verdict(ws: Workspace, parts: Parts, metric: str) -> list[dict[str, Row]]:
+    """The row of `deltas` for either scope; empty where nothing can be compared."""
     if not _has(ws, metric):
-        return None
+        return [{} for _ in parts]
     found = {
-        scope: stats.deltas(ws, metric, _baseline(ws, part), scope=scope).to_dicts()
+        scope: _compared(
+            ws,
+            parts,
+            lambda own, against, scope=scope: stats.deltas(own, metric, against, scope=scope),
+        )
         for scope in SCOPES
     }
-    return {scope: rows[0] for scope, rows in found.items()} if all(found.values()) else None
+    return [
+        {scope: rows[at][0] for scope, rows in found.items() if rows[at]}
+        for at in range(len(parts))
+    ]
 
 
-def by_eval(ws: Workspace, part: Part, metric: str) -> list[Row]:
+def by_eval(ws: Workspace, parts: Parts, metric: str) -> list[Rows]:
     """The rows of `deltas_by_eval`."""
     if not _has(ws, metric):
-        return []
-    return stats.deltas_by_eval(ws, metric, _baseline(ws, part)).to_dicts()
+        return [[] for _ in parts]
+    return _compared(ws, parts, lambda own, against: stats.deltas_by_eval(own, metric, against))
 
 
-def cells(ws: Workspace, _: Part, metric: str) -> Cells:
+def cells(ws: Workspace, parts: Parts, metric: str) -> list[Cells]:
     """Every run's figure, by eval and configuration."""
     import polars as pl
 
     if not _has(ws, metric):
-        return Cells({}, None, None)
-    value = pl.col("value")
+        return [Cells({}, None, None) for _ in parts]
+    value, cell = pl.col("value"), ["iteration", *EVAL, "configuration"]
     values = values_of(ws, metric)
+    means = pairing.cells(values).select(*cell, "mean")
     known = values.drop_nulls("value").sort("value", "run_number")
-    means = pairing.cells(values).select(*EVAL, "configuration", "mean")
-    grouped = known.group_by(*EVAL, "configuration", maintain_order=True).agg(
+    grouped = known.group_by(cell, maintain_order=True).agg(
         pl.when(pl.len() <= MANY).then(pl.col("run_number").implode()).alias("numbers"),
         pl.when(pl.len() <= MANY).then(value.implode()).alias("values"),
         pl.len().alias("n"),
@@ -89,62 +107,93 @@ def cells(ws: Workspace, _: Part, metric: str) -> Cells:
         value.quantile(0.75, "linear").alias("upper"),
         value.max().alias("high"),
     )
-    grouped = grouped.join(means, on=[*EVAL, "configuration"], nulls_equal=True)
-    found = {
-        ((eval_id, name), configuration): Cell(
-            tuple(zip(numbers or (), own or (), strict=True)), n, mean, tuple(ends)
-        )
-        for eval_id, name, configuration, numbers, own, n, *ends, mean in grouped.iter_rows()
-    }
-    return Cells(found, known["value"].min(), known["value"].max())  # pyright: ignore[reportArgumentType]
+    found: dict[str, dict[tuple[EvalKey, str], Cell]] = defaultdict(dict)
+    for iteration, eval_id, name, configuration, numbers, own, n, *ends, mean in grouped.join(
+        means, on=cell, nulls_equal=True
+    ).iter_rows():
+        runs = tuple(zip(numbers or (), own or (), strict=True))
+        found[iteration][(eval_id, name), configuration] = Cell(runs, n, mean, tuple(ends))
+    return [_cells(found[part.iteration]) for part in parts]
 
 
-def evals(ws: Workspace, _: Part, __: str) -> list[EvalKey]:
+def _cells(found: Mapping[tuple[EvalKey, str], Cell]) -> Cells:
+    lows, highs = ([cell.ends[end] for cell in found.values()] for end in (0, -1))
+    return Cells(found, min(lows, default=None), max(highs, default=None))
+
+
+def evals(ws: Workspace, parts: Parts, _: str) -> list[list[EvalKey]]:
     """The evals that have a run."""
-    return ws.polars("runs").select(EVAL).unique().rows()
+    found: dict[str, list[EvalKey]] = defaultdict(list)
+    for iteration, *key in ws.polars("runs").select("iteration", *EVAL).unique().iter_rows():
+        found[iteration].append((key[0], key[1]))
+    return [found[part.iteration] for part in parts]
 
 
-def summary(ws: Workspace, _: Part, __: str) -> list[Row]:
+def summary(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
     """The rows of `summarize`: every metric of either side."""
-    return stats.summarize(ws).to_dicts()
+    return _of_each(parts, stats.summarize(ws).iter_rows(named=True))
 
 
-def sources(ws: Workspace, _: Part, metric: str) -> list[Row]:
+def sources(ws: Workspace, parts: Parts, metric: str) -> list[Rows]:
     """The rows of `variance` for the metric."""
-    return stats.variance(ws, metric).to_dicts() if _has(ws, metric) else []
+    found = stats.variance(ws, metric).iter_rows(named=True) if _has(ws, metric) else ()
+    return _of_each(parts, found)
 
 
-def dimensions(ws: Workspace, part: Part, _: str) -> list[Row]:
+def dimensions(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
     """The rows of `deltas_by_dimension`."""
-    return stats.deltas_by_dimension(ws, _baseline(ws, part)).to_dicts()
+    return _compared(ws, parts, stats.deltas_by_dimension)
 
 
-def dimension_sources(ws: Workspace, _: Part, __: str) -> list[Row]:
+def dimension_sources(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
     """The rows of `variance` for every dimension."""
-    return stats.variance(ws).to_dicts()
+    return _of_each(parts, stats.variance(ws).iter_rows(named=True))
 
 
-def checks(ws: Workspace, part: Part, _: str) -> list[Row]:
+def checks(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
     """The rows of `discrimination`."""
     if ws.polars("expectations").is_empty():
-        return []
-    return stats.discrimination(ws, _baseline(ws, part)).to_dicts()
+        return [[] for _ in parts]
+    return _compared(ws, parts, stats.discrimination)
 
 
-def notes(ws: Workspace, part: Part, _: str) -> list[Row]:
+def notes(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
     """The rows of `notes`."""
-    return stats.notes(ws, _baseline(ws, part)).to_dicts()
+    return _compared(ws, parts, stats.notes)
 
 
-Count = Callable[["Workspace", "Part", str], Any]
+Count = Callable[["Workspace", Parts, str], list[Any]]
 
 OF_METRIC: tuple[Count, ...] = (verdict, by_eval, cells, sources)
 """Those that differ from metric to metric."""
 
 
-def _baseline(ws: Workspace, part: Part) -> str | None:
-    """The baseline, where the part has a run of it; else the statistics say why there is none."""
-    return part.baseline if part.baseline in set(ws.polars("runs")["configuration"]) else None
+def _compared(
+    ws: Workspace, parts: Parts, statistic: Callable[[Workspace, str | None], pl.DataFrame]
+) -> list[Rows]:
+    """The rows of a statistic against the baseline.
+
+    Where a part has no run of it, the statistic says why there is none to compare against.
+    """
+    baseline = parts[0].baseline
+    sides = ws.polars("runs").select("iteration", "configuration").unique().iter_rows()
+    known = {iteration for iteration, name in sides if name == baseline}
+    paired = [part.iteration for part in parts if part.iteration in known]
+    alone = [part.iteration for part in parts if part.iteration not in known]
+    found: Rows = []
+    for iterations, against in ((paired, baseline), (alone, None)):
+        if iterations:
+            own = ws.select(iteration=iterations) if paired and alone else ws
+            found += statistic(own, against).iter_rows(named=True)
+    return _of_each(parts, found)
+
+
+def _of_each(parts: Parts, found: Iterable[Row]) -> list[Rows]:
+    """Rows, part by part."""
+    rows: dict[str, Rows] = defaultdict(list)
+    for row in found:
+        rows[row["iteration"]].append(row)
+    return [rows[part.iteration] for part in parts]
 
 
 def _has(ws: Workspace, metric: str) -> bool:

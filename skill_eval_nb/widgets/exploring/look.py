@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +66,7 @@ class Look:
         suite: the skill.
         choice: the settled one.
         seen: what is open.
-        get: the figures of a part, or PENDING.
+        get: the figures of parts, or PENDING.
         behind: makes the list of the runs that are meant.
         placed: whether that list stands below a row already.
         waiting: how many figures were not there yet.
@@ -76,7 +76,7 @@ class Look:
     suite: Suite
     choice: Choice
     seen: Seen
-    get: Callable[[Count, Part], Any]
+    get: Callable[[Count, Sequence[Part]], dict[Part, Any]]
     behind: Callable[[], Node]
     placed: bool = False
     waiting: int = 0
@@ -88,21 +88,22 @@ class Look:
         self.parts = parts_of(self.choice)
         self.meant = metric_of(self.choice.metric)
 
-    def figures(self, count: Count, part: Part) -> Any:
-        """The figures of a part, or None while they are being counted."""
-        found = self.get(count, part)
-        if found is PENDING:
-            self.waiting += 1
-            return None
-        return found
+    def figures(self, count: Count) -> dict[Part, Any]:
+        """The figures of every part, None for those that are being counted."""
+        return self._of(count, self.parts)
 
     def last(self, count: Count) -> tuple[Part | None, Any]:
         """The last part with such figures, and these; None while they are being counted."""
         for part in reversed(self.parts):
-            found = self.figures(count, part)
+            found = self._of(count, [part])[part]
             if found is None or found:
                 return part, found
         return None, None
+
+    def _of(self, count: Count, parts: Sequence[Part]) -> dict[Part, Any]:
+        found = self.get(count, parts)
+        self.waiting += sum(one is PENDING for one in found.values())
+        return {part: None if one is PENDING else one for part, one in found.items()}
 
     def is_at(self, at: Place) -> bool:
         """Whether this row was clicked."""

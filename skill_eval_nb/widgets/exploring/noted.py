@@ -25,7 +25,7 @@ LOOKS = {
 
 def noted(look: Look) -> Node:
     """The view of notes, an iteration after the other."""
-    found = {part: look.figures(figures.notes, part) for part in look.parts}
+    found = look.figures(figures.notes)
     if not any(found.values()):
         if any(rows is None for rows in found.values()):
             return h("p", "Counting …", cls="sen-soft", role="status")

@@ -70,7 +70,7 @@ def page(
         suite=suite,
         choice=choice,
         seen=seen,
-        get=lambda count, part: counted.figures(count, part, choice.metric),
+        get=lambda count, parts: counted.figures(count, parts, choice.metric),
         behind=lambda: behind(look, counted.runs(choice, seen.clicked)),
     )
     every = counted.runs(choice, None)

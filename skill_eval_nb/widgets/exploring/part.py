@@ -1,7 +1,8 @@
-"""A part of a choice that is counted by itself: one iteration, two configurations, some evals."""
+"""A part of a choice that has figures of its own: one iteration, two sides, some evals."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One iteration of a choice. Statistics never cross iterations, so each is counted alone."""
+    """One iteration of a choice. Statistics never cross iterations."""
 
     workspace: str
     skill: str
@@ -21,20 +22,6 @@ class Part:
     configuration: str | None
     baseline: str | None
     evals: tuple[str, ...]
-
-    def of(self, ws: Workspace) -> Workspace:
-        """The part of a workspace that it is, in polars: what is counted of it is for here."""
-        sides = [name for name in (self.configuration, self.baseline) if name is not None]
-        evals = {"eval_id": self.evals} if self.evals else {}
-        found = ws.select(
-            workspace=self.workspace,
-            skill=self.skill,
-            iteration=self.iteration,
-            configuration=sides,
-            **evals,
-        )
-        found.backend = "polars"
-        return found
 
 
 def parts_of(choice: Choice) -> list[Part]:
@@ -52,3 +39,18 @@ def parts_of(choice: Choice) -> list[Part]:
         )
         for iteration in choice.iterations
     ]
+
+
+def within(ws: Workspace, parts: Sequence[Part]) -> Workspace:
+    """What of a workspace is in parts of one choice, in polars: what is counted is for here."""
+    one = parts[0]
+    evals = {"eval_id": one.evals} if one.evals else {}
+    found = ws.select(
+        workspace=one.workspace,
+        skill=one.skill,
+        iteration=[part.iteration for part in parts],
+        configuration=[name for name in (one.configuration, one.baseline) if name is not None],
+        **evals,
+    )
+    found.backend = "polars"
+    return found

@@ -29,7 +29,7 @@ SCOPES = {"suite": "these evals", "population": "tasks like these"}
 
 def verdict(look: Look) -> Node:
     """The card with the answer."""
-    found: Found = {part: look.figures(figures.verdict, part) for part in look.parts}
+    found: Found = look.figures(figures.verdict)
     if look.waiting and not any(found.values()):
         content: Child = h("p", "Counting …", cls="sen-soft")
     else:

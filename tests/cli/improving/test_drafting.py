@@ -35,3 +35,9 @@ def test_a_model_that_costs_is_not_asked_without_a_budget() -> None:
     result = run("improve", "draft", TDD, "--model", "claude-sonnet-4-6")
     assert result.exit_code == 0
     assert "was not asked" in result.output
+
+
+def test_a_wrong_iteration_is_told() -> None:
+    result = run("improve", "draft", TDD, "--iteration", "iteration-9")
+    assert result.exit_code == 2
+    assert "there is no iteration `iteration-9`; did you mean" in result.stderr.replace("\n", " ")

@@ -61,7 +61,9 @@ class TestAsking:
             f"with_skill of iteration-2, run {n}" for n in (1, 2)
         }
         for path in kept(made):
-            jsonschema.validate(json.loads(path.read_text()), json_schema("analysis"))
+            raw = json.loads(path.read_text())
+            jsonschema.validate(raw, json_schema("analysis"))
+            assert [one["issues"] for one in raw["instruction_following"].values()] == [[], []]
         assert not [one for one in check(made) if one.severity != "info"]
 
     def test_the_loader_finds_what_was_written(self, made):
@@ -86,6 +88,16 @@ class TestAsking:
         again = analyse(made)
         assert (again.n_before, again.n_missing) == (3, 0)
         assert len(again.explained) == len(first.explained)
+
+    def test_copies_of_a_workspace_ask_once(self, made, tmp_path):
+        shutil.copytree(made, made.with_name("copied-workspace"))
+        log = tmp_path / "log"
+        found = analyse(made.parent, connection=offline(log=str(log)))
+        assert len(log_of(log)) == 4
+        assert (len(found.explained), found.n_before, found.n_missing) == (8, 0, 0)
+        again = analyse(made.parent, connection=offline(log=str(log)))
+        assert len(log_of(log)) == 4
+        assert (len(again.explained), again.n_before) == (8, 8)
 
     def test_a_dry_run_asks_nobody_and_tells_the_price(self, made):
         found = analyse(made, model="priced-1", prices=PRICES, dry_run=True)

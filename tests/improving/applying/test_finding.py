@@ -8,6 +8,7 @@ import pytest
 
 from skill_eval_nb.improving.applying import preview
 from skill_eval_nb.running.refused import Refused
+from tests.corpus.build import lay
 from tests.improving.applying.made_suites import suite
 
 
@@ -32,3 +33,11 @@ def test_a_path_with_a_tilde_is_a_home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     suite(tmp_path)
     assert preview([], Path("~/evals.json")).path == tmp_path / "evals.json"
+
+
+def test_of_a_workspace_without_one_it_is_that_of_the_skill_beside_it(tmp_path):
+    path = suite(tmp_path / "notes" / "evals")
+    run = {"iteration-1/eval-1/with_skill/run-1/timing.json": {}}
+    assert preview([], lay(tmp_path / "notes-workspace", run)).path == path
+    with pytest.raises(Refused, match="give the suite's file, or the skill's folder"):
+        preview([], lay(tmp_path / "other-workspace", run))

@@ -52,6 +52,43 @@ def test_neither_names_nor_paths_nor_models_nor_the_skill_are_sent(tmp_path, a, 
     assert all(re.fullmatch("[0-9a-f]{32}", key) for key in keys)
 
 
+def test_names_of_two_skills_are_covered_in_any_prose(tmp_path) -> None:
+    one = workspace(tmp_path / "one", evals=1, runs=1)
+    other = workspace(tmp_path / "other", evals=1, runs=1, name="abacus-user-workspace")
+    suite = json.loads((other / "evals.json").read_text()) | {"skill_name": "abacus-user"}
+    (other / "evals.json").write_text(json.dumps(suite))
+    for output in tmp_path.glob("*/*/*/*/*/*/outputs/answer.md"):
+        output.write_text(f"{output.read_text()}\nThanks to ledger-keeper, not abacus-user.")
+    log = tmp_path / "log"
+    found = compare(one, "with_skill", other, connection=offline(log=str(log)))
+    assert (found.a, found.b, found.status) == ("ledger-keeper", "abacus-user", "done")
+    for body in requests(log):
+        assert "Thanks to [name " in body
+        assert "ledger-keeper" not in body
+        assert "abacus-user" not in body
+
+
+def test_other_files_of_the_skill_are_not_sent_either(tmp_path) -> None:
+    made = workspace(tmp_path, evals=1, runs=1)
+    line = "Sums are written in the reader's own currency."
+    reference = tmp_path / "ledger-keeper" / "references" / "sums.md"
+    reference.parent.mkdir()
+    reference.write_text(f"# Sums\n\n{line}\n")
+    for transcript in made.glob("*/*/with_skill/*/transcript.jsonl"):
+        note = {
+            "type": "assistant",
+            "message": {"role": "assistant", "content": f"I read:\n{line}"},
+        }
+        transcript.write_text(f"{json.dumps(note)}\n{transcript.read_text()}")
+    log = tmp_path / "log"
+    compare(made, "with_skill", "without_skill", connection=offline(log=str(log)))
+    sent = requests(log)
+    assert sent
+    for body in sent:
+        assert "I read:" in body
+        assert line not in body
+
+
 def test_names_in_the_task_and_its_criteria_are_covered_too(tmp_path) -> None:
     made = workspace(tmp_path, evals=1, runs=1)
     suite = json.loads((made / "evals.json").read_text())

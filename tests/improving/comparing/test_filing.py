@@ -59,6 +59,7 @@ def test_it_tells_what_stands_behind_its_sides(tmp_path) -> None:
         assert one["comparison_id"].startswith(f"{one['pair']}-{one['order']}-1-")
         assert len(one["fingerprint"]) == 64
         assert one["eval_id"] == "1"
+        assert [own["weaknesses"] for own in one["output_quality"].values()] == [[], []]
         for side in ("a", "b"):
             run = one["runs"][side.upper()]
             assert run["configuration"] == one[f"configuration_{side}"]

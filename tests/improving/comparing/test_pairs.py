@@ -11,6 +11,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.improving.comparing.pairs import pairs_of
 from skill_eval_nb.improving.comparing.sides import sides_of
 from skill_eval_nb.running.refused import Refused
+from tests.checkout import ROOT
 from tests.corpus.build import row
 from tests.improving.comparing.made import workspace
 
@@ -115,3 +116,10 @@ def test_several_workspaces_are_each_compared_within_themselves(path, tmp_path) 
     assert len(pairs) == 5
     with pytest.raises(Refused, match="must be one alone"):
         pairs_of(*sides_of(sen.load(path), OLD, tmp_path))
+
+
+def test_runs_without_a_folder_of_their_own_are_told_apart_too() -> None:
+    ws = sen.load(ROOT / "data" / "test-cases-workspace")
+    (configuration,) = set(ws.polars("runs")["configuration"])
+    with pytest.raises(Refused, match="name two that differ"):
+        pairs_of(*sides_of(ws, configuration, "none"))

@@ -42,6 +42,9 @@ def test_a_dry_run_tells_the_price(path) -> None:
     assert "at most" in text
     unpriced = compare(path, "iteration-1", "iteration-2", model="unpriced", dry_run=True)
     assert "15 to be made, a price is not known" in repr(unpriced)
+    for shown in (text, unpriced._repr_html_()):  # nobody was asked, so there is no verdict
+        assert "o pair was compared" not in shown
+        assert "nothing compared" not in shown
 
 
 def test_as_html_it_is_whole_and_escapes_what_files_say(found) -> None:

@@ -127,3 +127,15 @@ def test_other_peoples_workspaces_give_sound_drafts(corpus: Path) -> None:
         seen = seen_in(part, found, None)
         for one in draft(part, found):
             _sound(one, seen)
+
+
+def test_a_suite_counts_where_its_runs_have_no_folder() -> None:
+    drafts = draft(load(ROOT / "data" / "test-cases-workspace"))
+    by_eval = {(one.kind, one.part, *one.evals): one for one in drafts}
+    assert by_eval["reword", "expectations", "party-soup"].missing == ("text",)
+    onions = by_eval["add", "expectations", "three-from-four"]
+    assert onions.new == ("Onions are 1.5, or rounded with a remark",)
+    assert by_eval["split", "expectations", "double-pancakes"].new == (
+        "Flour is 500 g",
+        "Milk is 1 litre",
+    )

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
 from skill_eval_nb.improving.drafting.rules.evals import of_evals
 from skill_eval_nb.stats import plan
 from tests.improving.drafting.made import EXISTS, always, look, world
+
+
+def passes(at: int):
+    """A check that passes more often with the skill, drawn for each run."""
+
+    def verdict(name: str, side: str, run: int) -> bool:
+        drawn = random.Random(f"{name}{side}{run}{at}").random()
+        return drawn < (0.9 if side == "with_skill" else 0.7)
+
+    return verdict
 
 
 def test_an_eval_that_all_pass_needs_another_task(tmp_path: Path) -> None:
@@ -19,13 +30,6 @@ def test_an_eval_that_all_pass_needs_another_task(tmp_path: Path) -> None:
 
 
 def test_one_eval_is_drafted_where_the_plan_asks_for_more(tmp_path: Path) -> None:
-    def passes(at: int):
-        def verdict(name: str, side: str, run: int) -> bool:
-            drawn = random.Random(f"{name}{side}{run}{at}").random()
-            return drawn < (0.9 if side == "with_skill" else 0.7)
-
-        return verdict
-
     stated = [f"Part {n} is right" for n in range(1, 11)]
     checks = {one: (one, passes(n)) for n, one in enumerate(stated)}
     path = world(tmp_path, checks={"S1": (EXISTS, always), **checks}, evals=7)
@@ -39,6 +43,19 @@ def test_one_eval_is_drafted_where_the_plan_asks_for_more(tmp_path: Path) -> Non
     assert (one.evals, one.target, one.missing) == ((), None, ("prompt",))
     assert [each["id"] for each in item["structural_expectations"]] == ["S1"]
     assert item["expectations"] == stated
+
+
+def test_a_form_without_checks_says_so(tmp_path: Path) -> None:
+    stated = [f"Part {n} is right" for n in range(10)]
+    checks = {one: (one, passes(n)) for n, one in enumerate(stated)}
+    path = world(tmp_path, checks=checks, evals=7)
+    suite = json.loads((path / "evals.json").read_text())
+    for each, own in zip(suite["evals"], stated, strict=False):
+        each["expectations"] = [own]
+    (path / "evals.json").write_text(json.dumps(suite))
+    (one,) = [each for each in of_evals(look(path)) if each.kind == "add"]
+    assert one.new == ({"prompt": ""},)
+    assert "which has no checks yet" in one.why
 
 
 def test_enough_evals_are_enough(tmp_path: Path) -> None:

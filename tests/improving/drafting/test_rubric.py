@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.improving.drafting.rules.rubric import of_rubric
-from tests.improving.drafting.made import look, said, world
+from tests.improving.drafting.made import look, world
 
 ANCHORS = {"1": "Poor.", "3": "Fair.", "5": "Good."}
 
@@ -81,14 +81,3 @@ def test_a_noisy_judge_gets_instances_with_the_anchors(tmp_path: Path) -> None:
     assert not isinstance(item, str)
     assert item["scoring"]["5"] == "Good. For instance: “a 5 it is” (eval-1)"
     assert "100 % and more is the judge" in one.why
-
-
-def test_what_no_check_can_count_becomes_a_dimension_to_be_written(tmp_path: Path) -> None:
-    path = world(tmp_path, checks={}, evals=2)
-    asked = said("Nobody looks at how convincing the argument is.", "1", "2")
-    countable = said("Nothing checks that `## Risks` is there.", "1", "2")
-    once = said("Nobody looks at the style of it all.", "1", runs=1)
-    (one,) = of_rubric(look(path, asked, countable, once))
-    assert (one.kind, one.part, one.evals) == ("add", "dimensions", ("1", "2"))
-    assert one.missing == ("description", "scoring.1", "scoring.3", "scoring.5")
-    assert one.suggestions == (asked.key,)

@@ -54,6 +54,18 @@ class TestPlanted:
         assert "unclear, so a tie" in one.reason
         assert found.current_best == "v0"
 
+    def test_the_means_in_the_reason_are_of_the_evals_that_both_have(self, tmp_path):
+        files = iteration(1, 0.5, evals=2) | iteration(2, 0.75, evals=1)
+        hard = {name: files[name] for name in iteration(1, 0, evals=2) if "eval-2" in name}
+        assert hard
+        files |= {
+            name: content for name, content in iteration(1, 0.05, evals=2).items() if name in hard
+        }
+        one = history(sen.load(lay(tmp_path / "made-workspace", files))).versions[1]
+        assert one.estimate == pytest.approx(0.25)
+        assert "pass rate 0.5 → 0.75;" in one.reason
+        assert "1 eval in one of them only" in one.reason
+
     def test_the_figures_are_those_of_the_deltas(self, planted):
         found = history(planted)
         parents = {"v1": "iteration-1", "v2": "iteration-2"}

@@ -63,7 +63,7 @@ def test_what_nobody_has_decided_is_not_tried(ws, made, said):
 
 
 def test_an_expectation_goes_by_its_name_where_verdicts_tell_its_text_alone(tmp_path):
-    named = suite() | {"skill_name": "named"}
+    named = suite()
     for one in named["evals"]:
         one["expectations"] = [{"name": "sources", "text": JUDGED}, OTHER]
     judged_so = world(tmp_path, planted(4, 4), judged=lambda _, side, __: side == SIDES[0])

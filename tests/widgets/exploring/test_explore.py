@@ -157,9 +157,9 @@ def test_while_it_is_being_counted_the_page_is_there(monkeypatch):
     may = threading.Event()
     count = figures.by_eval
 
-    def slow(ws, part, metric):
+    def slow(ws, parts, metric):
         assert may.wait(60)
-        return count(ws, part, metric)
+        return count(ws, parts, metric)
 
     monkeypatch.setattr(figures, "by_eval", slow)
     monkeypatch.setattr(counted, "OF_METRIC", (*figures.OF_METRIC, slow))

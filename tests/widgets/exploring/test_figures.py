@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
+import polars as pl
 import pytest
 
 from skill_eval_nb import load, stats
 from skill_eval_nb.stats.values import values_of
+from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.exploring import figures
-from skill_eval_nb.widgets.exploring.part import Part
+from skill_eval_nb.widgets.exploring.part import Part, within
 from tests.charts.worlds import world
 from tests.widgets.exploring.made import TDD
 
@@ -44,32 +46,32 @@ def same(rows, others):
 @parts
 @pytest.mark.parametrize("metric", METRICS)
 def test_an_iteration_alone_has_the_figures_that_it_has_among_others(part, metric):
-    own = part.of(WS)
-    found = figures.verdict(own, part, metric)
+    own = within(WS, [part])
+    found = figures.verdict(own, [part], metric)[0]
     assert same([found["suite"]], whole(stats.deltas(WS, metric), part))
     every = stats.deltas(WS, metric, scope="population")
     assert same([found["population"]], whole(every, part))
     by_eval = whole(stats.deltas_by_eval(WS, metric), part)
-    assert same(figures.by_eval(own, part, metric), by_eval)
-    assert same(figures.sources(own, part, metric), whole(stats.variance(WS, metric), part))
+    assert same(figures.by_eval(own, [part], metric)[0], by_eval)
+    assert same(figures.sources(own, [part], metric)[0], whole(stats.variance(WS, metric), part))
 
 
 @parts
 def test_so_have_dimensions_checks_and_the_summary(part):
-    own = part.of(WS)
-    found = figures.dimensions(own, part, "")
+    own = within(WS, [part])
+    found = figures.dimensions(own, [part], "")[0]
     assert same(found, whole(stats.deltas_by_dimension(WS), part))
-    assert same(figures.dimension_sources(own, part, ""), whole(stats.variance(WS), part))
-    assert same(figures.checks(own, part, ""), whole(stats.discrimination(WS), part))
-    assert same(figures.summary(own, part, ""), whole(stats.summarize(WS), part))
-    assert same(figures.notes(own, part, ""), whole(stats.notes(WS), part))
+    assert same(figures.dimension_sources(own, [part], "")[0], whole(stats.variance(WS), part))
+    assert same(figures.checks(own, [part], "")[0], whole(stats.discrimination(WS), part))
+    assert same(figures.summary(own, [part], "")[0], whole(stats.summarize(WS), part))
+    assert same(figures.notes(own, [part], "")[0], whole(stats.notes(WS), part))
 
 
 @parts
 @pytest.mark.parametrize("metric", METRICS)
 def test_cells_hold_every_run_that_has_the_figure(part, metric):
-    own = part.of(WS)
-    found = figures.cells(own, part, metric)
+    own = within(WS, [part])
+    found = figures.cells(own, [part], metric)[0]
     every = values_of(own, metric).drop_nulls("value")
     drawn = {
         (*key, name, number): value
@@ -81,7 +83,7 @@ def test_cells_hold_every_run_that_has_the_figure(part, metric):
     assert (found.low, found.high) == (every["value"].min(), every["value"].max())
     means = {
         (key, name): row[column]
-        for row in figures.by_eval(own, part, metric)
+        for row in figures.by_eval(own, [part], metric)[0]
         for key in [(row["eval_id"], row["eval_name"])]
         for name, column in (
             (row["configuration"], "mean"),
@@ -95,7 +97,7 @@ def test_cells_hold_every_run_that_has_the_figure(part, metric):
 def test_many_runs_of_a_cell_are_drawn_as_one():
     ws = world(evals=1, runs=figures.MANY + 1, expectations=5)
     part = Part("tdd-workspace", "tdd", "iteration-1", "with_skill", "without_skill", ())
-    found = figures.cells(part.of(ws), part, "tokens").by_eval
+    found = figures.cells(within(ws, [part]), [part], "tokens")[0].by_eval
     key = ("0", "writes-the-failing-test-first")
     tokens = sorted(ws.runs.filter(configuration="with_skill")["tokens"])
     cell = found[key, "with_skill"]
@@ -103,13 +105,50 @@ def test_many_runs_of_a_cell_are_drawn_as_one():
     assert cell.n == 21
     assert cell.ends == (tokens[0], tokens[5], tokens[15], tokens[20])
     few = world(evals=1, runs=figures.MANY, expectations=5)
-    assert len(figures.cells(part.of(few), part, "tokens").by_eval[key, "with_skill"].runs) == 20
+    assert (
+        len(figures.cells(within(few, [part]), [part], "tokens")[0].by_eval[key, "with_skill"].runs)
+        == 20
+    )
 
 
 def test_a_dimension_that_an_iteration_was_not_scored_on_has_no_figures():
     part = PARTS[0]
-    own = part.of(world(dimensions=0))
-    assert figures.verdict(own, part, "rubric:small_steps") is None
-    assert figures.by_eval(own, part, "rubric:small_steps") == []
-    assert figures.sources(own, part, "rubric:small_steps") == []
-    assert figures.cells(own, part, "rubric:small_steps").by_eval == {}
+    own = within(world(dimensions=0), [part])
+    assert figures.verdict(own, [part], "rubric:small_steps") == [{}]
+    assert figures.by_eval(own, [part], "rubric:small_steps")[0] == []
+    assert figures.sources(own, [part], "rubric:small_steps")[0] == []
+    assert figures.cells(own, [part], "rubric:small_steps")[0].by_eval == {}
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_parts_counted_together_have_the_figures_that_each_has_alone(metric):
+    every = within(WS, PARTS)
+    for count in (*figures.OF_METRIC, figures.dimensions, figures.checks, figures.notes):
+        together = count(every, PARTS, metric)
+        alone = [count(within(WS, [part]), [part], metric)[0] for part in PARTS]
+        if count is figures.cells:
+            assert together == alone
+        elif count is figures.verdict:
+            for one, other in zip(together, alone, strict=True):
+                assert same(list(one.values()), list(other.values()))
+        else:
+            assert all(map(same, together, alone)), count.__name__
+
+
+def test_a_part_without_a_run_of_the_baseline_says_so_among_others():
+    sides = pl.col("configuration") == "with_skill"
+    tables = {name: WS.polars(name) for name in ("runs", "expectations", "rubric_scores")}
+    tables = {
+        name: table.filter((pl.col("iteration") != "iteration-1") | sides)
+        for name, table in tables.items()
+    }
+    ws = within(Workspace.from_tables(tables), PARTS)
+    first, second = figures.by_eval(ws, PARTS, "pass_rate")
+    assert {row["baseline"] for row in first} == {None}
+    assert {row["unpaired"] for row in first} == {
+        "no baseline among the configurations: with_skill"
+    }
+    assert same(second, whole(stats.deltas_by_eval(WS), PARTS[1]))
+    verdicts = figures.verdict(ws, PARTS, "pass_rate")
+    assert verdicts[0] == {}
+    assert set(verdicts[1]) == {"suite", "population"}

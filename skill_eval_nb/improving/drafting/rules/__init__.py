@@ -11,11 +11,12 @@ from .mined import mined
 from .rubric import of_rubric
 from .splitting import splitting
 from .spoken import spoken
+from .unchecked import unchecked
 from .useless import useless
 
 Rule = Callable[[Seen], Iterator[Draft]]
 
-RULES: tuple[Rule, ...] = (mined, spoken, useless, splitting, of_rubric, of_evals)
+RULES: tuple[Rule, ...] = (mined, spoken, useless, splitting, of_rubric, unchecked, of_evals)
 """In the order in which drafts that rest on equally much are given."""
 
 __all__ = ["RULES", "Rule"]

@@ -41,14 +41,18 @@ def _to_add(seen: Seen) -> Iterator[Draft]:
     if asked is None or asked["n_evals"] <= there:
         return
     more = asked["n_evals"] - there
+    form_of_one = common(list(seen.suite.values()))
+    has = (
+        "with the checks that every eval has" if len(form_of_one) > 1 else "which has no checks yet"
+    )
     why = sentences(
         f"To find a difference of {figure(asked['wanted'])} in {asked['metric']}, the plan asks "
         f"for {asked['n_evals']} evals × {count(asked['n_runs'], 'run')}; there are {there}, so "
-        f"{more} more. This is the form of one, with the checks that every eval has.",
+        f"{more} more. This is the form of one, {has}.",
         str(asked["note"] or ""),
     )
     runs = [ref for ref in seen.stored if ref.iteration == asked["iteration"]]
-    yield made("add", "evals", (), None, [common(list(seen.suite.values()))], why, runs=runs)
+    yield made("add", "evals", (), None, [form_of_one], why, runs=runs)
 
 
 def common(evals: list[Eval]) -> dict[str, Any]:

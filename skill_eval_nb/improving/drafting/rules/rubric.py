@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from skill_eval_nb.documents import Dimension
 from skill_eval_nb.stats.phrases import brief, count, figure, some
 
-from ...values import Draft, RunRef, Suggestion
+from ...values import Draft, RunRef
 from ..checks import KEYS
 from ..evidence import Seen
 from ..keys import ANCHORS, made
-from ..literals import literals
-from ..mining.phrases import COMMON
-from ..saying import runs_of, suggested
-from .spoken import looks_for_running
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,8 +25,6 @@ UNSURE = 0.25
 """... where its variance is at least this: half a point of standard deviation."""
 FEWEST_SCORES = 6
 """Equal scores from which on a dimension is said never to differ."""
-FEWEST_SAYING = 2
-"""Runs that must say the same before a new dimension is drafted."""
 QUOTED = 160
 AT = {"1": (1, 2), "3": (3,), "5": (5,)}
 """The scores whose evidence an anchor is drafted from."""
@@ -50,7 +43,7 @@ class Scores:
 
 
 def of_rubric(seen: Seen) -> Iterator[Draft]:
-    """Anchors from the evidence of scored runs, lower weights, and dimensions nobody has."""
+    """Anchors from the evidence of scored runs, and lower weights."""
     shares = _judge_shares(seen)
     table = seen.ws.polars("rubric_scores").drop_nulls("score")
     for dimension, evals in seen.dimensions():
@@ -64,9 +57,6 @@ def of_rubric(seen: Seen) -> Iterator[Draft]:
             yield _lighter(dimension, evals, scores, given.pop())
         elif noisy is not None:
             yield _anchored(seen, dimension, evals, scores, list(ANCHORS), noisy)
-    for one in seen.found.suggestions:
-        if _asks_for_judgement(one):
-            yield _new(seen, one)
 
 
 def _judge_shares(seen: Seen) -> dict[str, str]:
@@ -152,38 +142,3 @@ def _lighter(dimension: Dimension, evals: tuple[str, ...], scores: Scores, score
     item = {**msgspec.to_builtins(dimension), "weight": dimension.weight / 2}
     name = dimension.id or dimension.name
     return made("sharpen", "dimensions", evals, name, [item], why, runs=scores.runs)
-
-
-def _asks_for_judgement(one: Suggestion) -> bool:
-    """Whether several runs miss something that no text in the outputs shows."""
-    said = f"{one.reason} {one.action or ''}"
-    return (
-        one.assertion is None
-        and one.frequency >= FEWEST_SAYING
-        and not literals(said)
-        and not looks_for_running(said)
-    )
-
-
-def _new(seen: Seen, one: Suggestion) -> Draft:
-    taken = {dimension.name for dimension, _ in seen.dimensions()}
-    words = [word for word in re.findall(r"[a-z]{4,}", one.reason.casefold()) if word not in COMMON]
-    name = "_".join(words[:2]) or "new_dimension"
-    while name in taken:
-        name += "_too"
-    item: Mapping[str, Any] = {"name": name, "description": "", "weight": 1.0, "scoring": {}}
-    evals = [eval_id for eval_id in seen.suite if eval_id in one.evals]
-    why = (
-        f"{suggested([one])} No check can count that, a judge can. What it measures and its "
-        "anchors are still to be written."
-    )
-    return made(
-        "add",
-        "dimensions",
-        evals,
-        None,
-        [item],
-        why,
-        runs=runs_of([], [one]),
-        suggestions=[one.key],
-    )

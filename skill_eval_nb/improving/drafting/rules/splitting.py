@@ -56,13 +56,14 @@ def parts_of(text: str) -> tuple[str, ...]:
     """
     parts: list[str] = []
     for piece in _JOINED.split(text.strip().rstrip(".")):
-        if parts and not (_whole(piece) and _whole(parts[-1])):
+        if parts and not (is_whole(piece) and is_whole(parts[-1])):
             return (text,)
         parts.append(piece.strip())
     return tuple(f"{part[0].upper()}{part[1:]}" for part in parts) if len(parts) > 1 else (text,)
 
 
-def _whole(part: str) -> bool:
+def is_whole(part: str) -> bool:
+    """Whether words are a statement, with a verb."""
     words = part.split()
     return len(words) >= FEWEST_WORDS and bool(_VERB.search(part))
 

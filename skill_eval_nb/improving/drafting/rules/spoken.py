@@ -173,6 +173,8 @@ def _described(item: dict[str, Any]) -> str:
         case "file_exists":
             return f"There is a file {pattern}"
         case "file_count":
+            if not item["count"]:
+                return f"There is no file {pattern}"
             words = {">=": "at least", "<=": "at most", "==": "exactly"}[item["operator"]]
             return f"There are {words} {item['count']} files {pattern}"
         case "file_not_contains":
