@@ -8,11 +8,11 @@ from functools import lru_cache
 from sys import intern
 from types import MappingProxyType
 
-from .names import natural
+from .names import OWN, natural
 from .problems import Problems
 
 NOT_ENTERED = frozenset(
-    "outputs inputs judgings skill-snapshot .staging .skill-eval-nb .git .hg .svn node_modules "
+    f"outputs inputs judgings skill-snapshot .staging {OWN} .git .hg .svn node_modules "
     "__pycache__ .venv venv .tox .mypy_cache .pytest_cache .ruff_cache .ipynb_checkpoints "
     "site-packages".split()
 )

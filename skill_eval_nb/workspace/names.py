@@ -11,6 +11,9 @@ NO_ITERATION = "none"
 UNSTATED = "unstated"
 """A configuration or an eval that nothing names."""
 
+OWN = ".skill-eval-nb"
+"""A folder of a workspace for what the toolkit keeps there for itself: no loader enters it."""
+
 _RUN = re.compile(
     r"(?:run|trial|rep|repeat|repetition|attempt|sample)[-_ ]?(\d{1,9})", re.IGNORECASE
 )

@@ -8,11 +8,9 @@ from typing import Any
 from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.tables.frames import frame_of
 from skill_eval_nb.workspace import NO_ITERATION
+from skill_eval_nb.workspace.names import OWN
 
 from .collected import FILE
-
-HIDDEN = ".skill-eval-nb"
-"""A folder of a workspace that no loader enters."""
 
 
 def place_of(ws: Any) -> Path:
@@ -48,4 +46,4 @@ def place_of(ws: Any) -> Path:
 
 def answers_of(ws: Any) -> Path | None:
     """The folder for the answers of models that merge; None where the path is no folder."""
-    return Path(ws.path, HIDDEN, "merging") if ws.path and Path(ws.path).is_dir() else None
+    return Path(ws.path, OWN, "merging") if ws.path and Path(ws.path).is_dir() else None

@@ -16,8 +16,8 @@ from typing import Any
 
 from skill_eval_nb.documents import Faults, Judging, NotJSON, dump, mend, parse, to_json
 from skill_eval_nb.workspace import write_atomic
+from skill_eval_nb.workspace.names import OWN
 
-HIDDEN = ".skill-eval-nb"
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
@@ -28,7 +28,7 @@ def folder_of(home: Path, key: str) -> Path:
     'ws/.skill-eval-nb/tries/d-12ab/judgings'
     """
     plain = key if _PLAIN.fullmatch(key) else hashlib.sha256(key.encode()).hexdigest()[:16]
-    return home / HIDDEN / "tries" / plain / "judgings"  # `judgings` are never taken for results
+    return home / OWN / "tries" / plain / "judgings"  # `judgings` are never taken for results
 
 
 def name_of(body: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.models.asking import Answered, Question
+from skill_eval_nb.workspace.names import OWN
 
 from ...values import Draft
 from ..evidence import Seen
@@ -20,7 +21,7 @@ from .schema import SCHEMA
 if TYPE_CHECKING:
     from skill_eval_nb.models import Connection, Prices
 
-KEPT = Path(".skill-eval-nb", "drafts")
+KEPT = Path(OWN, "drafts")
 
 
 @dataclass(frozen=True, slots=True)
