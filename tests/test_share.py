@@ -195,7 +195,8 @@ def test_our_own_notebooks_name_what_they_look_at():
     path, skill = {"PATH"}, {"SKILL"}
     assert looks == {
         "00": path | skill,
-        **dict.fromkeys(("01", "02", "03", "04"), path),
+        **dict.fromkeys(("01", "02", "03", "04", "06"), path),
         "05": skill,
+        "07": path | skill,
     }
     assert (ROOT / "notebooks" / share.START).exists()
