@@ -21,9 +21,10 @@ from skill_eval_nb.models import (
 )
 from skill_eval_nb.models.asking import Answered, Question, Unanswered, ask
 
-from .money.budget import Allotment, Budget
+from .money.budget import Budget
+from .money.turns import Turns
 from .refused import refuse
-from .threads import in_thread
+from .threads import in_thread, to_its_end
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Client
@@ -156,12 +157,11 @@ class _Asking(Generic[T]):
     tally: Tally = field(default_factory=Tally)
     answered: dict[str, Answered[T]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
-    flying: int = 0
 
     async def all(
         self, questions: Sequence[Question[T]], connection: Connection, concurrency: int
     ) -> Asked[T]:
-        self.changed = asyncio.Condition()
+        self.turns = Turns(self.budget)
         places = asyncio.Semaphore(concurrency)
 
         async def one(client: Client, question: Question[T]) -> None:
@@ -181,7 +181,9 @@ class _Asking(Generic[T]):
 
     async def _one(self, client: Client, question: Question[T]) -> str | None:
         """Ask one question; gives the reason where there is no answer."""
-        allotment = await self._allot(question)
+        capped = self.budget.ceiling_usd is not None
+        usd = self.prices.cost(question.worst, question.model) if capped else None
+        allotment = await self.turns.allot(usd)
         if allotment is None:
             return NO_MONEY
         try:
@@ -191,29 +193,11 @@ class _Asking(Generic[T]):
         except (ModelFault, BudgetSpent) as error:
             return f"{question.who} gave no answer: {error}"
         finally:
-            await self._close(allotment)
+            self.turns.close(allotment)
         if self.keep is not None:
-            await asyncio.to_thread(self.keep, question, answered)
+            await to_its_end(self.keep, question, answered)
         self.answered[question.key] = answered
         return None
-
-    async def _allot(self, question: Question[T]) -> Allotment | None:
-        """Money for a question at its worst; waits for what is in flight, where it must."""
-        capped = self.budget.ceiling_usd is not None
-        usd = self.prices.cost(question.worst, question.model) if capped else None
-        async with self.changed:
-            while (allotment := self.budget.allot(usd)) is None:
-                if not self.flying:
-                    return None
-                await self.changed.wait()
-            self.flying += 1
-            return allotment
-
-    async def _close(self, allotment: Allotment) -> None:
-        async with self.changed:
-            allotment.close()
-            self.flying -= 1
-            self.changed.notify_all()
 
     def _tell(self, key: str) -> None:
         if self.progress is not None:

@@ -150,6 +150,36 @@ def test_what_was_answered_before_a_stop_is_kept() -> None:
     assert kept == ["q0 0: yes"]
 
 
+def test_what_was_answered_when_it_was_stopped_is_kept_however_many_wait_for_it() -> None:
+    n, stop, gate = 40, threading.Event(), threading.Event()
+    answered: list[int] = []
+    kept: list[str] = []
+
+    def slow(number: int) -> Question[str]:
+        def read(raw: Any) -> str:
+            answered.append(number)
+            if len(answered) == n:
+                stop.set()
+                threading.Timer(0.5, gate.set).start()
+            return "word"
+
+        return question(number, read=read)
+
+    def keep(asked: Question[str], _: Answered[str]) -> None:
+        gate.wait(20)
+        kept.append(asked.key)
+
+    with pytest.raises(Stopped):
+        ask_all(
+            [slow(at) for at in range(n)],
+            connection=OFFLINE,
+            concurrency=n,
+            keep=keep,
+            stop=stop,
+        )
+    assert sorted(kept) == sorted(f"q{at}" for at in range(n))
+
+
 def test_what_cannot_be_kept_ends_everything() -> None:
     def keep(*_: Any) -> None:
         raise OSError(28, "No space left on device")

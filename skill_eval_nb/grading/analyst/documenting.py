@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from skill_eval_nb.documents import Analysis, Comparison
 from skill_eval_nb.documents.analysis import ComparisonSummary, Following, ImprovementSuggestion
-from skill_eval_nb.documents.judging import JudgingUsage
+from skill_eval_nb.grading.noting import now, usage_of
 from skill_eval_nb.models import Prices
 from skill_eval_nb.models.asking import Answered
 
@@ -62,14 +61,8 @@ def analysis_of(
         pair=first.pair,
         analyst_model=model,
         refused_answers=list(answered.refused),
-        usage=JudgingUsage(
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cache_read_tokens=usage.cache_read_tokens,
-            cache_write_tokens=usage.cache_write_tokens,
-            calls=usage.calls,
-        ),
+        usage=usage_of(usage),
         cost_usd=None if prices is None or model is None else prices.cost(usage, model),
         seconds=round(answered.seconds, 3),
-        timestamp=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        timestamp=now(),
     )

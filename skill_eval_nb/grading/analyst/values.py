@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skill_eval_nb.grading.judge import Case
-from skill_eval_nb.grading.judge.values import EFFORTS
+from skill_eval_nb.grading.settings import look_at
 from skill_eval_nb.grading.showing import SHOWN_CHARS
 
 
@@ -33,16 +33,7 @@ class Analyst:
 
     def __post_init__(self) -> None:
         """Look at the figures before money is spent on them."""
-        if not self.model:
-            raise ValueError("an analyst needs the name of a model")
-        least = {"shown_chars": 6000, "max_tokens": 256}
-        for name, lowest in least.items():
-            if getattr(self, name) < lowest:
-                raise ValueError(f"{name} is {getattr(self, name)}: it must be {lowest} at least")
-        if not self.deadline > 0:
-            raise ValueError(f"deadline is {self.deadline}: it must be some seconds")
-        if self.effort is not None and self.effort not in EFFORTS:
-            raise ValueError(f"effort is {self.effort!r}: it is one of {', '.join(EFFORTS)}")
+        look_at(self, "an analyst", shown_chars=6000)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from statistics import fmean
 
 from skill_eval_nb.documents import Comparison, GradedExpectation
 from skill_eval_nb.documents.comparison import ExpectationResults, OutputQuality, SideRubric
-from skill_eval_nb.documents.judging import JudgingUsage
+from skill_eval_nb.grading.noting import now, usage_of
 from skill_eval_nb.grading.showing import uncovered
 from skill_eval_nb.models import Prices
 from skill_eval_nb.models.asking import Answered
@@ -62,17 +61,11 @@ def comparison_of(
             if one.expectations
         },
         key_differentiators=[both(text) for text in answer.key_differentiators],
-        timestamp=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        timestamp=now(),
         judge_model=model,
         shown={side: one.shown for side, one in zip("AB", order, strict=True)},
         refused_answers=list(answered.refused),
-        usage=JudgingUsage(
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cache_read_tokens=usage.cache_read_tokens,
-            cache_write_tokens=usage.cache_write_tokens,
-            calls=usage.calls,
-        ),
+        usage=usage_of(usage),
         cost_usd=None if prices is None or model is None else prices.cost(usage, model),
         seconds=round(answered.seconds, 3),
     )

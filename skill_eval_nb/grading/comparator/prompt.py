@@ -48,14 +48,6 @@ The task that was given for both works:
 
 """
 
-EXPECTED = """\
-What success looks like, by those who set the task:
-<expected nonce="{nonce}">
-{expected}
-</expected nonce="{nonce}">
-
-"""
-
 OPEN = '<work name="{side}" nonce="{nonce}">\n'
 CLOSE = '\n</work nonce="{nonce}">\n\n'
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from skill_eval_nb.grading.judge.values import EFFORTS
+from skill_eval_nb.grading.judge.prompt import EXPECTED
+from skill_eval_nb.grading.settings import look_at
 from skill_eval_nb.grading.showing import SHOWN_CHARS
 from skill_eval_nb.models.asking import Question
 
 from .answers import Answer, read_answer
 from .preparing import Prepared
-from .prompt import CLOSE, EXPECTED, OPEN, SYSTEM, TASK, asked
+from .prompt import CLOSE, OPEN, SYSTEM, TASK, asked
 from .schema import SCHEMA
 
 WHO = "the comparator"
@@ -44,16 +45,7 @@ class Comparator:
 
     def __post_init__(self) -> None:
         """Look at the figures before money is spent on them."""
-        if not self.model:
-            raise ValueError("a comparator needs the name of a model")
-        least = {"shown_chars": 4000, "max_tokens": 256}
-        for name, lowest in least.items():
-            if getattr(self, name) < lowest:
-                raise ValueError(f"{name} is {getattr(self, name)}: it must be {lowest} at least")
-        if not self.deadline > 0:
-            raise ValueError(f"deadline is {self.deadline}: it must be some seconds")
-        if self.effort is not None and self.effort not in EFFORTS:
-            raise ValueError(f"effort is {self.effort!r}: it is one of {', '.join(EFFORTS)}")
+        look_at(self, "a comparator", shown_chars=4000)
 
 
 def question(

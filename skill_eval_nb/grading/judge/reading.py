@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
 from skill_eval_nb.documents import (
     Dimension,
@@ -13,7 +12,7 @@ from skill_eval_nb.documents import (
     RubricSummary,
 )
 from skill_eval_nb.documents.grading import Claim, EvalFeedback, Suggestion, UserNotesSummary
-from skill_eval_nb.documents.judging import JudgingUsage
+from skill_eval_nb.grading.noting import now, usage_of
 from skill_eval_nb.grading.showing import uncovered
 from skill_eval_nb.models import Prices, Reply, Usage
 from skill_eval_nb.models.asking import Unanswered, whole
@@ -133,16 +132,10 @@ def judging_of(
         per_dimension=judge.per_dimension or None,
         shown=None if prepared is None else prepared.showing.shown,
         refused_answers=list(refused),
-        usage=JudgingUsage(
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cache_read_tokens=usage.cache_read_tokens,
-            cache_write_tokens=usage.cache_write_tokens,
-            calls=usage.calls,
-        ),
+        usage=usage_of(usage),
         cost_usd=None if prices is None else prices.cost(usage, judge.model, batch=batch),
         seconds=None if seconds is None else round(seconds, 3),
-        timestamp=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        timestamp=now(),
     )
 
 

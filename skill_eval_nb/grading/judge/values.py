@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skill_eval_nb.documents import Dimension, Expectation
+from skill_eval_nb.grading.settings import look_at
 from skill_eval_nb.grading.showing.rule import SHOWN_CHARS
-
-EFFORTS = ("low", "medium", "high", "xhigh", "max")
 
 WHO = "the judge model"
 """What the model is called in reasons."""
@@ -43,16 +42,7 @@ class Judge:
 
     def __post_init__(self) -> None:
         """Look at the figures before money is spent on them."""
-        if not self.model:
-            raise ValueError("a judge needs the name of a model")
-        least = {"judgings": 1, "shown_chars": 2000, "max_tokens": 256}
-        for name, lowest in least.items():
-            if getattr(self, name) < lowest:
-                raise ValueError(f"{name} is {getattr(self, name)}: it must be {lowest} at least")
-        if not self.deadline > 0:
-            raise ValueError(f"deadline is {self.deadline}: it must be some seconds")
-        if self.effort is not None and self.effort not in EFFORTS:
-            raise ValueError(f"effort is {self.effort!r}: it is one of {', '.join(EFFORTS)}")
+        look_at(self, "a judge", judgings=1, shown_chars=2000)
 
 
 @dataclass(frozen=True, slots=True)

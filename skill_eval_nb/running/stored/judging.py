@@ -14,7 +14,9 @@ from skill_eval_nb.grading.judge import judge as judge_it
 from skill_eval_nb.models import BudgetSpent, Connection, Prices, Tally, connect, together
 
 from ..money.budget import Allotment, Budget
+from ..money.turns import Turns
 from ..refused import refuse
+from ..threads import to_its_end
 from .again import JudgedAgain, NotJudged
 from .grading import heal, preserve, regrade, write_judging
 from .work import LeftOut, Work
@@ -84,28 +86,17 @@ class Books:
                 f"no price is known for `{order.judge.model}`, so no budget can be kept: add it "
                 "to the table of prices, or leave budget_usd out"
             )
-        self._changed = asyncio.Condition()
-        self._flying = 0
+        self._turns = Turns(self.budget)
 
     async def allot(self, prepared: Prepared) -> Allotment | None:
         """Money for one judging at its worst; waits for what is in flight, where it must."""
         bound = worst(prepared.judge, prepared.case, prepared=prepared)
         usd = self.order.prices.cost(bound, prepared.judge.model)
-        capped = None if self.order.budget_usd is None else usd
-        async with self._changed:
-            while (allotment := self.budget.allot(capped)) is None:
-                if not self._flying:
-                    return None
-                await self._changed.wait()
-            self._flying += 1
-            return allotment
+        return await self._turns.allot(None if self.order.budget_usd is None else usd)
 
-    async def close(self, allotment: Allotment) -> None:
+    def close(self, allotment: Allotment) -> None:
         """Give back what is left of it."""
-        async with self._changed:
-            allotment.close()
-            self._flying -= 1
-            self._changed.notify_all()
+        self._turns.close(allotment)
 
     def ended(self, work: Work, number: int, reason: str | None) -> None:
         """Note that a judging has ended, with the reason where there is none."""
@@ -172,7 +163,7 @@ async def _judge_run(client: Client, books: Books, work: Work) -> None:
         place = work.before.last + 1 + len(new)
         reason = await _judge_once(client, books, work, prepared, place, new)
         if reason is None:
-            await asyncio.to_thread(settle, work, place, new)
+            await to_its_end(settle, work, place, new)
         books.ended(work, place if reason is None else number, reason)
     if new:
         note_kept(books, work)
@@ -201,7 +192,7 @@ async def _judge_once(
     except BudgetSpent as error:
         return str(error)
     finally:
-        await books.close(allotment)
+        books.close(allotment)
     return None
 
 
