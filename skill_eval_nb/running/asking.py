@@ -24,7 +24,8 @@ from skill_eval_nb.models.asking import Answered, Question, Unanswered, ask
 from .money.budget import Budget
 from .money.turns import Turns
 from .refused import refuse
-from .threads import in_thread, to_its_end
+from .steps.waiting import to_the_end
+from .threads import in_thread
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Client
@@ -195,7 +196,8 @@ class _Asking(Generic[T]):
         finally:
             self.turns.close(allotment)
         if self.keep is not None:
-            await to_its_end(self.keep, question, answered)
+            writing = asyncio.to_thread(self.keep, question, answered)
+            await to_the_end(writing, then_go=True)
         self.answered[question.key] = answered
         return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -54,16 +54,6 @@ def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None,
     if failed:
         raise failed[0]
     return ended[0]
-
-
-async def to_its_end(work: Callable[..., T], *given: Any) -> T:
-    """Do something in a thread, such as writing what was paid for: a cancellation waits for it."""
-    doing = asyncio.ensure_future(asyncio.to_thread(work, *given))
-    try:
-        return await asyncio.shield(doing)
-    except asyncio.CancelledError:
-        await asyncio.wait({doing})
-        raise
 
 
 def _heed(stop: threading.Event | None) -> None:

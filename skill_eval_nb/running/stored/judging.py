@@ -16,7 +16,7 @@ from skill_eval_nb.models import BudgetSpent, Connection, Prices, Tally, connect
 from ..money.budget import Allotment, Budget
 from ..money.turns import Turns
 from ..refused import refuse
-from ..threads import to_its_end
+from ..steps.waiting import to_the_end
 from .again import JudgedAgain, NotJudged
 from .grading import heal, preserve, regrade, write_judging
 from .work import LeftOut, Work
@@ -163,7 +163,7 @@ async def _judge_run(client: Client, books: Books, work: Work) -> None:
         place = work.before.last + 1 + len(new)
         reason = await _judge_once(client, books, work, prepared, place, new)
         if reason is None:
-            await to_its_end(settle, work, place, new)
+            await to_the_end(asyncio.to_thread(settle, work, place, new), then_go=True)
         books.ended(work, place if reason is None else number, reason)
     if new:
         note_kept(books, work)
