@@ -31,12 +31,11 @@ def in_order(frame: pl.DataFrame, **keys: Callable[[str], Key]) -> pl.DataFrame:
 
     places: list[pl.Expr] = []
     for column, key in keys.items():
-        names = sorted(frame[column].drop_nulls().unique(), key=key)
-        place = pl.col(column).replace_strict(
-            names, range(len(names)), default=None, return_dtype=pl.Int64
-        )
-        places.append(place)
-    return frame.sort(places, nulls_last=True, maintain_order=True)
+        names = frame[column].unique()
+        if len(names) > 1:  # where all are the same there is nothing to sort by
+            order = pl.Enum(sorted(names.drop_nulls(), key=key))
+            places.append(pl.col(column).cast(order))
+    return frame.sort(places, nulls_last=True, maintain_order=True) if places else frame
 
 
 def no_such(kind: str, name: str, known: Iterable[str]) -> ValueError:

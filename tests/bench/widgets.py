@@ -14,6 +14,7 @@ from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import skill_eval_nb as sen
+from skill_eval_nb.stats.deltas.answers import compared
 from skill_eval_nb.widgets.exploring import Explore
 from skill_eval_nb.widgets.exploring.figures import MANY
 from skill_eval_nb.widgets.exploring.grid import PAGE
@@ -72,6 +73,7 @@ def choices(ws: Any) -> dict[str, list[Act]]:
 
 def first(ws: Any) -> Took:
     """The first view."""
+    compared.cache_clear()
     begin = perf_counter(), process_time()
     panel = sen.explore(ws)
     return _until_there(panel, *begin, perf_counter())
@@ -79,6 +81,7 @@ def first(ws: Any) -> Took:
 
 def after(ws: Any, acts: list[Act]) -> Took:
     """The last of these choices."""
+    compared.cache_clear()
     panel = sen.explore(ws)
     *before, last = acts
     for act in before:

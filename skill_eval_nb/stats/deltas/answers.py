@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..inference.adjust import benjamini_hochberg
@@ -22,6 +23,10 @@ FIGURES = ("estimate", "low", "high", "p", "mde", "mde_twice_evals", "mde_twice_
 BOTH = [f"{count}{side}" for count in COUNTS for side in ("", "_baseline")]
 
 
+compared = lru_cache(maxsize=4096)(compare)
+"""Several figures rest on the same comparison; what the same values say is counted once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What is asked of every comparison alike; `worth` is None where each metric has its own."""
@@ -32,7 +37,7 @@ class Question:
 
     def of(self, evals: Sides) -> Comparison:
         """What the paired evals say."""
-        return compare(evals, self.scope, self.level)
+        return compared(evals, self.scope, self.level)
 
     def worth_of(self, metric: str, found: Comparison) -> float | None:
         """The smallest difference worth having."""
@@ -43,7 +48,7 @@ class Question:
     ) -> tuple[str | None, str]:
         """The word and its reason; of too few evals, what those say of themselves."""
         few = self.scope == "population" and not found.sufficient
-        these = compare(evals, "suite", self.level) if few else None
+        these = compared(evals, "suite", self.level) if few else None
         worth = self.worth_of(metric, found)
         return verdict(found, metric, worth, adjusted, these)
 
@@ -80,7 +85,9 @@ def answers(
     )
     metrics = rows["metric"].to_list()
     sides = zip(rows["values"].to_list(), rows["baseline_values"].to_list(), strict=True)
-    evals = [list(zip(*both, strict=True)) for both in sides]
+    evals = [
+        tuple(zip(map(tuple, ones), map(tuple, others), strict=True)) for ones, others in sides
+    ]
     found = [question.of(some) for some in evals]
     adjusted = _adjusted(found, rows.select(together).rows() if together else [])
     each = list(zip(metrics, evals, found, adjusted, strict=True))
