@@ -16,7 +16,11 @@ whoever's tool wrote them, into data frames; see what the skill changes; export 
 
     sen.compare(ws, "with_skill", "without_skill")  # blind
 
+    queries = sen.triggers.read_queries("my-skill")
+    sen.triggers.measure("my-skill", queries, model="…", budget_usd=2)  # is it picked up?
+
     sen.explore(ws), sen.diff(ws), sen.review(ws), sen.drafts(ws), sen.run_panel("my-skill")
+    sen.trigger_panel("my-skill")
 
 Nothing heavy is imported before it is used.
 """
@@ -36,12 +40,13 @@ if TYPE_CHECKING:
         report,
         running,
         stats,
+        triggers,
         widgets,
     )
     from .improving import compare
     from .running import grade_stored, judge_again, plan_runs
     from .tables import NothingToLoad, Workspace, describe, load
-    from .widgets import diff, drafts, explore, review, run_panel
+    from .widgets import diff, drafts, explore, review, run_panel, trigger_panel
 
 __all__ = [
     "NothingToLoad",
@@ -65,16 +70,20 @@ __all__ = [
     "run_panel",
     "running",
     "stats",
+    "trigger_panel",
+    "triggers",
     "widgets",
 ]
 
 __version__ = "0.1.0"
 
-_ROOMS = "charts documents grading improving models report running stats widgets".split()
+_ROOMS = "charts documents grading improving models report running stats triggers widgets".split()
 _HOMES = {
     "compare": ".improving",
     **dict.fromkeys(("grade_stored", "judge_again", "plan_runs"), ".running"),
-    **dict.fromkeys(("diff", "drafts", "explore", "review", "run_panel"), ".widgets"),
+    **dict.fromkeys(
+        ("diff", "drafts", "explore", "review", "run_panel", "trigger_panel"), ".widgets"
+    ),
 }
 """Where the names live that are not of `tables`."""
 

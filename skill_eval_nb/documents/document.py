@@ -149,7 +149,7 @@ def _dump_document(document: Document) -> Any:
         plain = out.pop(document.plain, None)
         if out:
             return {document.plain: plain, **out}
-        return origin.raw if plain == origin.converted.get(document.plain, plain) else plain
+        return origin.raw if plain == origin.converted.get(document.plain, origin.raw) else plain
     kept: dict[str, Any] = {}
     for key, raw in origin.raw.items():
         name = origin.keys.get(key)

@@ -18,6 +18,14 @@ class TriggerQuery(Document):
     runs: Annotated[Count | None, says("runs of this query", also=("run_count",))] = None
     trigger_rate: Annotated[Rate | None, says("triggered / runs")] = None
     split: Annotated[str | None, says("train or test")] = None
+    tags: Annotated[list[str], says("what kind of query it is", also=("tag",))] = []
+    expected: Annotated[
+        str | None,
+        says(
+            "which skill should be picked up, where a set is for several",
+            also=("expected_skill",),
+        ),
+    ] = None
 
 
 class TriggerSet(Document):
@@ -26,7 +34,7 @@ class TriggerSet(Document):
     plain: ClassVar[str | None] = "queries"
 
     queries: Annotated[
-        list[TriggerQuery], says("the queries", also=("query_results", "results", "evals"))
+        list[TriggerQuery], says("the queries", also=("query_results", "results", "evals", "cases"))
     ]
     skill_name: Annotated[str | None, says("the skill")] = None
     description: Annotated[str | None, says("the description that was measured")] = None

@@ -296,6 +296,7 @@ TABLES: dict[str, Table] = {
                 _whole("runs", "runs of the query", null="not measured"),
                 _number("trigger_rate", "triggered / runs", "rate", "not measured"),
                 _text("split", "train or test"),
+                _list("tags", "what kind of query it is, such as near miss"),
                 _text("description", "the description that was measured"),
             ),
         ),

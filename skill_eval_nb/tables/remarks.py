@@ -202,6 +202,7 @@ def _add_triggers(home: Home, document: TriggerSet, rows: Rows) -> None:
             if one.trigger_rate is not None or not one.runs or one.triggered is None
             else one.triggered / one.runs,
             one.split,
+            one.tags,
             document.description,
         )
         for one in document.queries

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from .exploring import explore
     from .launching import run_panel
     from .reviewing import review
+    from .triggering import trigger_panel
 
-__all__ = ["diff", "drafts", "explore", "review", "run_panel"]
+__all__ = ["diff", "drafts", "explore", "review", "run_panel", "trigger_panel"]
 
 _HOMES = {
     "diff": "diffing",
@@ -23,6 +24,7 @@ _HOMES = {
     "explore": "exploring",
     "review": "reviewing",
     "run_panel": "launching",
+    "trigger_panel": "triggering",
 }
 
 

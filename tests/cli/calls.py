@@ -13,7 +13,10 @@ from skill_eval_nb import cli
 from tests.checkout import ROOT
 
 PROGRAM = Path(sys.executable).with_name("skill-eval-nb")
-COMMANDS = "run grade judge compare check schema convert report tables lab demo improve".split()
+COMMANDS = (
+    "run grade judge compare trigger trigger-draft trigger-optimise check schema convert report "
+    "tables lab demo improve"
+).split()
 WITH_PATH = "check convert report tables".split()
 TDD = ROOT / "data" / "tdd-workspace"
 

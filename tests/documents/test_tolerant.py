@@ -125,6 +125,16 @@ def test_bare_values_and_mappings() -> None:
     )
 
 
+def test_a_bare_list_that_was_changed_is_written_as_it_is_now() -> None:
+    asked, _ = mend(
+        [{"query": "q", "should_trigger": True, "note": "kept"}, {"query": "p"}], TriggerSet
+    )
+    asked.queries = asked.queries[:1]
+    assert dump(asked) == [{"query": "q", "should_trigger": True, "note": "kept"}]
+    asked.queries = []
+    assert dump(asked) == []
+
+
 def test_keys_without_case_and_underscores() -> None:
     metadata, _ = mend({"evalId": 3, "Eval Name": "x"}, EvalMetadata)
     assert (metadata.eval_id, metadata.eval_name) == (3, "x")

@@ -195,7 +195,13 @@ def test_a_trigger_rate_is_stated_or_counted(tmp_path, query, rate):
     queries = [{"query": "Log me in", "should_trigger": True, **query}]
     row = only(load(tmp_path, {"trigger_eval.json": queries}), "triggers")
     assert row["trigger_rate"] == rate
-    assert (row["query"], row["should_trigger"]) == ("Log me in", True)
+    assert (row["query"], row["should_trigger"], row["tags"]) == ("Log me in", True, [])
+
+
+def test_the_tags_of_a_query(tmp_path):
+    tagged = {"query": "Log me in", "should_trigger": True, "tags": ["near miss", "for login"]}
+    row = only(load(tmp_path, {"trigger_eval.json": [tagged]}), "triggers")
+    assert row["tags"] == ["near miss", "for login"]
 
 
 def test_a_search_for_a_description(tmp_path):

@@ -18,6 +18,8 @@ _HOMES: dict[Role, str] = {
     "comparator": "comparator",
     "drafter": "drafter",
     "merger": "merger",
+    "proposer": "proposer",
+    "query_drafter": "query_drafter",
 }
 """The module of each role; its function `answer(stand_in, request)` gives the JSON."""
 

@@ -17,7 +17,7 @@ from .chance import digest, uniform
 from .instance import minimal
 from .outputs import OPENLY
 from .situation import Situation, inputs
-from .skills import fitting
+from .skills import fitting, found
 
 END = "STAND_IN_END"
 BLUNDER = "cat CHANGELOG.md"
@@ -78,12 +78,24 @@ def _open_skill(situation: Situation) -> list[Step]:
     properties = schema.get("properties") if isinstance(schema, dict) else None
     names = properties if isinstance(properties, dict) else {}
     listed = reading.every_text(situation.request).replace(situation.task, "")
-    skill = fitting(situation.task, listed, but=names)
-    drawn = uniform(situation.stand_in.seed, "opens", situation.session)
-    if skill is None or drawn >= situation.stand_in.opens:
+    skill = _chosen(situation, listed, names)
+    if skill is None:
         return []
     name = next((name for name in ("skill", "name", "command") if name in names), "skill")
     return [Step(f"The skill {skill} fits this task.", str(tool["name"]), {name: skill})]
+
+
+def _chosen(situation: Situation, listed: str, but: Mapping[str, Any]) -> str | None:
+    """The skill that this run opens: the fitting one, or one astray, each by its chance."""
+    chance, session = situation.stand_in, situation.session
+    skill = fitting(situation.task, listed, but=but)
+    if skill is not None:
+        return skill if uniform(chance.seed, "opens", session) < chance.opens else None
+    if uniform(chance.seed, "strays", session) >= chance.strays:
+        return None
+    names = sorted({name for name, _ in found(listed, but=but)})
+    drawn = uniform(chance.seed, "stray", session)
+    return names[int(drawn * len(names))] if names else None
 
 
 def _read(situation: Situation) -> list[Step]:

@@ -27,7 +27,17 @@ Kind = Literal[
     "huge_output",
     "huge_answer",
 ]
-Role = Literal["executor", "judge", "comparator", "analyst", "drafter", "merger", "other"]
+Role = Literal[
+    "executor",
+    "judge",
+    "comparator",
+    "analyst",
+    "drafter",
+    "merger",
+    "query_drafter",
+    "proposer",
+    "other",
+]
 
 UNBILLED: tuple[Kind, ...] = (
     "bad_request_400",

@@ -24,8 +24,10 @@ _ROLES: dict[str, Role] = {
     "improvement_suggestions": "analyst",
     "drafts": "drafter",
     "same": "merger",
+    "queries": "query_drafter",
     "dimensions": "judge",
     "expectations": "judge",
+    "description": "proposer",
 }
 """By what an answer has to hold, who gives it; the first that is there counts."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
 LISTED = (
     re.compile(r"^\s*[-*]\s+\W{0,2}([a-z0-9][\w:.-]*)\W{0,2}\s*(?::|—|–)\s+(\S.*)$", re.MULTILINE),
@@ -34,14 +34,21 @@ def fitting(task: str, listed: str, *, but: Container[str] = ()) -> str | None:
     """
     asked = words(task)
     best, most = None, ENOUGH - 1
-    for pattern in LISTED:
-        for name, description in pattern.findall(listed):
-            if name in but:
-                continue
-            shared = len(asked & words(f"{name} {description}"))
-            if shared > most:
-                best, most = name, shared
+    for name, description in found(listed, but=but):
+        shared = len(asked & words(f"{name} {description}"))
+        if shared > most:
+            best, most = name, shared
     return best
+
+
+def found(listed: str, *, but: Container[str] = ()) -> Iterator[tuple[str, str]]:
+    r"""The names and descriptions that a text lists.
+
+    >>> list(found("Skills:\n- tidy: Sorts tables\n- task: What to do", but={"task"}))
+    [('tidy', 'Sorts tables')]
+    """
+    for pattern in LISTED:
+        yield from (one for one in pattern.findall(listed) if one[0] not in but)
 
 
 def words(text: str) -> frozenset[str]:

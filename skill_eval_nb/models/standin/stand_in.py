@@ -41,7 +41,8 @@ class StandIn:
         run_sd: Sd of the runs of one eval and configuration.
         judging_sd: Sd of the judgings of one output and dimension.
         check_sd: Sd of how hard the judged expectations are (see `passing`).
-        opens: Chance that a listed skill which fits the task is opened, 0 to 1.
+        opens: Chance that a listed skill which fits the task is opened, 0 to 1. Which one fits
+            is a rule without chance, `skills.fitting`.
         latency: Seconds that every message takes to be answered.
         batch_seconds: Seconds from the creation of a message batch to its end.
         cache_minimum: Tokens below which a marked prefix is not cached.
@@ -53,6 +54,8 @@ class StandIn:
         prefers: Which of two works its comparator prefers: `better`, the one of higher
             quality; `noisy`, the same with a part of the comparison added to each quality (sd
             `judging_sd`); `first` and `last`, whatever they are; `tie`, none.
+        strays: Chance that one of the listed skills is opened where none fits, 0 to 1; each of
+            them as likely as any other.
     """
 
     seed: int = 0
@@ -71,6 +74,7 @@ class StandIn:
     store: str | None = None
     faults: tuple[Fault, ...] = ()
     prefers: Prefers = "noisy"
+    strays: float = 0.0
 
     def transport(self) -> StandInTransport:
         """A transport for an async HTTP client of the SDK; nothing leaves the process.

@@ -80,6 +80,29 @@ def test_opens_is_the_share_of_runs_that_open_it():
     assert 34 <= ask(StandIn(opens=0.3), "transport", opened) <= 86
 
 
+def test_strays_is_the_share_of_runs_that_open_one_that_does_not_fit():
+    request = plain("Draw a cat", tools=TOOLS, system=LISTING)
+
+    async def opened(sdk):
+        answers = [
+            await sdk.messages.create(**request, metadata={"user_id": f"run-{n}"})
+            for n in range(200)
+        ]
+        return [
+            block.input["skill"]
+            for answer in answers
+            for block in answer.content
+            if block.type == "tool_use" and block.name == "Skill"
+        ]
+
+    assert ask(StandIn(), "transport", opened) == []
+    found = ask(StandIn(opens=0.0, strays=0.3), "transport", opened)
+    # 0.3 × 200 = 60 with sd 6.5, and half of them with sd 3.9: four of them either way.
+    assert 34 <= len(found) <= 86
+    assert abs(found.count("pancakes") - len(found) / 2) <= 16
+    assert set(found) == {"pancakes", "release-notes"}
+
+
 def test_the_same_run_writes_the_same_whatever_came_before_and_another_run_writes_another(tmp_path):
     written = []
     for name, session in [("a", "run-1"), ("b", "run-1"), ("c", "run-2")]:

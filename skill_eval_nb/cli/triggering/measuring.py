@@ -1,0 +1,115 @@
+"""The command `trigger`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from ..making import BudgetOption, SandboxOption, YesOption
+from ..shell import app, err, out, told
+
+if TYPE_CHECKING:
+    from skill_eval_nb.triggers.measuring import Measured, MeasuringProgress
+
+SkillArgument = Annotated[Path, typer.Argument(help="The skill's folder, or its SKILL.md.")]
+QueriesArgument = Annotated[Path, typer.Argument(help="A trigger set.")]
+OthersOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--others",
+        help="Skills beside it: bundled, none, or a folder of one or of several; repeatable.",
+    ),
+]
+
+
+@app.command("trigger")
+@told
+def trigger(
+    skill: SkillArgument,
+    queries: QueriesArgument,
+    runs: Annotated[int, typer.Option(help="Runs of each query.")] = 3,
+    model: Annotated[str | None, typer.Option(help="The model that decides.")] = None,
+    executor: Annotated[
+        str, typer.Option(help="offline, messages-api, claude-code, or one you installed.")
+    ] = "messages-api",
+    others: OthersOption = None,
+    description: Annotated[
+        str | None, typer.Option(help="Measured in place of the one in SKILL.md.")
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--out", help="Where attempts go; else NAME-workspace/triggers beside it."),
+    ] = None,
+    budget_usd: BudgetOption = None,
+    concurrency: Annotated[int, typer.Option(help="Attempts at a time.")] = 4,
+    seed: Annotated[int, typer.Option(help="Of the order of attempts.")] = 0,
+    sandbox: SandboxOption = "bubblewrap",
+    prices: Annotated[Path | None, typer.Option(help="A table of prices of your own.")] = None,
+    retry_errored: Annotated[
+        bool, typer.Option("--retry-errored", help="Make attempts that errored again.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the number of attempts and the price.")
+    ] = False,
+    yes: YesOption = False,
+) -> None:
+    """Measure whether a skill is picked up for the queries that it should be picked up for.
+
+    Shows the price first. Whatever was made is kept: the same command, given again, makes only
+    what is missing. Exit code 1 where attempts errored or are missing, or where the measurement
+    is broken.
+    """
+    from skill_eval_nb.models import load_prices
+    from skill_eval_nb.running.given.skill import read_skill
+    from skill_eval_nb.triggers.measuring import measure
+    from skill_eval_nb.triggers.querying import read_queries
+
+    asked = read_queries(queries, skill=read_skill(skill).name)
+    options: dict[str, Any] = {
+        "runs": runs,
+        "model": model,
+        "executor": executor,
+        "others": others_of(others),
+        "description": description,
+        "folder": folder,
+        "budget_usd": budget_usd,
+        "concurrency": concurrency,
+        "seed": seed,
+        "sandbox": sandbox,
+        "prices": load_prices(prices),
+        "retry_errored": retry_errored,
+    }
+    planned = measure(skill, asked, dry_run=True, **options)
+    out.print(Text(repr(planned)))
+    if dry_run:
+        return
+    if planned.price.worst_usd != 0 and budget_usd is None and not yes:
+        typer.confirm("This costs money and has no --budget-usd. Go on?", abort=True)
+    measured = measure(skill, asked, progress=_tell, **options)
+    out.print(Text(repr(measured)))
+    out.print(Text(f"The attempts are in {measured.folder}."))
+    raise typer.Exit(0 if _is_sound(measured) else 1)
+
+
+def others_of(given: list[str] | None) -> Any:
+    """The other skills, as `measure` takes them."""
+    if not given:
+        return "bundled"
+    return given[0] if given in (["bundled"], ["none"]) else given
+
+
+def _is_sound(measured: Measured) -> bool:
+    made = all(one.outcome in ("triggered", "not triggered") for one in measured.attempts)
+    return made and not any(measured.doubts["broken"])
+
+
+def _tell(progress: MeasuringProgress) -> None:
+    """Print how far it is."""
+    from skill_eval_nb.running.driving.progress import dollars
+
+    one = progress.latest
+    line = f"{progress.done} of {progress.total} attempts, {dollars(progress.spent_usd)}"
+    err.print(Text(f"{line}: {one.outcome}: {' '.join(one.query.query.split())[:60]}"))

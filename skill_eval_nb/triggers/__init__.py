@@ -1,0 +1,73 @@
+"""Whether a skill's description does its work: measured, then improved.
+
+    queries = sen.triggers.read_queries("my-skill/trigger-eval-set.json")
+    measured = sen.triggers.measure("my-skill", queries, model="…", budget_usd=2)
+    measured.doubts, measured.scores, measured.rates
+    found = sen.triggers.optimise("my-skill", queries, model="…", budget_usd=10)
+    sen.triggers.write_description("my-skill", found.best_description)   # shows the diff first
+
+Nothing heavy is imported before it is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .measuring import Measured, measure
+    from .optimising import Optimised, optimise, write_description
+    from .querying import (
+        DraftedQueries,
+        QueryDoubt,
+        check_queries,
+        draft_queries,
+        read_queries,
+        write_queries,
+    )
+    from .values import Attempt, Outcome, Query
+
+_HOMES = {
+    **dict.fromkeys(("Attempt", "Outcome", "Query"), ".values"),
+    **dict.fromkeys(("Measured", "measure"), ".measuring"),
+    **dict.fromkeys(("Optimised", "optimise", "write_description"), ".optimising"),
+    **dict.fromkeys(
+        (
+            "DraftedQueries",
+            "QueryDoubt",
+            "check_queries",
+            "draft_queries",
+            "read_queries",
+            "write_queries",
+        ),
+        ".querying",
+    ),
+}
+"""Where each name of the face lives; looked up when it is asked for."""
+
+__all__ = [
+    "Attempt",
+    "DraftedQueries",
+    "Measured",
+    "Optimised",
+    "Outcome",
+    "Query",
+    "QueryDoubt",
+    "check_queries",
+    "draft_queries",
+    "measure",
+    "optimise",
+    "read_queries",
+    "write_description",
+    "write_queries",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name], __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,125 @@
+"""Which description is chosen: the held-out score decides, as far as it can."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from .scoring import Asked
+
+LEVEL = 0.125
+"""The largest p with which a description is better than another. Three queries that go one way
+and none the other just reach it. A wrong step costs little: it is taken between two that are
+about as good.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A description that was measured, before anything is said about it.
+
+    Attributes:
+        number: 1 for the present description, then 2, 3, …
+        description: the words.
+        asked: each query as it went.
+        whole: whether all its runs were made; others cannot be chosen.
+    """
+
+    number: int
+    description: str
+    asked: tuple[Asked, ...]
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """A description against an earlier one, over the same held-out queries.
+
+    Attributes:
+        before: the mean share of right runs of the earlier one, 0-1.
+        after: that of the later one.
+        n: queries that both have runs of.
+        p: the chance of a lead like the later one's, or a larger, if the sides of each query
+            could as well have been the other way round; exact; None where it does not lead.
+    """
+
+    before: float
+    after: float
+    n: int
+    p: float | None
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether the later one is better, as far as anybody can tell."""
+        return self.p is not None and self.p <= LEVEL
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A chosen description, and why, in words."""
+
+    round: Round
+    why: str
+
+
+def choose(rounds: Sequence[Round]) -> Choice:
+    """Choose among descriptions, by the held-out queries alone.
+
+    They are taken in order, the present one first. A later one takes its place where it does
+    better than chance explains. Where the two cannot be told apart the earlier one stays, but
+    for a later one that is shorter and scores no lower.
+
+    Args:
+        rounds: the first is the present description, and is kept where no other is whole.
+    """
+    held, won = rounds[0], ""
+    doubts: list[str] = []
+    for one in rounds[1:]:
+        pair = paired(held, one) if one.whole and held.whole else None
+        if pair is None:
+            continue
+        against = f"{pair.after:.0%} right on {pair.n} held-out queries against {pair.before:.0%}"
+        if pair.told_apart:
+            won = f"{_name(one)} is better than {_name(held)}: {against} (exact p = {pair.p:.2g})."
+            held = one
+        elif pair.after >= pair.before:
+            shorter = len(one.description) < len(held.description)
+            kept: Literal["shorter", "earlier"] = "shorter" if shorter else "earlier"
+            chance = "" if pair.p is None else f" (exact p = {pair.p:.2g})"
+            doubts.append(
+                f"{_name(one)} and {_name(held)} cannot be told apart: {against}{chance}, so the "
+                f"{kept} one is kept."
+            )
+            held = one if shorter else held
+    if held is rounds[0] and not doubts:
+        won = "The present description is kept: no other does better on the held-out queries."
+    told = " ".join(filter(None, [won, *doubts]))
+    return Choice(held, told[:1].upper() + told[1:])
+
+
+def paired(before: Round, after: Round) -> Paired | None:
+    """Compare two descriptions query by query; None where they share no query with runs.
+
+    The test is the exact permutation test with one value a query and side, the share of right
+    runs: it flips the sign of each query's difference. What it says holds for queries like
+    these, not for these alone.
+    """
+    from skill_eval_nb.stats.inference.exact import exact_p
+
+    shares = {one.query: one.share for one in before.asked if one.query.split == "test"}
+    both = [
+        (one.share, known)
+        for one in after.asked
+        if one.share is not None and (known := shares.get(one.query)) is not None
+    ]
+    if not both:
+        return None
+    later, earlier = (sum(side) / len(both) for side in zip(*both, strict=True))
+    leads = later > earlier + 1e-9
+    p = exact_p([([one], [other]) for one, other in both]) / 2 if leads else None
+    return Paired(earlier, later, len(both), p)
+
+
+def _name(one: Round) -> str:
+    return "the present description" if one.number == 1 else f"round {one.number}"

@@ -1,0 +1,201 @@
+"""`optimise`: rounds of measuring and proposing, chosen on held-out queries, measured afresh."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skill_eval_nb.models import Connection, Prices, load_prices
+from skill_eval_nb.running.asking import reached_by
+from skill_eval_nb.running.executors import Executor, Limits, SandboxKind
+from skill_eval_nb.running.given.front_matter import SKILL_FILE
+from skill_eval_nb.running.given.skill import SkillSource, read_skill
+from skill_eval_nb.running.planning.asked import executor_of
+from skill_eval_nb.running.refused import Refused, gathered
+from skill_eval_nb.workspace import PathLike
+
+from ..front_matter import body_of, with_description
+from ..measuring import measure
+from ..measuring.filing import default_folder
+from ..measuring.setting import mark
+from ..values import Query
+from .going import OptimisingProgress
+from .optimised import Optimised
+from .rounds import Rounds
+from .searching import search
+from .spending import Money
+from .splitting import split
+from .summing import after, before, told_of
+
+if TYPE_CHECKING:
+    from ..measuring.offering import Others
+
+FOLDER = "optimisations"
+PRICED = "priced"
+"""A series of which nothing is ever there, so that all of it has its price."""
+
+
+def optimise(
+    skill: PathLike,
+    queries: Iterable[Query],
+    *,
+    model: str | None = None,
+    proposer_model: str | None = None,
+    executor: str | Executor = "messages-api",
+    others: Others = "bundled",
+    runs: int = 3,
+    rounds: int = 5,
+    held_out: float = 0.4,
+    seed: int = 0,
+    budget_usd: float | None = None,
+    competing: PathLike | Iterable[PathLike] = (),
+    folder: PathLike | None = None,
+    concurrency: int = 4,
+    limits: Limits | None = None,
+    sandbox: SandboxKind = "bubblewrap",
+    connection: Connection | None = None,
+    prices: Prices | None = None,
+    retry_errored: bool = False,
+    dry_run: bool = False,
+    progress: Callable[[OptimisingProgress], None] | None = None,
+    stop: threading.Event | None = None,
+) -> Optimised:
+    """Search for a description by which a skill is picked up when it should be, and only then.
+
+    The queries are dealt into train and held-out ones. Round 1 measures the present description;
+    where that measurement cannot be trusted (`stats.trigger_doubts`) the search ends there.
+    Before each further round a model proposes another description, from the train queries that
+    went wrong; it is never shown a held-out one. The search ends where every train query
+    passes, where the train score did not improve for two rounds, after the last round, or where
+    the budget holds no further one.
+
+    The held-out queries alone choose. A later description takes the place of an earlier one
+    where it does better than chance explains (exact permutation test over queries, one-sided p
+    at most 12.5 %); where the two cannot be told apart the shorter or earlier one is kept. The
+    score that a winner was chosen by flatters it, so the winner is measured once more, on fresh
+    runs of the held-out queries: that is `best_score`.
+
+    A score is the share of runs that were right; runs that errored are in none. SKILL.md is not
+    touched: `write_description` does that.
+
+    Every attempt and every proposal is written at once: called again after an interruption, this
+    makes only what is missing. The result is written, too, as `optimization_result.json`.
+
+    Args:
+        skill: the skill's folder, or its SKILL.md.
+        queries: at least two that should trigger and two that should not, and better twenty of
+            each; those that have a split keep it.
+        model: who decides whether to open the skill; as for `measure`.
+        proposer_model: who writes descriptions; the same where it is not given.
+        executor: as for `measure`.
+        others: as for `measure`.
+        runs: attempts of each query in each round.
+        rounds: descriptions that are measured at most, the present one included.
+        held_out: the share of each class that descriptions are chosen by.
+        seed: of the split and of the order of attempts.
+        budget_usd: the most that all of it may cost, in US dollars: rounds, proposals and the
+            last measurement, whose money is kept back. Earlier starts count, and so does what
+            was measured of the same there before.
+        competing: folders of skills whose descriptions the proposer is shown.
+        folder: where all of it is kept; `triggers` in NAME-workspace beside the skill where it
+            is not given.
+        concurrency: attempts at a time.
+        limits: what one attempt may use; as for `measure`.
+        sandbox: `"none"` lets an agent's commands do whatever you can do.
+        connection: how models are reached; where it is not given, the stand-in answers in
+            process for its own models, and any other model from outside.
+        prices: what calls cost; the bundled table where it is not given.
+        retry_errored: whether attempts that errored in an earlier start are made again.
+        dry_run: nobody is asked; `n_runs` and `estimate` say what it comes to.
+        progress: called between the steps, and whenever an attempt has ended.
+        stop: once it is set, what is in flight is cancelled, and what was written stays.
+
+    Raises:
+        Refused: a skill, a query or a figure cannot be used, a half of the queries lacks a
+            class, no API key was found, there is a budget and no known price, or the same thing
+            is being measured already.
+        OSError: something cannot be written.
+    """
+    faults: list[str] = []
+    source: SkillSource | None = None
+    dealt: tuple[Query, ...] = ()
+    beside: list[SkillSource] = []
+    with gathered(faults):
+        source = read_skill(skill)
+        # Front matter that cannot be changed is told now, and not after a round was paid for.
+        with_description(_text(source), source.description)
+    with gathered(faults):
+        dealt = split(list(queries), held_out, seed)
+    for one in [competing] if isinstance(competing, str | os.PathLike) else competing:
+        with gathered(faults):
+            beside.append(read_skill(one))
+    runner = executor_of(executor, {}, sandbox, faults)
+    if rounds < 1:
+        faults.append(f"rounds is {rounds}; it is at least 1, that of the present description")
+    if faults or source is None or runner is None:
+        raise Refused(dict.fromkeys(faults))
+    known = prices or load_prices()
+    base = default_folder(source.folder) if folder is None else Path(folder).expanduser()
+    measuring = partial(
+        measure,
+        source.folder,
+        runs=runs,
+        model=model,
+        executor=runner,
+        others=others,
+        folder=base,
+        concurrency=concurrency,
+        limits=limits,
+        sandbox=sandbox,
+        connection=connection,
+        prices=known,
+        seed=seed,
+        retry_errored=retry_errored,
+    )
+    priced = measuring(dealt, dry_run=True, budget_usd=budget_usd, series=PRICED)
+    proposer = proposer_model or priced.model
+    offline = getattr(runner, "stand_in", None)
+    reached = connection or (Connection(stand_in=offline) if offline else reached_by([proposer]))
+    if budget_usd is not None and not known.known(proposer):
+        faults.append(f"budget_usd is set, so its price must be known: {known.unknown(proposer)}")
+    if not dry_run and (why := reached.why_not()):
+        faults.append(why)
+    if faults:
+        raise Refused(faults)
+    going = Rounds(
+        name=source.name,
+        body=body_of(_text(source)),
+        queries=dealt,
+        measuring=measuring,
+        money=Money(
+            budget_usd,
+            attempts=len(dealt) * runs,
+            last_attempts=sum(one.split == "test" for one in dealt) * runs,
+            cap_usd=priced.price.cap_usd,
+        ),
+        folder=base,
+        proposer=proposer,
+        competing=[(one.name, one.description) for one in beside],
+        connection=reached,
+        prices=known,
+        rounds=rounds,
+        progress=progress,
+        stop=stop,
+    )
+    present = source.description
+    empty = before(going, priced, present, runs)
+    if dry_run:
+        return empty
+    found = search(present, going.measure, going.propose, rounds=rounds, doubt=going.doubt)
+    done = after(empty, found, going)
+    if found.rounds:
+        done.write(base / FOLDER / mark([present, *told_of(going, priced), runs, rounds]))
+    return done
+
+
+def _text(source: SkillSource) -> bytes:
+    return (source.folder / SKILL_FILE).read_bytes()

@@ -1,0 +1,1 @@
+"""What a trigger panel shows, part by part."""

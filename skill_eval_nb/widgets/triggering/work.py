@@ -1,0 +1,105 @@
+"""Something that takes its time and may cost: in a thread of its own, watched, stopped."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from skill_eval_nb.running.threads import Stopped
+
+T = TypeVar("T")
+
+BETWEEN = 0.2
+"""Seconds at least between two times that progress is shown."""
+
+log = logging.getLogger(__name__)
+
+Does = Callable[[Callable[[Any], None], threading.Event], T]
+"""What to do, handed whom to tell how far it is, and what is set once it is to stop."""
+
+
+class Work(Generic[T]):
+    """Something under way.
+
+    Attributes:
+        going: whether it goes on.
+        stopping: whether somebody asked it to stop.
+        progress: how far it is, as was told last; None before.
+        result: what came of it; None until there is something.
+        message: why it ended without a result; None otherwise.
+    """
+
+    def __init__(
+        self,
+        do: Does[T],
+        share: Callable[[Any], float],
+        told: Callable[[], object],
+        ended: Callable[[Work[T]], object],
+    ) -> None:
+        """Begin it.
+
+        Args:
+            do: what to do.
+            share: gives how much of it is done, 0 to 1, from what was told.
+            told: called, in its thread, when there is progress to see.
+            ended: called, in its thread, once it does not go on.
+        """
+        self.going, self.stopping = True, False
+        self.progress: Any = None
+        self.result: T | None = None
+        self.message: str | None = None
+        self._do, self._share, self._told, self._ended = do, share, told, ended
+        self._first: tuple[float, float] | None = None  # when progress was told first, and what
+        self._stop = threading.Event()
+        self._began, self._shown, self._took = time.monotonic(), 0.0, 0.0
+        self._over = threading.Event()
+        threading.Thread(target=self._run, name="skill-eval-nb triggers", daemon=True).start()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has gone on, or did."""
+        return time.monotonic() - self._began if self.going else self._took
+
+    @property
+    def left_seconds(self) -> float | None:
+        """How long it will go on, about; None where nothing can be told yet."""
+        if self._first is None or not self.going:
+            return None
+        (since, before), now = self._first, self._share(self.progress)
+        if now <= before:
+            return None
+        return (time.monotonic() - since) * (1 - now) / (now - before)
+
+    def stop(self) -> None:
+        """Cancel what is in flight; what was written stays, and is not paid for again."""
+        self.stopping = True
+        self._stop.set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until it is over, and everybody has been told; whether it came to that."""
+        return self._over.wait(seconds)
+
+    def _run(self) -> None:
+        try:
+            self.result = self._do(self._heard, self._stop)
+        except Stopped:
+            self.message = "Stopped. What was done is kept, and is not paid for again."
+        except Exception as error:
+            log.warning("work of a panel failed", exc_info=error)
+            self.message = str(error) or type(error).__name__
+        self._took = time.monotonic() - self._began
+        self.going = False
+        try:
+            self._ended(self)
+        finally:
+            self._over.set()
+
+    def _heard(self, now: Any) -> None:
+        self.progress = now
+        self._first = self._first or (time.monotonic(), self._share(now))
+        if time.monotonic() - self._shown >= BETWEEN:
+            self._shown = time.monotonic()
+            self._told()

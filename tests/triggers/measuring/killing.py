@@ -1,0 +1,114 @@
+"""`python -m tests.triggers.measuring.killing FOLDER KILLS`: a measurement that is killed again
+and again, and goes on each time.
+
+The stand-in is a server in a process of its own, with a log. Looked at from the outside: what
+was finished is never made again, by its file and by the server's log; every attempt is there at
+the end; and what was billed by then is never more than what the measurement says it has cost.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from skill_eval_nb.models import Connection
+from skill_eval_nb.running import Limits
+from skill_eval_nb.running.driving.journal import read
+from skill_eval_nb.triggers import Query, measure
+from skill_eval_nb.triggers.measuring.filing import Cell, place
+from skill_eval_nb.triggers.measuring.setting import mark
+from tests.running.killing import SLACK, served
+
+from .made import make_skill
+
+QUERIES = [Query(f"Builds of kites, number {n}", should_trigger=True) for n in range(8)]
+RUNS = 4
+CELLS = [Cell(query, run) for query in QUERIES for run in range(1, RUNS + 1)]
+ATTEMPTS = "*/*/run-*.json"
+IN, OUT = 1e-6, 5e-6
+
+
+def measured(root: Path, server: str) -> Any:
+    return measure(
+        root / "kites",
+        QUERIES,
+        runs=RUNS,
+        model="claude-haiku-4-5",
+        others="none",
+        budget_usd=20.0,
+        limits=Limits(turns=2, output_tokens=1000),
+        connection=Connection(base_url=server),
+    )
+
+
+def child(root: Path, server: str) -> int:
+    """Fork a child that measures: what it needs is imported already."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            code = 0 if measured(root, server).status == "done" else 2
+        finally:
+            os._exit(code)
+    return pid
+
+
+def main(root: Path, kills: int, seed: int = 0) -> str:
+    """Measure, kill after a while, and again; gives what was found, in a sentence."""
+    import anthropic  # noqa: F401 -- so that no child has to
+    import httpx2  # noqa: F401
+
+    import skill_eval_nb.running.executors.messages_api  # noqa: F401
+
+    rng, seen, done = random.Random(seed), dict[Path, tuple[int, int]](), 0
+    make_skill(root / "kites")
+    home = root / "kites-workspace" / "triggers"
+    with served(root / "log", 0.15) as server:
+        while True:
+            pid = child(root, server)
+            enough = len(seen) + rng.randint(1, 5) if done < kills else len(CELLS) + 1
+            while (ended := os.waitpid(pid, os.WNOHANG))[0] == 0:
+                if len(list(home.glob(ATTEMPTS))) >= enough:
+                    time.sleep(rng.uniform(0, 0.1))
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
+                    done += 1
+                    break
+                time.sleep(0.002)
+            for path in home.glob(ATTEMPTS):
+                about = path.stat()
+                identity = about.st_ino, about.st_mtime_ns
+                assert seen.setdefault(path, identity) == identity, f"{path} was made again"
+            if ended[0]:
+                assert os.waitstatus_to_exitcode(ended[1]) == 0, "it ended by itself, and badly"
+                break
+    found = measured(root, "http://127.0.0.1:1")  # nobody is there: nothing is asked
+    assert [one.outcome for one in found.attempts] == ["triggered"] * len(CELLS)
+    assert len(seen) == len(CELLS)
+    assert done == kills
+    made = [one["folder"] for one in read(found.folder).events if one["event"] == "launched"]
+    made += [one["skills"] for one in read(found.folder).events if one["event"] == "started"]
+    assert not any(Path(one).exists() for one in made), "folders of killed runs were left behind"
+    log = [json.loads(line) for line in (root / "log").read_text().splitlines()]
+    keys = {mark([found.folder.name, cell.key]): place(found.folder, cell) for cell in CELLS}
+    for line in log:
+        if line["session"] is None:  # cut off before the server had heard all of it
+            continue
+        sent, made = datetime.fromisoformat(line["time"]), keys[line["session"]].stat().st_mtime
+        assert sent.timestamp() <= made + SLACK, "what was finished was paid for again"
+    usage = [line["usage"] for line in log if line["usage"]]
+    billed = sum(IN * one["input_tokens"] + OUT * one["output_tokens"] for one in usage)
+    assert billed <= found.cost_usd <= 20.0, f"{billed} were billed, {found.cost_usd} told"
+    assert not list(root.rglob(".*")), "half files were left behind"
+    return f"{done} kills, {len(log)} requests for {len(CELLS)} attempts"
+
+
+if __name__ == "__main__":
+    print(main(Path(sys.argv[1]), int(sys.argv[2])))

@@ -1,0 +1,104 @@
+"""The real router, against the stand-in: the skill is found exactly where that chose it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.models.standin.skills import fitting
+from skill_eval_nb.running import Limits
+from skill_eval_nb.running.executors.claude_code.command import session_id
+from skill_eval_nb.triggers import Query
+from skill_eval_nb.triggers.measuring.filing import Cell
+from skill_eval_nb.triggers.measuring.setting import mark
+from tests.running.needs_harness import needs_harness
+
+from .made import lines, make_skill, measured
+from .planted import plant
+
+pytestmark = pytest.mark.slow
+
+OTHERS = {"boats": "Builds boats from wood and tar.", "songs": "Writes songs for a choir."}
+KITES = "Builds kites from paper and string."
+QUERIES = [
+    *(
+        Query(f"Build kites from paper, {what}", should_trigger=True)
+        for what in "one two red".split()
+    ),
+    *(Query(f"A kite of string and paper for {who}", should_trigger=True) for who in "abcdefg"),
+    *(Query(f"Build boats from wood, {n}", should_trigger=False) for n in ("small", "long")),
+    *(Query(f"Write songs for the choir of {who}", should_trigger=False) for who in "abc"),
+    *(Query(f"Guess number {n}", should_trigger=False) for n in range(5)),
+]
+RUNS = 3
+
+
+@pytest.fixture(scope="module")
+def measurement(tmp_path_factory):
+    """What came of it, the stand-in's log by session, and the home that was planted meanwhile."""
+    needs_harness()
+    root = tmp_path_factory.mktemp("harness")
+    home = plant(root / "home")
+    make_skill(root / "kites", description=KITES)
+    for name, description in OTHERS.items():
+        make_skill(root / "others" / name, name, description)
+    stand_in = StandIn(opens=0.8, log=str(root / "log"))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("HOME", str(home.folder))
+        patched.setenv("CLAUDE_CONFIG_DIR", str(home.folder / ".claude"))
+        found = measured(
+            root,
+            *QUERIES,
+            runs=RUNS,
+            executor="claude-code",
+            others=[root / "others"],
+            connection=Connection(stand_in=stand_in),
+            limits=Limits(turns=1, seconds=120.0),
+        )
+    log = {}
+    for line in lines(root / "log"):
+        log.setdefault(line["session"], []).append(line)
+    return found, log, home
+
+
+def test_every_attempt_tells(measurement):
+    found, _, _ = measurement
+    assert len(found.attempts) == len(QUERIES) * RUNS == 60
+    assert {one.outcome for one in found.attempts} == {"triggered", "not triggered"}, [
+        one.reason for one in found.attempts if one.reason
+    ]
+
+
+def test_the_skill_is_found_exactly_where_the_stand_in_chose_it(measurement):
+    found, log, _ = measurement
+    chosen = []
+    for one in found.attempts:
+        key = mark([found.folder.name, Cell(one.query, one.run).key])
+        answers = [json.dumps(line["answer"]) for line in log[session_id(key)]]
+        opened = any('"name": "Skill", "input": {"skill": "kites"}' in text for text in answers)
+        assert (one.outcome == "triggered") is opened, (one, answers)
+        chosen.append(opened)
+    assert 15 <= sum(chosen) < 30, "some runs of queries that fit leave it closed"
+
+
+def test_nothing_but_what_fits_is_opened(measurement):
+    found, _, _ = measurement
+    listed = "".join(f"- {name}: {text}\n" for name, text in {**OTHERS, "kites": KITES}.items())
+    for one in found.attempts:
+        assert set(one.opened) <= {fitting(one.query.query, listed)}
+
+
+def test_the_users_home_is_neither_read_nor_written(measurement):
+    assert measurement[2].changed() == []
+
+
+def test_each_run_is_told_of_the_skills_that_are_stated_and_no_other(measurement):
+    _, log, _ = measurement
+    assert len(log) == 60
+    for session in log.values():
+        told = json.dumps(session[0]["body"])
+        listed = told.partition("available for use with the Skill tool:")[2].partition('"}')[0]
+        assert sorted(re.findall(r"- ([a-z-]+): ", listed)) == ["boats", "kites", "songs"]

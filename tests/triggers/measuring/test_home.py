@@ -1,0 +1,70 @@
+"""A skill of the same name under the user's home: neither read nor written."""
+
+from __future__ import annotations
+
+import pytest
+
+from skill_eval_nb.models import Connection
+from skill_eval_nb.running.executors.claude_code import ClaudeCode
+from tests import bubblewrap
+from tests.running.executors.claude_code.scripted import say, scripted, use
+from tests.running.executors.scripted_model import uses
+from tests.running.needs_harness import needs_harness
+
+from .made import FLY, by_model, measured, outcomes
+from .planted import CANARY, plant
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    planted = plant(tmp_path / "home")
+    probe = planted.folder / "probe"
+    probe.write_text("x")
+    monkeypatch.setenv("HOME", str(planted.folder))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(planted.folder / ".claude"))
+    probe.unlink()
+    return planted
+
+
+def test_a_look_or_a_change_would_show(home):
+    assert home.changed() == []
+    (home.folder / ".claude" / "new").write_text("x")
+    assert [one.rpartition("/")[2] for one in home.changed() if one.endswith("new")] == ["new"]
+
+
+def test_a_read_would_show(tmp_path):
+    planted = plant(tmp_path / "home")
+    read = tmp_path / "home" / ".claude.json"
+    read.read_bytes()
+    if int(read.stat().st_atime) == 1_000_000_000:
+        pytest.skip("left out: this disk does not note when a file was read")
+    assert planted.changed() == [str(read)]
+
+
+@bubblewrap.needed
+def test_the_loop_over_the_api_does_not_look_there(tmp_path, home):
+    model, options = by_model(lambda request: uses(("Skill", {"skill": "kites"})))
+    found = measured(tmp_path, FLY, folder=tmp_path / "out", **options)
+    assert outcomes(found) == {FLY.query: ["triggered"] * 3}
+    assert CANARY not in str(model.requests)
+    assert home.changed() == []
+
+
+def test_the_harness_does_not_look_there(tmp_path, home):
+    needs_harness()
+    steps = [use("Bash", command="cat ~/.claude/skills/kites/SKILL.md; ls -a ~"), say("Done.")]
+    with scripted(*steps) as server:
+        found = measured(
+            tmp_path,
+            FLY,
+            runs=1,
+            executor=ClaudeCode(),
+            model="stand-in",
+            folder=tmp_path / "out",
+            connection=Connection(f"http://127.0.0.1:{server.port}"),
+        )
+    [one] = found.attempts
+    assert one.outcome == "triggered", one  # it has read the body of the one that was staged
+    assert CANARY not in str(server.seen)
+    assert "Builds kites." in str(server.seen)
+    assert home.changed() == []

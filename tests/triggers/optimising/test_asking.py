@@ -1,0 +1,95 @@
+"""The proposer asked: kept at once, never paid for twice, within what is left."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from skill_eval_nb.models import Connection, StandIn, load_prices
+from skill_eval_nb.models.standin import Fault
+from skill_eval_nb.running.asking import worst_usd
+from skill_eval_nb.triggers.optimising.asking import KEPT, Proposal, kept, propose
+from skill_eval_nb.triggers.optimising.choosing import Round
+from skill_eval_nb.triggers.optimising.prompting import question
+from skill_eval_nb.triggers.optimising.scoring import Asked
+from skill_eval_nb.triggers.optimising.searching import Over
+from skill_eval_nb.triggers.values import Query
+
+HAIKU = "claude-haiku-4-5"
+MISSED = Asked(Query("stamp the letters", True, split="train"), (False,) * 3)
+ROUND = Round(1, "Sorts mail.", (MISSED,))
+QUESTION = question(HAIKU, "mail", "# Mail\n", (ROUND,), ROUND, ())
+WORST = worst_usd([QUESTION], load_prices())
+
+
+def asked(folder, *faults: Fault, left_usd: float | None = 1.0) -> Proposal:
+    stand_in = StandIn(faults=faults, log=str(folder / "log"))
+    return propose(
+        QUESTION,
+        folder,
+        left_usd=left_usd,
+        connection=Connection(stand_in=stand_in),
+        prices=load_prices(),
+        stop=None,
+    )
+
+
+def calls(folder) -> int:
+    log = folder / "log"
+    return len(log.read_text().splitlines()) if log.exists() else 0
+
+
+def test_an_answer_is_kept_with_its_price_and_asked_for_once(tmp_path):
+    first = asked(tmp_path)
+    assert first.description == "Sorts mail. Use for: letter, stamp."
+    usage = json.loads((tmp_path / "log").read_text().splitlines()[-1])["usage"]
+    billed = (usage["input_tokens"] + 5 * usage["output_tokens"]) / 1e6
+    assert first.spent_usd == pytest.approx(billed)
+    assert asked(tmp_path) == first == kept(tmp_path, QUESTION.key)
+    assert calls(tmp_path) == 1
+
+
+def test_what_does_not_fit_is_not_asked_and_costs_nothing(tmp_path):
+    with pytest.raises(Over, match="the budget does not hold it"):
+        asked(tmp_path, left_usd=0.9 * WORST)
+    assert calls(tmp_path) == 0
+    assert kept(tmp_path, QUESTION.key) == Proposal(None, 0.0)
+
+
+def test_an_answer_that_cannot_be_used_is_asked_for_anew_and_all_of_it_is_counted(tmp_path):
+    proposal = asked(tmp_path, Fault("invalid_json", first=1))
+    assert calls(tmp_path) == 2
+    assert proposal.description is not None
+    failed = tmp_path / "failed"
+    failed.mkdir()
+    with pytest.raises(Over, match="no usable answer in 3 attempts"):
+        asked(failed, Fault("invalid_json"))
+    before = kept(failed, QUESTION.key)
+    assert before.description is None
+    assert 0 < before.spent_usd < WORST
+    assert asked(failed).spent_usd > before.spent_usd
+
+
+def test_one_that_was_killed_half_way_counts_at_its_worst_and_is_asked_again(tmp_path, monkeypatch):
+    from skill_eval_nb.triggers.optimising import asking
+
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(asking, "ask_all", killed)
+        with pytest.raises(KeyboardInterrupt):
+            asked(tmp_path)
+    assert kept(tmp_path, QUESTION.key) == Proposal(None, pytest.approx(WORST))
+    again = asked(tmp_path)
+    assert again.description is not None
+    assert WORST < again.spent_usd < 2 * WORST
+
+
+def test_a_file_that_was_damaged_is_no_answer(tmp_path):
+    path = tmp_path / KEPT / f"{QUESTION.key}.json"
+    path.parent.mkdir(parents=True)
+    for text in ("", "[]", '{"description": "a"}', "\x00"):
+        path.write_text(text)
+        assert kept(tmp_path, QUESTION.key) == Proposal()

@@ -1,0 +1,110 @@
+"""One ceiling for rounds, proposals and the last measurement, whose money is kept back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+import pytest
+
+from skill_eval_nb.models import Connection, StandIn, Usage, load_prices
+from skill_eval_nb.running import Execution, Limits, Task
+from skill_eval_nb.triggers import optimise
+from tests.triggers.measuring.made import make_skill
+
+from .test_optimising import PRESENT, queries, routed
+
+HAIKU = "claude-haiku-4-5"
+LIMITS = Limits(turns=1, output_tokens=2000, usd=0.02)
+
+
+@dataclass(frozen=True)
+class Paying:
+    """An executor that pays for one call a run: by chance of the words, a part of its worst."""
+
+    name: str = "paying"
+    paid: list[float] = field(default_factory=list, compare=False)
+
+    def why_not(self, sandbox: str) -> str | None:
+        return None
+
+    async def execute(self, task: Task, meter) -> Execution:
+        ticket = meter.reserve(task.model, Usage(output_tokens=2000, calls=1))
+        usage = Usage(output_tokens=200 + 37 * len(task.prompt) % 1500, calls=1)
+        meter.settle(ticket, usage)
+        self.paid.append(load_prices().cost(usage, task.model))
+        return routed(task)
+
+
+class Bank:
+    """A search that costs something, and what everybody was paid."""
+
+    def __init__(self, root) -> None:
+        self.log, self.executor = root / "log", Paying()
+        self.skill = make_skill(root / "books", "books", PRESENT)
+
+    def optimise(self, **options):
+        return optimise(
+            self.skill,
+            queries()[::2],
+            model=HAIKU,
+            executor=self.executor,
+            others="none",
+            runs=2,
+            limits=LIMITS,
+            connection=Connection(stand_in=StandIn(log=str(self.log))),
+            **options,
+        )
+
+    @property
+    def paid(self) -> float:
+        """US dollars that were paid, by those who were."""
+        lines = map(json.loads, self.log.read_text().splitlines()) if self.log.exists() else ()
+        used = [
+            Usage(**{name: one["usage"][name] for name in ("input_tokens", "output_tokens")})
+            for one in lines
+        ]
+        return sum(self.executor.paid) + sum(load_prices().cost(one, HAIKU) for one in used)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> tuple[float, float]:
+    """What a search comes to that nothing limits, and the worst that it might have."""
+    bank = Bank(tmp_path_factory.mktemp("whole"))
+    worst = bank.optimise(dry_run=True).estimate.worst
+    found = bank.optimise()
+    assert (found.status, len(found.steps)) == ("done", 2)
+    assert found.cost_usd == pytest.approx(bank.paid)
+    return bank.paid, worst
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.5, 0.8, 0.9, 1.1, 2.0])
+def test_the_ceiling_holds_and_the_last_measurement_has_its_money(tmp_path, whole, share):
+    paid, worst = whole
+    assert paid < worst
+    bank = Bank(tmp_path)
+    found = bank.optimise(budget_usd=share * paid)
+    assert bank.paid <= share * paid
+    assert found.cost_usd == pytest.approx(bank.paid)
+    first = found.steps[0]
+    if share >= 0.8:
+        assert sum(len(one.right) for one in first.asked) == 32
+        assert found.best.n_runs == 2 * found.n_test
+    if share == 2.0:
+        assert found.status == "done"
+    if share <= 0.5:
+        assert found.status == "partial"
+        assert found.best_description == PRESENT
+
+
+def test_with_more_money_it_goes_on_and_pays_for_nothing_twice(tmp_path, whole):
+    paid, _ = whole
+    bank = Bank(tmp_path)
+    for share in (0.2, 0.5, 0.8):
+        assert bank.optimise(budget_usd=share * paid).status == "partial"
+        assert bank.paid <= share * paid
+    found = bank.optimise(budget_usd=3 * paid)
+    assert (found.status, len(found.steps)) == ("done", 2)
+    assert found.cost_usd == pytest.approx(bank.paid)
+    # The present description may have had its last measurement while the money was short.
+    assert bank.paid <= paid * (1 + found.n_test / 32)

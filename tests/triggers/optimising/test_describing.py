@@ -1,0 +1,58 @@
+"""Writing the winner: the diff first, the description alone, the old file kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from skill_eval_nb.running.given.skill import read_skill
+from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.triggers import write_description
+
+OLD = b"\xef\xbb\xbf---\r\nname: maps\r\ndescription: >\r\n  Old\r\n  words.\r\n---\r\n# Body"
+NEW = b'\xef\xbb\xbf---\r\nname: maps\r\ndescription: "Draws maps."\r\n---\r\n# Body'
+
+
+@pytest.fixture
+def path(tmp_path):
+    """The SKILL.md of a skill."""
+    file = tmp_path / "maps" / "SKILL.md"
+    file.parent.mkdir()
+    file.write_bytes(OLD)
+    return file
+
+
+def test_the_diff_is_shown_and_nothing_is_written(path):
+    diff = write_description(path.parent, "Draws maps.")
+    assert repr(diff) == diff
+    changed = [line.rstrip() for line in diff.splitlines() if line[:1] in "+-"]
+    assert changed[2:] == ["-description: >", "-  Old", "-  words.", '+description: "Draws maps."']
+    assert path.read_bytes() == OLD
+    assert [one.name for one in path.parent.iterdir()] == ["SKILL.md"]
+
+
+def test_it_is_written_with_the_old_file_kept_under_a_free_name(path):
+    (path.parent / "SKILL.md.1.bak").write_text("mine")
+    diff = write_description(path, "Draws maps.", dry_run=False)
+    assert '+description: "Draws maps."' in diff
+    assert path.read_bytes() == NEW
+    assert (path.parent / "SKILL.md.2.bak").read_bytes() == OLD
+    assert (path.parent / "SKILL.md.1.bak").read_text() == "mine"
+    assert read_skill(path.parent).description == "Draws maps."
+
+
+def test_the_same_description_changes_nothing(path):
+    assert write_description(path, "Old words.", dry_run=False) == ""
+    assert path.read_bytes() == OLD
+    assert len(list(path.parent.iterdir())) == 1
+
+
+@pytest.mark.parametrize("text", ["", "a <b>", "x" * 1025, "two\nlines"])
+def test_what_no_description_can_be_is_refused(path, text):
+    with pytest.raises(Refused, match="the description cannot be used"):
+        write_description(path, text, dry_run=False)
+    assert path.read_bytes() == OLD
+
+
+def test_no_skill_is_refused(tmp_path):
+    with pytest.raises(Refused, match="does not exist"):
+        write_description(tmp_path / "none", "Draws maps.")

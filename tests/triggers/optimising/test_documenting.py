@@ -1,0 +1,142 @@
+"""The result as a table, as a file, and as it shows itself."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from skill_eval_nb.charts import trigger_rounds
+from skill_eval_nb.documents import dump
+from skill_eval_nb.triggers.optimising.optimised import Optimised, Step
+from skill_eval_nb.triggers.optimising.scoring import Score
+from skill_eval_nb.triggers.optimising.summing import Estimate
+
+TRAIN, TEST, FRESH = (
+    Score(0.8, 0.6, 0.9, 6, 18),
+    Score(0.9, 0.7, 1.0, 4, 12),
+    Score(0.85, 0.6, 1, 4, 12),
+)
+STEPS = (
+    Step(1, "Sorts <script>mail</script>.", Score(0.5, 0.3, 0.7, 6, 18), None),
+    Step(2, "Sorts mail by post code.", TRAIN, TEST, is_best=True),
+)
+
+
+def found(**more) -> Optimised:
+    own = {
+        "skill_name": "mail",
+        "status": "done",
+        "steps": STEPS,
+        "best_description": STEPS[1].description,
+        "best": FRESH,
+        "selected": TEST,
+        "why": "Round 2 is better.",
+        "ended": "all 2 rounds were made",
+        "doubts": ("Each query was run once.",),
+        "model": "m",
+        "proposer_model": "p",
+        "runs": 3,
+        "n_train": 6,
+        "n_test": 4,
+        "n_runs": 72,
+        "cost_usd": 1.25,
+        "estimate": Estimate(0.5, 3.0, 9.0),
+        "folder": Path("x"),
+        "notes": ("A note.",),
+    }
+    return Optimised(**own | more)
+
+
+def test_the_document_is_seed_004s_with_intervals_beside_the_scores():
+    raw = dump(found().document())
+    assert list(raw)[:3] == ["best_description", "iterations", "best_score"]
+    assert raw["best_score"] == 0.85
+    assert (raw["best_low"], raw["best_high"], raw["selected_score"]) == (0.6, 1, 0.9)
+    assert raw["iterations"][0] == {
+        "description": "Sorts <script>mail</script>.",
+        "iteration": 1,
+        "train_score": 0.5,
+        "train_low": 0.3,
+        "train_high": 0.7,
+    }
+
+
+def test_it_is_written_into_a_folder_or_a_file(tmp_path):
+    path = found().write(tmp_path)
+    assert path.name == "optimization_result.json"
+    named = found(best=None).write(tmp_path / "mine.json")
+    assert "best_score" not in json.loads(named.read_text())
+    assert json.loads(path.read_text())["best_score"] == 0.85
+
+
+@pytest.mark.parametrize(("backend", "kind"), [("polars", pl.DataFrame), ("pandas", pd.DataFrame)])
+def test_the_table_has_a_row_a_round_and_null_where_no_run_tells(backend, kind):
+    table = found().rounds_table(backend)
+    assert isinstance(table, kind)
+    missing = table["test_score"].is_null() if backend == "polars" else table["test_score"].isna()
+    assert missing.to_list() == [True, False]
+    assert list(table["is_best"]) == [False, True]
+    assert found(steps=()).rounds_table().height == 0
+
+
+def test_the_chart_of_rounds_takes_it():
+    title = json.dumps(trigger_rounds(found()).to_dict()["title"])
+    assert "round 2 is chosen: held-out score 90%" in title
+
+
+def test_the_text_tells_both_scores_and_what_each_is_worth():
+    text = repr(found())
+    assert (
+        "Score of the chosen one on fresh runs of the held-out queries: 85% (60% to 100%)" in text
+    )
+    assert "The score that it was chosen by, which flatters it: 90% (70% to 100%)" in text
+    assert "round 2 (chosen): 90% (70% to 100%) on held-out, 80% (60% to 90%) on train" in text
+    assert "round 1: no run tells on held-out" in text
+    for one in ("doubt: Each query", "note: A note.", "$1.25 spent", "ended: all 2 rounds"):
+        assert one in text
+
+
+def test_other_ends_are_told_as_well():
+    assert "no score of it can be trusted" in repr(found(best=None, status="partial"))
+    broken = repr(found(status="broken", best=None, why="Nothing triggers."))
+    assert "Nothing triggers." in broken
+    assert "flatters" not in broken
+    dry = repr(found(status="dry run", steps=(), best=None, selected=None))
+    assert "72 runs at most, likely $0.50 to $3.00, $9.00 at worst; nobody was asked" in dry
+    assert "a price is not known" in repr(found(cost_usd=None))
+
+
+class Tags(HTMLParser):
+    """Sees that every tag is closed, and which there are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open, self.seen = [], set()
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.seen.add(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_notebook_view_escapes_what_models_wrote():
+    html = found()._repr_html_()
+    tags = Tags()
+    tags.feed(html)
+    assert tags.open == []
+    assert "script" not in tags.seen
+    assert "Sorts &lt;script&gt;mail" in html
+    assert "<td>2 (chosen)</td>" in html
+
+
+def test_whether_there_is_something_new():
+    assert found().has_new
+    assert not found(best_description=STEPS[0].description).has_new
+    assert not found(steps=()).has_new

@@ -1,0 +1,281 @@
+"""`optimise`, whole: through `measure`, a known router and the stand-in's proposals."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+
+import skill_eval_nb as sen
+from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.models.standin import Fault
+from skill_eval_nb.models.standin.skills import fitting
+from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.triggers import Query, optimise
+from skill_eval_nb.triggers.optimising import optimising
+from tests.triggers.measuring.made import Told, gave, make_skill, used, went
+
+PRESENT = "Helps with invoice posting."
+TOPICS = {True: ("invoice posting", "bank reconciliation"), False: ("travel booking", "poem verse")}
+WHO = ("Belda", "Dorka", "Finmi", "Garno", "Lumru", "Novta", "Belwen", "Dorzet")
+
+
+def queries() -> list[Query]:
+    return [
+        Query(f"For {who}{topic[:2]}: please do the {topic}", should, (topic,))
+        for should, topics in TOPICS.items()
+        for topic in topics
+        for who in WHO
+    ]
+
+
+def routed(task):
+    """A run that opens the skill that the stand-in's rule finds fitting."""
+    listed = "\n".join(f"- {one.name}: {one.description}" for one in task.skills)
+    name = fitting(task.prompt, listed)
+    if name is None:
+        return went()
+    events = (used("Skill", skill=name), gave(f"Launching skill: {name}"))
+    return went(*events, skill_used=name == task.skill.name)
+
+
+class World:
+    """A skill on disk, a router that counts its runs, and a proposer that keeps a log."""
+
+    def __init__(self, root, *faults: Fault, run=routed, description=PRESENT) -> None:
+        self.root, self.log, self.runs = root, root / "log", 0
+        self.skill = root / "books"
+        if not self.skill.exists():
+            make_skill(self.skill, "books", description, "# Books\n")
+        self.connection = Connection(stand_in=StandIn(faults=faults, log=str(self.log)))
+        self.run = run
+
+    def _run(self, task):
+        self.runs += 1
+        return self.run(task)
+
+    def optimise(self, asked=None, **options):
+        given = {"model": "stand-in", "others": "none", "runs": 2} | options
+        executor = given.pop("executor", Told(self._run))
+        return optimise(
+            self.skill,
+            queries() if asked is None else asked,
+            executor=executor,
+            connection=self.connection,
+            **given,
+        )
+
+    def requests(self) -> list[str]:
+        if not self.log.exists():
+            return []
+        lines = map(json.loads, self.log.read_text().splitlines())
+        return [json.dumps(one["body"], ensure_ascii=False) for one in lines]
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A search that went to its end, and where it was made."""
+    world = World(tmp_path_factory.mktemp("done"))
+    return world, world.optimise()
+
+
+def test_the_better_description_is_found_and_measured_afresh(done):
+    _, found = done
+    assert found.status == "done"
+    assert [one.description for one in found.steps] == [
+        PRESENT,
+        "Helps with invoice posting. Use for: bank, reconciliation.",
+    ]
+    assert found.best_description == found.steps[1].description
+    assert [one.is_best for one in found.steps] == [False, True]
+    assert found.best_score == found.selected_score == 1
+    assert found.steps[0].test.score == pytest.approx(0.75, abs=0.1)
+    assert found.why.startswith("Round 2 is better than the present description: 100% right on")
+    assert found.ended == "every train query passes in round 2"
+    assert (found.n_train + found.n_test, found.cost_usd) == (32, 0)
+
+
+def test_every_run_is_made_once_and_the_fresh_ones_on_held_out_queries_alone(done):
+    world, found = done
+    assert world.runs == 2 * (2 * 32 + found.n_test)
+    written = world.root.glob("books-workspace/triggers/*/trigger_eval.json")
+    sizes = sorted(len(json.loads(one.read_text())["queries"]) for one in written)
+    assert sizes == [found.n_test, 32, 32]
+
+
+def test_no_held_out_query_is_in_any_request_to_the_proposer(done):
+    world, found = done
+    held = [one.query.query for one in found.steps[0].asked if one.query.split == "test"]
+    train = [one.query.query for one in found.steps[0].asked if one.query.split == "train"]
+    assert len(world.requests()) == 1
+    for body in world.requests():
+        assert [one for one in held if one in body] == []
+        assert any(one in body for one in train)
+
+
+def test_called_again_it_reads_what_is_there_and_spends_nothing(done):
+    world, found = done
+    before = world.runs, len(world.requests())
+    again = world.optimise()
+    assert (world.runs, len(world.requests())) == before
+    assert again == found
+
+
+def test_the_skill_itself_is_not_touched(done):
+    world, _ = done
+    assert f"description: {PRESENT}\n" in (world.skill / "SKILL.md").read_text()
+    assert [one.name for one in world.skill.iterdir()] == ["SKILL.md"]
+
+
+def test_the_result_is_where_load_finds_it(done):
+    world, found = done
+    ws = sen.load(world.root / "books-workspace")
+    assert ws.problems.is_empty()
+    rows = ws.table("optimizations").sort("iteration").to_dicts()
+    assert [(one["skill"], one["description"]) for one in rows] == [
+        ("books", one.description) for one in found.steps
+    ]
+    assert [one["test_score"] for one in rows] == [one.test.score for one in found.steps]
+    assert [one["is_best"] for one in rows] == [False, True]
+
+
+def test_a_broken_measurement_ends_it_before_anything_is_proposed(tmp_path):
+    world = World(tmp_path, run=lambda _: went())
+    found = world.optimise()
+    assert found.status == "broken"
+    assert "No run of 16 queries that should trigger did." in found.why
+    assert found.why in found.doubts
+    assert (len(found.steps), found.best, found.best_description) == (1, None, PRESENT)
+    assert world.requests() == []
+    assert world.runs == 64
+
+
+def test_a_dry_run_tells_the_price_and_asks_nobody(tmp_path):
+    world = World(tmp_path)
+    found = world.optimise(model="claude-haiku-4-5", dry_run=True, rounds=3)
+    assert (found.status, found.steps, world.runs, world.requests()) == ("dry run", (), 0, [])
+    assert found.n_runs == 2 * (3 * 32 + found.n_test)
+    assert (
+        found.estimate.worst
+        > world.optimise(model="claude-haiku-4-5", dry_run=True, rounds=2).estimate.worst
+    )
+    assert world.optimise(model="nobody-knows", dry_run=True).estimate.worst is None
+    assert not (tmp_path / "books-workspace").exists()
+
+
+def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path, done):
+    _, whole = done
+    made = []
+
+    def dying(task):
+        made.append(task.key)
+        if len(made) % 23 == 0:
+            raise KeyboardInterrupt
+        return routed(task)
+
+    starts = 0
+    while True:
+        starts += 1
+        world = World(tmp_path, run=dying)
+        try:
+            found = world.optimise(concurrency=1)
+            break
+        except KeyboardInterrupt:
+            continue
+    assert starts > 3
+    assert found.steps == whole.steps
+    assert (found.best, found.why, found.ended) == (whole.best, whole.why, whole.ended)
+    assert len(made) == 2 * (2 * 32 + found.n_test) + starts - 1
+    assert len(world.requests()) == 1
+
+
+def test_a_stop_ends_it_with_what_there_is(tmp_path):
+    stop = threading.Event()
+    world = World(tmp_path)
+
+    def at_the_proposal(told):
+        if told.doing == "proposing":
+            stop.set()
+
+    found = world.optimise(progress=at_the_proposal, stop=stop)
+    assert (found.status, len(found.steps), found.best) == ("partial", 1, None)
+    assert "stopped" in found.ended
+    assert world.optimise().status == "done"
+
+
+def test_progress_tells_the_rounds_as_they_come(tmp_path):
+    told = []
+    found = World(tmp_path).optimise(progress=told.append)
+    doing = list(dict.fromkeys((one.doing, one.round) for one in told))
+    assert doing == [("measuring", 1), ("proposing", 2), ("measuring", 2), ("measuring again", 2)]
+    assert told[-1].steps[1].test == found.steps[1].test
+    assert told[-1].measuring.done == told[-1].measuring.total == 2 * found.n_test
+    assert {one.rounds for one in told} == {5}
+
+
+def test_where_no_description_can_be_used_the_present_one_stays(tmp_path):
+    world = World(tmp_path, Fault("invalid_json", role="proposer"))
+    found = world.optimise()
+    assert (found.status, found.best_description) == ("partial", PRESENT)
+    assert "no usable answer" in found.ended
+    assert found.best is not None
+
+
+def test_all_that_is_wrong_is_told_at_once(tmp_path):
+    make_skill(tmp_path / "other", "other")
+    (tmp_path / "other" / "SKILL.md").unlink()
+    with pytest.raises(Refused) as caught:
+        World(tmp_path).optimise(queries()[:1], rounds=0, competing=[tmp_path / "other"])
+    told = str(caught.value)
+    for one in ("no held-out query", "rounds is 0", "other has no SKILL.md"):
+        assert one in told
+
+
+def test_front_matter_that_cannot_be_changed_is_refused_before_anything_is_run(tmp_path):
+    world = World(tmp_path)
+    text = "---\ndescription: &it Helps with invoice posting.\nname: books\nalias: *it\n---\n"
+    (world.skill / "SKILL.md").write_text(text)
+    with pytest.raises(Refused, match="cannot be changed alone"):
+        world.optimise()
+    assert world.runs == 0
+
+
+def test_a_budget_needs_prices(tmp_path):
+    with pytest.raises(Refused, match="price must be known"):
+        World(tmp_path).optimise(proposer_model="nobody-knows", budget_usd=1)
+
+
+def test_without_a_key_for_the_proposer_nothing_is_run(tmp_path, monkeypatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    world = World(tmp_path)
+    world.connection = None
+    with pytest.raises(Refused, match="ANTHROPIC_API_KEY"):
+        world.optimise(proposer_model="claude-haiku-4-5")
+    assert world.runs == 0
+
+
+def test_an_executor_that_is_offline_keeps_the_proposer_offline(tmp_path):
+    log = tmp_path / "log"
+    world = World(tmp_path)
+    world.connection = None
+    executor = Told(routed)
+    object.__setattr__(executor, "stand_in", StandIn(log=str(log)))
+    found = world.optimise(executor=executor, proposer_model="claude-haiku-4-5")
+    assert (found.status, len(world.requests())) == ("done", 1)
+
+
+def test_competing_descriptions_are_shown_to_the_proposer(tmp_path):
+    other = make_skill(tmp_path / "clay", "clay", "Bakes clay.")
+    world = World(tmp_path)
+    world.optimise(competing=other)
+    assert "Bakes clay." in world.requests()[0]
+
+
+def test_a_present_description_that_breaks_the_limits_is_noted(tmp_path):
+    found = World(tmp_path, description="Helps --- with invoice posting.").optimise(dry_run=True)
+    assert "The present description has a fault: it has `---` in it" in found.notes[0]
+
+
+def test_the_face_of_the_room_gives_it():
+    assert sen.triggers.optimise is optimising.optimise

@@ -1,0 +1,156 @@
+"""The description in a SKILL.md: replaced in every form, and not a byte else changed."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from skill_eval_nb.running.given.front_matter import front_matter
+from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.triggers.front_matter import MARK, body_of, quoted, with_description
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
+LINES = st.text(st.sampled_from("ab '\"\\:#-|>{}[]&*!%@`?,~é😀"), min_size=1, max_size=60)
+NEW = "Draws maps. Use when: a user's “map” is # wanted"
+
+
+def yaml_of(text: str) -> Any:
+    """What PyYAML reads out of the front matter of a SKILL.md."""
+    inner = text.removeprefix(MARK).replace("\r\n", "\n").split("---\n")[1]
+    return yaml.safe_load(inner)
+
+
+FORMS = {
+    "plain": "description: old words\n",
+    "plain over lines": "description: old\n  words\n\n  and more\n",
+    "on the next line": "description:\n  old words\n",
+    "single quotes": "description: 'it''s old'\n",
+    "double quotes": 'description: "old: \\"words\\""\n',
+    "double quotes over lines": 'description: "old\n  words \\\n  more"\n',
+    "folded": "description: >\n  old\n  words\n",
+    "folded and stripped": "description: >-\n  old\n\n  words\n",
+    "literal": "description: |\n  old\n    words\n",
+    "literal and kept": "description: |+\n  old words\n\n\n",
+    "indented by a figure": "description: |2\n   old\n  words\n",
+    "tagged": "description: !!str old\n",
+    "anchored": "description: &it old\n",
+    "a key in quotes": '"description": old\n',
+    "an explicit key": "? description\n: old\n",
+    "a number": "description: 12\n",
+}
+AFTER = (
+    "# a comment\nallowed-tools: Read, Bash # more\nmetadata:\n  version: '1.0'\n  tags: [a, b]\n"
+)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", MARK])
+@pytest.mark.parametrize("after", ["", AFTER])
+def test_every_form_is_replaced_and_all_else_stays(form, end, mark, after):
+    body = "\n# Title\n\ndescription: not this one\n---\nend without a line"
+    text = f"{mark}---\nname: maps\n{FORMS[form]}{after}---\n{body}".replace("\n", end)
+    new = with_description(text.encode(), NEW).decode()
+    had, has = yaml_of(text), yaml_of(new)
+    assert has == {**had, "description": NEW}
+    assert list(has) == list(had)
+    assert new.startswith(f"{mark}---{end}name: maps{end}")
+    tail = f"{after}---\n{body}".replace("\n", end)
+    assert new.endswith(tail)
+    assert len(new.splitlines()) <= len(text.splitlines())
+
+
+def test_a_flow_mapping_and_comments_beside_it_stay():
+    flow = b"---\n{name: maps, description: old, x: 2} # all\n---\n"
+    assert with_description(flow, "new") == flow.replace(b"old", b'"new"')
+    beside = b"---\ndescription: old # why\nname: maps\n---\n"
+    assert with_description(beside, "new") == beside.replace(b"old", b'"new"')
+    folded = b"---\ndescription: >- # why\n  old\nname: maps\n---\n"
+    expected = b'---\ndescription: "new" # why\nname: maps\n---\n'
+    assert with_description(folded, "new") == expected
+
+
+@given(TEXTS)
+@example("\ud7ff\ufeff\u2028\x85 \x00\x7f")
+@example("'\"\\")
+@example("yes")
+@example("")
+def test_any_text_is_read_back_as_it_was(text):
+    line = quoted(text)
+    assert line.splitlines() == [line]
+    assert yaml.safe_load(line) == text
+    whole = with_description(f"---\ndescription: {line}\nname: n\n---\nbody".encode(), "x")
+    assert whole == b'---\ndescription: "x"\nname: n\n---\nbody'
+
+
+@given(old=LINES, other=TEXTS, new=TEXTS, body=TEXTS, style=st.sampled_from("p'\"|>"))
+def test_other_keys_and_the_body_never_change(old, other, new, body, style):
+    written = textwrap.indent(old, "  ")
+    if style in "'\"":
+        written = yaml.safe_dump(old, default_style=style, allow_unicode=True, width=20)
+    elif style in "|>":
+        written = f"{style}\n{written}\n"
+    inner = f"name: n\ndescription: {written.strip(' ')}\nother: {quoted(other)}\n"
+    try:
+        had = yaml.safe_load(inner)
+    except yaml.YAMLError:
+        assume(False)
+    assume(isinstance(had, dict) and isinstance(had.get("description"), str | int))
+    assume(had["description"] != "" and set(had) == {"name", "description", "other"})
+    text = f"---\n{inner}---\n{body}"
+    done = with_description(text.encode(), new).decode()
+    assert done.endswith(f"other: {quoted(other)}\n---\n{body}")
+    inside = done[4 : len(done) - len(f"---\n{body}")]
+    assert yaml.safe_load(inside) == {**had, "description": new}
+
+
+@given(st.binary(max_size=120))
+@example(b"---\ndescription: a\n---")
+@example(b"---\r\n---\r\n")
+@example(b"---\n- description\n---\n")
+def test_whatever_the_bytes_it_is_done_or_refused(data):
+    try:
+        done = with_description(data, "new")
+    except Refused:
+        return
+    assert yaml_of(done.decode() + "\n")["description"] == "new"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (b"# No front matter", "no front matter"),
+        (b"", "no front matter"),
+        (b"---\nname: n\ndescription: d\n", "not closed"),
+        (b"---\nname: n\n---\n", "0 keys `description`"),
+        (b"---\ndescription: a\ndescription: b\n---\n", "2 keys `description`"),
+        (b"---\n- a\n---\n", "is to have keys"),
+        (b"---\n---\n", "is to have keys"),
+        (b"---\ndescription: a: b\n---\n", "not YAML"),
+        (b"---\ndescription: [a, b]\n---\n", "written out"),
+        (b"---\ndescription:\nname: n\n---\n", "written out"),
+        (b"---\nname: &x n\ndescription: *x\n---\n", "written out"),
+        (b"---\ndescription: &x d\nname: *x\n---\n", "repeats it by an alias"),
+        (b"---\nname: \xff\n---\n", "UTF-8"),
+    ],
+)
+def test_what_cannot_be_changed_alone_is_refused(text, says):
+    with pytest.raises(Refused, match=re.escape(says)):
+        with_description(text, "new")
+
+
+def test_what_it_writes_is_what_a_run_is_offered(tmp_path):
+    path = tmp_path / "SKILL.md"
+    path.write_bytes(with_description(b"---\nname: n\ndescription: >\n  d\n---\nb", NEW))
+    assert front_matter(path)[1:] == ({"name": "n", "description": NEW}, [])
+
+
+def test_the_body_is_what_stands_below():
+    assert body_of(b"\xef\xbb\xbf---\r\nname: n\r\n---\r\n\r\n# T\r\n") == "# T\r\n"
+    assert body_of(b"---\nname: n\n---") == ""
