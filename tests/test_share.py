@@ -196,7 +196,7 @@ def test_our_own_notebooks_name_what_they_look_at():
     assert looks == {
         "00": path | skill,
         **dict.fromkeys(("01", "02", "03", "04", "06"), path),
-        "05": skill,
+        **dict.fromkeys(("05", "08"), skill),
         "07": path | skill,
     }
     assert (ROOT / "notebooks" / share.START).exists()

@@ -14,8 +14,8 @@ from tests.checkout import ROOT
 
 PROGRAM = Path(sys.executable).with_name("skill-eval-nb")
 COMMANDS = (
-    "run grade judge compare trigger trigger-draft trigger-optimise check schema convert report "
-    "tables lab demo improve"
+    "run grade judge compare check schema convert report tables trigger trigger-draft "
+    "trigger-optimise lab demo improve"
 ).split()
 WITH_PATH = "check convert report tables".split()
 TDD = ROOT / "data" / "tdd-workspace"

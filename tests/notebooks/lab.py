@@ -114,7 +114,7 @@ def start(desk: Desk) -> Iterator[Lab]:
         yield Lab(_url(desk, server, log), token, desk)
     finally:
         server.terminate()
-        server.wait(timeout=30)
+        server.wait(timeout=120)
 
 
 @contextmanager

@@ -74,18 +74,18 @@ async def execute(order: Execute, meter: Meter) -> Ended:
             scratch=scratch,
         )
         began, clock = time.time(), time.perf_counter()
-        execution, trace = await _bounded(order.executor, task, meter)
-        own_usd = execution.cost_usd if _unasked(meter) else None
+        execution, trace = await bounded(order.executor, task, meter)
+        own_usd = execution.cost_usd if unasked(meter) else None
     except Refused as error:
         execution = _nothing(str(error))
     seconds = time.perf_counter() - clock
-    execution = _priced(execution, meter)
+    execution = priced(execution, meter)
     done = asyncio.to_thread(writing, _put, order, execution, began, seconds)
     trace = await to_the_end(done) or trace
     return Ended(errored(run.place), trace, seconds, own_usd=own_usd)
 
 
-async def _bounded(executor: Executor, task: Task, meter: Meter) -> tuple[Execution, str | None]:
+async def bounded(executor: Executor, task: Task, meter: Meter) -> tuple[Execution, str | None]:
     """Let an executor work, under a clock that it cannot stop; and the trace of its error."""
     working = asyncio.ensure_future(executor.execute(task, meter))
     most = task.limits.seconds + OVER
@@ -119,17 +119,17 @@ def _nothing(reason: str) -> Execution:
     return Execution("errored", reason, (), Usage(), None, None, "")
 
 
-def _priced(execution: Execution, meter: Meter) -> Execution:
+def priced(execution: Execution, meter: Meter) -> Execution:
     """The meter knows what every call cost by the user's prices, the cut off ones too."""
     purse = getattr(meter, "purse", None)
-    if purse is None or (_unasked(meter) and execution.cost_usd is not None):
+    if purse is None or (unasked(meter) and execution.cost_usd is not None):
         return execution  # what it says itself is all there is
     usage = execution.usage if execution.usage.calls else purse.usage
     cost = None if purse.cost_usd is None else purse.worst_usd
     return replace(execution, usage=usage, cost_usd=cost)
 
 
-def _unasked(meter: Meter) -> bool:
+def unasked(meter: Meter) -> bool:
     """Whether an executor has asked no meter for anything that was billed."""
     purse = getattr(meter, "purse", None)
     return purse is not None and not purse.usage.calls and not purse.worst_usd

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.running.executors import Execution, Task
-from skill_eval_nb.running.steps.executing import _bounded, _priced, _unasked
+from skill_eval_nb.running.steps.executing import bounded, priced, unasked
 from skill_eval_nb.running.steps.folders import remove
 from skill_eval_nb.running.steps.waiting import to_the_end
 
@@ -73,12 +73,12 @@ async def make_attempt(cell: Cell, setting: Setting, root: Path, meter: Noted) -
     )
     clock = time.perf_counter()
     try:
-        execution, _ = await _bounded(setting.executor, task, meter)
+        execution, _ = await bounded(setting.executor, task, meter)
         seconds = time.perf_counter() - clock
     finally:
         await to_the_end(asyncio.to_thread(remove, root))
-    own_usd = execution.cost_usd if _unasked(meter) else None
-    execution = _priced(execution, meter)
+    own_usd = execution.cost_usd if unasked(meter) else None
+    execution = priced(execution, meter)
     outcome, reason = outcome_of(execution)
     offered = set(setting.offered.digests)
     opened = opened_in(execution, setting.offered.skill.name, offered)

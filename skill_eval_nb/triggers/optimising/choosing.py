@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from .scoring import Asked
 
@@ -73,29 +72,39 @@ def choose(rounds: Sequence[Round]) -> Choice:
     Args:
         rounds: the first is the present description, and is kept where no other is whole.
     """
-    held, won = rounds[0], ""
-    doubts: list[str] = []
+    held = rounds[0]
+    told = []
     for one in rounds[1:]:
-        pair = paired(held, one) if one.whole and held.whole else None
-        if pair is None:
-            continue
-        against = f"{pair.after:.0%} right on {pair.n} held-out queries against {pair.before:.0%}"
-        if pair.told_apart:
-            won = f"{_name(one)} is better than {_name(held)}: {against} (exact p = {pair.p:.2g})."
-            held = one
-        elif pair.after >= pair.before:
-            shorter = len(one.description) < len(held.description)
-            kept: Literal["shorter", "earlier"] = "shorter" if shorter else "earlier"
-            chance = "" if pair.p is None else f" (exact p = {pair.p:.2g})"
-            doubts.append(
-                f"{_name(one)} and {_name(held)} cannot be told apart: {against}{chance}, so the "
-                f"{kept} one is kept."
-            )
-            held = one if shorter else held
-    if held is rounds[0] and not doubts:
-        won = "The present description is kept: no other does better on the held-out queries."
-    told = " ".join(filter(None, [won, *doubts]))
-    return Choice(held, told[:1].upper() + told[1:])
+        pair = paired(held, one)
+        if not one.whole:
+            told.append(f"{_name(one)} was not finished, so it cannot be chosen.")
+        elif pair is None:
+            told.append(f"{_name(one)} has no held-out query to be compared by.")
+        else:
+            held, words = _compared(held, one, pair)
+            told.append(words)
+    first = "is chosen" if held is not rounds[0] else "is kept"
+    every = [f"{_name(held)} {first}.", *told]
+    return Choice(held, " ".join(f"{one[0].upper()}{one[1:]}" for one in every))
+
+
+def _compared(held: Round, one: Round, pair: Paired) -> tuple[Round, str]:
+    """Which of two stays, and why."""
+    chance = "" if pair.p is None else f" (exact p = {pair.p:.2g})"
+    against = (
+        f"{pair.after:.0%} right on {pair.n} held-out queries against {pair.before:.0%}{chance}"
+    )
+    if pair.told_apart:
+        return one, f"{_name(one)} is better than {_name(held)}: {against}."
+    if pair.after < pair.before:
+        return held, f"{_name(one)} scores lower than {_name(held)}: {against}."
+    shorter = len(one.description) < len(held.description)
+    kept = "shorter" if shorter else "earlier"
+    words = (
+        f"{_name(one)} and {_name(held)} cannot be told apart: {against}, so the {kept} one is "
+        "kept."
+    )
+    return one if shorter else held, words
 
 
 def paired(before: Round, after: Round) -> Paired | None:

@@ -190,7 +190,9 @@ def optimise(
     empty = before(going, priced, present, runs)
     if dry_run:
         return empty
-    found = search(present, going.measure, going.propose, rounds=rounds, doubt=going.doubt)
+    found = search(
+        present, going.measure, going.propose, rounds=rounds, doubt=lambda _: going.broken
+    )
     done = after(empty, found, going)
     if found.rounds:
         done.write(base / FOLDER / mark([present, *told_of(going, priced), runs, rounds]))

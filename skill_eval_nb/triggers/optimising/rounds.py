@@ -47,6 +47,7 @@ class Rounds:
         stop: once it is set, nothing more is begun.
         steps: the rounds that were measured.
         doubts: what is odd about the first, in words.
+        broken: why the first cannot be trusted; None where it can.
     """
 
     name: str
@@ -57,15 +58,18 @@ class Rounds:
     folder: Path
     proposer: str
     competing: Sequence[tuple[str, str]]
-    connection: Connection | None
+    connection: Connection
     prices: Prices
     rounds: int
     progress: Callable[[OptimisingProgress], None] | None
     stop: threading.Event | None
     steps: list[Step] = field(default_factory=list)
     doubts: tuple[str, ...] = ()
+    broken: str | None = None
 
-    def measure(self, description: str, *, fresh: bool = False) -> tuple[tuple[Asked, ...], bool]:
+    def measure(
+        self, description: str, *, fresh: bool = False
+    ) -> tuple[tuple[Asked, ...], str | None]:
         """Measure a description, as `searching.Measure` has it."""
         self._heed()
         doing = "measuring again" if fresh else "measuring"
@@ -84,8 +88,7 @@ class Rounds:
         if not fresh:
             if not self.steps:
                 self.doubts = tuple(measured.doubts["message"])
-                broken = measured.doubts.filter("broken")["message"]
-                self._broken = " ".join(broken) or None
+                self.broken = " ".join(measured.doubts.filter("broken")["message"]) or None
             self.steps.append(
                 Step(
                     len(self.steps) + 1,
@@ -95,18 +98,16 @@ class Rounds:
                     asked=asked,
                 )
             )
-        return asked, measured.status == "done"
-
-    def doubt(self, _: Round) -> str | None:
-        """Why the first measurement cannot be trusted."""
-        return self._broken
+        return asked, None if measured.status == "done" else measured.message
 
     def propose(self, rounds: Sequence[Round], base: Round) -> str:
         """Ask for the next description, as `searching.Propose` has it."""
         self._heed()
         asked = question(self.proposer, self.name, self.body, rounds, base, self.competing)
-        self.money.proposed(asked.key, kept(self.folder, asked.key))
-        if not self.money.holds_a_round:
+        there = kept(self.folder, asked.key)
+        self.money.proposed(asked.key, there)
+        # Where there is an answer an earlier start began the round, and what it made is read.
+        if there.description is None and not self.money.holds_a_round:
             raise Over(NO_ROUND)
         self._tell("proposing")
         try:

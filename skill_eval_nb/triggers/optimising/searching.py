@@ -25,8 +25,10 @@ class Over(Exception):
 class Measure(Protocol):
     """What measures descriptions."""
 
-    def __call__(self, description: str, *, fresh: bool = False) -> tuple[tuple[Asked, ...], bool]:
-        """Give each query as it went, and whether all runs were made.
+    def __call__(
+        self, description: str, *, fresh: bool = False
+    ) -> tuple[tuple[Asked, ...], str | None]:
+        """Give each query as it went, and why not all runs were made; None where they were.
 
         With `fresh`, of new runs of the held-out queries alone.
 
@@ -86,15 +88,15 @@ def search(
     try:
         while not ended:
             description = propose(made, leading(made)) if made else present
-            asked, whole = measure(description)
-            made.append(Round(len(made) + 1, description, asked, whole))
-            if len(made) == 1 and whole and (why := doubt(made[0])) is not None:
-                return Found(tuple(made), Choice(made[0], why), (), why, broken=True)
-            if whole:
-                ended = _end(made, rounds)
-            else:
-                ended, early = f"not all runs of round {len(made)} were made", True
+            asked, lacking = measure(description)
+            made.append(Round(len(made) + 1, description, asked, lacking is None))
+            if lacking is not None:
+                ended, early = f"round {len(made)} was not finished: {lacking}", True
                 halted = len(made) == 1
+            elif len(made) == 1 and (why := doubt(made[0])) is not None:
+                return Found(tuple(made), Choice(made[0], why), (), why, broken=True)
+            else:
+                ended = _end(made, rounds)
     except Over as over:
         ended, early, halted = over.reason, True, over.halt
     if not made:
@@ -103,9 +105,11 @@ def search(
     fresh: tuple[Asked, ...] = ()
     if not halted:
         try:
-            fresh, _ = measure(choice.round.description, fresh=True)
+            fresh, lacking = measure(choice.round.description, fresh=True)
         except Over as over:
-            ended, early = f"{ended}; then {over.reason}", True
+            lacking = over.reason
+        if lacking is not None:
+            ended, early = f"{ended}; the last measurement was not finished: {lacking}", True
     return Found(tuple(made), choice, fresh, ended, early)
 
 

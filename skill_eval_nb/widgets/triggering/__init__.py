@@ -41,6 +41,7 @@ def trigger_panel(
         came to, `.optimised` what the last search for a better description did.
 
     Raises:
-        FileNotFoundError: there is no such skill, or no such file of queries.
+        Refused: there is no skill that can be read, or the file has no queries; a ValueError.
+        FileNotFoundError: there is no such file of queries.
     """
     return TriggerPanel(skill, queries, connection=connection, prices=prices)

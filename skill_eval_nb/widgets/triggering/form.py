@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,3 +93,8 @@ def lacking(form: Form, *names: str) -> list[str]:
     ['runs of each query: nothing is said']
     """
     return [f"{_EMPTY[name]}: nothing is said" for name in names if getattr(form, name) is None]
+
+
+def part(form: Form, names: Sequence[str]) -> tuple[Any, ...]:
+    """These fields of the form."""
+    return tuple(getattr(form, name) for name in names)

@@ -14,8 +14,8 @@ from ..launching.beside import Beside
 from ..panel import Child, Panel, action, h, style
 from ..panel.parts import tabs
 from .form import Form
-from .planning import Reach
 from .queries_tab import Given, QueriesTab
+from .reach import Reach
 from .search_tab import SearchTab
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ class TriggerPanel(QueriesTab, SearchTab, Panel):
             self._plan_search()
 
     def _changed(self) -> None:
+        if not self._busy:
+            self._ran = self._searched = None  # how it ended is no longer of interest
         now = {RUN: self._plan_now, DESCRIPTION: self._search_plan_now}
         if now.get(self._tab, ...) is None:
             self._plan_anew()

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2s
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.running.refused import Refused
-from skill_eval_nb.triggers import measure, optimise
-from skill_eval_nb.triggers.measuring.offering import read_offer
 
-from .form import Form, lacking
+from .form import Form, lacking, part
+from .reach import Reach, measure_set, search
 from .results import Results, results_of
 
 if TYPE_CHECKING:
-    from skill_eval_nb.models import Connection, Prices
     from skill_eval_nb.triggers import Attempt, Measured, Optimised, Query
 
 RUNNING = ("executor", "model", "runs", "others", "own", "concurrency", "budget_usd", "again")
@@ -26,28 +23,6 @@ SEARCHING = (
     *("proposer_model", "rounds", "held_out", "competing"),
 )
 """Fields of the form on which a search rests."""
-DRAFTING = ("draft_model", "model", "draft_n", "others", "own")
-"""Fields of the form on which drafting rests, but for the budget."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """How a panel reaches what it works with.
-
-    Attributes:
-        skill: the skill's folder.
-        connection: how models are reached; None for the usual way.
-        prices: what calls cost; None for the bundled table.
-    """
-
-    skill: Path
-    connection: Connection | None
-    prices: Prices | None
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The same as keywords."""
-        return {"connection": self.connection, "prices": self.prices}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +58,12 @@ class RunPlan:
         """A name for what is shown: another one where something else would be done."""
         found = self.measured
         return _token(self.form, self.queries, found and (found.folder, found.price))
+
+    def covers(self, other: RunPlan) -> bool:
+        """Whether the other does no more than this: others may have made runs meanwhile."""
+        if self.measured is None or other.measured is None:
+            return False
+        return self.measured.folder == other.measured.folder and other.missing <= self.missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,63 +128,9 @@ def search_plan(reach: Reach, form: Form, queries: tuple[Query, ...]) -> SearchP
     return SearchPlan(fields, queries, (), found)
 
 
-def measure_set(reach: Reach, form: Form, queries: Sequence[Query], **given: Any) -> Measured:
-    """`measure`, as the form has it."""
-    return measure(
-        reach.skill,
-        queries,
-        **_measuring(form),
-        budget_usd=form.budget_usd,
-        retry_errored=form.again,
-        **reach.given,
-        **given,
-    )
-
-
-def search(reach: Reach, form: Form, queries: Sequence[Query], **given: Any) -> Optimised:
-    """`optimise`, as the form has it."""
-    return optimise(
-        reach.skill,
-        queries,
-        **_measuring(form),
-        proposer_model=form.proposer_model or None,
-        rounds=form.rounds or 0,
-        held_out=form.held_out or 0.0,
-        budget_usd=form.search_budget_usd,
-        competing=neighbours(reach, form) if form.competing else (),
-        **reach.given,
-        **given,
-    )
-
-
-def neighbours(reach: Reach, form: Form) -> list[Path]:
-    """The folders of the further skills on offer.
-
-    Raises:
-        Refused: one of them cannot be read.
-    """
-    return [one.folder for one in read_offer(reach.skill, form.beside, None).others]
-
-
-def part(form: Form, names: Sequence[str]) -> tuple[Any, ...]:
-    """These fields of the form."""
-    return tuple(getattr(form, name) for name in names)
-
-
 def _ended(measured: Measured) -> tuple[Attempt, ...]:
     return tuple(one for one in measured.attempts if one.outcome != "not run")
 
 
 def _token(*shown: Any) -> str:
     return blake2s(repr(shown).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-def _measuring(form: Form) -> dict[str, Any]:
-    """How queries are run."""
-    return {
-        "executor": form.executor,
-        "model": form.model or None,
-        "runs": form.runs,
-        "others": form.beside,
-        "concurrency": form.concurrency,
-    }

@@ -3,46 +3,38 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.stats.names import no_such
 from skill_eval_nb.tables import NothingToLoad
-from skill_eval_nb.triggers import Query, check_queries, draft_queries
+from skill_eval_nb.triggers import Query, check_queries
 from skill_eval_nb.triggers.querying.finding import set_in
 
 from ..launching.beside import Beside
 from ..panel import Child, action, quiet_action
-from .form import Form, lacking
-from .form_actions import FormActions
+from .drafts_part import DraftsPart
 from .grid import Grid, grid_of, tags_of
-from .planning import DRAFTING, Reach, neighbours, part
 from .stored import Stored
-from .views.drafting import drafting_view
 from .views.queries import SHOWN, files_view, queries_view
 from .views.words import number_of
 
 if TYPE_CHECKING:
-    from skill_eval_nb.models import Prices
-    from skill_eval_nb.triggers.querying import DraftedQueries, QueryDoubt
+    from skill_eval_nb.triggers.querying import QueryDoubt
 
 Given = str | os.PathLike[str] | Iterable[Query] | None
 """Queries, or the file of them, or nothing."""
 
 
-class QueriesTab(FormActions):
+class QueriesTab(DraftsPart):
     """What a panel needs to edit a set of queries."""
 
     skill: Path
     skill_name: str
-    _reach: Reach
-    _known_prices: Prices
     _page: str
-    _lock: threading.RLock
 
     def _begin_queries_tab(self, given: Given, drafting: Beside) -> None:
         self._stored = Stored(self.skill, self.skill_name)
@@ -50,8 +42,7 @@ class QueriesTab(FormActions):
         self._said: str | None = None
         self._grid = self._begun_with(given)
         self._checked: tuple[tuple[Query, ...], tuple[QueryDoubt, ...]] = (), ()
-        self._drafting = drafting
-        self._draft: tuple[tuple[Any, ...], tuple[Query, ...], DraftedQueries] | None = None
+        self._begin_drafts_part(drafting)
 
     def _begun_with(self, given: Given) -> Grid:
         """What there is to begin with."""
@@ -144,10 +135,8 @@ class QueriesTab(FormActions):
         path = Path(self._importing).expanduser()
         if not path.exists():
             raise FileNotFoundError(f"{path.absolute()} does not exist.")
-        found, before = (
-            self._stored.read(set_in(path) if path.is_dir() else path),
-            len(self._grid.rows),
-        )
+        found = self._stored.read(set_in(path) if path.is_dir() else path)
+        before = len(self._grid.rows)
         self._put(self._grid.with_more(found))
         new = len(self._grid.rows) - before
         there = f"; {len(found) - new:,} of them there already" if new < len(found) else ""
@@ -169,59 +158,6 @@ class QueriesTab(FormActions):
         self._stored.write(self.queries)
         self._said = f"{number_of(len(self.queries), 'query')} saved."
 
-    # ── drafts ───────────────────────────────────────────────────────────────────────────────
-
-    @action
-    def price_draft(self) -> None:
-        """Find out what drafting would cost at most; nobody is asked."""
-        form, queries = self.form, self.queries
-        faults = lacking(form, "draft_n")
-        if faults:
-            raise Refused(faults)
-
-        def take(found: DraftedQueries) -> None:
-            self._draft = part(form, DRAFTING), queries, found
-
-        self._drafting.begin(lambda: self._ask_for_queries(form, queries, dry_run=True), take)
-
-    @action
-    def draft(self) -> None:
-        """Have queries drafted as it was priced, and add them to the grid."""
-        if self._drafting.busy:
-            return  # a second click on the same button
-        if self._priced() is None:
-            raise refuse("Something has changed since drafting was priced: price it again.")
-        form, queries, self._draft = self.form, self.queries, None
-
-        def take(found: DraftedQueries) -> None:
-            if found.unasked:
-                raise refuse(found.unasked)
-            with self._lock:  # somebody may be typing in the grid
-                self._put(self._grid.with_more(found))
-                self._said = f"{number_of(len(found), 'query')} drafted."
-
-        self._drafting.begin(lambda: self._ask_for_queries(form, queries), take, patience=0)
-
-    def _priced(self) -> DraftedQueries | None:
-        """What drafting would cost; None where that is not known of what is there now."""
-        known = self._draft
-        now = part(self.form, DRAFTING), self.queries
-        return known[2] if known is not None and known[:2] == now else None
-
-    def _ask_for_queries(
-        self, form: Form, queries: tuple[Query, ...], **given: Any
-    ) -> DraftedQueries:
-        return draft_queries(
-            self.skill,
-            model=form.draft_model or form.model,
-            n=form.draft_n or 0,
-            others=neighbours(self._reach, form),
-            existing=queries,
-            budget_usd=form.draft_budget_usd,
-            **self._reach.given,
-            **given,
-        )
-
     # ── what is seen ─────────────────────────────────────────────────────────────────────────
 
     def _queries_tab(self) -> Child:
@@ -240,11 +176,5 @@ class QueriesTab(FormActions):
                 None if saved is None else saved != self.queries,
                 self._said,
             ),
-            drafting_view(
-                self.form,
-                self._priced(),
-                self._known_prices,
-                self._typed,
-                busy=self._drafting.busy,
-            ),
+            self._drafts_part(),
         ]

@@ -12,8 +12,10 @@ from skill_eval_nb.running.refused import refuse
 from ..launching.beside import Beside
 from ..panel import Child, action, h
 from ..source import landed
+from .form import part
 from .form_actions import FormActions
-from .planning import RUNNING, Reach, RunPlan, measure_set, part, run_plan
+from .planning import RUNNING, RunPlan, run_plan
+from .reach import Reach, measure_set
 from .views.results import results_view
 from .views.running import ended_view, going_view, plan_view, start_row, unlimited
 from .views.setting import setting_view
@@ -96,7 +98,7 @@ class RunTab(FormActions):
             raise refuse(why)
         form, queries, shown = self.form, self.queries, self._plan
         self._plan = run_plan(self._reach, form, queries, self._made)
-        if shown is None or self._plan.token != shown.token:
+        if shown is None or not shown.covers(self._plan):
             raise refuse(ANEW)
         self._ran = Work(
             lambda told, stop: measure_set(self._reach, form, queries, progress=told, stop=stop),
@@ -169,4 +171,4 @@ class RunTab(FormActions):
             return None
         wanted = plan.costs and self.form.budget_usd is None
         free = unlimited(self.form, "unlimited") if wanted else None
-        return start_row("start", "Start", plan.token, self._why_not_run(), free)
+        return start_row(("start", plan.token), self._why_not_run(), free)

@@ -12,7 +12,9 @@ from ..launching.beside import Beside
 from ..panel import Child, action, h
 from ..panel.parts import notice
 from ..source import landed
-from .planning import SEARCHING, SearchPlan, part, search, search_plan
+from .form import part
+from .planning import SEARCHING, SearchPlan, search_plan
+from .reach import search
 from .run_tab import ANEW, IN_THE_WAY, MAKING, NO_BUDGET, WHILE, RunTab
 from .views.rounds import optimised_view
 from .views.running import start_row, unlimited
@@ -161,7 +163,8 @@ class SearchTab(RunTab):
             return None
         wanted = plan.costs and self.form.search_budget_usd is None
         free = unlimited(self.form, "search_unlimited") if wanted else None
-        return start_row("start_search", "Start", plan.token, self._why_not_search(), free)
+        act, look = ("start_search", plan.token), "main" if self._found is None else ""
+        return start_row(act, self._why_not_search(), free, look)
 
     def _outcome(self) -> Child:
         found = self._found
@@ -178,6 +181,6 @@ class SearchTab(RunTab):
 
 def _share(now: OptimisingProgress) -> float:
     """How much of a search is done, if it takes all of its rounds."""
-    part = now.measuring.done / now.measuring.total if now.measuring is not None else 0.0
+    within = now.measuring.done / now.measuring.total if now.measuring is not None else 0.0
     before = now.rounds if now.doing == "measuring again" else now.round - 1
-    return (before + part) / (now.rounds + 1)
+    return (before + within) / (now.rounds + 1)

@@ -19,7 +19,10 @@ class Home:
     before: dict[Path, tuple[bytes, int]]
 
     def changed(self) -> list[str]:
-        """What was read, written, made or taken away since it was planted."""
+        """What was read, written, made or taken away since it was planted.
+
+        It is to be asked once: it reads everything itself.
+        """
         now = _state(self.folder)
         return [
             str(path) for path in {**self.before, **now} if self.before.get(path) != now.get(path)
@@ -31,7 +34,7 @@ def plant(folder: Path) -> Home:
     files = {
         ".claude/skills/kites/SKILL.md": f"---\nname: kites\ndescription: {CANARY}\n---\nNo.\n",
         ".claude/commands/kites.md": f"{CANARY}\n",
-        ".claude/settings.json": '{"model": "canary-of-the-planted-home"}\n',
+        ".claude/settings.json": '{"model": "no-such-model"}\n',
         ".claude/CLAUDE.md": f"Never open a skill. {CANARY}\n",
         ".claude/.credentials.json": "{}\n",
         ".claude.json": "{}\n",

@@ -76,10 +76,10 @@ class World:
         own = [one for one in self.queries if split in (None, one.split)]
         return sum(self.right(one, description) for one in own) / len(own)
 
-    def measure(self, description: str, *, fresh: bool = False) -> tuple[tuple[Asked, ...], bool]:
+    def measure(self, description: str, *, fresh: bool = False) -> tuple[tuple[Asked, ...], None]:
         """As `searching.Measure`."""
         own = [one for one in self.queries if not fresh or one.split == "test"]
-        return tuple(self._asked(one, self.right(one, description)) for one in own), True
+        return tuple(self._asked(one, self.right(one, description)) for one in own), None
 
     def _asked(self, query: Query, right: float) -> Asked:
         drawn = tuple(self.chance.random() < right for _ in range(self.runs))

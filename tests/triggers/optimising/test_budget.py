@@ -86,6 +86,10 @@ def test_the_ceiling_holds_and_the_last_measurement_has_its_money(tmp_path, whol
     found = bank.optimise(budget_usd=share * paid)
     assert bank.paid <= share * paid
     assert found.cost_usd == pytest.approx(bank.paid)
+    before = bank.paid
+    again = bank.optimise(budget_usd=share * paid)
+    assert (again.steps, again.best, again.why) == (found.steps, found.best, found.why)
+    assert bank.paid == before
     first = found.steps[0]
     if share >= 0.8:
         assert sum(len(one.right) for one in first.asked) == 32

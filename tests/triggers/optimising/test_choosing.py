@@ -30,8 +30,8 @@ def test_a_description_that_is_clearly_better_is_chosen():
     choice = choose([round_(1, [0] * 6 + [3] * 4), round_(2, [3] * 10, "a longer text")])
     assert choice.round.number == 2
     assert choice.why == (
-        "Round 2 is better than the present description: 100% right on 10 held-out queries "
-        "against 40% (exact p = 0.016)."
+        "Round 2 is chosen. Round 2 is better than the present description: 100% right on 10 "
+        "held-out queries against 40% (exact p = 0.016)."
     )
 
 
@@ -60,12 +60,17 @@ def test_three_queries_that_go_one_way_are_enough_and_two_are_not():
 def test_worse_ones_are_never_chosen_and_the_reason_says_so():
     choice = choose([round_(1, [3, 3, 3, 3]), round_(2, [0, 0, 0, 0], "x")])
     assert choice.round.number == 1
-    assert choice.why.startswith("The present description is kept: no other does better")
+    assert choice.why == (
+        "The present description is kept. Round 2 scores lower than the present description: 0% "
+        "right on 4 held-out queries against 100%."
+    )
 
 
 def test_a_round_that_is_not_whole_is_not_chosen():
     rounds = [round_(1, [0] * 8), round_(2, [3] * 8, whole=False)]
-    assert choose(rounds).round.number == 1
+    choice = choose(rounds)
+    assert choice.round.number == 1
+    assert choice.why.endswith("Round 2 was not finished, so it cannot be chosen.")
 
 
 def test_train_queries_do_not_enter():
@@ -80,7 +85,9 @@ def test_queries_without_runs_on_either_side_are_left_out():
     one, other = round_(1, [0, 3, 3]), round_(2, [3, 3, 3])
     assert paired(one, Round(2, "x", (empty, *other.asked[1:]))).n == 2
     assert paired(Round(1, "x", (empty,)), other) is None
-    assert choose([Round(1, "x", (empty,)), other]).round.number == 1
+    choice = choose([Round(1, "x", (empty,)), other])
+    assert choice.round.number == 1
+    assert "Round 2 has no held-out query to be compared by." in choice.why
 
 
 @given(COUNTS)

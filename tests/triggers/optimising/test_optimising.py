@@ -91,7 +91,7 @@ def test_the_better_description_is_found_and_measured_afresh(done):
     assert [one.is_best for one in found.steps] == [False, True]
     assert found.best_score == found.selected_score == 1
     assert found.steps[0].test.score == pytest.approx(0.75, abs=0.1)
-    assert found.why.startswith("Round 2 is better than the present description: 100% right on")
+    assert found.why.startswith("Round 2 is chosen. Round 2 is better than the present")
     assert found.ended == "every train query passes in round 2"
     assert (found.n_train + found.n_test, found.cost_usd) == (32, 0)
 

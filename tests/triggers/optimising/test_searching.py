@@ -24,7 +24,7 @@ class Scripted:
         train, test = self.scores[int(description)]
         right = dict.fromkeys(HALF[:train] + HALF[8 : 8 + test], True)
         own = [one for one in HALF if not fresh or one.split == "test"]
-        return tuple(Asked(one, (right.get(one, False),) * 3) for one in own), True
+        return tuple(Asked(one, (right.get(one, False),) * 3) for one in own), None
 
     def propose(self, rounds, base):
         self.bases.append(base.number)
@@ -103,10 +103,10 @@ def test_a_round_that_was_not_finished_is_shown_and_not_chosen():
 
     def measure(description, *, fresh=False):
         asked, _ = script.measure(description, fresh=fresh)
-        return asked, description != "1"
+        return asked, "no money" if description == "1" else None
 
     found = search("0", measure, script.propose, rounds=5)
-    assert found.ended == "not all runs of round 2 were made"
+    assert found.ended == "round 2 was not finished: no money"
     assert [one.whole for one in found.rounds] == [True, False]
     assert found.choice.round.number == 1
     assert script.measured[-1] == ("0", True)
@@ -115,7 +115,7 @@ def test_a_round_that_was_not_finished_is_shown_and_not_chosen():
 def test_where_the_first_round_was_not_finished_nothing_more_is_spent():
     script = Scripted((4, 0))
     found = search(
-        "0", lambda d, fresh=False: (script.measure(d)[0], False), script.propose, rounds=5
+        "0", lambda d, fresh=False: (script.measure(d)[0], "no money"), script.propose, rounds=5
     )
     assert (len(found.rounds), found.fresh, found.early) == (1, (), True)
 
@@ -126,3 +126,16 @@ def test_where_nothing_could_be_measured_there_is_no_choice():
 
     found = search("0", measure, Scripted().propose, rounds=5)
     assert (found.rounds, found.choice, found.ended) == ((), None, "no money")
+
+
+def test_a_last_measurement_that_was_not_finished_is_said():
+    script = Scripted((4, 0), (8, 8))
+
+    def measure(description, *, fresh=False):
+        asked, _ = script.measure(description, fresh=fresh)
+        return asked, "no money" if fresh else None
+
+    found = search("0", measure, script.propose, rounds=5)
+    assert found.ended.endswith("the last measurement was not finished: no money")
+    assert found.early
+    assert len(found.fresh) == 8

@@ -50,7 +50,7 @@ def _searched_among_equals(own, chance: random.Random) -> Found:
         asked = [one for one in own if not fresh or one.split == "test"]
         return tuple(
             Asked(one, tuple(chance.random() < RIGHT for _ in "123")) for one in asked
-        ), True
+        ), None
 
     length = count(200, -1)
     return search("x" * 300, measure, lambda *_: "x" * next(length), rounds=5)

@@ -24,7 +24,8 @@ def demo_skill(folder: Path) -> Path:
 
 def settled(panel: RunPanel) -> RunPanel:
     """The panel once nothing is being worked out."""
-    kinds = ("planning", "looking", "proposing", "starting", "listing", "stocking")
+    starting = ("starting", "judge_starting")
+    kinds = ("planning", "looking", "proposing", "listing", "stocking", *starting)
     until(lambda: not any(getattr(panel, f"_{kind}").busy for kind in kinds), 60)
     return panel
 
@@ -40,7 +41,8 @@ def slow(seconds: float = 0.3, **stand_in: Any) -> Offline:
 
 
 def ended(panel: RunPanel) -> RunPanel:
-    """The panel once what is under way there has ended, and everybody has been told."""
+    """The panel once what was begun there has ended, and everybody has been told."""
+    settled(panel)
     assert panel._at is not None
     assert panel._at.ended.wait(120)
     return settled(panel)

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import skill_eval_nb as sen
 from skill_eval_nb.models import Connection, StandIn
-from skill_eval_nb.triggers import Query
+from skill_eval_nb.triggers import Query, read_queries, write_queries
 from skill_eval_nb.widgets.panel import find, text
 from tests.widgets.triggering.made import button, demo_skill, do, panel_on, press, shown
 
@@ -123,7 +122,7 @@ def test_a_set_can_go_to_another_file_but_not_over_one_that_was_not_seen(
     panel = panel_on(skill)
     do(panel, "save_to", str(tmp_path / "copy.json"))
     press(panel, "Save")
-    assert sen.triggers.read_queries(tmp_path / "copy.json") == panel.queries
+    assert read_queries(tmp_path / "copy.json") == panel.queries
     other = tmp_path / "other.json"
     other.write_text('[{"query": "mine", "should_trigger": true}]')
     do(panel, "save_to", str(other))
@@ -220,7 +219,7 @@ def test_drafting_something_else_than_was_priced_is_refused(skill: Path) -> None
 def test_what_it_begins_with_can_be_given(skill: Path, tmp_path: Path) -> None:
     asked = Query("what is new?", should_trigger=True, tags=("short",))
     assert panel_on(skill, [asked]).queries == (asked,)
-    file = sen.triggers.write_queries(tmp_path / "set.json", [asked])
+    file = write_queries(tmp_path / "set.json", [asked])
     panel = panel_on(skill, file)
     assert panel.queries == (asked,)
     assert f"All is as {file}" in shown(panel)

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import skill_eval_nb as sen
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.models.standin.misbehaviour import Fault
-from skill_eval_nb.triggers import Query
+from skill_eval_nb.triggers import Query, measure
 from skill_eval_nb.widgets.panel import find, text
 from tests.running.made_jobs import until
 from tests.widgets.triggering.made import (
@@ -56,7 +55,7 @@ def test_a_run_says_what_measuring_in_code_says(skill: Path) -> None:
     measured = panel.measured
     assert measured is not None
     assert measured.status == "done"
-    again = sen.triggers.measure(skill, panel.queries, executor="offline", dry_run=True)
+    again = measure(skill, panel.queries, executor="offline", dry_run=True)
     assert again.attempts == measured.attempts
     says = shown(panel)
     row = measured.scores.row(0, named=True)
@@ -222,3 +221,20 @@ def test_others_are_told_where_the_figures_lie(skill: Path) -> None:
     source = Source(home)
     run(panel_on(skill), runs=1)
     assert source.ws.polars("triggers").height == 6
+
+
+def test_two_panels_do_not_run_the_same_at_once(skill: Path) -> None:
+    one, other = (through(panel_on(skill, connection=slow())) for _ in range(2))
+    press(one, "Start")
+    until(lambda: one._ran.progress is not None)
+    press(other, "Start")
+    ended(other)
+    assert "a job is already running" in shown(other)
+    do(one, "stop")
+    ended(one)
+    do(other, "set", "runs", 1)
+    assert "a job is already running" not in shown(other)
+    press(other, "Start")
+    ended(other)
+    assert other.measured is not None
+    assert other.measured.status == "done"

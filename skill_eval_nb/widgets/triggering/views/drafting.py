@@ -43,7 +43,7 @@ def drafting_view(
         lacks = priced.price_usd != 0 and form.draft_budget_usd is None
         label = f"Draft {number_of(form.draft_n or 0, 'query')}"
         next_step = [
-            button(label, None if lacks else ("draft",), kind="main", key="draft"),
+            button(label, None if lacks else ("draft",), key="draft"),
             h("span", f"{most(priced.price_usd)}{'; give a budget' * lacks}", cls="sen-soft"),
         ]
     content = [
@@ -56,7 +56,14 @@ def drafting_view(
         ),
         h(
             "div",
-            model_of(form, "draft_model", "Who drafts", prices, typed, form.model or "choose one"),
+            model_of(
+                form,
+                "draft_model",
+                "Who drafts",
+                prices,
+                typed,
+                f"the same: {form.model}" if form.model else "choose one",
+            ),
             number("How many", form, "draft_n", min=2),
             budget(form, "draft_budget_usd"),
             cls="sen-row sen-trig-form",

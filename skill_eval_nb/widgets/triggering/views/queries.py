@@ -135,8 +135,9 @@ def _is_shown(row: Row, which: str, said: Mapping[str, list[Node]]) -> bool:
 
 
 def _table(rows: Sequence[Row], said: Mapping[str, list[Node]], keep: str, page: str) -> Node:
-    heads = ["Query", "Should trigger", "Tags, with commas", ""]
-    head = h("tr", [h("th", words or h("span", "Remove", cls="sen-unseen")) for words in heads])
+    unseen = h("span", "Remove", cls="sen-unseen")
+    heads = ["Query", "Should trigger", "Tags, with commas", unseen]
+    head = h("tr", [h("th", words, scope="col") for words in heads])
     body = [
         _row(at, row, said.get(row.query.query, ()), keep, page) for at, row in enumerate(rows, 1)
     ]

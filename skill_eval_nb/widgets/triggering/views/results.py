@@ -40,7 +40,6 @@ def results_view(results: Results) -> Node:
         _errored(results.errored),
         h("p", LEGEND, cls="sen-soft sen-small"),
         [_group(should, results) for should in GROUPS],
-        cls="sen-trig-results",
         aria_label="what was measured",
     )
 
@@ -118,13 +117,14 @@ def _group(should: bool, results: Results) -> Node | None:
 
 
 def _lane(row: Figures, results: Results) -> Node:
-    attempts = results.attempts[row["query"], row["should_trigger"]]
+    asked = results.attempts[row["query"], row["should_trigger"]]
+    attempts = [one for one in asked if one.outcome != "not run"]
     return h(
         "li",
         h("div", h("span", row["query"], dir="auto"), list(_pills(row)), cls="sen-trig-words"),
         _track(row),
         h("span", _counted(row), cls="sen-numbers sen-trig-count"),
-        h("div", _behind(row, attempts), cls="sen-small sen-trig-behind"),
+        h("div", _behind(row, attempts), cls="sen-small sen-trig-behind") if attempts else None,
         key=f"{row['should_trigger']} {row['query']}",
     )
 
@@ -185,7 +185,7 @@ def span(low: float, high: float) -> dict[str, str]:
 
 def _counted(row: Figures) -> str:
     hits, missed = row["n_triggered"], row["n_not_triggered"]
-    return percent(row["rate"]) if hits is None else f"{hits:,}/{hits + missed:,}"
+    return "–" if row["rate"] is None else f"{hits:,}/{hits + missed:,}"
 
 
 def _behind(row: Figures, attempts: Sequence[Attempt]) -> Node:

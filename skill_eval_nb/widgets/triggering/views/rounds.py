@@ -32,7 +32,6 @@ def optimised_view(found: Optimised, chosen: str | None) -> Node:
         [h("p", one, cls="sen-soft sen-small", dir="auto") for one in found.notes],
         None if broken else [notice(one) for one in found.doubts],
         rounds_view(found.steps, chosen),
-        cls="sen-trig-found",
         aria_label="what was found",
     )
 

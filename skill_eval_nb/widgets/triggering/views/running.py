@@ -9,7 +9,7 @@ from skill_eval_nb.running.driving.progress import clock, dollars
 from skill_eval_nb.triggers.measuring import MeasuringProgress
 
 from ...panel import Child, Node, h
-from ...panel.parts import button, notice, pill, tick
+from ...panel.parts import Act, button, notice, pill, tick
 from ...paths import shown
 from ..form import Form
 from ..planning import RunPlan
@@ -38,20 +38,19 @@ def plan_view(plan: RunPlan | None, form: Form, start: Child) -> Node:
     )
 
 
-def start_row(name: str, label: str, token: str, why: str | None, free: Child) -> Node:
+def start_row(act: Act, why: str | None, free: Child, look: str = "main") -> Node:
     """The button that begins something, and why it cannot be begun.
 
     Args:
-        name: the action.
-        label: what the button says.
-        token: of the plan that is shown, which is handed to the action.
+        act: the action, with the token of the plan that is shown.
         why: why it cannot be begun; None where it can.
         free: a way to do without a budget, where one is wanted.
+        look: the kind of the button.
     """
     return h(
         "div",
         free,
-        button(label, None if why else (name, token), kind="main", key="start"),
+        button("Start", None if why else act, kind=look, key="start"),
         h("span", why, cls="sen-soft", role="status", key="why") if why else None,
         cls="sen-row sen-middle sen-trig-next",
         key="start-row",

@@ -38,11 +38,11 @@ def form_view(
     form: Form, prices: Prices | None, typed: Container[str], faults: Sequence[str]
 ) -> Node:
     """The form; `typed` are fields of models that have room for any name."""
-    unsaid = f"as above: {form.model or 'none yet'}"
-    beside = OTHERS[form.others]
+    unsaid = f"the same: {form.model or 'none yet'}"
+    runs = number_of(form.runs or 0, "run")
     measured = (
         f"Each description is measured as the part Run says: {form.executor}, "
-        f"{form.model or 'no model yet'}, {form.runs} runs of a query, beside {beside}."
+        f"{form.model or 'no model yet'}, {runs} of a query, beside {OTHERS[form.others]}."
     )
     return h(
         "section",
@@ -83,8 +83,8 @@ def _plan(found: Optimised) -> list[Node]:
         h(
             "p",
             h("b", f"{number_of(found.n_train, 'query')} to learn from, {found.n_test:,} held out"),
-            f", {found.runs} runs of each: {number_of(found.n_runs, 'run')} at most, the last "
-            "measurement of the winner among them.",
+            f", {number_of(found.runs, 'run')} of each: {number_of(found.n_runs, 'run')} at most, "
+            "the last measurement of the winner among them.",
         ),
         h("p", price(*found.estimate)),
         [h("p", one, cls="sen-soft sen-small", dir="auto") for one in found.notes],
