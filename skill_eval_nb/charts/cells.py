@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .layout import Row, Rows, across, down, inline, lines, stack, tips, words
+from .layout import Row, Rows, across, chart_of, down, lines, stack, tips, words
 from .look import SOFT, width_of
 from .text import called, clean, wrapped
 
@@ -76,7 +76,7 @@ def table(rows: Rows, shades: dict[str, str]) -> ChartType:
     ]
     x = across("x", width)
     full = tips(full="Expectation")
-    dots = alt.Chart(inline(heads)).mark_circle(size=70, opacity=1)
+    dots = chart_of(heads).mark_circle(size=70, opacity=1)
     return alt.layer(
         lines(lying.rules, edge, width, height),
         *_boxes(cells, width, height),
@@ -101,8 +101,8 @@ def _boxes(cells: Rows, width: float, height: float) -> list[alt.Chart]:
     import altair as alt
 
     share = alt.Scale(domain=[0, 0.5, 1], range=list(SHARES), interpolate="rgb")
-    scored = alt.Chart(inline([cell for cell in cells if cell["scored"]]))
-    lacking = alt.Chart(inline([cell for cell in cells if cell["unscored"]]))
+    scored = chart_of([cell for cell in cells if cell["scored"]])
+    lacking = chart_of([cell for cell in cells if cell["unscored"]])
     where: Row = {"x": across("x1", width), "x2": "x2:Q", "y": down("y1", height), "y2": "y2:Q"}
     dashes: Row = {"fill": "transparent", "stroke": SOFT, "strokeDash": [3, 3]}
     return [

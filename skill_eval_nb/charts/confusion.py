@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from .cells import CELL_INK, SHARES
-from .layout import HEADING, Row, across, down, inline, tips, words
+from .layout import HEADING, Row, across, chart_of, down, tips, words
 from .look import FAINT, SMALL_SIZE, SOFT
 from .scores import WHOLE
 from .text import uncut
@@ -109,7 +109,7 @@ def _cells(
         "y2": "y2:Q",
         "tooltip": tips(title="Dimension", **NAMED, pairs=("Pairs", ",d")),
     }
-    cells = alt.Chart(inline(boxes)).mark_rect(cornerRadius=2, strokeWidth=1)
+    cells = chart_of(boxes).mark_rect(cornerRadius=2, strokeWidth=1)
     shades = {
         "fill": alt.Fill("fill:N", scale=None),
         "stroke": alt.Stroke("stroke:N", scale=None),
@@ -126,8 +126,6 @@ def _texts(
     places: Sequence[tuple[Panel, float, float]], top: float, width: float, height: float
 ) -> list[alt.Chart]:
     """What stands around the boxes: title and figures above, scores and raters at two sides."""
-    import altair as alt
-
     titles: list[Row] = []
     figures: list[Row] = []
     scores: list[Row] = []
@@ -149,7 +147,7 @@ def _texts(
     room = WIDE - LEFT + 14
     quiet: Row = {"align": "center", "small": True, "ink": SOFT}
     upright = (
-        alt.Chart(inline(seconds))
+        chart_of(seconds)
         .mark_text(align="center", angle=270, color=SOFT, fontSize=SMALL_SIZE, limit=SIDE)
         .encode(x=x, y=down("y", height), text="text:N", tooltip=tips(text="Up"))
     )

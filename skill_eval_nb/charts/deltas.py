@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import stats
 from . import answers
-from .layout import Row, Rows, colour, column, down, inline, lines, scale_of, stack, tips, words
+from .layout import Row, Rows, chart_of, colour, column, down, lines, scale_of, stack, tips, words
 from .look import SOFT, colours, finish, nothing, width_of
 from .metrics import Metric
 from .metrics import metric as metric_of
@@ -168,7 +168,7 @@ def _drawn(rows: Rows, shades: dict[str, str], meant: Metric) -> ChartType:
     )
     return alt.layer(
         lines(lying.rules, edge, N, height),
-        alt.Chart(inline(placed))
+        chart_of(placed)
         .mark_rule(strokeWidth=4, opacity=0.6)
         .encode(
             x=alt.X("baseline_mean:Q", axis=axis, scale=scale),
@@ -176,7 +176,7 @@ def _drawn(rows: Rows, shades: dict[str, str], meant: Metric) -> ChartType:
             y=down("y", height),
             color=colour(shades, "better"),
         ),
-        alt.Chart(inline(points))
+        chart_of(points)
         .mark_circle(opacity=1)
         .encode(
             x="mean:Q",

@@ -11,7 +11,7 @@ from ..stats.names import no_such
 from ..stats.pairing import Versus
 from ..stats.phrases import chance
 from . import answers
-from .layout import Row, Rows, column, down, inline, lines, stack, tips, words
+from .layout import Row, Rows, chart_of, column, down, lines, stack, tips, words
 from .look import BASELINE, FAINT, GRID, INK, SOFT, WITH_SKILL, finish, nothing, width_of
 from .metrics import Metric
 from .metrics import metric as metric_of
@@ -186,13 +186,13 @@ def _drawn(rows: Rows, meant: Metric) -> ChartType:
     layers = [
         _zone(placed, scale, axis, height),
         lines(lying.rules, edge, WIDTH, height),
-        alt.Chart(inline([{"zero": 0, "y": 0, "bottom": height}]))
+        chart_of([{"zero": 0, "y": 0, "bottom": height}])
         .mark_rule(color=SOFT)
         .encode(
             x=alt.X("zero:Q", scale=scale, axis=axis), y=down("y", height), y2=alt.Y2("bottom:Q")
         ),
         *(
-            alt.Chart(inline(known))
+            chart_of(known)
             .mark_rule(strokeWidth=wide, opacity=1)
             .encode(
                 x=alt.X(f"{low}:Q", scale=scale, axis=axis),
@@ -204,7 +204,7 @@ def _drawn(rows: Rows, meant: Metric) -> ChartType:
             for low, high, wide in (("wide_low", "wide_high", 1.5), ("low", "high", 5))
             if (known := [row for row in placed if row[low] is not None])
         ),
-        alt.Chart(inline(placed))
+        chart_of(placed)
         .mark_point(filled=True, size=90, opacity=1, stroke="white", strokeWidth=1.5)
         .encode(
             x=alt.X("estimate:Q", scale=scale, axis=axis),
@@ -236,7 +236,7 @@ def _zone(rows: Rows, scale: alt.Scale, axis: alt.Axis, height: float) -> alt.Ch
         if row["worth"]
     ]
     return (
-        alt.Chart(inline(zones or [{"from": 0.0, "to": 0.0, "y": 0.0, "bottom": 0.0}]))
+        chart_of(zones or [{"from": 0.0, "to": 0.0, "y": 0.0, "bottom": 0.0}])
         .mark_rect(color=GRID)
         .encode(
             x=alt.X("from:Q", scale=scale, axis=axis),

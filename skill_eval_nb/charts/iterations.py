@@ -10,7 +10,19 @@ from ..stats.names import natural
 from ..stats.pairing import side
 from ..stats.values import runs_of
 from . import answers
-from .layout import ROW, Row, Rows, across, below, colour, inline, key_below, scale_of, tips, words
+from .layout import (
+    ROW,
+    Row,
+    Rows,
+    across,
+    below,
+    chart_of,
+    colour,
+    key_below,
+    scale_of,
+    tips,
+    words,
+)
 from .look import BASELINE, SOFT, baselines, colours, finish, nothing, subheading
 from .metrics import Metric, metric
 from .pick import SUITE, Part, as_polars, part_by, why_none
@@ -152,7 +164,7 @@ def _panel(
         mean=(f"Mean {meant.name}", meant.style.tip),
         n=("Runs (n)", ",d"),
     )
-    base = alt.Chart(inline(points)).encode(x=x, y=y, color=hue)
+    base = chart_of(points).encode(x=x, y=y, color=hue)
     circles = base.mark_circle(opacity=1).encode(size=alt.Size("size:Q", scale=None), tooltip=about)
     head = [{"text": "iteration", "y": LABELS}]
     named = tips(iteration="Iteration")

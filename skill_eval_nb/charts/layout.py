@@ -35,6 +35,13 @@ def inline(rows: Rows) -> pl.DataFrame:
     return pl.DataFrame(list(rows), infer_schema_length=None)
 
 
+def chart_of(rows: Rows) -> alt.Chart:
+    """A chart of rows, to be put together with others."""
+    from .leaf import Leaf
+
+    return Leaf(inline(rows))
+
+
 def down(field: str, height: float) -> alt.Y:
     """The field as pixels from the top of a plot of this height."""
     import altair as alt
@@ -121,7 +128,7 @@ def words(
     mark |= {"dx": shift} if shift else {}
     kind: Row = {"type": "quantitative", "format": form} if form else {"type": "nominal"}
     return (
-        alt.Chart(inline(rows))
+        chart_of(rows)
         .mark_text(**mark)
         .encode(
             x=alt.XValue(x) if isinstance(x, (int, float)) else x,
@@ -153,7 +160,7 @@ def lines(ys: Sequence[float], left: float, right: float, height: float) -> alt.
     import altair as alt
 
     return (
-        alt.Chart(inline([{"y": y} for y in ys]))
+        chart_of([{"y": y} for y in ys])
         .mark_rule(color=GRID)
         .encode(x=alt.XValue(left), x2=alt.X2Value(right), y=down("y", height))
     )
@@ -168,7 +175,7 @@ def key_below(
     rows = [
         {"configuration": called(name), "y": top + ROW * place} for place, name in enumerate(names)
     ]
-    dots = alt.Chart(inline(rows)).mark_circle(size=80, opacity=1)
+    dots = chart_of(rows).mark_circle(size=80, opacity=1)
     return [
         dots.encode(x=alt.XValue(-12), y=down("y", height), color=colour(shades, legend=False)),
         words(rows, "configuration", -24, height, align="right", limit=150),

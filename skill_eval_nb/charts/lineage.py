@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..tables import Workspace
-from .layout import ROW, Row, Rows, across, below, inline, scale_of, tips, words
+from .layout import ROW, Row, Rows, across, below, chart_of, scale_of, tips, words
 from .look import BASELINE, FAINT, INK, SOFT, WITH_SKILL, finish, nothing, subheading
 from .metrics import metric
 from .pick import SUITE, Part, part_by
@@ -104,8 +104,6 @@ def _panel(part: Part, rows: Rows) -> ChartType:
 
 def _parents(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """A line to each version from the one that it was made from."""
-    import altair as alt
-
     places = {row["key"]: row for row in rows}
     links = [
         {"x": parent["x"], "value": parent["value"], "to": row["x"], "end": row["value"]}
@@ -114,7 +112,7 @@ def _parents(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     ]
     if not links:
         return []
-    lines = alt.Chart(inline(links)).mark_rule(color=FAINT, strokeWidth=1.5)
+    lines = chart_of(links).mark_rule(color=FAINT, strokeWidth=1.5)
     return [lines.encode(x=x, y=y, x2="to:Q", y2="end:Q")]
 
 
@@ -125,11 +123,11 @@ def _intervals(rows: Rows, x: alt.X, axis: alt.Axis, scale: alt.Scale) -> list[a
     hue = _hue()
     layers: list[alt.Chart] = []
     if known := [row for row in rows if row["low"] is not None and row["high"] is not None]:
-        bars = alt.Chart(inline(known)).mark_rule(strokeWidth=5, opacity=0.35)
+        bars = chart_of(known).mark_rule(strokeWidth=5, opacity=0.35)
         low = alt.Y("low:Q", axis=axis, scale=scale)
         layers.append(bars.encode(x=x, y=low, y2="high:Q", color=hue))
     if known := [row for row in rows if row["before"] is not None]:
-        dashes = alt.Chart(inline(known)).mark_tick(
+        dashes = chart_of(known).mark_tick(
             color=INK, orient="horizontal", thickness=1.5, width=24, opacity=1
         )
         layers.append(dashes.encode(x=x, y=alt.Y("before:Q", axis=axis, scale=scale)))
@@ -159,11 +157,11 @@ def _points(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     )
     layers: list[alt.Chart] = []
     if best := [row for row in rows if row["best"] and row["value"] is not None]:
-        plot = alt.Chart(inline([row | {"text": "best"} for row in best])).encode(x=x, y=y)
+        plot = chart_of([row | {"text": "best"} for row in best]).encode(x=x, y=y)
         ring = plot.mark_point(shape="circle", size=420, strokeWidth=2, color=INK, opacity=1)
         name = plot.mark_text(dy=-20, align="center", fontWeight="bold").encode(text="text:N")
         layers += [ring, name]
-    points = alt.Chart(inline(rows)).mark_point(filled=True, size=150, opacity=1)
+    points = chart_of(rows).mark_point(filled=True, size=150, opacity=1)
     return [*layers, points.encode(x=x, y=y, color=_hue(), shape=shape, tooltip=about)]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import stats
 from ..stats.plan.search import AS_IT_WAS, LEVERS
-from .layout import Row, Rows, below, inline, tips
+from .layout import Row, Rows, below, chart_of, tips
 from .look import FURTHER, INK, SOFT, TEXT_SIZE, finish, nothing, subheading
 from .metrics import metric as metric_of
 from .pick import GROUP, Part, as_polars, pick, why_none
@@ -131,14 +131,14 @@ def _panel(rows: Rows, heading: str) -> ChartType:
     y = alt.Y("y:Q", axis=beside, scale=alt.Scale(domain=[0, top], nice=False))
     hue = _hue(list(dict.fromkeys(point["more"] for point in curves)))
     about = tips(design="Design", sharp=sharp.name.capitalize(), cost=cost.axis)
-    line = alt.Chart(inline(curves)).encode(x=x, y=y, color=hue)
+    line = chart_of(curves).encode(x=x, y=y, color=hue)
     ends = [point for point in curves if point["end"]]
     few = len(curves) <= CROWD
     layers = [
         _wanted(rows[0], sharp),
         line.mark_line(strokeWidth=2.5, opacity=0.8),
         line.mark_circle(size=42 if few else 14, opacity=1).encode(tooltip=about),
-        alt.Chart(inline(ends))
+        chart_of(ends)
         .mark_text(align="left", dx=8, fontSize=TEXT_SIZE)
         .encode(x=x, y=y, color=hue, text="end:N"),
         *_named(points, x, y, about),
@@ -188,7 +188,7 @@ def _wanted(row: Row, sharp: Sharpness) -> ChartType:
     import altair as alt
 
     rows = [{"wanted": row["wanted"], "text": f"wanted: {sharp.said(row['wanted'])}"}]
-    plot = alt.Chart(inline(rows)).encode(y="wanted:Q")
+    plot = chart_of(rows).encode(y="wanted:Q")
     return alt.layer(
         plot.mark_rule(color=SOFT, strokeDash=[5, 4]),
         plot.mark_text(align="right", baseline="bottom", dy=-4, color=SOFT).encode(
@@ -199,14 +199,12 @@ def _wanted(row: Row, sharp: Sharpness) -> ChartType:
 
 def _named(points: Rows, x: alt.X, y: alt.Y, about: Sequence[alt.Tooltip]) -> list[alt.Chart]:
     """The chosen design as a ring and that which was run as a diamond, each with its name."""
-    import altair as alt
-
     middle = max((point["x"] for point in points), default=0) * 0.6
     marks: list[alt.Chart] = []
     for point in points:
         if point["lever"] in ("", AS_IT_WAS):
             said = "chosen" if point["chosen"] else AS_IT_WAS if point["was_run"] else "largest"
-            plot = alt.Chart(inline([point | {"text": f"{said}: {point['design']}"}]))
+            plot = chart_of([point | {"text": f"{said}: {point['design']}"}])
             shape = "circle" if point["chosen"] else "diamond"
             ring = plot.mark_point(shape=shape, size=230, strokeWidth=2.5, color=INK, opacity=1)
             left = point["x"] > middle

@@ -17,7 +17,7 @@ from ..stats.expectations.classes import (
     PASSES,
     SEPARATES,
 )
-from .layout import Row, Rows, inline, tips, words
+from .layout import Row, Rows, chart_of, tips, words
 from .look import BASELINE, FAINT, FURTHER, GRID, SOFT, WITH_SKILL, subheading
 from .text import TIE, brief
 
@@ -92,21 +92,19 @@ def _axes(configuration: str = "", baseline: str = "") -> dict[str, Any]:
 
 def _ground() -> Iterator[alt.Chart]:
     """What lies below the dots: the half of each side, the quadrants' lines and their names."""
-    import altair as alt
-
     low, high = -ROOM, 1 + ROOM
     for shade, end in ((WITH_SKILL, high), (BASELINE, low)):
         corners = [{"x": at, "y": at, "end": end} for at in (low, high)]
-        area = alt.Chart(inline(corners)).mark_area(color=shade, opacity=0.06)
+        area = chart_of(corners).mark_area(color=shade, opacity=0.06)
         yield area.encode(**_axes(), y2="end:Q")
     rules = [(low, low, high, high), (0.5, low, 0.5, high), (low, 0.5, high, 0.5)]
     ends: list[Row] = [dict(zip(("x", "y", "x2", "y2"), rule, strict=True)) for rule in rules]
-    lines = alt.Chart(inline(ends)).mark_rule(color=GRID, strokeWidth=1.5)
+    lines = chart_of(ends).mark_rule(color=GRID, strokeWidth=1.5)
     yield lines.encode(**_axes(), x2="x2:Q", y2="y2:Q")
     for align, x, upper, lower in (("left", low, SEPARATES, FAILS), ("right", high, PASSES, HURTS)):
         names = [{"name": upper, "x": x, "y": 0.54}, {"name": lower, "x": x, "y": 0.46}]
         look: Row = {"align": align, "dx": 8 if align == "left" else -8, "fontStyle": "italic"}
-        marks = alt.Chart(inline(names)).mark_text(color=SOFT, fontSize=13, **look)
+        marks = chart_of(names).mark_text(color=SOFT, fontSize=13, **look)
         yield marks.encode(**_axes(), text="name:N")
 
 
@@ -121,9 +119,9 @@ def _dots(rows: Rows, configuration: str, baseline: str) -> alt.Chart:
         named = tips(
             **{"class": "Class"}, x=("Baseline", ".0%"), y=("Pass rate", ".0%"), n="Expectations"
         )
-        marks = alt.Chart(inline(_counted(rows))).mark_circle(opacity=0.6)
+        marks = chart_of(_counted(rows)).mark_circle(opacity=0.6)
         return marks.encode(**axes, color=shade, size=size, tooltip=named)
-    marks = alt.Chart(inline(_packed(rows)))
+    marks = chart_of(_packed(rows))
     circles = marks.mark_circle(size=DOT, opacity=0.9, stroke="white", strokeWidth=0.8)
     return circles.encode(**axes, color=shade, tooltip=tips(**TIPS))
 
@@ -180,7 +178,7 @@ def _beside(rows: Rows) -> Iterator[alt.Chart]:
                 }
             )
         y += HEAD + LINE * min(len(own), named)
-    dots = alt.Chart(inline(heads)).mark_circle(size=80, opacity=1)
+    dots = chart_of(heads).mark_circle(size=80, opacity=1)
     yield dots.encode(
         x=alt.value(left - 12), y=down("y", PLOT), color=alt.Color("shade:N", scale=None)
     )

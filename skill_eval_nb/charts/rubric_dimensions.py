@@ -13,7 +13,7 @@ from ..stats.values import RUBRIC, scores_of
 from ..tables.frames import frame_of
 from . import answers
 from .dots import crowd, high, swarm
-from .layout import Row, Rows, colour, column, down, inline, lines, stack, tips, words
+from .layout import Row, Rows, chart_of, colour, column, down, lines, stack, tips, words
 from .look import SOFT, baselines, colours, finish, nothing, width_of
 from .pick import GROUP, Part, as_polars, pick, why_none
 from .text import called, clean, count, signed
@@ -165,8 +165,8 @@ def _drawn(lanes: Rows, dots: Sequence[Rows], shades: dict[str, str]) -> ChartTy
     whole = list(range(ceil(low), floor(top) + 1)) if top - low < 20 else alt.Undefined
     axis = alt.Axis(title="score of a run (1–5)", values=whole, format="d")
     x, hue = alt.X("x:Q", axis=axis, scale=scale), colour(shades)
-    circles = alt.Chart(inline(points)).mark_circle(opacity=0.55)
-    bars = alt.Chart(inline(means)).mark_rule(strokeWidth=3)
+    circles = chart_of(points).mark_circle(opacity=0.55)
+    bars = chart_of(means).mark_rule(strokeWidth=3)
     mean_tips = {"mean": ("Mean score", ".2f"), "n": ("Runs (n)", ",d"), "delta": "Delta"}
     left = width_of([label["text"] for label in lying.labels], 60, 230)
     paired = any(row["delta"] for row in means)

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from .dots import thin
-from .layout import ROW, Row, Rows, across, colour, inline, key_below, scale_of, tips, words
+from .layout import ROW, Row, Rows, across, chart_of, colour, key_below, scale_of, tips, words
 from .look import SOFT
 from .metrics import Metric
 
@@ -67,8 +67,8 @@ def panel(
         named = {"size": size, "tooltip": tips(**about, runs=("Runs", ",d"))}
     else:
         named = {"size": alt.value(40), "tooltip": tips(eval="Eval", run="Run", **about)}
-    dots = alt.Chart(inline(thin(runs, log=log) if crowded else runs)).mark_circle(opacity=0.4)
-    large = alt.Chart(inline(marks)).mark_circle(size=240, opacity=1, stroke="white", strokeWidth=2)
+    dots = chart_of(thin(runs, log=log) if crowded else runs).mark_circle(opacity=0.4)
+    large = chart_of(marks).mark_circle(size=240, opacity=1, stroke="white", strokeWidth=2)
     plot = alt.layer(
         dots.encode(x=x, y=y, color=hue, **named),
         large.encode(x=x, y=y, color=hue, tooltip=tips(**about, n=("Runs (n)", ",d"))),

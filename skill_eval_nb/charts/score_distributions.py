@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..stats.names import natural
 from ..stats.pairing import side
 from ..tables.frames import frame_of
-from .layout import Row, Rows, colour, column, down, inline, lines, stack, tips, words
+from .layout import Row, Rows, chart_of, colour, column, down, lines, stack, tips, words
 from .look import SOFT, baselines, colours, finish, nothing, width_of
 from .pick import GROUP, Part, as_polars, pick, why_none
 from .scores import HIGH, LOW, WHOLE, caveats, nearest
@@ -131,7 +131,7 @@ def _drawn(lanes: Rows, shades: dict[str, str]) -> ChartType:
     edge = -left - 22
     middle = alt.X("middle:Q", axis=axis, scale=scale)
     y = {"y": down("top", height), "y2": "floor:Q"}
-    boxes = alt.Chart(inline(bars)).mark_rect(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
+    boxes = chart_of(bars).mark_rect(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
     return alt.layer(
         lines(floors, 0, PLOT, height),
         boxes.encode(x=x, x2="right:Q", **y, color=colour(shades), tooltip=about),

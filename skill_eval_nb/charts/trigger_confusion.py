@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import stats
 from .cells import CELL_INK, SEAM, SHARES
 from .descriptions import Described, attempts_of, described, keyed, scored, sizes, why_none
-from .layout import HEADING, Row, Rows, across, down, inline, tips, words
+from .layout import HEADING, Row, Rows, across, chart_of, down, tips, words
 from .look import SOFT, finish, nothing
 from .text import TIE, quoted
 
@@ -162,9 +162,9 @@ def _boxes(cells: Rows, width: float, height: float) -> list[alt.Chart]:
     layers: list[alt.Chart] = []
     if known:
         fill = alt.Fill("hue:Q", scale=hue, legend=None)
-        boxes = alt.Chart(inline(known)).mark_rect(cornerRadius=3)
+        boxes = chart_of(known).mark_rect(cornerRadius=3)
         layers.append(boxes.encode(**where, fill=fill, tooltip=about))
     if apart:
-        boxes = alt.Chart(inline(apart)).mark_rect(cornerRadius=3, **dashes)
+        boxes = chart_of(apart).mark_rect(cornerRadius=3, **dashes)
         layers.append(boxes.encode(**where, tooltip=about))
     return layers

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .descriptions import Described, attempts_of, described, scored, sizes, why_none
-from .layout import Row, Rows, column, down, inline, lines, stack, tips, words
+from .layout import Row, Rows, chart_of, column, down, lines, stack, tips, words
 from .look import BASELINE, FAINT, GRID, SOFT, WITH_SKILL, finish, nothing
 from .text import TIE, called, clean, count, quoted
 
@@ -176,7 +176,7 @@ def _drawn(rows: Rows, level: float) -> ChartType:
         tags="Tags",
         instead="Instead",
     )
-    zone = alt.Chart(inline(placed)).mark_rect(color=GRID)
+    zone = chart_of(placed).mark_rect(color=GRID)
     rates = [row for row in placed if row["rate"] is not None]
     whole = [row for row in rates if row["low"] is not None]
     x, y = alt.X("rate:Q", scale=scale, axis=axis), down("y", height)
@@ -185,8 +185,8 @@ def _drawn(rows: Rows, level: float) -> ChartType:
         scale=alt.Scale(domain=["steady", "flips"], range=["circle", "diamond"]),
         legend=None,
     )
-    interval = alt.Chart(inline(whole)).mark_rule(strokeWidth=3, opacity=0.6)
-    points = alt.Chart(inline(rates)).mark_point(
+    interval = chart_of(whole).mark_rule(strokeWidth=3, opacity=0.6)
+    points = chart_of(rates).mark_point(
         filled=True, size=110, opacity=1, stroke="white", strokeWidth=1.5
     )
     layers = [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..tables import Workspace
-from .layout import ROW, Row, Rows, across, below, inline, tips, words
+from .layout import ROW, Row, Rows, across, below, chart_of, tips, words
 from .look import INK, SOFT, WITH_SKILL, finish, nothing, subheading
 from .pick import SUITE, part_by
 from .text import TIE, clean, count
@@ -193,14 +193,14 @@ def _plot(points: Rows, width: float) -> list[alt.Chart]:
     )
     known = [point for point in points if point["score"] is not None]
     whole = [point for point in known if point["low"] is not None and point["high"] is not None]
-    base = alt.Chart(inline(known)).encode(x=x, y=y, color=hue)
+    base = chart_of(known).encode(x=x, y=y, color=hue)
     layers = [base.mark_line(strokeWidth=2.5)]
     if whole:
-        bars = alt.Chart(inline(whole)).mark_rule(strokeWidth=4, opacity=0.35)
+        bars = chart_of(whole).mark_rule(strokeWidth=4, opacity=0.35)
         low = alt.Y("low:Q", axis=axis, scale=rate)
         layers.append(bars.encode(x=x, y=low, y2=alt.Y2("high:Q"), color=hue))
     if best := [point | {"text": "chosen"} for point in known if point["best"]]:
-        plot = alt.Chart(inline(best)).encode(x=x, y=y)
+        plot = chart_of(best).encode(x=x, y=y)
         ring = plot.mark_point(shape="circle", size=380, strokeWidth=2, color=INK, opacity=1)
         name = plot.mark_text(dy=-22, align="center", fontWeight="bold").encode(text="text:N")
         layers += [ring, name]

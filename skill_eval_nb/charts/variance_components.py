@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import stats
 from ..stats.pairing import side
-from .layout import Row, Rows, Stack, colour, column, down, inline, lines, stack, tips, words
+from .layout import Row, Rows, Stack, chart_of, colour, column, down, lines, stack, tips, words
 from .look import SOFT, baselines, colours, finish, nothing, width_of
 from .metrics import metric as metric_of
 from .pick import Part, as_polars, pick, why_none
@@ -176,8 +176,8 @@ def _layers(
     y, hue = down("y", height), colour(shades)
     ends = {"low": ("From", ".1%"), "high": ("To", ".1%")}
     about = tips(**LANE_TIPS, share=("Share", ".1%"), **ends, sd=("SD", ".3~g"), note="Note")
-    plot = alt.Chart(inline(bars))
-    known = alt.Chart(inline([bar for bar in bars if bar["high"] is not None]))
+    plot = chart_of(bars)
+    known = chart_of([bar for bar in bars if bar["high"] is not None])
     head = [{"text": HEADS[component], "y": -12}]
     return [
         lines(lying.rules, edge, width, height),

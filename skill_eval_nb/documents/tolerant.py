@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -49,7 +51,9 @@ def mend(raw: Any, document: type[D]) -> tuple[D, Faults]:
     return value, faults
 
 
-def _struct(raw: Any, kind: inspect.StructType, where: str, faults: Faults) -> Any:
+def _struct(
+    raw: Any, kind: inspect.StructType, where: str, faults: Faults, _: str | None = None
+) -> Any:
     document = cast("type[Document]", kind.cls)
     bare = not isinstance(raw, dict)
     if bare:
@@ -157,10 +161,16 @@ def _report_missing(
     faults: Faults,
 ) -> None:
     rest = [key for key in given if key not in keys]
-    close = difflib.get_close_matches(name, rest, n=1, cutoff=0.75)
-    hint = f"; did you mean `{close[0]}` to be it?" if close else ""
+    close = _nearest(name, tuple(rest))
+    hint = f"; did you mean `{close}` to be it?" if close else ""
     severity = "warning" if _nullable(field.kind) else "error"
     faults.add(severity, "missing", f"{where}.{name}", f"`{name}` is missing{hint}")
+
+
+@lru_cache(maxsize=4096)  # the same keys come again in every file
+def _nearest(name: str, keys: tuple[str, ...]) -> str | None:
+    """The key that looks most like a name, if one does."""
+    return next(iter(difflib.get_close_matches(name, keys, n=1, cutoff=0.75)), None)
 
 
 def _nullable(kind: inspect.Type) -> bool:
@@ -185,6 +195,8 @@ def _blank(field: Declared) -> Any:
 
 def _was_converted(raw: Any, value: Any) -> bool:
     """Whether a value is written another way than it was found."""
+    if not isinstance(value, (Document, list, dict)):
+        return type(raw) is not type(value) or raw != value
     if isinstance(value, Document):
         return not isinstance(raw, dict)
     if isinstance(value, list):
@@ -193,34 +205,18 @@ def _was_converted(raw: Any, value: Any) -> bool:
             or len(raw) != len(value)
             or any(map(_was_converted, raw, value))
         )
-    if isinstance(value, dict):
-        return (
-            not isinstance(raw, dict)
-            or raw.keys() != value.keys()
-            or any(_was_converted(raw[key], item) for key, item in value.items())
-        )
-    return type(raw) is not type(value) or raw != value
+    return (
+        not isinstance(raw, dict)
+        or raw.keys() != value.keys()
+        or any(_was_converted(raw[key], item) for key, item in value.items())
+    )
 
 
 def _value(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str | None) -> Any:
     if isinstance(kind, inspect.Metadata):
         extra, kind = unwrap(kind)
         unit = extra.get("unit", unit)
-    if isinstance(kind, inspect.UnionType):
-        return _union(raw, kind, where, faults, unit)
-    if isinstance(kind, inspect.StructType):
-        return _struct(raw, kind, where, faults)
-    if isinstance(kind, inspect.ListType):
-        return _list(raw, kind, where, faults, unit)
-    if isinstance(kind, inspect.DictType):
-        return _dict(raw, kind, where, faults, unit)
-    if isinstance(kind, inspect.NoneType):
-        return None if raw is None else _unusable(raw, "null", where, faults)
-    if isinstance(kind, inspect.AnyType):
-        return raw
-    if isinstance(kind, inspect.LiteralType):
-        return _choice(raw, kind, where, faults)
-    return _scalar(raw, kind, where, faults, unit)
+    return _READERS.get(type(kind), _scalar)(raw, kind, where, faults, unit)
 
 
 _JSON_TYPES = {
@@ -239,6 +235,8 @@ def _union(raw: Any, kind: inspect.UnionType, where: str, faults: Faults, unit: 
     if raw is None and kind.includes_none:
         return None
     choices = [one for one in kind.types if not isinstance(one, inspect.NoneType)]
+    if len(choices) == 1:
+        return _value(raw, choices[0], where, faults, unit)
     fitting = [
         one
         for one in choices
@@ -279,7 +277,7 @@ def _list(raw: Any, kind: inspect.ListType, where: str, faults: Faults, unit: st
     return [value for value in values if value is not UNUSABLE]
 
 
-def _choice(raw: Any, kind: inspect.LiteralType, where: str, faults: Faults) -> Any:
+def _choice(raw: Any, kind: inspect.LiteralType, where: str, faults: Faults, _: str | None) -> Any:
     """One of a few words; another word is kept, with a fault."""
     if raw in kind.values:
         return raw
@@ -362,6 +360,20 @@ def _beyond_limits(value: Any, kind: inspect.Type) -> str | None:
     if pattern and not re.search(pattern, str(value)):
         return f"like {pattern}"
     return None
+
+
+_READERS: dict[type, Callable[..., Any]] = {
+    inspect.UnionType: _union,
+    inspect.StructType: _struct,
+    inspect.ListType: _list,
+    inspect.DictType: _dict,
+    inspect.LiteralType: _choice,
+    inspect.NoneType: lambda raw, _, where, faults, __: (
+        None if raw is None else _unusable(raw, "null", where, faults)
+    ),
+    inspect.AnyType: lambda raw, *_: raw,
+}
+"""What reads a value of each kind; the rest are scalars."""
 
 
 def _unusable(raw: Any, wanted: str, where: str, faults: Faults) -> Any:

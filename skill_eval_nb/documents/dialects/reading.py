@@ -90,11 +90,13 @@ def source_of(document: Any) -> Source | None:
 def _as_it_is(kind: str, raw: Any, form: Form) -> tuple[list[Any], Faults]:
     """The shared type reads the file itself; what the dialect prescribes is taken as read."""
     document, faults = mend(raw, NEUTRAL[kind])
-    fine, _ = documented(raw, form.wire)
     told = ("other-name", "converted", "inline")
-    return [document], Faults(
-        fault for fault in faults if fault.code not in told or fault.where not in fine
-    )
+    if any(fault.code in told for fault in faults):
+        fine, _ = documented(raw, form.wire)
+        faults = Faults(
+            fault for fault in faults if fault.code not in told or fault.where not in fine
+        )
+    return [document], faults
 
 
 def _converted(kind: str, raw: Any, form: Form) -> tuple[list[Any], Faults]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..declared import names_of
+from ..declared import fields_of
 from ..document import Document, Origin, origin_of
 from ..faults import Faults
 from ..tolerant import mend
@@ -95,37 +94,44 @@ def _look(raw: Any, wire: type[Document]) -> _Look:
     return _Look((errors, odd, 0 if errors else len(absent)), marks["unknown"])
 
 
-def walk(value: Any, where: str = "$", *, numbered: bool = True) -> Iterator[tuple[str, str]]:
+def walk(value: Any, where: str = "$", *, numbered: bool = True) -> list[tuple[str, str]]:
     """Every key of a document that was read, by its JSON path, and how its type takes it.
 
     `known` and `unknown` are keys that are there; `absent` are fields of the type that have
     no key. Elements of lists have their numbers, or all of them `[*]`.
     """
+    found: list[tuple[str, str]] = []
+    _walk(value, where, numbered, found)
+    return found
+
+
+def _walk(value: Any, where: str, numbered: bool, found: list[tuple[str, str]]) -> None:
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from walk(item, f"{where}[{index if numbered else '*'}]", numbered=numbered)
+            _walk(item, f"{where}[{index if numbered else '*'}]", numbered, found)
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from walk(item, f"{where}.{key}", numbered=numbered)
+            _walk(item, f"{where}.{key}", numbered, found)
     elif isinstance(value, Document) and (origin := origin_of(value)) is not None:
-        yield from _walk_document(value, origin, where, numbered)
+        _walk_document(value, origin, where, numbered, found)
 
 
 def _walk_document(
-    document: Document, origin: Origin, where: str, numbered: bool
-) -> Iterator[tuple[str, str]]:
+    document: Document, origin: Origin, where: str, numbered: bool, found: list[tuple[str, str]]
+) -> None:
     if not isinstance(origin.raw, dict):  # a bare value that stands for one field
         assert document.plain is not None
-        yield from walk(getattr(document, document.plain), where, numbered=numbered)
+        _walk(getattr(document, document.plain), where, numbered, found)
         return
     for key in origin.raw:
-        name = origin.keys.get(key)
-        yield "unknown" if name is None else "known", f"{where}.{key}"
+        name, place = origin.keys.get(key), f"{where}.{key}"
+        found.append(("unknown" if name is None else "known", place))
         if name is not None:
-            yield from walk(getattr(document, name), f"{where}.{key}", numbered=numbered)
-    for name in names_of(type(document), own=True):
-        if name not in origin.keys.values():
-            yield "absent", f"{where}.{name}"
+            _walk(getattr(document, name), place, numbered, found)
+    there = set(origin.keys.values())
+    found += [
+        ("absent", f"{where}.{name}") for name in fields_of(type(document)) if name not in there
+    ]
 
 
 def documented(raw: Any, wire: type[Document]) -> tuple[set[str], Faults]:

@@ -26,9 +26,9 @@ MOST_WORDS = 60
 def answer(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """A description with the words that queries which were missed have in common.
 
-    Words of queries that should not trigger are taken out of it, and a word that only one missed
-    query has is not taken in where others are shared. What was tried already is told apart by a
-    number, since there is nothing else it could say.
+    Words of queries that should not trigger are taken out of it, and "…" stands in their place. A
+    word that only one missed query has is not taken in where others are shared. What was tried
+    already is told apart by a number, since there is nothing else it could say.
     """
     del stand_in
     texts = [text for message in request["messages"] for text in reading.texts(message["content"])]
@@ -49,7 +49,7 @@ def answer(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     sentence, _, listed = NUMBER.sub("", base).partition(FOR)
     had = [one for one in listed.strip(". ").split(", ") if one]
     kept = [one for one in had if not words(one) & misleading]
-    plain = " ".join(one for one in sentence.split() if not words(one) & misleading)
+    plain = " ".join("…" if words(one) & misleading else one for one in sentence.split())
     every = list(dict.fromkeys([*kept, *(one for one in added if one not in words(plain))]))
     said = f"{plain}{FOR}{', '.join(every[:MOST_WORDS])}." if every else plain
     return {

@@ -12,6 +12,7 @@ from pathlib import Path
 OF_EVALS = (
     "evals.json",
     "*.json.[0-9]*.bak",
+    "skill.md.[0-9]*.bak",
     "eval_metadata.json",
     "grading*.json",
     "structural.json",

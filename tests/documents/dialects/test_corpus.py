@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from skill_eval_nb.documents import Faults, NotJSON, parse
-from skill_eval_nb.documents.dialects import check, kind_of, read, recognise, write
+from skill_eval_nb.documents.dialects import check, kind_of, read, source_of, write
 
 KNOWN = {
     *("grading.json", "timing.json", "metrics.json", "benchmark.json", "feedback.json"),
@@ -38,14 +38,22 @@ def _documents(folder: Path) -> Iterator[tuple[Path, str, Any]]:
             yield path, kind, raw
 
 
-def test_comes_back_as_it_was(found: list[tuple[Path, str, Any]]) -> None:
-    for path, kind, raw in found:
-        dialect = recognise(kind, raw)
-        neutral, faults = read(kind, raw, dialect)
-        check(kind, raw, dialect)
+@pytest.fixture(scope="module")
+def documents(found: list[tuple[Path, str, Any]]) -> list[tuple[Any, Faults]]:
+    """What each of them is read as, and what was wrong with it."""
+    return [read(kind, raw) for _, kind, raw in found]
+
+
+def test_comes_back_as_it_was(
+    found: list[tuple[Path, str, Any]], documents: list[tuple[Any, Faults]]
+) -> None:
+    for (path, kind, raw), (neutral, faults) in zip(found, documents, strict=True):
+        source = source_of(neutral)
+        assert source is not None
+        check(kind, raw, source.dialect)
         assert all(fault.where.startswith("$") for fault in faults)
-        if dialect != "wild":
-            value, losses = write(kind, neutral, dialect)
+        if source.dialect != "wild":
+            value, losses = write(kind, neutral, source.dialect)
             assert json.dumps(value) == json.dumps(raw), path
             assert losses == [], path
 
@@ -60,23 +68,23 @@ def test_no_file_of_a_known_name_is_overlooked(
             parse(path.read_bytes(), Faults())
 
 
-def test_verdicts_are_those_of_the_raw_files(found: list[tuple[Path, str, Any]]) -> None:
+def test_verdicts_are_those_of_the_raw_files(
+    found: list[tuple[Path, str, Any]], documents: list[tuple[Any, Faults]]
+) -> None:
     """Counted without our code: of plain `passed` fields in plain lists of expectations."""
-    for path, kind, raw in found:
+    for (path, kind, raw), (grading, _) in zip(found, documents, strict=True):
         rows = raw.get("expectations") if isinstance(raw, dict) else None
         if kind == "grading" and isinstance(rows, list):
             plain = [one["passed"] for one in rows if isinstance(one, dict) and "passed" in one]
             if len(plain) == len(rows):
-                grading, _ = read(kind, raw)
                 assert Counter(one.passed for one in grading.expectations) == Counter(plain), path
 
 
 def test_benchmarks_have_as_many_runs_as_their_files(
-    found: list[tuple[Path, str, Any]],
+    found: list[tuple[Path, str, Any]], documents: list[tuple[Any, Faults]]
 ) -> None:
-    for path, kind, raw in found:
+    for (path, kind, raw), (benchmarks, _) in zip(found, documents, strict=True):
         rows = raw.get("runs") if isinstance(raw, dict) else None
         if kind == "benchmark" and isinstance(rows, list):
-            benchmarks, _ = read(kind, raw)
             sides = sum(max(1, sum(key.endswith("_skill") for key in row)) for row in rows)
             assert sum(len(one.runs) for one in benchmarks) == sides, path

@@ -51,7 +51,7 @@ def test_words_that_missed_queries_share_come_in():
 def test_words_that_mislead_go_and_never_come_in():
     failures = [missed("parcel stamps"), missed("parcel duty"), misled("parcel mail")]
     assert said(request("Sorts mail fast. Use for: letter.", failures=failures)) == (
-        "Sorts fast. Use for: letter."
+        "Sorts … fast. Use for: letter."
     )
 
 

@@ -95,6 +95,8 @@ def _errored(errored: Sequence[Attempt]) -> Node | None:
         h("li", f"{reason} ", h("span", f"({number:,})", cls="sen-soft"), dir="auto")
         for reason, number in reasons.most_common(REASONS)
     ]
+    if len(reasons) > REASONS:
+        items.append(h("li", f"and {len(reasons) - REASONS:,} other reasons: see the runs below"))
     return h(
         "div",
         h("p", h("b", f"{number_of(len(errored), 'run')} errored: they are in no figure.")),
