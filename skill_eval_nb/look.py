@@ -29,6 +29,22 @@ COMMON = """
 """
 
 
+NO_FORMULAS = "mathjax_ignore tex2jax_ignore"
+"""Classes that keep a page from taking what stands between two dollars for a formula."""
+
+
+def framed(view: str, inside: str, own: str = "") -> str:
+    """A value's HTML with its style sheet, in an element of the class `view`.
+
+    Args:
+        view: the class.
+        inside: its HTML; every text in it is escaped.
+        own: rules that only this view has.
+    """
+    look = f"<style>{sheet(view, own)}</style>"
+    return f"{look}<div class='{view} {NO_FORMULAS}'>{inside}</div>"
+
+
 def sheet(view: str, own: str = "") -> str:
     """The style sheet of a view, nested, so that it touches nothing outside of it.
 

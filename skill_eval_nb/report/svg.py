@@ -24,7 +24,7 @@ def inline_svg(chart: ChartType, alt: str, name: str) -> str:
     """
     import vl_convert
 
-    spec = chart.to_dict()
+    spec = chart.to_dict(validate=False)  # our own, and tested: most of the time
     # one text for the whole picture: those for every mark would repeat all evidence
     spec["config"] = {**spec.get("config", {}), "aria": False}
     drawn = vl_convert.vegalite_to_svg(spec)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from skill_eval_nb.look import sheet
-
-STYLE = sheet(
-    "sen-ws",
-    """
+STYLE = """
  .sen-card.sen-error {border-left:4px solid #d0342c}
  .sen-card.sen-warning {border-left:4px solid #e0a11b}
  .sen-runs {flex:1 1 220px;max-width:360px}
@@ -26,5 +22,4 @@ STYLE = sheet(
  code {font-family:var(--jp-code-font-family,monospace);font-size:12px}
  dl {display:grid;grid-template-columns:max-content auto;gap:3px 18px;margin:0}
  dt, dd {margin:0;font-weight:400}
-""",
-)
+"""

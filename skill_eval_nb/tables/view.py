@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from skill_eval_nb.look import framed
+
 from .overview import SEVERITIES, Overview, counted, overview
 from .style import STYLE
 
@@ -25,10 +27,8 @@ NUMBERS = ("evals", "times")
 def html(ws: Workspace) -> str:
     """The notebook view; every text from the files is escaped."""
     facts = overview(ws)
-    return (
-        f"<style>{STYLE}</style><div class='sen-ws'>{_head(facts)}{_cards(facts)}"
-        f"{_workspaces(facts)}{_next(facts)}{_problems(facts)}{_tables(facts)}</div>"
-    )
+    parts = (_head, _cards, _workspaces, _next, _problems, _tables)
+    return framed("sen-ws", "".join(part(facts) for part in parts), STYLE)
 
 
 def text(ws: Workspace) -> str:

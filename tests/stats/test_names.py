@@ -54,3 +54,9 @@ def test_a_wrong_name_is_answered_with_the_nearest_and_all() -> None:
     )
     with pytest.raises(ValueError, match="There are none"):
         raise no_such("configuration", "x", [])
+
+
+def test_what_is_the_same_everywhere_leaves_the_rows_as_they_are() -> None:
+    frame = pl.DataFrame({"a": ["x", "x", "x"], "b": ["r", None, "r"], "c": [2, 1, 3]})
+    assert in_order(frame, a=natural).equals(frame)
+    assert in_order(frame, a=natural, b=natural)["c"].to_list() == [2, 3, 1]

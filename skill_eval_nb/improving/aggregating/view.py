@@ -6,7 +6,7 @@ import textwrap
 from html import escape
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.look import sheet
+from skill_eval_nb.look import framed
 
 from ..values import Suggestion
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 WIDTH = 96
 MOST = 50
 """So many suggestions are shown; the table has them all."""
-STYLE = sheet("sen-suggestions", "\n p {margin:8px 0 0}\n")
+STYLE = "\n p {margin:8px 0 0}\n"
 HEADS = ("runs", "about", "why the evals should change", "what to do")
 
 
@@ -36,7 +36,7 @@ def html(found: Aggregate) -> str:
     """The aggregate for a notebook; every text from files is escaped."""
     if not found.suggestions:
         said = " ".join([_none(found), *_merging(found)])
-        return f"<style>{STYLE}</style><div class='sen-suggestions'><p>{escape(said)}</p></div>"
+        return framed("sen-suggestions", f"<p>{escape(said)}</p>", STYLE)
     head = "".join(
         f"<th scope='col'{' class=sen-n' if one == 'runs' else ''}>{one}</th>" for one in HEADS
     )
@@ -46,11 +46,12 @@ def html(found: Aggregate) -> str:
         for one in found.suggestions[:MOST]
     )
     notes = "".join(f"<p>{escape(one)}</p>" for one in (*_merging(found), *_more(found)))
-    return (
-        f"<style>{STYLE}</style><div class='sen-suggestions'><h3>{escape(_title(found))}</h3>"
+    inside = (
+        f"<h3>{escape(_title(found))}</h3>"
         f"<div class='sen-path'>{escape(_how(found))}</div>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{notes}</div>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{notes}"
     )
+    return framed("sen-suggestions", inside, STYLE)
 
 
 def _title(found: Aggregate) -> str:

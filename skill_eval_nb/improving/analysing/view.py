@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.look import sheet
+from skill_eval_nb.look import framed
 from skill_eval_nb.stats.phrases import brief, count
 
 if TYPE_CHECKING:
     from .analysed import Analysed, Explained
 
-STYLE = sheet("sen-analysed", "ul {margin:2px 0;padding-left:20px}")
+STYLE = "ul {margin:2px 0;padding-left:20px}"
 MOST = 20
 """More analyses or reasons than these are counted, not listed."""
 WIDTH = 96
@@ -39,11 +39,12 @@ def html(found: Analysed) -> str:
     parts = "".join(map(_part, found.explained[:MOST]))
     reasons = _list("", [f"{what}: {times} × {reason}" for what, reason, times in _reasons(found)])
     notes = "".join(f"<div class='sen-path'>{escape(one)}</div>" for one in found.notes)
-    return (
-        f"<style>{STYLE}</style><div class='sen-analysed'><h3>{escape(_title(found))}</h3>"
+    inside = (
+        f"<h3>{escape(_title(found))}</h3>"
         f"<div class='sen-path'>{escape(_counted(found))}</div>{parts}"
-        f"{f'<h4>Not analysed</h4>{reasons}' if _reasons(found) else ''}{notes}</div>"
+        f"{f'<h4>Not analysed</h4>{reasons}' if _reasons(found) else ''}{notes}"
     )
+    return framed("sen-analysed", inside, STYLE)
 
 
 def _part(one: Explained) -> str:

@@ -6,22 +6,19 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.look import sheet
+from skill_eval_nb.look import framed
 from skill_eval_nb.stats.phrases import count
 
 if TYPE_CHECKING:
     from .change import Change
 
-STYLE = sheet(
-    "sen-change",
-    """
+STYLE = """
  p {margin:8px 0 0}
  pre {margin:10px 0 0;white-space:pre-wrap;overflow-wrap:anywhere;line-height:1.4}
  .sen-new {background:rgba(0,114,178,.22)}
  .sen-old {background:rgba(230,159,0,.26)}
  .sen-where {opacity:.65}
-""",
-)
+"""
 
 CLASSES = {"+": "sen-new", "-": "sen-old", "@": "sen-where"}
 """Of the lines of a diff, by their first character."""
@@ -40,11 +37,12 @@ def html(change: Change) -> str:
     head, body = change.diff.split("\n")[:2], change.diff.split("\n")[2:-1]
     lines = "".join(f"<span class='sen-where'>{escape(line)}</span>\n" for line in head if line)
     lines += "".join(map(_line, body))
-    return (
-        f"<style>{STYLE}</style><div class='sen-change'><h3>{escape(change.path.name)}</h3>"
+    inside = (
+        f"<h3>{escape(change.path.name)}</h3>"
         f"<div class='sen-path'>{escape(str(change.path))}</div>{rows}"
-        f"{f'<pre>{lines}</pre>' if lines else ''}</div>"
+        f"{f'<pre>{lines}</pre>' if lines else ''}"
     )
+    return framed("sen-change", inside, STYLE)
 
 
 def headline(change: Change) -> str:

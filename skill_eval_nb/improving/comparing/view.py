@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.look import sheet
+from skill_eval_nb.look import framed
 
 if TYPE_CHECKING:
     from .compared import Compared
 
-STYLE = sheet("sen-compared")
 MOST = 30
 """More evals or reasons than these are counted, not listed."""
 MEASURES = {
@@ -44,14 +43,15 @@ def html(found: Compared) -> str:
     evals = [(one["eval_id"], one["eval_name"], _won(one, found)) for one in _evals(found)]
     reasons = [(what, f"{times}", reason) for what, reason, times in _reasons(found)]
     notes = "".join(f"<div class='sen-path'>{escape(one)}</div>" for one in found.notes)
-    return (
-        f"<style>{STYLE}</style><div class='sen-compared'><h3>{escape(_title(found))}</h3>"
+    inside = (
+        f"<h3>{escape(_title(found))}</h3>"
         f"<div class='sen-path'>{escape(found.status)}; {escape(_counted(found))}</div>"
         f"{told}{rates}"
         f"{_table('Can the comparator be trusted?', ('', ''), list(_measures(found.figures)))}"
         f"{_table('By eval', ('eval', 'name', 'winner'), evals)}"
-        f"{_table('Not compared', ('what', 'times', 'reason'), reasons)}{notes}</div>"
+        f"{_table('Not compared', ('what', 'times', 'reason'), reasons)}{notes}"
     )
+    return framed("sen-compared", inside)
 
 
 def _is_told(found: Compared) -> bool:

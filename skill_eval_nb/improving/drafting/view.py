@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.look import sheet
+from skill_eval_nb.look import framed
 from skill_eval_nb.stats.phrases import brief, count, some
 
 from ..values import Draft
@@ -63,10 +63,7 @@ def html(drafts: Drafts) -> str:
     head = "<tr><th>draft</th><th>what comes</th><th>why</th><th>rests on</th></tr>"
     table = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>" if drafts else ""
     title = count(len(drafts), "draft") if drafts else "no drafts"
-    return (
-        f'<div class="sen-drafts sen-drafts"><style>{sheet("sen-drafts")}</style>'
-        f"<h3>{title}</h3>{note}{table}</div>"
-    )
+    return framed("sen-drafts", f"<h3>{title}</h3>{note}{table}")
 
 
 def _row(one: Draft) -> str:

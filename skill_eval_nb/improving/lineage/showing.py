@@ -6,15 +6,13 @@ import textwrap
 from html import escape
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.look import sheet
+from skill_eval_nb.look import framed
 from skill_eval_nb.stats.phrases import brief, count, figure
 
 if TYPE_CHECKING:
     from .values import Lineage, Version
 
-STYLE = sheet(
-    "sen-lineage", ".sen-best td {font-weight:600} td:not(:last-child) {white-space:nowrap}"
-)
+STYLE = ".sen-best td {font-weight:600} td:not(:last-child) {white-space:nowrap}"
 HEADS = ("version", "runs of", "parent", "mean", "result", "what changed, and what it rests on")
 WIDTH = 96
 """Characters of a line of text."""
@@ -39,10 +37,8 @@ def html(lineage: Lineage) -> str:
     rows = "".join(map(_row, lineage.versions))
     notes = "".join(f"<li>{escape(note)}</li>" for note in lineage.notes)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if rows else ""
-    return (
-        f"<style>{STYLE}</style><div class='sen-lineage'><h3>{escape(_title(lineage))}</h3>"
-        f"{table}{f'<ul>{notes}</ul>' if notes else ''}</div>"
-    )
+    inside = f"<h3>{escape(_title(lineage))}</h3>{table}{f'<ul>{notes}</ul>' if notes else ''}"
+    return framed("sen-lineage", inside, STYLE)
 
 
 def _title(lineage: Lineage) -> str:

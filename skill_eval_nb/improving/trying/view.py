@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from skill_eval_nb.look import sheet
+from skill_eval_nb.look import framed
 from skill_eval_nb.stats.phrases import brief, chance, count, figure, signed
 
 if TYPE_CHECKING:
     from .tried import Tried
 
-STYLE = sheet("sen-tried", "\n p {margin:8px 0 0}\n ul {margin:4px 0 0;padding-left:20px}\n")
+STYLE = "\n p {margin:8px 0 0}\n ul {margin:4px 0 0;padding-left:20px}\n"
 
 MOST = 8
 """More disagreements than these are counted, not listed."""
@@ -53,7 +53,7 @@ def html(tried: Tried) -> str:
     notes = "".join(f"<li>{escape(one)}</li>" for one in tried.notes)
     if notes:
         parts.append(f"<h4>What else to know</h4><ul>{notes}</ul>")
-    return f"<style>{STYLE}</style><div class='sen-tried'>{''.join(parts)}</div>"
+    return framed("sen-tried", "".join(parts), STYLE)
 
 
 def _name(tried: Tried) -> str:

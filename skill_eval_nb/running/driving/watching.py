@@ -8,6 +8,8 @@ from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.look import NO_FORMULAS
+
 from .progress import Progress, clock
 
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ def page(progress: Progress) -> str:
     more = f"<li>and {rest} more</li>" if rest > 0 else ""
     told = "".join(f"<p>{escape(one)}</p>" for one in progress.problems[-3:])
     return (
-        f"<style>{STYLE}</style><div class='sen-job'>{escape(str(progress))}"
+        f"<style>{STYLE}</style><div class='sen-job {NO_FORMULAS}'>{escape(str(progress))}"
         f"<progress max='1' value='{progress.share:.4f}' aria-label='runs that have ended'>"
         f"</progress><ul>{flights}{more}</ul>{told}</div>"
     )

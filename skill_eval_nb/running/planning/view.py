@@ -7,20 +7,17 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.look import sheet
+from skill_eval_nb.look import framed
 
 from .facts import Facts, Line, facts
 
 if TYPE_CHECKING:
     from .planned import Plan
 
-STYLE = sheet(
-    "sen-plan",
-    """
+STYLE = """
  p {margin:8px 0 0}
  ol, ul {margin:4px 0 0;padding-left:20px}
-""",
-)
+"""
 
 WIDTH = 96
 """Characters of a line of text; a notebook and most terminals have as many."""
@@ -51,12 +48,13 @@ def html(plan: Plan) -> str:
         f"<div class='sen-card'><b>{escape(figure)}</b>{escape(noun)}</div>"
         for figure, noun in shown.counts
     )
-    return (
-        f"<style>{STYLE}</style><div class='sen-plan'><h3>{escape(shown.title)}</h3>"
+    inside = (
+        f"<h3>{escape(shown.title)}</h3>"
         f"<div class='sen-path'>{escape(shown.place)}</div><div class='sen-cards'>{cards}</div>"
         f"<p>{escape(shown.size)}</p>{_warnings(shown)}{_definitions(shown)}{_money(shown)}"
-        f"{_list('Order', shown.order)}<p>{escape(shown.next)}</p></div>"
+        f"{_list('Order', shown.order)}<p>{escape(shown.next)}</p>"
     )
+    return framed("sen-plan", inside, STYLE)
 
 
 def _settings(shown: Facts) -> list[str]:

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.look import sheet
+from skill_eval_nb.look import framed
 from skill_eval_nb.running.driving.progress import dollars
 
 if TYPE_CHECKING:
     from .measured import Measured
 
-STYLE = sheet("sen-measured")
+STYLE = "td:nth-child(2), td:nth-child(3) {white-space:nowrap}"
 LONGEST = 90
 """Characters of a query that are shown."""
-SCORES = ("precision", "recall", "f1", "accuracy")
+SCORES = {"precision": "precision", "recall": "recall", "f1": "F1", "accuracy": "accuracy"}
 
 
 def text(found: Measured) -> str:
@@ -45,12 +45,13 @@ def html(found: Measured) -> str:
     heads = ("query", "should", "triggered", "instead")
     head = "".join(f"<th scope='col'>{one}</th>" for one in heads)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if rows else ""
-    return (
-        f"<style>{STYLE}</style><div class='sen-measured'><h3>{escape(_title(found))}</h3>"
+    inside = (
+        f"<h3>{escape(_title(found))}</h3>"
         f"<div class='sen-path'>{escape(found.status)}; {escape(_counted(found))}; "
         f"{escape(_cost(found))}</div>"
-        f"<div class='sen-path'>{escape(found.description)}</div>{doubts}{scores}{table}</div>"
+        f"<div class='sen-path'>{escape(found.description)}</div>{doubts}{scores}{table}"
     )
+    return framed("sen-measured", inside, STYLE)
 
 
 def _title(found: Measured) -> str:
@@ -59,9 +60,11 @@ def _title(found: Measured) -> str:
 
 
 def _counted(found: Measured) -> str:
+    asked = f"{len(found.queries)} queries, {len(found.attempts)} attempts"
+    if found.status == "dry run":
+        return asked
     counts = Counter(one.outcome for one in found.attempts)
-    told = ", ".join(f"{n} {outcome}" for outcome, n in counts.items())
-    return f"{len(found.queries)} queries, {len(found.attempts)} attempts: {told}"
+    return f"{asked}: {', '.join(f'{n} {outcome}' for outcome, n in counts.items())}"
 
 
 def _cost(found: Measured) -> str:
@@ -72,6 +75,8 @@ def _cost(found: Measured) -> str:
     told = f"{price.attempts} attempts to be made, {price.calls} calls at most"
     if price.worst_usd is None or price.low_usd is None or price.high_usd is None:
         return f"{told}; a price is not known"
+    if not price.worst_usd:
+        return f"{told}; it costs nothing"
     span = f"{dollars(price.low_usd)} to {dollars(price.high_usd)}"
     return f"{told}; about {span}, and with a budget {dollars(price.worst_usd)} at worst"
 
@@ -81,8 +86,8 @@ def _scores(found: Measured) -> Iterator[str]:
         return
     for row in found.scores.to_dicts():
         told = [
-            f"{name} {row[name]:.2f} ({row[f'{name}_low']:.2f} to {row[f'{name}_high']:.2f})"
-            for name in SCORES
+            f"{called} {row[name]:.2f} ({row[f'{name}_low']:.2f} to {row[f'{name}_high']:.2f})"
+            for name, called in SCORES.items()
             if row[name] is not None
         ]
         yield f"by query: {', '.join(told)}" if told else "by query: no score is defined"

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.look import sheet
+from skill_eval_nb.look import framed
 from skill_eval_nb.running.driving.progress import dollars
 
 if TYPE_CHECKING:
     from .optimised import Optimised, Step
 
-STYLE = sheet("sen-optimised")
+STYLE = "td:not(:last-child) {white-space:nowrap}"
 HEADS = ("round", "held-out queries", "train queries", "characters", "description")
 
 
@@ -37,10 +37,11 @@ def html(found: Optimised) -> str:
     head = "".join(f"<th scope='col'>{one}</th>" for one in HEADS)
     body = "".join(_row(one) for one in found.steps)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if body else ""
-    return (
-        f"<style>{STYLE}</style><div class='sen-optimised'><h3>{escape(_title(found))}</h3>"
-        f"<div class='sen-path'>{escape(found.status)}</div>{told}{doubts}{table}{notes}</div>"
+    inside = (
+        f"<h3>{escape(_title(found))}</h3>"
+        f"<div class='sen-path'>{escape(found.status)}</div>{told}{doubts}{table}{notes}"
     )
+    return framed("sen-optimised", inside, STYLE)
 
 
 def _title(found: Optimised) -> str:

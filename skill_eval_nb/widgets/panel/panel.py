@@ -12,6 +12,8 @@ from typing import Any, ClassVar, TypeVar
 import anywidget
 import traitlets
 
+from skill_eval_nb.look import NO_FORMULAS
+
 from . import blobs
 from .html import html
 from .page import script
@@ -237,8 +239,8 @@ class Panel(anywidget.AnyWidget):
         self._catch_up()
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is not None:
-            still = f'<div class="sen sen-still"><style>{self._css}</style>{html(self._tree)}</div>'
-            bundle[0]["text/html"] = still
+            inside = f"<style>{self._css}</style>{html(self._tree)}"
+            bundle[0]["text/html"] = f'<div class="sen sen-still {NO_FORMULAS}">{inside}</div>'
         return bundle
 
     def __repr__(self) -> str:
