@@ -49,6 +49,13 @@ def fields_of(document: type[Document]) -> dict[str, Declared]:
     return {field.encode_name: Declared(field) for field in struct_of(document).fields}
 
 
+@cache
+def looked_for(document: type[Document]) -> dict[str, Declared]:
+    """The fields that are more than left out where they have no key: required, or inline."""
+    fields = fields_of(document).items()
+    return {name: field for name, field in fields if field.inline or field.field.required}
+
+
 @lru_cache(maxsize=4096)  # the same keys come again in every file
 def plainly(key: str) -> str:
     """A key without case, underscores and blanks: caseId, case_id and Case ID are the same."""

@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 from msgspec import inspect
 
-from .declared import Declared, fields_of, plainly, struct_of, unwrap
+from .declared import Declared, fields_of, looked_for, plainly, struct_of, unwrap
 from .document import Document, Origin, dump, remember
 from .faults import Faults
 from .scalars import Unreadable, read_bool, read_int, read_number, read_text
@@ -76,7 +76,7 @@ def _struct(
         if _was_converted(found, value):
             converted[name] = dump(value)
     unwritten: dict[str, Any] = {}
-    for name, field in fields.items():
+    for name, field in looked_for(document).items():
         if name in values:
             continue
         value = _inline(given, field, keys, where, faults) if field.inline else None
@@ -326,6 +326,8 @@ _SCALARS: dict[type, str] = {
 def _scalar(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str | None) -> Any:
     if type(kind) not in _SCALARS:
         raise TypeError(f"documents hold no fields of type {kind}")
+    if type(raw) is str and isinstance(kind, inspect.StrType) and not kind.pattern:
+        return raw  # as most are
     wanted = _SCALARS[type(kind)]
     try:
         if isinstance(kind, inspect.BoolType):

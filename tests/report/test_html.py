@@ -220,3 +220,14 @@ def is_light(colour):
 def test_a_run_without_figures_is_shown():
     page = Page(html(workspace(runs=[run("1", "with_skill", 1, None)])))
     assert any("errored" in text for text in page.text("li"))
+
+
+def test_the_charts_are_drawn_unchecked_and_are_right_all_the_same(monkeypatch):
+    shown = []
+    monkeypatch.setitem(
+        render.__globals__, "inline_svg", lambda chart, *_: shown.append(chart) or ""
+    )
+    html(whole())
+    assert len(shown) > 3
+    for chart in shown:
+        chart.to_dict(validate=True)
