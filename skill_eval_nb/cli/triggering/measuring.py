@@ -109,7 +109,8 @@ def _is_sound(measured: Measured) -> bool:
 def _tell(progress: MeasuringProgress) -> None:
     """Print how far it is."""
     from skill_eval_nb.running.driving.progress import dollars
+    from skill_eval_nb.stats.phrases import brief
 
     one = progress.latest
     line = f"{progress.done} of {progress.total} attempts, {dollars(progress.spent_usd)}"
-    err.print(Text(f"{line}: {one.outcome}: {' '.join(one.query.query.split())[:60]}"))
+    err.print(Text(f"{line}: {one.outcome}: {brief(one.query.query, 60)}"))

@@ -68,6 +68,22 @@ def read_attempt(home: Path, cell: Cell) -> Attempt | None:
         ) from error
 
 
+def further_attempts(home: Path, cells: Sequence[Cell]) -> list[Attempt]:
+    """Attempts of the cells' queries that were made before, and are none of the cells.
+
+    Raises:
+        Refused: as `read_attempt`.
+    """
+    asked = {(one.query, one.run) for one in cells}
+    found: list[Attempt] = []
+    for query in dict.fromkeys(one.query for one in cells):
+        files = place(home, Cell(query, 1)).parent.glob("run-*.json")
+        runs = sorted(int(one.stem.removeprefix("run-")) for one in files)
+        read = (read_attempt(home, Cell(query, run)) for run in runs if (query, run) not in asked)
+        found += filter(None, read)
+    return found
+
+
 def _attempt(told: Mapping[str, Any], cell: Cell) -> Attempt:
     if told["query"] != cell.query.query:
         raise ValueError(f"it is of the query {told['query']!r}")

@@ -66,6 +66,8 @@ class Measured:
         """
         import polars as pl
 
+        from skill_eval_nb.tables.frames import columns, series
+
         texts = pl.List(pl.String)
         schema = {
             "query": pl.String,
@@ -96,7 +98,8 @@ class Measured:
             )
             for one in self.attempts
         ]
-        frame = pl.DataFrame(rows, schema=schema, orient="row")
+        values = zip(schema.items(), columns(rows, len(schema)), strict=True)
+        frame = pl.DataFrame([series(name, column, kind) for (name, kind), column in values])
         return frame if backend == "polars" else frame.to_pandas()
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from skill_eval_nb.models import Connection, Prices, load_prices
@@ -16,10 +17,11 @@ from skill_eval_nb.running.planning.asked import executor_of, figures
 from skill_eval_nb.running.refused import Refused, gathered, refuse
 from skill_eval_nb.running.steps.folders import STAGING, remove
 from skill_eval_nb.running.threads import Stopped, in_thread
+from skill_eval_nb.stats.phrases import count
 
 from ..values import Attempt, Query
 from .checking import faults_of, model_of, reached_from
-from .filing import Cell, default_folder, write_summary
+from .filing import Cell, default_folder, further_attempts, write_summary
 from .going import Going, MeasuringProgress, in_order, spent_on, take_up
 from .measured import Measured, Status
 from .offering import Others, PathLike, read_offer, staged
@@ -73,8 +75,9 @@ def measure(
         runs: attempts of each query.
         model: who decides; `stand-in` where a stand-in answers and no other is named.
         executor: its name, or itself.
-        others: the skills beside it: `"bundled"` for a handful that come with the package,
-            `"none"`, or paths of skills' folders, or of folders that hold such.
+        others: the skills beside it: `"bundled"` for a handful that come with the package (but
+            one of the skill's own name), `"none"`, or paths of skills' folders, or of folders
+            that hold such.
         description: measured in place of the one in SKILL.md, which is not touched.
         series: a name; the same thing measured under another name is measured anew.
         folder: where attempts are written; `triggers` in NAME-workspace beside the skill where
@@ -124,7 +127,8 @@ def measure(
         if dry_run:
             return wanted.measured(wanted.there(), "dry run", "nobody was asked")
         if not wanted.missing(wanted.there()):
-            return _concluded(wanted, wanted.there(), "done", "all of it was there already")
+            told = f"all of it was there already{_errored(wanted.there().values())}"
+            return _concluded(wanted, wanted.there(), "done", told)
         return _made(wanted, budget_usd, concurrency, seed, progress, stop)
 
 
@@ -176,10 +180,11 @@ def _concluded(
     message: str,
     price: Price | None = None,
 ) -> Measured:
-    """The measurement, with its summary written."""
+    """The measurement, with its summary written, in which all runs of a query count."""
     measured = wanted.measured(made, status, message, price)
     if made:
-        write_summary(wanted.home, measured.document())
+        every = (*measured.attempts, *further_attempts(wanted.home, wanted.cells))
+        write_summary(wanted.home, replace(measured, attempts=every).document())
     return measured
 
 
@@ -188,10 +193,14 @@ def _message(going: Going, status: Status, budget_usd: float | None, cap: float 
         return "it was stopped; measure again, and what is missing is made"
     if status == "partial":
         return (
-            f"the budget of {dollars(budget_usd or 0.0)} does not hold {len(going.left_out)} more "
-            f"attempts, each {dollars(cap or 0.0)} at worst; measure again with a higher one, and "
-            "what is missing is made"
+            f"the budget of {dollars(budget_usd or 0.0)} does not hold "
+            f"{count(len(going.left_out), 'more attempt')}, each {dollars(cap or 0.0)} at worst; "
+            "measure again with a higher one, and what is missing is made"
         )
-    errored = sum(one.outcome == "errored" for one in going.made.values())
+    return f"{count(len(going.made), 'attempt')}{_errored(going.made.values())}"
+
+
+def _errored(made: Iterable[Attempt]) -> str:
+    errored = sum(one.outcome == "errored" for one in made)
     again = "; retry_errored=True makes them again" if errored else ""
-    return f"{len(going.made)} attempts, {errored} errored{again}"
+    return f", {errored:,} errored{again}"

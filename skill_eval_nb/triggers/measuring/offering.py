@@ -68,7 +68,7 @@ def read_offer(skill: PathLike, others: Others, description: str | None) -> Offe
     Args:
         skill: the skill's folder, or its SKILL.md.
         others: `"bundled"`, `"none"`, or paths of skills' folders, or of folders that hold such;
-            the skill itself is passed over there.
+            the skill itself is passed over there, and a bundled one of its name.
         description: as for `measure`.
 
     Raises:
@@ -86,6 +86,8 @@ def read_offer(skill: PathLike, others: Others, description: str | None) -> Offe
         if main is None or folder.resolve() != main.folder:
             with gathered(faults):
                 beside.append(read_skill(folder))
+    if main is not None and others == "bundled":
+        beside = [one for one in beside if one.name.casefold() != main.name.casefold()]
     faults += _twice(main, beside)
     if faults or main is None:
         raise Refused(dict.fromkeys(faults))

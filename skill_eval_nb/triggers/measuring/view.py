@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from skill_eval_nb.look import framed
 from skill_eval_nb.running.driving.progress import dollars
+from skill_eval_nb.stats.phrases import brief, count
+
+from ..values import Outcome
 
 if TYPE_CHECKING:
     from .measured import Measured
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 STYLE = "td:nth-child(2), td:nth-child(3) {white-space:nowrap}"
 LONGEST = 90
 """Characters of a query that are shown."""
+MOST_SAID = 120
+"""Characters of what the model did instead that are shown."""
 SCORES = {"precision": "precision", "recall": "recall", "f1": "F1", "accuracy": "accuracy"}
 
 
@@ -55,16 +60,20 @@ def html(found: Measured) -> str:
 
 
 def _title(found: Measured) -> str:
-    beside = f"beside {len(found.others)} other skills" if found.others else "with no other skill"
+    others = len(found.others)
+    beside = f"beside {count(others, 'other skill')}" if others else "with no other skill"
     return f"{found.skill_name} {beside}, measured with {found.model}"
 
 
 def _counted(found: Measured) -> str:
-    asked = f"{len(found.queries)} queries, {len(found.attempts)} attempts"
+    number = len(found.queries)
+    queries = f"{number:,} quer{'y' if number == 1 else 'ies'}"
+    asked = f"{queries}, {count(len(found.attempts), 'attempt')}"
     if found.status == "dry run":
         return asked
     counts = Counter(one.outcome for one in found.attempts)
-    return f"{asked}: {', '.join(f'{n} {outcome}' for outcome, n in counts.items())}"
+    told = (f"{counts[one]:,} {one}" for one in get_args(Outcome) if counts[one])
+    return f"{asked}: {', '.join(told)}"
 
 
 def _cost(found: Measured) -> str:
@@ -72,7 +81,8 @@ def _cost(found: Measured) -> str:
     if found.status != "dry run":
         cost = "a price is not known" if found.cost_usd is None else dollars(found.cost_usd)
         return f"{cost}; {found.message}"
-    told = f"{price.attempts} attempts to be made, {price.calls} calls at most"
+    attempts, calls = count(price.attempts, "attempt"), count(price.calls, "call")
+    told = f"{attempts} to be made, {calls} at most"
     if price.worst_usd is None or price.low_usd is None or price.high_usd is None:
         return f"{told}; a price is not known"
     if not price.worst_usd:
@@ -102,13 +112,12 @@ def _rates(found: Measured) -> Iterator[Mapping[str, Any]]:
         return
     for row in found.rates.to_dicts():
         runs = row["n_triggered"] + row["n_not_triggered"]
-        words = " ".join(row["query"].split())
         rated = "no run tells"
         if row["rate"] is not None:
             rated = f"{row['n_triggered']} of {runs} ({row['low']:.0%} to {row['high']:.0%})"
         yield {
-            "query": words if len(words) <= LONGEST else f"{words[:LONGEST]} …",
+            "query": brief(row["query"], LONGEST),
             "wanted": "should" if row["should_trigger"] else "should not",
             "rated": rated,
-            "said": row["instead"] or "",
+            "said": brief(row["instead"] or "", MOST_SAID),
         }

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from .scoring import Asked
 
 LEVEL = 0.125
-"""The largest p with which a description is better than another. Three queries that go one way
+"""The largest p with which a description takes another's place. Three queries that go one way
 and none the other just reach it. A wrong step costs little: it is taken between two that are
 about as good.
+"""
+SURE = 0.05
+"""The largest p, shared among all descriptions that are compared, with which one is called better;
+with a larger one it seems so.
 """
 
 
@@ -50,7 +54,7 @@ class Paired:
 
     @property
     def told_apart(self) -> bool:
-        """Whether the later one is better, as far as anybody can tell."""
+        """Whether the later one takes the earlier one's place."""
         return self.p is not None and self.p <= LEVEL
 
 
@@ -81,21 +85,23 @@ def choose(rounds: Sequence[Round]) -> Choice:
         elif pair is None:
             told.append(f"{_name(one)} has no held-out query to be compared by.")
         else:
-            held, words = _compared(held, one, pair)
+            held, words = _compared(held, one, pair, SURE / (len(rounds) - 1))
             told.append(words)
     first = "is chosen" if held is not rounds[0] else "is kept"
     every = [f"{_name(held)} {first}.", *told]
     return Choice(held, " ".join(f"{one[0].upper()}{one[1:]}" for one in every))
 
 
-def _compared(held: Round, one: Round, pair: Paired) -> tuple[Round, str]:
-    """Which of two stays, and why."""
-    chance = "" if pair.p is None else f" (exact p = {pair.p:.2g})"
+def _compared(held: Round, one: Round, pair: Paired, sure: float) -> tuple[Round, str]:
+    """Which of two stays, and why; `sure` is the largest p that shows a difference."""
+    chance = "" if pair.p is None else f" (exact one-sided p = {pair.p:.2g})"
     against = (
         f"{pair.after:.0%} right on {pair.n} held-out queries against {pair.before:.0%}{chance}"
     )
-    if pair.told_apart:
+    if pair.p is not None and pair.p <= sure:
         return one, f"{_name(one)} is better than {_name(held)}: {against}."
+    if pair.told_apart:
+        return one, f"{_name(one)} seems better than {_name(held)}: {against}, which may be chance."
     if pair.after < pair.before:
         return held, f"{_name(one)} scores lower than {_name(held)}: {against}."
     shorter = len(one.description) < len(held.description)

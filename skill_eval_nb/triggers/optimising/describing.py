@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import difflib
+import shutil
+import stat
 from itertools import count
 from pathlib import Path
 
 from skill_eval_nb.running.given.front_matter import SKILL_FILE
 from skill_eval_nb.running.given.skill import read_skill
-from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.workspace import PathLike, write_atomic
 
 from ..front_matter import with_description
 from .limits import faults_of
 
+WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 NO_END = "\\ No newline at end of file"
 """What a diff says of a last line without an end."""
 
@@ -42,8 +45,8 @@ def write_description(skill: PathLike, description: str, *, dry_run: bool = True
         nothing is written.
 
     Raises:
-        Refused: there is no such skill, its front matter cannot be changed, or the description
-            is none that can be used; all that is wrong with it at once.
+        Refused: there is no such skill, its front matter cannot be changed, the description is
+            none that can be used (all that is wrong with it at once), or the file is read-only.
         OSError: the file cannot be written.
     """
     source = read_skill(skill)
@@ -54,6 +57,8 @@ def write_description(skill: PathLike, description: str, *, dry_run: bool = True
     before = path.read_bytes()
     after = before if source.description == description else with_description(before, description)
     if not dry_run and after != before:
+        if not path.stat().st_mode & WRITABLE:
+            raise refuse(f"{path} is read-only: make it writable (chmod u+w), and write again")
         _keep(path, before)
         write_atomic(path, after)
     return Diff(_diff(path, before, after))
@@ -66,6 +71,7 @@ def _keep(path: Path, data: bytes) -> Path:
         try:
             with kept.open("xb") as file:
                 file.write(data)
+            shutil.copymode(path, kept)
         except FileExistsError:
             continue
         return kept

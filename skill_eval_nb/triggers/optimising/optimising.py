@@ -74,8 +74,9 @@ def optimise(
     the budget holds no further one.
 
     The held-out queries alone choose. A later description takes the place of an earlier one
-    where it does better than chance explains (exact permutation test over queries, one-sided p
-    at most 12.5 %); where the two cannot be told apart the shorter or earlier one is kept. The
+    where chance seldom gives it such a lead (exact permutation test over queries, one-sided p
+    at most 12.5 %; it is called better at 5 % over all that are compared, and seems so above);
+    where the two cannot be told apart the shorter or earlier one is kept. The
     score that a winner was chosen by flatters it, so the winner is measured once more, on fresh
     runs of the held-out queries: that is `best_score`.
 

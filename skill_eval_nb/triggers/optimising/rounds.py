@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Literal
 
 from skill_eval_nb.models import Connection, Prices
+from skill_eval_nb.running.driving.progress import dollars
 from skill_eval_nb.running.threads import Stopped
+from skill_eval_nb.stats.phrases import count
 
 from ..measuring import Measured, MeasuringProgress
 from ..values import Query
@@ -98,7 +100,7 @@ class Rounds:
                     asked=asked,
                 )
             )
-        return asked, None if measured.status == "done" else measured.message
+        return asked, self._lacking(measured, asked, fresh)
 
     def propose(self, rounds: Sequence[Round], base: Round) -> str:
         """Ask for the next description, as `searching.Propose` has it."""
@@ -125,6 +127,20 @@ class Rounds:
             self.money.proposed(asked.key, kept(self.folder, asked.key))
         assert proposal.description is not None
         return proposal.description
+
+    def _lacking(self, measured: Measured, asked: Sequence[Asked], fresh: bool) -> str | None:
+        """Why a measurement is not whole; None where it is."""
+        if measured.status == "partial":  # by the part of the budget that it was told
+            missing = sum(one.outcome == "not run" for one in measured.attempts)
+            beside = "" if fresh else ", with the last measurement kept back"
+            return (
+                f"the budget does not hold {count(missing, 'more attempt')}{beside}, each "
+                f"{dollars(self.money.cap_usd or 0.0)} at worst; start again with a higher one, "
+                "and what is missing is made"
+            )
+        # Where the first round tells nothing, the doubts say why.
+        tells = any(one.right for one in asked) or (not fresh and len(self.steps) == 1)
+        return None if measured.status == "done" and tells else measured.message
 
     def _heed(self) -> None:
         if self.stop is not None and self.stop.is_set():

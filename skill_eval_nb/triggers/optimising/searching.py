@@ -130,4 +130,6 @@ def _end(made: Sequence[Round], rounds: int) -> str:
     scores = [_train(one) for one in made]
     if len(made) > PATIENCE and max(scores[-PATIENCE:]) <= max(scores[:-PATIENCE]):
         return f"the train score did not improve in the last {PATIENCE} rounds"
-    return f"all {rounds} rounds were made" if len(made) >= rounds else ""
+    if len(made) < rounds:
+        return ""
+    return f"all {rounds} rounds were made" if rounds > 1 else "no more than one round was wanted"

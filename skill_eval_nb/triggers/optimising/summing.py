@@ -70,7 +70,8 @@ def before(going: Rounds, priced: Measured, present: str, runs: int) -> Optimise
 def told_of(going: Rounds, priced: Measured) -> list[Any]:
     """What sets a search apart from another of the same description, as plain JSON."""
     asked = [(one.query, one.should_trigger, one.split) for one in going.queries]
-    return [asked, priced.model, going.proposer, priced.executor, priced.others]
+    told = [asked, priced.model, going.proposer, priced.executor, priced.others]
+    return [*told, going.body, list(going.competing)]
 
 
 def after(empty: Optimised, found: Found, going: Rounds) -> Optimised:

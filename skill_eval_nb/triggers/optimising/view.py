@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from skill_eval_nb.look import framed
 from skill_eval_nb.running.driving.progress import dollars
+from skill_eval_nb.stats.phrases import count
 
 if TYPE_CHECKING:
     from .optimised import Optimised, Step
@@ -52,18 +53,25 @@ def _title(found: Optimised) -> str:
 
 
 def _told(found: Optimised) -> Iterator[str]:
-    yield f"{found.n_train} train and {found.n_test} held-out queries, {found.runs} runs of each"
+    yield (
+        f"{found.n_train} train and {found.n_test} held-out queries, "
+        f"{count(found.runs, 'run')} of each"
+    )
     if found.status == "dry run":
         yield f"{found.n_runs} runs at most, {_price(found)}; nobody was asked"
         return
     yield found.why
     if found.best is not None:
-        yield f"Score of the chosen one on fresh runs of the held-out queries: {found.best}"
+        yield (
+            f"Score of the chosen one on fresh runs of the held-out queries: {found.best}, of "
+            f"{found.best.n_queries} of {found.n_test} queries and "
+            f"{count(found.best.n_runs, 'run')}"
+        )
     elif found.status != "broken":
         yield "The chosen one was not measured on fresh runs: no score of it can be trusted."
-    if found.selected is not None and found.status != "broken":
-        yield f"The score that it was chosen by, which flatters it: {found.selected}"
     if found.status != "broken":
+        if found.selected is not None and len(found.steps) > 1:
+            yield f"The score that it was chosen by, which flatters it: {found.selected}"
         yield f"The search ended: {found.ended}"
     yield "a price is not known" if found.cost_usd is None else f"{dollars(found.cost_usd)} spent"
 

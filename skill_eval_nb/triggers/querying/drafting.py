@@ -145,4 +145,5 @@ def _unasked(model: str, price: float | None, *, dry_run: bool) -> str:
     if price is None:
         return f"{model} was not asked: its price is not known; add it to the table of prices"
     hint = "this was a dry run" if dry_run else "give budget_usd to ask it"
-    return f"{model} was not asked: it costs ${price:.4f} at worst; {hint}"
+    cost = f"it costs ${price:.4f} at worst" if price else "it costs nothing"
+    return f"{model} was not asked: {cost}; {hint}"

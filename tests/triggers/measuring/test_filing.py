@@ -64,6 +64,14 @@ def test_queries_that_were_measured_before_stay_in_the_summary(tmp_path):
     assert ws.polars("triggers").select("query", "runs").rows() == [(FLY.query, 3), (ROW.query, 1)]
 
 
+def test_runs_that_are_not_asked_for_again_stay_in_the_summary(tmp_path):
+    measured(tmp_path, FLY, run=opens_for_kites, runs=3)
+    found = measured(tmp_path, FLY, run=opens_for_kites, runs=1)
+    assert len(found.attempts) == 1
+    ws = sen.load(tmp_path / "kites-workspace")
+    assert ws.polars("triggers").select("triggered", "runs").rows() == [(3, 3)]
+
+
 def test_a_query_of_which_no_run_tells_has_no_figures(tmp_path):
     broken = went(status="errored", reason="it fell over")
     found = measured(tmp_path, FLY, run=lambda task: broken)

@@ -18,6 +18,14 @@ def test_the_bundled_ones_can_be_read_and_have_names_of_their_own(tmp_path):
     assert all(one.files == ("SKILL.md",) for one in offer.others)
 
 
+def test_a_bundled_one_of_the_skills_own_name_is_left_out(tmp_path):
+    every = {one.name for one in read_offer(make_skill(tmp_path / "kites"), "bundled", None).others}
+    name = min(every)
+    skill = make_skill(tmp_path / name, name.upper())
+    offer = read_offer(skill, "bundled", None)
+    assert {one.name for one in offer.others} == every - {name}
+
+
 def test_each_is_staged_in_a_folder_of_its_name_wherever_it_lies(tmp_path):
     skill, other = make_skill(tmp_path / "v2"), make_skill(tmp_path / "x", "boats", "Builds boats.")
     (skill / "evals").mkdir()

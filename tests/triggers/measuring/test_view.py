@@ -25,6 +25,23 @@ def test_the_text_has_rates_scores_and_doubts(tmp_path):
     assert "doubt: " in shown
 
 
+def test_one_of_each_is_said_as_one(tmp_path):
+    shown = repr(measured(tmp_path, FLY, run=lambda task: OPENED, runs=1))
+    assert "1 query, 1 attempt: 1 triggered" in shown
+    assert "1 attempt, 0 errored" in shown
+
+
+def test_texts_that_no_table_or_terminal_holds_are_made_fit(tmp_path):
+    odd = Query("\ud800 fly \x1b[31mred", should_trigger=True)
+    run = went(used("Bash", command="\udfff \x1b[2J"))
+    found = measured(tmp_path, odd, run=lambda task: run)
+    again = measured(tmp_path, odd, run=lambda task: run)
+    assert repr(again).replace(again.message, "") == repr(found).replace(found.message, "")
+    assert "\x1b" not in repr(found) + found._repr_html_()
+    assert "\ufffd fly" in found._repr_html_()
+    assert [one.query for one in found.attempts] == [odd] * 3
+
+
 def test_attempts_in_pandas_have_the_same_rows(tmp_path):
     found = measured(tmp_path, run=lambda task: OPENED)
     assert found.attempts_table("pandas").shape == found.attempts_table().shape == (6, 11)

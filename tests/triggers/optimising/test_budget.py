@@ -99,6 +99,8 @@ def test_the_ceiling_holds_and_the_last_measurement_has_its_money(tmp_path, whol
     if share <= 0.5:
         assert found.status == "partial"
         assert found.best_description == PRESENT
+    if share == 0.02:
+        assert "does not hold 32 more attempts, with the last measurement" in found.ended
 
 
 def test_with_more_money_it_goes_on_and_pays_for_nothing_twice(tmp_path, whole):

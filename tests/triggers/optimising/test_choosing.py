@@ -31,8 +31,19 @@ def test_a_description_that_is_clearly_better_is_chosen():
     assert choice.round.number == 2
     assert choice.why == (
         "Round 2 is chosen. Round 2 is better than the present description: 100% right on 10 "
-        "held-out queries against 40% (exact p = 0.016)."
+        "held-out queries against 40% (exact one-sided p = 0.016)."
     )
+
+
+def test_better_is_said_where_the_p_bears_it_whatever_was_compared_beside():
+    one, other = round_(1, [0] * 5 + [3] * 5), round_(2, [3] * 10)
+    assert paired(one, other).p == pytest.approx(1 / 32)
+    assert "Round 2 is better than the present description" in choose([one, other]).why
+    beside = [round_(3, [0] * 10), round_(4, [0] * 10)]
+    choice = choose([one, other, *beside])
+    assert choice.round.number == 2
+    assert "Round 2 seems better than the present description: 100%" in choice.why
+    assert "(exact one-sided p = 0.031), which may be chance." in choice.why
 
 
 def test_where_nobody_can_tell_the_earlier_one_is_kept_and_it_is_said():

@@ -40,6 +40,21 @@ def test_it_is_written_with_the_old_file_kept_under_a_free_name(path):
     assert read_skill(path.parent).description == "Draws maps."
 
 
+def test_a_read_only_file_stays_as_it_is(path):
+    before = path.read_bytes()
+    path.chmod(0o444)
+    assert "-description" in write_description(path, "Another one.")
+    with pytest.raises(ValueError, match=r"SKILL\.md is read-only"):
+        write_description(path, "Another one.", dry_run=False)
+    assert (path.read_bytes(), [one.name for one in path.parent.iterdir()]) == (before, [path.name])
+
+
+def test_the_old_file_that_is_kept_is_as_private_as_the_file(path):
+    path.chmod(0o600)
+    write_description(path, "Another one.", dry_run=False)
+    assert {one.stat().st_mode & 0o777 for one in path.parent.iterdir()} == {0o600}
+
+
 def test_the_same_description_changes_nothing(path):
     assert write_description(path, "Old words.", dry_run=False) == ""
     assert path.read_bytes() == OLD

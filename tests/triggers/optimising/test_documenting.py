@@ -92,7 +92,8 @@ def test_the_chart_of_rounds_takes_it():
 def test_the_text_tells_both_scores_and_what_each_is_worth():
     text = repr(found())
     assert (
-        "Score of the chosen one on fresh runs of the held-out queries: 85% (60% to 100%)" in text
+        "Score of the chosen one on fresh runs of the held-out queries: 85% (60% to 100%), of 4 "
+        "of 4 queries and 12 runs" in text
     )
     assert "The score that it was chosen by, which flatters it: 90% (70% to 100%)" in text
     assert "round 2 (chosen): 90% (70% to 100%) on held-out, 80% (60% to 90%) on train" in text

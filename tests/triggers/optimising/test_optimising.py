@@ -91,7 +91,7 @@ def test_the_better_description_is_found_and_measured_afresh(done):
     assert [one.is_best for one in found.steps] == [False, True]
     assert found.best_score == found.selected_score == 1
     assert found.steps[0].test.score == pytest.approx(0.75, abs=0.1)
-    assert found.why.startswith("Round 2 is chosen. Round 2 is better than the present")
+    assert found.why.startswith("Round 2 is chosen. Round 2 seems better than the present")
     assert found.ended == "every train query passes in round 2"
     assert (found.n_train + found.n_test, found.cost_usd) == (32, 0)
 
@@ -220,6 +220,39 @@ def test_where_no_description_can_be_used_the_present_one_stays(tmp_path):
     assert (found.status, found.best_description) == ("partial", PRESENT)
     assert "no usable answer" in found.ended
     assert found.best is not None
+
+
+@pytest.mark.parametrize(
+    ("whole", "says", "steps"), [(64, "round 2 was", 2), (128, "the last measurement was", 2)]
+)
+def test_runs_that_all_errored_are_no_score_and_no_end(tmp_path, whole, says, steps):
+    world = World(tmp_path)
+
+    def failing(task):
+        if world.runs > whole:
+            raise OSError("the line is dead")
+        return routed(task)
+
+    world.run = failing
+    found = world.optimise()
+    assert (found.status, found.best, len(found.steps)) == ("partial", None, steps)
+    assert f"{says} not finished" in found.ended
+    assert "errored; retry_errored=True" in found.ended
+    world.run = routed
+    assert world.optimise(retry_errored=True).status == "done"
+
+
+def test_one_description_is_not_said_to_be_flattered(tmp_path):
+    found = World(tmp_path).optimise(rounds=1)
+    assert (found.ended, found.best is None) == ("no more than one round was wanted", False)
+    assert "flatters" not in repr(found)
+
+
+def test_a_search_among_other_skills_is_kept_apart(tmp_path):
+    world = World(tmp_path)
+    for competing in ((), make_skill(tmp_path / "clay", "clay", "Bakes clay.")):
+        world.optimise(competing=competing)
+    assert len(list(tmp_path.glob("books-workspace/triggers/*/*/optimization_result.json"))) == 2
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path):

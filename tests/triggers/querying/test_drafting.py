@@ -104,6 +104,12 @@ def test_nothing_is_spent_unasked(tidy: Path, tmp_path: Path) -> None:
     assert calls(log) == 1
 
 
+def test_a_dry_run_of_what_costs_nothing_says_so(tidy: Path) -> None:
+    assert "was not asked: it costs nothing; this was a dry run" in repr(
+        drafted(tidy, dry_run=True)
+    )
+
+
 def test_a_model_of_no_known_price_is_not_asked(tidy: Path) -> None:
     found = drafted(tidy, model="nobody-knows")
     assert (found, found.price_usd) == ((), None)

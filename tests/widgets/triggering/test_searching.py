@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.triggers import Query
 from skill_eval_nb.widgets.panel import find, text
+from skill_eval_nb.widgets.triggering.views.rounds import optimised_view
 from tests.running.made_jobs import until
 from tests.widgets.triggering.made import (
     button,
@@ -69,6 +71,9 @@ def test_from_the_price_to_another_description_in_the_file(skill: Path) -> None:
     assert found.why in says
     assert found.ended in says
     assert len(found.steps) > 1
+    assert found.best is not None
+    part = replace(found, best=replace(found.best, n_queries=1), n_test=4)
+    assert "on fresh runs of 1 of the 4 queries held out" in text([optimised_view(part, None)])
     (plot,) = find(panel.view(), cls="sen-trig-plot")
     for step in found.steps:
         (card,) = find(panel.view(), tag="section", key=f"round-{step.round}")

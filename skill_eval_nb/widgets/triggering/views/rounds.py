@@ -48,21 +48,25 @@ def _broken(found: Optimised) -> Node:
 
 def _score(found: Optimised) -> Node:
     selected = "none" if found.selected is None else str(found.selected)
-    fresh = (
-        "It was not measured again on fresh runs, so no score of it is without flattery."
-        if found.best is None
-        else f"on fresh runs of the {number_of(found.best.n_queries, 'query')} held out"
-    )
+    fresh = "It was not measured again on fresh runs, so no score of it is without flattery."
+    if found.best is not None:
+        held, made = number_of(found.n_test, "query"), found.best.n_queries
+        part = "" if made == found.n_test else f"{made:,} of "
+        fresh = f"on fresh runs of {part}the {held} held out"
     return h(
         "p",
         h("b", f"{found.best} ", cls="sen-trig-fresh") if found.best is not None else None,
         fresh,
-        h("br"),
-        h(
-            "span",
-            f"It was chosen by {selected}, which flatters whoever is chosen.",
-            cls="sen-soft sen-small",
-        ),
+        [
+            h("br"),
+            h(
+                "span",
+                f"It was chosen by {selected}, which flatters whoever is chosen.",
+                cls="sen-soft sen-small",
+            ),
+        ]
+        if len(found.steps) > 1
+        else None,
     )
 
 

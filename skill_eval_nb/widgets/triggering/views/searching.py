@@ -88,7 +88,12 @@ def _plan(found: Optimised) -> list[Node]:
         ),
         h("p", price(*found.estimate)),
         [h("p", one, cls="sen-soft sen-small", dir="auto") for one in found.notes],
-        h("p", f"Kept in {shown(found.folder)}.", cls="sen-soft sen-small"),
+        h(
+            "p",
+            f"Kept in {shown(found.folder)}. What is there of it already is in this price, and is "
+            "not paid for again.",
+            cls="sen-soft sen-small",
+        ),
     ]
 
 
