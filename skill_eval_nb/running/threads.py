@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -21,15 +22,22 @@ def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None,
     and what was written stays.
 
     Raises:
-        Stopped: `stop` was set.
+        Stopped: `stop` was set; where it was before, nothing is begun.
     """
+    if stop is not None and stop.is_set():
+        work.close()
+    _heed(stop)
     ended: list[T] = []
     failed: list[BaseException] = []
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = []
+    over = threading.Event()  # an interrupted `Thread.join` takes a running thread for ended
+    called_off = threading.Event()
 
     async def main() -> T:
         task = asyncio.ensure_future(work)
         running.append((asyncio.get_running_loop(), task))
+        if called_off.is_set():
+            task.cancel()
         return await task
 
     def target() -> None:
@@ -37,19 +45,20 @@ def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None,
             ended.append(asyncio.run(main()))
         except BaseException as error:  # noqa: BLE001 -- raised again where it is waited for
             failed.append(error)
+        finally:
+            over.set()
 
-    thread = threading.Thread(target=target, name=name, daemon=True)
-    thread.start()
     try:
-        while thread.is_alive():
-            thread.join(0.1)  # in steps, so that an interrupt is heard on every system
-            if thread.is_alive():
-                _heed(stop)
+        threading.Thread(target=target, name=name, daemon=True).start()
+        while not over.wait(0.1):  # in steps, so that an interrupt is heard on every system
+            _heed(stop)
     except BaseException:
-        if running:
+        called_off.set()
+        if running:  # else it will not begin
             loop, task = running[0]
-            loop.call_soon_threadsafe(task.cancel)
-        thread.join()
+            with suppress(RuntimeError):  # it has just come to its end
+                loop.call_soon_threadsafe(task.cancel)
+            over.wait()
         raise
     if failed:
         raise failed[0]

@@ -1,35 +1,45 @@
 """A coroutine is run to its end from anywhere, and stopped when somebody asks for it."""
 
 import asyncio
+import os
+import signal
 import threading
+import time
 
 import pytest
 
 from skill_eval_nb.running.threads import Stopped, in_thread
 
 
-def test_an_interrupt_cancels_what_is_in_flight(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended: list[str] = []
+def test_an_interrupt_cancels_what_is_in_flight_and_waits_for_its_end() -> None:
+    told: list[str] = []
 
     async def slow() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
         try:
             await asyncio.sleep(60)
-        finally:
-            ended.append("cancelled")
+        except asyncio.CancelledError:
+            told.append("cancelled")
+            time.sleep(0.3)  # noqa: ASYNC251 -- what was paid for is being written
+            told.append("written")
+            raise
 
-    class Interrupted(BaseException):
-        pass
-
-    class Thread(threading.Thread):
-        def join(self, timeout: float | None = None) -> None:
-            super().join(timeout)
-            if timeout is not None:
-                raise Interrupted
-
-    monkeypatch.setattr("skill_eval_nb.running.threads.threading.Thread", Thread)
-    with pytest.raises(Interrupted):
+    with pytest.raises(KeyboardInterrupt):
         in_thread(slow(), name="slow")
-    assert ended == ["cancelled"]
+    assert told == ["cancelled", "written"]
+
+
+def test_what_is_stopped_before_it_begins_is_never_begun() -> None:
+    begun: list[str] = []
+    stop = threading.Event()
+    stop.set()
+
+    async def work() -> None:
+        begun.append("begun")
+
+    with pytest.raises(Stopped):
+        in_thread(work(), stop, name="work")
+    assert begun == []
 
 
 def test_what_is_stopped_is_cancelled() -> None:

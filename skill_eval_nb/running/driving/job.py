@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Generator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any
 
 from .progress import Progress, Status
@@ -45,10 +45,10 @@ class Job:
             Exception: what ended the job, where its status is "failed".
         """
         try:
-            self._thread.join(timeout)
+            wait([self._ended], timeout)
         except KeyboardInterrupt:
             self.stop()
-            self._thread.join()
+            wait([self._ended])  # an interrupted `Thread.join` takes a running thread for ended
             raise
         return self._ended.result() if self._ended.done() else self.progress
 

@@ -106,10 +106,24 @@ def _nearly_twice(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
     """Only within a class: a near miss is to be close to a query that should trigger."""
     for should in (True, False):
         own = [one for one in queries if one.should_trigger is should]
-        for one, other in alike([one.query for one in own]):
-            pair = (own[one], own[other])
-            what = f"{quoted(pair[0].query)} and {quoted(pair[1].query)} say nearly the same. "
-            yield _doubt("nearly twice", what + "Say one of them in other words.", pair)
+        for places in _together(alike([one.query for one in own])):
+            same = [own[place] for place in places]
+            more = f", and {len(same) - 2} more with them" if len(same) > 2 else ""
+            what = f"{quoted(same[0].query)} and {quoted(same[1].query)} say nearly the same{more}."
+            yield _doubt("nearly twice", f"{what} Say one of them in other words.", same)
+
+
+def _together(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Those that pairs link, directly or through others, in order.
+
+    >>> _together([(0, 2), (1, 4), (2, 3)])
+    [[0, 2, 3], [1, 4]]
+    """
+    found: list[set[int]] = []
+    for pair in pairs:
+        touched = [one for one in found if not one.isdisjoint(pair)]
+        found = [one for one in found if one not in touched] + [set(pair).union(*touched)]
+    return sorted(map(sorted, found))
 
 
 def _given_away(queries: Sequence[Query], skill: str | None) -> Iterator[QueryDoubt]:

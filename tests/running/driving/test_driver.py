@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import threading
 from pathlib import Path
 
@@ -130,6 +132,16 @@ def test_a_stopped_job_goes_on_where_it_was(tmp_path):
     assert (progress.status, progress.finished, progress.in_flight) == ("stopped", 0, ())
     assert folders(tmp_path / "ws") == []
     assert not (tmp_path / "ws" / "iteration-1" / ".staging").exists()
+    told = read(tmp_path / "ws" / "iteration-1").events
+    assert [one["event"] for one in told][-3:] == ["cancelled", "cancelled", "ended"]
+
+
+def test_an_interrupted_wait_stops_the_job_and_waits_for_its_end(tmp_path):
+    job = job_plan(tmp_path, Writer(seconds=30.0), concurrency=2).start()
+    until(lambda: len(job.progress.in_flight) == 2)
+    threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        job.wait(60)
     told = read(tmp_path / "ws" / "iteration-1").events
     assert [one["event"] for one in told][-3:] == ["cancelled", "cancelled", "ended"]
 

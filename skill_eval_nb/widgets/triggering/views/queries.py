@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,8 +24,6 @@ SHOWN = {
 
 BESIDE = (1, 2)
 """Queries of a doubt whose message stands beside each; of more it stands above all."""
-MOST = 3
-"""Remarks beside a query, at most: each of many that are alike is like all of the others."""
 LETTERS = 64
 """Characters of a line of a query, about."""
 LINES = 8
@@ -72,17 +69,11 @@ def queries_view(
 def _remarks(doubts: Sequence[QueryDoubt]) -> Mapping[str, list[Node]]:
     """By the words of a query what is said beside it."""
     found: dict[str, list[Node]] = {}
-    more: Counter[str] = Counter()
     for one in doubts:
         told = f" {one.message}" if len(one.queries) in BESIDE else None
         for words in dict.fromkeys(one.queries):
-            beside = found.setdefault(words, [])
-            if len(beside) < MOST:
-                beside.append(h("li", pill(one.doubt, "odd"), told, dir="auto"))
-            else:
-                more[words] += 1
-    for words, number in more.items():
-        found[words].append(h("li", f"and {number_of(number, 'remark')} more", cls="sen-soft"))
+            remark = h("li", pill(one.doubt, "odd"), told, dir="auto")
+            found.setdefault(words, []).append(remark)
     return found
 
 
