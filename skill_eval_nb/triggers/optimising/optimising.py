@@ -76,8 +76,9 @@ def optimise(
     The held-out queries alone choose. A later description takes the place of an earlier one
     where chance seldom gives it such a lead (exact permutation test over queries, one-sided p
     at most 12.5 %; it is called better at 5 % over all that are compared, and seems so above);
-    where the two cannot be told apart the shorter or earlier one is kept. The
-    score that a winner was chosen by flatters it, so the winner is measured once more, on fresh
+    where the two cannot be told apart the shorter or earlier one is kept.
+
+    The score that a winner was chosen by flatters it, so the winner is measured once more, on fresh
     runs of the held-out queries: that is `best_score`. The luck of runs is out of it; that of which
     queries were held out is not, and its interval says how much that may be.
 
