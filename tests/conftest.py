@@ -74,16 +74,10 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by what they ask for; files that hold long ones go first, so that none is last."""
+    """Mark tests by what they ask for."""
     for item in items:
         asked = set(getattr(item, "fixturenames", ()))
         if asked & {"corpus", "corpus_workspaces"}:
             item.add_marker("corpus")
         if "browser" in asked:
             item.add_marker("browser")
-    long = {
-        item.path
-        for item in items
-        if item.get_closest_marker("slow") or item.get_closest_marker("browser")
-    }
-    items.sort(key=lambda item: item.path not in long)

@@ -114,7 +114,11 @@ def start(desk: Desk) -> Iterator[Lab]:
         yield Lab(_url(desk, server, log), token, desk)
     finally:
         server.terminate()
-        server.wait(timeout=120)
+        try:
+            server.wait(timeout=20)
+        except subprocess.TimeoutExpired:  # now and then it waits for a kernel that is gone
+            server.kill()
+            server.wait()
 
 
 @contextmanager

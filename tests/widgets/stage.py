@@ -42,10 +42,9 @@ const bytes = async (name) =>
 const heard = {"change:_tree": new Set(), "msg:custom": new Set()};
 const state = JSON.parse(await window.senState());
 state._tree = await bytes(state._tree);
-let pause = 0;  // each look takes three programs some time: where nothing comes, they are fewer
 const model = {
   get: (name) => state[name],
-  send: (message) => { pause = 0; return window.senSend(JSON.stringify(message)); },
+  send: (message) => window.senSend(JSON.stringify(message)),
   on: (kind, callback) => heard[kind].add(callback),
   off: (kind, callback) => heard[kind].delete(callback),
 };
@@ -53,14 +52,12 @@ window.senRender = (place) => widget.render({model, el: document.getElementById(
 window.senClose = window.senRender("here");
 window.senReady = true;
 for (;;) {
-  const ready = JSON.parse(await window.senPoll());
-  pause = ready.length ? 0 : Math.min(pause + 5, 60);
-  for (const {tree, message, buffers} of ready) {
+  for (const {tree, message, buffers} of JSON.parse(await window.senPoll())) {
     const given = await Promise.all((buffers ?? []).map(bytes));
     if (tree) { state._tree = await bytes(tree); heard["change:_tree"].forEach((one) => one()); }
     else heard["msg:custom"].forEach((one) => one(message, given));
   }
-  await new Promise((done) => setTimeout(done, 10 + pause));
+  await new Promise((done) => setTimeout(done, 15));
 }
 </script></body></html>"""
 
