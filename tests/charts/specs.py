@@ -6,8 +6,13 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+import altair as alt
+import jsonschema_rs
 import vl_convert
 
 LAB = "5.8"
@@ -27,10 +32,30 @@ def walk(node: Any) -> Iterator[dict[str, Any]]:
 
 
 def spec_of(chart: Any) -> dict[str, Any]:
-    """The specification as it is written into a notebook: it has to be JSON."""
+    """The specification as it is written into a notebook: it has to be JSON, and Vega-Lite."""
     if isinstance(chart, dict):
         return chart
-    return _once(_specs, chart, lambda: json.loads(json.dumps(chart.to_dict(), allow_nan=False)))
+    return _once(_specs, chart, lambda: _checked(chart))
+
+
+def _checked(chart: Any) -> dict[str, Any]:
+    """The whole held against Vega-Lite's schema, by a library far faster than Altair's own."""
+    spec = json.loads(json.dumps(chart.to_dict(validate=False), allow_nan=False))
+    vega_lite().validate(spec)
+    return spec
+
+
+@cache
+def vega_lite() -> jsonschema_rs.Validator:
+    """The schema that Altair writes its charts by."""
+
+    def readable(part: dict[str, Any]) -> dict[str, Any]:
+        if isinstance(part.get("$ref"), str):  # to names with < and >, which no URI may have
+            part["$ref"] = quote(part["$ref"], safe="#/")
+        return part
+
+    file = Path(alt.__file__).parent / "vegalite" / "v6" / "schema" / "vega-lite-schema.json"
+    return jsonschema_rs.validator_for(json.loads(file.read_text(), object_hook=readable))
 
 
 def rows_of(chart: Any, *fields: str) -> list[dict[str, Any]]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.metadata
+import sys
+from functools import lru_cache
+from importlib.metadata import EntryPoints, entry_points
+from pathlib import Path
 from typing import Any
 
 from ..refused import no_such
@@ -14,7 +17,29 @@ GROUP = "skill_eval_nb.executors"
 
 def executor_names() -> tuple[str, ...]:
     """The names of all executors that are installed, in order of the alphabet."""
-    return tuple(sorted(importlib.metadata.entry_points(group=GROUP).names))
+    return tuple(sorted(_registered().names))
+
+
+def _registered() -> EntryPoints:
+    """The entries of our group, looked up again only where something was installed since.
+
+    To look, every package that is installed has to be opened: a tenth of a second, each time
+    that a form is drawn.
+    """
+    return _found(tuple((place, _changed(place)) for place in sys.path))
+
+
+@lru_cache(maxsize=1)
+def _found(_: tuple[tuple[str, int], ...]) -> EntryPoints:
+    return entry_points(group=GROUP)
+
+
+def _changed(place: str) -> int:
+    """When something was last put into a folder that modules are looked for in."""
+    try:
+        return Path(place).stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def executor(name: str, **options: Any) -> Executor:
@@ -28,7 +53,7 @@ def executor(name: str, **options: Any) -> Executor:
         ValueError: no executor has this name, it cannot be imported, it does not take
             these options, or what it makes is no executor.
     """
-    found = importlib.metadata.entry_points(group=GROUP, name=name)
+    found = _registered().select(name=name)
     if not found:
         raise ValueError(
             f"{no_such('executor', name, executor_names())}. Others are registered under the "

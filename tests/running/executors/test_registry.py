@@ -49,13 +49,24 @@ breaks = sen_test_mine:breaks
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small distribution, installed as installers do it: a module and its dist-info."""
     site = tmp_path / "site"
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.delitem(sys.modules, "sen_test_mine", raising=False)
+    install(site)
+
+
+def install(site: Path) -> None:
     info = site / "sen_test_mine-1.0.dist-info"
     info.mkdir(parents=True)
     (site / "sen_test_mine.py").write_text(MODULE)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: sen-test-mine\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(ENTRIES)
-    monkeypatch.syspath_prepend(str(site))
-    monkeypatch.delitem(sys.modules, "sen_test_mine", raising=False)
+
+
+def test_one_that_is_installed_meanwhile_is_found(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = executor_names()
+    install(tmp_path)
+    assert set(executor_names()) - set(before) == {"mine", "half", "gone", "lost", "breaks"}
 
 
 @pytest.mark.usefixtures("installed")

@@ -74,7 +74,8 @@ def main(root: Path, kills: int, seed: int = 0) -> str:
 
     def attempts() -> list[Path]:
         """Those that are there; `glob` bears that folders come and go beside them."""
-        return [Path(path) for path in glob(f"{home}/{ATTEMPTS}")]
+        found = glob(f"{home}/{ATTEMPTS}")  # noqa: PTH207 -- that of Path stumbles over them
+        return [Path(path) for path in found]
 
     with served(root / "log", 0.15) as server:
         while True:
