@@ -30,9 +30,14 @@ def lab(desk: desks.Desk) -> Iterator[labs.Lab]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def reader(browser: Browser, lab: labs.Lab) -> Iterator[labs.Reader]:
+    """That JupyterLab in Chromium."""
+    with labs.look_at(lab, browser) as looking:
+        yield looking
+
+
 @pytest.fixture
-def opened(
-    browser: Browser, lab: labs.Lab
-) -> Callable[[str], AbstractContextManager[labs.OpenNotebook]]:
-    """Opens a notebook, given its path below the desk's `work`, in JupyterLab in Chromium."""
-    return partial(labs.open_notebook, lab, browser)
+def opened(reader: labs.Reader) -> Callable[[str], AbstractContextManager[labs.OpenNotebook]]:
+    """Opens a notebook, given its path below the desk's `work`."""
+    return partial(labs.open_notebook, reader)

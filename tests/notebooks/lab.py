@@ -19,19 +19,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nbformat import NotebookNode
-    from playwright.sync_api import Browser, Page, Route, WebSocketRoute
+    from playwright.sync_api import Browser, ConsoleMessage, Page, Route, WebSocketRoute
 
     from .desk import Desk
 
 START_SECONDS = 120
 RUN_SECONDS = 300
+SIZE = {"width": 1200, "height": 900}
 TALLEST_PICTURE = 12_000
 """Pixels; Chromium draws no page much taller than this."""
 
-READY = """async () => {
+OPEN = """async path => {
   const app = window.jupyterapp;
   await app.restored;
-  const panel = app.shell.currentWidget;
+  const before = app.shell.currentWidget;
+  const panel = await app.commands.execute('docmanager:open', {path, factory: 'Notebook'});
+  before?.dispose();
+  app.shell.activateById(panel.id);
   await panel.context.ready;
   await panel.sessionContext.ready;
   await panel.revealed;
@@ -88,6 +92,18 @@ class OpenNotebook:
         self.page.screenshot(path=picture)
 
 
+@dataclass
+class Reader:
+    """A JupyterLab in a page of Chromium, and the notebook that is open in it."""
+
+    page: Page
+    work: Path
+    open: OpenNotebook = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.open = OpenNotebook(self.page, self.work)
+
+
 @contextmanager
 def start(desk: Desk) -> Iterator[Lab]:
     """Start a JupyterLab on a free port, and end it with all its kernels."""
@@ -122,40 +138,53 @@ def start(desk: Desk) -> Iterator[Lab]:
 
 
 @contextmanager
-def open_notebook(lab: Lab, browser: Browser, name: str) -> Iterator[OpenNotebook]:
-    """Open a notebook (its path below the desk's folder) and wait for its kernel."""
-    context = browser.new_context(viewport={"width": 1200, "height": 900})
-    page = context.new_page()
-    page.set_default_timeout(RUN_SECONDS * 1000)
-    notebook = OpenNotebook(page, lab.desk.work / name)
-    page.on(
-        "console",
-        lambda message: (
-            notebook.console_errors.append(f"{message.text} ({message.location['url']})")
-            if message.type == "error"
-            else None
-        ),
-    )
-    page.on("pageerror", lambda error: notebook.console_errors.append(str(error)))
+def look_at(lab: Lab, browser: Browser) -> Iterator[Reader]:
+    """Open a JupyterLab in Chromium, with no notebook yet."""
+    context = browser.new_context()
+    reader = Reader(context.new_page(), lab.desk.work)
+    page = reader.page
+
+    def complain(error: str) -> None:
+        reader.open.console_errors.append(error)
 
     def stop(route: Route) -> None:
-        notebook.outside_requests.append(route.request.url)
+        reader.open.outside_requests.append(route.request.url)
         route.abort()
 
     def stop_socket(route: WebSocketRoute) -> None:
-        notebook.outside_requests.append(route.url)
+        reader.open.outside_requests.append(route.url)
         route.close()
 
+    page.on("console", lambda it: complain(_told(it)) if it.type == "error" else None)
+    page.on("pageerror", lambda error: complain(str(error)))
     context.route(_leaves, stop)
     context.route_web_socket(_leaves, stop_socket)
     try:
-        page.goto(f"{lab.url}doc/tree/{name}?token={lab.token}")
-        page.wait_for_function("() => window.jupyterapp?.shell?.currentWidget?.sessionContext")
-        page.evaluate(READY)
-        yield notebook
-        page.evaluate(SHUT_DOWN)
+        page.goto(f"{lab.url}doc?token={lab.token}")
+        page.wait_for_function("() => window.jupyterapp?.shell")
+        yield reader
     finally:
         context.close()
+
+
+@contextmanager
+def open_notebook(reader: Reader, name: str) -> Iterator[OpenNotebook]:
+    """Open a notebook (its path below the desk's folder) and wait for its kernel.
+
+    One after the other in the same page, as a reader does: to load JupyterLab takes longer
+    than most notebooks do.
+    """
+    page = reader.page
+    reader.open = OpenNotebook(page, reader.work / name)
+    page.set_default_timeout(RUN_SECONDS * 1000)
+    page.set_viewport_size(SIZE)
+    page.evaluate(OPEN, name)
+    yield reader.open
+    page.evaluate(SHUT_DOWN)
+
+
+def _told(message: ConsoleMessage) -> str:
+    return f"{message.text} ({message.location['url']})"
 
 
 def _url(desk: Desk, server: subprocess.Popen[bytes], log: Path) -> str:
