@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +32,8 @@ class Measured:
     baseline last; `baseline` is None where none can be told. `figures` maps (configuration,
     metric) to a row of `stats.summarize`, `deltas` to a row of `stats.deltas` about these
     evals and `beyond` to one about tasks like these; metrics keep their order, and rubric
-    dimensions are among them. Where there are no runs, they hold what a benchmark.json
-    states, and `stated` is true.
+    dimensions are among them; `notes` are the rows of `stats.notes`. Where there are no runs,
+    the figures are those that a benchmark.json states, and `stated` is true.
     """
 
     place: Slice
@@ -43,6 +43,7 @@ class Measured:
     figures: Mapping[tuple[str, str], Row]
     deltas: Mapping[tuple[str, str], Row]
     beyond: Mapping[tuple[str, str], Row]
+    notes: Sequence[Row] = ()
     stated: bool = False
 
     @property
@@ -105,7 +106,8 @@ def _counted(place: Slice, part: Workspace) -> Measured:
     baseline = next((row["baseline"] for row in deltas), None)
     names = _in_order((row["configuration"] for row in summary), baseline)
     figures, own, like = map(_looked_up, (summary, deltas, beyond))
-    return Measured(place, part, names, baseline, figures, own, like)
+    notes = stats.notes(part).to_dicts()
+    return Measured(place, part, names, baseline, figures, own, like, notes)
 
 
 def _deltas(part: Workspace, metrics: list[str], scope: Scope) -> list[Row]:

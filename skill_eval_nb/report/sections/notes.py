@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ... import stats
 from ..content import Bullets, Section, section
 from ..measured import Measured
 from ..plain import line
@@ -13,8 +12,7 @@ ELSEWHERE = ("left out", "unpaired")
 
 def sentences(measured: Measured) -> list[str]:
     """The notes on an iteration, those that matter most first."""
-    rows = stats.notes(measured.ws).iter_rows(named=True)
-    return [line(row["text"], 2000) for row in rows if row["kind"] not in ELSEWHERE]
+    return [line(row["text"], 2000) for row in measured.notes if row["kind"] not in ELSEWHERE]
 
 
 def section_of(measured: Measured) -> Section:
