@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Any, cast
 
@@ -20,18 +21,46 @@ def struct_of(document: type[Document]) -> inspect.StructType:
 
 
 class Declared:
-    """A field as the readers need it: its type without wrappings, and its declaration."""
+    """A field as the readers need it: its type without wrappings, and its declaration.
 
-    __slots__ = ("also", "field", "inline", "kind", "name", "unit")
+    `takes` are the types of JSON values that it takes as they are, whatever the value; `inner`
+    is its type where null is one of them.
+    """
+
+    __slots__ = ("also", "field", "inline", "inner", "kind", "name", "takes", "unit")
 
     def __init__(self, field: inspect.Field) -> None:
         extra, kind = unwrap(field.type)
         self.field = field
         self.name = field.encode_name
         self.kind = kind
+        self.inner = _not_null(kind)
+        self.takes = frozenset(_taken(kind))
         self.also: tuple[str, ...] = extra.get("also", ())
         self.unit: str | None = extra.get("unit")
         self.inline: bool = extra.get("inline", False)
+
+
+def _not_null(kind: inspect.Type) -> inspect.Type:
+    """What a type is besides null, where that is one type alone; else the type itself."""
+    if not isinstance(kind, inspect.UnionType):
+        return kind
+    others = [one for one in kind.types if not isinstance(one, inspect.NoneType)]
+    return others[0] if len(others) == 1 else kind
+
+
+def _taken(kind: inspect.Type) -> Iterator[type]:
+    """The types of values that a type takes as they are: texts, flags and null."""
+    kind = unwrap(kind)[1]
+    if isinstance(kind, inspect.UnionType):
+        for one in kind.types:
+            yield from _taken(one)
+    elif isinstance(kind, inspect.StrType) and not kind.pattern:
+        yield str
+    elif isinstance(kind, inspect.BoolType):
+        yield bool
+    elif isinstance(kind, inspect.NoneType):
+        yield type(None)
 
 
 def unwrap(kind: inspect.Type) -> tuple[dict[str, Any], inspect.Type]:

@@ -68,16 +68,35 @@ def _struct(
     converted: dict[str, Any] = {}
     for key, name in keys.items():
         field, found = fields[name], given[key]
+        if type(found) in field.takes:  # as most are
+            values[name] = found
+            continue
         place = where if bare else f"{where}.{key}"
-        value = _value(found, field.kind, place, faults, field.unit)
+        value = _value(found, field.inner, place, faults, field.unit)
         if value is UNUSABLE:
             value = _blank(field)
         values[name] = value
         if _was_converted(found, value):
             converted[name] = dump(value)
-    unwritten: dict[str, Any] = {}
+    others = _without_key(document, given, keys, where, faults)
+    values |= others
+    made = document(**{fields[name].field.name: value for name, value in values.items()})
+    unwritten = {name: dump(value) for name, value in others.items()}
+    remember(made, Origin(raw, keys, converted, unwritten))
+    return made
+
+
+def _without_key(
+    document: type[Document],
+    given: dict[str, Any],
+    keys: dict[str, str],
+    where: str,
+    faults: Faults,
+) -> dict[str, Any]:
+    """The fields that have a value but no key: their own fields stand here, or they are missing."""
+    found: dict[str, Any] = {}
     for name, field in looked_for(document).items():
-        if name in values:
+        if name in keys.values():
             continue
         value = _inline(given, field, keys, where, faults) if field.inline else None
         if value is None:
@@ -85,11 +104,8 @@ def _struct(
                 continue
             _report_missing(name, field, given, keys, where, faults)
             value = _blank(field)
-        values[name] = value
-        unwritten[name] = dump(value)
-    made = document(**{fields[name].field.name: value for name, value in values.items()})
-    remember(made, Origin(raw, keys, converted, unwritten))
-    return made
+        found[name] = value
+    return found
 
 
 def _match_keys(
