@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from .making import BudgetOption, YesOption
 from .shell import PathArgument, app, err, out, told
+from .spending import BudgetOption, PricesOption, YesOption, ask_first
 
 if TYPE_CHECKING:
     from skill_eval_nb.running.asking import AskingProgress
@@ -38,7 +37,7 @@ def compare(
     seed: Annotated[int, typer.Option(help="Of the draws.")] = 0,
     budget_usd: BudgetOption = None,
     concurrency: Annotated[int, typer.Option(help="Comparisons at a time.")] = 8,
-    prices: Annotated[Path | None, typer.Option(help="A table of prices of your own.")] = None,
+    prices: PricesOption = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the pairs and the price; ask nobody.")
     ] = False,
@@ -65,9 +64,7 @@ def compare(
     if dry_run:
         _show(planned)
         return
-    if planned.n_missing and planned.worst_usd != 0 and budget_usd is None and not yes:
-        most = "" if planned.worst_usd is None else f", ${planned.worst_usd:.2f} at most"
-        typer.confirm(f"This costs money{most}, and has no --budget-usd. Go on?", abort=True)
+    ask_first(budget_usd, yes, planned.worst_usd if planned.n_missing else 0)
     compared = compare_sides(
         ws, a, b, budget_usd=budget_usd, concurrency=concurrency, progress=_tell, **options
     )

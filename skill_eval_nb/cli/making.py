@@ -12,6 +12,7 @@ from typer.core import TyperCommand
 
 from .printing import print_problems
 from .shell import PathArgument, app, err, out, told
+from .spending import BudgetOption, ExecutorOption, PricesOption, YesOption, ask_first
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor as Pool
@@ -22,13 +23,6 @@ if TYPE_CHECKING:
 Sandbox = Literal["bubblewrap", "none"]
 Layer = Literal["structural"]
 
-BudgetOption = Annotated[
-    float | None,
-    typer.Option("--budget-usd", help="Stop before more than this is spent, in US dollars."),
-]
-YesOption = Annotated[
-    bool, typer.Option("--yes", "-y", help="Spend money without a budget, and without asking.")
-]
 SandboxOption = Annotated[
     Sandbox, typer.Option(help="`none` lets commands do whatever you can do on this machine.")
 ]
@@ -71,9 +65,7 @@ def run(
     only: Annotated[
         list[str] | None, typer.Option("--eval", help="Only this eval; may be given again.")
     ] = None,
-    executor: Annotated[
-        str, typer.Option(help="offline, messages-api, claude-code, or one you installed.")
-    ] = "offline",
+    executor: ExecutorOption = "offline",
     executor_model: Annotated[str | None, typer.Option(help="The model that works.")] = None,
     judge_model: Annotated[
         str | None, typer.Option(help="The model that judges; else the suite's.")
@@ -93,7 +85,7 @@ def run(
     ] = None,
     sandbox: SandboxOption = "bubblewrap",
     allow_scripts: ScriptsOption = False,
-    prices: Annotated[Path | None, typer.Option(help="A table of prices of your own.")] = None,
+    prices: PricesOption = None,
     retry_errored: Annotated[
         bool, typer.Option("--retry-errored", help="Do runs that errored again.")
     ] = False,
@@ -149,7 +141,7 @@ def run(
     if dry_run:
         return
     if plan.connection.stand_in is None:
-        _may_spend(budget_usd, yes)
+        ask_first(budget_usd, yes)
     from skill_eval_nb.running.driving.watching import watch
 
     with _pool(dask) as pool:
@@ -205,7 +197,7 @@ def judge(
     ] = False,
     budget_usd: BudgetOption = None,
     concurrency: Annotated[int, typer.Option(help="Judgings at a time.")] = 8,
-    prices: Annotated[Path | None, typer.Option(help="A table of prices of your own.")] = None,
+    prices: PricesOption = None,
     yes: YesOption = False,
 ) -> None:
     """Judge stored outputs anew, with the same or another model.
@@ -216,7 +208,7 @@ def judge(
     import skill_eval_nb as sen
 
     if not (judge_model or "").startswith("stand-in"):
-        _may_spend(budget_usd, yes)
+        ask_first(budget_usd, yes)
     judged = sen.judge_again(
         path,
         again=again,
@@ -254,14 +246,6 @@ def _sides(given: list[str] | None, skill: Path) -> Any:
             )
         sides[name] = Path(folder) if equals else usual[name]
     return sides
-
-
-def _may_spend(budget_usd: float | None, yes: bool) -> None:
-    """Go on where a ceiling is given, or the user says so."""
-    if budget_usd is not None or yes:
-        return
-    if not typer.confirm("This costs money and has no --budget-usd. Go on?"):
-        raise typer.Exit(2)
 
 
 def _pool(dask: str | None) -> AbstractContextManager[Pool | None]:

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ..making import BudgetOption, YesOption
 from ..shell import PathArgument, out, told
-from .app import improve, may_spend, of_iterations
+from ..spending import BudgetOption, YesOption, ask_first
+from .app import improve, of_iterations
 
 
 @improve.command()
@@ -47,11 +47,12 @@ def aggregate(
     """Collect what the graders suggest for the evals, the same thing once."""
     import skill_eval_nb as sen
     from skill_eval_nb.improving.aggregating import THRESHOLD, free, place_of
+    from skill_eval_nb.models.standin.stand_in import MODELS
 
     ws = of_iterations(sen.load(path), [] if iteration is None else [iteration])
     target = None if dry_run else free(file or place_of(ws), force=force)
-    if not dry_run:
-        may_spend(merge_model, budget_usd, yes)
+    if not dry_run and merge_model not in (None, *MODELS):
+        ask_first(budget_usd, yes)
     found = sen.improving.aggregate(
         ws,
         threshold=THRESHOLD if threshold is None else threshold,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from ..making import BudgetOption, YesOption
 from ..shell import PathArgument, err, out, told
+from ..spending import BudgetOption, PricesOption, YesOption, ask_first
 from .app import improve
 
 if TYPE_CHECKING:
@@ -31,7 +30,8 @@ def analyse(
         str | None, typer.Option(help="The model that analyses; else the one that compared.")
     ] = None,
     budget_usd: BudgetOption = None,
-    prices: Annotated[Path | None, typer.Option(help="A table of prices of your own.")] = None,
+    concurrency: Annotated[int, typer.Option(help="Analyses at a time.")] = 4,
+    prices: PricesOption = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what is missing and the price; ask nobody.")
     ] = False,
@@ -57,10 +57,8 @@ def analyse(
     if dry_run:
         out.print(Text(repr(planned)))
         return
-    if planned.n_missing and planned.worst_usd != 0 and budget_usd is None and not yes:
-        most = "" if planned.worst_usd is None else f", ${planned.worst_usd:.2f} at most"
-        typer.confirm(f"This costs money{most}, and has no --budget-usd. Go on?", abort=True)
-    found = analyse(ws, budget_usd=budget_usd, progress=_tell, **options)
+    ask_first(budget_usd, yes, planned.worst_usd if planned.n_missing else 0)
+    found = analyse(ws, budget_usd=budget_usd, concurrency=concurrency, progress=_tell, **options)
     out.print(Text(repr(found)))
     raise typer.Exit(0 if found.status == "done" else 1)
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from ..making import BudgetOption, ScriptsOption
+from ..making import ScriptsOption
 from ..shell import PathArgument, err, out, told
+from ..spending import BudgetOption, PricesOption
 from .app import improve
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def try_(
         str | None, typer.Option(help="Who judges a dimension; else the one that did before.")
     ] = None,
     budget_usd: BudgetOption = None,
-    prices: Annotated[Path | None, typer.Option(help="A table of prices of your own.")] = None,
+    prices: PricesOption = None,
     allow_scripts: ScriptsOption = False,
     near: Annotated[
         int, typer.Option(help="Lines within which except_context exempts a match.")

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ..making import BudgetOption
 from ..shell import app, out, told
+from ..spending import BudgetOption, PricesOption
 from .measuring import OthersOption, SkillArgument, others_of
 
 
@@ -25,7 +25,7 @@ def draft(
         typer.Option("--out", help="Trigger set to add the queries to; it may be there already."),
     ] = None,
     budget_usd: BudgetOption = None,
-    prices: Annotated[Path | None, typer.Option(help="A table of prices of your own.")] = None,
+    prices: PricesOption = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Ask nobody and write nothing; say the price.")
     ] = False,

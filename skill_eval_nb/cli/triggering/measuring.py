@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from ..making import BudgetOption, SandboxOption, YesOption
+from ..making import SandboxOption
 from ..shell import app, err, out, told
+from ..spending import BudgetOption, ExecutorOption, PricesOption, YesOption, ask_first
 
 if TYPE_CHECKING:
     from skill_eval_nb.triggers.measuring import Measured, MeasuringProgress
@@ -23,6 +24,10 @@ OthersOption = Annotated[
         help="Skills beside it: bundled, none, or a folder of one or of several; repeatable.",
     ),
 ]
+ConcurrencyOption = Annotated[int, typer.Option(help="Attempts at a time.")]
+AgainOption = Annotated[
+    bool, typer.Option("--retry-errored", help="Make attempts that errored again.")
+]
 
 
 @app.command("trigger")
@@ -32,9 +37,7 @@ def trigger(
     queries: QueriesArgument,
     runs: Annotated[int, typer.Option(help="Runs of each query.")] = 3,
     model: Annotated[str | None, typer.Option(help="The model that decides.")] = None,
-    executor: Annotated[
-        str, typer.Option(help="offline, messages-api, claude-code, or one you installed.")
-    ] = "messages-api",
+    executor: ExecutorOption = "messages-api",
     others: OthersOption = None,
     description: Annotated[
         str | None, typer.Option(help="Measured in place of the one in SKILL.md.")
@@ -44,13 +47,11 @@ def trigger(
         typer.Option("--out", help="Where attempts go; else NAME-workspace/triggers beside it."),
     ] = None,
     budget_usd: BudgetOption = None,
-    concurrency: Annotated[int, typer.Option(help="Attempts at a time.")] = 4,
+    concurrency: ConcurrencyOption = 4,
     seed: Annotated[int, typer.Option(help="Of the order of attempts.")] = 0,
     sandbox: SandboxOption = "bubblewrap",
-    prices: Annotated[Path | None, typer.Option(help="A table of prices of your own.")] = None,
-    retry_errored: Annotated[
-        bool, typer.Option("--retry-errored", help="Make attempts that errored again.")
-    ] = False,
+    prices: PricesOption = None,
+    retry_errored: AgainOption = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the number of attempts and the price.")
     ] = False,
@@ -86,8 +87,7 @@ def trigger(
     out.print(Text(repr(planned)))
     if dry_run:
         return
-    if planned.price.worst_usd != 0 and budget_usd is None and not yes:
-        typer.confirm("This costs money and has no --budget-usd. Go on?", abort=True)
+    ask_first(budget_usd, yes, planned.price.worst_usd)
     measured = measure(skill, asked, progress=_tell, **options)
     out.print(Text(repr(measured)))
     out.print(Text(f"The attempts are in {measured.folder}."))

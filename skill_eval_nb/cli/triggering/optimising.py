@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from ..making import BudgetOption, SandboxOption, YesOption
+from ..making import SandboxOption
 from ..shell import app, err, out, told
-from .measuring import OthersOption, QueriesArgument, SkillArgument, others_of
+from ..spending import BudgetOption, ExecutorOption, PricesOption, YesOption, ask_first
+from .measuring import (
+    AgainOption,
+    ConcurrencyOption,
+    OthersOption,
+    QueriesArgument,
+    SkillArgument,
+    others_of,
+)
 
 if TYPE_CHECKING:
     from skill_eval_nb.triggers.optimising import OptimisingProgress
@@ -36,9 +44,7 @@ def trigger_optimise(
         float,
         typer.Option("--held-out", help="Share of the queries that descriptions are chosen by."),
     ] = 0.4,
-    executor: Annotated[
-        str, typer.Option(help="offline, messages-api, claude-code, or one you installed.")
-    ] = "messages-api",
+    executor: ExecutorOption = "messages-api",
     others: OthersOption = None,
     competing: Annotated[
         list[Path] | None,
@@ -49,13 +55,11 @@ def trigger_optimise(
         typer.Option("--out", help="Where all of it goes; else NAME-workspace/triggers beside it."),
     ] = None,
     budget_usd: BudgetOption = None,
-    concurrency: Annotated[int, typer.Option(help="Attempts at a time.")] = 4,
+    concurrency: ConcurrencyOption = 4,
     seed: Annotated[int, typer.Option(help="Of the split and the order of attempts.")] = 0,
     sandbox: SandboxOption = "bubblewrap",
-    prices: Annotated[Path | None, typer.Option(help="A table of prices of your own.")] = None,
-    retry_errored: Annotated[
-        bool, typer.Option("--retry-errored", help="Make attempts that errored again.")
-    ] = False,
+    prices: PricesOption = None,
+    retry_errored: AgainOption = False,
     write: Annotated[
         bool, typer.Option("--write", help="Write the chosen description into SKILL.md.")
     ] = False,
@@ -97,8 +101,7 @@ def trigger_optimise(
     out.print(Text(repr(planned)))
     if dry_run:
         return
-    if planned.estimate.worst != 0 and budget_usd is None and not yes:
-        typer.confirm("This costs money and has no --budget-usd. Go on?", abort=True)
+    ask_first(budget_usd, yes, planned.estimate.worst)
     found = optimise(skill, asked, progress=_tell, **options)
     out.print(Text(repr(found)))
     out.print(Text(f"All of it is in {found.folder}."))

@@ -62,7 +62,7 @@ def test_a_sound_measurement_ends_well(tmp_path, given):
 def test_without_a_budget_it_asks_first(given):
     result = run("trigger", *given, "--model", "claude-haiku-4-5")
     assert result.exit_code == 1
-    assert "This costs money and has no --budget-usd" in result.output
+    assert "This costs money, $" in result.output
 
 
 def test_what_cannot_be_done_is_a_line(given):
