@@ -11,6 +11,8 @@ from pathlib import Path
 from tests import apt
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+LIGHT = "chromium-headless-shell"
+"""Chromium without windows: it draws the same, and a page costs a fifth. It shows no PDF."""
 
 ARGUMENTS = (
     "--no-sandbox",  # root, in a container, has none
@@ -39,6 +41,12 @@ def find() -> Path | None:
     return next((path for path in on_path if _starts(path)), None) or _of_playwright()
 
 
+def light() -> Path | None:
+    """The Chromium without windows, where this machine has it; else that with them."""
+    path = shutil.which(LIGHT)
+    return Path(path) if path and _starts(Path(path)) else find()
+
+
 def required() -> bool:
     """Whether the tests that need a browser may not be left out."""
     return os.environ.get("SKILL_EVAL_NB_REQUIRE_BROWSER") == "1"
@@ -63,7 +71,7 @@ def _of_playwright() -> Path | None:
 
 
 def _by_apt() -> Path | None:
-    apt.install("chromium")
+    apt.install("chromium", LIGHT)
     return find()
 
 

@@ -54,10 +54,19 @@ def corpus_workspaces(corpus: Path) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A headless Chromium."""
+    """A Chromium that draws pages, the light one where there is one."""
+    yield from _launched(chromium.light())
+
+
+@pytest.fixture(scope="module")
+def whole_browser() -> Iterator[Browser]:
+    """A Chromium with all that it has."""
+    yield from _launched(chromium.find())
+
+
+def _launched(path: Path | None) -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
-    path = chromium.find()
     if path is None and chromium.required():
         pytest.fail(f"SKILL_EVAL_NB_REQUIRE_BROWSER is set, but {chromium.MISSING}")
     if path is None:
@@ -79,5 +88,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         asked = set(getattr(item, "fixturenames", ()))
         if asked & {"corpus", "corpus_workspaces"}:
             item.add_marker("corpus")
-        if "browser" in asked:
+        if asked & {"browser", "whole_browser"}:
             item.add_marker("browser")

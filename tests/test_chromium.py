@@ -27,6 +27,14 @@ def test_the_first_that_starts_is_taken(bin_):
     assert chromium.find() == bin_ / "google-chrome"
 
 
+def test_the_light_one_is_taken_for_pages_where_there_is_one(bin_):
+    put(bin_ / "chromium", 0)
+    assert chromium.light() == bin_ / "chromium"
+    put(bin_ / chromium.LIGHT, 0)
+    assert chromium.light() == bin_ / chromium.LIGHT
+    assert chromium.find() == bin_ / "chromium"
+
+
 @pytest.fixture
 def no_way_to_install(bin_, monkeypatch):
     """Neither apt nor a download gives a browser."""
@@ -58,4 +66,4 @@ def test_apt_is_asked_only_where_root_may(bin_, monkeypatch):
     asked = []
     monkeypatch.setattr(chromium.subprocess, "run", lambda command, **_: asked.append(command[3:]))
     assert chromium._by_apt() is None
-    assert [command[0] for command in asked] == ["update", "install"]
+    assert [command[0] for command in asked] == ["update", "install", "install"]

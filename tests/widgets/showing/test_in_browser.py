@@ -46,8 +46,8 @@ class Zoo(Panel):
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1200), ("dark", 600)])
-def test_nothing_hostile_runs_or_fetches(browser, tmp_path, theme, width):
-    with staged(browser, Zoo(zoo.workspace(tmp_path)), theme=theme, width=width) as stage:
+def test_nothing_hostile_runs_or_fetches(whole_browser, tmp_path, theme, width):
+    with staged(whole_browser, Zoo(zoo.workspace(tmp_path)), theme=theme, width=width) as stage:
         stage.page.evaluate(UNFOLD)
         stage.page.set_viewport_size({"width": width, "height": 12_000})  # all is in sight
         stage.settle()
