@@ -12,10 +12,27 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 from rich.text import Text
+from typer.core import TyperGroup
 
 from skill_eval_nb import __version__
 
+
+class InOrder(TyperGroup):
+    """The commands in the order of the work, whatever is imported first."""
+
+    ORDER = (
+        *("run", "grade", "judge", "compare", "check", "schema", "convert", "report", "tables"),
+        *("trigger", "trigger-draft", "trigger-optimise", "lab", "demo", "improve"),
+    )
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names; one that has no place in the order comes last."""
+        places = {name: place for place, name in enumerate(self.ORDER)}
+        return sorted(super().list_commands(ctx), key=lambda name: places.get(name, len(places)))
+
+
 app = typer.Typer(
+    cls=InOrder,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
