@@ -91,9 +91,14 @@ class Course:
         self._batch = batch
 
     def cancel(self) -> None:
-        """Cancel whatever is in flight, at its next await."""
+        """Cancel whatever is in flight, at its next await.
+
+        What was only just launched begins first: it then ends as all else, and gives back its
+        money.
+        """
+        loop = asyncio.get_running_loop()
         for task in tuple(self._tasks):
-            task.cancel()
+            loop.call_soon(task.cancel)  # in the order of asking: after the task's first step
 
     def stop(self, grace: float) -> None:
         """Launch nothing more, and cancel what is in flight after `grace` seconds."""
