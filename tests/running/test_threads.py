@@ -11,6 +11,7 @@ import pytest
 from skill_eval_nb.running.threads import Stopped, in_thread
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_cancels_what_is_in_flight_and_waits_for_its_end() -> None:
     told: list[str] = []
 

@@ -136,6 +136,7 @@ def test_a_stopped_job_goes_on_where_it_was(tmp_path):
     assert [one["event"] for one in told][-3:] == ["cancelled", "cancelled", "ended"]
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupted_wait_stops_the_job_and_waits_for_its_end(tmp_path):
     job = job_plan(tmp_path, Writer(seconds=30.0), concurrency=2).start()
     until(lambda: len(job.progress.in_flight) == 2)
