@@ -61,10 +61,9 @@ class Check:
         return tuple(str(row["reason"]) for row in self.figures)
 
     @property
-    def failing(self) -> float:
-        """The share of its verdicts that are failures; 0 without any."""
-        failed = sum(not passed for passed in self.verdicts.values())
-        return failed / len(self.verdicts) if self.verdicts else 0.0
+    def failures(self) -> int:
+        """How many of its verdicts are failures."""
+        return sum(not passed for passed in self.verdicts.values())
 
     def is_any(self, *classes: str) -> bool:
         """Whether a comparison gives it one of these classes."""

@@ -22,17 +22,16 @@ FEWEST_RUNS = 3
 
 def of_evals(seen: Seen) -> Iterator[Draft]:
     """One eval to add, with the checks that all have; a new task for one that all runs pass."""
-    yield from _to_add(seen)
-    yield from _too_easy(seen)
+    if seen.sides is not None and seen.suite:
+        yield from _to_add(seen, seen.sides[1])
+        yield from _harder(seen, seen.sides)
 
 
-def _to_add(seen: Seen) -> Iterator[Draft]:
+def _to_add(seen: Seen, baseline: str) -> Iterator[Draft]:
     from skill_eval_nb.stats import plan
 
-    if seen.sides is None or not seen.suite:
-        return
     try:
-        designs = plan(seen.ws.polars("runs"), baseline=seen.sides[1])
+        designs = plan(seen.ws.polars("runs"), baseline=baseline)
     except ValueError:  # nothing that a plan could rest on
         return
     chosen = [row for row in designs.to_dicts() if row["chosen"]]
@@ -75,20 +74,27 @@ def common(evals: list[Eval]) -> dict[str, Any]:
     return item
 
 
-def _too_easy(seen: Seen) -> Iterator[Draft]:
+def too_easy(seen: Seen) -> dict[str, tuple[int, int]]:
+    """The evals that every run passes on both sides, with the number of runs of each."""
     if seen.sides is None:
-        return
-    for eval_id, one in seen.suite.items():
+        return {}
+    easy: dict[str, tuple[int, int]] = {}
+    for eval_id in seen.suite:
         own = seen.ws.polars("runs").filter(eval_id=eval_id).drop_nulls("pass_rate")
         rates = dict(own.group_by("configuration").agg("pass_rate").iter_rows())
-        sides = [rates.get(side, []) for side in seen.sides]
-        if any(len(side) < FEWEST_RUNS or min(side) < 1 for side in sides):
-            continue
+        one, other = (rates.get(side, []) for side in seen.sides)
+        if min(len(one), len(other)) >= FEWEST_RUNS and min(*one, *other) == 1:
+            easy[eval_id] = (len(one), len(other))
+    return easy
+
+
+def _harder(seen: Seen, sides: tuple[str, str]) -> Iterator[Draft]:
+    for eval_id, (one, other) in too_easy(seen).items():
         why = (
-            f"Every one of {len(sides[0])} runs of {seen.sides[0]} and {len(sides[1])} of "
-            f"{seen.sides[1]} passes all checks of {quoted(seen.names[eval_id])}: its task is too "
-            "easy to show what the skill is good for. A harder one is still to be written."
+            f"Every one of {one} runs of {sides[0]} and {other} of {sides[1]} passes all checks "
+            f"of {quoted(seen.names[eval_id])}: its task is too easy to show what the skill is "
+            "good for. A harder one is still to be written."
         )
         runs = [ref for ref in seen.stored if ref.eval_id == eval_id]
-        item = {**msgspec.to_builtins(one), "prompt": ""}
+        item = {**msgspec.to_builtins(seen.suite[eval_id]), "prompt": ""}
         yield made("reword", "evals", (eval_id,), eval_id, [item], why, runs=runs)

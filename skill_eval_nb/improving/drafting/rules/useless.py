@@ -15,10 +15,11 @@ from ..checks import Check
 from ..evidence import Seen
 from ..keys import Item, made
 from ..saying import figures, named, runs_of, sentences, suggested
+from .evals import too_easy
 
 _DROP = re.compile(r"\s*(?:drop|remove|delete)\b", re.IGNORECASE)
 RARELY = 0.1
-"""A gate that fails more rarely is one that works, however chancy its failures are."""
+"""A gate that fails more rarely, or only once, works, however chancy its failures are."""
 _LOOKS_INTO = ("file_contains", "file_not_contains")
 
 
@@ -27,18 +28,25 @@ def useless(seen: Seen) -> Iterator[Draft]:
 
     What is critical stays, unless another critical check fails wherever it would. A critical
     check that always fails is no gate but a wall: it is demoted, as one that is flaky or that
-    the skill makes worse.
+    the skill makes worse. Evals that are too easy are to get another task first, and what only
+    they check may tell something then.
     """
+    easy = set(too_easy(seen))
     for check in seen.checks:
         suggestions = seen.about(check)
         wanted = tuple(one for one in suggestions if _DROP.match(one.action or ""))
         stand_in = in_its_stead(seen, check)
-        if check.critical and check.is_any(FAILS, FLAKY, HURTS) and check.failing > RARELY:
+        passes = check.is_all(PASSES) and not easy.issuperset(check.evals)
+        if check.critical and check.is_any(FAILS, FLAKY, HURTS) and _fails_often(check):
             yield _demoted(check, suggestions)
         elif check.critical and stand_in is None:
             continue
-        elif wanted or check.is_all(PASSES) or check.is_all(FAILS):
+        elif wanted or passes or check.is_all(FAILS):
             yield _dropped(check, suggestions, stand_in)
+
+
+def _fails_often(check: Check) -> bool:
+    return check.failures > max(1, RARELY * len(check.verdicts))
 
 
 def in_its_stead(seen: Seen, check: Check) -> Check | None:
