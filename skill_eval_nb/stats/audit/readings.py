@@ -52,7 +52,8 @@ def misreadings(values: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     zeros = values.with_columns(value.fill_null(0.0))
     evals = cells(values).rename({"mean": "value"})
     yield "population standard deviation", figures(values, ddof=0)
-    tokens = values.filter(pl.col("metric") == "tokens")
+    known = characters.is_not_null().any().over(GROUP)
+    tokens = values.filter((pl.col("metric") == "tokens") & known)
     for mixed in (pl.coalesce(characters, value), pl.coalesce(value, characters)):
         for wrong in (mixed, mixed.fill_null(0.0)):
             found = figures(tokens.with_columns(value=wrong))

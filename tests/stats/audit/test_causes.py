@@ -240,3 +240,16 @@ def test_the_sign_turned_by_the_order_of_folders() -> None:
     (row,) = _audit(_row("delta", "pass_rate", "value", -DELTA, 2), runs=runs)
     assert row["cause"] == "sign of the delta turned"
     assert row["recomputed"] == pytest.approx(DELTA)
+
+
+@pytest.mark.parametrize(
+    ("characters", "cause"),
+    [(None, "missing run counted as 0"), (4200, "characters counted as tokens")],
+)
+def test_characters_are_the_cause_only_where_runs_have_some(
+    characters: int | None, cause: str
+) -> None:
+    runs = [{**run, "tokens": None, "output_chars": characters} for run in RUNS]
+    stated = _row("with_skill", "tokens", "mean", characters or 0, 0)
+    rows = _audit(stated, _row("delta", "tokens", "value", 0, 0), runs=runs)
+    assert [row["cause"] for row in rows] == [cause, cause]
