@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from .values import UNITS
 
+MINUS = "−"
 NOTHING = 1e-9
 """Below it a difference is one of rounding."""
 
@@ -67,10 +68,10 @@ def amount(value: float, metric: str) -> str:
     """A difference with its unit and its sign, that of rates in percentage points.
 
     >>> amount(0.25, "pass_rate"), amount(-42.0, "time_seconds"), amount(0.0, "cost_usd")
-    ('+25 pp', '-42 s', '$0')
+    ('+25 pp', '−42 s', '$0')
     """
     value = 0.0 if abs(value) < NOTHING else value
-    sign = "+" if value > 0 else "-" if value < 0 else ""
+    sign = "+" if value > 0 else MINUS if value < 0 else ""
     if UNITS[metric] == "rate":
         return f"{sign}{figure(100 * abs(value))} pp"
     return sign + sized(abs(value), metric)
@@ -80,9 +81,10 @@ def figure(value: float) -> str:
     """A figure in a sentence, to three digits.
 
     >>> figure(0.04567), figure(12345.6), figure(-2)
-    ('0.0457', '12,346', '-2')
+    ('0.0457', '12,346', '−2')
     """
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    written = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return written.replace("-", MINUS, 1) if value < 0 else written
 
 
 def chance(p: float) -> str:
@@ -98,7 +100,7 @@ def signed(value: float) -> str:
     """A difference with its sign.
 
     >>> signed(0.25), signed(-1e-17), signed(-1)
-    ('+0.25', '0', '-1')
+    ('+0.25', '0', '−1')
     """
     if abs(value) < NOTHING:
         return "0"

@@ -61,14 +61,14 @@ def test_names_that_are_not_listed_are_counted(names: list[str], most: int) -> N
 @given(figures)
 def test_a_figure_is_true_to_three_digits(value: float) -> None:
     assert float(figure(value).replace(",", "")) == pytest.approx(value, rel=0.00501)
-    assert figure(-value) == "-" + figure(value)
+    assert figure(-value) == "−" + figure(value)
 
 
 @pytest.mark.parametrize("metric", ["pass_rate", "time_seconds", "tokens", "cost_usd", "steps"])
 @given(figures)
 def test_a_difference_has_its_sign_before_all_else(metric: str, value: float) -> None:
     more, less = amount(value, metric), amount(-value, metric)
-    assert (more[0], less[0], more[1:]) == ("+", "-", less[1:])
+    assert (more[0], less[0], more[1:]) == ("+", "−", less[1:])
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_each_unit_stands_where_it_is_read() -> None:
     assert sized(90.0, "time_seconds") == "90 s"
     assert sized(1234.5, "output_chars") == "1,234 characters"
     assert sized(7.0, "tool_calls") == "7 tool calls"
-    assert amount(-0.5, "cost_usd") == "-$0.5"
+    assert amount(-0.5, "cost_usd") == "−$0.5"
 
 
 @given(st.floats(0, 1))

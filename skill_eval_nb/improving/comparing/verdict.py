@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats.agreement.winning import LEVEL
+from skill_eval_nb.stats.phrases import signed
 
 if TYPE_CHECKING:
     from .compared import Compared
@@ -81,9 +82,10 @@ def _place(row: Mapping[str, Any], pairs: int) -> str | None:
 
 def _found_out(row: Mapping[str, Any], pairs: int, place: str) -> str:
     changed = row["primacy"] if place == "first" else row["recency"]
+    fairness = signed(row["preference_fairness"])
     return (
         f"No winner: the comparator was found out. It preferred what it saw {place} in "
-        f"{changed} of {_pairs(pairs)} (preference fairness {row['preference_fairness']:+.2f}, "
+        f"{changed} of {_pairs(pairs)} (preference fairness {fairness}, "
         f"position consistency {row['position_consistency']:.2f}). Choose another comparator."
     )
 

@@ -18,6 +18,7 @@ from skill_eval_nb.models.rates import Rates
 from skill_eval_nb.models.standin.misbehaviour import Fault
 from skill_eval_nb.running.refused import Refused
 from skill_eval_nb.running.threads import Stopped
+from skill_eval_nb.stats.phrases import signed
 from skill_eval_nb.workspace import check
 from tests.improving.comparing.made import offline, workspace
 
@@ -64,7 +65,7 @@ def test_a_comparator_that_goes_by_the_place_is_found_out(made, prefers, fairnes
     assert found.winner is None
     assert found.verdict.word == "found out"
     assert f"preferred what it saw {prefers} in 6 of 6 pairs" in str(found.verdict)
-    assert f"preference fairness {fairness:+.2f}" in str(found.verdict)
+    assert f"preference fairness {signed(fairness)}" in str(found.verdict)
     assert found.figures["preference_fairness"] == fairness
     assert set(found.pairs["winner"]) == {"tie"}
     assert not any(found.pairs["consistent"])

@@ -152,7 +152,7 @@ def test_any_figures_have_a_class(
         (
             figures(0, 4, 4, 0, **WORSE),
             (
-                "It passed in 0 of 4 runs of with_skill and 4 of 4 runs of without_skill, -1: "
+                "It passed in 0 of 4 runs of with_skill and 4 of 4 runs of without_skill, −1: "
                 "exact p = 0.01, adjusted 0.05."
             ),
         ),
