@@ -108,6 +108,17 @@ def test_the_verdict_stands_first_and_says_what_it_rests_on():
     )
 
 
+def test_single_runs_of_many_evals_are_led_by_what_they_say_of_tasks_like_these():
+    single = [
+        run(str(at), side, 1, (0.5 if side == "with_skill" else 0.0) + at / 20)
+        for at in range(8)
+        for side in ("with_skill", "without_skill")
+    ]
+    lines = markdown(workspace(runs=single)).splitlines()
+    assert lines[2].startswith("**with_skill helps on tasks like these.** Pass rate: +50 pp (")
+    assert lines[4].startswith("**Too few runs to say whether with_skill helps on these 8 evals.**")
+
+
 def test_intervals_and_verdicts_stand_beside_every_delta():
     rows = balanced()
     ws = workspace(runs=rows, rubric_scores=[score(row, "clarity", 4) for row in rows])

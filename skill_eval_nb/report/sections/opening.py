@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...stats.deltas.verdict import SAYS
+from ...stats.deltas.verdict import SAYS, beyond_comes_first
 from ..content import Paragraph, Part, Table, Verdict
 from ..measured import HEADLINE, Measured, Row
 from ..plain import line
@@ -48,9 +48,12 @@ def verdicts(measured: Measured) -> Iterator[Part]:
     for name in measured.compared:
         own = measured.deltas.get((name, HEADLINE), {})
         if own.get("verdict"):
-            evals = counted(own["n_evals"], "eval")
-            yield _verdict(own, f"these {evals}")
-            yield _verdict(measured.beyond[name, HEADLINE], "tasks like these")
+            beyond = measured.beyond[name, HEADLINE]
+            said = [
+                _verdict(own, f"these {counted(own['n_evals'], 'eval')}"),
+                _verdict(beyond, "tasks like these"),
+            ]
+            yield from reversed(said) if beyond_comes_first(own, beyond) else said
 
 
 def _verdict(row: Row, where: str) -> Verdict:

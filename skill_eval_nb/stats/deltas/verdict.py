@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from ..phrases import chance, figure, signed
 from ..values import UNITS, better
@@ -65,6 +67,24 @@ def verdict(
         inside = f"the interval lies within ±{says.amount(worth)}"
         return "no worthwhile difference", f"{says.figures(adjusted)}: {inside}."
     return "unclear", f"{says.figures(adjusted)}.{says.outlook()}"
+
+
+def beyond_comes_first(these: Mapping[str, Any], beyond: Mapping[str, Any]) -> bool:
+    """Whether the answer on tasks like these is the one to begin with.
+
+    A single run of each eval tells nothing of chance on these evals, and many evals may still
+    tell of tasks like them.
+
+    Args:
+        these: the row of `stats.deltas` with scope `suite`.
+        beyond: that with scope `population`.
+
+    >>> beyond_comes_first({"verdict": "too few runs"}, {"verdict": "helps"})
+    True
+    >>> beyond_comes_first({"verdict": "unclear"}, {"verdict": "helps"})
+    False
+    """
+    return these["verdict"] == "too few runs" and beyond["verdict"] != "too few evals"
 
 
 class _Sentence:

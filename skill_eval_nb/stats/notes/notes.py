@@ -33,7 +33,8 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
     Kinds, in order:
 
     - `gain and cost`: what a configuration changes against the baseline in pass rate, with its
-      verdict, and in seconds, tokens and dollars a run; means over paired evals (`deltas`);
+      verdict (that on tasks like these, where single runs tell nothing of these evals), and in
+      seconds, tokens and dollars a run; means over paired evals (`deltas`);
     - `hurts`: expectations of that class (`discrimination`);
     - `left out`: runs that errored, were gated, or have no grading;
     - `unpaired`: evals that lack a side;

@@ -8,7 +8,9 @@ from typing import Any
 
 from skill_eval_nb.tables import Workspace
 
+from ..deltas.comparison import SCOPES
 from ..deltas.deltas import deltas, deltas_by_dimension
+from ..deltas.verdict import beyond_comes_first
 from ..pairing import pairs, sides
 from ..phrases import amount, brief, chance, count, figure, quoted, some
 from ..values import GROUP, runs_of, values_of
@@ -25,23 +27,29 @@ Row = Mapping[str, Any]
 def gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
     """What each configuration gains in pass rate, and for what: a note a comparison."""
     costs = {metric: _differences(ws, metric, baseline) for metric in COSTS}
-    for gain in deltas(ws, "pass_rate", baseline, level=level).iter_rows(named=True):
+    these, beyond = (
+        deltas(ws, "pass_rate", baseline, level=level, scope=scope).to_dicts() for scope in SCOPES
+    )
+    for gain, like in zip(these, beyond, strict=True):
         key = *group_of(gain), gain["configuration"]
         paid = {metric: known[key] for metric, known in costs.items() if key in known}
         if gain["estimate"] is None or not paid:
             continue
         who = f"{brief(gain['configuration'])} against {brief(gain['baseline'])}"
         rate = amount(gain["estimate"], "pass_rate")
-        p = "" if gain["p"] is None else f", p {chance(gain['p'])}"
+        wide = beyond_comes_first(gain, like)
+        told, where = (like, " on tasks like these") if wide else (gain, "")
+        p = "" if told["p"] is None else f", p {chance(told['p'])}"
+        said = f"{told['verdict']}{where}{p}"
         evals = count(gain["n_evals"], "paired eval")
         price = some([amount(value, metric) for metric, value in paid.items()])
         yield Note(
             group=group_of(gain),
             kind="gain and cost",
             configuration=gain["configuration"],
-            text=f"{who}: {rate} pass rate on {evals} ({gain['verdict']}{p}), for {price} a run.",
+            text=f"{who}: {rate} pass rate on {evals} ({said}), for {price} a run.",
             numbers={"pass_rate": gain["estimate"], "n_evals": gain["n_evals"]}
-            | ({"p": gain["p"]} if p else {})
+            | ({"p": told["p"]} if p else {})
             | paid,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skill_eval_nb.stats.deltas.verdict import SAYS
+from skill_eval_nb.stats.deltas.verdict import SAYS, beyond_comes_first
 from skill_eval_nb.stats.pairing import choose
 from skill_eval_nb.widgets.panel import Child, Node, h
 from skill_eval_nb.widgets.panel.parts import button, pill
@@ -46,17 +46,20 @@ def _said(look: Look, found: Found) -> list[Node]:
     rows = found[part] or {}
     where = f" in {iteration_name(part.iteration)}" if look.several else ""
     own, like = rows["suite"], rows["population"]
-    sentence = f"{_says(look, own, _these(own))}{where}."
-    beyond = f"{_says(look, like, SCOPES['population'])}: " if like["verdict"] else ""
+    first, second = (own, _these(own)), (like, SCOPES["population"])
+    if beyond_comes_first(own, like):
+        first, second = second, first
+    (lead, on_what), (other, on_other) = first, second
+    further = f"{_says(look, other, on_other)}: " if other["verdict"] else ""
     return [
         h(
             "div",
-            _answer(look, own),
-            h("h3", sentence),
+            _answer(look, lead),
+            h("h3", f"{_says(look, lead, on_what)}{where}."),
             cls="sen-x-said",
         ),
-        h("p", f"{look.meant.title}: {own['reason']}"),
-        h("p", beyond + _uncapital(like["reason"]), cls="sen-soft"),
+        h("p", f"{look.meant.title}: {lead['reason']}"),
+        h("p", further + _uncapital(other["reason"]), cls="sen-soft"),
     ]
 
 

@@ -70,6 +70,14 @@ def test_a_single_run_has_no_p_to_tell() -> None:
     assert "(too few runs), for 0 tokens a run." in note.text
 
 
+def test_single_runs_of_many_evals_are_told_by_what_they_say_of_tasks_like_these() -> None:
+    runs = [row for n in range(10) for row in pair(1.0, n / 20, times=1, tokens=10, eval_id=str(n))]
+    (beyond,) = deltas(world(runs), scope="population").to_dicts()
+    note = only(gains(world(runs), None, 0.95))
+    assert "(helps on tasks like these, p = 0.00195)" in note.text
+    assert note.numbers["p"] == beyond["p"] == pytest.approx(2 / 2**10)
+
+
 def test_costs_are_means_over_evals_and_not_over_runs() -> None:
     """One eval of 5 runs costs 10 tokens more, one of a single run 40: 25 on the mean."""
     runs = pair(1.0, 0.5, times=5, eval_id="1") + pair(1.0, 0.5, times=1, eval_id="2")

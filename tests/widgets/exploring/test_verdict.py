@@ -31,6 +31,16 @@ def test_it_says_the_verdict_and_the_reason_of_both_scopes():
     assert "It is unclear whether with_skill helps on tasks like these: +39.4 pp" in said
 
 
+def test_single_runs_are_led_by_what_they_say_of_tasks_like_these():
+    single = WS.select(iteration="iteration-2", run_number=1)
+    (said,) = find(card(explorer(single)), cls="sen-x-said")
+    (beyond,) = stats.deltas(single, scope="population").to_dicts()
+    assert beyond["verdict"] != "too few evals"
+    assert "tasks like these" in text(said)
+    (also,) = find(card(explorer(single)), cls="sen-soft")[:1]
+    assert "Too few runs to say whether with_skill helps on these 6 evals: " in text(also)
+
+
 def test_each_iteration_has_its_rows_and_all_lie_on_one_axis():
     panel = explorer(iteration=["iteration-1", "iteration-2"])
     found = tracks(panel)
