@@ -22,6 +22,18 @@ class Axis:
     high: float
     marks: tuple[float, ...]
 
+    @property
+    def labels(self) -> tuple[float, ...]:
+        """The marks that have room for a figure: every other one where they are many, and 0.
+
+        >>> Axis(-0.25, 1, (-0.25, 0.0, 0.25, 0.5, 0.75, 1.0)).labels
+        (0.0, 0.5, 1.0)
+        """
+        if len(self.marks) <= MARKS:
+            return self.marks
+        zero = self.marks.index(0.0) if 0.0 in self.marks else 0
+        return self.marks[zero % 2 :: 2]
+
     def at(self, value: float) -> str:
         """Where a figure lies, for a style; what lies outside is at the nearer end.
 

@@ -18,7 +18,7 @@ def scale(axis: Axis, meant: Metric, title: str, *, difference: bool = False) ->
     """The marks of an axis above a column, and what it is of, with its unit."""
     marks = [
         h("span", mark(meant, value, difference=difference), style={"left": axis.at(value)})
-        for value in axis.marks
+        for value in axis.labels
     ]
     return h(
         "div",
