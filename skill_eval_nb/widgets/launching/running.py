@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from skill_eval_nb.running.driving.progress import Progress
 from skill_eval_nb.stats import deltas
-from skill_eval_nb.stats.deltas.verdict import SAYS
+from skill_eval_nb.stats.deltas.comparison import SCOPES
+from skill_eval_nb.stats.deltas.verdict import SAYS, beyond_comes_first
 from skill_eval_nb.tables import load
 
 from .under_way import UnderWay
@@ -94,15 +95,23 @@ class Running(UnderWay):
 
 
 def verdicts(home: Path, iteration: str) -> list[Verdict]:
-    """What an iteration says of each configuration on its evals; nothing without a baseline."""
+    """What an iteration says of each configuration; nothing without a baseline.
+
+    Of its evals; or of tasks like them, where only that can be said.
+    """
     ws = load(home).select(iteration=iteration)
     told = []
-    for row in deltas(ws).iter_rows(named=True):
+    for these, beyond in zip(
+        *(deltas(ws, scope=scope).to_dicts() for scope in SCOPES), strict=True
+    ):
+        wide = beyond_comes_first(these, beyond)
+        row = beyond if wide else these
         word = row["verdict"] or "unclear"
         if not row["n_evals"]:
             told.append(Verdict(word, "There is nothing to compare", row["reason"]))
             continue
-        where = f"these {row['n_evals']:,} evals" if row["n_evals"] != 1 else "this eval"
+        evals = f"these {row['n_evals']:,} evals" if row["n_evals"] != 1 else "this eval"
+        where = "tasks like these" if wide else evals
         sentence = SAYS[word].format(who=row["configuration"], where=where)
         told.append(Verdict(word, sentence, f"Pass rate: {row['reason']}"))
     return told
