@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from ..measuring import measure
 from ..measuring.filing import default_folder
 from ..measuring.setting import mark
 from ..values import Query
+from .documenting import NAME
 from .going import OptimisingProgress
 from .optimised import Optimised
 from .rounds import Rounds
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
     from ..measuring.offering import Others
 
 FOLDER = "optimisations"
+BEGUN = (
+    "This very search was begun before ({}): started again, it makes only what is missing, and "
+    "what is there is not paid for twice."
+)
 PRICED = "priced"
 """A series of which nothing is ever there, so that all of it has its price."""
 
@@ -113,7 +119,8 @@ def optimise(
             process for its own models, and any other model from outside.
         prices: what calls cost; the bundled table where it is not given.
         retry_errored: whether attempts that errored in an earlier start are made again.
-        dry_run: nobody is asked; `n_runs` and `estimate` say what it comes to.
+        dry_run: nobody is asked; `n_runs` and `estimate` say what it comes to, and a note
+            whether it was begun before.
         progress: called between the steps, and whenever an attempt has ended.
         stop: once it is set, what is in flight is cancelled, and what was written stays.
 
@@ -191,14 +198,16 @@ def optimise(
     )
     present = source.description
     empty = before(going, priced, present, runs)
+    kept = base / FOLDER / mark([present, *told_of(going, priced), runs, rounds])
     if dry_run:
-        return empty
+        begun = (BEGUN.format(kept / NAME),) if (kept / NAME).exists() else ()
+        return replace(empty, notes=(*empty.notes, *begun))
     found = search(
         present, going.measure, going.propose, rounds=rounds, doubt=lambda _: going.broken
     )
     done = after(empty, found, going)
     if found.rounds:
-        done.write(base / FOLDER / mark([present, *told_of(going, priced), runs, rounds]))
+        done.write(kept)
     return done
 
 

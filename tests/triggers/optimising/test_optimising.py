@@ -122,6 +122,14 @@ def test_called_again_it_reads_what_is_there_and_spends_nothing(done):
     assert again == found
 
 
+def test_a_dry_run_says_whether_it_was_begun_before(done):
+    world, found = done
+    (note,) = world.optimise(dry_run=True).notes
+    assert "begun before" in note
+    assert str(found.folder) in note
+    assert world.optimise(dry_run=True, rounds=2).notes == ()
+
+
 def test_the_skill_itself_is_not_touched(done):
     world, _ = done
     assert f"description: {PRESENT}\n" in (world.skill / "SKILL.md").read_text()
