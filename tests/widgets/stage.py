@@ -83,6 +83,7 @@ class Stage:
         self._to_page: deque[dict[str, Any]] = deque()
         self._bytes: dict[str, bytes] = {}
         self._names = itertools.count()
+        self._polls = 0
         panel.observe(
             lambda _: self._to_page.append({"tree": self._put(panel._wire)}), names="_tree"
         )
@@ -106,9 +107,17 @@ class Stage:
 
     def settle(self) -> None:
         """Wait until every message has its answer and is drawn."""
+        self._fetched()
         self.page.wait_for_function(SETTLED, timeout=30_000)
         self.page.wait_for_timeout(120)  # for what another thread shows
+        self._fetched()
         self.page.wait_for_function(SETTLED, timeout=30_000)
+
+    def _fetched(self) -> None:
+        """Wait until the page has all that was sent: it asks again once it has taken that up."""
+        self.until(lambda: not self._to_page)
+        before = self._polls
+        self.until(lambda: self._polls > before)
 
     def until(self, holds: Callable[[], object]) -> None:
         """Wait until Python has heard of something that leaves nothing to see in the page."""
@@ -150,6 +159,7 @@ class Stage:
         self._to_page.append({"message": content, "buffers": names})
 
     def _poll(self) -> str:
+        self._polls += 1
         ready = [self._to_page.popleft() for _ in range(len(self._to_page))]
         return json.dumps(ready)
 
