@@ -214,9 +214,16 @@ def test_the_folders_place_on_the_host_is_not_in_the_list_of_processes(folder):
     assert str(folder.parent).encode() not in ran.stdout
 
 
+FORKING = """
+import os
+while True:
+    try:
+        os.fork()
+    except OSError:
+        pass  # the kernel's limit: tried again
+"""
 FORKS = {
-    "python": ["python3", "-c", "import os\nwhile True:\n os.fork()"],
-    "shell": ["sh", "-c", "bomb() { bomb | bomb & }; bomb; sleep 60"],
+    "python": ["python3", "-c", FORKING],
     "sleepers": ["sh", "-c", "while :; do sleep 60 & done"],
 }
 
@@ -226,6 +233,16 @@ def test_forking_without_end_is_ended(folder, argv):
     ran = run(Box(folder, limits=BoxLimits(processes=40, seconds=30)), argv)
     assert ran.ended == "killed"
     assert "more than 40 processes" in ran.message
+
+
+def test_a_bomb_that_dies_of_the_kernels_limit_is_over(folder):
+    """A shell that cannot fork ends; whether anybody looked while there were many is chance."""
+    mark = marker()
+    ran = boxed(
+        folder, f"bomb() {{ bomb | bomb & }}; bomb; wait; : {mark}", processes=40, seconds=30
+    )
+    assert ran.ended in ("killed", "exit")
+    assert running(mark) == []
 
 
 def test_the_kernel_holds_the_number_of_processes_too(folder):
