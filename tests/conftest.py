@@ -22,7 +22,7 @@ hypothesis.settings.register_profile(
     deadline=None,  # two tests share a core
     # Few of each of three hundred properties: the whole is to end in a quarter of an hour.
     # New ones are drawn in every run; SKILL_EVAL_NB_EXAMPLES=200 looks harder.
-    max_examples=int(os.environ.get("SKILL_EVAL_NB_EXAMPLES", "12")),
+    max_examples=int(os.environ.get("SKILL_EVAL_NB_EXAMPLES", "8")),
 )
 hypothesis.settings.load_profile("patient")
 

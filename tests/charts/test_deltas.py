@@ -40,7 +40,7 @@ def rated(rows, metric="pass_rate"):
     )
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(rates)
 def test_points_are_the_means_of_both_sides(rows) -> None:
     chart = spec_of(deltas(rated(rows)))
@@ -60,7 +60,7 @@ def test_points_are_the_means_of_both_sides(rows) -> None:
         assert row["n"] == len(sides[key])
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(rates)
 def test_evals_are_sorted_by_delta(rows) -> None:
     lines = rows_of(deltas(rated(rows)), "baseline_mean")

@@ -34,7 +34,7 @@ def checked(rows):
     )
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(verdicts)
 def test_cells_count_what_passed_of_what_was_scored(rows) -> None:
     own = defaultdict(list)

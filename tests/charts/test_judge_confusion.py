@@ -56,7 +56,7 @@ TWO = [
 HUMANS = pl.DataFrame({"run_number": [1, 2], "dimension": ["Clarity"] * 2, "score": [5, 1]})
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(judgings)
 def test_cells_count_the_pairs_of_judgings_of_an_output(rows) -> None:
     known = [row for row in rows if row["score"] is not None]

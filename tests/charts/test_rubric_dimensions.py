@@ -59,7 +59,7 @@ def scores_by_run(rows):
     return by_lane
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(judgings)
 def test_dots_are_runs_and_means_are_theirs(rows) -> None:
     chart = spec_of(rubric_dimensions(scored(rows)))

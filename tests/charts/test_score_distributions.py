@@ -33,7 +33,7 @@ def given_to(side: str, *scores: float, dimension: str = "Clarity") -> list[dict
     return [run | {"score": score} for score in scores]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(judgings)
 def test_bars_are_shares_of_the_judgings(rows) -> None:
     found = {

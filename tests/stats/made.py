@@ -18,7 +18,7 @@ from skill_eval_nb.tables.frames import to_pandas, to_polars
 
 Row = dict[str, Any]
 
-examples = settings(max_examples=20)
+examples = settings(max_examples=10)
 """For tests of whole statistics, which take some milliseconds an example."""
 
 KEYS: Row = {"workspace": "w", "skill": "s", "iteration": "none", "eval_id": "1"}

@@ -16,7 +16,7 @@ from tests.stats.made import KEYS, Row, runs_table
 if TYPE_CHECKING:
     import polars as pl
 
-few = settings(max_examples=15, deadline=None)
+few = settings(max_examples=8, deadline=None)
 """For tests of whole statistics over expectations, which take some hundredths of a second."""
 SIDES = ("with_skill", "without_skill")
 

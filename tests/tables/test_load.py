@@ -145,7 +145,7 @@ FOLDERS = [
     runs=st.dictionaries(st.sampled_from(FOLDERS), GRADINGS, min_size=1, max_size=6),
     stated=st.lists(STATED, max_size=4),
 )
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 def test_figures_alone_are_those_of_the_full_pass_on_any_workspace(tmp_path_factory, runs, stated):
     files = {f"{folder}/grading.json": grading for folder, grading in runs.items()}
     files["iteration-1/benchmark.json"] = {"metadata": {}, "runs": stated}

@@ -555,7 +555,7 @@ NAMES = [
 name = st.one_of(st.sampled_from(NAMES), st.text(max_size=12))
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(name, name, name), min_size=1, max_size=3), st.sampled_from(list(DIALECTS))
 )

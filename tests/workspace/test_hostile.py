@@ -590,7 +590,7 @@ NEARLY = {
 
 
 @pytest.mark.parametrize("name", NEARLY)
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_json_raises_or_gives_a_rate_outside_0_to_1(name: str, data: st.DataObject) -> None:
     content = data.draw(ANYTHING | NEARLY[name])
@@ -615,7 +615,7 @@ def test_no_json_raises_or_gives_a_rate_outside_0_to_1(name: str, data: st.DataO
     assert ws._repr_html_()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(content=st.binary(max_size=200))
 def test_no_bytes_raise(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

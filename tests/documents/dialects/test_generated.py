@@ -23,7 +23,7 @@ from tests.documents.generated import ANY_JSON, documents
 
 FORMS = [(dialect, kind) for dialect, forms in DIALECTS.items() for kind in forms]
 patiently = settings(
-    max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 
 

@@ -153,7 +153,7 @@ def nearly_sound(draw: st.DrawFn) -> Any:
     return said
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(nearly_sound())
 def test_a_score_comes_of_sound_answers_only(said: Any) -> None:
     try:

@@ -122,7 +122,7 @@ RAW = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(raw=RAW, spoken=st.booleans())
 def test_whatever_a_suite_says_nothing_is_raised(tmp_path_factory, raw, spoken):
     folder = lay(tmp_path_factory.getbasetemp() / "any", {"a.md": "x\ny", "b.csv": "n\n1"})

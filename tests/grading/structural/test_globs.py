@@ -42,7 +42,7 @@ def globbed(pattern, folder):
     return {name for name in theirs if Path(folder, name).is_file()}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(pieces=st.lists(PIECES, min_size=2, max_size=4))
 def test_a_pattern_with_slashes_names_what_python_globs(folder, pieces):
     pattern = "/".join(pieces)

@@ -164,7 +164,7 @@ def compiled_by_python(pattern: str) -> re.Pattern[str]:
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(PATTERNS, TEXTS)
 def test_what_is_found_is_what_python_finds(pattern, text):
     theirs = compiled_by_python(pattern).search(text)
@@ -175,7 +175,7 @@ def test_what_is_found_is_what_python_finds(pattern, text):
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(PATTERNS, TEXTS)
 def test_where_python_finds_something_a_needed_text_stands(pattern, text):
     found = compiled_by_python(pattern).search(text)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
-from statistics import fmean, pstdev, stdev
+from statistics import fmean, stdev
 
+import numpy as np
 import pytest
 
 from skill_eval_nb.models.standin import StandIn, passing, truth
@@ -16,7 +16,7 @@ from skill_eval_nb.models.standin.expected import as_score
 from tests.models.standin.asking import LISTING, TOOLS, judging, plain
 
 STAND_IN = StandIn(seed=3, base=2.9, effect=0.8, eval_sd=0.5, run_sd=0.4, judging_sd=0.6)
-EVALS, RUNS, JUDGINGS = 100, 6, 3
+EVALS, RUNS, JUDGINGS = 60, 6, 3
 
 
 @pytest.mark.parametrize("skill", [False, True])
@@ -28,38 +28,26 @@ def test_the_formula_agrees_with_drawing(sds, skill):
     eval_sd, run_sd, judging_sd = sds
     stand_in = StandIn(eval_sd=eval_sd, run_sd=run_sd, judging_sd=judging_sd)
     mean = stand_in.base + skill * stand_in.effect
-    drawn = random.Random(5)
-    pairs, by_eval = [], []
-    for _ in range(2_000):
-        of_eval = drawn.gauss(mean, eval_sd)
-        runs = []
-        for _ in range(20):
-            quality = drawn.gauss(of_eval, run_sd)
-            pair = [as_score(drawn.gauss(quality, judging_sd)) for _ in range(2)]
-            runs.append(pair)
-        pairs += runs
-        by_eval.append(runs)
+    drawn = np.random.default_rng(5)
+    of_eval = drawn.normal(mean, eval_sd, (2_000, 1, 1))
+    quality = drawn.normal(of_eval, run_sd, (2_000, 20, 1))
+    scores = np.vectorize(as_score)(drawn.normal(quality, judging_sd, (2_000, 20, 2)))
+    first, second = scores[..., 0], scores[..., 1]
     known = truth(stand_in, skill=skill)
-    assert known.mean == pytest.approx(
-        fmean(a for a, _ in pairs), abs=0.05 + 3 * eval_sd / 2_000**0.5
-    )
-    within_output = fmean((a - b) ** 2 / 2 for a, b in pairs)
+    assert known.mean == pytest.approx(first.mean(), abs=0.05 + 3 * eval_sd / 2_000**0.5)
+    within_output = ((first - second) ** 2 / 2).mean()
     assert known.judging_sd**2 == pytest.approx(within_output, abs=0.02)
     # Covariance of two judgings of one output, within an eval: what the runs differ by.
-    runs_var = fmean(_cov(runs) for runs in by_eval)
+    off = scores - scores.mean(axis=1, keepdims=True)
+    runs_var = off.prod(axis=2).sum(axis=1).mean() / 19
     assert known.run_sd**2 == pytest.approx(runs_var, abs=0.03)
-    total = pstdev([a for a, _ in pairs]) ** 2
+    total = first.var()
     assert known.eval_sd**2 == pytest.approx(total - within_output - runs_var, abs=0.06)
-
-
-def _cov(runs):
-    first, second = fmean(a for a, _ in runs), fmean(b for _, b in runs)
-    return sum((a - first) * (b - second) for a, b in runs) / (len(runs) - 1)
 
 
 @pytest.mark.parametrize("skill", [False, True])
 def test_over_many_requests_the_truth_comes_back(skill):
-    """100 evals × 6 runs × 3 judgings through the app, as harness and judge would ask it.
+    """60 evals × 6 runs × 3 judgings through the app, as harness and judge would ask it.
 
     Tolerances are about four standard errors of the estimates, at a fixed seed.
     """

@@ -90,7 +90,7 @@ def posted(app, path, body: bytes, **headers):
     return answer.status, b"".join(answer.pieces)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     request_body | right | anything, st.sampled_from(["/v1/messages", "/v1/messages/count_tokens"])
 )
@@ -106,7 +106,7 @@ def test_odd_requests_get_an_answer_or_an_error_of_the_api(body, path):
     assert error["error"]["message"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.fixed_dictionaries({"custom_id": texts, "params": request_body}), max_size=3)
     | anything

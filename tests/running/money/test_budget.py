@@ -102,7 +102,7 @@ class Simulated(RuleBasedStateMachine):
 
 
 TestSimulated = Simulated.TestCase
-TestSimulated.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestSimulated.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 
 
 class Job:

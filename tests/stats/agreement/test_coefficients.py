@@ -142,7 +142,7 @@ def test_icc_of_whole_matrices_by_their_mean_squares(matrix) -> None:
             assert found == pytest.approx(part / whole)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(matrices(least=2))
 def test_icc_with_missing_cells_by_the_expected_quadratic_forms(matrix) -> None:
     """Henderson's method I from the full matrices: E[y'Qy] = trace(QV)."""

@@ -86,7 +86,7 @@ sides = st.lists(fifths, min_size=1, max_size=4)
 metrics = st.sampled_from(["pass_rate", "tokens", "total", "rubric:x"])
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(sides, sides), max_size=9),
     metrics,

@@ -40,7 +40,7 @@ def _by_counting(sides: list[Eval]) -> float:
     return min(1, 2 * min(above, below) / len(all_of_them))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(evals(sixths))
 def test_agrees_with_counting_every_arrangement(sides: list[Eval]) -> None:
     assert exact_p(sides) == pytest.approx(_by_counting(sides), abs=1e-9)
@@ -87,7 +87,7 @@ def test_values_without_a_common_step_are_counted_too(sides: list[Eval]) -> None
     assert exact_p(sides) == pytest.approx(_by_counting(sides), abs=1e-9)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(evals(sixths))
 def test_convolving_agrees_with_counting(sides: list[Eval]) -> None:
     with pytest.MonkeyPatch.context() as patched:

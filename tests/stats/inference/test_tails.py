@@ -32,7 +32,7 @@ def by_counting(parts: list[Part]) -> float:
 
 
 @pytest.mark.parametrize("half", [0, tails.HALF], ids=["by sum", "in pairs"])
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(parts=st.lists(part(), min_size=1, max_size=3))
 def test_a_tail_is_what_counting_finds_either_way(half: int, parts: list[Part]) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -88,7 +88,7 @@ def main(root: Path, kills: int, seed: int = 0) -> str:
                     os.waitpid(pid, 0)
                     done += 1
                     break
-                time.sleep(0.002)
+                time.sleep(0.01)
             for path in attempts():
                 about = path.stat()
                 identity = about.st_ino, about.st_mtime_ns
