@@ -205,10 +205,14 @@ def test_a_table_alone_will_do(chart, table, kind) -> None:
     assert title_of(chart(given)) == title_of(drawing(chart, "light"))
 
 
+@cache
+def large() -> Workspace:
+    return world(evals=300, runs=10, dimensions=1, expectations=1)
+
+
 @every
 def test_large_workspaces_are_aggregated_first(chart) -> None:
-    large = world(evals=300, runs=10, dimensions=1, expectations=1)
-    spec = spec_of(chart(large))
+    spec = spec_of(chart(large()))
     assert sum(map(len, spec["datasets"].values())) <= 5000
 
 

@@ -20,7 +20,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.models import StandIn
 from skill_eval_nb.models.standin import truth
 
-SEEDS = int(os.environ.get("SKILL_EVAL_NB_SEEDS", "16"))
+SEEDS = int(os.environ.get("SKILL_EVAL_NB_SEEDS", "10"))
 """Benchmarks that are made; 50 take a minute or three, and have been gone through."""
 
 LEAST = int(stats.binom.ppf(0.001, SEEDS, 0.95))

@@ -7,6 +7,7 @@ draws what a function without arguments gives, for looking at.
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import itertools
 import json
@@ -31,7 +32,7 @@ ADDRESS = "http://widget.test/"
 Theme = Literal["light", "dark", "dark-high-contrast"]
 
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>widget</title>
-<style>THEME</style><style>STYLE</style>
+<style id="theme">THEME</style><style>STYLE</style>
 <style>body {margin: 0; padding: 16px; background: var(--jp-layout-color0);}</style></head>
 <body data-jp-theme-light="LIGHT" data-jp-theme-name="NAME">
 <main id="here"></main><main id="there"></main>
@@ -52,12 +53,13 @@ window.senRender = (place) => widget.render({model, el: document.getElementById(
 window.senClose = window.senRender("here");
 window.senReady = true;
 for (;;) {
-  for (const {tree, message, buffers} of JSON.parse(await window.senPoll())) {
+  const news = JSON.parse(await window.senNews());
+  if (!news) break;
+  for (const {tree, message, buffers} of news) {
     const given = await Promise.all((buffers ?? []).map(bytes));
     if (tree) { state._tree = await bytes(tree); heard["change:_tree"].forEach((one) => one()); }
     else heard["msg:custom"].forEach((one) => one(message, given));
   }
-  await new Promise((done) => setTimeout(done, 15));
 }
 </script></body></html>"""
 
@@ -65,6 +67,12 @@ for (;;) {
 SETTLED = """() => [...document.querySelectorAll('.sen')].every(
   (one) => one.dataset.pending === '0')"""
 
+DRESSED = """({style, light, name}) => {
+  document.getElementById("theme").textContent = style;
+  Object.assign(document.body.dataset, {jpThemeLight: light, jpThemeName: name});
+}"""
+
+HEIGHT = 900
 TALLEST = 12_000
 """Pixels; Chromium draws no page much taller than this."""
 
@@ -83,10 +91,10 @@ class Stage:
         self._to_page: deque[dict[str, Any]] = deque()
         self._bytes: dict[str, bytes] = {}
         self._names = itertools.count()
-        self._polls = 0
-        panel.observe(
-            lambda _: self._to_page.append({"tree": self._put(panel._wire)}), names="_tree"
-        )
+        self._asking: asyncio.Event | None = None
+        """Set for the page to be answered: it has all that was sent, and waits for more."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+        panel.observe(lambda _: self._tell({"tree": self._put(panel._wire)}), names="_tree")
         panel.send = self._queue  # type: ignore[method-assign]
         page.on(
             "console",
@@ -95,15 +103,23 @@ class Stage:
         page.on("pageerror", lambda error: self.console_errors.append(str(error)))
         page.expose_function("senState", self._state)
         page.expose_function("senSend", self._heard)
-        page.expose_function("senPoll", self._poll)
+        page.expose_function("senNews", self._news)
         page.route("**/*", self._answer)
         self.open()
 
     def open(self) -> None:
         """Open the page, or open it anew, as a reload does."""
+        self.forget()
         self._to_page.clear()
         self.page.goto(ADDRESS)
         self.page.wait_for_function("() => window.senReady")
+
+    def dress(self, theme: Theme, width: int) -> None:
+        """Look at the same page in another theme, through a window of another width."""
+        self._theme = theme
+        self.page.emulate_media(color_scheme=_scheme(theme))
+        self.page.evaluate(DRESSED, _dressed(theme))
+        self.page.set_viewport_size({"width": width, "height": HEIGHT})
 
     def settle(self) -> None:
         """Wait until every message has its answer and is drawn."""
@@ -115,9 +131,7 @@ class Stage:
 
     def _fetched(self) -> None:
         """Wait until the page has all that was sent: it asks again once it has taken that up."""
-        self.until(lambda: not self._to_page)
-        before = self._polls
-        self.until(lambda: self._polls > before)
+        self.until(lambda: not self._to_page and self._asking)
 
     def until(self, holds: Callable[[], object]) -> None:
         """Wait until Python has heard of something that leaves nothing to see in the page."""
@@ -131,7 +145,7 @@ class Stage:
         self.settle()
         width = self.page.viewport_size["width"] if self.page.viewport_size else 1000
         height = self.page.evaluate("() => document.documentElement.scrollHeight")
-        self.page.set_viewport_size({"width": width, "height": max(900, min(height, TALLEST))})
+        self.page.set_viewport_size({"width": width, "height": max(HEIGHT, min(height, TALLEST))})
         self.settle()
 
     def picture(self, path: Path) -> None:
@@ -156,21 +170,40 @@ class Stage:
 
     def _queue(self, content: Any, buffers: Any = None) -> None:
         names = [self._put(one) for one in buffers or ()]
-        self._to_page.append({"message": content, "buffers": names})
+        self._tell({"message": content, "buffers": names})
 
-    def _poll(self) -> str:
-        self._polls += 1
+    def _tell(self, news: dict[str, Any]) -> None:
+        """Hand something on to the page, from whatever thread."""
+        self._to_page.append(news)
+        if self._asking and self._loop:
+            self._loop.call_soon_threadsafe(self._asking.set)
+
+    async def _news(self) -> str:
+        """What the page does not have yet, once there is something; null where it is to go."""
+        mine = self._asking = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        while self._asking is mine and not self._to_page:
+            await mine.wait()
+            mine.clear()
+        if self._asking is not mine:
+            return "null"
+        self._asking = None
         ready = [self._to_page.popleft() for _ in range(len(self._to_page))]
         return json.dumps(ready)
+
+    def forget(self) -> None:
+        """Let go of a page that is left: it hears nothing more."""
+        asking, self._asking = self._asking, None
+        if asking:
+            asking.set()
 
     def _answer(self, route: Any) -> None:
         url = route.request.url
         if url == ADDRESS:
-            theme = THEMES / f"theme-{self._theme}-extension" / "index.css"
-            page = PAGE.replace("LIGHT", str(self._theme == "light").lower())
-            page = page.replace("NAME", f"JupyterLab {self._theme.replace('-', ' ').title()}")
+            look = _dressed(self._theme)
+            page = PAGE.replace("LIGHT", look["light"]).replace("NAME", look["name"])
             page = page.replace("STYLE", str(self.panel._css))
-            route.fulfill(body=page.replace("THEME", theme.read_text()), content_type="text/html")
+            route.fulfill(body=page.replace("THEME", look["style"]), content_type="text/html")
         elif url == f"{ADDRESS}panel.js":
             route.fulfill(body=str(self.panel._esm), content_type="text/javascript")
         elif url.startswith(("chrome://", "chrome-extension://")):
@@ -190,12 +223,29 @@ def staged(
 ) -> Iterator[Stage]:
     """Put a widget on a page of its own."""
     context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=theme.split("-")[0]
+        viewport={"width": width, "height": HEIGHT}, color_scheme=_scheme(theme)
     )
     try:
-        yield Stage(context.new_page(), panel, theme)
+        stage = Stage(context.new_page(), panel, theme)
+        try:
+            yield stage
+        finally:
+            stage.forget()
     finally:
         context.close()
+
+
+def _scheme(theme: Theme) -> Literal["light", "dark"]:
+    return "light" if theme == "light" else "dark"
+
+
+def _dressed(theme: Theme) -> dict[str, str]:
+    """What a page has of a theme: its style, and what JupyterLab says of it on the body."""
+    return {
+        "style": (THEMES / f"theme-{theme}-extension" / "index.css").read_text(),
+        "light": str(theme == "light").lower(),
+        "name": f"JupyterLab {theme.replace('-', ' ').title()}",
+    }
 
 
 def main(named: str, picture: str, theme: Theme = "light", width: str = "1000") -> None:
