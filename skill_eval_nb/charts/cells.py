@@ -103,7 +103,12 @@ def _boxes(cells: Rows, width: float, height: float) -> list[alt.Chart]:
     share = alt.Scale(domain=[0, 0.5, 1], range=list(SHARES), interpolate="rgb")
     scored = chart_of([cell for cell in cells if cell["scored"]])
     lacking = chart_of([cell for cell in cells if cell["unscored"]])
-    where: Row = {"x": across("x1", width), "x2": "x2:Q", "y": down("y1", height), "y2": "y2:Q"}
+    where: Row = {
+        "x": across("x1", width),
+        "x2": alt.X2("x2:Q"),
+        "y": down("y1", height),
+        "y2": alt.Y2("y2:Q"),
+    }
     dashes: Row = {"fill": "transparent", "stroke": SOFT, "strokeDash": [3, 3]}
     return [
         scored.mark_rect(cornerRadius=3).encode(

@@ -104,9 +104,9 @@ def _cells(
     ]
     where: Row = {
         "x": across("x1", width),
-        "x2": "x2:Q",
+        "x2": alt.X2("x2:Q"),
         "y": down("y1", height),
-        "y2": "y2:Q",
+        "y2": alt.Y2("y2:Q"),
         "tooltip": tips(title="Dimension", **NAMED, pairs=("Pairs", ",d")),
     }
     cells = chart_of(boxes).mark_rect(cornerRadius=2, strokeWidth=1)
@@ -126,6 +126,8 @@ def _texts(
     places: Sequence[tuple[Panel, float, float]], top: float, width: float, height: float
 ) -> list[alt.Chart]:
     """What stands around the boxes: title and figures above, scores and raters at two sides."""
+    import altair as alt
+
     titles: list[Row] = []
     figures: list[Row] = []
     scores: list[Row] = []
@@ -149,7 +151,7 @@ def _texts(
     upright = (
         chart_of(seconds)
         .mark_text(align="center", angle=270, color=SOFT, fontSize=SMALL_SIZE, limit=SIDE)
-        .encode(x=x, y=down("y", height), text="text:N", tooltip=tips(text="Up"))
+        .encode(x=x, y=down("y", height), text=alt.Text("text:N"), tooltip=tips(text="Up"))
     )
     return [
         words(titles, "text", x, height, heavy=True, limit=room, tooltip=tips(text="Dimension")),

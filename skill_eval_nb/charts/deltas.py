@@ -172,14 +172,14 @@ def _drawn(rows: Rows, shades: dict[str, str], meant: Metric) -> ChartType:
         .mark_rule(strokeWidth=4, opacity=0.6)
         .encode(
             x=alt.X("baseline_mean:Q", axis=axis, scale=scale),
-            x2="mean:Q",
+            x2=alt.X2("mean:Q"),
             y=down("y", height),
             color=colour(shades, "better"),
         ),
         chart_of(points)
         .mark_circle(opacity=1)
         .encode(
-            x="mean:Q",
+            x=alt.X("mean:Q"),
             y=down("y", height),
             color=hue,
             size=alt.Size("size:Q", scale=None),

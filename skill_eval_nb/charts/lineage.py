@@ -104,6 +104,8 @@ def _panel(part: Part, rows: Rows) -> ChartType:
 
 def _parents(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """A line to each version from the one that it was made from."""
+    import altair as alt
+
     places = {row["key"]: row for row in rows}
     links = [
         {"x": parent["x"], "value": parent["value"], "to": row["x"], "end": row["value"]}
@@ -113,7 +115,7 @@ def _parents(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     if not links:
         return []
     lines = chart_of(links).mark_rule(color=FAINT, strokeWidth=1.5)
-    return [lines.encode(x=x, y=y, x2="to:Q", y2="end:Q")]
+    return [lines.encode(x=x, y=y, x2=alt.X2("to:Q"), y2=alt.Y2("end:Q"))]
 
 
 def _intervals(rows: Rows, x: alt.X, axis: alt.Axis, scale: alt.Scale) -> list[alt.Chart]:
@@ -125,7 +127,7 @@ def _intervals(rows: Rows, x: alt.X, axis: alt.Axis, scale: alt.Scale) -> list[a
     if known := [row for row in rows if row["low"] is not None and row["high"] is not None]:
         bars = chart_of(known).mark_rule(strokeWidth=5, opacity=0.35)
         low = alt.Y("low:Q", axis=axis, scale=scale)
-        layers.append(bars.encode(x=x, y=low, y2="high:Q", color=hue))
+        layers.append(bars.encode(x=x, y=low, y2=alt.Y2("high:Q"), color=hue))
     if known := [row for row in rows if row["before"] is not None]:
         dashes = chart_of(known).mark_tick(
             color=INK, orient="horizontal", thickness=1.5, width=24, opacity=1
@@ -159,7 +161,9 @@ def _points(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     if best := [row for row in rows if row["best"] and row["value"] is not None]:
         plot = chart_of([row | {"text": "best"} for row in best]).encode(x=x, y=y)
         ring = plot.mark_point(shape="circle", size=420, strokeWidth=2, color=INK, opacity=1)
-        name = plot.mark_text(dy=-20, align="center", fontWeight="bold").encode(text="text:N")
+        name = plot.mark_text(dy=-20, align="center", fontWeight="bold").encode(
+            text=alt.Text("text:N")
+        )
         layers += [ring, name]
     points = chart_of(rows).mark_point(filled=True, size=150, opacity=1)
     return [*layers, points.encode(x=x, y=y, color=_hue(), shape=shape, tooltip=about)]

@@ -135,6 +135,6 @@ def nothing(what: str, why: str) -> ChartType:
     words = (
         alt.Chart(pl.DataFrame(rows))
         .mark_text(align="left", color=SOFT)
-        .encode(text="line:N", x=alt.value(0), y=alt.Y("y:Q", scale=None, axis=None))
+        .encode(text=alt.Text("line:N"), x=alt.XValue(0), y=alt.Y("y:Q", scale=None, axis=None))
     )
     return finish(words.properties(width=640, height=17 * len(lines)), what)

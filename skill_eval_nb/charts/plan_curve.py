@@ -140,7 +140,7 @@ def _panel(rows: Rows, heading: str) -> ChartType:
         line.mark_circle(size=42 if few else 14, opacity=1).encode(tooltip=about),
         chart_of(ends)
         .mark_text(align="left", dx=8, fontSize=TEXT_SIZE)
-        .encode(x=x, y=y, color=hue, text="end:N"),
+        .encode(x=x, y=y, color=hue, text=alt.Text("end:N")),
         *_named(points, x, y, about),
     ]
     return alt.layer(*layers, width=WIDTH, height=HEIGHT, title=subheading(heading))
@@ -188,17 +188,19 @@ def _wanted(row: Row, sharp: Sharpness) -> ChartType:
     import altair as alt
 
     rows = [{"wanted": row["wanted"], "text": f"wanted: {sharp.said(row['wanted'])}"}]
-    plot = chart_of(rows).encode(y="wanted:Q")
+    plot = chart_of(rows).encode(y=alt.Y("wanted:Q"))
     return alt.layer(
         plot.mark_rule(color=SOFT, strokeDash=[5, 4]),
         plot.mark_text(align="right", baseline="bottom", dy=-4, color=SOFT).encode(
-            x=alt.value(WIDTH), text="text:N"
+            x=alt.XValue(WIDTH), text=alt.Text("text:N")
         ),
     )
 
 
 def _named(points: Rows, x: alt.X, y: alt.Y, about: Sequence[alt.Tooltip]) -> list[alt.Chart]:
     """The chosen design as a ring and that which was run as a diamond, each with its name."""
+    import altair as alt
+
     middle = max((point["x"] for point in points), default=0) * 0.6
     marks: list[alt.Chart] = []
     for point in points:
@@ -213,6 +215,6 @@ def _named(points: Rows, x: alt.X, y: alt.Y, about: Sequence[alt.Tooltip]) -> li
             )
             marks += [
                 ring.encode(x=x, y=y, tooltip=list(about)),
-                name.encode(x=x, y=y, text="text:N"),
+                name.encode(x=x, y=y, text=alt.Text("text:N")),
             ]
     return marks

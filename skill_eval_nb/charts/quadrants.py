@@ -92,20 +92,22 @@ def _axes(configuration: str = "", baseline: str = "") -> dict[str, Any]:
 
 def _ground() -> Iterator[alt.Chart]:
     """What lies below the dots: the half of each side, the quadrants' lines and their names."""
+    import altair as alt
+
     low, high = -ROOM, 1 + ROOM
     for shade, end in ((WITH_SKILL, high), (BASELINE, low)):
         corners = [{"x": at, "y": at, "end": end} for at in (low, high)]
         area = chart_of(corners).mark_area(color=shade, opacity=0.06)
-        yield area.encode(**_axes(), y2="end:Q")
+        yield area.encode(**_axes(), y2=alt.Y2("end:Q"))
     rules = [(low, low, high, high), (0.5, low, 0.5, high), (low, 0.5, high, 0.5)]
     ends: list[Row] = [dict(zip(("x", "y", "x2", "y2"), rule, strict=True)) for rule in rules]
     lines = chart_of(ends).mark_rule(color=GRID, strokeWidth=1.5)
-    yield lines.encode(**_axes(), x2="x2:Q", y2="y2:Q")
+    yield lines.encode(**_axes(), x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
     for align, x, upper, lower in (("left", low, SEPARATES, FAILS), ("right", high, PASSES, HURTS)):
         names = [{"name": upper, "x": x, "y": 0.54}, {"name": lower, "x": x, "y": 0.46}]
         look: Row = {"align": align, "dx": 8 if align == "left" else -8, "fontStyle": "italic"}
         marks = chart_of(names).mark_text(color=SOFT, fontSize=13, **look)
-        yield marks.encode(**_axes(), text="name:N")
+        yield marks.encode(**_axes(), text=alt.Text("name:N"))
 
 
 def _dots(rows: Rows, configuration: str, baseline: str) -> alt.Chart:
@@ -180,7 +182,7 @@ def _beside(rows: Rows) -> Iterator[alt.Chart]:
         y += HEAD + LINE * min(len(own), named)
     dots = chart_of(heads).mark_circle(size=80, opacity=1)
     yield dots.encode(
-        x=alt.value(left - 12), y=down("y", PLOT), color=alt.Color("shade:N", scale=None)
+        x=alt.XValue(left - 12), y=down("y", PLOT), color=alt.Color("shade:N", scale=None)
     )
     yield words(heads, "text", left, PLOT, heavy=True)
     full = tips(full="Expectation")

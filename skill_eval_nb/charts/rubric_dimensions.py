@@ -174,9 +174,9 @@ def _drawn(lanes: Rows, dots: Sequence[Rows], shades: dict[str, str]) -> ChartTy
     return alt.layer(
         lines(lying.rules, edge, DELTA if paired else N, height),
         bars.encode(
-            x="mean:Q",
+            x=alt.X("mean:Q"),
             y=down("y1", height),
-            y2="y2:Q",
+            y2=alt.Y2("y2:Q"),
             color=hue,
             tooltip=tips(**LANE_TIPS, **mean_tips),
         ),
@@ -206,4 +206,7 @@ def _about(points: Rows) -> Row:
         named = tips(**LANE_TIPS, score=("Score, about", ".2f"), runs=("Runs", ",d"))
         return {"size": size, "tooltip": named}
     score = {"score": ("Score", ".2f"), "judgings": "Judgings", "evidence": "Evidence"}
-    return {"size": alt.value(32), "tooltip": tips(**LANE_TIPS, eval="Eval", run="Run", **score)}
+    return {
+        "size": alt.SizeValue(32),
+        "tooltip": tips(**LANE_TIPS, eval="Eval", run="Run", **score),
+    }

@@ -66,7 +66,7 @@ def panel(
         size = alt.Size("runs:Q", legend=None, scale=alt.Scale(zero=True, range=[0, 140]))
         named = {"size": size, "tooltip": tips(**about, runs=("Runs", ",d"))}
     else:
-        named = {"size": alt.value(40), "tooltip": tips(eval="Eval", run="Run", **about)}
+        named = {"size": alt.SizeValue(40), "tooltip": tips(eval="Eval", run="Run", **about)}
     dots = chart_of(thin(runs, log=log) if crowded else runs).mark_circle(opacity=0.4)
     large = chart_of(marks).mark_circle(size=240, opacity=1, stroke="white", strokeWidth=2)
     plot = alt.layer(

@@ -130,11 +130,11 @@ def _drawn(lanes: Rows, shades: dict[str, str]) -> ChartType:
     left = width_of([label["text"] for label in lying.labels], 60, 230)
     edge = -left - 22
     middle = alt.X("middle:Q", axis=axis, scale=scale)
-    y = {"y": down("top", height), "y2": "floor:Q"}
+    y = {"y": down("top", height), "y2": alt.Y2("floor:Q")}
     boxes = chart_of(bars).mark_rect(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
     return alt.layer(
         lines(floors, 0, PLOT, height),
-        boxes.encode(x=x, x2="right:Q", **y, color=colour(shades), tooltip=about),
+        boxes.encode(x=x, x2=alt.X2("right:Q"), **y, color=colour(shades), tooltip=about),
         words(figures, "text", middle, height, align="center", small=True, ink=SOFT),
         words(lying.labels, "text", edge, height, limit=left, tooltip=tips(text="Dimension")),
         words(lying.headings, "text", edge, height, heavy=True),

@@ -202,6 +202,8 @@ def _plot(points: Rows, width: float) -> list[alt.Chart]:
     if best := [point | {"text": "chosen"} for point in known if point["best"]]:
         plot = chart_of(best).encode(x=x, y=y)
         ring = plot.mark_point(shape="circle", size=380, strokeWidth=2, color=INK, opacity=1)
-        name = plot.mark_text(dy=-22, align="center", fontWeight="bold").encode(text="text:N")
+        name = plot.mark_text(dy=-22, align="center", fontWeight="bold").encode(
+            text=alt.Text("text:N")
+        )
         layers += [ring, name]
     return [*layers, base.mark_circle(size=110, opacity=1).encode(tooltip=about)]

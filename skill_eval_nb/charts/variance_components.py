@@ -182,9 +182,16 @@ def _layers(
     return [
         lines(lying.rules, edge, width, height),
         plot.mark_bar(opacity=0.35).encode(
-            x=x, x2="zero:Q", y=down("y1", height), y2="y2:Q", color=hue, tooltip=about
+            x=x,
+            x2=alt.X2("zero:Q"),
+            y=down("y1", height),
+            y2=alt.Y2("y2:Q"),
+            color=hue,
+            tooltip=about,
         ),
-        known.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y, color=hue),
+        known.mark_rule(strokeWidth=2).encode(
+            x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y, color=hue
+        ),
         plot.mark_circle(size=44, opacity=1).encode(x=x, y=y, color=hue, tooltip=about),
         words(head, "text", 0, height, heavy=True, small=True),
     ]
