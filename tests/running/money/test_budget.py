@@ -178,12 +178,12 @@ class Job:
         heapq.heappush(self.events, (at, self.number, allotment, ticket, size))
 
 
-def test_the_ceiling_holds_in_a_thousand_simulated_jobs():
-    jobs = [Job(seed).run() for seed in range(1000)]
+def test_the_ceiling_holds_in_hundreds_of_simulated_jobs():
+    jobs = [Job(seed).run() for seed in range(300)]
     assert all(job.highest <= job.ceiling + 1e-9 for job in jobs)
-    assert sum(job.done for job in jobs) > 20_000
-    assert sum(job.highest > 0.9 * job.ceiling for job in jobs) > 50  # the ceiling was near
-    assert sum(bool(job.waiting) for job in jobs) > 100  # and kept some from being launched
+    assert sum(job.done for job in jobs) > 6_000
+    assert sum(job.highest > 0.9 * job.ceiling for job in jobs) > 15  # the ceiling was near
+    assert sum(bool(job.waiting) for job in jobs) > 30  # and kept some from being launched
 
 
 def test_a_budget_that_forgets_what_is_in_flight_would_be_found_out():
