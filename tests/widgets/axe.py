@@ -21,18 +21,19 @@ OF_LOOKS = (
 )
 """The rules whose findings depend on colours, or on what has room: the others ask for elements."""
 
-FOUND = "(options) => axe.run(document, options).then(({violations}) => violations)"
+FOUND = "([within, options]) => axe.run(within, options).then(({violations}) => violations)"
 
 
-def serious(page: Page, rules: Sequence[str] = ()) -> list[str]:
+def serious(page: Page, rules: Sequence[str] = (), within: str = "html") -> list[str]:
     """Its serious and critical findings: the rule, the element, and what is wrong with it.
 
-    All rules are asked, or those named alone.
+    All rules are asked, or those named alone, of all the page or of the elements that a
+    selector finds.
     """
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(Axe().axe_script)
     options = {"resultTypes": ["violations"], "iframes": False}
-    found = page.evaluate(FOUND, options | ({"runOnly": list(rules)} if rules else {}))
+    found = page.evaluate(FOUND, [within, options | ({"runOnly": list(rules)} if rules else {})])
     return [
         f"{violation['id']}: {' '.join(map(str, node['target']))}: {_wrong(node)}"
         for violation in found

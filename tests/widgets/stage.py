@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 THEMES = Path(sys.prefix) / "share" / "jupyter" / "lab" / "themes" / "@jupyterlab"
 ADDRESS = "http://widget.test/"
 Theme = Literal["light", "dark", "dark-high-contrast"]
+Look = tuple[Theme, int]
+"""A theme, and how many pixels the window is wide."""
 
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>widget</title>
 <style id="theme">THEME</style><style>STYLE</style>
@@ -94,6 +96,7 @@ class Stage:
         self._asking: asyncio.Event | None = None
         """Set for the page to be answered: it has all that was sent, and waits for more."""
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._open = True
         panel.observe(lambda _: self._tell({"tree": self._put(panel._wire)}), names="_tree")
         panel.send = self._queue  # type: ignore[method-assign]
         page.on(
@@ -109,7 +112,7 @@ class Stage:
 
     def open(self) -> None:
         """Open the page, or open it anew, as a reload does."""
-        self.forget()
+        self._forget()
         self._to_page.clear()
         self.page.goto(ADDRESS)
         self.page.wait_for_function("() => window.senReady")
@@ -119,7 +122,8 @@ class Stage:
         self._theme = theme
         self.page.emulate_media(color_scheme=_scheme(theme))
         self.page.evaluate(DRESSED, _dressed(theme))
-        self.page.set_viewport_size({"width": width, "height": HEIGHT})
+        height = self.page.viewport_size["height"] if self.page.viewport_size else HEIGHT
+        self.page.set_viewport_size({"width": width, "height": height})
 
     def settle(self) -> None:
         """Wait until every message has its answer and is drawn."""
@@ -151,6 +155,10 @@ class Stage:
     def picture(self, path: Path) -> None:
         """Keep a picture of the whole widget."""
         self.unroll()
+        self.keep(path)
+
+    def keep(self, path: Path) -> None:
+        """Keep a picture of the whole page as it is."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=path, full_page=True)
 
@@ -175,24 +183,31 @@ class Stage:
     def _tell(self, news: dict[str, Any]) -> None:
         """Hand something on to the page, from whatever thread."""
         self._to_page.append(news)
-        if self._asking and self._loop:
-            self._loop.call_soon_threadsafe(self._asking.set)
+        asking = self._asking
+        if asking and self._loop:
+            self._loop.call_soon_threadsafe(asking.set)
 
     async def _news(self) -> str:
         """What the page does not have yet, once there is something; null where it is to go."""
+        self._forget()
         mine = self._asking = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        while self._asking is mine and not self._to_page:
+        while self._asking is mine and self._open and not self._to_page:
             await mine.wait()
             mine.clear()
-        if self._asking is not mine:
+        if self._asking is not mine or not self._open:
             return "null"
         self._asking = None
         ready = [self._to_page.popleft() for _ in range(len(self._to_page))]
         return json.dumps(ready)
 
-    def forget(self) -> None:
-        """Let go of a page that is left: it hears nothing more."""
+    def close(self) -> None:
+        """Leave the page: it hears nothing more."""
+        self._open = False
+        self._forget()
+
+    def _forget(self) -> None:
+        """Let go of who asked last: a page asks once at a time, so that one is left."""
         asking, self._asking = self._asking, None
         if asking:
             asking.set()
@@ -219,7 +234,7 @@ class Stage:
 
 @contextmanager
 def staged(
-    browser: Browser, panel: Panel, *, theme: Theme = "light", width: int = 1000
+    browser: Browser, panel: Panel, theme: Theme = "light", width: int = 1000
 ) -> Iterator[Stage]:
     """Put a widget on a page of its own."""
     context = browser.new_context(
@@ -230,7 +245,7 @@ def staged(
         try:
             yield stage
         finally:
-            stage.forget()
+            stage.close()
     finally:
         context.close()
 

@@ -3,53 +3,36 @@
 from __future__ import annotations
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
-from tests.checkout import ROOT
 from tests.widgets.diffing.made import NEW, OLD, panel, workspace
 from tests.widgets.hostile import TEXTS, canaries
+from tests.widgets.looks import NARROW, looked_at
 from tests.widgets.stage import staged
 
-PICTURES = ROOT / "build" / "screenshots"
 UNFOLD = "() => document.querySelectorAll('.sen details').forEach((one) => (one.open = true))"
-OVERFLOW = "() => document.documentElement.scrollWidth - innerWidth"
 
 pytestmark = pytest.mark.browser
 
 
-def faults(stage):
-    """What axe finds that is serious."""
-    return [
-        (one["id"], one["nodes"][0]["html"][:200])
-        for one in Axe().run(stage.page).response["violations"]
-        if one["impact"] in ("serious", "critical")
-    ]
-
-
-@pytest.mark.parametrize(("theme", "width"), [("light", 1200), ("dark", 600)])
-def test_from_the_verdict_to_the_evidence(browser, tmp_path, theme, width):
+def test_from_the_verdict_to_the_evidence(browser, tmp_path):
     made = panel(workspace(tmp_path))
-    with staged(browser, made, theme=theme, width=width) as stage:
+    with staged(browser, made, *NARROW) as stage:
         page = stage.page
         page.get_by_role("button", name="login", exact=True).click()
         page.get_by_role("button", name="Show eval 1, with_skill, run 2 of iteration-2").click()
         stage.settle()
         page.evaluate(UNFOLD)
-        assert faults(stage) == []
+        looked_at(stage)
         page.get_by_role("tab", name="Expectations (2 flipped)").click()
         page.get_by_role("button", name="check 1", exact=True).click()
         page.get_by_text("iteration-2 with_skill 2: check 1").wait_for()
         stage.settle()
         page.evaluate(UNFOLD)
-        assert faults(stage) == []
-        stage.picture(PICTURES / f"diff-expectations-{theme}.png")
+        looked_at(stage, "diff-expectations")
         page.get_by_role("tab", name="Skill files (1)").click()
         page.get_by_role("button", name="Side by side").click()
         page.get_by_text("sixteen", exact=True).wait_for()
-        stage.settle()
-        assert faults(stage) == []
-        assert page.evaluate(OVERFLOW) <= 0
-        stage.picture(PICTURES / f"diff-skill-{theme}.png")
+        looked_at(stage, "diff-skill")
         page.get_by_role("button", name="Swap the two iterations").click()
         page.get_by_role("heading", name="iteration-1 against iteration-2").wait_for()
         assert made.selection.height == 16

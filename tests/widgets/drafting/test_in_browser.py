@@ -8,42 +8,33 @@ import shutil
 import pytest
 
 from tests.checkout import ROOT
-from tests.widgets.axe import serious
 from tests.widgets.drafting.made import panel, workspace
 from tests.widgets.hostile import TEXTS, canaries
+from tests.widgets.looks import NARROW, PICTURES, looked_at
 from tests.widgets.stage import staged
-
-PICTURES = ROOT / "build" / "screenshots"
-OVERFLOW = "() => document.documentElement.scrollWidth - innerWidth"
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1200), ("dark", 600)])
-def test_from_a_suggestion_to_the_file(browser, tmp_path, theme, width):
+def test_from_a_suggestion_to_the_file(browser, tmp_path):
     path = workspace(tmp_path)
     made = panel(path, "drafts", "change", "suggestions")
-    with staged(browser, made, theme=theme, width=width) as stage:
+    with staged(browser, made, *NARROW) as stage:
         page = stage.page
         page.get_by_role("button", name="Every run writes notes").click()
         page.get_by_text("tea, with_skill, run 1 of iteration-1").wait_for()
-        stage.settle()
-        assert serious(page) == []
+        looked_at(stage)
         page.get_by_role("tab", name="Drafts").click()
         page.get_by_role("button", name="Accept: sharpen the check S1").click()
         page.get_by_role("button", name="Show 24").first.click()
         page.get_by_text("passed: tea, with_skill, run 1").or_(
             page.get_by_text("tea, with_skill, run 1 of iteration-1")
         ).first.wait_for()
-        stage.settle()
-        assert serious(page) == []
-        assert page.evaluate(OVERFLOW) <= 0
-        stage.picture(PICTURES / f"drafts-{theme}.png")
+        looked_at(stage, "drafts")
         page.get_by_role("tab", name="Change of the evals (1)").click()
         page.get_by_role("button", name="Apply").click()
         page.get_by_text("The old file is").wait_for()
-        stage.settle()
-        assert serious(page) == []
+        looked_at(stage)
         assert "Steps" in (path / "evals.json").read_text()
         assert stage.console_errors == []
         assert stage.outside_requests == []

@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from typing import TYPE_CHECKING
 
-import pytest
-
 from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.running.executors.offline import Offline
 from skill_eval_nb.widgets.launching import run_panel
-from tests.checkout import ROOT
 from tests.running.made_jobs import Writer
 from tests.running.made_plans import make_skill
-from tests.widgets.axe import serious
 from tests.widgets.hostile import MARKUP, TEXTS, canaries
-from tests.widgets.launching.panels import demo_skill, panel_on, settled, slow
+from tests.widgets.launching.panels import demo_skill, panel_on, settled
+from tests.widgets.looks import NARROW, looked_at
 from tests.widgets.stage import staged
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PICTURES = ROOT / "build" / "screenshots"
+    from skill_eval_nb.models import Meter
+    from skill_eval_nb.running import Execution, Task
+
 UNFOLD = "() => document.querySelectorAll('.sen details').forEach((one) => (one.open = true))"
-OVERFLOW = "() => document.documentElement.scrollWidth - innerWidth"
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1200), ("dark", 600)])
-def test_from_the_form_to_the_verdict(browser, tmp_path: Path, theme, width: int) -> None:
-    panel = panel_on(demo_skill(tmp_path), executor=slow(0.25), runs=2)
-    with staged(browser, panel, theme=theme, width=width) as stage:
-        page, name = stage.page, f"run-panel-{theme}"
+def held(may: threading.Event) -> Offline:
+    """An executor that works once it may: what is in flight can be looked at until then."""
+
+    class Held(Offline):
+        async def execute(self, task: Task, meter: Meter) -> Execution:
+            assert await asyncio.to_thread(may.wait, 60)
+            return await super().execute(task, meter)
+
+    return Held()
+
+
+def test_from_the_form_to_the_verdict(browser, tmp_path: Path) -> None:
+    may = threading.Event()
+    panel = panel_on(demo_skill(tmp_path), executor=held(may), runs=2)
+    with staged(browser, panel, *NARROW) as stage:
+        page = stage.page
         page.get_by_role("button", name="No eval").click()
         page.get_by_text("Evals (0 of 6)").wait_for()
         page.get_by_label("mixed-commits").check()
@@ -39,25 +51,19 @@ def test_from_the_form_to_the_verdict(browser, tmp_path: Path, theme, width: int
         page.get_by_text("2 evals × 2 configurations × 1 run = 4 runs").wait_for()
         stage.settle()
         page.evaluate(UNFOLD)
-        assert serious(page) == []
-        stage.picture(PICTURES / f"{name}-plan.png")
+        looked_at(stage, "run-panel-plan")
         page.get_by_role("button", name="Start", exact=True).click()
         page.get_by_role("progressbar", name="runs that have ended").wait_for()
         page.locator(".sen-flights li").first.wait_for()
-        assert serious(page) == []
-        stage.picture(PICTURES / f"{name}-running.png")
+        looked_at(stage, "run-panel-running")
+        may.set()
         page.get_by_text("4 of 4 runs,").wait_for(timeout=60_000)
         page.get_by_text("Pass rate:").wait_for(timeout=60_000)
         settled(panel)
-        stage.settle()
-        assert serious(page) == []
-        stage.picture(PICTURES / f"{name}-done.png")
+        looked_at(stage, "run-panel-done")
         page.get_by_role("tab", name="Judge stored outputs again").click()
         page.get_by_role("button", name="Judge again").wait_for()
-        stage.settle()
-        assert serious(page) == []
-        stage.picture(PICTURES / f"{name}-judge.png")
-        assert page.evaluate(OVERFLOW) <= 0
+        looked_at(stage, "run-panel-judge")
         assert stage.console_errors == []
         assert stage.outside_requests == []
 

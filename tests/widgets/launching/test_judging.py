@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.widgets.launching import judging as at_work
 from skill_eval_nb.widgets.launching import run_panel
 from skill_eval_nb.widgets.panel import find, text
 from skill_eval_nb.widgets.source import Source
@@ -50,7 +52,16 @@ def judgings(panel) -> int:
     return len(list(panel.home.glob("iteration-*/*/*/*/judgings/*.json")))
 
 
-def test_it_shows_what_is_there_and_its_price_then_adds_judgings(ran: Path) -> None:
+def test_it_shows_what_is_there_and_its_price_then_adds_judgings(
+    ran: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = threading.Event()
+
+    def held(*given, **more):
+        looked.wait(60)
+        return sen.judge_again(*given, **more)
+
+    monkeypatch.setattr(at_work, "judge_again", held)
     panel = judging(ran)
     before = judgings(panel)
     says = shown(panel)
@@ -65,6 +76,7 @@ def test_it_shows_what_is_there_and_its_price_then_adds_judgings(ran: Path) -> N
     other = Source(panel.home, lambda: told.append(other.ws.polars("rubric_scores").height))
     press(panel, "Judge again")
     assert find(panel.view(), tag="progress", aria_label="judgings that have ended")
+    looked.set()
     ended(panel)
     assert judgings(panel) == before + 2 * panel._stock.runs
     assert told

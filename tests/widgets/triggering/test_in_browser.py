@@ -16,38 +16,28 @@ from skill_eval_nb.triggers.optimising.summing import Estimate
 from skill_eval_nb.widgets.triggering.planning import run_plan
 from skill_eval_nb.widgets.triggering.results import results_of
 from tests.checkout import ROOT
-from tests.widgets.axe import serious
 from tests.widgets.hostile import TEXTS, canaries, squeezed
+from tests.widgets.looks import NARROW, PICTURES, looked_at
 from tests.widgets.stage import staged
 from tests.widgets.triggering.made import demo_skill, ended, panel_on, settled
 
-PICTURES = ROOT / "build" / "screenshots"
-OVERFLOW = "() => document.documentElement.scrollWidth - innerWidth"
 TYPED = "what is new for our customers in this git log?"
 PATIENCE = 60_000
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1200), ("dark", 600)])
-def test_from_a_typed_query_to_a_written_description(browser, tmp_path, theme, width):
+def test_from_a_typed_query_to_a_written_description(browser, tmp_path):
     skill = demo_skill(tmp_path)
     panel = panel_on(skill)
-    with staged(browser, panel, theme=theme, width=width) as stage:
+    with staged(browser, panel, *NARROW) as stage:
         page = stage.page
-
-        def looked_at(name):
-            stage.settle()
-            assert serious(page) == []
-            assert page.evaluate(OVERFLOW) <= 0
-            stage.picture(PICTURES / f"triggers-{name}-{theme}.png")
-
         page.get_by_role("button", name="Add a query").click()
         words = page.get_by_role("textbox", name="query 7", exact=True)
         words.fill("use release-notes for this")
         words.blur()
         page.get_by_text("gives away").wait_for()
-        looked_at("queries")
+        looked_at(stage, "triggers-queries")
         words.fill(TYPED)
         page.get_by_role("checkbox", name="query 5 should trigger").focus()
         page.keyboard.press("Space")
@@ -67,9 +57,9 @@ def test_from_a_typed_query_to_a_written_description(browser, tmp_path, theme, w
         page.get_by_role("button", name="Start").click()
         page.get_by_text("all are there already").wait_for(timeout=PATIENCE)
         page.get_by_text("1 run").first.click()
-        looked_at("run")
+        looked_at(stage, "triggers-run")
 
-        described(page, panel, looked_at)
+        described(stage, panel)
         assert "in a friendly tone" in (skill / "SKILL.md").read_text()
         assert stage.console_errors == []
         assert stage.outside_requests == []
@@ -93,8 +83,9 @@ def test_the_bundled_queries_and_what_was_opened_instead(browser, tmp_path, monk
         assert stage.console_errors == []
 
 
-def described(page, panel, looked_at):
+def described(stage, panel):
     """Look for a description, choose another one, and write it."""
+    page = stage.page
     page.get_by_role("tab", name="Description").click()
     page.get_by_text("runs at most").wait_for()
     page.get_by_role("button", name="Start").click()
@@ -106,7 +97,7 @@ def described(page, panel, looked_at):
     page.get_by_role("tab", name="Description").click()
     page.get_by_role("button", name=f"round {step.round + 1}").click()
     page.get_by_text("and nothing else").wait_for()
-    looked_at("description")
+    looked_at(stage, "triggers-description")
     page.get_by_role("button", name="Write it to SKILL.md").click()
     page.get_by_text("The description is written").wait_for()
 
