@@ -31,9 +31,9 @@ def lab(desk: desks.Desk) -> Iterator[labs.Lab]:
 
 
 @pytest.fixture(scope="module")
-def reader(whole_browser: Browser, lab: labs.Lab) -> Iterator[labs.Reader]:
+def reader(browser: Browser, lab: labs.Lab) -> Iterator[labs.Reader]:
     """That JupyterLab in Chromium."""
-    with labs.look_at(lab, whole_browser) as looking:
+    with labs.look_at(lab, browser) as looking:
         yield looking
 
 

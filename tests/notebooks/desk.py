@@ -85,14 +85,19 @@ class Desk:
 def lay(folder: Path) -> Desk:
     """Make a desk in `folder`, with copies: what a notebook writes must not reach the checkout."""
     desk = Desk(folder)
-    for name in ("notebooks", "data"):
-        shutil.copytree(
-            ROOT / name, desk.work / name, ignore=shutil.ignore_patterns(".ipynb_checkpoints")
-        )
+    put_copies(desk.work)
     settings = folder / "home" / "config" / "labconfig" / "default_setting_overrides.json"
     settings.parent.mkdir(parents=True)
     settings.write_text(json.dumps(QUIET_LAB))
     return desk
+
+
+def put_copies(folder: Path) -> None:
+    """Put the notebooks and the data into a folder, beside each other, as nobody has used them."""
+    for name in ("notebooks", "data"):
+        shutil.copytree(
+            ROOT / name, folder / name, ignore=shutil.ignore_patterns(".ipynb_checkpoints")
+        )
 
 
 def execute(desk: Desk, name: str) -> NotebookNode:

@@ -1,37 +1,43 @@
 """What the notebook tests lean on: a desk has no network, and `faults` sees what goes wrong."""
 
+import pytest
+
 from tests.notebooks.desk import execute, faults
 from tests.notebooks.pages import write
 
-
-def test_a_kernel_is_refused_the_network_and_told_on(desk):
-    write(desk, "asks.ipynb", "import socket; socket.create_connection(('192.0.2.1', 80))")
-    (fault,) = faults(execute(desk, "asks.ipynb"))
-    assert "OSError: there is no network here" in fault
-    assert desk.refused() == ["192.0.2.1:80"]
-    assert desk.refused() == []
-
-
-def test_a_program_that_a_cell_starts_has_no_network_either(desk):
-    ask = "import urllib.request as u; u.urlopen('http://example.org')"
-    cell = f"import subprocess, sys; subprocess.call([sys.executable, '-c', {ask!r}])"
-    write(desk, "starts.ipynb", cell)
-    execute(desk, "starts.ipynb")
-    assert desk.refused() == ["127.0.0.1:9"]  # the proxy, where all that would leave is sent
+ASK = "import urllib.request as u; u.urlopen('http://example.org')"
+CELLS = (
+    "1 + 1",
+    "print('fine')",
+    "import socket; socket.create_connection(('192.0.2.1', 80))",
+    f"import subprocess, sys\nsubprocess.call([sys.executable, '-c', {ASK!r}]) and None",
+    "import warnings; warnings.warn('look out')",
+    "1 / 0",
+    "2",
+)
 
 
-def test_faults_sees_an_error_a_warning_and_a_cell_that_was_not_run(desk):
-    write(desk, "faulty.ipynb", "import warnings; warnings.warn('look out')", "1 / 0", "2")
+@pytest.fixture(scope="module")
+def refused_and_faults(desk):
+    """What a kernel was refused, the same asked again, and the faults of what was saved."""
+    write(desk, "faulty.ipynb", *CELLS)
     saved = execute(desk, "faulty.ipynb")
-    saved.cells[2].execution_count = None
-    warning, error, not_run = faults(saved)
-    assert "cell 0, stderr" in warning
+    saved.cells[6].execution_count = None
+    return desk.refused(), desk.refused(), faults(saved)
+
+
+def test_a_kernel_and_what_its_cells_start_are_refused_the_network_and_told_on(refused_and_faults):
+    told, again, _ = refused_and_faults
+    # The second is the proxy, where all that would leave is sent.
+    assert told == ["192.0.2.1:80", "127.0.0.1:9"]
+    assert again == []
+
+
+def test_faults_sees_errors_a_warning_and_a_cell_that_was_not_run(refused_and_faults):
+    refused, started, warning, error, not_run = refused_and_faults[2]
+    assert refused.startswith("cell 2: OSError: there is no network here")
+    assert started.startswith("cell 3, stderr")
+    assert "cell 4, stderr" in warning
     assert "look out" in warning
-    assert error == "cell 1: ZeroDivisionError: division by zero"
-    assert not_run == "cell 2 was not run"
-
-
-def test_a_sound_notebook_has_no_faults(desk):
-    write(desk, "sound.ipynb", "1 + 1", "print('fine')")
-    assert faults(execute(desk, "sound.ipynb")) == []
-    assert desk.refused() == []
+    assert error == "cell 5: ZeroDivisionError: division by zero"
+    assert not_run == "cell 6 was not run"

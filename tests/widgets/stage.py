@@ -148,7 +148,7 @@ class Stage:
         """Make the window as tall as the page: pictures and frames are read once they are seen."""
         self.settle()
         width = self.page.viewport_size["width"] if self.page.viewport_size else 1000
-        height = self.page.evaluate("() => document.documentElement.scrollHeight")
+        height = self.page.evaluate("() => document.body.scrollHeight")
         self.page.set_viewport_size({"width": width, "height": max(HEIGHT, min(height, TALLEST))})
         self.settle()
 

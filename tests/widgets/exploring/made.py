@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb import load
 from skill_eval_nb.widgets.exploring import Explore, explore
 from skill_eval_nb.widgets.panel import elements, text
 from tests.checkout import ROOT
@@ -11,12 +13,20 @@ from tests.checkout import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from skill_eval_nb.tables import Workspace
+
 TDD = ROOT / "data" / "tdd-workspace"
 
 
-def explorer(ws: Any = TDD, **asked: Any) -> Explore:
-    """An explorer with everything counted."""
-    panel = explore(ws, **asked)
+@cache
+def bundled() -> Workspace:
+    """The bundled workspace, read once."""
+    return load(TDD)
+
+
+def explorer(ws: Any = None, **asked: Any) -> Explore:
+    """An explorer with everything counted, of the bundled workspace where none is given."""
+    panel = explore(bundled() if ws is None else ws, **asked)
     assert panel.settle()
     return panel
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from skill_eval_nb import load, stats
+from skill_eval_nb import stats
 from skill_eval_nb.widgets.panel import find, text
 from tests.charts.worlds import world
-from tests.widgets.exploring.made import TDD, after, clickable, explorer, words
+from tests.widgets.exploring.made import TDD, after, bundled, clickable, explorer, words
 
-WS = load(TDD)
+WS = bundled()
 ROWS = stats.discrimination(WS).filter(iteration="iteration-2").to_dicts()
 
 

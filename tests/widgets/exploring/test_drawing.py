@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from skill_eval_nb import charts, load
+from skill_eval_nb import charts
 from skill_eval_nb.widgets.exploring.choice import Choice, settled
 from skill_eval_nb.widgets.exploring.drawing import CHARTS, draw
 from skill_eval_nb.widgets.exploring.facts import suites
 from skill_eval_nb.widgets.panel import find
 from skill_eval_nb.widgets.panel.blobs import read
 from tests.charts.worlds import world
-from tests.widgets.exploring.made import TDD, after, explorer
+from tests.widgets.exploring.made import after, bundled, explorer
 
-WS = load(TDD)
+WS = bundled()
 
 
 OF_NO_RUN = {"lineage", "trigger_confusion", "trigger_rates", "trigger_rounds"}
@@ -68,7 +68,7 @@ def test_a_chart_is_saved_where_one_says(tmp_path, kind, begins):
 
 
 def test_an_iteration_without_runs_of_either_side_does_not_spoil_the_chart():
-    ws = load(TDD)
+    ws = WS
     frame = ws.runs.filter(~(ws.runs["iteration"] == "iteration-2"))
     only = frame.with_columns(iteration=frame["iteration"].replace("iteration-1", "iteration-9"))
     only = only.with_columns(configuration=only["configuration"] + "_x")

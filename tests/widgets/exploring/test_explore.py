@@ -19,7 +19,7 @@ from skill_eval_nb.widgets.panel import elements, find
 from skill_eval_nb.widgets.source import landed
 from tests.charts.worlds import HOSTILE, workspace, world
 from tests.checkout import ROOT
-from tests.widgets.exploring.made import TDD, after, clickable, explorer, words
+from tests.widgets.exploring.made import TDD, after, bundled, clickable, explorer, words
 
 
 def test_it_is_there_as_sen_explore_and_takes_a_path_or_a_workspace():
@@ -76,7 +76,7 @@ def test_the_metrics_are_those_that_have_figures_and_the_dimensions():
     panel = explorer()
     (select,) = [one for one in find(panel._tree, tag="select") if find(one, tag="optgroup")]
     names = [one[1]["value"] for one in find(select, tag="option")]
-    runs = sen.load(TDD).runs
+    runs = bundled().runs
     assert [name for name in names if ":" not in name] == [
         name for name in sen.stats.values.METRICS if runs[name].count()
     ]

@@ -7,15 +7,15 @@ import math
 import polars as pl
 import pytest
 
-from skill_eval_nb import load, stats
+from skill_eval_nb import stats
 from skill_eval_nb.stats.values import values_of
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.exploring import figures
 from skill_eval_nb.widgets.exploring.part import Part, within
 from tests.charts.worlds import world
-from tests.widgets.exploring.made import TDD
+from tests.widgets.exploring.made import bundled
 
-WS = load(TDD)
+WS = bundled()
 PARTS = [
     Part("tdd-workspace", "testing", f"iteration-{n}", "with_skill", "without_skill", ())
     for n in (1, 2)

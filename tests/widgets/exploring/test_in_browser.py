@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from skill_eval_nb import load
 from skill_eval_nb.widgets.exploring.page import TABS
 from tests.charts.worlds import run_keys, workspace
-from tests.widgets.exploring.made import TDD, after, explorer, words
+from tests.widgets.exploring.made import after, bundled, explorer, words
 from tests.widgets.hostile import TEXTS, canaries
 from tests.widgets.looks import NARROW, looked_at
 from tests.widgets.stage import staged
@@ -29,7 +28,7 @@ def test_from_a_point_to_the_evidence_of_its_run(browser):
         settled(stage)
         page.get_by_role("button", name="without_skill, late-fee, run 2").click()
         settled(stage)
-        scores = load(TDD).rubric_scores.filter(
+        scores = bundled().rubric_scores.filter(
             iteration="iteration-2",
             eval_name="late-fee",
             configuration="without_skill",

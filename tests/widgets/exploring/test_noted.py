@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from skill_eval_nb import load, stats
+from skill_eval_nb import stats
 from tests.charts.worlds import world
-from tests.widgets.exploring.made import TDD, after, clickable, explorer
+from tests.widgets.exploring.made import after, bundled, clickable, explorer
 
-WS = load(TDD)
+WS = bundled()
 
 
 def test_every_note_is_there_and_leads_to_its_runs():

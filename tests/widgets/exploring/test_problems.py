@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from skill_eval_nb import load
 from skill_eval_nb.widgets.exploring.selection import of_path
 from tests.charts.worlds import run_keys, workspace, world
 from tests.checkout import ROOT
-from tests.widgets.exploring.made import TDD, after, clickable, explorer, words
+from tests.widgets.exploring.made import after, bundled, clickable, explorer, words
 
 
 def test_every_problem_is_there_errors_first():
     panel = explorer()
     read = after(panel, "choose_tab", "problems")
     assert "Problems (3)" in read
-    for message in load(TDD).problems["message"]:
+    for message in bundled().problems["message"]:
         assert message in read
     assert read.index("errored-run") < read.index("efficiency-of-one")
     only = after(panel, "choose_severity", "info")
@@ -26,7 +25,7 @@ def test_every_problem_is_there_errors_first():
 def test_a_click_shows_the_runs_it_touches_in_whichever_iteration():
     panel = explorer()
     after(panel, "choose_tab", "problems")
-    problems = load(TDD).problems
+    problems = bundled().problems
     acts = list(clickable(panel, "pick_problem"))
     assert [problems["code"][act[1]] for act in acts] == ["errored-run", "missing-side"]
     after(panel, *acts[0])

@@ -15,9 +15,9 @@ from skill_eval_nb.widgets.exploring.choice import Choice, settled
 from skill_eval_nb.widgets.exploring.facts import suites
 from skill_eval_nb.widgets.exploring.selection import runs_of
 from tests.charts.worlds import run_keys, workspace, world
-from tests.widgets.exploring.made import TDD, after, clickable, explorer
+from tests.widgets.exploring.made import TDD, after, bundled, clickable, explorer
 
-WS = load(TDD)
+WS = bundled()
 SUITE = suites(WS)[0]
 EVALS = tuple(SUITE.evals)
 CHECKS = WS.expectations.select("layer", "text").unique().rows()
@@ -45,7 +45,7 @@ def chosen(choice):
 
 
 @given(CHOICES, st.data())
-@settings(max_examples=100)
+@settings(max_examples=25)
 def test_every_click_selects_what_a_filter_does(choice, data):
     every = chosen(choice)
     assert keys(runs_of(WS, choice, None)) == keys(every)

@@ -9,6 +9,7 @@ import pytest
 from skill_eval_nb.widgets.reviewing import review
 from tests.widgets import hostile
 from tests.widgets.axe import serious
+from tests.widgets.looks import OVERFLOW
 from tests.widgets.reviewing.made import file_of, held, opened, token, workspace
 from tests.widgets.stage import staged
 
@@ -116,12 +117,13 @@ TOPS = """() => [...document.querySelectorAll('.sen-rv-side')].map(
   (one) => one.getBoundingClientRect().top)"""
 
 
-@pytest.mark.parametrize(("width", "beside"), [(1200, True), (800, True), (600, False)])
-def test_two_columns_where_there_is_room(browser, tmp_path, width, beside):
-    with staged(browser, opened(tmp_path), width=width) as stage:
-        one, other = stage.page.evaluate(TOPS)
-        assert (one == other) is beside
-        assert stage.page.evaluate("() => document.documentElement.scrollWidth") <= width
+def test_two_columns_where_there_is_room(browser, tmp_path):
+    with staged(browser, opened(tmp_path)) as stage:
+        for width, beside in ((1200, True), (800, True), (600, False)):
+            stage.dress("light", width)
+            one, other = stage.page.evaluate(TOPS)
+            assert (one == other) is beside, width
+            assert stage.page.evaluate(OVERFLOW) <= 0, width
         settled(stage)
 
 

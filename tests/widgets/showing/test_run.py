@@ -1,14 +1,14 @@
 """One run, all of it."""
 
-import time
-
 import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.widgets import showing
 from skill_eval_nb.widgets.panel import find, text
 from skill_eval_nb.widgets.runs import key_of
-from skill_eval_nb.widgets.showing import SECTIONS, show_run
+from skill_eval_nb.widgets.showing import kinds, rows, show_run, transcripts
+from skill_eval_nb.widgets.showing.found import OutputFile
+from skill_eval_nb.widgets.showing.sheet import Keep
 from tests.checkout import ROOT
 from tests.widgets.showing import zoo
 from tests.widgets.showing.runs import KEY, workspace
@@ -89,11 +89,26 @@ def test_every_run_that_others_left_is_shown(corpus_workspaces):
     assert shown > 150
 
 
-def test_once_drawn_a_run_takes_no_time(tdd):
+def test_once_drawn_nothing_of_a_run_is_looked_up_or_read_again(tdd, monkeypatch):
+    done = []
+
+    def noted(function):
+        def noting(*given):
+            done.append(given)
+            return function(*given)
+
+        return noting
+
+    monkeypatch.setattr(kinds, "_KEEP", Keep())
+    monkeypatch.setattr(transcripts, "_KEEP", Keep())
+    monkeypatch.setattr(rows, "_KEPT", {})
+    monkeypatch.setattr(rows, "rows_of", noted(rows.rows_of))
+    monkeypatch.setattr(OutputFile, "open", noted(OutputFile.open))
     keys = [key_of(row) for row in tdd.polars("runs").head(12).iter_rows(named=True)]
     for key in keys:
         show_run(tdd, key)
-    since = time.monotonic()
+    assert len(done) > 3 * len(keys)
+    done.clear()
     for key in keys:
-        show_run(tdd, key, sections=SECTIONS)
-    assert (time.monotonic() - since) / len(keys) < 0.1
+        show_run(tdd, key)
+    assert done == []
