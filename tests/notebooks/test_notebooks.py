@@ -121,16 +121,16 @@ def review_a_pair(review: Locator, data: Path) -> None:
 
 def run_stop_and_go_on(panel: Locator, explore: Locator) -> None:
     """Start, stop in the middle, go on, until the other widget shows all runs."""
-    panel.get_by_label("Runs of an eval").fill("4")
+    panel.get_by_label("Runs of an eval").fill("6")
     panel.get_by_label("Runs of an eval").press("Tab")
-    panel.get_by_text("6 evals × 2 configurations × 4 runs = 48 runs").wait_for()
+    panel.get_by_text("6 evals × 2 configurations × 6 runs = 72 runs").wait_for()
     panel.get_by_role("button", name="Start", exact=True).click()
-    panel.get_by_text(re.compile(r"^([3-9]|[12]\d) of 48$")).wait_for()
+    panel.get_by_text(re.compile(r"^([3-9]|[1-4]\d) of 72$")).wait_for()
     panel.get_by_role("button", name="Stop", exact=True).press("Enter")  # it moves as runs land
     panel.get_by_role("button", name="Continue").click()
     keep_picture(panel, "run_panel", 900)  # not before: the job does not wait for the picture
-    panel.get_by_text("48 of 48 runs").wait_for()
-    explore.get_by_text("6 evals, 48 runs").wait_for()
+    panel.get_by_text("72 of 72 runs").wait_for()
+    explore.get_by_text("6 evals, 72 runs").wait_for()
 
 
 def read(folder: Path, name: str) -> dict[str, str]:

@@ -89,7 +89,7 @@ class Stage:
         """Whether the kernel answers; set it to False for one that has died."""
         self.console_errors: list[str] = []
         self.outside_requests: list[str] = []
-        self._theme = theme
+        self._theme: Theme = theme
         self._to_page: deque[dict[str, Any]] = deque()
         self._bytes: dict[str, bytes] = {}
         self._names = itertools.count()
@@ -119,7 +119,7 @@ class Stage:
 
     def dress(self, theme: Theme, width: int) -> None:
         """Look at the same page in another theme, through a window of another width."""
-        self._theme = theme
+        self._theme: Theme = theme
         self.page.emulate_media(color_scheme=_scheme(theme))
         self.page.evaluate(DRESSED, _dressed(theme))
         height = self.page.viewport_size["height"] if self.page.viewport_size else HEIGHT
