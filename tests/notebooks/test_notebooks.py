@@ -17,6 +17,7 @@ import skill_eval_nb as sen
 from tests.checkout import ROOT
 from tests.notebooks.desk import NOTEBOOKS, faults, put_copies
 from tests.notebooks.pages import write
+from tests.running.made_jobs import until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -113,10 +114,13 @@ def hand_on(explore: Locator, ws: sen.Workspace, folder: Path) -> None:
 def review_a_pair(review: Locator, data: Path) -> None:
     """Type, and find feedback.json as typed."""
     review.get_by_role("textbox").first.fill(SAYS)
-    review.page.wait_for_timeout(1_500)
+    until(lambda: SAYS in kept(data / "iteration-2" / "feedback.json"))
     keep_picture(review, "review", 1180)
-    reviews = json.loads((data / "iteration-2" / "feedback.json").read_text())["reviews"]
-    assert SAYS in [one["feedback"] for one in reviews]
+
+
+def kept(feedback: Path) -> list[str]:
+    """What a file of feedback says of its runs."""
+    return [one["feedback"] for one in json.loads(feedback.read_text())["reviews"]]
 
 
 def run_stop_and_go_on(panel: Locator, explore: Locator) -> None:

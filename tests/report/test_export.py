@@ -33,16 +33,35 @@ def files(folder):
     }
 
 
-def test_one_iteration_stands_in_the_folder_itself(tmp_path):
-    written = write_report(workspace(**made()), tmp_path / "new")
-    assert sorted(files(tmp_path / "new")) == ["benchmark.json", "benchmark.md", "report.html"]
-    assert sorted(path.name for path in written) == sorted(files(tmp_path / "new"))
-    assert all(path.exists() for path in written)
+@pytest.fixture(scope="module")
+def benchmarks(tmp_path_factory):
+    """What was written of one workspace in each dialect, and where."""
+    written = {}
+    for dialect in WITH_BENCHMARK:
+        folder = tmp_path_factory.mktemp(dialect)
+        written[dialect] = folder, write_benchmark(workspace(**made()), folder, dialect)
+    return written
+
+
+def single(**more):
+    """A run alone, where only the names of files are looked at."""
+    return run("1", "with_skill", 1, 1.0, **more)
+
+
+def test_one_iteration_stands_in_the_folder_itself_with_the_same_bytes_every_time(tmp_path):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "report.html").write_text("of another time")
+    for name in "ab":
+        written = write_report(workspace(**made()), tmp_path / name)
+        assert sorted(files(tmp_path / name)) == ["benchmark.json", "benchmark.md", "report.html"]
+        assert sorted(path.name for path in written) == sorted(files(tmp_path / name))
+        assert all(path.exists() for path in written)
+    assert files(tmp_path / "a") == files(tmp_path / "b")
 
 
 def test_several_iterations_have_folders(tmp_path):
-    rows = [row | {"iteration": name} for name in ("iteration-1", "none") for row in balanced()]
-    rows += [row | {"workspace": "deep/er", "iteration": "v2"} for row in balanced()]
+    rows = [single(iteration=name) for name in ("iteration-1", "none")]
+    rows.append(single(workspace="deep/er", iteration="v2"))
     write_report(workspace(runs=rows), tmp_path)
     assert sorted(files(tmp_path)) == [
         "deep/er/v2/benchmark.json",
@@ -57,8 +76,7 @@ def test_several_iterations_have_folders(tmp_path):
 
 @pytest.mark.parametrize("dialect", ["iterations", "test-cases"])
 def test_a_benchmark_over_iterations_is_one_file_a_workspace(tmp_path, dialect):
-    rows = [row | {"iteration": f"iteration-{n}"} for n in (1, 2) for row in balanced()]
-    rows += [row | {"workspace": "other"} for row in balanced()]
+    rows = [single(iteration=f"iteration-{n}") for n in (1, 2)] + [single(workspace="other")]
     write_benchmark(workspace(runs=rows), tmp_path, dialect)
     assert sorted(files(tmp_path)) == [
         f"{name}/benchmark.{ending}"
@@ -72,9 +90,9 @@ def test_a_benchmark_over_iterations_is_one_file_a_workspace(tmp_path, dialect):
 
 
 @pytest.mark.parametrize("dialect", WITH_BENCHMARK)
-def test_every_dialect_with_a_benchmark_is_written_and_read_back(tmp_path, dialect):
-    write_benchmark(workspace(**made()), tmp_path, dialect)
-    value = json.loads((tmp_path / "benchmark.json").read_bytes())
+def test_every_dialect_with_a_benchmark_is_written_and_read_back(benchmarks, dialect):
+    folder, _ = benchmarks[dialect]
+    value = json.loads((folder / "benchmark.json").read_bytes())
     (back,), _ = read("benchmark", value, dialect)
     assert back.metadata.skill_name == "tdd"
     rates = [one.result.pass_rate for one in back.runs if one.configuration == "with_skill"]
@@ -83,31 +101,24 @@ def test_every_dialect_with_a_benchmark_is_written_and_read_back(tmp_path, diale
 
 
 @pytest.mark.parametrize("dialect", WITH_BENCHMARK)
-def test_the_same_workspace_gives_the_same_bytes(tmp_path, dialect):
-    for name in ("a", "b", "b"):  # the last one over what is there
-        write_benchmark(workspace(**made()), tmp_path / name, dialect)
-    assert files(tmp_path / "a") == files(tmp_path / "b")
+def test_the_same_workspace_gives_the_same_bytes_over_what_is_there(tmp_path, benchmarks, dialect):
+    for name in ("benchmark.json", "benchmark.md"):
+        (tmp_path / name).write_text("of another time")
+    write_benchmark(workspace(**made()), tmp_path, dialect)
+    assert files(tmp_path) == files(benchmarks[dialect][0])
 
 
-def test_the_same_workspace_gives_the_same_page(tmp_path):
-    for name in ("a", "b"):
-        write_report(workspace(**made()), tmp_path / name)
-    assert files(tmp_path / "a") == files(tmp_path / "b")
-
-
-def test_the_order_of_rows_changes_no_figure(tmp_path):
-    tables = made()
-    write_benchmark(workspace(**tables), tmp_path / "a")
-    write_benchmark(workspace(**{n: rows[::-1] for n, rows in tables.items()}), tmp_path / "b")
-    assert files(tmp_path / "a")["benchmark.md"] == files(tmp_path / "b")["benchmark.md"]
-    summaries = [
-        json.loads(files(tmp_path / name)["benchmark.json"])["run_summary"] for name in "ab"
-    ]
+def test_the_order_of_rows_changes_no_figure(tmp_path, benchmarks):
+    backwards = {name: rows[::-1] for name, rows in made().items()}
+    write_benchmark(workspace(**backwards), tmp_path)
+    one, other = (files(folder) for folder in (benchmarks["skill-creator"][0], tmp_path))
+    assert one["benchmark.md"] == other["benchmark.md"]
+    summaries = [json.loads(each["benchmark.json"])["run_summary"] for each in (one, other)]
     assert summaries[0] == summaries[1]
 
 
-def test_what_a_dialect_cannot_hold_is_told(tmp_path):
-    written = write_benchmark(workspace(**made()), tmp_path, "skill-creator")
+def test_what_a_dialect_cannot_hold_is_told(benchmarks):
+    _, written = benchmarks["skill-creator"]
     assert any("rubric_dimensions" in loss for loss in written.losses)
     assert len(written.losses) == len(set(written.losses))
 
@@ -125,7 +136,7 @@ def test_an_unknown_dialect_is_an_error_before_anything_is_written(tmp_path, wri
 
 
 def test_a_given_time_is_written(tmp_path):
-    write_benchmark(workspace(**made()), tmp_path, timestamp="2026-02-01T00:00:00Z")
+    write_benchmark(workspace(runs=[single()]), tmp_path, timestamp="2026-02-01T00:00:00Z")
     value = json.loads((tmp_path / "benchmark.json").read_bytes())
     assert value["metadata"]["timestamp"] == "2026-02-01T00:00:00Z"
 
@@ -133,7 +144,7 @@ def test_a_given_time_is_written(tmp_path):
 def test_hostile_names_stay_below_the_folder(tmp_path):
     ws = hostile()
     folder = tmp_path / "out"
-    rows = [*ws.runs.to_dicts(), run("1", "with_skill", 1, 1.0, workspace="../../up", skill="../s")]
+    rows = [ws.runs.to_dicts()[0], single(workspace="../../up", skill="../s")]
     write_report(workspace(runs=rows), folder)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert len([name for name in files(folder) if name.endswith("benchmark.json")]) == 2

@@ -1,6 +1,7 @@
 """benchmark.md read back by a Markdown parser that is not ours."""
 
 import re
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -75,8 +76,19 @@ def test_a_hostile_text_is_read_as_it_is(text):
     assert "<" not in escape(text)
 
 
+@cache
+def report_of_hostile():
+    return markdown(hostile())
+
+
+@cache
+def plain():
+    """The report of two evals and two sides, with nothing else known."""
+    return markdown(workspace(runs=balanced()))
+
+
 def test_it_opens_with_the_table_that_people_know():
-    text = markdown(workspace(runs=balanced()))
+    text = plain()
     assert headings(text)[0] == ("h1", "Benchmark of tdd, iteration-1")
     first, *_ = tables(text).values()
     assert first == [
@@ -88,7 +100,7 @@ def test_it_opens_with_the_table_that_people_know():
 
 
 def test_the_verdict_stands_first_and_says_what_it_rests_on():
-    lines = markdown(workspace(runs=balanced())).splitlines()
+    lines = plain().splitlines()
     assert lines[2].startswith(
         "**Too few runs to say whether with_skill helps on these 2 evals.** Pass"
     )
@@ -122,16 +134,15 @@ def test_single_runs_of_many_evals_are_led_by_what_they_say_of_tasks_like_these(
 def test_intervals_and_verdicts_stand_beside_every_delta():
     rows = balanced()
     ws = workspace(runs=rows, rubric_scores=[score(row, "clarity", 4) for row in rows])
-    header, *rows = rows_of(markdown(ws), "These evals: another run")
+    text = markdown(ws)
+    header, *rows = rows_of(text, "These evals: another run")
     assert header == ["Metric", "Delta", "95% interval", "p", "Verdict"]
     assert [row[0] for row in rows] == ["Pass rate", "Time", "Tokens", "clarity"]
     (own,) = stats.deltas(ws).to_dicts()
     low, high = f"{own['low'] * 100:+.1f} pp", f"{own['high'] * 100:+.1f} pp"
     assert rows[0][2] == f"{low} to {high}".replace("-", "−")
     assert rows[0][4] == own["verdict"]
-    assert "Of tasks like these nothing can be claimed: that takes at least 6 evals." in markdown(
-        ws
-    )
+    assert "Of tasks like these nothing can be claimed: that takes at least 6 evals." in text
     many = [
         row | {"eval_id": f"{row['eval_id']}-{more}", "eval_name": f"{row['eval_name']} {more}"}
         for row in balanced()
@@ -153,29 +164,35 @@ def judged(judgings=2):
     return workspace(runs=rows, rubric_scores=scores)
 
 
+@cache
+def report_of_judged(judgings=2):
+    """The report of `judged`."""
+    return markdown(judged(judgings))
+
+
 def test_the_variance_is_told_in_its_parts():
-    header, *rows = rows_of(markdown(judged()), "Standard deviation in points")
+    header, *rows = rows_of(report_of_judged(), "Standard deviation in points")
     assert header == ["Dimension", "Configuration", "Eval", "Run", "Judge"]
     assert [row[:2] for row in rows] == [["clarity", "with_skill"], ["clarity", "without_skill"]]
     figures = stats.variance(judged()).filter(component="judge")
     spread, share = figures["variance"][0] ** 0.5, figures["share"][0]
     assert rows[0][4].startswith(f"{spread:.2f}, {share:.0%}")
-    header, *_ = rows_of(markdown(judged(1)), "Standard deviation in points")
+    header, *_ = rows_of(report_of_judged(1), "Standard deviation in points")
     assert header[2:] == ["Eval", "Run + judge"]
 
 
 def test_the_judge_is_held_against_itself_or_it_is_said_that_it_cannot():
-    _, row = rows_of(markdown(judged()), "Scores of the same output, judged again")
+    _, row = rows_of(report_of_judged(), "Scores of the same output, judged again")
     (found,) = stats.agreement(judged()).to_dicts()
     assert row[:2] == ["clarity", "unstated"]
     assert row[2:4] == [f"{found['exact']:.0%}", f"{found['within_one']:.0%}"] == ["0%", "100%"]
     assert row[-1] == "8 outputs"
-    assert found["note"] in markdown(judged())
-    assert "No output was judged twice" in markdown(judged(1))
+    assert found["note"] in report_of_judged()
+    assert "No output was judged twice" in report_of_judged(1)
 
 
 def test_what_stands_out_is_what_the_notes_say():
-    text = markdown(judged())
+    text = report_of_judged()
     assert ("h2", "What stands out") in headings(text)
     told = stats.notes(judged()).filter(kind="gain and cost")["text"].item()
     assert f"- {escape(told)}" in text.splitlines()
@@ -401,19 +418,18 @@ def test_a_suite_without_runs_is_shown():
 
 
 def test_no_section_is_empty():
-    for ws in (
-        workspace(),
-        workspace(runs=balanced()),
-        workspace(runs=[run("1", "x", 1, None)]),
-        hostile(),
+    for text in (
+        markdown(workspace()),
+        plain(),
+        markdown(workspace(runs=[run("1", "x", 1, None)])),
+        report_of_hostile(),
     ):
-        text = markdown(ws)
         assert not re.search(r"^#+ [^\n]+\n+(?=(#|\Z))", text, re.MULTILINE), text
         assert not re.search(r"\b(nan|none|null|inf)\b", text.replace("none of", ""), re.IGNORECASE)
 
 
 def test_hostile_texts_stay_texts():
-    text = markdown(hostile())
+    text = report_of_hostile()
     tokens = READER.parse(text)
     kinds = {token.type for token in tokens}
     kinds |= {child.type for token in tokens for child in token.children or ()}

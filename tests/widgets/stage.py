@@ -119,7 +119,7 @@ class Stage:
 
     def dress(self, theme: Theme, width: int) -> None:
         """Look at the same page in another theme, through a window of another width."""
-        self._theme: Theme = theme
+        self._theme = theme
         self.page.emulate_media(color_scheme=_scheme(theme))
         self.page.evaluate(DRESSED, _dressed(theme))
         height = self.page.viewport_size["height"] if self.page.viewport_size else HEIGHT
