@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ from skill_eval_nb.cli.shell import Dialect
 from skill_eval_nb.documents.dialects import DIALECTS
 from skill_eval_nb.report.export import FORMATS
 from tests.cli.calls import COMMANDS, PROGRAM, TDD, WITH_PATH, run, started
-from tests.corpus.build import lay
+from tests.corpus.build import lay, said
 
 
 class TestHelp:
@@ -171,7 +172,9 @@ class TestInAProcess:
             assert "Traceback" not in done.stderr
             assert r"\udcff" in done.stdout
 
-    def test_a_report_without_a_checkout_around(self, ws, tmp_path):
-        done = started("report", ws.name, "--out", "out", cwd=tmp_path)
+    def test_a_report_of_the_bundled_data_without_a_checkout_around(self, tmp_path):
+        shutil.copytree(TDD, tmp_path / "ws")
+        done = started("report", "ws", "--out", "out", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert (tmp_path / "out" / "report.html").exists()
+        assert said(sen.load(tmp_path / "ws"), "error") == []

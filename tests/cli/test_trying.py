@@ -11,7 +11,6 @@ import nbformat
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb import share
 from skill_eval_nb.tables import TABLES
 from tests.checkout import ROOT
 from tests.cli.calls import run
@@ -20,14 +19,6 @@ from tests.tables.made import two_sides
 
 
 class TestLab:
-    @pytest.fixture(autouse=True)
-    def little_data(self, tmp_path_factory, monkeypatch) -> None:
-        """A package with all the notebooks and hardly any data, of which every test makes a copy."""
-        package = tmp_path_factory.mktemp("package")
-        lay(package / "_share", {"data/tdd-workspace/README.md": "made up"})
-        (package / "_share" / "notebooks").symlink_to(ROOT / "notebooks")
-        monkeypatch.setattr(share, "PACKAGE", package)
-
     @pytest.fixture
     def commands(self, monkeypatch) -> list[list[str]]:
         """The commands that would be run; JupyterLab itself is not started."""

@@ -17,7 +17,6 @@ import skill_eval_nb as sen
 from tests.checkout import ROOT
 from tests.notebooks.desk import NOTEBOOKS, faults, put_copies
 from tests.notebooks.pages import write
-from tests.running.made_jobs import until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -114,7 +113,11 @@ def hand_on(explore: Locator, ws: sen.Workspace, folder: Path) -> None:
 def review_a_pair(review: Locator, data: Path) -> None:
     """Type, and find feedback.json as typed."""
     review.get_by_role("textbox").first.fill(SAYS)
-    until(lambda: SAYS in kept(data / "iteration-2" / "feedback.json"))
+    for _ in range(300):  # the page's clock, not ours: its requests go through this thread
+        if SAYS in kept(data / "iteration-2" / "feedback.json"):
+            break
+        review.page.wait_for_timeout(100)
+    assert SAYS in kept(data / "iteration-2" / "feedback.json")
     keep_picture(review, "review", 1180)
 
 
