@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,8 @@ from tests.notebooks.desk import NOTEBOOKS, faults, put_copies
 from tests.notebooks.pages import write
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from playwright.sync_api import Locator, Page
 
 PICTURES = ROOT / "build" / "screenshots"
@@ -64,9 +68,8 @@ def test_the_tour(opened, desk, tmp_path):
         page.screenshot(path=PICTURES / "dashboard.png", clip=TOP)
         keep_picture(explore, "explore", 1180)
         keep_picture(diff, "diff", 900)
-        ws = sen.load(data)
-        look_at_a_dimension_and_a_run(explore, ws)
-        hand_on(explore, ws, tmp_path)
+        look_at_a_dimension_and_a_run(explore, sen.load(data))
+        hand_on(explore, data, tmp_path)
         review_a_pair(widget(page, "Review of runs"), data)
         run_stop_and_go_on(widget(page, "Run evals"), widget(page, "Explore evaluations", 1))
         notebook.screenshot(PICTURES / "00_start_here.png")
@@ -100,25 +103,33 @@ def look_at_a_dimension_and_a_run(explore: Locator, ws: sen.Workspace) -> None:
         explore.get_by_text(evidence).first.wait_for()
 
 
-def hand_on(explore: Locator, ws: sen.Workspace, folder: Path) -> None:
-    """Export, and find what a script writes of the same files."""
+def hand_on(explore: Locator, data: Path, folder: Path) -> None:
+    """Export, and find what the shell writes of the same files."""
     explore.get_by_role("tab", name="Export").click()
     explore.get_by_label("Folder").fill(str(folder / "widget"))
     explore.get_by_role("button", name="Write").first.click()
     explore.get_by_text("benchmark.md").last.wait_for()
-    sen.report.write_benchmark(ws, folder / "script")
-    assert read(folder / "widget", "benchmark.md") == read(folder / "script", "benchmark.md")
+    shell = Path(sys.executable).with_name("skill-eval-nb")
+    command = [shell, "report", data, "--out", folder / "shell"]
+    subprocess.run(command, check=True, capture_output=True)
+    there = read(folder / "shell", "benchmark.md")
+    wait(explore.page, lambda: read(folder / "widget", "benchmark.md") == there)
 
 
 def review_a_pair(review: Locator, data: Path) -> None:
     """Type, and find feedback.json as typed."""
     review.get_by_role("textbox").first.fill(SAYS)
-    for _ in range(300):  # the page's clock, not ours: its requests go through this thread
-        if SAYS in kept(data / "iteration-2" / "feedback.json"):
-            break
-        review.page.wait_for_timeout(100)
-    assert SAYS in kept(data / "iteration-2" / "feedback.json")
+    wait(review.page, lambda: SAYS in kept(data / "iteration-2" / "feedback.json"))
     keep_picture(review, "review", 1180)
+
+
+def wait(page: Page, true: Callable[[], bool]) -> None:
+    """Until something is so; by the page's clock, as its requests go through this thread."""
+    for _ in range(600):
+        if true():
+            return
+        page.wait_for_timeout(100)
+    assert true()
 
 
 def kept(feedback: Path) -> list[str]:
