@@ -17,7 +17,7 @@ from .problems import Problem, Problems
 from .runs import RunDocuments, read_run
 from .sides import Named, named_by
 from .suites import Definition, Seen
-from .write import write_atomic
+from skill_eval_nb.disk import write_atomic
 
 __all__ = [
     "NO_ITERATION",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from skill_eval_nb.disk import write_atomic
 from skill_eval_nb.documents import dump, to_json
 from skill_eval_nb.documents.dialects import DIALECTS, NoSuchDocument, write
 
@@ -24,7 +25,6 @@ from .outputs import copy_outputs, has_outputs
 from .problems import Problems
 from .suited import at_home, suite_keys
 from .target import Piece, Target, run_names, unfit
-from .write import write_atomic
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from skill_eval_nb.disk import read_bytes, write_atomic
 from skill_eval_nb.documents import Faults, NotJSON, Review, dump, mend, parse
 from skill_eval_nb.documents.document import origin_of
 
-from .reading import read_bytes
 from .rewriting import alone, written_like
-from .write import write_atomic
 
 COMPLETE, IN_PROGRESS = "complete", "in_progress"
 """What the status of feedback may be."""

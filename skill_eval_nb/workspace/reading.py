@@ -2,60 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from functools import cache
 from threading import Lock
 from typing import Any, TypeVar
 
 import msgspec
 
+from skill_eval_nb.disk import TooLarge, read_bytes
 from skill_eval_nb.documents import Document, Faults, NotJSON, mend, parse
 
 from .problems import Problems
 
 D = TypeVar("D", bound=Document)
 
-MAX_BYTES = 64 * 1024 * 1024
-"""A larger JSON file is no evaluation document: it is reported, not read."""
-
 _MAKING = Lock()
 """Two threads that ask msgspec for the first decoder of a type at the same time crash the process,
 also where the types are two that have a third in them."""
-
-_CHUNK = 1 << 14
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-
-
-class TooLarge(OSError):
-    """A file above `MAX_BYTES`."""
-
-
-def read_bytes(path: str) -> bytes:
-    """The bytes of a regular file; a pipe or device is never waited for.
-
-    Raises:
-        OSError: where it cannot be read, is no regular file, or is `TooLarge`.
-    """
-    descriptor = os.open(path, _FLAGS)
-    try:
-        data = os.read(descriptor, _CHUNK)
-        if len(data) < _CHUNK and data:
-            return data
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(0, "it is no regular file")
-        if status.st_size > MAX_BYTES:
-            raise TooLarge(
-                0, f"it has {status.st_size / 1e6:.0f} MB; at most {MAX_BYTES >> 20} are read"
-            )
-        chunks = [data]
-        while data:
-            data = os.read(descriptor, 1 << 20)
-            chunks.append(data)
-        return b"".join(chunks)
-    finally:
-        os.close(descriptor)
 
 
 def load_raw(path: str, problems: Problems) -> Any:

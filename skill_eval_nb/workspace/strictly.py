@@ -10,10 +10,11 @@ from typing import Any
 
 import msgspec
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Document, Eval, EvalMetadata, Evals, Expectation
 from skill_eval_nb.documents.document import fields_of
 
-from .reading import decoder, read_bytes
+from .reading import decoder
 
 
 def _with_texts(document: type[Document], **types: Any) -> type[msgspec.Struct]:

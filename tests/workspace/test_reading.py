@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skill_eval_nb import disk
+from skill_eval_nb.disk import TooLarge, read_bytes
 from skill_eval_nb.documents import Grading, Timing
-from skill_eval_nb.workspace import Problems, reading
+from skill_eval_nb.workspace import Problems
 from skill_eval_nb.workspace.reading import (
-    TooLarge,
     load_document,
     load_if_there,
     load_raw,
     mend_document,
-    read_bytes,
 )
 from tests.corpus.build import lay
 
@@ -39,7 +39,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "MAX_BYTES", 70_000)
+    monkeypatch.setattr(disk, "LARGEST", 70_000)
     path = tmp_path / "grading.json"
     path.write_bytes(b" " * 70_001)
     with pytest.raises(TooLarge):

@@ -7,14 +7,14 @@ word does not: "0 errors", "error handling" and "Errors: none" are no errors.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
+
+from skill_eval_nb.disk import read_bytes
 
 from .content import Content
 from .error_lines import is_error
 from .events import Event, failures, read_events
-from .outputs import read_bytes
 from .verdict import Verdict, counted, failed, passed, shown, unscored
 
 MOST_SHOWN = 3
@@ -27,7 +27,7 @@ def no_errors(transcript: Path | None) -> Verdict:
         return unscored("there is no transcript to look into")
     name = transcript.name
     try:
-        data = read_bytes(os.fspath(transcript))
+        data = read_bytes(transcript, transcript.parent)
     except FileNotFoundError:
         return unscored(f"there is no {name} to look into")
     except OSError as error:

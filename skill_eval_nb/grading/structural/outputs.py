@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
+from skill_eval_nb.disk import NO_LINK, LeadsOut, inside, read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, parse
 
 from .verdict import in_order
-
-LARGEST = 64 * 2**20
-"""Bytes of a file beyond which its content is not looked at, and evidence says so."""
-
-_CHUNK = 1 << 16
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 _OF_RUNNER = {
     "metrics.json": frozenset(("tool_calls", "total_tool_calls", "total_steps")),
@@ -30,10 +23,6 @@ _OF_RUNNER = {
 
 RUNNER = tuple(_OF_RUNNER)
 """Their names."""
-
-
-class TooLarge(OSError):
-    """A file above `LARGEST`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,33 +49,7 @@ class Outputs:
         Raises:
             OSError: where it cannot be read, or is `TooLarge`.
         """
-        return read_bytes(self.links.get(name) or f"{self.root}/{name}")
-
-
-def read_bytes(path: str) -> bytes:
-    """The bytes of a regular file that is no link; a pipe or device is never waited for.
-
-    Raises:
-        OSError: where it cannot be read, or is `TooLarge`.
-    """
-    descriptor = os.open(path, _FLAGS | _NO_LINK)
-    try:
-        data = os.read(descriptor, _CHUNK)
-        if len(data) < _CHUNK:
-            return data
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(0, "it is no regular file")
-        if status.st_size > LARGEST:
-            raise TooLarge(0, f"it has {status.st_size >> 20} MiB; up to {LARGEST >> 20} are read")
-        return b"".join([data, *_rest(descriptor)])
-    finally:
-        os.close(descriptor)
-
-
-def _rest(descriptor: int) -> Iterator[bytes]:
-    while data := os.read(descriptor, 1 << 20):
-        yield data
+        return read_bytes(self.links.get(name) or f"{self.root}/{name}", flags=NO_LINK)
 
 
 def list_outputs(folder: str, *, of_runner: Iterable[str] = RUNNER) -> Outputs:
@@ -126,16 +89,21 @@ def list_outputs(folder: str, *, of_runner: Iterable[str] = RUNNER) -> Outputs:
 
 def _add_other(entry: os.DirEntry[str], name: str, found: Outputs) -> None:
     """A link to a file among the outputs is a file too; whatever else there is is left out."""
-    root, real = os.path.realpath(found.root), os.path.realpath(entry.path)
-    if not entry.is_symlink():
-        found.left_out[name] = "is no regular file"
-    elif not real.startswith(f"{root}{os.sep}"):
+    try:
+        real = inside(entry.path, found.root)
+        is_file = Path(real).is_file()
+    except LeadsOut:
         found.left_out[name] = "is a link that leads out of the outputs"
-    elif Path(real).is_file():
-        found.names.append(name)
-        found.links[name] = real
+    except (OSError, ValueError) as error:  # its target is too long, say
+        found.left_out[name] = f"is a link that cannot be followed ({error})"
     else:
-        found.left_out[name] = "is a link to a folder, or to nothing"
+        if not entry.is_symlink():
+            found.left_out[name] = "is no regular file"
+        elif is_file:
+            found.names.append(name)
+            found.links[name] = real
+        else:
+            found.left_out[name] = "is a link to a folder, or to nothing"
 
 
 def _is_of_runner(found: Outputs, name: str, keys: frozenset[str]) -> bool:

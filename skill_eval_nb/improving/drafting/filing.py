@@ -11,7 +11,7 @@ import msgspec
 from skill_eval_nb.documents import to_json
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.workspace import PathLike
-from skill_eval_nb.workspace.write import write_atomic
+from skill_eval_nb.disk import write_atomic
 
 from ..values import Draft, Kind, Part, RunRef
 from .keys import key_of, missing_in

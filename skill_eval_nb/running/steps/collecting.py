@@ -1,20 +1,26 @@
 """What a run has put out: the files in its working folder that are new or changed.
 
-The working folder becomes the run's `outputs/`. Inputs that are as they were move to
-`inputs/`. What is no file (pipes, sockets, devices), and links that lead out of the folder or
-nowhere, are taken away and told: whoever reads the outputs later would follow them or hang.
+The working folder becomes the run's `outputs/`. Inputs that are as they were go to `inputs/`.
+What is no file (pipes, sockets, devices), links that lead out of the folder or nowhere, and what
+git would start as a program are taken away and told: whoever looks at the outputs later would
+follow them, hang, or run them. An agent may have put a link in the place of any folder, so
+nothing is followed here.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from skill_eval_nb.disk import is_plain, open_file, remove_file
+
 from ..given.inputs import Input
-from .folders import open_up, unchanged
+from .folders import open_up, remove
 
 _KINDS = {
     stat.S_IFIFO: "a pipe",
@@ -22,6 +28,8 @@ _KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFCHR: "a device",
 }
+_OF_GIT = ("config", "config.worktree", "hooks")
+"""In a repository: what names programs that `git status` alone would start."""
 TEXT_READ = 64 * 1024 * 1024
 """Bytes of one output file that are counted as characters; larger files are left uncounted."""
 
@@ -55,12 +63,7 @@ def collect(run: Path, inputs: Sequence[Input]) -> Collected:
     """
     work = run / "outputs"
     open_up(work)
-    same = unchanged(work, inputs)
-    for name in same:
-        target = run / "inputs" / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        (work / name).rename(target)
-        _drop_empty((work / name).parent, work)
+    same = [one.name for one in inputs if _keep(one, work, run / "inputs")]
     left_out = _take_away(work)
     files = sorted(
         path.relative_to(work).as_posix()
@@ -71,10 +74,33 @@ def collect(run: Path, inputs: Sequence[Input]) -> Collected:
     return Collected(tuple(files), tuple(sorted(same)), tuple(left_out), _characters(work, files))
 
 
+def _keep(one: Input, work: Path, inputs: Path) -> bool:
+    """Put an input that is still as it was copied beside the outputs; whether it is."""
+    path, target = work / one.name, inputs / one.name
+    if not is_plain(path, work) or not path.is_file():
+        return False
+    with open_file(path, work) as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != one.digest:
+            return False
+        file.seek(0)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("xb") as copy:
+            shutil.copyfileobj(file, copy)
+    remove_file(path, work)
+    _drop_empty(path.parent, work)
+    return True
+
+
 def _take_away(work: Path) -> list[str]:
-    """Remove what is neither a file nor a folder; gives what it was."""
+    """Remove what is neither a file nor a folder, and what git would start; gives what it was."""
     told = []
     for folder, names, files in os.walk(work):
+        if {"objects", "refs"} <= {name.lower() for name in names}:  # however it is called
+            for name in [name for name in (*names, *files) if name.lower() in _OF_GIT]:
+                below = os.path.relpath(Path(folder, name), work)
+                told.append(f"{below}: git would start the programs that it names")
+                remove(Path(folder, name))
+                (names if name in names else files).remove(name)
         for path in (Path(folder, name) for name in (*names, *files)):
             mode = path.lstat().st_mode
             what = _odd(path, mode, work)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import stat
@@ -61,12 +60,6 @@ def make_ready(staging: Path, scratch: Path, inputs: Sequence[Input]) -> None:
     place_inputs(inputs, work)
 
 
-def digest(path: Path) -> str:
-    """What a file holds, as a hash."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def refuse_strangers(place: Path) -> None:
     """See to it that a run can go to its place, before anything is spent on it.
 
@@ -123,13 +116,3 @@ def open_up(folder: Path) -> None:
             mode = path.lstat().st_mode
             if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
                 path.chmod(stat.S_IMODE(mode) | stat.S_IRWXU)
-
-
-def unchanged(work: Path, inputs: Sequence[Input]) -> list[str]:
-    """The names of the inputs that are still as they were copied."""
-    same = []
-    for one in inputs:
-        path = work / one.name
-        if path.is_file() and not path.is_symlink() and digest(path) == one.digest:
-            same.append(one.name)
-    return same

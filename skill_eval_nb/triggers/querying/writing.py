@@ -12,7 +12,7 @@ from skill_eval_nb.documents.document import origin_of
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.rewriting import alone, written_like
-from skill_eval_nb.workspace.write import write_atomic
+from skill_eval_nb.disk import write_atomic
 
 from ..values import Query
 from .reading import for_several, read_set

@@ -6,8 +6,9 @@ import os
 
 import pytest
 
-from skill_eval_nb.grading.structural import outputs as module
-from skill_eval_nb.grading.structural.outputs import TooLarge, list_outputs, read_bytes
+from skill_eval_nb import disk
+from skill_eval_nb.disk import NO_LINK, TooLarge, read_bytes
+from skill_eval_nb.grading.structural.outputs import list_outputs
 from tests.grading.structural.made import checked, lay
 
 
@@ -63,7 +64,7 @@ def test_what_became_a_link_after_listing_is_not_followed(tmp_path):
     (tmp_path / "secret").write_text("x")
     (tmp_path / "link").symlink_to(tmp_path / "secret")
     with pytest.raises(OSError, match="link"):
-        read_bytes(str(tmp_path / "link"))
+        read_bytes(tmp_path / "link", flags=NO_LINK)
 
 
 def test_files_of_any_size_are_read_whole(tmp_path):
@@ -74,13 +75,13 @@ def test_files_of_any_size_are_read_whole(tmp_path):
 
 
 def test_a_file_that_is_too_large_is_told_and_not_scored(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "LARGEST", 100_000)
+    monkeypatch.setattr(disk, "LARGEST", 100_000)
     lay(tmp_path, {"outputs/big.txt": "x" * 200_000})
     with pytest.raises(TooLarge):
         read_bytes(str(tmp_path / "outputs/big.txt"))
     found = checked(tmp_path, "file_not_contains", pattern="*", match="y")
     assert found.passed is None
-    assert "big.txt: it has 0 MiB" in found.evidence
+    assert "big.txt: it has 0 MB" in found.evidence
 
 
 def test_a_file_without_a_hole_s_content_is_not_read_for_ages(tmp_path):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import socket
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -106,6 +109,55 @@ def test_an_input_that_was_made_a_link_is_not_taken_for_the_input(run):
     found = collect(folder, inputs)
     assert found.inputs == ("files/b.txt",)
     assert found.left_out == ("files/a.txt: a link that leads nowhere",)
+
+
+@pytest.mark.parametrize("level", ["file", "folder", "above"])
+def test_a_file_of_the_host_is_never_taken_for_an_input(tmp_path, level):
+    skill, host = tmp_path / "skill", tmp_path / "host"
+    (skill / "files" / "deep").mkdir(parents=True)
+    (skill / "files" / "deep" / "a.txt").write_text("a")
+    shutil.copytree(skill / "files", host)  # the very same, so that it passes for the input
+    inputs = find_inputs(["files"], [skill])
+    make_ready(tmp_path / "run", tmp_path / "scratch", inputs)
+    work = tmp_path / "run" / "outputs"
+    place = {"file": "files/deep/a.txt", "folder": "files/deep", "above": "files"}[level]
+    remove(work / place)
+    (work / place).symlink_to(host / Path(place).relative_to("files"))
+    found = collect(tmp_path / "run", inputs)
+    assert found.inputs == ()
+    assert found.left_out == (f"{place}: a link that leads out of the folder",)
+    remove(tmp_path / "run")
+    assert (host / "deep" / "a.txt").read_text() == "a"
+
+
+def test_a_folder_of_the_outputs_is_not_taken_for_that_of_the_inputs(run):
+    folder, inputs = run
+    work = folder / "outputs"
+    (work / "files").rename(work / "moved")
+    (work / "files").symlink_to("moved")
+    found = collect(folder, inputs)
+    assert found.inputs == ()
+    assert found.files == ("moved/a.txt", "moved/b.txt")
+
+
+def test_git_starts_nothing_in_the_outputs(run):
+    folder, inputs = run
+    work, mark = folder / "outputs", folder.parent / "started"
+    program = f"#!/bin/sh\ntouch {mark}\n"
+    git = ["git", "-C", work]
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    subprocess.run([*git, "config", "core.fsmonitor", f"touch {mark};:"], check=True)
+    (work / ".git" / "hooks").mkdir(exist_ok=True)
+    (work / ".git" / "hooks" / "post-index-change").write_text(program)
+    (work / ".git" / "hooks" / "post-index-change").chmod(0o755)
+    subprocess.run([*git, "add", "files"], check=True)
+    assert mark.exists()  # so it would go
+    mark.unlink()
+    found = collect(folder, inputs)
+    assert [one.split(":")[0] for one in found.left_out] == [".git/config", ".git/hooks"]
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "status"], check=True, stdout=subprocess.DEVNULL)
+    assert not mark.exists()
 
 
 def test_a_place_that_is_taken_by_something_else_is_refused(tmp_path):

@@ -5,8 +5,8 @@ import stat
 
 import pytest
 
-from skill_eval_nb.workspace import write
-from skill_eval_nb.workspace.write import write_atomic
+from skill_eval_nb import disk
+from skill_eval_nb.disk import write_atomic
 
 
 def names(folder):
@@ -55,7 +55,7 @@ def test_where_it_fails_the_old_file_stays_and_nothing_else(tmp_path, monkeypatc
     def full(*_):
         raise OSError("no space left")
 
-    monkeypatch.setattr(write.os, "replace", full)
+    monkeypatch.setattr(disk.os, "replace", full)
     with pytest.raises(OSError, match="no space"):
         write_atomic(path, "new")
     assert path.read_text() == "old"

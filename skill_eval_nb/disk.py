@@ -1,0 +1,190 @@
+"""Files opened and written where they seem to lie, and in one piece.
+
+Whoever names a folder trusts it, but not what somebody else has put below: a link that leads
+out of it is never followed, neither to read what may be shown to a model nor to write; a pipe
+is never waited for; and a file is either the old one or the whole new one, never half of it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+PathLike = str | os.PathLike[str]
+
+LARGEST = 64 * 1024 * 1024
+"""Bytes of a file beyond which `read_bytes` does not read it."""
+
+READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_FOLDER = READ | NO_LINK | getattr(os, "O_DIRECTORY", 0)
+_CHUNK = 1 << 14
+
+
+class LeadsOut(OSError):
+    """A link leads out of the folder that was named."""
+
+
+class TooLarge(OSError):
+    """A file above `LARGEST`."""
+
+
+def inside(path: PathLike, root: PathLike) -> str:
+    """Where a file or folder really lies, below `root`; it need not be there yet.
+
+    `root` itself may be a link: somebody has named it.
+
+    Raises:
+        LeadsOut: a link leads elsewhere; the message says where to.
+    """
+    real, top = os.path.realpath(path), os.path.realpath(root)
+    if not f"{real}{os.sep}".startswith(f"{top.rstrip(os.sep)}{os.sep}"):
+        raise LeadsOut(
+            errno.ELOOP,
+            f"a link leads out of {os.fspath(root)}, to {real}; name what is there itself",
+            os.fspath(path),
+        )
+    return real
+
+
+def is_plain(path: PathLike, root: PathLike) -> bool:
+    """Whether no link lies on the way from `root` to a path below it."""
+    below = os.path.relpath(path, root)
+    return os.path.realpath(path) == os.path.join(os.path.realpath(root), below)
+
+
+def open_file(path: PathLike, root: PathLike) -> BinaryIO:
+    """A regular file below `root`, open for reading; no link is followed out, no pipe waited for.
+
+    Raises:
+        LeadsOut: a link leads out of `root`.
+        OSError: it is not there, cannot be read, or is no regular file.
+    """
+    with _folder_of(inside(path, root), os.path.realpath(root)) as (folder, name):
+        handle = os.open(name, READ | NO_LINK, dir_fd=folder)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))
+    return os.fdopen(handle, "rb")
+
+
+def read_bytes(path: PathLike, root: PathLike | None = None, *, flags: int = 0) -> bytes:
+    """The bytes of a regular file; a pipe or device is never waited for.
+
+    Args:
+        path: the file.
+        root: a folder that no link may lead out of; without it links are followed.
+        flags: further ones for the system's `open`, such as `NO_LINK`.
+
+    Raises:
+        OSError: where it cannot be read, is no regular file, is `TooLarge` or `LeadsOut`.
+    """
+    if root is not None:
+        with open_file(path, root) as file:
+            return _read(file.fileno())
+    descriptor = os.open(path, READ | flags)
+    try:
+        return _read(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _read(descriptor: int) -> bytes:
+    data = os.read(descriptor, _CHUNK)
+    if len(data) < _CHUNK and data:
+        return data
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file")
+    if status.st_size > LARGEST:
+        raise TooLarge(
+            errno.EFBIG,
+            f"it has {status.st_size / 1e6:.0f} MB; at most {LARGEST >> 20} MB are read",
+        )
+    chunks = [data]
+    while data:
+        data = os.read(descriptor, 1 << 20)
+        chunks.append(data)
+    return b"".join(chunks)
+
+
+def remove_file(path: PathLike, root: PathLike) -> None:
+    """Remove a file (a link itself, not what it leads to) from a folder that lies below `root`.
+
+    Raises:
+        LeadsOut: its folder lies elsewhere.
+        OSError: it cannot be removed.
+    """
+    parent, name = os.path.split(os.fspath(path))
+    real = os.path.join(inside(parent, root), name)
+    with _folder_of(real, os.path.realpath(root)) as (folder, name):
+        os.unlink(name, dir_fd=folder)
+
+
+@contextmanager
+def _folder_of(real: str, top: str) -> Iterator[tuple[int | None, str]]:
+    """The folder of a real path, opened step by step from `top`, and the name in it.
+
+    Nobody who puts a link in the place of a folder meanwhile leads elsewhere.
+    """
+    if os.open not in os.supports_dir_fd:  # not on this platform
+        yield None, real
+        return
+    *folders, name = os.path.relpath(real, top).split(os.sep)
+    at = os.open(top, _FOLDER)
+    try:
+        for folder in folders:
+            below = os.open(folder, _FOLDER, dir_fd=at)
+            os.close(at)
+            at = below
+        yield at, name
+    finally:
+        os.close(at)
+
+
+def write_atomic(
+    path: PathLike, data: bytes | str, *, root: PathLike | None = None, private: bool = False
+) -> Path:
+    """Write `data` to `path` in one step; text is written as UTF-8, line ends as they are.
+
+    A temporary file in the same folder takes the data and then the place of `path`, so a
+    reader never sees a part of it, and whatever goes wrong leaves the old file as it was.
+    An old file keeps its mode, a link below `root` keeps pointing, missing folders are made.
+
+    Args:
+        path: the file.
+        data: what it is to hold.
+        root: the folder that somebody has named, which no link may lead out of; the file's
+            own folder where not given.
+        private: whether a new file is for its owner's eyes alone.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_atomic(Path(folder, "new", "note.txt"), "done").read_text()
+    'done'
+
+    Raises:
+        LeadsOut: a link leads out of `root`; nothing was written.
+        OSError: where the folder or the file cannot be written.
+    """
+    given = Path(path)
+    target = Path(inside(given, given.parent if root is None else root))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    mode = target.stat().st_mode & 0o7777 if target.exists() else 0o600 if private else None
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            if mode is not None:
+                temporary.chmod(mode)
+            file.write(data.encode() if isinstance(data, str) else data)
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return given
