@@ -13,8 +13,8 @@ import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 PathLike = str | os.PathLike[str]
 
@@ -53,13 +53,21 @@ def inside(path: PathLike, root: PathLike) -> str:
     return real
 
 
+def leads_out(path: PathLike, root: PathLike) -> str | None:
+    """Why a path does not lie below `root`, in words; None where it does."""
+    try:
+        inside(path, root)
+    except (OSError, ValueError) as fault:  # or the link's target is too long to be one
+        return getattr(fault, "strerror", None) or str(fault)
+    return None
+
+
 def is_plain(path: PathLike, root: PathLike) -> bool:
     """Whether no link lies on the way from `root` to a path below it."""
-    below = os.path.relpath(path, root)
-    return os.path.realpath(path) == os.path.join(os.path.realpath(root), below)
+    return Path(path).resolve() == Path(root).resolve() / os.path.relpath(path, root)
 
 
-def open_file(path: PathLike, root: PathLike) -> BinaryIO:
+def open_file(path: PathLike, root: PathLike) -> BufferedReader:
     """A regular file below `root`, open for reading; no link is followed out, no pipe waited for.
 
     Raises:
@@ -121,9 +129,8 @@ def remove_file(path: PathLike, root: PathLike) -> None:
         LeadsOut: its folder lies elsewhere.
         OSError: it cannot be removed.
     """
-    parent, name = os.path.split(os.fspath(path))
-    real = os.path.join(inside(parent, root), name)
-    with _folder_of(real, os.path.realpath(root)) as (folder, name):
+    real = Path(inside(Path(path).parent, root), Path(path).name)
+    with _folder_of(os.fspath(real), os.path.realpath(root)) as (folder, name):
         os.unlink(name, dir_fd=folder)
 
 
@@ -136,7 +143,7 @@ def _folder_of(real: str, top: str) -> Iterator[tuple[int | None, str]]:
     if os.open not in os.supports_dir_fd:  # not on this platform
         yield None, real
         return
-    *folders, name = os.path.relpath(real, top).split(os.sep)
+    *folders, name = Path(os.path.relpath(real, top)).parts
     at = os.open(top, _FOLDER)
     try:
         for folder in folders:
@@ -179,11 +186,11 @@ def write_atomic(
     mode = target.stat().st_mode & 0o7777 if target.exists() else 0o600 if private else None
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        with open(temporary, "xb") as file:
+        with temporary.open("xb") as file:
             if mode is not None:
                 temporary.chmod(mode)
             file.write(data.encode() if isinstance(data, str) else data)
-        os.replace(temporary, target)
+        temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -55,7 +55,7 @@ def test_where_it_fails_the_old_file_stays_and_nothing_else(tmp_path, monkeypatc
     def full(*_):
         raise OSError("no space left")
 
-    monkeypatch.setattr(disk.os, "replace", full)
+    monkeypatch.setattr(disk.Path, "replace", full)
     with pytest.raises(OSError, match="no space"):
         write_atomic(path, "new")
     assert path.read_text() == "old"

@@ -128,8 +128,8 @@ def _write_benchmarks(
         ]
         value, losses = write("benchmark", [benchmark for benchmark, _ in fitted], dialect)
         text = markdown_of(whole(ws, [one for one, _ in group]))
-        written.append(write_atomic(folder / below / "benchmark.json", to_json(value)))
-        written.append(write_atomic(folder / below / "benchmark.md", text))
+        written.append(write_atomic(folder / below / "benchmark.json", to_json(value), root=folder))
+        written.append(write_atomic(folder / below / "benchmark.md", text, root=folder))
         written.losses += [told for _, every_told in fitted for told in every_told]
         written.losses += [f"{loss.where}: {loss.message}" for loss in losses]
     return Written(written, written.losses)

@@ -1,5 +1,7 @@
 """Where evaluation files lie: finding, reading, checking, converting, safe writing."""
 
+from skill_eval_nb.disk import write_atomic
+
 from .benchmarks import RunId, Stating, Told, compare, stated_runs
 from .catalogue import Catalogue, below, catalogue
 from .checking import check
@@ -17,7 +19,6 @@ from .problems import Problem, Problems
 from .runs import RunDocuments, read_run
 from .sides import Named, named_by
 from .suites import Definition, Seen
-from skill_eval_nb.disk import write_atomic
 
 __all__ = [
     "NO_ITERATION",

@@ -63,7 +63,7 @@ def convert(path: PathLike, to: str, out: PathLike) -> Converted:
     target = Path(out)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise FileExistsError(f"{target} exists and is not empty; give a new folder")
-    found = find(path)
+    found = find(path, out=False)
     files = read_files(found.layout.files, found.problems)
     who = catalogue(found.layout, files, found.base, found.problems)
     _refuse_inside(target, who.names)

@@ -8,6 +8,8 @@ from functools import lru_cache
 from sys import intern
 from types import MappingProxyType
 
+from skill_eval_nb.disk import leads_out
+
 from .names import OWN, natural
 from .problems import Problems
 
@@ -42,11 +44,12 @@ Names = dict[tuple[str, ...], tuple[str, ...]]
 """Names that were listed: thousands of folders hold the same, which are kept once."""
 
 
-def crawl(path: str, problems: Problems) -> list[Folder]:
+def crawl(path: str, problems: Problems, *, out: bool = True) -> list[Folder]:
     """All folders from `path` down, parents first and in the order of their names.
 
     Links are followed where they lead outside of what is listed; other links, and folders
-    that cannot be read, are problems.
+    that cannot be read, are problems. Where `out` is false, links that lead out of `path` are
+    problems, too: what is there goes on to somebody else.
     """
     root = Folder(path, os.path.basename(os.path.abspath(path)), None)
     linked = {os.path.realpath(path)}
@@ -56,11 +59,13 @@ def crawl(path: str, problems: Problems) -> list[Folder]:
     while waiting:
         folder = waiting.pop()
         found.append(folder)
-        waiting += _list(folder, linked, names, problems)
+        waiting += _list(folder, linked, names, problems, None if out else path)
     return found
 
 
-def _list(folder: Folder, linked: set[str], names: Names, problems: Problems) -> list[Folder]:
+def _list(
+    folder: Folder, linked: set[str], names: Names, problems: Problems, root: str | None
+) -> list[Folder]:
     """List a folder; gives its sub-folders, the last one first."""
     files: list[str] = []
     others: list[str] = []
@@ -70,11 +75,9 @@ def _list(folder: Folder, linked: set[str], names: Names, problems: Problems) ->
         with os.scandir(path) as entries:
             for entry in entries:
                 name = entry.name
-                try:
-                    is_folder = entry.is_dir()
-                except OSError:  # a link that leads in a circle
-                    is_folder = False
-                if not is_folder:
+                if root and entry.is_symlink() and (why := leads_out(entry.path, root)):
+                    problems.add("warning", "link", entry.path, f"not followed: {why}")
+                elif not is_folder(entry):
                     files.append(name)
                 elif name.endswith(".json"):
                     message = "a folder with the name of a file; nothing in it was loaded"
@@ -98,6 +101,14 @@ def _list(folder: Folder, linked: set[str], names: Names, problems: Problems) ->
         folder.folders = {one.name: one for one in below}
         below.reverse()
     return below
+
+
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a folder, or a link to one."""
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads in a circle
+        return False
 
 
 def _once(listed: list[str], names: Names) -> tuple[str, ...]:

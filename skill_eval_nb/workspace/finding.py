@@ -40,8 +40,12 @@ class Found:
     problems: Problems
 
 
-def find(path: PathLike | Iterable[PathLike]) -> Found:
+def find(path: PathLike | Iterable[PathLike], *, out: bool = True) -> Found:
     """Find the runs and the documents below a path, a list of paths, or a glob.
+
+    Args:
+        path: what a user gives.
+        out: whether links that lead out of it are followed, see `crawl`.
 
     Raises:
         FileNotFoundError: where a path does not exist, or a glob matches nothing.
@@ -53,7 +57,7 @@ def find(path: PathLike | Iterable[PathLike]) -> Found:
     for root in roots:
         if os.path.isdir(root):
             with collector_paused():
-                folders = crawl(root, problems)
+                folders = crawl(root, problems, out=out)
                 found = lay_out(folders)
                 for folder in folders:
                     folder.folders = {}  # parent and child hold each other: let them go

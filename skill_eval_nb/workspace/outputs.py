@@ -7,6 +7,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from skill_eval_nb.disk import open_file
+
 from .layout import RunPlace
 from .problems import Problems
 
@@ -17,12 +19,13 @@ DOCUMENTS = frozenset(("metrics.json", "grading.json"))
 def copy_outputs(run: RunPlace, target: Path, losses: Problems) -> list[Path]:
     """Copy a run's outputs, and the files beside them that are no JSON, into `target`.
 
-    Links to folders, and whatever is no regular file or cannot be read, are losses.
+    Links to folders, links that lead out of the workspace, and whatever is no regular file or
+    cannot be read, are losses.
     """
     return [
         copied
         for source, name in _files(run)
-        if (copied := _copy(source, target / name, losses)) is not None
+        if (copied := _copy(source, target / name, run.place.workspace, losses)) is not None
     ]
 
 
@@ -44,15 +47,17 @@ def _files(run: RunPlace) -> Iterator[tuple[str, str]]:
                 yield f"{folder}/{name}", f"{below}/{name}"
 
 
-def _copy(source: str, target: Path, losses: Problems) -> Path | None:
+def _copy(source: str, target: Path, root: str, losses: Problems) -> Path | None:
     if not os.path.isfile(source):
         reason = "it is no regular file"
     elif target.exists():
         reason = "another run of the same eval, configuration and number has one"
     else:
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, target)
+            with open_file(source, root) as file:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with open(target, "xb") as copy:
+                    shutil.copyfileobj(file, copy)
         except OSError as error:
             reason = error.strerror or str(error)
         else:

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .crawl import NOT_ENTERED
+from skill_eval_nb.disk import leads_out
+
+from .crawl import NOT_ENTERED, is_folder
 from .names import is_eval, natural, run_number, slug
 
 SKILL_FILE = "SKILL.md"
@@ -104,7 +106,7 @@ def _folders(workspace: Path, iterations: list[str]) -> Iterator[Path]:
             continue
         for entry in below if depth < DEEPEST else ():
             name = entry.name
-            if name.startswith(".") or name in _NOT_ENTERED or not _is_folder(entry):
+            if name.startswith(".") or name in _NOT_ENTERED or not _is_folder(entry, workspace):
                 continue
             if is_eval(name) or run_number(name) is not None:
                 continue
@@ -113,11 +115,9 @@ def _folders(workspace: Path, iterations: list[str]) -> Iterator[Path]:
                 waiting.append((Path(entry.path), depth + 1, inside or "snapshot" in name.lower()))
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads in a circle
-        return False
+def _is_folder(entry: os.DirEntry[str], workspace: Path) -> bool:
+    """Whether it is a folder of the workspace: what a model is shown is never elsewhere."""
+    return is_folder(entry) and not (entry.is_symlink() and leads_out(entry.path, workspace))
 
 
 def _told(

@@ -61,17 +61,18 @@ def test_a_run_without_outputs(tmp_path):
     assert copied(run, tmp_path / "out") == ({}, [])
 
 
-def test_links_are_copied_as_files_and_never_followed_into_folders(tmp_path):
+def test_links_within_are_copied_as_files_and_others_never_followed(tmp_path):
     lay(tmp_path / "elsewhere", {"secret.txt": "secret", "deep/x.txt": "x"})
     run = run_of(tmp_path / "ws", {"outputs/a.txt": "a"})
     outputs = tmp_path / "ws" / RUN / "outputs"
+    (outputs / "same").symlink_to("a.txt")
     (outputs / "file").symlink_to(tmp_path / "elsewhere" / "secret.txt")
     (outputs / "folder").symlink_to(tmp_path / "elsewhere")
     (outputs / "loop").symlink_to(outputs)
     (outputs / "gone").symlink_to("nothing")
     files, losses = copied(run, tmp_path / "out")
-    assert files == {"outputs/a.txt": b"a", "outputs/file": b"secret"}
-    assert sorted(Path(one.path).name for one in losses) == ["folder", "gone", "loop"]
+    assert files == {"outputs/a.txt": b"a", "outputs/same": b"a"}
+    assert sorted(Path(one.path).name for one in losses) == ["file", "folder", "gone", "loop"]
     assert not any(path.is_symlink() for path in (tmp_path / "out").rglob("*"))
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import os
-import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, BinaryIO
+
+from skill_eval_nb.disk import open_file
 
 from . import extracting, images
 from .decoding import decoded
@@ -56,22 +58,11 @@ def content_of(entry: Entry, *, whole: int = READ_WHOLE, extract: bool = True) -
     if entry.reason is not None:
         return Content("other", reason=entry.reason)
     try:
-        with open(_open(entry.path), "rb") as file:
+        with open_file(entry.path, Path(entry.path).parent) as file:
             start = file.read(_START)
             return _look(entry, start, file, whole, extract)
     except OSError as error:
         return Content("other", reason=f"it cannot be read ({error.strerror or error})")
-
-
-def _open(path: str) -> int:
-    """Open a file that was no link a moment ago, and still must be none."""
-    handle = os.open(
-        path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    )
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise OSError(0, "no regular file")
-    return handle
 
 
 def _look(entry: Entry, start: bytes, file: BinaryIO, whole: int, extract: bool) -> Content:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from skill_eval_nb.disk import inside
 from skill_eval_nb.documents.judging import NotShown, Shown, ShownFile
 
 from .files import NONCE, Piece, compose, pieces_of, with_pictures
@@ -66,8 +67,11 @@ def show(
         images: whether pictures may go as pictures.
 
     Raises:
-        OSError: `outputs` or `inputs` cannot be listed.
+        OSError: `outputs` or `inputs` cannot be listed, or a link of that name leads elsewhere.
     """
+    for folder in (outputs, inputs):
+        if folder is not None:
+            inside(folder, folder.parent)
     cover = Cover(skills, configurations, [outputs, outputs.parent])
     has_inputs = inputs is not None and inputs.is_dir()
     given = pieces_of("input", inputs, cover) if inputs is not None and has_inputs else []

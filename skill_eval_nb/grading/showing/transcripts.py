@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skill_eval_nb.disk import open_file
+
 from .decoding import decoded
 
 MOST_BYTES = 64 * 2**20
@@ -44,7 +46,7 @@ def transcript_of(path: Path) -> Transcript:
     Never raises for what is in the file; `reason` says why there is nothing.
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path, path.parent) as file:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
         return Transcript((), None, reason=f"it cannot be read ({error.strerror or error})")

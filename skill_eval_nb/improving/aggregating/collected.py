@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skill_eval_nb.disk import leads_out, read_bytes
 from skill_eval_nb.documents import SuggestionAggregate
 from skill_eval_nb.documents.document import dump
 from skill_eval_nb.documents.encoding import to_json
@@ -140,6 +141,8 @@ def free(path: PathLike, *, force: bool = False) -> Path:
     """
     file = Path(path)
     file = file / FILE if file.is_dir() else file
+    if fault := leads_out(file, file.parent):
+        raise refuse(f"{file} cannot be written: {fault}")
     if not force and file.exists() and not _ours(file):
         raise refuse(
             f"{file} is there already and states no threshold, so something else made it: "
@@ -186,6 +189,6 @@ def _number(iteration: str | None) -> str | int | None:
 def _ours(file: Path) -> bool:
     """Whether a file is one that `write` made: it states a threshold."""
     try:
-        return "threshold" in json.loads(file.read_bytes())
+        return "threshold" in json.loads(read_bytes(file))
     except (ValueError, TypeError):
         return False

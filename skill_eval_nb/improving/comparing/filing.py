@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from skill_eval_nb.disk import inside
 from skill_eval_nb.documents import Comparison, Faults, NotJSON, dump, mend, parse, to_json
 from skill_eval_nb.documents.comparison import ComparedRun
 from skill_eval_nb.grading.comparator import Answer, comparison_of
@@ -95,7 +96,7 @@ def make_room(workspace: Path) -> Path:
         OSError: it cannot be made.
     """
     folder = workspace / FOLDER
-    folder.mkdir(exist_ok=True)
+    Path(inside(folder, workspace)).mkdir(exist_ok=True)
     return folder
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
+from skill_eval_nb.disk import write_atomic
 from skill_eval_nb.documents import to_json
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.workspace import PathLike
-from skill_eval_nb.disk import write_atomic
 
 from ..values import Draft, Kind, Part, RunRef
 from .keys import key_of, missing_in

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.documents import Dimension, Eval, QualityRubric
 from skill_eval_nb.grading.judge import Case
-from skill_eval_nb.running.stored.finding import StoredRun
+from skill_eval_nb.running.stored.finding import StoredRun, folder_in, transcript_in
 from skill_eval_nb.running.stored.work import case_of
-
-from .checking import transcript_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,7 +65,8 @@ def _case(
         configuration=row["configuration"],
         run_number=row["run_number"],
         outputs=Path(row["folder"], "outputs"),
-        transcript=transcript_of(row["folder"]),
+        transcript=transcript_in(row["folder"]),
+        inputs=folder_in(row["folder"], "inputs"),
     )
     names = (home.name.removesuffix("-workspace"), row["skill"])
     return case_of(run, tuple(dict.fromkeys(names)), sides)

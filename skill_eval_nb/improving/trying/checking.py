@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,7 +16,7 @@ from skill_eval_nb.grading.structural.kinds import Check, as_structural
 from skill_eval_nb.grading.structural.outputs import RUNNER, list_outputs
 from skill_eval_nb.grading.structural.planned import Setting
 from skill_eval_nb.running.asking import AskingProgress
-from skill_eval_nb.running.stored.finding import TRANSCRIPTS
+from skill_eval_nb.running.stored.finding import transcript_in
 from skill_eval_nb.workspace import collector_paused
 
 from ..values import Draft
@@ -85,7 +84,7 @@ def verdicts_of(
         folder, reason = place
         if reason is not None:
             return [unscored(reason)] * len(checks)
-        transcript = transcript_of(folder) if transcripts else None
+        transcript = transcript_in(folder) if transcripts else None
         outputs = list_outputs(f"{folder}/outputs", of_runner=of_runner)
         setting = Setting(outputs, transcript, near, allow_scripts, "bubblewrap")
         return [verdict(one.passed, one.evidence) for one in verdicts_on(wanted, spoken, setting)]
@@ -149,9 +148,3 @@ def _all(of_run: Sequence[Verdict]) -> Verdict:
     if any(one.outcome == ERRORED for one in of_run):
         return of_run[0]
     return verdict(mark, "; ".join(one.evidence or "" for one in telling))
-
-
-def transcript_of(folder: str) -> Path | None:
-    """The transcript of a run that says most; None where there is none."""
-    places = (Path(folder, below, name) for below in ("", "outputs") for name in TRANSCRIPTS)
-    return next((one for one in places if one.is_file()), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from skill_eval_nb.disk import leads_out
 from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.stats.values import GROUP, RUN, runs_of
 
@@ -52,7 +53,7 @@ def runs_for(draft: Draft, ws: Workspace) -> pl.DataFrame:
         runs = runs.join(wanted, on=["workspace", "skill"], how="semi", maintain_order="left")
     folders = [folder_of(ws.path, path) for path in runs["path"]]
     reasons = [
-        _reason(status, folder, shared)
+        _reason(status, folder, shared, ws.path)
         for status, folder, shared in zip(runs["status"], folders, runs["shared"], strict=True)
     ]
     return runs.select(
@@ -72,14 +73,16 @@ def folder_of(base: str, path: str) -> str:
     return path if path == base or path.startswith("/") else f"{base or '.'}/{path}"
 
 
-def _reason(status: str, folder: str, shared: bool) -> str | None:
+def _reason(status: str, folder: str, shared: bool, base: str) -> str | None:
     """Why a run's outputs cannot be looked at; errored runs have no verdict at all."""
     if status == "errored":
         return RUN_ERRORED
     if shared:
         return "several runs share its folder, so nobody can say whose the outputs are"
-    if os.path.isdir(f"{folder}/outputs"):  # noqa: PTH112 the same
-        return None
+    outputs = f"{folder}/outputs"
+    if os.path.isdir(outputs):  # noqa: PTH112 one system call a run
+        fault = leads_out(outputs, base)
+        return None if fault is None else f"its outputs are not looked at: {fault}"
     if os.path.isdir(folder):  # noqa: PTH112
         return "it has no stored outputs"
     return f"its folder is not there: {folder}"

@@ -48,7 +48,7 @@ async def execute(order: Execute, meter: Meter) -> Ended:
         Unwritable: the workspace cannot be written.
     """
     run, limits = order.run, order.limits
-    refuse_strangers(run.place)
+    refuse_strangers(run.place, run.iteration)
     why = order.executor.why_not(order.sandbox)
     if why is not None:
         raise CannotRun(f"executor `{order.executor.name}` cannot run here: {why}")

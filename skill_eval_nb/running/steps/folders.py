@@ -8,6 +8,8 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
+from skill_eval_nb.disk import leads_out
+
 from ..given.inputs import Input, place_inputs
 from .state import EXECUTED, errored
 
@@ -60,12 +62,15 @@ def make_ready(staging: Path, scratch: Path, inputs: Sequence[Input]) -> None:
     place_inputs(inputs, work)
 
 
-def refuse_strangers(place: Path) -> None:
-    """See to it that a run can go to its place, before anything is spent on it.
+def refuse_strangers(place: Path, iteration: Path) -> None:
+    """See to it that a run can go to its place in an iteration, before anything is spent on it.
 
     Raises:
         InTheWay: there is something else, which is not touched.
     """
+    fault = leads_out(place, iteration)
+    if fault is not None:
+        raise InTheWay(f"{place} is in the way: {fault}")
     if place.is_symlink() or (place.exists() and not place.is_dir()):
         raise InTheWay(f"{place} is in the way: it is no folder. Move it elsewhere")
     if place.is_dir() and not (place / EXECUTED).is_file() and any(place.iterdir()):

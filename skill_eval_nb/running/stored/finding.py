@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from skill_eval_nb.disk import leads_out
 from skill_eval_nb.documents import Eval, EvalMetadata
 from skill_eval_nb.workspace import (
     UNSTATED,
@@ -44,8 +44,10 @@ class StoredRun:
         eval_name: as the tables have it.
         configuration: `"unstated"` where nothing names it.
         run_number: 1 where nothing numbers it.
-        outputs: the folder of its outputs; None where there is none.
-        transcript: the transcript that says most; None where there is none.
+        outputs: the folder of its outputs; None where there is none, or a link leads out of
+            the run's folder.
+        transcript: the transcript that says most; None as for the outputs.
+        inputs: the folder of the files that were left as they were; None as for the outputs.
     """
 
     folder: Path
@@ -58,6 +60,7 @@ class StoredRun:
     run_number: int
     outputs: Path | None
     transcript: Path | None
+    inputs: Path | None = None
 
 
 def stored_runs(
@@ -90,12 +93,31 @@ def stored_runs(
     return [
         _stored(run, evals_of, noted)
         for run in found.layout.runs
-        if _lies_in(Path(run.path), asked)
+        if _lies_in(run.path, asked, noted)
     ]
 
 
-def _lies_in(path: Path, folder: Path) -> bool:
-    return path.is_dir() and path.resolve().is_relative_to(folder)
+def _lies_in(path: str, folder: Path, problems: Problems) -> bool:
+    """Whether a run's own folder lies in another one; a link that leads out is a problem."""
+    if not Path(path).is_dir():
+        return False
+    fault = leads_out(path, folder)
+    if fault is not None and Path(path).is_relative_to(folder):
+        problems.add("warning", "link", path, f"not looked at: {fault}")
+    return fault is None
+
+
+def folder_in(run: PathLike, name: str) -> Path | None:
+    """A folder in a run's; None where there is none, or a link leads out of the run's."""
+    path = Path(run, name)
+    return path if path.is_dir() and leads_out(path, run) is None else None
+
+
+def transcript_in(run: PathLike) -> Path | None:
+    """The transcript in a run's folder that says most; None as for `folder_in`."""
+    names = (*TRANSCRIPTS, *(f"outputs/{name}" for name in TRANSCRIPTS))
+    paths = (Path(run, name) for name in names)
+    return next((one for one in paths if one.is_file() and leads_out(one, run) is None), None)
 
 
 class _Evals:
@@ -149,15 +171,7 @@ def _stored(run: RunPlace, evals: _Evals, problems: Problems) -> StoredRun:
         eval_name=key.name,
         configuration=place.configuration,
         run_number=run.number,
-        outputs=Path(run.path, "outputs") if run.has_outputs else None,
-        transcript=next(_transcripts(run), None),
+        outputs=folder_in(run.path, "outputs"),
+        transcript=transcript_in(run.path),
+        inputs=folder_in(run.path, "inputs"),
     )
-
-
-def _transcripts(run: RunPlace) -> Iterator[Path]:
-    for name in TRANSCRIPTS:
-        if name in run.files:
-            yield Path(run.path, name)
-    for name in TRANSCRIPTS if run.has_outputs else ():
-        if Path(run.path, "outputs", name).is_file():
-            yield Path(run.path, "outputs", name)

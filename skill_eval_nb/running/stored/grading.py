@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from skill_eval_nb.disk import leads_out, read_bytes
 from skill_eval_nb.documents import (
     Dimension,
     Document,
@@ -77,6 +78,9 @@ def judged(folder: Path) -> Judged:
     Raises:
         Unreadable: a judging or the grading cannot be read, so nothing of it must be lost.
     """
+    for name in ("judgings", "grading.json", "timing.json"):  # what will be written
+        if fault := leads_out(folder / name, folder):
+            raise Unreadable(f"{folder / name} cannot be written: {fault}")
     judgings = dict(_numbered(folder / "judgings"))
     timing = document(folder / "timing.json", Timing)
     places = [folder / "grading.json"]
@@ -85,7 +89,7 @@ def judged(folder: Path) -> Judged:
     found = next((one for one in places if one.is_file()), None)
     if found is None:
         return Judged(folder, judgings, None)
-    grading, faults = _read(found, Grading)
+    grading, faults = _read(found, Grading, folder)
     useless = not grading.expectations and not grading.rubric_scores
     if useless and any(fault.severity == "error" for fault in faults):
         reason = f"{found.name} is no grading of this run alone; it was left as it is"
@@ -98,7 +102,7 @@ def judged(folder: Path) -> Judged:
 def _numbered(folder: Path) -> list[tuple[int, Judging]]:
     found = []
     for path in folder.glob("*.json") if folder.is_dir() else ():
-        judging, _ = _read(path, Judging)
+        judging, _ = _read(path, Judging, folder.parent)
         number = int(path.stem) if path.stem.isdecimal() else judging.judging
         if number is None:
             raise Unreadable(f"{path} has no number: call it 1.json, 2.json, …")
@@ -180,7 +184,8 @@ def write_judging(folder: Path, number: int, judging: Judging) -> Path:
     Raises:
         OSError: it cannot be written.
     """
-    return write_atomic(folder / "judgings" / f"{number}.json", to_json(dump(judging)))
+    path = folder / "judgings" / f"{number}.json"
+    return write_atomic(path, to_json(dump(judging)), root=folder)
 
 
 def regrade(
@@ -278,12 +283,12 @@ def document(path: Path, kind: type[D]) -> D | None:
     Raises:
         Unreadable: there is one, and it cannot be read.
     """
-    return _read(path, kind)[0] if path.is_file() else None
+    return _read(path, kind, path.parent)[0] if path.is_file() else None
 
 
-def _read(path: Path, kind: type[D]) -> tuple[D, Any]:
+def _read(path: Path, kind: type[D], run: Path) -> tuple[D, Any]:
     try:
-        raw = parse(path.read_bytes(), Faults())
+        raw = parse(read_bytes(path, run), Faults())
     except (NotJSON, OSError) as error:
         raise Unreadable(f"{path} cannot be read ({error}); mend or remove it first") from error
     return mend(raw, kind)

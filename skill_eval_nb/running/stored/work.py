@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, Structural, Timing, parse
 from skill_eval_nb.grading.judge import Case
 from skill_eval_nb.grading.structural.kinds import is_checked
@@ -76,7 +77,7 @@ def case_of(run: StoredRun, skills: tuple[str, ...], sides: tuple[str, ...]) -> 
         outputs=run.outputs,
         transcript=run.transcript,
         key=_key(run),
-        inputs=run.folder / "inputs",
+        inputs=run.inputs,
         hidden=skills,
         configurations=sides,
         ignored=tuple(_ignored(run)),
@@ -114,7 +115,8 @@ def _why_not(run: StoredRun) -> str | None:
         if not reason.startswith("judge:"):
             return f"the run is errored ({reason})"
     if run.outputs is None:
-        return "it has no outputs"
+        linked = (run.folder / "outputs").is_symlink()
+        return "its outputs are a link that leads elsewhere" if linked else "it has no outputs"
     return None
 
 
@@ -123,7 +125,7 @@ def _skill_names(workspace: Path) -> tuple[str, ...]:
     names = [workspace.name.removesuffix("-workspace")]
     for name in ("evals.json", "evals/evals.json", "benchmark.json"):
         try:
-            raw = parse((workspace / name).read_bytes(), Faults())
+            raw = parse(read_bytes(workspace / name, workspace), Faults())
         except (NotJSON, OSError):  # it is told by the loader; here it only names the skill
             continue
         if isinstance(raw, dict):

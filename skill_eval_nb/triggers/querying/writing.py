@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
+from skill_eval_nb.disk import write_atomic
 from skill_eval_nb.documents import TriggerQuery, TriggerSet, dump
 from skill_eval_nb.documents.dialects import check
 from skill_eval_nb.documents.document import origin_of
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.rewriting import alone, written_like
-from skill_eval_nb.disk import write_atomic
 
 from ..values import Query
 from .reading import for_several, read_set

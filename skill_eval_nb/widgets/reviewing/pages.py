@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skill_eval_nb.disk import leads_out
 from skill_eval_nb.widgets.runs import RunKey
 from skill_eval_nb.workspace import NothingToLoad
 from skill_eval_nb.workspace.feedback import Entry, Reviews, read_reviews
@@ -63,6 +64,7 @@ class Pages:
 
     def __init__(self, ws: Workspace) -> None:
         runs = ws.polars("runs")
+        self._path = ws.path
         self._ids: RunIds | None = None
         if ws.path:
             ones = dict(runs.unique("workspace").select("workspace", "path").iter_rows())
@@ -126,6 +128,8 @@ class Pages:
             why = "These tables were not read from a folder: there is no file to keep feedback in."
         elif not files:
             why = f"Only a benchmark tells of {iteration}: it has no folder to keep feedback in."
+        elif fault := leads_out(files[0], self._path):
+            why = f"{files[0]} cannot be written: {fault}."
         return Page(workspace, iteration, runs, tuple(map(Path, files)), why)
 
     def _sorted(self, page: Page, entries: Iterable[Entry]) -> Found:

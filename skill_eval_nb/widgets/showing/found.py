@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
+from skill_eval_nb.disk import open_file
 from skill_eval_nb.documents import Timing
 from skill_eval_nb.grading.showing.found import Entry, entries, natural
 from skill_eval_nb.running.stored.finding import TRANSCRIPTS
@@ -67,17 +68,9 @@ class OutputFile:
         Raises:
             OSError: there is none.
         """
-        root, real = os.path.realpath(self.root), os.path.realpath(self.path)
         if self.reason is not None:
             raise OSError(0, self.reason)
-        if not real.startswith(root.rstrip(os.sep) + os.sep):
-            raise OSError(0, "a link leads out of the run's folder")
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        handle = os.open(self.path, flags | getattr(os, "O_BINARY", 0))
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            os.close(handle)
-            raise OSError(0, "it is no regular file")
-        return os.fdopen(handle, "rb")
+        return open_file(self.path, self.root)
 
 
 def output_files(folder: Path) -> list[OutputFile]:

@@ -162,17 +162,17 @@ def test_git_starts_nothing_in_the_outputs(run):
 
 def test_a_place_that_is_taken_by_something_else_is_refused(tmp_path):
     place = tmp_path / "run-1"
-    refuse_strangers(place)
+    refuse_strangers(place, tmp_path)
     place.mkdir()
-    refuse_strangers(place)
+    refuse_strangers(place, tmp_path)
     (place / "mine.txt").write_text("x")
     with pytest.raises(InTheWay, match="it is no finished run"):
-        refuse_strangers(place)
+        refuse_strangers(place, tmp_path)
     (place / "timing.json").write_text("{}")
-    refuse_strangers(place)
+    refuse_strangers(place, tmp_path)
     (tmp_path / "link").symlink_to(place)
     with pytest.raises(InTheWay, match="no folder"):
-        refuse_strangers(tmp_path / "link")
+        refuse_strangers(tmp_path / "link", tmp_path)
 
 
 @pytest.mark.parametrize(("before", "kept"), [("errored", "new"), ("done", "old")])

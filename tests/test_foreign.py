@@ -1,0 +1,178 @@
+"""A workspace of strangers, in which links lead to files of the user's: none of these is sent to
+a model, copied, or written to."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import skill_eval_nb as sen
+from skill_eval_nb.cli.shell import app
+from skill_eval_nb.documents.dialects import DIALECTS
+from skill_eval_nb.grading.judge import Judge
+from skill_eval_nb.improving import analyse, compare
+from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.running import judge_again
+from skill_eval_nb.widgets.reviewing.book import Book
+from skill_eval_nb.widgets.runs import key_of
+from skill_eval_nb.workspace.feedback import Said
+from tests.checkout import ROOT
+
+SECRET = "the diary of the user"
+SIDE = "iteration-1/eval-1-lend-a-book/with_skill"
+
+READ = {
+    "transcript.jsonl": "diary",
+    "transcript.md": "diary",
+    "grading.json": "run/grading.json",
+    "inputs": ".",
+    "outputs": ".",
+    "outputs/diary.md": "diary",
+    "outputs/below": ".",
+    ".": "run",
+}
+"""Links by their place in a run's folder, and where they lead to in the user's home."""
+
+WRITTEN = {
+    f"{SIDE}/run-1/structural.json": "file",
+    f"{SIDE}/run-1/timing.json": "file",
+    f"{SIDE}/run-2/grading.json": "file",
+    f"{SIDE}/run-3/judgings": "folder",
+    "iteration-1/eval-2-late-fee/with_skill/run-1": "run",
+    "batch.json": "file",
+    "history.json": "file",
+    "comparisons": "folder",
+    "iteration-1/feedback.json": "file",
+    "iteration-1/benchmark.json": "file",
+    "iteration-1/benchmark.md": "file",
+    "iteration-2/eval_feedback_aggregate.json": "file",
+    "report.html": "file",
+    "runs.csv": "file",
+    ".skill-eval-nb": "folder",
+}
+"""Links by their place in the workspace, and what they lead to."""
+
+
+@pytest.fixture
+def home(tmp_path) -> Path:
+    """The user's files: a diary, a run, a side of runs."""
+    source = ROOT / "data/tdd-workspace" / SIDE
+    folder = tmp_path / "home"
+    shutil.copytree(source, folder / "side")
+    for path in folder.rglob("*.*"):
+        text = path.read_text()
+        path.write_text(
+            text.replace('": "', f'": "{SECRET}, ')
+            if path.suffix == ".json"
+            else f"{SECRET}\n{text}"
+        )
+    shutil.copytree(folder / "side/run-1", folder / "run")
+    (folder / "diary").write_text(SECRET)
+    return folder
+
+
+@pytest.fixture
+def ws(tmp_path) -> Path:
+    """The workspace, without links as yet."""
+    return shutil.copytree(ROOT / "data/tdd-workspace", tmp_path / "foreign/tdd-workspace")
+
+
+def link(place: Path, target: Path) -> None:
+    """Put a link in the place of what is there."""
+    if place.is_dir():
+        shutil.rmtree(place)
+    place.unlink(missing_ok=True)
+    place.symlink_to(target)
+
+
+def files(folder: Path) -> dict[str, bytes | None]:
+    """What lies below a folder, with its bytes."""
+    return {
+        str(one.relative_to(folder)): one.read_bytes() if one.is_file() else None
+        for one in folder.rglob("*")
+    }
+
+
+def ask_everything(ws: Path, log: Path) -> None:
+    """Judge, compare and analyse, whatever comes of it."""
+    connection = Connection(stand_in=StandIn(log=str(log)))
+    judge_again(ws, judge=Judge("stand-in-judge"), connection=connection)
+    both = sen.load(ws)
+    sides = ("iteration-1", "with_skill"), ("iteration-1", "without_skill")
+    compare(both, *sides, connection=connection)
+    analyse(sen.load(ws), connection=connection)
+
+
+def link_runs(ws: Path, home: Path) -> None:
+    """Put each of the links into a run of its own."""
+    runs = sorted((ws / "iteration-1").glob("*/with*_skill/run-*"))
+    for run, (place, target) in zip(runs, READ.items(), strict=False):
+        link((run / place).resolve(), home / target)
+
+
+def test_no_model_is_shown_a_file_of_the_user_s(ws, home, tmp_path):
+    link_runs(ws, home)
+    piped = max((ws / "iteration-1").glob("*/with_skill/run-*"))
+    (piped / "transcript.md").unlink(missing_ok=True)
+    os.mkfifo(piped / "transcript.md")  # which nobody waits for
+    ask_everything(ws, tmp_path / "log")
+    assert SECRET not in (tmp_path / "log").read_text()
+    assert (piped / "judgings").is_dir()
+    mine = max((ws / "iteration-1").glob("*/without_skill/run-*"))
+    shutil.copy(home / "diary", mine / "outputs/diary.md")
+    ask_everything(ws, tmp_path / "log")
+    assert SECRET in (tmp_path / "log").read_text()  # what lies in the workspace is shown
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_no_file_of_the_user_s_is_converted(ws, home, tmp_path, dialect):
+    link_runs(ws, home)
+    done = CliRunner().invoke(
+        app, ["convert", str(ws), "--to", dialect, "--out", str(tmp_path / "out")]
+    )
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.output
+    there = files(tmp_path / "out")
+    assert there
+    assert not [name for name, data in there.items() if SECRET.encode() in (data or b"")]
+    assert "leads out of" in done.output + done.stderr
+
+
+def test_nothing_is_written_to_the_user_s_files(ws, home):
+    for place, kind in WRITTEN.items():
+        target = home / kind if kind == "run" else home / place.replace("/", "-")
+        if kind == "folder":
+            target.mkdir()
+        elif kind == "file":
+            target.write_bytes((ws / place).read_bytes() if (ws / place).exists() else b"{}")
+        link(ws / place, target)
+    before = files(home)
+    folder, runs = str(ws), "iteration-1"
+    aggregate = ["improve", "aggregate", folder, "--iteration", "iteration-2", "--force"]
+    judge = ["judge", folder, "--judge-model", "stand-in-judge"]
+    ended = [
+        CliRunner().invoke(app, [str(part) for part in command])
+        for command in (
+            ["grade", folder, "--force"],
+            judge,
+            [*judge, "--batch"],
+            ["compare", folder, f"{runs}/with_skill", f"{runs}/without_skill"],
+            [*aggregate],
+            [*aggregate, "--merge-model", "stand-in-judge"],
+            ["improve", "analyse", folder, "--model", "stand-in-judge"],
+            ["improve", "history", folder, "--out", folder, "--force"],
+            ["report", folder, "--out", folder],
+            ["tables", folder, "--out", folder, "--format", "csv"],
+        )
+    ]
+    book = Book(sen.load(ws))
+    for row in sen.load(ws).polars("runs").filter(iteration="iteration-1").iter_rows(named=True):
+        with suppress(OSError):  # which a reviewer is told
+            book.say(key_of(row), Said("well done"))
+    assert files(home) == before
+    for one in ended:
+        assert one.exception is None or isinstance(one.exception, SystemExit), one.output
