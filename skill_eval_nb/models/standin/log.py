@@ -22,7 +22,7 @@ def write(path: str | None, line: Mapping[str, Any]) -> None:
     stamped = {"time": datetime.now(UTC).isoformat(), "pid": os.getpid(), **line}
     data = json.dumps(stamped).encode() + b"\n"
     # One write on a file opened for appending: lines of several processes do not mix.
-    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         written = os.write(file, data)
     finally:

@@ -200,6 +200,7 @@ def _begin(path: Path, planned: Mapping[str, Any]) -> None:
     path.parent.parent.mkdir(parents=True, exist_ok=True)
     half = Path(tempfile.mkdtemp(prefix=f".{path.parent.name}.", dir=path.parent.parent))
     half.chmod(0o777 & ~_umask())  # mkdtemp closes it to everybody else
+    (half / path.name).touch(0o600)  # it tells what was paid for
     (half / path.name).write_bytes(_line(planned))
     try:
         half.rename(path.parent)

@@ -46,7 +46,7 @@ class Noted:
         path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL
         try:
-            self._file = os.open(path, flags, 0o666)
+            self._file = os.open(path, flags, 0o600)
         except FileExistsError:
             raise BegunBefore(f"this step was begun before: {path.name}") from None
         self._note()

@@ -13,6 +13,7 @@ import traceback
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from skill_eval_nb.disk import write_atomic
 from skill_eval_nb.documents import dump, to_json
 
 from ..executors.protocol import Execution, Executor, Task
@@ -176,8 +177,10 @@ def _fill(
         timing,
         execution.skill_used,
     )
-    (staging / "transcript.jsonl").write_text(as_lines(execution.events), "utf-8")
-    (staging / "transcript.md").write_bytes(transcript.encode("utf-8", "backslashreplace"))
+    # What was said and done is for the user's own eyes.
+    write_atomic(staging / "transcript.jsonl", as_lines(execution.events), private=True)
+    told = transcript.encode("utf-8", "backslashreplace")
+    write_atomic(staging / "transcript.md", told, private=True)
     metrics = metrics_of(execution, collected, transcript)
     (staging / "metrics.json").write_bytes(to_json(dump(metrics)))
     (staging / EXECUTED).write_bytes(to_json(dump(timing)))

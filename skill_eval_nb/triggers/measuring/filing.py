@@ -101,7 +101,8 @@ def write_attempt(
         OSError: it cannot be written.
     """
     path = place(home, Cell(attempt.query, attempt.run))
-    write_atomic(path.with_suffix(".transcript.jsonl"), as_lines(execution.events))
+    said = path.with_suffix(".transcript.jsonl")
+    write_atomic(said, as_lines(execution.events), private=True)
     told = {
         "query": attempt.query.query,
         "run": attempt.run,

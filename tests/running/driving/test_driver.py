@@ -13,7 +13,7 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.models import Connection, StandIn, serve
 from skill_eval_nb.running.driving.driver import start
-from skill_eval_nb.running.driving.journal import JournalHeld, read
+from skill_eval_nb.running.driving.journal import NAME, JournalHeld, read
 from skill_eval_nb.running.driving.sending import JobFailed
 from skill_eval_nb.running.executors import Limits
 from skill_eval_nb.workspace import check
@@ -63,6 +63,9 @@ def test_a_runs_folder_has_its_files(tmp_path):
         "transcript.jsonl",
         "transcript.md",
     ]
+    private = {"transcript.jsonl", "transcript.md", NAME}
+    everything = [path for path in (tmp_path / "ws").rglob("*") if path.is_file()]
+    assert {path.name for path in everything if not path.stat().st_mode & 0o077} == private
     timing = json.loads((folder / "timing.json").read_bytes())
     assert (timing["status"], timing["model"], timing["executor"]) == ("done", "worker", "writer")
     metadata = json.loads((folder.parents[1] / "eval_metadata.json").read_bytes())
