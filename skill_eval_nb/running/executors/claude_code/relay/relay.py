@@ -160,7 +160,12 @@ class Relay:
         plain = "".join(char if char.isprintable() else "?" for char in what[:_LONGEST])
         if len(self.turned_away) < _MOST_NAMED:
             self.turned_away[plain] = None
-        return Unreadable(status, f"Only what the harness sends is passed on, not {plain}.")
+        return Unreadable(
+            status,
+            f"Only what the harness is known to send is passed on, not {plain}. Where the harness "
+            "itself sent it, it is newer than this skill-eval-nb: update that, or downgrade "
+            "claude-agent-sdk.",
+        )
 
     def _checked(self, request: Request) -> tuple[dict[str, Any], Request]:
         """The body of a call for the one model of this run, and what is sent on of the call.
