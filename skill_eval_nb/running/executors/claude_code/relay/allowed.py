@@ -21,6 +21,8 @@ from skill_eval_nb.models.wire import encoded
 QUERIES = ("", "beta=true")
 VERSION = "2023-06-01"
 """Of the API: in another, the same fields may mean something else."""
+_MOST_PARTS = 1_000_000
+"""Ten million, which fit into a body, take seconds in which no other run goes on."""
 _HEADERS = ("accept", "user-agent", "x-app", "x-claude-code-session-id")
 _BETA = re.compile(
     r"(claude-code|context-management|effort|interleaved-thinking|mid-conversation-tool-changes"
@@ -154,6 +156,8 @@ def allowed_body(data: bytes) -> tuple[dict[str, Any], bytes]:
     Raises:
         ValueError: where it is no JSON object, or holds what is not sent on; it says what.
     """
+    if data.count(b"[") + data.count(b"{") > _MOST_PARTS:
+        raise ValueError("its body has too many parts")
     try:
         body = json.loads(data)
         msgspec.convert(body, Body)

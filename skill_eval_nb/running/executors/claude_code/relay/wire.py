@@ -53,6 +53,7 @@ class Exchange:
         self._reader = reader
         self._writer = writer
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=MOST_HEAD_BYTES)
+        self._bodiless = False
 
     async def request(self) -> Request | None:
         """Read the request; None where the other side closed before it sent one.
@@ -67,6 +68,7 @@ class Exchange:
                     self._http.receive_data(await self._reader.read(_PIECE))
                 elif isinstance(event, h11.Request):
                     head = event
+                    self._bodiless = event.method == b"HEAD"
                 elif isinstance(event, h11.Data):
                     body += event.data
                     if len(body) > MOST_BODY_BYTES:
@@ -114,7 +116,8 @@ class Exchange:
         self.begin(
             status, [("content-type", "application/json"), ("x-should-retry", "false"), length]
         )
-        self._send(h11.Data(data=body))
+        if not self._bodiless:
+            self._send(h11.Data(data=body))
         self.end()
 
     def _send(self, event: h11.Event) -> None:

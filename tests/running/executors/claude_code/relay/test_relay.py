@@ -172,6 +172,30 @@ def test_what_the_harness_does_not_send_goes_no_further(more, named):
     assert (tally.calls, tally.open) == (0, Usage())
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.0\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n",
+        b"PUT / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n",
+        b"GET / HTTP/9.9\r\nHost: x\r\n\r\n",
+        b"\r\n\r\n\r\n\x16\x03\x01",
+    ],
+)
+def test_no_request_is_too_odd_to_be_refused(said):
+    async def work(client, relay):
+        reader, writer = await asyncio.open_connection("127.0.0.1", client.base_url.port)
+        writer.write(said)
+        writer.write_eof()
+        answer = await reader.read()
+        writer.close()
+        return answer[:10], relay.ended.done(), (await post(client)).status_code
+
+    assert through(Connection(stand_in=StandIn()), work) == (b"HTTP/1.1 4", False, 200)
+
+
 def test_another_version_of_the_api_is_not_called():
     async def work(client, relay):
         versions = "2023-06-01", "2026-10-21"
@@ -225,10 +249,14 @@ def test_a_cache_for_an_hour_is_set_aside_for():
     assert [one.cache_write_1h_tokens > 1000 for one in asked] == [True, True]
 
 
+WIDE = json.dumps({**BODY, "tools": [{"name": "t", "input_schema": {"x": []}}]}).encode()
+WIDE = WIDE.replace(b"[]", b"[" + b"[]," * 1_000_000 + b"1]")
+
+
 @pytest.mark.parametrize(
     "body",
-    [b"[" * 200_000, b'{"model":' * 50_000, b"\xff", b"", b"[]", b'{"temperature": NaN}'],
-    ids=["deep", "deep names", "no text", "nothing", "list", "NaN"],
+    [b"[" * 200_000, b'{"model":' * 50_000, WIDE, b"\xff", b"", b"[]", b'{"temperature": NaN}'],
+    ids=["deep", "deep names", "wide", "no text", "nothing", "list", "NaN"],
 )
 def test_no_body_is_too_odd_to_be_refused(body):
     async def work(client, relay):
