@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from .faults import ModelFault
+from .faults import ModelFault, hidden, secrets_of
 from .retry import Trouble, patience, pause, trouble_of_status
 
 if TYPE_CHECKING:
@@ -93,15 +93,14 @@ async def attempt_at(
     except TimeoutError:
         message = f"No answer came within {seconds:.3g} s."
         return Trouble("timeout", message, again=True, billed=True)
-    except anthropic.APIStatusError as error:
-        answer = error.response
-        return trouble_of_status(answer.status_code, answer.headers, answer.content, key=key)
-    except anthropic.APIConnectionError as error:
-        return _unconnected(error.__cause__ or error, str(sdk.base_url))
+    except anthropic.APIError as error:
+        return _troubled(error, str(sdk.base_url), key)
+    # Nothing is read of an answer, or cut out of it, that still holds the key: half is too much.
+    body = hidden(response.content, secrets_of(response.request))
     try:
-        return call.read(response.content)
+        return call.read(body)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        return _unreadable(error, response)
+        return _unreadable(error, response.headers.get("content-type", "no stated type"), body)
 
 
 async def _request(
@@ -117,6 +116,20 @@ async def _request(
     return await sdk.post(
         call.path, cast_to=httpx2.Response, content=call.content, options={"timeout": bounds}
     )
+
+
+def _troubled(error: anthropic.APIError, address: str, key: str) -> Trouble:
+    """What an error of the SDK means, without what the request kept secret."""
+    import anthropic
+
+    secrets = secrets_of(error.request)
+    if isinstance(error, anthropic.APIStatusError):
+        answer = error.response
+        body = hidden(answer.content, secrets)
+        trouble = trouble_of_status(answer.status_code, answer.headers, body, key=key)
+    else:
+        trouble = _unconnected(error.__cause__ or error, address)
+    return replace(trouble, message=hidden(trouble.message.encode(), secrets).decode())
 
 
 def _unconnected(error: BaseException, address: str) -> Trouble:
@@ -140,10 +153,9 @@ def _unconnected(error: BaseException, address: str) -> Trouble:
     return Trouble("connection", f"The connection was cut ({said}).", again=True, billed=True)
 
 
-def _unreadable(error: Exception, response: httpx2.Response) -> Trouble:
+def _unreadable(error: Exception, kind: str, body: bytes) -> Trouble:
     """What a body means that has the status of success, but is no whole answer."""
-    kind = response.headers.get("content-type", "no stated type")
-    start = response.content[:200].decode(errors="replace")
+    start = body[:200].decode(errors="replace")
     why = str(error) or type(error).__name__
     message = f"What came is no whole answer ({kind}; {why}): {start!r}."
     return Trouble("connection", message, again=True, billed=True)

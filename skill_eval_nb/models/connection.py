@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from .faults import HIDDEN, without_password
+
 if TYPE_CHECKING:
     from .standin import StandIn
 
@@ -21,7 +23,8 @@ class Connection:
 
     Attributes:
         base_url: the server that speaks the Messages API; None for the SDK's own choice
-            (the environment variable ANTHROPIC_BASE_URL, else Anthropic's).
+            (the environment variable ANTHROPIC_BASE_URL, else Anthropic's). A name and a
+            password in it are sent, and shown nowhere.
         api_key_name: the environment variable that the key is read from when calls begin.
             The key itself is never held, logged or sent to another process.
         stand_in: a stand-in model that answers within the process, with no network and no
@@ -38,12 +41,21 @@ class Connection:
     def __post_init__(self) -> None:
         if self.base_url is None:
             return
-        parts = urlsplit(self.base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urlsplit(self.base_url)
+            right = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:  # the port, which may be a piece of a password
+            right = False
+        if not right:
+            _, at, host = self.base_url.rpartition("@")
             raise ValueError(
-                f"base_url={self.base_url!r} is no address of a server. "
+                f"base_url={f'{HIDDEN}@{host}' if at else host!r} is no address of a server. "
                 'Write it with its scheme, such as "https://models.example.org".'
-            )
+            ) from None
+
+    def __repr__(self) -> str:
+        url = without_password(repr(self.base_url))
+        return f"Connection({url}, {self.api_key_name!r}, {self.stand_in!r})"
 
     @property
     def local(self) -> bool:
@@ -57,7 +69,13 @@ class Connection:
 
     def why_not(self) -> str | None:
         """None where calls can be tried; else the reason why not, in words for the user."""
-        if self.local or self._found():
+        key = self._found()
+        if self.stand_in is None and not (key.isascii() and key.isprintable()):
+            return (
+                f"What the environment variable {self.api_key_name} holds is no API key: it has a "
+                "line break, or a letter that no key has. Set it anew. Nothing was sent."
+            )
+        if self.local or key:
             return None
         return (
             f"There is no API key: the environment variable {self.api_key_name} is not set. "

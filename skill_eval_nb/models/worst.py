@@ -14,7 +14,7 @@
 Where the request marks a part of itself for the cache, all of its input is taken to be
 written there, for an hour if any mark says so: the dearest that input can be. Extras that
 no request of ours asks for (tools that run at the provider's, fast mode, a fixed region)
-are not bounded here.
+are not bounded here; the relay of the executor `claude-code` lets none of them pass.
 """
 
 from __future__ import annotations

@@ -96,7 +96,9 @@ class ClaudeCode:
         async with AsyncExitStack() as stack:
             at = stack.enter_context(place(task))
             relay, port = await stack.enter_async_context(
-                Relay.listening(task.connection, task.model, meter, at.socket)
+                Relay.listening(
+                    task.connection, task.model, task.limits.output_tokens, meter, at.socket
+                )
             )
             stack.enter_context(handed_over(at))
             process = ran.process = Process(at.command(found, port))

@@ -81,7 +81,7 @@ def say(text: str) -> dict[str, Any]:
 
 
 def streamed(block: dict[str, Any], model: str, turn: int) -> bytes:
-    """One answer of 100 tokens read and 20 written."""
+    """One answer of 100 tokens read and 20 written: a thought, and a block."""
     if block["type"] == "text":
         stop, begun = "end_turn", {"type": "text", "text": ""}
         delta = {"type": "text_delta", "text": block["text"]}
@@ -96,11 +96,16 @@ def streamed(block: dict[str, Any], model: str, turn: int) -> bytes:
     }
     message |= {"content": [], "stop_reason": None, "stop_sequence": None}
     message["usage"] = {"input_tokens": 100, "output_tokens": 1}
+    thought = {"type": "thinking", "thinking": "Well.", "signature": ""}
+    signed = {"type": "signature_delta", "signature": "c2lnbmVk"}
     events = [
         {"type": "message_start", "message": message},
-        {"type": "content_block_start", "index": 0, "content_block": begun},
-        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "content_block_start", "index": 0, "content_block": thought},
+        {"type": "content_block_delta", "index": 0, "delta": signed},
         {"type": "content_block_stop", "index": 0},
+        {"type": "content_block_start", "index": 1, "content_block": begun},
+        {"type": "content_block_delta", "index": 1, "delta": delta},
+        {"type": "content_block_stop", "index": 1},
         {
             "type": "message_delta",
             "delta": {"stop_reason": stop, "stop_sequence": None},

@@ -6,9 +6,12 @@ import asyncio
 import json
 import os
 import pickle
+import shlex
 import shutil
 import socket
+import struct
 import time
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -29,6 +32,17 @@ pytestmark = pytest.mark.skipif(
 )
 
 DEMO = ROOT / "data" / "demo-skill"
+HEAD, DOTS = struct.pack(">IIBBBBB", 9, 9, 8, 2, 0, 0, 0), zlib.compress(bytes(9 * 28))
+PNG = b"\x89PNG\r\n\x1a\n" + b"".join(
+    struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    for kind, data in ((b"IHDR", HEAD), (b"IDAT", DOTS), (b"IEND", b""))
+)
+PDF = b"""%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj
+trailer<</Size 4/Root 1 0 R>>
+%%EOF"""
 NAME, DESCRIPTION, BODY, FILE = "zebrafinch", "CANARY-LIST", "CANARY-BODY", "CANARY-FILE"
 
 
@@ -207,6 +221,56 @@ def test_the_sandbox_keeps_the_agent_in(tmp_path, monkeypatch):
         "1 process it left behind was ended.",
     ]
     assert gone(one)
+
+
+@pytest.mark.parametrize("model", ["claude-opus-5-5", "claude-sonnet-5", "claude-haiku-4-5"])
+def test_whatever_the_harness_itself_sends_goes_on(tmp_path, model):
+    """What models think, pictures, papers, and files that are counted before they are shown."""
+    steps = [use("Read", file_path=f"/box/{name}") for name in ("a.png", "b.pdf", "c.txt", "none")]
+    more = use("Skill", skill=NAME), use("Bash", command="exit 3"), use("Nope", x={"y": [None]})
+    with scripted(*steps, *more, say("done")) as server:
+        connection = Connection(f"http://127.0.0.1:{server.port}")
+        found = skill(tmp_path / "s", NAME, "Sings", BODY)
+        one = task(tmp_path / "run", connection, model=model, skill=found)
+        (one.folder / "a.png").write_bytes(PNG)
+        (one.folder / "b.pdf").write_bytes(PDF)
+        (one.folder / "c.txt").write_text(f"{'lorem ipsum ' * 1000}\n" * 20)
+        execution = run(one)
+    assert (execution.status, execution.reason) == ("done", None)
+    assert "turned_away" not in {event.get("subtype") for event in execution.events}
+    last = json.dumps(server.seen[-1][2]["messages"])
+    for sent in ("image/png", "application/pdf", '"signature"', "tool_use_error"):
+        assert sent in last
+    assert {path for path, _, _ in server.seen} == {
+        "/v1/messages?beta=true",
+        "/v1/messages/count_tokens?beta=true",
+    }
+
+
+def test_the_agents_own_calls_get_no_further_than_the_harnesss(tmp_path):
+    tools = [{"type": "web_search_20250305", "name": "web_search"}]
+    body = {"model": "MODEL", "max_tokens": 9, "messages": [], "tools": tools}
+    ask = (
+        "import sys, urllib.request as u, urllib.error as e\n"
+        "it = u.Request('http://127.0.0.1:8080/v1/messages', sys.argv[1].encode())\n"
+        "try: print(u.urlopen(it))\n"
+        "except e.HTTPError as f: print(f.read().decode())\n"
+    )
+    tally = Tally()
+    with scripted() as server:
+        one = task(tmp_path / "run", Connection(f"http://127.0.0.1:{server.port}"))
+        said = json.dumps(body).replace("MODEL", one.model)
+        command = f"{shlex.join(['python3', '-c', ask, said])}; echo end"
+        server.steps = [use("Bash", command=command), say("done")]
+        execution = run(one, tally)
+    assert execution.reason is None
+    assert "invalid_request_error" in results(execution)
+    assert len(server.seen) == execution.usage.calls == tally.calls == 2
+    assert not any(body.get("tools") == tools for _, _, body in server.seen)
+    assert execution.events[-1]["content"] == (
+        "Not passed on to the model: a call like this one: Invalid enum value "
+        "'web_search_20250305' - at `$.tools[0].type`."
+    )
 
 
 class Cap(Tally):

@@ -12,9 +12,6 @@ from skill_eval_nb.models import Connection
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-_PASSED_ON = ("accept", "anthropic-", "content-type", "user-agent", "x-app", "x-claude-code-")
-"""Headers of the harness that go on; its own credentials and what is about the hop do not."""
-
 
 @dataclass(frozen=True)
 class Upstream:
@@ -34,12 +31,9 @@ class Upstream:
         self, path: str, query: str, headers: Mapping[str, str], body: bytes
     ) -> AbstractAsyncContextManager[Any]:
         """Send a POST on; its answer comes in pieces, as soon as they are there."""
-        own = {
-            k: v for k, v in headers.items() if k.startswith(_PASSED_ON) and k != "accept-encoding"
-        }
         url = f"{self.base_url}{path}" + (f"?{query}" if query else "")
         # Compressed pieces could not be read as they pass.
-        own |= {"accept-encoding": "identity", **self.credentials}
+        own = {**headers, "accept-encoding": "identity", **self.credentials}
         return self.http.stream("POST", url, headers=own, content=body)
 
 

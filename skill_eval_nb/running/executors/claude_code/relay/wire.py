@@ -1,24 +1,21 @@
-"""HTTP/1.1 as far as one harness needs it: a request read whole, an answer written in pieces.
+"""One request and its answer over a connection, which ends with it: HTTP/1.1, read by h11.
 
-What arrives may come from the agent's own commands, so it is bounded and refused early. Every
-answer ends its connection, which leaves nothing to keep in step.
+What arrives may come from the agent's own commands, so it is bounded and refused early.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from http import HTTPStatus
+
+import h11
 
 MOST_HEAD_BYTES = 64 * 1024
 MOST_BODY_BYTES = 32 * 1024 * 1024
 """What the Messages API itself takes at most."""
-
-_QUERY = re.compile(r"[\w.=&-]*", re.ASCII)
-_LENGTH = re.compile(r"[0-9]{1,12}")
+_PIECE = 64 * 1024
 
 
 class Unreadable(Exception):
@@ -35,10 +32,10 @@ class Request:
     """One request.
 
     Attributes:
-        method: in capitals.
+        method: as it was written.
         path: without the query.
         query: behind the question mark; empty where there is none.
-        headers: names in small letters; of one that comes twice, the last.
+        headers: names in small letters; of one that comes twice, both, with a comma between.
         body: the bytes.
     """
 
@@ -49,83 +46,79 @@ class Request:
     body: bytes
 
 
-async def read_request(reader: asyncio.StreamReader) -> Request | None:
-    """Read one request; None where the other side closed before it sent one.
+class Exchange:
+    """A request that is read whole, and an answer that is written in pieces."""
 
-    The reader's own limit bounds the head: give it `MOST_HEAD_BYTES`.
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=MOST_HEAD_BYTES)
+        self._bodiless = False
 
-    Raises:
-        Unreadable: where it is no request, is too long, or has no stated length.
-        asyncio.IncompleteReadError: where the other side closed in its body.
-    """
-    try:
-        head = await reader.readuntil(b"\r\n\r\n")
-    except asyncio.IncompleteReadError as short:
-        if not short.partial.strip():
-            return None
-        raise Unreadable(400, "The request ended before its headers did.") from short
-    except asyncio.LimitOverrunError as long:
-        raise Unreadable(431, f"Headers over {MOST_HEAD_BYTES} bytes are refused.") from long
-    first, *lines = head.decode("latin-1").split("\r\n")
-    words = first.split(" ")
-    if len(words) != 3:
-        raise Unreadable(400, "The first line is not that of an HTTP request.")
-    headers = _headers(lines)
-    if "transfer-encoding" in headers:
-        raise Unreadable(411, "A body needs a stated Content-Length here.")
-    length = headers.get("content-length", "0")
-    if not _LENGTH.fullmatch(length):
-        raise Unreadable(400, "Content-Length is not a number.")
-    if int(length) > MOST_BODY_BYTES:
-        raise Unreadable(413, f"A body over {MOST_BODY_BYTES} bytes is refused.")
-    path, _, query = words[1].partition("?")
-    if not _QUERY.fullmatch(query):
-        raise Unreadable(400, "The query holds what no query of the harness does.")
-    body = await reader.readexactly(int(length))
-    return Request(words[0].upper(), path, query, headers, body)
+    async def request(self) -> Request | None:
+        """Read the request; None where the other side closed before it sent one.
 
+        Raises:
+            Unreadable: where it is no request, is too long, or ends too early.
+        """
+        head, body = None, bytearray()
+        try:
+            while not isinstance(event := self._http.next_event(), h11.EndOfMessage):
+                if event is h11.NEED_DATA:
+                    self._http.receive_data(await self._reader.read(_PIECE))
+                elif isinstance(event, h11.Request):
+                    head = event
+                    self._bodiless = event.method == b"HEAD"
+                elif isinstance(event, h11.Data):
+                    body += event.data
+                    if len(body) > MOST_BODY_BYTES:
+                        raise Unreadable(413, f"A body over {MOST_BODY_BYTES} bytes is refused.")
+                else:
+                    return None
+        except h11.RemoteProtocolError as fault:
+            raise Unreadable(fault.error_status_hint, f"That is no request: {fault}.") from fault
+        assert head is not None  # h11 lets none end that did not begin
+        headers: dict[str, str] = {}
+        for name, value in ((k.decode(), v.decode("latin-1")) for k, v in head.headers):
+            headers[name] = f"{headers[name]},{value}" if name in headers else value
+        path, _, query = head.target.decode("latin-1").partition("?")
+        return Request(head.method.decode(), path, query, headers, bytes(body))
 
-def _headers(lines: Iterable[str]) -> dict[str, str]:
-    headers = {}
-    for line in filter(None, lines):
-        name, colon, value = line.partition(":")
-        if not (colon and line.isascii() and value.strip().isprintable()):
-            raise Unreadable(400, "A header is no plain text.")
-        headers[name.strip().lower()] = value.strip()
-    return headers
+    async def gone(self) -> None:
+        """Wait until the other side has closed; whatever it sends besides is thrown away."""
+        while await self._reader.read(_PIECE):
+            pass
 
+    def begin(self, status: int, headers: Iterable[tuple[str, str]]) -> None:
+        """Begin the answer; without a length it comes in pieces, and is seen where it is cut."""
+        plain = [(k.encode(), v.encode("latin-1", "replace")) for k, v in headers]
+        self._send(h11.Response(status_code=status, headers=[*plain, (b"connection", b"close")]))
 
-def head(status: int, headers: Iterable[tuple[str, str]]) -> bytes:
-    r"""The first lines of an answer, which ends its connection.
+    async def piece(self, data: bytes) -> None:
+        """Send a piece of the answer's body."""
+        self._send(h11.Data(data=data))
+        await self._writer.drain()
 
-    >>> head(200, [("content-type", "text/plain")]).decode().splitlines()
-    ['HTTP/1.1 200 OK', 'content-type: text/plain', 'connection: close', '']
-    """
-    try:
-        phrase = HTTPStatus(status).phrase
-    except ValueError:  # 529, which the API answers when it is overloaded, has no name
-        phrase = "Status"
-    lines = [f"HTTP/1.1 {status} {phrase}", *(f"{k}: {v}" for k, v in headers)]
-    return "\r\n".join([*lines, "connection: close", "", ""]).encode("latin-1", "replace")
+    def end(self) -> None:
+        """End the answer's body."""
+        self._send(h11.EndOfMessage())
 
+    def cut(self) -> None:
+        """Close the connection in the middle of an answer."""
+        self._writer.transport.abort()
 
-def chunk(data: bytes) -> bytes:
-    r"""A piece of a body whose length is not known beforehand; an empty one ends the body.
+    def refuse(self, status: int, message: str) -> None:
+        """A whole answer in the form of the API's errors, told not to be tried again."""
+        kind = "api_error" if status >= 500 else "invalid_request_error"
+        kind = "not_found_error" if status == 404 else kind
+        body = json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()
+        length = ("content-length", str(len(body)))
+        self.begin(
+            status, [("content-type", "application/json"), ("x-should-retry", "false"), length]
+        )
+        if not self._bodiless:
+            self._send(h11.Data(data=body))
+        self.end()
 
-    A body that is cut is then seen to be cut, where one that ends with its connection is not.
-
-    >>> chunk(b"four"), chunk(b"")
-    (b'4\r\nfour\r\n', b'0\r\n\r\n')
-    """
-    return b"%x\r\n%s\r\n" % (len(data), data)
-
-
-def refusal(status: int, kind: str, message: str) -> bytes:
-    """A whole answer in the form of the API's errors, told not to be tried again."""
-    body = json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()
-    headers = [
-        ("content-type", "application/json"),
-        ("content-length", str(len(body))),
-        ("x-should-retry", "false"),
-    ]
-    return head(status, headers) + body
+    def _send(self, event: h11.Event) -> None:
+        self._writer.write(self._http.send(event) or b"")

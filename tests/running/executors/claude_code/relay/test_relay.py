@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ import pytest
 from skill_eval_nb.models import BudgetSpent, Connection, StandIn, Tally, Usage, serve
 from skill_eval_nb.models.standin import Fault
 from skill_eval_nb.running.executors.claude_code.relay import Relay
+from tests.models.scripted import Answer, Scripted, Seen, good
+from tests.running.executors.claude_code.scripted import say, scripted
 
 BODY = {
     "model": "stand-in",
@@ -27,7 +30,7 @@ def through(
     """Do some work with a client of a relay; gives what it gives."""
 
     async def at_once():
-        listening = Relay.listening(connection, "stand-in", meter or Tally(), socket)
+        listening = Relay.listening(connection, "stand-in", 500, meter or Tally(), socket)
         async with listening as (relay, port):
             transport = httpx2.AsyncHTTPTransport(uds=str(socket) if socket else None)
             base = f"http://127.0.0.1:{port or 80}"
@@ -69,22 +72,24 @@ def test_on_a_unix_socket_it_is_the_same(tmp_path):
 
 
 def test_the_key_is_added_here_and_nothing_of_the_callers_takes_its_place(tmp_path, monkeypatch):
-    from tests.running.executors.claude_code.scripted import say, scripted
-
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-of-the-host")
 
-    async def work(client, _):
-        own = {"authorization": "Bearer dummy", "x-api-key": "dummy", "anthropic-beta": "b"}
-        return await client.post("/v1/messages", json=BODY, headers={**own, "cookie": "c"})
+    async def work(client, relay):
+        own = {"authorization": "Bearer dummy", "x-api-key": "dummy"}
+        own |= {"anthropic-beta": "effort-2025-11-24, context-1m-2025-08-07", "cookie": "c"}
+        answer = await client.post("/v1/messages", json=BODY, headers={**own, "x-app": "cli"})
+        return answer, list(relay.turned_away)
 
     with scripted(say("hello")) as server:
-        through(Connection(f"http://127.0.0.1:{server.port}"), work)
+        _, told = through(Connection(f"http://127.0.0.1:{server.port}"), work)
     ((path, headers, body),) = server.seen
     assert (path, body) == ("/v1/messages", BODY)
     assert "sk-of-the-host" in json.dumps(headers)
     assert "dummy" not in json.dumps(headers)
     assert "cookie" not in headers
-    assert headers["anthropic-beta"] == "b"
+    sent = {name: headers[name] for name in ("anthropic-beta", "anthropic-version", "x-app")}
+    assert list(sent.values()) == ["effort-2025-11-24", "2023-06-01", "cli"]
+    assert told == ["the beta context-1m-2025-08-07"]
 
 
 def test_only_messages_are_passed_on_and_only_to_the_runs_model():
@@ -101,9 +106,213 @@ def test_only_messages_are_passed_on_and_only_to_the_runs_model():
     tally = Tally()
     statuses, told = through(Connection(stand_in=StandIn()), work, tally)
     assert statuses == [404, 404, 400, 400, 400]
-    assert told == ["GET /v1/models", "POST /v1/messages/batches", "the model 'claude-opus-4-8'"]
+    assert told[:3] == [
+        "GET /v1/models",
+        "POST /v1/messages/batches",
+        "the model 'claude-opus-4-8': this run uses stand-in",
+    ]
     assert tally.calls == 0
     assert tally.open == Usage()
+
+
+def holding(*blocks: Any) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": list(blocks)}]}
+
+
+def result(*blocks: Any) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": "t", "content": list(blocks)}
+
+
+URL = {"type": "url", "url": "https://example.org/secret"}
+FILE = {"type": "file", "file_id": "file_1"}
+ATTACKS = {
+    "server tool": ({"tools": [{"type": "web_search_20250305", "name": "s"}]}, "web_search"),
+    "code": ({"tools": [{"type": "code_execution_20250825", "name": "c"}]}, "code_execution"),
+    "tool's extra": ({"tools": [{"name": "t", "input_schema": {}, "url": "x"}]}, "url"),
+    "mcp": ({"mcp_servers": [{"type": "url", "url": "https://example.org"}]}, "mcp_servers"),
+    "speed": ({"speed": "fast"}, "speed"),
+    "tier": ({"service_tier": "auto"}, "service_tier"),
+    "place": ({"inference_geo": "us"}, "inference_geo"),
+    "container": ({"container": "c"}, "container"),
+    "summary": ({"context_management": {"edits": [{"type": "compact_20260112"}]}}, "edits[0].type"),
+    "fallbacks": ({"fallbacks": [{"model": "claude-opus-4-8"}]}, "fallbacks"),
+    "image": (holding({"type": "image", "source": URL}), "content[0].source.type"),
+    "document": (holding({"type": "document", "source": URL}), "content[0].source.type"),
+    "nested": (holding(result({"type": "image", "source": URL})), "content[0].content[0]"),
+    "file": (holding(result({"type": "document", "source": FILE})), "content[0].content[0]"),
+    "upload": (holding({"type": "container_upload", "file_id": "f"}), "container_upload"),
+    "server's use": (
+        holding({"type": "server_tool_use", "id": "s", "name": "web_fetch", "input": {}}),
+        "server_tool_use",
+    ),
+    "system": ({"system": [{"type": "image", "source": URL}]}, "system[0].type"),
+    "cache": ({"cache_control": {"type": "ephemeral"}}, "cache_control"),
+    "output": ({"max_tokens": 501}, "max_tokens=501"),
+    "unnamed": ({"\x1b[31m" + "x" * 9999: 1}, "unknown field"),
+}
+
+
+@pytest.mark.parametrize(("more", "named"), ATTACKS.values(), ids=list(ATTACKS))
+def test_what_the_harness_does_not_send_goes_no_further(more, named):
+    async def work(client, relay):
+        counted = await post(client, {**BODY, **more}, "/v1/messages/count_tokens")
+        assert counted.status_code == 400
+        return await post(client, {**BODY, **more}), list(relay.turned_away)
+
+    tally = Tally()
+    with scripted(say("hello")) as server:
+        connection = Connection(f"http://127.0.0.1:{server.port}")
+        answer, (told,) = through(connection, work, tally)
+    assert not server.seen
+    assert (answer.status_code, answer.json()["error"]["type"]) == (400, "invalid_request_error")
+    assert named in answer.json()["error"]["message"]
+    assert named in told
+    assert told.isprintable()
+    assert len(told) <= 200
+    assert (tally.calls, tally.open) == (0, Usage())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.0\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n",
+        b"PUT / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n",
+        b"GET / HTTP/9.9\r\nHost: x\r\n\r\n",
+        b"\r\n\r\n\r\n\x16\x03\x01",
+    ],
+)
+def test_no_request_is_too_odd_to_be_refused(said):
+    async def work(client, relay):
+        reader, writer = await asyncio.open_connection("127.0.0.1", client.base_url.port)
+        writer.write(said)
+        writer.write_eof()
+        answer = await reader.read()
+        writer.close()
+        return answer[:10], relay.ended.done(), (await post(client)).status_code
+
+    assert through(Connection(stand_in=StandIn()), work) == (b"HTTP/1.1 4", False, 200)
+
+
+def test_another_version_of_the_api_is_not_called():
+    async def work(client, relay):
+        versions = "2023-06-01", "2026-10-21"
+        answers = [await post(client, **{"anthropic-version": one}) for one in versions]
+        return [one.status_code for one in answers], list(relay.turned_away)
+
+    statuses, (told,) = through(Connection(stand_in=StandIn()), work)
+    assert statuses == [200, 400]
+    assert "`anthropic-version` is 2026-10-21" in told
+
+
+def test_no_query_but_the_harnesss_goes_further():
+    async def work(client, _):
+        paths = ("?beta=true", "", "?", "?beta=true&x=1", "?beta=false", "/../models")
+        return [(await post(client, path=f"/v1/messages{path}")).status_code for path in paths]
+
+    statuses = through(Connection(stand_in=StandIn()), work)
+    assert statuses == [200, 200, 200, 404, 404, 404]
+
+
+def test_what_is_sent_on_is_what_was_looked_at():
+    """Of names that come twice another reader might take the first."""
+    twice = '{"model": "dear", "speed": "fast", ' + json.dumps(BODY)[1:]
+    model = twice.replace('"speed": "fast", ', '"messages": "others", ')
+
+    async def work(client, _):
+        said = [await client.post("/v1/messages", content=one) for one in (twice, model)]
+        return [one.status_code for one in said]
+
+    with Scripted([good()]) as server:
+        assert through(Connection(server.base_url), work) == [400, 200]
+    (seen,) = server.seen
+    assert json.loads(seen.body, object_pairs_hook=list)[0] == ("model", "stand-in")
+    assert (seen.body.count(b'"model"'), seen.body.count(b'"messages"')) == (1, 1)
+
+
+def test_a_cache_for_an_hour_is_set_aside_for():
+    class Asked(Tally):
+        def reserve(self, model, worst, *, batch=False):
+            asked.append(worst)
+            return super().reserve(model, worst, batch=batch)
+
+    async def work(client, _):
+        mark = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
+        deep = result({"type": "text", "text": "x", **mark})
+        await post(client, {**BODY, **holding({"type": "text", "text": "x", **mark})})
+        await post(client, {**BODY, **holding(deep)})
+
+    asked: list[Usage] = []
+    through(Connection(stand_in=StandIn()), work, Asked())
+    assert [one.cache_write_1h_tokens > 1000 for one in asked] == [True, True]
+
+
+WIDE = json.dumps({**BODY, "tools": [{"name": "t", "input_schema": {"x": []}}]}).encode()
+WIDE = WIDE.replace(b"[]", b"[" + b"[]," * 1_000_000 + b"1]")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"[" * 200_000, b'{"model":' * 50_000, WIDE, b"\xff", b"", b"[]", b'{"temperature": NaN}'],
+    ids=["deep", "deep names", "wide", "no text", "nothing", "list", "NaN"],
+)
+def test_no_body_is_too_odd_to_be_refused(body):
+    async def work(client, relay):
+        answer = await client.post("/v1/messages", content=body)
+        return answer.status_code, relay.ended.done(), (await post(client)).status_code
+
+    assert through(Connection(stand_in=StandIn()), work) == (400, False, 200)
+
+
+def test_many_connections_take_few_files_and_names_are_not_kept_for_ever():
+    async def work(client, relay):
+        port = client.base_url.port
+        opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(200)]
+        closed = 0
+        for reader, _ in opened[64:]:
+            with contextlib.suppress(ConnectionError):
+                assert await reader.read() == b""
+            closed += 1
+        for _, writer in opened:
+            writer.close()
+        for number in range(40):
+            await client.get(f"/{number}")
+        return closed, len(relay.turned_away), (await post(client)).status_code
+
+    assert through(Connection(stand_in=StandIn()), work) == (136, 20, 200)
+
+
+KEY = "sk-of-the-host-0123456789"
+
+
+def echo(seen: Seen, status: int, kind: str) -> Answer:
+    """A gateway that says what it was sent, so often that some of it is cut by every reader."""
+    said = json.dumps({"error": {"message": f"no such key {dict(seen.headers)}" * 500}})
+    body = f"event: error\ndata: {said}\n\n{said}".encode()
+    return Answer(status, body, {"content-type": kind, "request-id": seen.headers["authorization"]})
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 500])
+@pytest.mark.parametrize("user", ["", "me:hunter2-hunter2@"])
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
+def test_no_answer_brings_the_key_back(monkeypatch, status, user, kind):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+
+    async def work(client, relay):
+        answer = await post(client)
+        ended = relay.ended.result() if relay.ended.done() else ""
+        return f"{answer.headers} {answer.text} {ended}"
+
+    with Scripted(lambda seen: echo(seen, status, kind)) as server:
+        url = server.base_url.replace("//", f"//{user}")
+        said = through(Connection(url), work)
+    sent = server.seen[0].headers["authorization"].split()[1]
+    assert sent == KEY if not user else "Basic"
+    assert "no such key" in said
+    assert "[hidden]" in said
+    assert not [one for one in (KEY, sent, "hunter2") if one in said]
 
 
 def test_counting_tokens_is_free():
