@@ -151,12 +151,12 @@ class Journal:
             OSError: it cannot be made or written.
         """
         self.path = Path(iteration, NAME)
+        probe([self.path.parent])
         if not self.path.exists():
             _begin(self.path, planned)
         self._held = ExitStack()
         self._held.enter_context(held([self.path.parent], "a job"))
         try:
-            probe([self.path.parent])
             self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
             self._held.callback(os.close, self._file)
             self.told = read(iteration)
