@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,29 @@ def written_like(value: Any, data: bytes | None) -> bytes:
     told += "\n" if text.endswith("\n") else ""
     told = told.replace("\n", "\r\n") if "\r\n" in text else told
     return told.encode("utf-8", "backslashreplace")
+
+
+def keep_beside(path: Path, data: bytes) -> Path:
+    """Keep an old file as the first NAME.N.bak that is free, whole or not at all.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    for number in count(1):
+        kept = path.with_name(f"{path.name}.{number}.bak")
+        try:
+            file = kept.open("xb")
+        except FileExistsError:
+            continue
+        try:
+            with file:
+                file.write(data)
+            shutil.copymode(path, kept)
+        except OSError:
+            kept.unlink()
+            raise
+        return kept
+    raise AssertionError
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skill_eval_nb.running.lock import LOCK
+from skill_eval_nb.running.lock import LOCK, TRIAL
 from tests.cli.calls import run
 from tests.cli.payers import PAYERS, begun, requests
 from tests.running.killing import served
@@ -30,9 +30,7 @@ def servers(tmp_path_factory) -> Iterator[list[tuple[str, Path]]]:
 
 
 @pytest.mark.parametrize("payer", PAYERS)
-def test_a_second_one_is_refused_and_a_killed_one_lets_go(
-    payer, servers, tmp_path, monkeypatch
-):
+def test_a_second_one_is_refused_and_a_killed_one_lets_go(payer, servers, tmp_path, monkeypatch):
     (slow, _), (other, log) = servers
     monkeypatch.setenv("ANTHROPIC_BASE_URL", other)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "none is needed")
@@ -51,10 +49,26 @@ def test_a_second_one_is_refused_and_a_killed_one_lets_go(
         assert "Wait for it to end, or stop it, and start again" in told
         assert requests(log) == before, "the second one has paid"
         os.kill(first.pid, signal.SIGKILL)
-    if payer != "judge_by_batch":  # whether a batch was taken cannot be known
-        third = run(*command)
-        assert third.exit_code == 0, third.output
-        assert requests(log) > before
+    if payer == "judge_by_batch":  # whether a batch was taken cannot be known
+        return
+    left = half_files(tmp_path, "run-1" if payer == "judge" else LOCK)
+    third = run(*command)
+    assert third.exit_code == 0, third.output
+    assert requests(log) > before
+    assert not any(path.exists() for path in left)
+    assert not any(tmp_path.rglob(LOCK))
+    assert not any(tmp_path.rglob(TRIAL))
+
+
+def half_files(folder: Path, name: str) -> list[Path]:
+    """Files that were being written a while ago, beside or in what has this name."""
+    left = []
+    for path in folder.rglob(name):
+        left.append((path if path.is_dir() else path.parent) / f".{0:016x}.tmp")
+        left[-1].touch()
+        os.utime(left[-1], (time.time() - 3600,) * 2)
+    assert left
+    return left
 
 
 @pytest.mark.parametrize("kind", KINDS)
