@@ -15,11 +15,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from skill_eval_nb.workspace.lock import Locked, locked, who
+from skill_eval_nb.workspace.names import OWN
 
 from .refused import Refused, refuse
 
-LOCK = ".skill-eval-nb.lock"
-TRIAL = ".skill-eval-nb.trial"
+LOCK, TRIAL = f"{OWN}.lock", f"{OWN}.trial"
 HALF = re.compile(r"\.[0-9a-f]{16}\.tmp")
 """The names of files that `write_atomic` has not finished."""
 STALE = 60.0

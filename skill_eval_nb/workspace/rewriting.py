@@ -16,6 +16,7 @@ from typing import Any
 from skill_eval_nb.documents.encoding import to_json
 
 from .lock import Locked, locked
+from .names import OWN
 
 PATIENCE = 2.0
 """Seconds that are waited for somebody else who is just writing."""
@@ -78,5 +79,5 @@ def alone(path: str | os.PathLike[str]) -> Iterator[None]:
     file.parent.mkdir(parents=True, exist_ok=True)
     with _WRITING, ExitStack() as held:
         with suppress(Locked, OSError):  # a file system without locks, say: the chance is small
-            held.enter_context(locked(file.with_name(f".{file.name}.lock"), PATIENCE))
+            held.enter_context(locked(file.with_name(f"{OWN}.{file.name}.lock"), PATIENCE))
         yield

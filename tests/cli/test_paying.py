@@ -6,10 +6,13 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from skill_eval_nb.running import lock
 from skill_eval_nb.running.lock import LOCK, TRIAL
 from tests.cli.calls import run
 from tests.cli.payers import PAYERS, begun, requests
@@ -58,6 +61,29 @@ def test_a_second_one_is_refused_and_a_killed_one_lets_go(payer, servers, tmp_pa
     assert not any(path.exists() for path in left)
     assert not any(tmp_path.rglob(LOCK))
     assert not any(tmp_path.rglob(TRIAL))
+
+
+@pytest.mark.parametrize("payer", [one for one in PAYERS if not one.startswith("judge")])
+def test_what_somebody_else_has_just_paid_for_is_seen(payer, servers, tmp_path, monkeypatch):
+    """Between the look that shows the price and the moment that the lock is had."""
+    _, (server, log) = servers
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", server)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none is needed")
+    command, before, after = PAYERS[payer](tmp_path), requests(log), list[int]()
+    had = lock.locked
+
+    @contextmanager
+    def beaten(*arguments: Any, **more: Any) -> Iterator[None]:
+        monkeypatch.setattr(lock, "locked", had)
+        assert run(*command).exit_code == 0
+        after.append(requests(log))
+        with had(*arguments, **more):
+            yield
+
+    monkeypatch.setattr(lock, "locked", beaten)
+    assert run(*command).exit_code == 0
+    assert after == [requests(log)], "it was paid for twice"
+    assert after > [before]
 
 
 def half_files(folder: Path, name: str) -> list[Path]:
