@@ -92,7 +92,7 @@ def half_files(folder: Path, name: str) -> list[Path]:
     for path in folder.rglob(name):
         left.append((path if path.is_dir() else path.parent) / f".{0:016x}.tmp")
         left[-1].touch()
-        os.utime(left[-1], (time.time() - 3600,) * 2)
+        os.utime(left[-1], (0, 0))
     assert left
     return left
 

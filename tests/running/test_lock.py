@@ -35,7 +35,7 @@ def test_what_begins_in_one_thread_may_end_in_another(tmp_path):
 
 
 def test_only_one_of_many_is_ever_inside(tmp_path):
-    inside, most, refused = [], [], []
+    inside, most, refused = list[int](), list[int](), list[int]()
 
     def work():
         for _ in range(20):
@@ -63,8 +63,9 @@ def test_half_files_of_the_dead_go_and_no_others(tmp_path):
     )
     for path in (stale, young, mine, near):
         path.touch()
+    long_ago = time.time() - 120
     for path in (stale, mine, near):
-        os.utime(path, (time.time() - 120,) * 2)
+        os.utime(path, (long_ago, long_ago))
     sweep(tmp_path)
     assert set(tmp_path.iterdir()) == {young, mine, near}
     sweep(tmp_path, 0)
