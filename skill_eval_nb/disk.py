@@ -191,7 +191,9 @@ def write_atomic(
                 temporary.chmod(mode)
             file.write(data.encode() if isinstance(data, str) else data)
         temporary.replace(target)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and not error.filename:  # as of a full disk
+            error.filename = os.fspath(target)
         raise
     return given

@@ -40,7 +40,11 @@ def copy_notebooks(folder: Path) -> list[Path]:
             hidden = any(part.startswith((".", "__")) for part in target.relative_to(folder).parts)
             if source.is_file() and not hidden and not target.exists():
                 target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(source, target)
+                try:
+                    shutil.copy2(source, target)
+                except OSError:  # half of it would be taken for somebody's own the next time
+                    target.unlink(missing_ok=True)
+                    raise
     return sorted((folder / "notebooks").glob("*.ipynb"))
 
 

@@ -172,7 +172,7 @@ def grade(
     """Check stored outputs, and write structural.json beside them.
 
     Nothing is run and no model is asked. Verdicts that differ from those stored are told and
-    kept, unless forced.
+    kept, unless forced. Exit code 1 where one is kept, or cannot be written.
     """
     from skill_eval_nb.running import grade_stored
 
@@ -181,7 +181,8 @@ def grade(
     )
     print_problems(graded.problems)
     out.print(Text(str(graded)))
-    raise typer.Exit(1 if graded.kept else 0)
+    lost = any(one.code == "not-written" for one in graded.problems)
+    raise typer.Exit(1 if graded.kept or lost else 0)
 
 
 @app.command()

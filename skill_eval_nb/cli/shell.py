@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import sys
 from collections.abc import Callable
@@ -84,13 +85,36 @@ def told(command: Callable[..., Any]) -> Callable[..., Any]:
         except Exception as error:
             from skill_eval_nb.documents.dialects import NoSuchDocument
             from skill_eval_nb.models import BadPrices, ModelFault
+            from skill_eval_nb.running.driving.sending import JobFailed
             from skill_eval_nb.running.refused import Refused
+            from skill_eval_nb.running.steps.executing import CannotRun
+            from skill_eval_nb.running.steps.folders import Unwritable
             from skill_eval_nb.workspace import NothingToLoad
 
             asked = NoSuchDocument | NothingToLoad | Refused | BadPrices | ModelFault
-            if not isinstance(error, OSError | asked):
+            # What failed for another reason was a mistake of ours.
+            cause = error.__cause__ if isinstance(error, JobFailed) else error
+            if not isinstance(cause, OSError | CannotRun | Unwritable | asked):
                 raise
-            err.print(Text(str(error), style="red"))
+            err.print(Text(in_words(error), style="red"))
             raise typer.Exit(2) from None
 
     return run
+
+
+TO_DO = {
+    errno.ENOSPC: "make room there",
+    errno.EDQUOT: "make room there",
+    errno.EROFS: "name a place that can be written",
+    errno.EACCES: "see to its rights, or name another place",
+    errno.EPERM: "see to its rights, or name another place",
+}
+
+
+def in_words(error: Exception) -> str:
+    """What went wrong; of what a disk refuses also where, and what to do about it."""
+    if not isinstance(error, OSError) or error.errno not in TO_DO:
+        return str(error)
+    where = error.filename2 or error.filename  # of two, the one that was to be written
+    told = error.strerror if where is None else f"{where}: {error.strerror}"
+    return f"{told}: {TO_DO[error.errno]}, and give the command again"

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.documents.encoding import to_json
+
+from .lock import Locked, locked
+from .names import OWN
 
 PATIENCE = 2.0
 """Seconds that are waited for somebody else who is just writing."""
@@ -42,33 +46,38 @@ def written_like(value: Any, data: bytes | None) -> bytes:
     return told.encode("utf-8", "backslashreplace")
 
 
+def keep_beside(path: Path, data: bytes) -> Path:
+    """Keep an old file as the first NAME.N.bak that is free, whole or not at all.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    for number in count(1):
+        kept = path.with_name(f"{path.name}.{number}.bak")
+        try:
+            file = kept.open("xb")
+        except FileExistsError:
+            continue
+        try:
+            with file:
+                file.write(data)
+            shutil.copymode(path, kept)
+        except OSError:
+            kept.unlink()
+            raise
+        return kept
+    raise AssertionError
+
+
 @contextmanager
 def alone(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Read and write with nobody else between, neither in this process nor in another."""
-    folder = Path(os.path.realpath(path)).parent
-    folder.mkdir(parents=True, exist_ok=True)
-    with _WRITING, _locked(folder):
-        yield
+    """Read and write with nobody else between, neither in this process nor in another.
 
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this platform: the chance is small
+    Somebody who does not come to an end is not waited for for ever.
+    """
+    file = Path(os.path.realpath(path))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with _WRITING, ExitStack() as held:
+        with suppress(Locked, OSError):  # a file system without locks, say: the chance is small
+            held.enter_context(locked(file.with_name(f"{OWN}.{file.name}.lock"), PATIENCE))
         yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                time.sleep(0.01)
-            except OSError:  # a file system without locks
-                break
-        yield
-    finally:
-        os.close(handle)

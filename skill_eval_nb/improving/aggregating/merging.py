@@ -14,6 +14,7 @@ from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.asking import Answered, Question
 from skill_eval_nb.models.looking import BadAnswer, Look, a_list, an_object
 from skill_eval_nb.running.asking import ask_all, worst_usd
+from skill_eval_nb.running.lock import paying
 from skill_eval_nb.workspace import write_atomic
 
 from .collected import Merging
@@ -78,23 +79,25 @@ def merged(
         dry_run: ask nobody.
 
     Raises:
-        Refused: there is a budget and no known price.
+        Refused: there is a budget and no known price, a merge is already running there, or the
+            folder cannot be written.
         ModelFault: no API key was found; nothing was sent.
     """
     parts = _parts(groups)
     questions = [_question(part, model) for part in parts if len(part) > 1]
-    values = {one.key: _looked_up(kept, one) for one in questions}
-    missing = [one for one in questions if values[one.key] is None]
+    values, missing = _looked_up(kept, questions)
     worst = worst_usd(missing, prices)
     if dry_run:
         return list(groups), Merging(model, worst)
-    answers = ask_all(
-        missing,
-        connection=connection,
-        prices=prices,
-        budget_usd=budget_usd,
-        keep=None if kept is None else partial(_keep, kept),
-    )
+    with paying([] if kept is None or not missing else [kept], "a merge of suggestions"):
+        values, missing = _looked_up(kept, questions)  # somebody else may have ended just now
+        answers = ask_all(
+            missing,
+            connection=connection,
+            prices=prices,
+            budget_usd=budget_usd,
+            keep=None if kept is None else partial(_keep, kept),
+        )
     values |= {key: one.value for key, one in answers.answered.items()}
     sames = iter([values[one.key] or [] for one in questions])
     joined = [
@@ -185,7 +188,15 @@ def _keep(folder: Path, question: Question[Same], answered: Answered[Same]) -> N
     write_atomic(folder / f"{question.key}.json", to_json(content))
 
 
-def _looked_up(folder: Path | None, question: Question[Same]) -> Same | None:
+def _looked_up(
+    folder: Path | None, questions: Sequence[Question[Same]]
+) -> tuple[dict[str, Same | None], list[Question[Same]]]:
+    """The answers that were kept, by the questions' keys, and the questions without one."""
+    values = {one.key: _kept(folder, one) for one in questions}
+    return values, [one for one in questions if values[one.key] is None]
+
+
+def _kept(folder: Path | None, question: Question[Same]) -> Same | None:
     """The answer that was kept; None where there is none that can be used."""
     file = folder / f"{question.key}.json" if folder is not None else None
     if file is None or not file.is_file():

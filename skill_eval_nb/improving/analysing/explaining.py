@@ -11,6 +11,7 @@ from skill_eval_nb.grading.analyst import Analyst, Answer
 from skill_eval_nb.models import Connection, Prices, load_prices
 from skill_eval_nb.models.asking import Answered, Question
 from skill_eval_nb.running.asking import AskingProgress, ask_all, worst_usd
+from skill_eval_nb.running.lock import paying
 from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.running.stored.finding import stored_runs
 from skill_eval_nb.tables import Workspace, load
@@ -20,7 +21,7 @@ from . import filing
 from .analysed import Analysed, NotAnalysed
 from .settling import Settled, chosen, comparisons_of, settle
 from .sides import Sides
-from .wanting import wanted_of
+from .wanting import Wanted, wanted_of
 
 
 def analyse(
@@ -63,8 +64,9 @@ def analyse(
         stop: once it is set, what is in flight is cancelled, and what was written stays.
 
     Raises:
-        Refused: there is no such comparison, a figure makes no sense, no model is known, or
-            there is a budget and no known price.
+        Refused: there is no such comparison, a figure makes no sense, no model is known, there
+            is a budget and no known price, an analysis is already running there, or the folder
+            cannot be written.
         Stopped: `stop` was set before the end.
         ModelFault: no API key was found; nothing was sent.
         FileNotFoundError, NothingToLoad: a path leads to nothing.
@@ -79,11 +81,8 @@ def analyse(
     analyst = _analyst(model, settled, connection)
     found = Sides(stored_runs(ours.path) if settled else (), sides)
     wanted, unknown = wanted_of(analyst, settled, found)
-    before = filing.stored(dict.fromkeys(one.folder for one in wanted))
-    # Copies of a workspace ask the same, which is asked once.
-    by_key = {one.question.key: one for one in wanted if one.question.key not in before}
-    missing = [one.question for one in by_key.values()]
-    worst = worst_usd(missing, known)
+    before, by_key = _lacking(wanted)
+    worst = worst_usd([one.question for one in by_key.values()], known)
     made = dict[str, tuple[Path, Analysis]]()
 
     def keep(asked: Question[Answer], answered: Answered[Answer]) -> None:
@@ -91,16 +90,20 @@ def analyse(
         document = one.document(answered, known)
         made[asked.key] = (filing.write(one.folder, document), document)
 
-    asked = ask_all(
-        [] if dry_run else missing,
-        connection=connection,
-        prices=known,
-        budget_usd=budget_usd,
-        concurrency=concurrency,
-        keep=keep,
-        progress=progress,
-        stop=stop,
-    )
+    folders = [] if dry_run else [one.folder for one in by_key.values()]
+    with paying(folders, "an analysis"):
+        if folders:  # somebody else may have ended just now
+            before, by_key = _lacking(wanted)
+        asked = ask_all(
+            [] if dry_run else [one.question for one in by_key.values()],
+            connection=connection,
+            prices=known,
+            budget_usd=budget_usd,
+            concurrency=concurrency,
+            keep=keep,
+            progress=progress,
+            stop=stop,
+        )
     answers = before | made
     failed = [NotAnalysed(by_key[key].settled.what, reason) for key, reason in asked.failed.items()]
     return Analysed(
@@ -120,6 +123,16 @@ def analyse(
         worst_usd=worst,
         notes=(*found.notes, *_notes(settled)),
     )
+
+
+def _lacking(
+    wanted: Iterable[Wanted],
+) -> tuple[dict[str, tuple[Path, Analysis]], dict[str, Wanted]]:
+    """The analyses that there are, and what there is none of, by the keys of their questions."""
+    wanted = list(wanted)
+    before = filing.stored(dict.fromkeys(one.folder for one in wanted))
+    # Copies of a workspace ask the same, which is asked once.
+    return before, {one.question.key: one for one in wanted if one.question.key not in before}
 
 
 def _analyst(

@@ -6,11 +6,11 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count
 from pathlib import Path
 
 from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.workspace import Problem, write_atomic
+from skill_eval_nb.workspace.rewriting import keep_beside
 
 from .opening import Opened
 from .preparing import prepare
@@ -102,7 +102,7 @@ class Change:
             raise refuse(f"{self.path} has changed since it was looked at: preview again")
         if self.after == self.before:
             return replace(self, written=Written())
-        kept = _keep(self.path, self.before)
+        kept = keep_beside(self.path, self.before)
         write_atomic(self.path, self.after)
         if not next_iteration:
             return replace(self, written=Written(kept))
@@ -121,19 +121,6 @@ class Change:
         from .showing import html
 
         return html(self)
-
-
-def _keep(path: Path, data: bytes) -> Path:
-    """Keep the old file under the first free name; none that is there is touched."""
-    for number in count(1):
-        kept = path.with_name(f"{path.name}.{number}.bak")
-        try:
-            with kept.open("xb") as file:
-                file.write(data)
-        except FileExistsError:
-            continue
-        return kept
-    raise AssertionError
 
 
 def _lines(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from skill_eval_nb.documents import to_json
-from skill_eval_nb.running.driving.journal import NAME, now
+from skill_eval_nb.running.driving.journal import NAME
 from skill_eval_nb.running.driving.opening import SUITE, is_ours, metadata_of
 from skill_eval_nb.running.given.front_matter import SKILL_FILE
 from skill_eval_nb.running.given.suite import PlannedEval
@@ -21,6 +21,7 @@ from skill_eval_nb.running.planning.fingerprint import (
     iterations_of,
 )
 from skill_eval_nb.workspace import write_atomic
+from skill_eval_nb.workspace.lock import now
 
 from .naming import named_evals
 from .opening import Opened, text_of

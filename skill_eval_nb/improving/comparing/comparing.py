@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from skill_eval_nb.documents import Comparison
@@ -12,6 +12,7 @@ from skill_eval_nb.grading.judge import same_model
 from skill_eval_nb.models import Connection, Prices, Usage, load_prices
 from skill_eval_nb.models.asking import Answered, Question
 from skill_eval_nb.running.asking import AskingProgress, ask_all, worst_usd
+from skill_eval_nb.running.lock import paying
 from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.workspace import PathLike
@@ -76,8 +77,9 @@ def compare(
         stop: once it is set, what is in flight is cancelled, and what was written stays.
 
     Raises:
-        Refused: there is no such side or eval, a figure makes no sense, no model is known, or
-            there is a budget and no known price.
+        Refused: there is no such side or eval, a figure makes no sense, no model is known,
+            there is a budget and no known price, a comparison is already running there, or the
+            folder cannot be written.
         Stopped: `stop` was set before the end.
         ModelFault: no API key was found; nothing was sent.
         FileNotFoundError, NothingToLoad: a path leads to nothing.
@@ -93,32 +95,32 @@ def compare(
     ordered, unshown = orders_of(comparator, pairs, sides, repeat=repeat, seed=seed)
     homes = {run.stored.workspace for pair in pairs for run in (pair.a, pair.b)}
     before = filing.stored(sorted(homes))
-    lacking = {one.fingerprint: one for one in ordered if one.fingerprint not in before}
-    missing = list(lacking.values())  # copies of a workspace ask the same, which is asked once
+    missing = _lacking(ordered, before)
     worst = worst_usd([one.question for one in missing], known)
     made, failed = dict[str, Comparison](), list[NotCompared]()
     usage, cost = Usage(), 0.0 if worst is not None else None
     if missing and not dry_run:
-        by_key = {one.question.key: one for one in missing}
-        for home in {one.pair.a.stored.workspace for one in missing}:
-            filing.make_room(home)
+        folders = {filing.folder_of(one.pair.a.stored.workspace) for one in missing}
+        with paying(folders, "a comparison"):
+            before = filing.stored(sorted(homes))  # somebody else may have ended just now
+            by_key = {one.question.key: one for one in _lacking(ordered, before)}
 
-        def keep(question: Question[Answer], answered: Answered[Answer]) -> None:
-            one = by_key[question.key]
-            document = filing.document_of(one, answered, sides, known)
-            filing.write(one.pair.a.stored.workspace, document)
-            made[one.fingerprint] = document
+            def keep(question: Question[Answer], answered: Answered[Answer]) -> None:
+                one = by_key[question.key]
+                document = filing.document_of(one, answered, sides, known)
+                filing.write(one.pair.a.stored.workspace, document)
+                made[one.fingerprint] = document
 
-        asked = ask_all(
-            [one.question for one in missing],
-            connection=connection,
-            prices=known,
-            budget_usd=budget_usd,
-            concurrency=concurrency,
-            keep=keep,
-            progress=_telling(progress, by_key),
-            stop=stop,
-        )
+            asked = ask_all(
+                [one.question for one in by_key.values()],
+                connection=connection,
+                prices=known,
+                budget_usd=budget_usd,
+                concurrency=concurrency,
+                keep=keep,
+                progress=_telling(progress, by_key),
+                stop=stop,
+            )
         usage, cost = asked.usage, asked.cost_usd
         failed += [NotCompared(_what(by_key[key]), reason) for key, reason in asked.failed.items()]
     answers = before | made
@@ -139,6 +141,12 @@ def compare(
         worst_usd=worst,
         notes=tuple(_notes(sides, comparator, pairs)),
     )
+
+
+def _lacking(ordered: Sequence[Ordered], before: Mapping[str, Comparison]) -> list[Ordered]:
+    """What there is no answer to; copies of a workspace ask the same, which is asked once."""
+    found = {one.fingerprint: one for one in ordered if one.fingerprint not in before}
+    return list(found.values())
 
 
 def _comparator(

@@ -34,7 +34,7 @@ def stored(workspaces: Iterable[Path]) -> dict[str, Comparison]:
     return {
         one.fingerprint: one
         for workspace in workspaces
-        for one in _read(workspace / FOLDER)
+        for one in _read(folder_of(workspace))
         if one.fingerprint is not None
     }
 
@@ -89,15 +89,13 @@ def _behind(run: Run) -> ComparedRun:
     )
 
 
-def make_room(workspace: Path) -> Path:
-    """The folder of a workspace's comparisons; called before anything is paid for.
+def folder_of(workspace: Path) -> Path:
+    """The folder of a workspace's comparisons; it need not be there.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: a link of that name leads elsewhere.
     """
-    folder = workspace / FOLDER
-    Path(inside(folder, workspace)).mkdir(exist_ok=True)
-    return folder
+    return Path(inside(workspace / FOLDER, workspace))
 
 
 def write(workspace: Path, comparison: Comparison) -> Path:
@@ -107,7 +105,8 @@ def write(workspace: Path, comparison: Comparison) -> Path:
         OSError: it cannot be written.
     """
     with _WRITING:
-        folder = make_room(workspace)
+        folder = folder_of(workspace)
+        folder.mkdir(exist_ok=True)
         taken = (_NUMBERED.fullmatch(path.name) for path in folder.iterdir())
         number = 1 + max((int(one[1]) for one in taken if one), default=0)
         return write_atomic(folder / f"comparison-{number}.json", to_json(_plain(comparison)))

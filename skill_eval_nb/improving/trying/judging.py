@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from skill_eval_nb.models import load_prices
 from skill_eval_nb.models.asking import Answered, Question
 from skill_eval_nb.models.standin.stand_in import MODELS
 from skill_eval_nb.running.asking import AskingProgress, ask_all, worst_usd
+from skill_eval_nb.running.lock import paying
 
 from .asked import Asked
 from .keeping import keep, kept, name_of
@@ -92,18 +94,19 @@ def judged(
 
     Raises:
         Stopped: `stop` was set before the end.
-        Refused: there is a budget and no known price.
+        Refused: there is a budget and no known price, the draft is being tried already, or the
+            folder cannot be written.
         OSError: a judging cannot be written.
         ModelFault: no API key was found; nothing was sent.
     """
     found = Judged()
-    batch: list[Ready] = []
-    for ready in _missing(found, model, cases, folders):
-        batch.append(ready)
-        if len(batch) == AT_ONCE:
-            _ask(asked, batch, found, len(cases))
-            batch = []
-    _ask(asked, batch, found, len(cases))
+    missing = _missing(found, model, cases, folders)
+    if batch := list(islice(missing, AT_ONCE)):
+        with paying(folders, "a try-out"):
+            while batch:
+                # Somebody else may have ended just now.
+                _ask(asked, [one for one in batch if not _is_kept(found, one)], found, len(cases))
+                batch = list(islice(missing, AT_ONCE))
     found.to_judge = len(found.failed)
     return found
 
@@ -123,12 +126,18 @@ def _missing(
             found.left_out[place] = error.reason
             continue
         body = request(judge, case, 1, prepared=prepared)
-        name = name_of(body)
-        judging = kept(folder, name)
-        if judging is not None and judging.rubric_scores:
-            found.judgings[place] = judging
-        else:
-            yield Ready(place, prepared, _question(judge, case, body, name), folder)
+        ready = Ready(place, prepared, _question(judge, case, body, name_of(body)), folder)
+        if not _is_kept(found, ready):
+            yield ready
+
+
+def _is_kept(found: Judged, ready: Ready) -> bool:
+    """Whether there is a judging, which is noted."""
+    judging = kept(ready.folder, ready.question.key)
+    if judging is None or not judging.rubric_scores:
+        return False
+    found.judgings[ready.place] = judging
+    return True
 
 
 def _question(judge: Judge, case: Case, body: dict[str, Any], name: str) -> Question[Answer]:
@@ -153,8 +162,6 @@ def _ask(asked: Asked, batch: Sequence[Ready], found: Judged, total: int) -> Non
         return
     by_key = {one.question.key: one for one in batch}
     prices = asked.prices or load_prices()
-    for folder in {one.folder for one in batch}:
-        folder.mkdir(parents=True, exist_ok=True)  # fails before anything is spent
 
     def write(question: Question[Answer], answered: Answered[Answer]) -> None:
         ready = by_key[question.key]

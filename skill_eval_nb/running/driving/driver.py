@@ -14,6 +14,7 @@ from concurrent.futures import Executor as Pool
 from time import monotonic
 
 from skill_eval_nb.models import ModelFault
+from skill_eval_nb.workspace.lock import who
 
 from ..money.budget import Budget
 from ..planning.cells import Cell
@@ -28,9 +29,9 @@ from .batches import Batches
 from .course import CHECK, EXECUTE, GRADE, JUDGE, Course
 from .going import Going
 from .job import Job, Told
-from .journal import ENDED, STARTED, Journal, read, who
+from .journal import ENDED, STARTED, Journal, read
 from .loops import run
-from .opening import close_interrupted, hidden_names, sweep, write_metadata, write_suite
+from .opening import close_interrupted, hidden_names, tidy, write_metadata, write_suite
 from .progress import Progress, Status, estimate_left
 from .sending import JobFailed, Sender
 from .warming import warm_up
@@ -45,8 +46,8 @@ def start(plan: Plan, pool: Pool | None = None, on_progress: Told | None = None)
         on_progress: called with each new state, from the job's thread.
 
     Raises:
-        JournalHeld: another job is at this iteration.
-        Refused: a skill has changed since the plan was made.
+        Held: another job is at this iteration.
+        Refused: a skill has changed since the plan was made, or there is no room.
         OSError: the workspace cannot be written.
     """
     return Job(Driver(plan, pool, on_progress)).begin()
@@ -76,7 +77,7 @@ class Driver:
     def _open(self) -> None:
         plan, journal = self.plan, self.journal
         skills = {side.name: plan.staged(side.name) for side in plan.sides}
-        sweep(plan)
+        tidy(plan)
         mark, odd = write_suite(plan)
         write_metadata(plan)
         journal.add(

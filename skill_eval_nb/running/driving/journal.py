@@ -16,13 +16,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import tempfile
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from skill_eval_nb.workspace.lock import now
+
+from ..lock import held, probe
 
 NAME = "journal.jsonl"
 
@@ -34,10 +37,6 @@ SUBMITTED = "submitted"
 LOST, INTERRUPTED = "lost", "interrupted"
 CLOSING = frozenset((FINISHED, ERRORED, CANCELLED, LOST, INTERRUPTED))
 """Events that close a launch."""
-
-
-class JournalHeld(RuntimeError):
-    """Another job writes this journal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,23 +145,27 @@ class Journal:
                 it does not tell of yet is added.
 
         Raises:
-            JournalHeld: another job writes it; the message says which.
+            Held: another job writes it; the message says which.
+            Refused: there is no room, or the folder cannot be written.
             ValueError: it is no journal.
-            OSError: it cannot be written.
+            OSError: it cannot be made or written.
         """
         self.path = Path(iteration, NAME)
+        probe([self.path.parent])
         if not self.path.exists():
             _begin(self.path, planned)
-        self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
+        self._held = ExitStack()
+        self._held.enter_context(held([self.path.parent], "a job"))
         try:
-            _lock(self._file, self.path)
+            self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
+            self._held.callback(os.close, self._file)
             self.told = read(iteration)
             os.ftruncate(self._file, self.told.whole)  # half a line, of a job that was killed
             self._last = self.told.last
             if not any(_same(event, planned) for event in self.told.events):
                 self.add(**planned)
         except BaseException:
-            os.close(self._file)
+            self._held.close()
             raise
 
     def add(self, event: str, **fields: Any) -> None:
@@ -189,7 +192,7 @@ class Journal:
 
     def close(self) -> None:
         """Let the next writer in."""
-        os.close(self._file)
+        self._held.close()
 
 
 def _begin(path: Path, planned: Mapping[str, Any]) -> None:
@@ -199,10 +202,10 @@ def _begin(path: Path, planned: Mapping[str, Any]) -> None:
     """
     path.parent.parent.mkdir(parents=True, exist_ok=True)
     half = Path(tempfile.mkdtemp(prefix=f".{path.parent.name}.", dir=path.parent.parent))
-    half.chmod(0o777 & ~_umask())  # mkdtemp closes it to everybody else
-    (half / path.name).touch(0o600)  # it tells what was paid for
-    (half / path.name).write_bytes(_line(planned))
     try:
+        half.chmod(0o777 & ~_umask())  # mkdtemp closes it to everybody else
+        (half / path.name).touch(0o600)  # it tells what was paid for
+        (half / path.name).write_bytes(_line(planned))
         half.rename(path.parent)
     except OSError:
         shutil.rmtree(half, ignore_errors=True)
@@ -224,39 +227,3 @@ def _line(fields: Mapping[str, Any]) -> bytes:
 def _same(event: Mapping[str, Any], planned: Mapping[str, Any]) -> bool:
     known = {key: value for key, value in event.items() if key != "at"}
     return known == json.loads(json.dumps(planned, default=str))
-
-
-def now() -> str:
-    """This instant, in ISO 8601, UTC, to the millisecond."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def who() -> dict[str, Any]:
-    """This process, for the line that says who holds the journal."""
-    return {"pid": os.getpid(), "host": socket.gethostname()}
-
-
-def _lock(file: int, path: Path) -> None:
-    """Hold the journal until it is closed or the process ends, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this platform
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise JournalHeld(_holder(path)) from None
-
-
-def _holder(path: Path) -> str:
-    started = [event for event in read(path.parent).events if event.get("event") == STARTED]
-    by = ""
-    if started:
-        last = started[-1]
-        here = last.get("pid") == os.getpid() and last.get("host") == socket.gethostname()
-        process = "this process" if here else f"process {last.get('pid')} on {last.get('host')}"
-        by = f" by {process}, since {last['at']}"
-    return (
-        f"a job is already running in {path.parent}{by}. Wait for it to end, or stop it, and "
-        "start again: what it has done will not be done twice"
-    )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,14 +16,12 @@ from skill_eval_nb.documents import EvalMetadata, Evals, Expectation, dump, to_j
 from skill_eval_nb.workspace import write_atomic
 
 from ..given.suite import PlannedEval
+from ..lock import sweep
 from ..money.spending import noted
 from ..planning.planned import SNAPSHOTS, Plan
 from ..steps.folders import STAGING, notes_of, remove
 from ..steps.orders import Hidden
 from .journal import INTERRUPTED, NAME, Journal, Launch
-
-HALF = re.compile(r"\.[0-9a-f]{16}\.tmp")
-"""The names of files that `write_atomic` has not finished."""
 
 NOT_SWEPT = frozenset(("outputs", "inputs", SNAPSHOTS))
 """Folders that hold what others made."""
@@ -62,15 +59,16 @@ def close_interrupted(journal: Journal, iteration: Path) -> tuple[list[str], dic
     return told, batches
 
 
-def sweep(plan: Plan) -> None:
-    """Take away the half files that a killed job was writing in this iteration, which is ours."""
+def tidy(plan: Plan) -> None:
+    """Take away what a killed job was writing: in this iteration, and of the suite."""
     for folder in plan.workspace.glob(f".{plan.folder.name}.*"):
         remove(folder)
-    for at, names, files in os.walk(plan.folder):
+    sweep(plan.workspace / SUITE.parent)
+    sweep(plan.folder)  # reports, for one, are put there by others
+    for at, names, _ in os.walk(plan.folder):
         names[:] = [name for name in names if name not in NOT_SWEPT]
-        for name in files:
-            if HALF.fullmatch(name):
-                Path(at, name).unlink(missing_ok=True)
+        for name in names:
+            sweep(Path(at, name), 0)
 
 
 def write_suite(plan: Plan) -> tuple[str | None, list[str]]:

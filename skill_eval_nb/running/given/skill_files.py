@@ -44,8 +44,10 @@ OF_TOOLS = (
     ".pytest_cache",
     ".ruff_cache",
     ".venv",
+    ".skill-eval-nb*",
+    ".????????????????.tmp",
 )
-"""What other programs leave behind; a history may hold the evals as well."""
+"""What programs leave behind, this one too; a history may hold the evals as well."""
 
 
 @dataclass

@@ -90,7 +90,8 @@ def writing(function: Callable[..., T], *given: Any) -> T:
 
 def unwritable(error: OSError) -> str:
     """What to say where a workspace cannot be written."""
-    at = f" at {error.filename}" if error.filename else ""
+    where = error.filename2 or error.filename  # of two, the one that was to be written
+    at = f" at {where}" if where else ""
     return (
         f"the workspace cannot be written{at}: {error.strerror}. Nothing that was finished is "
         "lost: see to it, and start the plan again"

@@ -9,17 +9,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.grading.judge import Judge
-from skill_eval_nb.models import Connection, Prices, Usage, load_prices
+from skill_eval_nb.models import Connection, ModelFault, Prices, Usage, load_prices
 from skill_eval_nb.workspace import NothingToLoad, PathLike
+from skill_eval_nb.workspace.names import OWN
 
 from ..asking import reached_by
-from ..refused import refuse
+from ..lock import held, make_ready
+from ..refused import Refused, refuse
 from ..threads import in_thread
 from .finding import stored_runs
+from .under_way import FILE, WANTED, name_of, under_way, want, wanted_before
 from .work import LeftOut, Work, work_of
 
 if TYPE_CHECKING:
     from .judging import JudgingProgress
+
+RESUMED = (
+    "A call like this one had not come to its end: only what it lacked was judged. Called once "
+    "more, this adds new judgings."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +95,9 @@ def judge_again(
 ) -> JudgedAgain:
     """Judge the outputs stored below a path once more, or several times.
 
+    How many judgings each run is to have is written down first: called again in the same way
+    after an interruption, this adds only what is missing of them.
+
     New judgings are added as `judgings/N.json`, and `grading.json` is made anew from all of
     them. A `grading.json` without judgings counts as judging 1 and is kept as
     `judgings/1.json` first; one that is not made from the judgings beside it is left as it
@@ -117,39 +128,65 @@ def judge_again(
         NothingToLoad: there is no run, or none with a folder of its own.
         Stopped: `stop` was set before it had ended.
         Refused: a figure makes no sense; no judge model is known; there is a budget and no
-            known price; or another batch is under way.
+            known price; another batch is under way; these runs are being run or judged already,
+            here or in another process; or their folders cannot be written.
         ModelFault: no API key was found; nothing was sent.
     """
-    from .judging import Order, judge_all
+    from .batch import judge_in_batch
+    from .judging import NO_MONEY, Order, judge_all
 
     for name, value in (("again", again), ("concurrency", concurrency)):
         if value < 1:
             raise refuse(f"{name} is {value}: it must be 1 at least")
     if budget_usd is not None and not budget_usd >= 0:
         raise refuse(f"budget_usd is {budget_usd}: it must be 0 at least")
-    given = Path(path).expanduser()
-    work, left = work_of(stored_runs(path, evals=evals))
-    who = _judge(judge, judge_model, again, work, connection or Connection())
-    reached = connection or reached_by([who.model])
-    order = Order(
-        home=given if given.is_dir() else given.parent,
-        judge=who,
-        connection=reached,
-        prices=prices or load_prices(),
-        budget_usd=budget_usd,
-        concurrency=concurrency,
-        progress=progress,
-    )
-    if not work and not left:
+    runs = stored_runs(path, evals=evals)
+    if not runs:
         raise NothingToLoad(
             f"There is no stored run with a folder of its own below {path}, so there are no "
             "outputs to judge."
         )
-    if batch:
-        from .batch import judge_in_batch
-
-        return in_thread(judge_in_batch(order, work, left), stop, name="judge_again")
-    return in_thread(judge_all(order, work, left), stop, name="judge_again")
+    given = Path(path).expanduser()
+    home = given if given.is_dir() else given.parent
+    with held({run.home for run in runs}, "judging"):
+        work, left = work_of(runs)
+        who = _judge(judge, judge_model, again, work, connection or Connection())
+        if not batch and under_way(home / FILE) is not None:
+            raise refuse(
+                f"a batch of judgings is under way, see {home / FILE}: judge by batch to collect "
+                "it first, or cancel it and remove that file"
+            )
+        asked = wanted_before(home / WANTED, who)
+        wanted = {
+            one.run.folder: asked.get(name_of(one.run.folder, home), one.before.last + again)
+            for one in work
+        }
+        order = Order(
+            home=home,
+            judge=who,
+            wanted=wanted,
+            connection=connection or reached_by([who.model]),
+            prices=prices or load_prices(),
+            budget_usd=budget_usd,
+            concurrency=concurrency,
+            progress=progress,
+        )
+        if work:
+            places = [place for run in wanted for place in (run, run / "judgings")]
+            make_ready([home, home / OWN, *places])
+            want(home / WANTED, who, {name_of(run, home): wanted[run] for run in wanted})
+        judging = (judge_in_batch if batch else judge_all)(order, work, left)
+        try:
+            done = in_thread(judging, stop, name="judge_again")
+        except (Refused, ModelFault):  # nothing was sent
+            if not asked:
+                (home / WANTED).unlink(missing_ok=True)
+            raise
+        lacking = sum(wanted[one.run.folder] - one.before.last for one in work) - len(done.judged)
+        poor = any(one.reason.startswith(NO_MONEY) for one in done.failed)
+        if lacking <= 0 or not (done.judged or poor):  # else: given again, the rest is judged
+            (home / WANTED).unlink(missing_ok=True)
+    return replace(done, message="\n".join(filter(None, [done.message, RESUMED if asked else ""])))
 
 
 def _judge(

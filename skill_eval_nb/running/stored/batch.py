@@ -28,7 +28,7 @@ from ..refused import refuse
 from .again import JudgedAgain
 from .batched import Ready, judging_from
 from .judging import NO_MONEY, Books, Order, note_kept, settle
-from .under_way import FILE, Item, fits, under_way
+from .under_way import FILE, Item, fits, name_of, under_way
 from .work import LeftOut, Work
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ EVERY = 30.0
 
 
 async def judge_in_batch(order: Order, work: list[Work], left: list[LeftOut]) -> JudgedAgain:
-    """Judge each run as often as was asked for, in one batch; or take up the one under way.
+    """Judge each run until it has as many judgings as it is to have; or take up what is under way.
 
     Raises:
         Refused: what is under way is not what is asked for, or cannot be taken up.
@@ -51,14 +51,13 @@ async def judge_in_batch(order: Order, work: list[Work], left: list[LeftOut]) ->
         fits(state, order.judge, path)
         items = [Item(one["run"], one["number"]) for one in state["items"]]
     else:
-        many = order.judge.judgings
         items = [
-            Item(_name(order, one), one.before.last + turn)
+            Item(name_of(one.run.folder, order.home), number)
             for one in work
-            for turn in range(1, many + 1)
+            for number in order.numbers(one)
         ]
     books = Books(order, len(items), left)
-    by_name = {_name(order, one): one for one in work}
+    by_name = {name_of(one.run.folder, order.home): one for one in work}
     ids = [] if state is None else list(state["ids"])
     ready = await _ready(books, items, by_name, ids)
     if state is None:
@@ -186,8 +185,3 @@ async def _settle_all(
     for name in dict.fromkeys(one.item.run for one in ready):
         if new.get(name):
             note_kept(books, next(one.work for one in ready if one.item.run == name))
-
-
-def _name(order: Order, work: Work) -> str:
-    folder, home = work.run.folder.resolve(), order.home.resolve()
-    return folder.relative_to(home).as_posix() if folder.is_relative_to(home) else str(folder)

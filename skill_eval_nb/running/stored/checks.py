@@ -12,7 +12,8 @@ from skill_eval_nb.grading.structural import check, expectations_of
 from skill_eval_nb.workspace import PathLike, Problem, Problems, write_atomic
 from skill_eval_nb.workspace.reading import load_document, load_if_there
 
-from ..refused import refuse
+from ..lock import held
+from ..refused import Refused, refuse
 from ..steps.checking import structural_json
 from .finding import StoredRun, stored_runs
 
@@ -120,7 +121,7 @@ def grade_stored(
             allow_scripts=allow_scripts,
             sandbox=sandbox,
         )
-        if (one := _stored(run.folder, found, force, problems)) is not None:
+        if (one := _stored(run, found, force, problems)) is not None:
             checked.append(one)
     return StoredChecks(tuple(checked), tuple(dict.fromkeys(problems)))
 
@@ -155,8 +156,11 @@ def _to_check(run: StoredRun, problems: Problems) -> Path | None:
 _ERRORED = frozenset(("error", "errored", "failed", "failure", "timeout", "timed_out", "crashed"))
 
 
-def _stored(folder: Path, found: Structural, force: bool, problems: Problems) -> CheckedRun | None:
+def _stored(
+    run: StoredRun, found: Structural, force: bool, problems: Problems
+) -> CheckedRun | None:
     """Write what was found, or keep what is there."""
+    folder = run.folder
     file = folder / "structural.json"
     outcome: Outcome = "written"
     differs: tuple[Difference, ...] = ()
@@ -176,9 +180,13 @@ def _stored(folder: Path, found: Structural, force: bool, problems: Problems) ->
             return CheckedRun(folder, found, "kept", differs)
         outcome = "replaced"
     try:
-        write_atomic(file, structural_json(found))
+        with held([run.home], "a check of stored outputs"):
+            write_atomic(file, structural_json(found))
     except OSError as error:
         problems.add("error", "not-written", str(file), f"not written: {error.strerror or error}")
+        return None
+    except Refused as error:
+        problems.add("error", "not-written", str(file), f"not written: {error}")
         return None
     return CheckedRun(folder, found, outcome, differs)
 

@@ -62,6 +62,12 @@ class StoredRun:
     transcript: Path | None
     inputs: Path | None = None
 
+    @property
+    def home(self) -> Path:
+        """What whoever writes into the run holds: its iteration's folder, as a job does."""
+        above = (one for one in self.folder.parents if one.name == self.iteration)
+        return next(above, self.workspace)
+
 
 def stored_runs(
     path: PathLike, *, evals: PathLike | None = None, problems: Problems | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,11 +52,17 @@ class Order:
 
     home: Path
     judge: Judge
+    wanted: Mapping[Path, int]
+    """How many judgings each run is to have in the end, by its folder."""
     connection: Connection
     prices: Prices
     budget_usd: float | None
     concurrency: int
     progress: Callable[[JudgingProgress], None] | None = None
+
+    def numbers(self, work: Work) -> range:
+        """The numbers of the judgings that a run lacks."""
+        return range(work.before.last + 1, self.wanted[work.run.folder] + 1)
 
 
 @dataclass
@@ -128,13 +134,13 @@ class Books:
 
 
 async def judge_all(order: Order, work: list[Work], left: list[LeftOut]) -> JudgedAgain:
-    """Judge each run as often as was asked for.
+    """Judge each run until it has as many judgings as it is to have.
 
     Raises:
         ModelFault: there is no key.
         Refused: there is a budget and no known price.
     """
-    books = Books(order, len(work) * order.judge.judgings, left)
+    books = Books(order, sum(len(order.numbers(item)) for item in work), left)
     places = asyncio.Semaphore(order.concurrency)
 
     async def one(client: Client, item: Work) -> None:
@@ -143,14 +149,15 @@ async def judge_all(order: Order, work: list[Work], left: list[LeftOut]) -> Judg
 
     async with connect(order.connection) as client, asyncio.TaskGroup() as group:
         for item in work:
-            group.create_task(one(client, item))
+            if order.numbers(item):
+                group.create_task(one(client, item))
     return books.result()
 
 
 async def _judge_run(client: Client, books: Books, work: Work) -> None:
     """All new judgings of a run, one after the other: the first one fills the cache."""
     judge = books.order.judge
-    numbers = range(work.before.last + 1, work.before.last + 1 + judge.judgings)
+    numbers = books.order.numbers(work)
     try:
         prepared = await asyncio.to_thread(prepare, judge, work.case)
     except Unjudged as error:

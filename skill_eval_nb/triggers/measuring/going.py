@@ -22,6 +22,7 @@ from skill_eval_nb.running.driving.journal import (
     Told,
 )
 from skill_eval_nb.running.driving.opening import close_interrupted
+from skill_eval_nb.running.lock import sweep
 from skill_eval_nb.running.money.budget import Allotment, Budget
 from skill_eval_nb.running.money.spending import Noted, noted
 from skill_eval_nb.running.money.turns import Turns
@@ -147,13 +148,16 @@ def in_order(cells: Iterable[Cell], seed: int) -> list[Cell]:
 
 
 def take_up(journal: Journal, home: Path) -> None:
-    """Close the attempts that a killed process left open, and take away the folders it left."""
+    """Close the attempts that a killed process left open, and take away what it left."""
     opened = [launch.told.get("folder") for launch in journal.told.open.values()]
     staged = [one.get("skills") for one in journal.told.events if one.get("event") == STARTED]
     for left in map(str, filter(None, [*opened, *staged])):
         root = Path(left)
         if root.parent == Path(gettempdir()) and root.name.startswith((PREFIX, SKILLS)):
             remove(root)
+    sweep(home)
+    for queried in home.glob("query-*"):
+        sweep(queried, 0)
     close_interrupted(journal, home)
 
 

@@ -8,16 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from skill_eval_nb.models import Connection, Prices, load_prices
-from skill_eval_nb.running.driving.journal import ENDED, PLANNED, STARTED, Journal, JournalHeld, who
+from skill_eval_nb.running.driving.journal import ENDED, PLANNED, STARTED, Journal
 from skill_eval_nb.running.driving.progress import dollars
 from skill_eval_nb.running.driving.warming import OURS, warm_up
 from skill_eval_nb.running.executors import Executor, Limits, SandboxKind
 from skill_eval_nb.running.money.budget import Budget
 from skill_eval_nb.running.planning.asked import executor_of, figures
-from skill_eval_nb.running.refused import Refused, gathered, refuse
+from skill_eval_nb.running.refused import Refused, gathered
 from skill_eval_nb.running.steps.folders import STAGING, remove
 from skill_eval_nb.running.threads import Stopped, in_thread
 from skill_eval_nb.stats.phrases import count
+from skill_eval_nb.workspace.lock import who
 
 from ..values import Attempt, Query
 from .checking import faults_of, model_of, reached_from
@@ -142,10 +143,7 @@ def _made(
 ) -> Measured:
     """Make what is missing, as the one writer of this measurement."""
     setting, home = wanted.setting, wanted.home
-    try:
-        journal = Journal(home, {"event": PLANNED, "measured": setting.told})
-    except JournalHeld as error:
-        raise refuse(str(error)) from error
+    journal = Journal(home, {"event": PLANNED, "measured": setting.told})
     try:
         there = wanted.there()
         missing, price = wanted.missing(there), wanted.price(there)

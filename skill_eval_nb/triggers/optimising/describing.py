@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import shutil
 import stat
-from itertools import count
 from pathlib import Path
 
 from skill_eval_nb.running.given.front_matter import SKILL_FILE
 from skill_eval_nb.running.given.skill import read_skill
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.workspace import PathLike, write_atomic
+from skill_eval_nb.workspace.rewriting import keep_beside
 
 from ..front_matter import with_description
 from .limits import faults_of
@@ -59,23 +58,9 @@ def write_description(skill: PathLike, description: str, *, dry_run: bool = True
     if not dry_run and after != before:
         if not path.stat().st_mode & WRITABLE:
             raise refuse(f"{path} is read-only: make it writable (chmod u+w), and write again")
-        _keep(path, before)
+        keep_beside(path, before)
         write_atomic(path, after)
     return Diff(_diff(path, before, after))
-
-
-def _keep(path: Path, data: bytes) -> Path:
-    """Keep the old file under the first name that is free; none that is there is touched."""
-    for number in count(1):
-        kept = path.with_name(f"{path.name}.{number}.bak")
-        try:
-            with kept.open("xb") as file:
-                file.write(data)
-            shutil.copymode(path, kept)
-        except FileExistsError:
-            continue
-        return kept
-    raise AssertionError
 
 
 def _diff(path: Path, before: bytes, after: bytes) -> str:

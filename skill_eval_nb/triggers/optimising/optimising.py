@@ -15,6 +15,7 @@ from skill_eval_nb.running.asking import reached_by
 from skill_eval_nb.running.executors import Executor, Limits, SandboxKind
 from skill_eval_nb.running.given.front_matter import SKILL_FILE
 from skill_eval_nb.running.given.skill import SkillSource, read_skill
+from skill_eval_nb.running.lock import paying
 from skill_eval_nb.running.planning.asked import executor_of
 from skill_eval_nb.running.refused import Refused, gathered
 from skill_eval_nb.workspace import PathLike
@@ -24,6 +25,7 @@ from ..measuring import measure
 from ..measuring.filing import default_folder
 from ..measuring.setting import mark
 from ..values import Query
+from .asking import KEPT
 from .documenting import NAME
 from .going import OptimisingProgress
 from .optimised import Optimised
@@ -126,8 +128,8 @@ def optimise(
 
     Raises:
         Refused: a skill, a query or a figure cannot be used, a half of the queries lacks a
-            class, no API key was found, there is a budget and no known price, or the same thing
-            is being measured already.
+            class, no API key was found, there is a budget and no known price, the same thing is
+            being measured or searched for already, or the folder cannot be written.
         OSError: something cannot be written.
     """
     faults: list[str] = []
@@ -202,12 +204,13 @@ def optimise(
     if dry_run:
         begun = (BEGUN.format(kept / NAME),) if (kept / NAME).exists() else ()
         return replace(empty, notes=(*empty.notes, *begun))
-    found = search(
-        present, going.measure, going.propose, rounds=rounds, doubt=lambda _: going.broken
-    )
-    done = after(empty, found, going)
-    if found.rounds:
-        done.write(kept)
+    with paying([base / KEPT], "a search for a description", into=[base / KEPT, kept]):
+        found = search(
+            present, going.measure, going.propose, rounds=rounds, doubt=lambda _: going.broken
+        )
+        done = after(empty, found, going)
+        if found.rounds:
+            done.write(kept)
     return done
 
 

@@ -68,12 +68,14 @@ def draft_queries(
         The queries, those that should trigger first; none where `unasked` says why.
 
     Raises:
-        Refused: a skill cannot be read, two have the same name, n is out of bounds, or the
-            budget cannot be kept. It is a ValueError.
+        Refused: a skill cannot be read, two have the same name, n is out of bounds, the budget
+            cannot be kept, or queries are being drafted there already, or the folder cannot be
+            written. It is a ValueError.
         ModelFault: the model cannot be reached for want of a key.
         OSError: the answer cannot be written.
     """
     from skill_eval_nb.running.asking import ask_all, worst_usd
+    from skill_eval_nb.running.lock import paying
 
     if not 2 <= n <= MOST:
         raise refuse(f"n is {n}: it is to be from 2 to {MOST}, half of each class")
@@ -97,9 +99,12 @@ def draft_queries(
     def keep(_: Question[tuple[Query, ...]], answered: Answered[tuple[Query, ...]]) -> None:
         write_queries(kept, answered.value)
 
-    told = ask_all(
-        [question], connection=connection, prices=prices, budget_usd=budget_usd, keep=keep
-    )
+    with paying([kept.parent], "a draft of queries"):
+        if kept.is_file():  # somebody else has ended just now
+            return _drafted(read_queries(kept), asked)
+        told = ask_all(
+            [question], connection=connection, prices=prices, budget_usd=budget_usd, keep=keep
+        )
     if question.key in told.failed:
         reason = told.failed[question.key]
         return DraftedQueries(price_usd=price, cost_usd=told.cost_usd, unasked=reason)

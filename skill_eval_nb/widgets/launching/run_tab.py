@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.models import Prices
-from skill_eval_nb.running.driving.journal import JournalHeld
 from skill_eval_nb.running.refused import Refused, refuse
 
 from ..panel import Child, Node, action, h
@@ -85,10 +84,7 @@ class RunTab(FormActions):
         if shown is None or anew.token != shown.token:
             raise refuse(ANEW)
         plan, facts = anew.plan, anew.facts
-        try:
-            self._at = self._ran = begin(self.home, lambda: Running(plan, facts))
-        except JournalHeld as error:
-            raise refuse(str(error)) from None
+        self._at = self._ran = begin(self.home, lambda: Running(plan, facts))
 
     def _why_not(self) -> str | None:
         """Why the plan cannot be started now; None where it can."""

@@ -52,7 +52,7 @@ class Running(UnderWay):
             facts: what was shown of it.
 
         Raises:
-            JournalHeld: another job is at this iteration.
+            Held: another job is at this iteration.
             Refused: a skill has changed since the plan was made.
             OSError: the workspace cannot be written.
         """

@@ -13,9 +13,10 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.models import Connection, StandIn, serve
 from skill_eval_nb.running.driving.driver import start
-from skill_eval_nb.running.driving.journal import NAME, JournalHeld, read
+from skill_eval_nb.running.driving.journal import NAME, read
 from skill_eval_nb.running.driving.sending import JobFailed
 from skill_eval_nb.running.executors import Limits
+from skill_eval_nb.running.lock import Held
 from skill_eval_nb.workspace import check
 from tests.running.made_jobs import Writer, job_plan, until
 
@@ -118,7 +119,7 @@ def test_only_one_job_at_a_time_is_at_an_iteration(tmp_path):
     made = job_plan(tmp_path, Writer(seconds=30.0))
     job = made.start()
     try:
-        with pytest.raises(JournalHeld, match="this process, since 20"):
+        with pytest.raises(Held, match="this process, since 20"):
             start(job_plan(tmp_path, Writer(seconds=30.0)))
     finally:
         job.stop()

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skill_eval_nb.running.driving.journal import Journal, JournalHeld, read
+from skill_eval_nb.running.driving.journal import Journal, read
+from skill_eval_nb.running.lock import Held
 
 PLANNED = {"event": "planned", "fingerprint": {"runs": {"a": [1, 2]}, "grading": {}}}
 
@@ -86,9 +87,8 @@ def test_what_is_no_journal_is_refused(tmp_path):
 def test_another_process_holds_it_until_it_ends_however_it_ends(tmp_path):
     program = f"""
         import os, sys, time
-        from skill_eval_nb.running.driving.journal import Journal, who
+        from skill_eval_nb.running.driving.journal import Journal
         journal = Journal({str(tmp_path / "iteration-1")!r}, {PLANNED!r})
-        journal.add("started", **who())
         print("held", flush=True)
         time.sleep(60)
     """
@@ -96,7 +96,7 @@ def test_another_process_holds_it_until_it_ends_however_it_ends(tmp_path):
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "held\n"
-        with pytest.raises(JournalHeld, match=f"by process {other.pid} on "):
+        with pytest.raises(Held, match=f"by process {other.pid} on "):
             opened(tmp_path)
         other.kill()
         other.wait()

@@ -430,6 +430,13 @@ def test_a_batch_whose_id_was_lost_is_not_sent_twice(workspace: Path, batching: 
         )
 
 
+def test_what_is_in_a_batch_is_not_judged_beside_it(workspace: Path) -> None:
+    write(workspace / "batch.json", {"ids": ["one"], "judge": {}, "items": []})
+    with pytest.raises(ValueError, match="a batch of judgings is under way"):
+        judge_again(workspace, judge_model=MODEL, connection=OFFLINE)
+    assert not list(workspace.rglob("judgings"))
+
+
 def test_bad_answers_of_a_batch_are_asked_for_directly(workspace: Path, batching: StandIn) -> None:
     stand_in = replace(batching, faults=(Fault("no_evidence", role="judge", calls=(1, 2)),))
     done = judge_again(
@@ -457,6 +464,11 @@ def test_a_batch_within_a_budget(workspace: Path, batching: StandIn) -> None:
     assert not none.judged
     assert submitted(batching) == 1
     assert not (workspace / "batch.json").exists()
+    rest = judge_again(workspace, judge_model=MODEL, connection=reached, batch=True)
+    assert len(rest.judged) == 4 - len(done.judged)
+    assert "only what it lacked was judged" in rest.message
+    anew = judge_again(workspace, judge_model=MODEL, connection=reached, batch=True)
+    assert (len(anew.judged), anew.message) == (4, "")
 
 
 def test_results_without_outputs(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from skill_eval_nb.documents.dialects import recognise
 from skill_eval_nb.grading import sandbox
+from skill_eval_nb.running.lock import held
 from skill_eval_nb.running.stored.checks import grade_stored
 from tests.checkout import ROOT
 from tests.corpus.build import lay
@@ -170,6 +171,15 @@ def test_a_folder_that_cannot_be_written_is_a_problem(tmp_path, monkeypatch):
     result = grade_stored(workspace(tmp_path))
     assert result.checked == 0
     assert [one.code for one in result.problems] == ["not-written"]
+
+
+def test_where_runs_are_being_judged_nothing_is_written(tmp_path):
+    ws = workspace(tmp_path)
+    with held([ws / "iteration-1"], "judging"):
+        result = grade_stored(ws)
+    assert [one.code for one in result.problems] == ["not-written"]
+    assert "judging is already running in" in result.problems[0].message
+    assert grade_stored(ws).written == 1
 
 
 def test_another_layer_is_refused_with_the_way_to_go(tmp_path):

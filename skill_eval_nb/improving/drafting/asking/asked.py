@@ -55,6 +55,7 @@ def ask_model(
     What costs something is asked only where a budget is given.
     """
     from skill_eval_nb.running.asking import ask_all, worst_usd
+    from skill_eval_nb.running.lock import paying
 
     given = shown(seen)
     question = Question(
@@ -77,9 +78,12 @@ def ask_model(
         if kept is not None:
             write_drafts(kept, answered.value)
 
-    asked = ask_all(
-        [question], connection=connection, prices=prices, budget_usd=budget_usd, keep=keep
-    )
+    with paying([] if kept is None else [kept.parent], "a draft by a model"):
+        if kept is not None and kept.is_file():  # somebody else has ended just now
+            return ModelDrafts(read_drafts(kept))
+        asked = ask_all(
+            [question], connection=connection, prices=prices, budget_usd=budget_usd, keep=keep
+        )
     if question.key in asked.failed:
         reason = asked.failed[question.key]
         return ModelDrafts(price_usd=price, cost_usd=asked.cost_usd, unasked=reason)

@@ -1,0 +1,146 @@
+"""Every command that pays a model, on data of its own, with a model that a server stands in for."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from skill_eval_nb.improving import compare, write_drafts
+from tests.checkout import ROOT
+from tests.cli.calls import PROGRAM
+from tests.corpus.build import graded
+from tests.improving.comparing.made import offline, workspace
+from tests.improving.trying.made import draft, planted, world
+from tests.triggers.measuring.made import make_skill
+
+MODEL = "claude-haiku-4-5"
+UNCONTAINED = ("--sandbox", "none", "--others", "none")
+DEMO = ROOT / "data" / "demo-skill"
+RIGOUR = {"name": "rigour", "description": "d", "weight": 1.0}
+RIGOUR |= {"scoring": {"1": "none", "3": "some", "5": "all"}}
+Command = list[object]
+
+
+def run(home: Path) -> Command:
+    """Runs of the demo skill, in a workspace that is there."""
+    (home / "ws").mkdir()
+    models = ("--executor", "messages-api", "--executor-model", MODEL, "--judge-model", "stand-in")
+    few = ("--eval", "no-version-named", "--runs", 1, "--sandbox", "none", "--yes")
+    return ["run", "--skill", DEMO, "--workspace", home / "ws", *models, *few]
+
+
+def judge(home: Path) -> Command:
+    """Stored runs."""
+    ws = workspace(home, evals=2, runs=1, iterations=("iteration-1",))
+    return ["judge", ws, "--judge-model", MODEL, "--yes"]
+
+
+def judge_by_batch(home: Path) -> Command:
+    """The same, by batch."""
+    return [*judge(home), "--batch"]
+
+
+def compare_sides(home: Path) -> Command:
+    """The same, compared."""
+    ws = workspace(home, evals=2, runs=1, iterations=("iteration-1",))
+    return ["compare", ws, "with_skill", "without_skill", "--model", MODEL, "--yes"]
+
+
+def analyse(home: Path) -> Command:
+    """The same, compared already."""
+    ws = workspace(home, evals=2, runs=1, iterations=("iteration-1",))
+    compare(ws, "with_skill", "without_skill", connection=offline("better"), repeat=0)
+    return ["improve", "analyse", ws, "--model", MODEL, "--yes"]
+
+
+def criticised(home: Path) -> Path:
+    """Stored runs of whose evals graders say two things."""
+    files = {
+        f"iteration-1/eval-{n}-ledger-{n}/with_skill/run-1/grading.json": graded(
+            "p", eval_feedback={"suggestions": [{"reason": reason}]}
+        )
+        for n, reason in ((1, "Nobody looks at the currency."), (2, "Rows may come unsorted."))
+    }
+    return workspace(home, evals=2, runs=1, iterations=("iteration-1",), files=files)
+
+
+def aggregate(home: Path) -> Command:
+    """Suggestions of graders."""
+    to = ("--out", home / "aggregate.json")
+    return ["improve", "aggregate", criticised(home), "--merge-model", MODEL, "--yes", *to]
+
+
+def draft_changes(home: Path) -> Command:
+    """Changes of a suite."""
+    return ["improve", "draft", criticised(home), "--model", MODEL, "--budget-usd", 5]
+
+
+def try_out(home: Path) -> Command:
+    """A drafted dimension."""
+    ws = world(home, planted(3, 0), evals=["1", "2"], runs=1)
+    file = write_drafts(home / "drafts.json", [draft(RIGOUR, evals=["1", "2"], part="dimensions")])
+    return ["improve", "try", file, ws, "--judge-model", MODEL, "--budget-usd", 5]
+
+
+def kites(home: Path) -> tuple[Path, Path]:
+    queries = [
+        {"query": f"{who} {what}", "should_trigger": should}
+        for what, should in (("builds a kite of paper", True), ("writes a poem", False))
+        for who in ("Belda", "Dorka", "Finmi")
+    ]
+    (home / "queries.json").write_text(json.dumps(queries))
+    (home / "kites-workspace" / "triggers").mkdir(parents=True)
+    return make_skill(home / "kites", description="Builds a kite of paper."), home / "queries.json"
+
+
+def trigger(home: Path) -> Command:
+    """Queries put to an agent."""
+    return ["trigger", *kites(home), "--model", MODEL, "--runs", 1, "--yes", *UNCONTAINED]
+
+
+def trigger_optimise(home: Path) -> Command:
+    """A search for a description."""
+    model = ("--model", MODEL, "--runs", 1, "--rounds", 2, "--held-out", 0.5, "--yes")
+    return ["trigger-optimise", *kites(home), *model, *UNCONTAINED]
+
+
+def trigger_draft(home: Path) -> Command:
+    """Queries drafted for a skill."""
+    skill, _ = kites(home)
+    few = ("--n", 4, "--others", "none", "--budget-usd", 5)
+    return ["trigger-draft", skill, "--model", MODEL, *few]
+
+
+PAYERS: dict[str, Callable[[Path], Command]] = {
+    one.__name__: one
+    for one in (
+        *(run, judge, judge_by_batch, compare_sides, analyse, aggregate, draft_changes, try_out),
+        *(trigger, trigger_optimise, trigger_draft),
+    )
+}
+
+
+@contextlib.contextmanager
+def begun(command: Command, server: str) -> Iterator[subprocess.Popen[str]]:
+    """A command in a process of its own, as users start it; the server is the model."""
+    with subprocess.Popen(
+        [PROGRAM, *map(str, command)],
+        env=os.environ | {"ANTHROPIC_BASE_URL": server, "ANTHROPIC_API_KEY": "none is needed"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def requests(log: Path) -> int:
+    """How many requests have reached a server."""
+    return len(log.read_text().splitlines()) if log.exists() else 0

@@ -1,0 +1,115 @@
+"""Commands that write to a place that cannot be written: a line, an exit code, nothing lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import skill_eval_nb as sen
+from skill_eval_nb.improving import write_drafts
+from tests.cli.calls import run
+from tests.cli.payers import DEMO, Command, criticised, kites
+from tests.improving.applying.made_suites import draft, suite
+from tests.improving.comparing.made import workspace
+from tests.improving.trying.made import planted, world
+from tests.unwritable import KINDS, SAID, disk
+
+FREE = 60_000
+"""Bytes that are left on a disk that lets a job begin, and not end."""
+
+
+def offline(at: Path) -> Command:
+    """Runs of the demo skill."""
+    few = ("--eval", "no-version-named", "--runs", 2, "--sandbox", "none")
+    return ["run", "--skill", DEMO, "--workspace", at / "ws", *few]
+
+
+def grade(at: Path) -> Command:
+    """Outputs that nobody has checked yet."""
+    ws = world(at, planted(3, 0), evals=["1"], runs=1)
+    for path in ws.rglob("structural.json"):
+        path.unlink()
+    return ["grade", ws]
+
+
+def apply(at: Path) -> Command:
+    """A change of a suite."""
+    file = write_drafts(at.parent / "drafts.json", [draft("expectations", "It is dated")])
+    return ["improve", "apply", file, suite(at / "skill"), "--yes"]
+
+
+def trigger_draft(at: Path) -> Command:
+    """Queries into a set; the answer itself is kept elsewhere."""
+    skill, _ = kites(at.parent)
+    to = ("--n", 4, "--others", "none", "--out", at / "set.json")
+    return ["trigger-draft", skill, "--model", "stand-in-judge", *to]
+
+
+COMMANDS: dict[str, Callable[[Path], Command]] = {
+    "run": offline,
+    "grade": grade,
+    "convert": lambda at: ["convert", stored(at), "--to", "iterations", "--out", at / "out"],
+    "report": lambda at: ["report", stored(at), "--out", at / "out"],
+    "tables": lambda at: ["tables", stored(at), "--out", at / "out"],
+    "aggregate": lambda at: ["improve", "aggregate", criticised(at)],
+    "draft": lambda at: ["improve", "draft", criticised(at), "--out", at / "drafts.json"],
+    "apply": apply,
+    "history": lambda at: ["improve", "history", stored(at), "--out", at / "history.json"],
+    "trigger-draft": trigger_draft,
+    "lab": lambda at: ["lab", "--to", at / "lab"],
+    "demo": lambda at: ["demo", "--out", at / "demo"],
+}
+
+
+def stored(at: Path) -> Path:
+    """A workspace on another disk."""
+    return workspace(at.parent, evals=1, runs=1, iterations=("iteration-1",))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_where_and_what_to_do(name, kind, tmp_path):
+    at = tmp_path / "disk"
+    with disk(at) as shut:
+        command = COMMANDS[name](at)
+        before = contents(at)
+        shut[kind]()
+        result = run(*command)
+        (at / "filled").unlink(missing_ok=True) if kind == "full" else None
+        assert contents(at) == before
+        if name == "grade":  # a row for each run
+            assert result.exit_code == 1, result.output
+            assert SAID[kind] in result.stdout
+            return
+        assert result.exit_code == 2, result.output
+        (told,) = result.stderr.splitlines()
+        assert SAID[kind] in told
+        assert "again" in told
+        if kind == "read-only":
+            assert str(at) in told
+
+
+def test_a_job_whose_disk_runs_full_goes_on_once_there_is_room(tmp_path):
+    at = tmp_path / "disk"
+    with disk(at) as shut:
+        command = offline(at)
+        shut["full"]()
+        os.truncate(at / "filled", (at / "filled").stat().st_size - (1 << 16) - FREE)
+        result = run(*command)
+        assert result.exit_code == 2, result.output
+        (told,) = result.stderr.splitlines()
+        assert "No space left on device" in told
+        assert "Nothing that was finished is lost: see to it, and start the plan again" in told
+        (at / "filled").unlink()
+        assert run(*command).exit_code == 0
+        assert set(sen.load(at / "ws").runs["status"]) <= {"graded", "gated"}
+        shutil.rmtree(at / "ws")
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """Every file below a folder, and what is in it."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}

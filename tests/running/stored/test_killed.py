@@ -1,0 +1,57 @@
+"""Judging that is killed again and again makes as many judgings as were asked for, and no more."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+from skill_eval_nb.running.lock import LOCK
+from tests.cli.payers import begun, judge, requests
+from tests.running.killing import served
+
+KILLS, AGAIN, RUNS = 3, 4, 4
+
+
+def test_given_again_after_kills_only_the_rest_is_paid_for(tmp_path):
+    rng, seen = random.Random(7), dict[Path, int]()
+    command, log = judge(tmp_path), tmp_path / "log"
+
+    def judgings() -> list[Path]:
+        """The new ones: each run's grading counts as the first."""
+        every = tmp_path.rglob("judgings/*.json")
+        return [path for path in every if path.stem != "1"]
+
+    def start(server: str, enough: int | None) -> int | None:
+        """Judge; kill it once there are so many judgings."""
+        with begun([*command, "--again", AGAIN], server) as process:
+            while process.poll() is None:
+                held = enough is not None and any(tmp_path.rglob(LOCK))
+                if held and len(judgings()) >= enough:
+                    time.sleep(rng.uniform(0, 0.1))
+                    os.kill(process.pid, signal.SIGKILL)
+                    process.wait()
+                    break
+                time.sleep(0.005)
+            process.communicate()
+        for path in judgings():
+            assert seen.setdefault(path, path.stat().st_ino) == path.stat().st_ino, "made again"
+        return process.returncode
+
+    with served(log, 0.3) as server:
+        for _ in range(KILLS):
+            start(server, len(seen) + rng.randint(0, 3))
+        assert 0 < len(seen) < RUNS * AGAIN
+        assert start(server, None) == 0
+        names = [f"{number}.json" for number in range(1, AGAIN + 2)]
+        runs = list(tmp_path.rglob("run-1"))
+        assert len(runs) == RUNS
+        for run in runs:
+            assert sorted(path.name for path in (run / "judgings").iterdir()) == names
+        # What was in flight may be paid for twice, and each run has one judging in flight.
+        assert requests(log) <= RUNS * AGAIN + RUNS * KILLS
+        assert start(server, None) == 0
+        assert len(judgings()) == 2 * RUNS * AGAIN, "asked for once more, it adds new ones"
+    assert not any(tmp_path.rglob("judging.json"))
