@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import to_json
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.asking import Answered, Question
@@ -202,6 +203,6 @@ def _kept(folder: Path | None, question: Question[Same]) -> Same | None:
     if file is None or not file.is_file():
         return None
     try:
-        return question.read(json.loads(file.read_bytes()))
+        return question.read(json.loads(read_bytes(file)))
     except ValueError:  # no JSON, or a bad answer: somebody edited it
         return None

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Analysis, Faults, NotJSON, dump, mend, parse, to_json
 from skill_eval_nb.workspace import write_atomic
 
@@ -28,7 +29,7 @@ def stored(folders: Iterable[Path]) -> dict[str, tuple[Path, Analysis]]:
 def _read(folder: Path) -> Iterator[tuple[Path, Analysis]]:
     for path in sorted(folder.glob("analysis*.json")):
         try:
-            raw = parse(path.read_bytes(), Faults())
+            raw = parse(read_bytes(path), Faults())
         except (NotJSON, OSError):  # the loader tells of it
             continue
         if isinstance(raw, dict):

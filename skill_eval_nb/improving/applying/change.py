@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.workspace import Problem, write_atomic
 from skill_eval_nb.workspace.rewriting import keep_beside
@@ -98,7 +99,7 @@ class Change:
         if self.errors:
             told = "; ".join(one.message for one in self.errors)
             raise refuse(f"{self.path} would have new faults: {told}")
-        if self.path.read_bytes() != self.before:
+        if read_bytes(self.path) != self.before:
             raise refuse(f"{self.path} has changed since it was looked at: preview again")
         if self.after == self.before:
             return replace(self, written=Written())

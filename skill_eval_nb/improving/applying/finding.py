@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, parse
 from skill_eval_nb.documents.dialects import kind_of
 from skill_eval_nb.running.given.suite import USUAL
@@ -58,6 +59,6 @@ def home_of(suite: Path) -> Path | None:
 
 def _is_suite(path: Path) -> bool:
     try:
-        return kind_of(path.name, parse(path.read_bytes(), Faults())) == "evals"
+        return kind_of(path.name, parse(read_bytes(path), Faults())) == "evals"
     except NotJSON:
         return True  # opening it says what is wrong

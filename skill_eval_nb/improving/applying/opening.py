@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Eval, Evals, Faults, NotJSON, parse
 from skill_eval_nb.documents.dialects import kind_of, read, recognise
 from skill_eval_nb.running.refused import no_such, refuse
@@ -99,7 +100,7 @@ def opened(evals: PathLike, workspace: PathLike | None = None) -> Opened:
         OSError: it cannot be read.
     """
     path = suite_file(evals)
-    data = path.read_bytes()
+    data = read_bytes(path)
     text = text_of(path.name, data)
     home = home_of(path) if workspace is None else Path(workspace).expanduser().resolve()
     if home is not None and not home.is_dir():

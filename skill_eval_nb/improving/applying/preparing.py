@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import to_json
 from skill_eval_nb.running.driving.journal import NAME
 from skill_eval_nb.running.driving.opening import SUITE, is_ours, metadata_of
@@ -97,7 +98,7 @@ def _keep_suite(suite: Opened, home: Path, after: bytes) -> None:
     if suite.path.name != SUITE.name or suite.path.is_relative_to(home):
         return
     if kept.is_file():
-        there = kept.read_bytes()
+        there = read_bytes(kept)
         ours = is_ours(home, hashlib.sha256(there).hexdigest())
         if there != suite.data and not ours:
             return

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from skill_eval_nb.disk import inside
+from skill_eval_nb.disk import inside, read_bytes
 from skill_eval_nb.documents import Comparison, Faults, NotJSON, dump, mend, parse, to_json
 from skill_eval_nb.documents.comparison import ComparedRun
 from skill_eval_nb.grading.comparator import Answer, comparison_of
@@ -41,7 +41,7 @@ def stored(workspaces: Iterable[Path]) -> dict[str, Comparison]:
 
 def _read(folder: Path) -> Iterator[Comparison]:
     for path in sorted(folder.glob("comparison-*.json")):
-        data = path.read_bytes()
+        data = read_bytes(path)
         try:
             yield _DECODER.decode(data)
         except msgspec.DecodeError:  # it was changed by hand, say

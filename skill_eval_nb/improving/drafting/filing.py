@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from skill_eval_nb.disk import write_atomic
+from skill_eval_nb.disk import read_bytes, write_atomic
 from skill_eval_nb.documents import to_json
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.workspace import PathLike
@@ -57,7 +57,7 @@ def read_drafts(path: PathLike) -> tuple[Draft, ...]:
         OSError: where the file cannot be read.
     """
     try:
-        raw = msgspec.json.decode(Path(path).read_bytes())
+        raw = msgspec.json.decode(read_bytes(Path(path)))
     except msgspec.DecodeError as error:
         raise refuse(f"{path} is no JSON ({error})") from None
     listed = raw.get("drafts") if isinstance(raw, dict) else None

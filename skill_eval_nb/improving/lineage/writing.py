@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, dump, parse, to_json
 from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.workspace import write_atomic
@@ -23,7 +24,7 @@ def write(lineage: Lineage, path: Path, *, force: bool = False) -> Path:
     if not lineage.versions:
         raise refuse("there are no versions to write: the workspace has no runs")
     file = path / NAME if path.is_dir() else path
-    if file.exists() and not _is_ours(file.read_bytes()):
+    if file.exists() and not _is_ours(read_bytes(file)):
         if not force:
             raise refuse(
                 f"{file} was written by others; with force it is kept as {file.name}.bak and a "

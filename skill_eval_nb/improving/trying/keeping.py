@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, Judging, NotJSON, dump, mend, parse, to_json
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.names import OWN
@@ -40,7 +41,7 @@ def name_of(body: Mapping[str, Any]) -> str:
 def kept(folder: Path, name: str) -> Judging | None:
     """A judging that was kept; None where there is none, or it cannot be read."""
     try:
-        raw = parse((folder / f"{name}.json").read_bytes(), Faults())
+        raw = parse(read_bytes(folder / f"{name}.json"), Faults())
     except (OSError, NotJSON):
         return None
     return mend(raw, Judging)[0]

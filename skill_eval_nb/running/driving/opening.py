@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import EvalMetadata, Evals, Expectation, dump, to_json
 from skill_eval_nb.workspace import write_atomic
 
@@ -82,10 +83,10 @@ def write_suite(plan: Plan) -> tuple[str | None, list[str]]:
     path, target = plan.suite.path, plan.workspace / SUITE
     if path.resolve().is_relative_to(plan.workspace.resolve()):
         return None, []
-    data = path.read_bytes() if path.name == SUITE.name else _as_suite(plan)
+    data = read_bytes(path) if path.name == SUITE.name else _as_suite(plan)
     mark = hashlib.sha256(data).hexdigest()
     if target.is_file():
-        there = target.read_bytes()
+        there = read_bytes(target)
         if there == data:
             return mark, []
         if not is_ours(plan.workspace, hashlib.sha256(there).hexdigest()):
@@ -111,7 +112,7 @@ def _as_suite(plan: Plan) -> bytes:
 def is_ours(workspace: Path, mark: str) -> bool:
     """Whether a journal of the workspace speaks of what has this mark."""
     journals = workspace.glob(f"iteration-*/{NAME}")
-    return any(mark.encode() in journal.read_bytes() for journal in journals)
+    return any(mark.encode() in read_bytes(journal) for journal in journals)
 
 
 def write_metadata(plan: Plan) -> None:
@@ -119,7 +120,7 @@ def write_metadata(plan: Plan) -> None:
     for one in plan.evals:
         data = to_json(metadata_of(one))
         target = plan.folder / one.folder / "eval_metadata.json"
-        if not target.is_file() or target.read_bytes() != data:
+        if not target.is_file() or read_bytes(target) != data:
             write_atomic(target, data)
 
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import (
     Dimension,
     Eval,
@@ -158,7 +159,7 @@ def _read(path: Path) -> tuple[Evals, list[str], list[str]]:
     """
     told = Faults()
     try:
-        raw = parse(path.read_bytes(), told)
+        raw = parse(read_bytes(path), told)
     except FileNotFoundError:
         raise Refused([f"{path} does not exist; `evals` is the skill's evals.json"]) from None
     except (NotJSON, OSError) as error:

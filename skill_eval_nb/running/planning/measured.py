@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, Timing, mend, parse
 
 from ..steps.state import ERRORED, EXECUTED
@@ -34,7 +35,7 @@ def measured(workspace: Path, model: str) -> dict[str, Measured]:
     found: dict[str, Measured] = {}
     for path in sorted(workspace.glob(f"iteration-*/eval-*/*/run-*/{EXECUTED}")):
         try:
-            timing, _ = mend(parse(path.read_bytes(), Faults()), Timing)
+            timing, _ = mend(parse(read_bytes(path), Faults()), Timing)
         except (NotJSON, OSError):
             continue  # the tables say what is wrong with it; here it is one measurement less
         if timing.model != model or timing.status == ERRORED:

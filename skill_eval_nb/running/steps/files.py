@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, Timing, dump, mend, parse, to_json
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.reading import decoder
@@ -53,7 +54,7 @@ def clear_error(run: Run) -> None:
 def read_document(path: Path, kind: type[Any]) -> Any:
     """A document, or None where there is none."""
     try:
-        data = path.read_bytes()
+        data = read_bytes(path)
     except FileNotFoundError:
         return None
     try:

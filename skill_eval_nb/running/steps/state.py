@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, parse
 
 EXECUTED = "timing.json"
@@ -122,7 +123,7 @@ def _is_older(folder: Path) -> bool:
 def _object(path: Path) -> dict[str, Any] | None:
     """A file's JSON object; None where there is none that can be read."""
     try:
-        found = parse(path.read_bytes(), Faults())
+        found = parse(read_bytes(path), Faults())
     except (FileNotFoundError, NotJSON):
         return None
     return found if isinstance(found, dict) else None

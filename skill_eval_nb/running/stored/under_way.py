@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, parse, to_json
 from skill_eval_nb.grading.judge import Judge
 from skill_eval_nb.workspace import write_atomic
@@ -42,7 +43,7 @@ def under_way(path: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        state = parse(path.read_bytes(), Faults())
+        state = parse(read_bytes(path), Faults())
         ids = state["ids"]
         whole = {"judge", "items"} <= set(state)
     except (NotJSON, KeyError, TypeError) as error:
@@ -75,7 +76,7 @@ def wanted_before(path: Path, judge: Judge) -> dict[str, int]:
     Nothing where there was none, or another judge was asked for then.
     """
     try:
-        state = parse(path.read_bytes(), Faults())
+        state = parse(read_bytes(path), Faults())
         runs = state["runs"] if state["judge"] == _plain(judge) else {}
         return {str(run): int(number) for run, number in runs.items()}
     except (OSError, NotJSON, LookupError, TypeError, ValueError, AttributeError):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, TriggerSet, dump, parse, to_json
 from skill_eval_nb.running.executors import Execution
 from skill_eval_nb.running.refused import refuse
@@ -58,7 +59,7 @@ def read_attempt(home: Path, cell: Cell) -> Attempt | None:
     """
     path = place(home, cell)
     try:
-        return _attempt(parse(path.read_bytes(), Faults()), cell)
+        return _attempt(parse(read_bytes(path), Faults()), cell)
     except FileNotFoundError:
         return None
     except (NotJSON, KeyError, TypeError, ValueError) as error:

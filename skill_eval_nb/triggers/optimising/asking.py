@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.models.asking import Answered, Question
 from skill_eval_nb.running.asking import NO_MONEY, ask_all, worst_usd
 from skill_eval_nb.workspace import write_atomic
@@ -38,7 +39,7 @@ class Proposal:
 def kept(folder: Path, key: str) -> Proposal:
     """What is there of a question; nothing where it was not asked, or cannot be read."""
     try:
-        told: Any = json.loads((folder / KEPT / f"{key}.json").read_bytes())
+        told: Any = json.loads(read_bytes(folder / KEPT / f"{key}.json"))
         return Proposal(told["description"], told["spent_usd"])
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return Proposal()

@@ -6,6 +6,7 @@ import difflib
 import stat
 from pathlib import Path
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.running.given.front_matter import SKILL_FILE
 from skill_eval_nb.running.given.skill import read_skill
 from skill_eval_nb.running.refused import Refused, refuse
@@ -53,7 +54,7 @@ def write_description(skill: PathLike, description: str, *, dry_run: bool = True
     if faults:
         raise Refused(faults)
     path = source.folder / SKILL_FILE
-    before = path.read_bytes()
+    before = read_bytes(path)
     after = before if source.description == description else with_description(before, description)
     if not dry_run and after != before:
         if not path.stat().st_mode & WRITABLE:

@@ -8,6 +8,7 @@ from typing import Literal, cast
 
 import msgspec
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, TriggerQuery, TriggerSet, mend, parse
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.stats.phrases import brief, count, some
@@ -69,7 +70,7 @@ def read_set(file: Path) -> tuple[TriggerSet, list[str]]:
         OSError: it cannot be read.
     """
     try:
-        raw = parse(file.read_bytes(), Faults())
+        raw = parse(read_bytes(file), Faults())
     except NotJSON as error:
         raise refuse(f"{file} is no trigger set: {error}") from None
     document, faults = mend(raw, TriggerSet)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from skill_eval_nb.disk import write_atomic
+from skill_eval_nb.disk import read_bytes, write_atomic
 from skill_eval_nb.documents import TriggerQuery, TriggerSet, dump
 from skill_eval_nb.documents.dialects import check
 from skill_eval_nb.documents.document import origin_of
@@ -37,7 +37,7 @@ def write_queries(path: PathLike, queries: Iterable[Query], dialect: str = "iter
     """
     given, file = tuple(queries), Path(path).expanduser()
     with alone(file):
-        before = file.read_bytes() if file.exists() else None
+        before = read_bytes(file) if file.exists() else None
         document = TriggerSet(queries=[]) if before is None else _there(file)
         document.queries = _merged(document.queries, given)
         origin = origin_of(document)

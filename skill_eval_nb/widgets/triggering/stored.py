@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.triggers import Query, read_queries, write_queries
 
@@ -37,7 +38,7 @@ class Stored:
         Raises:
             OSError, ValueError: it cannot be read, or has no queries.
         """
-        before = file.read_bytes()
+        before = read_bytes(file)
         queries = read_queries(file, skill=self._name)
         self._known[file.absolute()] = before, queries
         self.choose(self.path)
@@ -58,9 +59,9 @@ class Stored:
         file = self.path.absolute()
         if file.exists():
             seen = self._known.get(file)
-            if seen is None or file.read_bytes() != seen[0]:
+            if seen is None or read_bytes(file) != seen[0]:
                 how = "is there already" if seen is None else "has changed since it was read"
                 raise refuse(f"{file} {how}: import it first, or choose another name")
         write_queries(file, queries)
-        self._known[file] = file.read_bytes(), queries
+        self._known[file] = read_bytes(file), queries
         self.choose(self.path)
