@@ -16,6 +16,7 @@ from skill_eval_nb.running.driving.driver import start
 from skill_eval_nb.running.driving.journal import JournalHeld, read
 from skill_eval_nb.running.driving.sending import JobFailed
 from skill_eval_nb.running.executors import Limits
+from skill_eval_nb.running.steps.folders import made_by
 from skill_eval_nb.workspace import check
 from tests.running.made_jobs import Writer, job_plan, until
 
@@ -132,6 +133,7 @@ def test_a_stopped_job_goes_on_where_it_was(tmp_path):
     assert (progress.status, progress.finished, progress.in_flight) == ("stopped", 0, ())
     assert folders(tmp_path / "ws") == []
     assert not (tmp_path / "ws" / "iteration-1" / ".staging").exists()
+    assert not made_by(tmp_path / "ws" / "iteration-1", "any", 1)[0].parent.exists()
     told = read(tmp_path / "ws" / "iteration-1").events
     assert [one["event"] for one in told][-3:] == ["cancelled", "cancelled", "ended"]
 

@@ -125,11 +125,11 @@ def test_a_place_that_is_taken_by_something_else_is_refused(tmp_path):
 
 @pytest.mark.parametrize(("before", "kept"), [("errored", "new"), ("done", "old")])
 def test_an_errored_run_is_replaced_and_a_sound_one_is_not(tmp_path, before, kept):
-    place, staging = tmp_path / "a" / "run-1", tmp_path / ".staging" / "k-1"
+    place, staging = tmp_path / "a" / "run-1", tmp_path / "far" / "k-1"
     for folder, status, text in ((place, before, "old"), (staging, "done", "new")):
         folder.mkdir(parents=True)
         (folder / "timing.json").write_text(f'{{"status": "{status}", "reason": "x"}}')
         (folder / "text").write_text(text)
-    put_in_place(staging, place)
+    put_in_place(staging, tmp_path, place)
     assert (place / "text").read_text() == kept
-    assert list((tmp_path / ".staging").iterdir()) == []
+    assert list((tmp_path / ".staging").iterdir()) == list((tmp_path / "far").iterdir()) == []
