@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import socket
 import stat
@@ -152,17 +153,16 @@ def _queued(pid: int, file: int) -> int:
         try:
             process = os.pidfd_open(pid)
             stack.callback(os.close, process)
-            copy = ctypes.CDLL(None).syscall(_PIDFD_GETFD, process, file, 0)
-            if copy < 0:  # closed meanwhile, or a kernel that forbids it
-                return _LONGEST_QUEUE
+            copy = ctypes.CDLL(None, use_errno=True).syscall(_PIDFD_GETFD, process, file, 0)
+            if copy < 0:
+                closed = ctypes.get_errno() in (errno.EBADF, errno.ESRCH)
+                return 0 if closed else _LONGEST_QUEUE  # a kernel that forbids it
             seen = stack.enter_context(
                 socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=copy)
             )
             told = seen.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _FIGURES.size)
-        except ProcessLookupError:  # it has ended
+        except OSError:  # it has ended, or it is no socket by now
             return 0
-        except OSError:
-            return _LONGEST_QUEUE
         received, _, sent, _, _, waiting, *_ = _FIGURES.unpack(told)
         return received + max(sent, waiting)
 
