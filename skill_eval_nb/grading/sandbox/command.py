@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import math
 import os
 import shutil
+import struct
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from .box import MIB, Box, BoxKind
@@ -26,6 +29,16 @@ TEMPORARY_BYTES = 64 * MIB
 OPEN_FILES = 4096
 """That a process may have at one time, if it asks for more than the usual 1,024."""
 
+SHARED_BYTES = 64 * 1024
+"""Of one piece of System V shared memory, of which there are 4,096 at most."""
+_REFUSED, _ALLOWED = 0x00050000 | errno.ENOMEM, 0x7FFF0000
+_SHARED = (
+    (0xC000003E, 29, 1), (0xC000003E, 0x4000001D, 1),  # x86-64, x32
+    (0x40000003, 395, 1), (0x40000003, 117, 2),  # i386, by `shmget` and by `ipc`
+    (0xC00000B7, 194, 1), (0x40000028, 307, 1), (0xC00000F3, 194, 1),  # ARM, 64 and 32; RISC-V
+)  # fmt: skip
+"""By machine, as the kernel numbers them: the call `shmget`, and which argument is the size."""
+
 _SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _ETC = (
     "/etc/alternatives",
@@ -38,10 +51,10 @@ _ETC = (
     "/etc/ssl/openssl.cnf",
 )
 _STUBS = {
-    "/etc/passwd": f"box:x:{NOBODY}:{NOBODY}:box:/tmp:/bin/sh\n",
-    "/etc/group": f"box:x:{NOBODY}:\n",
-    "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
-    "/etc/hosts": "127.0.0.1 localhost\n::1 localhost\n",
+    "/etc/passwd": b"box:x:%d:%d:box:/tmp:/bin/sh\n" % (NOBODY, NOBODY),
+    "/etc/group": b"box:x:%d:\n" % NOBODY,
+    "/etc/nsswitch.conf": b"passwd: files\ngroup: files\nhosts: files dns\n",
+    "/etc/hosts": b"127.0.0.1 localhost\n::1 localhost\n",
 }
 """Files of the box's own. They are no mounts: the list of mounts, which everybody inside may
 read, has the path that each has on its disk, and ours would tell what the box is for."""
@@ -96,23 +109,28 @@ def wrapped(
         yield ["/usr/bin/env", "-i", *_assigned(box), *limited(box, argv)], ()
         return
     with contextlib.ExitStack() as stack:
-        files = {path: stack.enter_context(_in_memory(text)) for path, text in _STUBS.items()}
+        files = {
+            path: stack.enter_context(_in_memory(text.encode())) for path, text in _STUBS.items()
+        }
+        rules = stack.enter_context(_in_memory(_filter()))
         options, hands = arranged(box)
         for path, file in files.items():
             options += ["--file", str(file), path]
         # what is not a mount of its own lies in memory, with no limit
-        options += ["--remount-ro", "/", "--chdir", INSIDE]
+        options += ["--remount-ro", "/", "--chdir", INSIDE, "--seccomp", str(rules)]
         # through a file: a command line tells whoever lists processes inside
-        said = stack.enter_context(_in_memory("".join(f"{one}\0" for one in options)))
+        said = stack.enter_context(
+            _in_memory(b"".join(os.fsencode(one) + b"\0" for one in options))
+        )
         # a first process of bubblewrap's own is left to others to collect
         bubblewrap = [program("bwrap"), "--args", str(said), "--as-pid-1", *more]
-        yield [*hands, *bubblewrap, "--", *limited(box, argv)], (said, *files.values())
+        yield [*hands, *bubblewrap, "--", *limited(box, argv)], (said, rules, *files.values())
 
 
 @contextlib.contextmanager
-def _in_memory(text: str) -> Iterator[int]:
+def _in_memory(data: bytes) -> Iterator[int]:
     with above(os.memfd_create("box")) as file:
-        os.write(file, os.fsencode(text))
+        os.write(file, data)
         os.lseek(file, 0, os.SEEK_SET)
         yield file
 
@@ -130,6 +148,24 @@ def above(file: int) -> Iterator[int]:
         yield other
     finally:
         os.close(other)
+
+
+@cache
+def _filter() -> bytes:
+    """A program for the kernel that refuses large pieces of System V shared memory.
+
+    They outlive the process that has filled them, and no other place of this machine shows them.
+    """
+    load, equal, greater, give = 0x20, 0x15, 0x25, 0x06
+    steps: list[tuple[int, int, int, int]] = []
+    for machine, call, size in _SHARED:
+        low = 16 + 8 * size
+        steps += [
+            (load, 0, 0, 4), (equal, 0, 7, machine), (load, 0, 0, 0), (equal, 0, 5, call),
+            (load, 0, 0, low + 4), (equal, 0, 2, 0),
+            (load, 0, 0, low), (greater, 0, 1, SHARED_BYTES), (give, 0, 0, _REFUSED),
+        ]  # fmt: skip
+    return b"".join(struct.pack("HBBI", *step) for step in (*steps, (give, 0, 0, _ALLOWED)))
 
 
 def arranged(box: Box) -> tuple[list[str], list[str]]:

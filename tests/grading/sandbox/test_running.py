@@ -357,6 +357,19 @@ def test_memory_that_no_process_has_mapped_counts_too(folder, code):
     assert 60 < int(ran.stdout.split()[-1]) < 800
 
 
+SHARED = """
+import ctypes
+c = ctypes.CDLL(None, use_errno=True)
+sizes = map(ctypes.c_size_t, (56, 65536, 65537, 1 << 27, 1 << 40))
+print([c.shmget(0, size, 0o1600) >= 0 for size in sizes])
+"""
+
+
+def test_shared_memory_that_outlives_processes_is_to_be_had_in_small_pieces_only(folder):
+    ran = run(Box(folder), ["python3", "-c", SHARED])
+    assert ran.stdout == b"[True, True, False, False, False]\n", ran
+
+
 def test_sockets_and_files_in_memory_that_hold_little_do_no_harm(folder):
     code = """
 import os, socket, mmap
