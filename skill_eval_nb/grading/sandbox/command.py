@@ -109,9 +109,7 @@ def wrapped(
         yield ["/usr/bin/env", "-i", *_assigned(box), *limited(box, argv)], ()
         return
     with contextlib.ExitStack() as stack:
-        files = {
-            path: stack.enter_context(_in_memory(text.encode())) for path, text in _STUBS.items()
-        }
+        files = {path: stack.enter_context(_in_memory(data)) for path, data in _STUBS.items()}
         rules = stack.enter_context(_in_memory(_filter()))
         options, hands = arranged(box)
         for path, file in files.items():

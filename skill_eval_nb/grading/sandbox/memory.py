@@ -23,7 +23,8 @@ _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _KERNEL = 8192
 """Bytes that a pipe or a socket takes, with nothing in a socket; a pipe may hold so much."""
 _PIDFD_GETFD, _SO_MEMINFO, _FIGURES = 438, 55, struct.Struct("9I")
-_LONGEST_QUEUE = 1024 * 1024
+_UNKNOWN = 1024 * 1024
+"""Bytes that are taken to wait in a socket that the kernel lets nobody look at."""
 
 
 @dataclass
@@ -86,7 +87,7 @@ class Opened:
             return rough
         queued = sum(_queued(*where) for where in self.sockets.values())
         mapped = sum(self._share(pid) for pid in tree)
-        return held + hidden * _LONGEST_QUEUE + queued + mapped
+        return held + hidden * _most_sent() + queued + mapped
 
     def _share(self, pid: int) -> int:
         """Bytes of memory of a process, what is shared divided among its users.
@@ -135,16 +136,23 @@ def _shared_device() -> int:
 
 
 @cache
+def _setting(name: str) -> int:
+    """A number of bytes by the machine's settings of sockets."""
+    try:
+        return int(Path("/proc/sys/net", name).read_text().split()[-1])
+    except (OSError, ValueError, IndexError):  # not shown in a container
+        return 4 * 1024 * 1024
+
+
 def _most_in_a_socket() -> int:
-    """Bytes that wait in a socket at most, by the machine's settings."""
-    figures: list[int] = []
-    for name in ("core/wmem_max", "core/rmem_max", "ipv4/tcp_wmem", "ipv4/tcp_rmem"):
-        try:
-            with open(f"/proc/sys/net/{name}") as file:  # noqa: PTH123
-                figures.append(int(file.read().split()[-1]))
-        except (OSError, ValueError, IndexError):  # not shown in a container
-            figures.append(32 * _LONGEST_QUEUE)
-    return max(2 * (figures[0] + figures[1]), figures[2] + figures[3])
+    """Bytes that wait in a socket at most."""
+    tcp = _setting("ipv4/tcp_wmem") + _setting("ipv4/tcp_rmem")
+    return max(2 * (_setting("core/wmem_max") + _setting("core/rmem_max")), tcp)
+
+
+def _most_sent() -> int:
+    """Bytes that wait to be read of a socket that is closed; where it may be more, few do so."""
+    return min(2 * _setting("core/wmem_max"), 16 * 1024 * 1024)
 
 
 def _queued(pid: int, file: int) -> int:
@@ -156,7 +164,7 @@ def _queued(pid: int, file: int) -> int:
             copy = ctypes.CDLL(None, use_errno=True).syscall(_PIDFD_GETFD, process, file, 0)
             if copy < 0:
                 closed = ctypes.get_errno() in (errno.EBADF, errno.ESRCH)
-                return 0 if closed else _LONGEST_QUEUE  # a kernel that forbids it
+                return 0 if closed else _UNKNOWN  # a kernel that forbids it
             seen = stack.enter_context(
                 socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=copy)
             )
