@@ -30,6 +30,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from skill_eval_nb.running.steps.folders import made_by
 from tests.running.made_plans import make_skill
 
 SLACK = 0.02
@@ -154,6 +155,8 @@ def check_runs(job: Job) -> None:
         assert judged == expected, folder
         assert (folder / "grading.json").exists() is (gate is not False), folder
     hidden = [path for path in job.workspace.rglob(".*") if path.parent.name != "evals"]
+    far = made_by(job.workspace / "iteration-1", "any", 1)[0].parent
+    hidden += [far] if far.exists() else []
     assert hidden == [], "half files and folders were left behind"
     assert [path.name for path in job.workspace.iterdir() if path.name.startswith("iter")] == [
         "iteration-1"

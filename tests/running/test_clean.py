@@ -214,16 +214,44 @@ def _without_ids(request: dict[str, Any]) -> dict[str, Any]:
     return {**request, "asked": sorted(re.sub(r"\[E\d\]", "[E]", asked).splitlines())}
 
 
-# The path that a folder of the sandbox has on this machine, and with it the workspace's name,
-# stands in /proc/self/mountinfo, and bubblewrap cannot hide it; so it is not looked at here.
-SEARCH = """
+PROC = """
+import os, re
+told = re.compile(rb"cana[r]y-[a-z]+-k7|[.]staging|skill[_-]eval|iteration[-]", re.I)
+looked = False
+for at, folders, names in os.walk("/proc"):
+    for name in (*folders, *names):
+        path = os.path.join(at, name)
+        try:
+            if os.path.islink(path):
+                text = os.readlink(path).encode()
+            elif name not in folders and name not in ("pagemap", "kmsg"):
+                file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+                try:
+                    text = b""
+                    while len(text) < 1 << 24 and (more := os.read(file, 1 << 20)):
+                        text += more
+                finally:
+                    os.close(file)
+            else:
+                continue
+        except OSError:
+            continue
+        for word in set(told.findall(text)):
+            print(path, word.decode())
+        looked |= name == "mountinfo" and b" /box " in text
+print("looked", looked)
+"""
+SEARCH = f"""
 here=$(pwd)
 cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n' > /dev/shm/told
-grep -rohiaE 'cana[r]y-[a-z]+-k7' /dev/shm $here /tmp /home /root /skills /etc /mnt /media /opt \
+grep -rohiaE 'cana[r]y-[a-z]+-k7' /dev/shm $here /tmp /home /root /skills /etc /mnt /media /opt \\
   /run /srv /var 2>/dev/null | sort -u
 find / -xdev -iname '*cana[r]y-*-k7*' 2>/dev/null
 find $here /tmp -iname '*cana[r]y-*-k7*' 2>/dev/null
 env
+python3 - <<'END'
+{PROC}
+END
 echo searched
 """
 
@@ -253,6 +281,7 @@ def _found(server: Scripted, plan: Plan, side: str) -> str:
         if block["type"] == "tool_result"
     )
     text = json.dumps(result["content"])
+    assert "looked True" in text
     assert "searched" in text
     return text
 
@@ -265,6 +294,8 @@ def test_with_the_skill_its_files_are_found_and_nothing_of_the_evals(searched):
     assert canaries([searched["with_skill"]]) == set(SKILL.values())
 
 
-def test_no_sandbox_names_a_side(searched):
+def test_no_sandbox_names_a_side_or_tells_that_it_is_a_trial(searched):
+    """Nor does anything that is told of its processes, such as where its folders lie on disk."""
     for found in searched.values():
         assert not re.search("with.?skill|without.?skill|eval-7", found.lower())
+        assert not re.search("skill.eval|[.]staging|iteration-", found.lower())

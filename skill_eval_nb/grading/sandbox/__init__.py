@@ -7,7 +7,7 @@ try, nothing outside their folder is read or changed, and no process of theirs s
 
 from .availability import SandboxMissing, available, why_not
 from .box import Box, BoxKind, BoxLimits, Ended, Ran, left_words
-from .command import INSIDE, python, wrap
+from .command import INSIDE, python, wrapped
 from .folder import lent, used
 from .running import arun, run
 
@@ -27,5 +27,5 @@ __all__ = [
     "run",
     "used",
     "why_not",
-    "wrap",
+    "wrapped",
 ]

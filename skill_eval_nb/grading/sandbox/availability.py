@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from .box import Box, BoxKind
-from .command import wrap
+from .command import wrapped
 from .folder import lent
 
 _OTHERWISE = (
@@ -62,18 +62,24 @@ def available() -> str | None:
         return f"The sandbox is bubblewrap, and no `bwrap` was found: {_INSTALL}. {_OTHERWISE}"
     with tempfile.TemporaryDirectory(prefix="skill-eval-nb-") as folder:
         box = Box(Path(folder))
-        with lent(box):
-            said = _said(wrap(box, ["true"]))
+        with lent(box), wrapped(box, ["true"]) as started:
+            said = _said(started)
     if said is None:
         return None
     return f"bubblewrap is installed, but makes no sandbox here: {said} {_HINTS} {_OTHERWISE}"
 
 
-def _said(command: list[str]) -> str | None:
-    """What went wrong with a command; None where nothing did."""
+def _said(started: tuple[list[str], tuple[int, ...]]) -> str | None:
+    """What went wrong with a command, which is passed files; None where nothing did."""
+    command, files = started
     try:
         ran = subprocess.run(  # noqa: S603 (our own command line)
-            command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=30
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=30,
+            pass_fds=files,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{error}."

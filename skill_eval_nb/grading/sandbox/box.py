@@ -23,10 +23,12 @@ class BoxLimits:
 
     Attributes:
         seconds: wall clock.
-        memory_bytes: of all its processes together; also the most that one may ask for.
+        memory_bytes: of all its processes together, with what they hold in files in memory and
+            in sockets; also the most that one may ask for.
         file_bytes: of one file that it writes.
         processes: at one time.
         disk_bytes: by which its folders may grow; each file counts 4 KiB at least.
+        entries: files and folders by which its folders may grow.
         output_bytes: of stdout, and of stderr, that are kept; the rest is read and left out,
             up to a hundred times as much.
     """
@@ -36,6 +38,7 @@ class BoxLimits:
     file_bytes: int = 256 * MIB
     processes: int = 128
     disk_bytes: int = 512 * MIB
+    entries: int = 100_000
     output_bytes: int = MIB
 
 

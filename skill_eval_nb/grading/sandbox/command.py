@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import math
 import os
 import shutil
+import struct
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
-from .box import MIB, Box, BoxKind, BoxLimits
+from .box import MIB, Box, BoxKind
 
 INSIDE = "/box"
 """Where the folder of a bubblewrap box lies inside."""
@@ -22,6 +26,19 @@ does not hold for root."""
 TEMPORARY_BYTES = 64 * MIB
 """Room in a /tmp in memory, and in /dev/shm."""
 
+OPEN_FILES = 4096
+"""That a process may have at one time, if it asks for more than the usual 1,024."""
+
+SHARED_BYTES = 64 * 1024
+"""Of one piece of System V shared memory, of which there are 4,096 at most."""
+_REFUSED, _ALLOWED = 0x00050000 | errno.ENOMEM, 0x7FFF0000
+_SHARED = (
+    (0xC000003E, 29, 1), (0xC000003E, 0x4000001D, 1),  # x86-64, x32
+    (0x40000003, 395, 1), (0x40000003, 117, 2),  # i386, by `shmget` and by `ipc`
+    (0xC00000B7, 194, 1), (0x40000028, 307, 1), (0xC00000F3, 194, 1),  # ARM, 64 and 32; RISC-V
+)  # fmt: skip
+"""By machine, as the kernel numbers them: the call `shmget`, and which argument is the size."""
+
 _SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _ETC = (
     "/etc/alternatives",
@@ -33,11 +50,19 @@ _ETC = (
     "/etc/mime.types",
     "/etc/ssl/openssl.cnf",
 )
-_STUBS = ("passwd", "group", "nsswitch.conf", "hosts")
+_STUBS = {
+    "/etc/passwd": b"box:x:%d:%d:box:/tmp:/bin/sh\n" % (NOBODY, NOBODY),
+    "/etc/group": b"box:x:%d:\n" % NOBODY,
+    "/etc/nsswitch.conf": b"passwd: files\ngroup: files\nhosts: files dns\n",
+    "/etc/hosts": b"127.0.0.1 localhost\n::1 localhost\n",
+}
+"""Files of the box's own. They are no mounts: the list of mounts, which everybody inside may
+read, has the path that each has on its disk, and ours would tell what the box is for."""
 _LIMITED = (
     # dash says -p where bash says -u; an error means that a stricter limit holds already
     "umask 022; {{ ulimit -c 0; ulimit -t {cpu}; ulimit -f {file}; ulimit -d {memory}; "
-    "ulimit -u {processes} || ulimit -p {processes}; }} 2>/dev/null; {then}"
+    "ulimit -u {processes} || ulimit -p {processes}; ulimit -Sn 1024; ulimit -Hn {open}; }} "
+    "2>/dev/null; {then}"
 )
 _BECOME = 'exec "$@"'
 TELLING = 9
@@ -66,20 +91,79 @@ processes of nobody, so that they would outlive a caller that is killed.
 _HOLDS = ("/mnt", "/media", "/srv", "/opt", "/var/tmp")  # noqa: S108
 
 
-def wrap(box: Box, argv: Sequence[str]) -> list[str]:
-    """The command line that runs `argv` in the box, for those who start it themselves.
+@contextlib.contextmanager
+def wrapped(
+    box: Box, argv: Sequence[str], *more: str
+) -> Iterator[tuple[list[str], tuple[int, ...]]]:
+    """The command line that runs `argv` in the box, and the files that it must be passed.
 
-    Whoever does keeps the wall clock, the disk limit and the output; `lent` must hold the
-    folder meanwhile. The environment of the caller is not passed on.
+    Whoever starts it keeps the wall clock, the disk limit and the output; `lent` must hold the
+    folder meanwhile. The environment of the caller is not passed on. It serves for one start.
 
     Args:
         box: what the command may see and use.
         argv: the command and its arguments.
+        more: further options of bubblewrap.
     """
     if box.kind == "none":
-        return ["/usr/bin/env", "-i", *_assigned(box), *limited(box.limits, argv, own=False)]
-    options, hands = arranged(box)
-    return [*hands, program("bwrap"), *options, "--", *limited(box.limits, argv)]
+        yield ["/usr/bin/env", "-i", *_assigned(box), *limited(box, argv)], ()
+        return
+    with contextlib.ExitStack() as stack:
+        files = {path: stack.enter_context(_in_memory(data)) for path, data in _STUBS.items()}
+        rules = stack.enter_context(_in_memory(_filter()))
+        options, hands = arranged(box)
+        for path, file in files.items():
+            options += ["--file", str(file), path]
+        # what is not a mount of its own lies in memory, with no limit
+        options += ["--remount-ro", "/", "--chdir", INSIDE, "--seccomp", str(rules)]
+        # through a file: a command line tells whoever lists processes inside
+        said = stack.enter_context(
+            _in_memory(b"".join(os.fsencode(one) + b"\0" for one in options))
+        )
+        # a first process of bubblewrap's own is left to others to collect
+        bubblewrap = [program("bwrap"), "--args", str(said), "--as-pid-1", *more]
+        yield [*hands, *bubblewrap, "--", *limited(box, argv)], (said, rules, *files.values())
+
+
+@contextlib.contextmanager
+def _in_memory(data: bytes) -> Iterator[int]:
+    with above(os.memfd_create("box")) as file:
+        os.write(file, data)
+        os.lseek(file, 0, os.SEEK_SET)
+        yield file
+
+
+@contextlib.contextmanager
+def above(file: int) -> Iterator[int]:
+    """An open file under another number, above those that shells use for themselves."""
+    import fcntl
+
+    try:
+        other = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, TELLING + 1)
+    finally:
+        os.close(file)
+    try:
+        yield other
+    finally:
+        os.close(other)
+
+
+@cache
+def _filter() -> bytes:
+    """A program for the kernel that refuses large pieces of System V shared memory.
+
+    They outlive the process that has filled them, and no other place of this machine shows them.
+    """
+    load, equal, greater, give = 0x20, 0x15, 0x25, 0x06
+    steps: list[tuple[int, int, int, int]] = []
+    for machine, call, size in _SHARED:
+        low = 16 + 8 * size
+        steps += [
+            (load, 0, 0, 4), (equal, 0, 7, machine), (load, 0, 0, 0), (equal, 0, 5, call),
+            (load, 0, 0, low + 4), (equal, 0, 2, 0),
+            (load, 0, 0, low), (greater, 0, 1, SHARED_BYTES), (give, 0, 0, _REFUSED),
+        ]  # fmt: skip
+    return b"".join(struct.pack("HBBI", *step) for step in (*steps, (give, 0, 0, _ALLOWED)))
 
 
 def arranged(box: Box) -> tuple[list[str], list[str]]:
@@ -102,28 +186,21 @@ def arranged(box: Box) -> tuple[list[str], list[str]]:
     return _options(box, shown), [*clean, *show, *map(os.fspath, far), "--", *become, "--"]
 
 
-def limited(
-    limits: BoxLimits, argv: Sequence[str], *, own: bool = True, count: bool = False
-) -> list[str]:
+def limited(box: Box, argv: Sequence[str]) -> list[str]:
     """`argv` behind limits of the kernel, which hold even where nobody watches.
 
     They are set inside the box: set before, the limit of processes would count all that the
-    user runs on this machine.
-
-    Args:
-        limits: what the command may use.
-        argv: the command and its arguments.
-        own: whether its processes are counted apart from all others of the user.
-        count: whether the shell that sets them stays, as process 1 of the box, and tells
-            through `TELLING` how many processes the command has left behind.
+    user runs on this machine. The shell that sets them stays there, as process 1, and tells
+    through `TELLING`, where that is open, how many processes the command has left behind.
     """
-    processes = str(2 * limits.processes) if own else "unlimited"
+    boxed, limits = box.kind != "none", box.limits
     script = _LIMITED.format(
         cpu=math.ceil(limits.seconds) * (os.cpu_count() or 1) + 1,
         file=math.ceil(limits.file_bytes / 512),
         memory=math.ceil(limits.memory_bytes / 1024),
-        processes=processes,
-        then=_COUNT if count else _BECOME,
+        processes=2 * limits.processes if boxed else "unlimited",
+        open=OPEN_FILES,
+        then=_COUNT if boxed else _BECOME,
     )
     return ["/bin/sh", "-c", script, "box", *argv]
 
@@ -166,8 +243,6 @@ def _more(box: Box) -> Iterator[tuple[str, Path, str]]:
         yield "--bind", box.temporary, "/tmp"  # noqa: S108
     for inside, host in box.readable:
         yield "--ro-bind", host, inside
-    for name in _STUBS:
-        yield "--ro-bind", Path(__file__).parent / "etc" / name, f"/etc/{name}"
     for folder in _python():
         yield "--ro-bind", folder, os.fspath(folder)
 
@@ -217,5 +292,4 @@ def _options(box: Box, shown: list[tuple[str, Path, str]]) -> list[str]:
     options += ["--remount-ro", "/dev"]
     for flag, host, inside in shown:
         options += [flag, os.fspath(host), inside]
-    # what is not a mount of its own lies in memory, with no limit
-    return [*options, "--remount-ro", "/", "--chdir", INSIDE]
+    return options

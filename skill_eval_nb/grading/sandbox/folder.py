@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from .box import Box
@@ -33,7 +34,7 @@ def lent(box: Box) -> Iterator[None]:
     Raises:
         OSError: where a folder is not there, or cannot be given.
     """
-    folders = [box.folder, *([box.temporary] if box.temporary is not None else [])]
+    folders = _folders(box)
     owners = [_owner(folder) for folder in folders]
     given = box.kind != "none" and os.geteuid() == 0
     try:
@@ -48,19 +49,44 @@ def lent(box: Box) -> Iterator[None]:
                 _give(folder, user, group)
 
 
-def used(folder: str | os.PathLike[str]) -> int:
-    """Bytes that a folder takes on disk; each file and folder in it counts 4 KiB at least.
+@dataclass(frozen=True)
+class Used:
+    """What folders take on disk.
+
+    Attributes:
+        bytes: each file and folder in them counts 4 KiB at least.
+        entries: files and folders.
+        deep: whether some lie too deep to be counted.
+    """
+
+    bytes: int = 0
+    entries: int = 0
+    deep: bool = False
+
+
+def used(box: Box, most: Used | None = None) -> Used:
+    """What the folders of a box take; it is counted until that is more than `most`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     used(folder)
-    0
+    ...     used(Box(Path(folder)))
+    Used(bytes=0, entries=0, deep=False)
     """
-    total = 0
-    for entry, _ in _below(os.fspath(folder)):
-        with contextlib.suppress(OSError):  # gone meanwhile
-            total += max(entry.stat(follow_symlinks=False).st_blocks * 512, SMALLEST)
-    return total
+    total = entries = 0
+    for folder in _folders(box):
+        for entry, level in _below(os.fspath(folder)):
+            with contextlib.suppress(OSError):  # gone meanwhile
+                total += max(entry.stat(follow_symlinks=False).st_blocks * 512, SMALLEST)
+                if _too_deep(entry, level) and entry.is_dir(follow_symlinks=False):
+                    return Used(total, entries + 1, deep=True)
+            entries += 1
+            if most is not None and (total > most.bytes or entries > most.entries):
+                return Used(total, entries)
+    return Used(total, entries)
+
+
+def _folders(box: Box) -> list[Path]:
+    return [box.folder, *([box.temporary] if box.temporary is not None else [])]
 
 
 def take_back(folder: str | os.PathLike[str]) -> None:

@@ -14,11 +14,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .box import Box
-from .command import TELLING, arranged, environment, limited, program
+from .command import TELLING, above, environment, limited, wrapped
 from .watching import descendants, ended, in_group
 
 _TELL = f'if [ -w "$0" ]; then exec {TELLING}>"$0"; else exec {TELLING}>/dev/null; fi; exec "$@"'
 """Opens what is told through under a number that a shell knows."""
+
+
+LONGEST_END = 10.0
+"""Seconds that bubblewrap may take to end once what is inside was killed."""
 
 
 @dataclass
@@ -89,6 +93,19 @@ class Process:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 
+    def _end_inside(self) -> None:
+        """End the first process inside, and let bubblewrap end after it.
+
+        Killed at once, bubblewrap would leave it to a process 1 of the machine that, in a
+        container, may never ask after it.
+        """
+        self.look()
+        if self._first is not None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._first, signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.popen.wait(LONGEST_END)
+
     def _below(self) -> list[int]:
         self._others = [*descendants(self.popen.pid)][1:]
         return self._others
@@ -98,6 +115,7 @@ class Process:
         if self._closed:
             return
         self._closed = True
+        self._end_inside()
         self.kill()
         self.popen.wait()
         self.kill()  # whom it may have told of after the first
@@ -128,33 +146,27 @@ def started(box: Box, argv: Sequence[str]) -> Iterator[Process]:
 
 
 def _plain(box: Box, argv: Sequence[str]) -> Process:
-    command = limited(box.limits, argv, own=False)
+    command = limited(box, argv)
     return Process(_popen(command, environment(box), cwd=os.fspath(box.folder)))
 
 
 def _boxed(box: Box, argv: Sequence[str]) -> Process:
-    """The options go through a file: a command line tells whoever lists processes inside."""
-    options, hands = arranged(box)
     told, tell = os.pipe()
     counted = os.pipe()
-    arguments = os.memfd_create("box")
+    # opened by its name in /proc, so that no copy of it reaches the command
+    through = ["/bin/sh", "-c", _TELL, f"/proc/{os.getpid()}/fd/{counted[1]}"]
     try:
-        os.write(arguments, b"\0".join([*map(os.fsencode, options), b""]))
-        os.lseek(arguments, 0, os.SEEK_SET)
-        command = [program("bwrap"), "--args", str(arguments), "--info-fd", str(tell)]
-        first = limited(box.limits, argv, count=True)
-        # opened by its name in /proc, so that no copy of it reaches the command
-        through = ["/bin/sh", "-c", _TELL, f"/proc/{os.getpid()}/fd/{counted[1]}"]
-        command = [*through, *hands, *command, "--as-pid-1", "--", *first]
-        popen = _popen(command, {}, keep=(arguments, tell))
+        with (
+            above(tell) as info,
+            wrapped(box, argv, "--info-fd", str(info)) as (command, files),
+        ):
+            popen = _popen([*through, *command], {}, keep=(*files, info))
     except BaseException:
         for end in (told, *counted):
             os.close(end)
         raise
-    finally:
-        os.close(tell)
-        os.close(arguments)
-    return Process(popen, told, b"".join(os.fsencode(part) + b"\0" for part in first), counted)
+    first = b"".join(os.fsencode(part) + b"\0" for part in limited(box, argv))
+    return Process(popen, told, first, counted)
 
 
 def _readable(fd: int, seconds: float | None) -> bool:

@@ -23,6 +23,7 @@ def talk(process: Process, watch: Watch, stdin: bytes, stop: threading.Event) ->
     deadline = time.monotonic() + limits.seconds
     with Streams(process.popen, stdin, limits.output_bytes) as streams:
         passed: tuple[Ended, str] | None = None
+        look_at = 0.0
         while passed is None and process.popen.poll() is None:
             streams.move(EVERY)
             if stop.is_set():
@@ -31,8 +32,9 @@ def talk(process: Process, watch: Watch, stdin: bytes, stop: threading.Event) ->
                 passed = "time", f"it took longer than {limits.seconds:g} s"
             elif streams.seen > MUCH * limits.output_bytes:
                 passed = "killed", f"it printed more than {size(MUCH * limits.output_bytes)}"
-            else:
+            elif (begun := time.monotonic()) >= look_at:
                 passed = watch.passed(process.look())
+                look_at = max(begun + EVERY, 2 * time.monotonic() - begun)
         left = process.left() if passed is None else 0
         if left + 1 > limits.processes:  # between two looks, up to where the kernel stopped it
             passed = "killed", many(limits.processes)

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .box import Box, Ended
-from .folder import used
+from .command import TEMPORARY_BYTES
+from .folder import DEEPEST, Used, used
+from .memory import Opened, inside_of
 
 EVERY = 0.05
-"""Seconds between two looks at the processes; at the disk less often, so that looking takes
-a tenth of the time at most."""
-
-_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+"""Seconds between two looks, which take half of the time at most. At the disk less often, so that
+it takes a tenth, unless the disk fills fast."""
 
 
 @dataclass
@@ -24,13 +24,16 @@ class Watch:
     """Looks at a running box, and says when it passes a limit."""
 
     box: Box
-    used_before: int = field(init=False)
+    used_before: Used = field(init=False)
     disk: int = field(init=False)
     disk_at: float = field(init=False, default=0.0)
+    _hidden: int = field(init=False, default=0)
+    _free: os.statvfs_result = field(init=False)
 
     def __post_init__(self) -> None:
         self.disk = self.box.folder.stat().st_dev
-        self.used_before = self._used()
+        self.used_before = used(self.box)
+        self._free = os.statvfs(self.box.folder)
 
     def passed(self, first: int | None) -> tuple[Ended, str] | None:
         """The limit that is passed now, with words for it; None where none is.
@@ -43,22 +46,44 @@ class Watch:
         tree = [] if first is None else list(descendants(first))
         if len(tree) > limits.processes:
             return "killed", many(limits.processes)
-        if sum(map(_resident, tree)) > limits.memory_bytes < sum(map(_share, tree)):
+        opened = Opened.by(tree)
+        hidden, self._hidden = self._hidden, opened.hidden
+        hidden = min(hidden, self._hidden)  # else some are only about to be closed
+        if opened.memory(tree, hidden, limits.memory_bytes) > limits.memory_bytes:
             return "killed", f"it took more than {size(limits.memory_bytes)} of memory"
-        now = time.monotonic()
-        if now < self.disk_at:
+        inside = inside_of(tree)
+        if inside is not None and _in_memory(inside, self.box) > limits.entries:
+            return "disk", f"it had more than {limits.entries:,} files in memory"
+        unlinked = opened.unlinked(self.disk)
+        now, free = time.monotonic(), os.statvfs(self.box.folder)
+        if now < self.disk_at and not self._filling(free):
             return None
-        grown = self._used() - self.used_before
-        grown += sum(_unlinked(pid, self.disk) for pid in tree)
+        grown = used(self.box, self._most(unlinked))
         after = time.monotonic()
-        self.disk_at = after + max(EVERY, 10 * (after - now))
-        if grown > limits.disk_bytes:
+        self.disk_at, self._free = after + max(EVERY, 10 * (after - now)), free
+        return self._too_much(grown, unlinked)
+
+    def _most(self, unlinked: int) -> Used:
+        limits, before = self.box.limits, self.used_before
+        return Used(before.bytes + limits.disk_bytes - unlinked, before.entries + limits.entries)
+
+    def _too_much(self, grown: Used, unlinked: int) -> tuple[Ended, str] | None:
+        limits, most = self.box.limits, self._most(unlinked)
+        if grown.deep:
+            return "disk", f"its folders are more than {DEEPEST} deep, or their paths too long"
+        if grown.entries > most.entries:
+            return "disk", f"its folder grew by more than {limits.entries:,} files and folders"
+        if grown.bytes > most.bytes:
             return "disk", f"its folder grew by more than {size(limits.disk_bytes)}"
         return None
 
-    def _used(self) -> int:
-        temporary = self.box.temporary
-        return used(self.box.folder) + (used(temporary) if temporary is not None else 0)
+    def _filling(self, free: os.statvfs_result) -> bool:
+        """Whether the disk, which others use too, has lost a tenth of what the box may take."""
+        limits = self.box.limits
+        return (
+            10 * (self._free.f_ffree - free.f_ffree) > limits.entries
+            or 10 * (self._free.f_bfree - free.f_bfree) * free.f_frsize > limits.disk_bytes
+        )
 
 
 def descendants(first: int) -> Iterator[int]:
@@ -105,32 +130,12 @@ def size(count: int) -> str:
     return f"{count // 1024**2:,} MiB" if count >= 1024**2 else f"{count:,} bytes"
 
 
-def _resident(pid: int) -> int:
-    """Bytes of memory of a process, with all that it shares with others."""
-    try:
-        with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123
-            return int(file.read().split()[1]) * _PAGE
-    except (OSError, IndexError):  # it has ended
-        return 0
-
-
-def _share(pid: int) -> int:
-    """The same with shared memory divided among its users: exact, but slow to ask for."""
-    try:
-        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:  # noqa: PTH123
-            lines = file.read().splitlines()
-    except OSError:  # it has ended
-        return 0
-    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(b"Pss:"))
-
-
-def _unlinked(pid: int, disk: int) -> int:
-    """Bytes on a disk of files that a process keeps open after removing them: none shows them."""
-    total = 0
-    with contextlib.suppress(OSError):
-        for name in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208
-            with contextlib.suppress(OSError):
-                found = os.stat(f"/proc/{pid}/fd/{name}")  # noqa: PTH116
-                if found.st_nlink == 0 and found.st_dev == disk:
-                    total += found.st_blocks * 512
-    return total
+def _in_memory(inside: int, box: Box) -> int:
+    """Files and folders in the box's own folders in memory, whose size alone is limited."""
+    count = 0
+    for folder in ("/dev/shm", *(["/tmp"] if box.temporary is None else [])):  # noqa: S108
+        with contextlib.suppress(OSError):  # it has ended
+            found = os.statvfs(f"/proc/{inside}/root{folder}")
+            if found.f_blocks * found.f_frsize == TEMPORARY_BYTES:  # no more the machine's own
+                count += found.f_files - found.f_ffree
+    return count

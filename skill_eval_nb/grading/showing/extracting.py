@@ -1,11 +1,16 @@
-"""The text of PDF and office files, through a process of its own."""
+"""The text of PDF and office files, through a process of its own in a sandbox."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+
+from skill_eval_nb.grading import sandbox
+from skill_eval_nb.grading.sandbox import Ran
 
 KINDS = frozenset(("pdf", "xlsx", "docx", "pptx"))
 MOST_BYTES = 50_000_000
@@ -26,15 +31,11 @@ def extract(path: str, kind: str, size: int) -> tuple[str, bool]:
     """
     if size > MOST_BYTES:
         raise NotExtracted(f"a {kind} file of {size:,} bytes; up to {MOST_BYTES:,} are read")
-    command = [sys.executable, "-I", "-B", str(_PROGRAM), kind, path, str(MOST_CHARS)]
+    ran = _run(os.path.realpath(path), kind)
+    if ran.ended == "time":
+        raise NotExtracted(f"a {kind} file that took more than {SECONDS} s to read")
     try:
-        done = subprocess.run(  # noqa: S603 -- our own program, and no shell
-            command, capture_output=True, timeout=SECONDS, check=False, stdin=subprocess.DEVNULL
-        )
-    except subprocess.TimeoutExpired:
-        raise NotExtracted(f"a {kind} file that took more than {SECONDS} s to read") from None
-    try:
-        told = json.loads(done.stdout)
+        told = json.loads(ran.stdout)
     except ValueError:
         raise NotExtracted(f"a {kind} file that its reader broke on") from None
     if "missing" in told:
@@ -48,3 +49,44 @@ def extract(path: str, kind: str, size: int) -> tuple[str, bool]:
     if not text.strip():
         raise NotExtracted(f"a {kind} file with no text in it")
     return text, bool(told["more"])
+
+
+def _run(path: str, kind: str) -> Ran:
+    """Run the program where it sees the file and the libraries, and nothing else.
+
+    Without a sandbox it has its limits and no variables of ours, but the user's rights.
+    """
+    boxed = sandbox.available() is None
+    libraries = [one for one in sys.path if Path(one).name in ("site-packages", "dist-packages")]
+    libraries = [one for one in libraries if Path(one).is_dir()]
+    shown = [("/extractor.py", _PROGRAM), (f"/file.{kind}", Path(path))]
+    shown += [(one, Path(one)) for one in libraries if not Path(one).is_relative_to("/usr")]
+    program, file = ("/extractor.py", f"/file.{kind}") if boxed else (str(_PROGRAM), path)
+    kept_in: sandbox.BoxKind = "bubblewrap" if boxed else "none"
+    python = [sandbox.python(kept_in), "-I", "-S", "-B", program]
+    with tempfile.TemporaryDirectory() as folder:
+        box = sandbox.Box(
+            Path(folder),
+            readable=tuple(shown),
+            limits=sandbox.BoxLimits(seconds=SECONDS, output_bytes=16 * MOST_CHARS),
+            kind=kept_in,
+        )
+        command = [*python, kind, file, str(MOST_CHARS), *libraries]
+        return sandbox.run(box, command) if os.name == "posix" else _unlimited(command)
+
+
+def _unlimited(command: list[str]) -> Ran:
+    """Run it where there are no limits to be set: on Windows."""
+    own = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
+    try:
+        done = subprocess.run(  # noqa: S603 -- our own program, and no shell
+            command,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            env=own,
+        )
+    except subprocess.TimeoutExpired:
+        return Ran(1, b"", b"", cut=False, ended="time", message="")
+    return Ran(done.returncode, done.stdout, done.stderr, cut=False, ended="exit", message="")

@@ -1,10 +1,11 @@
 """PDF and office files to text, in a process of its own.
 
-    python extractor.py KIND FILE MOST_CHARACTERS
+    python extractor.py KIND FILE MOST_CHARACTERS LIBRARIES...
 
 Such files come from a model and may be broken, or made to break things, so the libraries
-that read them run apart, under limits. One line of JSON goes to stdout: `text`, or `missing`
-(a library), or `error`. Nothing of our own is imported, so that the process starts fast.
+that read them run apart, under limits, and are looked for in the folders that are named. One
+line of JSON goes to stdout: `text`, or `missing` (a library), or `error`. Nothing of our own is
+imported, so that the process starts fast.
 """
 
 from __future__ import annotations
@@ -18,8 +19,6 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-MEMORY = 2 * 2**30
-SECONDS = 40
 UNPACKED = 300 * 2**20
 
 
@@ -76,16 +75,6 @@ def pptx(path: str) -> Iterator[str]:
 READERS = {"pdf": pdf, "xlsx": xlsx, "docx": docx, "pptx": pptx}
 
 
-def limit() -> None:
-    """Bound memory and computing time, where the system can."""
-    try:
-        import resource
-    except ImportError:  # Windows: the caller's time limit remains
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-
-
 def extract(kind: str, path: str, most: int) -> dict[str, object]:
     """The text of a file, at most so many characters of it, and whether there is more."""
     if kind != "pdf":
@@ -105,9 +94,9 @@ def extract(kind: str, path: str, most: int) -> dict[str, object]:
 
 def main() -> None:
     """Read the file named on the command line."""
-    kind, path, most = sys.argv[1:]
+    kind, path, most, *libraries = sys.argv[1:]
+    sys.path += libraries
     warnings.simplefilter("ignore")
-    limit()
     noise = io.StringIO()
     try:
         with contextlib.redirect_stdout(noise), contextlib.redirect_stderr(noise):

@@ -21,7 +21,7 @@ from ..planning.cells import Cell
 from ..planning.planned import Plan
 from ..steps.executing import CannotRun
 from ..steps.files import clear_error, unwritable
-from ..steps.folders import STAGING, Unwritable, remove
+from ..steps.folders import Unwritable, clear
 from ..steps.orders import Run
 from ..steps.state import errored as why_errored
 from . import batching
@@ -218,7 +218,7 @@ class Driver:
         try:
             if course.fatal is None:
                 with contextlib.suppress(OSError):  # it goes at the next start
-                    remove(self.plan.folder / STAGING)
+                    clear(self.plan.folder)
             self.journal.add(ENDED, status=status, message=self._message, traceback=trace)
         except OSError as error:
             if course.fatal is None:

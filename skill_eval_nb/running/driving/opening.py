@@ -20,7 +20,7 @@ from ..given.suite import PlannedEval
 from ..lock import sweep
 from ..money.spending import noted
 from ..planning.planned import SNAPSHOTS, Plan
-from ..steps.folders import STAGING, notes_of, remove
+from ..steps.folders import clear, notes_of, remove
 from ..steps.orders import Hidden
 from .journal import INTERRUPTED, NAME, Journal, Launch
 
@@ -51,7 +51,7 @@ def close_interrupted(journal: Journal, iteration: Path) -> tuple[list[str], dic
         journal.add(INTERRUPTED, launch=number, usd=usd, by=by)
         count += 1
         total += usd or 0.0
-    remove(iteration / STAGING)
+    clear(iteration)
     if count:
         told.append(
             f"{count} step(s) of an earlier start were interrupted; they are done anew, and what "

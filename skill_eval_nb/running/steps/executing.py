@@ -41,7 +41,7 @@ class CannotRun(Exception):
 
 
 async def execute(order: Execute, meter: Meter) -> Ended:
-    """Execute a run in the staging folder, and put it in its place when it is whole.
+    """Execute a run far from its place, and put it there when it is whole.
 
     Raises:
         InTheWay: something else lies in its place; nothing was spent.
@@ -158,7 +158,7 @@ def _put(order: Execute, execution: Execution, began: float, seconds: float) -> 
             "errored", reason, (), execution.usage, execution.cost_usd, execution.skill_used, ""
         )
         _fill(order, failed, staging, began, seconds)
-    put_in_place(staging, run.place)
+    put_in_place(staging, run.iteration, run.place)
     with contextlib.suppress(OSError):  # something of the executor's may still be writing there
         remove(scratch)
     return trace

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
 import shutil
 import stat
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,8 +17,12 @@ from ..given.inputs import Input, place_inputs
 from .state import EXECUTED, errored
 
 STAGING = ".staging"
-"""In an iteration's folder: runs that are being made. What a killed job left there holds
-nothing finished, and goes at the next start."""
+"""In an iteration's folder: runs on their way to their place, and what is noted of them. What a
+killed job left there holds nothing finished, and goes at the next start."""
+
+_TEMPORARY = (tempfile.gettempdir, lambda: "/var/tmp", lambda: Path.home() / ".cache")  # noqa: S108
+"""Where runs are made: in the first of these on the disk of the workspace, which one is moved
+from in one step; where none is, in the first."""
 
 NOTES = "spent"
 """In the staging folder: what each step can have cost, see `spending`."""
@@ -32,10 +39,35 @@ class Unwritable(Exception):
 def made_by(iteration: Path, key: str, launch: int) -> tuple[Path, Path]:
     """Where a run is made, and a private folder for its executor, thrown away at its end.
 
-    Each launch has its own: a worker that was given up for lost may still be writing.
+    Far from the workspace: an agent may learn the path of its folder on this machine, which
+    stands in its /proc/self/mountinfo, and the workspace's tells what is tried. Each launch has
+    its own: a worker that was given up for lost may still be writing.
     """
-    staging = iteration / STAGING / f"{key}-{launch}"
+    places, disk = _places(iteration), _disk(iteration)
+    near = (one for one in places if disk is not None and _disk(one.parent) == disk)
+    place = next(near, places[0])
+    staging = place / f"{key}-{launch}"
     return staging, staging.with_name(f"{staging.name}.scratch")
+
+
+def _places(iteration: Path) -> list[Path]:
+    """The folders in which an iteration's runs may be made."""
+    name = hashlib.sha256(os.fsencode(f"{_user()}:{iteration.resolve()}")).hexdigest()[:16]
+    return [Path(folder(), f"run-{name}") for folder in _TEMPORARY]
+
+
+def _own(folder: Path) -> bool:
+    """Whether a folder is this user's: where it lies, others may make one of that name."""
+    return folder.lstat().st_uid == _user()
+
+
+def _user() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0
+
+
+def _disk(folder: Path) -> int | None:
+    """The disk that a folder is on; None where nothing can be made in it."""
+    return folder.stat().st_dev if os.access(folder, os.W_OK | os.X_OK) else None
 
 
 def notes_of(iteration: Path, launch: int) -> Path:
@@ -53,7 +85,11 @@ def make_ready(staging: Path, scratch: Path, inputs: Sequence[Input]) -> None:
 
     Raises:
         Refused: an input file has changed since the plan was made.
+        OSError: a folder cannot be made, or another user has made it.
     """
+    staging.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not _own(staging.parent):
+        raise PermissionError(errno.EPERM, "another user's", str(staging.parent))
     for folder in (staging, scratch):
         remove(folder)
         folder.mkdir(parents=True)
@@ -80,25 +116,32 @@ def refuse_strangers(place: Path, iteration: Path) -> None:
         )
 
 
-def put_in_place(staging: Path, place: Path) -> None:
+def put_in_place(staging: Path, iteration: Path, place: Path) -> None:
     """Give a whole run its place, in one step.
 
     An errored one that it replaces goes. Where a sound one has come meanwhile, from a worker
     that was given up for lost, that one stays.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
-    old = staging.with_name(f"{staging.name}.replaced")
+    near = iteration / STAGING / staging.name
+    near.parent.mkdir(parents=True, exist_ok=True)
+    remove(near)
+    shutil.move(staging, near)  # from another disk, it is copied
+    old = near.with_name(f"{near.name}.replaced")
     if (place / EXECUTED).is_file():
         if errored(place) is None:
-            remove(staging)
+            remove(near)
             return
         place.rename(old)
-    staging.rename(place)
+    near.rename(place)
     remove(old)
 
 
 def clear(iteration: Path) -> None:
-    """Take away what is left in the staging folder."""
+    """Take away what is left of runs that are not whole."""
+    for folder in _places(iteration):
+        if os.path.lexists(folder) and _own(folder):
+            remove(folder)
     remove(iteration / STAGING)
 
 

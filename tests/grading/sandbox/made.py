@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import secrets
+import subprocess
 import time
 from pathlib import Path
 
-from skill_eval_nb.grading.sandbox import Box, BoxLimits, Ran, run
+from skill_eval_nb.grading.sandbox import Box, BoxLimits, Ran, lent, run, wrapped
 
 MIB = 1024 * 1024
 
@@ -16,6 +17,21 @@ def boxed(folder: Path, command: str, *, kind="bubblewrap", readable=(), **limit
     """Run a shell command in a box."""
     box = Box(folder, kind=kind, readable=readable, limits=BoxLimits(**limits))
     return run(box, ["sh", "-c", command])
+
+
+def wrapped_run(
+    box: Box, *argv: str, lead=(), check=True, **options
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a command in a box as those do who start it themselves."""
+    with lent(box), wrapped(box, argv) as (command, files):
+        return subprocess.run(
+            [*lead, *command],
+            check=check,
+            capture_output=True,
+            pass_fds=files,
+            timeout=60,
+            **options,
+        )
 
 
 def marker() -> str:

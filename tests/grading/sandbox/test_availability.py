@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from contextlib import nullcontext
 
 import pytest
 
@@ -64,7 +65,7 @@ def test_one_that_is_there_but_does_not_work(monkeypatch, tmp_path):
     which = shutil.which
     found = {"bwrap": str(false)}
     monkeypatch.setattr(shutil, "which", lambda name, **_: found.get(name) or which(name))
-    monkeypatch.setattr(availability, "wrap", lambda _, argv: [str(false), *argv])
+    monkeypatch.setattr(availability, "wrapped", lambda *_: nullcontext(([str(false)], ())))
     why = available()
     assert why is not None
     assert "No permissions to create a new namespace" in why

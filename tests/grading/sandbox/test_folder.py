@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from skill_eval_nb.grading.sandbox import Box, lent, used
-from skill_eval_nb.grading.sandbox.folder import DEEPEST, LONGEST, take_back
+from skill_eval_nb.grading.sandbox.folder import DEEPEST, LONGEST, Used, take_back
 from tests.bubblewrap import needed
 from tests.grading.sandbox.made import boxed
 
@@ -42,7 +42,9 @@ def test_no_file_makes_who_runs_it_another_user(tmp_path):
 @needed
 def test_folders_too_deep_to_be_read_are_removed(tmp_path):
     code = "import os\nfor _ in range(1000): os.mkdir('deep'); os.chdir('deep')"
-    assert boxed(tmp_path, f'python3 -c "{code}"').exit_code == 0
+    ran = boxed(tmp_path, f'python3 -c "{code}"; sleep 60')
+    assert ran.ended == "disk"  # nobody knows how much is in there
+    assert "more than 100 deep" in ran.message
     depth = sum(1 for _ in os.walk(tmp_path))
     assert 1 < depth <= DEEPEST + 1
     shutil.rmtree(tmp_path / "deep")
@@ -89,13 +91,23 @@ def test_links_are_left_as_they_are(tmp_path):
 
 
 def test_what_is_used_counts_each_entry_and_follows_no_link(tmp_path):
-    folder = tmp_path / "work"
+    folder, temporary = tmp_path / "work", tmp_path / "tmp"
     folder.mkdir()
+    temporary.mkdir()
+    box = Box(folder, temporary=temporary)
     (tmp_path / "big").write_bytes(bytes(1 << 20))
     (folder / "link").symlink_to(tmp_path / "big")
     (folder / "d").mkdir()
     (folder / "d" / "empty").touch()
-    assert used(folder) == 3 * 4096
-    (folder / "d" / "full").write_bytes(os.urandom(1 << 20))
-    assert used(folder) >= 3 * 4096 + (1 << 20)
-    assert used(tmp_path / "not there") == 0
+    assert used(box) == Used(3 * 4096, 3)
+    (temporary / "full").write_bytes(os.urandom(1 << 20))
+    assert used(box).bytes >= 3 * 4096 + (1 << 20)
+    assert used(box, Used(bytes=1 << 30, entries=2)).entries == 3  # no more than is needed
+    assert used(Box(tmp_path / "not there")) == Used()
+
+
+def test_what_lies_too_deep_is_not_counted_and_is_told(tmp_path):
+    tmp_path.joinpath(*"d" * (DEEPEST - 1)).mkdir(parents=True)
+    assert used(Box(tmp_path)) == Used((DEEPEST - 1) * 4096, DEEPEST - 1)
+    tmp_path.joinpath(*"d" * DEEPEST).mkdir()
+    assert used(Box(tmp_path)).deep

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from skill_eval_nb.grading.sandbox import Box, BoxLimits, arun, run, wrap
+from skill_eval_nb.grading.sandbox import Box, BoxLimits, arun, run
 from tests.bubblewrap import needed
-from tests.grading.sandbox.made import MIB, boxed, marker, running, until
+from tests.grading.sandbox.made import MIB, boxed, marker, running, until, wrapped_run
 
 pytestmark = needed
 
@@ -180,7 +180,7 @@ def test_no_socket_of_the_host_is_reached(folder):
 SEARCH = "env; cat /proc/*/environ; cat /proc/*/cmdline; cat /proc/*/mountinfo >/dev/null"
 
 
-@pytest.mark.parametrize("way", ["run", "wrap"])
+@pytest.mark.parametrize("way", ["run", "wrapped"])
 @pytest.mark.parametrize("kind", ["bubblewrap", "none"])
 def test_no_key_is_read_from_the_environment(folder, way, kind):
     """In a process that had the key from its start, as a user's has."""
@@ -188,14 +188,14 @@ def test_no_key_is_read_from_the_environment(folder, way, kind):
     code = f"""
 import subprocess, sys
 from pathlib import Path
-from skill_eval_nb.grading.sandbox import Box, lent, run, wrap
+from skill_eval_nb.grading.sandbox import Box, run
+from tests.grading.sandbox.made import wrapped_run
 box = Box(Path({str(folder)!r}), kind={kind!r})
 argv = ["sh", "-c", {look!r}]
 if {way!r} == "run":
     said = run(box, argv).stdout
 else:
-    with lent(box):
-        said = subprocess.run(wrap(box, argv), capture_output=True, cwd=box.folder).stdout
+    said = wrapped_run(box, *argv, cwd=box.folder, check=False).stdout
 sys.stdout.buffer.write(said)
 """
     environment = {**os.environ, "ANTHROPIC_API_KEY": CANARY, "HOME": "/tmp/home-of-caller"}
@@ -246,16 +246,11 @@ def test_a_bomb_that_dies_of_the_kernels_limit_is_over(folder):
 
 
 def test_the_kernel_holds_the_number_of_processes_too(folder):
-    """Also where nobody looks: `wrap` is all that another room uses."""
+    """Also where nobody looks: `wrapped` is all that another room uses."""
     box = Box(folder, limits=BoxLimits(processes=20))
     count = "for i in $(seq 100); do sleep 30 & done; ls -d /proc/[0-9]* | wc -l"
-    code = "import sys, subprocess; subprocess.run(sys.argv[1:])"
-    ran = subprocess.run(
-        [sys.executable, "-c", code, *wrap(box, ["sh", "-c", count])],
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
+    code = "import sys, subprocess; subprocess.run(sys.argv[1:], close_fds=False)"
+    ran = wrapped_run(box, "sh", "-c", count, lead=[sys.executable, "-c", code], check=False)
     assert b"ork" in ran.stderr  # cannot fork
 
 
@@ -315,6 +310,128 @@ def test_many_processes_that_take_too_much_memory_together(folder):
     ran = run(Box(folder, limits=limits), ["python3", "-c", code])
     assert ran.ended == "killed"
     assert "200 MiB of memory" in ran.message
+
+
+MEMFD = """
+import os, time
+files = []
+for n in range(1024):
+    if n % 128 == 0:
+        files.append(os.memfd_create("x"))
+    os.write(files[-1], bytes(1 << 20))
+    print(n, flush=True)
+    time.sleep(0.005)
+time.sleep(60)
+"""
+SOCKETS = """
+import resource, socket, time
+most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+kept, sent = [], 0
+while sent < 1 << 30:
+    near, far = socket.socketpair()
+    near.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+    near.setblocking(False)
+    try:
+        while True:
+            sent += near.send(bytes(65536))
+    except BlockingIOError:
+        pass
+    kept.append({keep})
+    print(sent >> 20, flush=True)
+    time.sleep(0.01)
+time.sleep(60)
+"""
+HELD = {
+    "files in memory": MEMFD,
+    "sockets": SOCKETS.format(keep="(near, far)"),
+    "sockets closed by who sent": SOCKETS.format(keep="far"),
+}
+
+
+@pytest.mark.parametrize("code", HELD.values(), ids=HELD)
+def test_memory_that_no_process_has_mapped_counts_too(folder, code):
+    """A gigabyte of it is not to be had under a limit of a quarter."""
+    limits = BoxLimits(memory_bytes=256 * MIB, seconds=50)
+    ran = run(Box(folder, limits=limits), ["python3", "-c", code])
+    assert ran.ended == "killed"
+    assert "256 MiB of memory" in ran.message
+    assert 0 < int(ran.stdout.split()[-1]) < 800
+
+
+SHARED = """
+import ctypes
+c = ctypes.CDLL(None, use_errno=True)
+sizes = map(ctypes.c_size_t, (56, 65536, 65537, 1 << 27, 1 << 40))
+print([c.shmget(0, size, 0o1600) >= 0 for size in sizes])
+"""
+
+
+def test_shared_memory_that_outlives_processes_is_to_be_had_in_small_pieces_only(folder):
+    ran = run(Box(folder), ["python3", "-c", SHARED])
+    assert ran.stdout == b"[True, True, False, False, False]\n", ran
+
+
+def test_sockets_and_files_in_memory_that_hold_little_do_no_harm(folder):
+    code = """
+import os, socket, mmap
+kept = [socket.socketpair() for _ in range(400)]; kept = kept[:100]
+file = os.memfd_create("x"); os.truncate(file, 100 << 20)
+mapped = mmap.mmap(file, 100 << 20)
+for _ in range(100): mapped.write(bytes(1 << 20))
+import time; time.sleep(0.5); print("fine")
+"""
+    limits = BoxLimits(memory_bytes=192 * MIB, seconds=50)
+    ran = run(Box(folder, limits=limits), ["python3", "-c", code])
+    assert (ran.ended, ran.stdout) == ("exit", b"fine\n"), ran
+
+
+MANY = """
+import os
+if {fork}: os.fork()
+own = f"{place}/{{os.getpid()}}"; os.mkdir(own); os.chdir(own)
+for n in range({levels}): os.mkdir("d"); os.chdir("d")
+for n in range(250_000):
+    os.close(os.open(str(n), os.O_CREAT))
+print("made")
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "levels", "said"),
+    [
+        ("/box", 0, "grew by more than 5,000 files and folders"),
+        ("/box", 150, "more than 100 deep"),
+        ("/dev/shm", 0, "more than 5,000 files in memory"),
+    ],
+)
+def test_half_a_million_files_are_ended_before_there_are_many(folder, place, levels, said):
+    """Each takes an inode, though next to no room."""
+    limits = BoxLimits(entries=5000, disk_bytes=1 << 40, seconds=50)
+    code = MANY.format(place=place, levels=levels, fork=True)
+    begun = time.monotonic()
+    ran = run(Box(folder, limits=limits), ["python3", "-c", code])
+    assert (ran.ended, ran.stdout) == ("disk", b""), ran
+    assert said in ran.message
+    assert sum(len(names) for _, _, names in os.walk(folder)) < 150_000
+    assert time.monotonic() - begun < 100
+
+
+REAPING = """
+import ctypes, sys
+from pathlib import Path
+from skill_eval_nb.grading.sandbox import Box, BoxLimits, run
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # orphans become children of this process
+ran = run(Box(Path(sys.argv[1]), limits=BoxLimits(seconds=1)), ["sh", "-c", "sleep 60 & sleep 60"])
+assert ran.ended == "time", ran
+print(Path("/proc/self/task/%d/children" % __import__("os").getpid()).read_text())
+"""
+
+
+def test_what_is_killed_is_collected_and_not_left_to_others(folder):
+    command = [sys.executable, "-c", REAPING, folder]
+    ran = subprocess.run(command, capture_output=True, check=True, cwd=".")
+    assert ran.stdout.split() == []
 
 
 @pytest.mark.parametrize("kind", ["bubblewrap", "none"])
@@ -451,7 +568,7 @@ async def _many(boxes: int, seconds: float) -> float:
     for folder in folders:
         folder.mkdir()
     rans = await asyncio.gather(*(arun(Box(f), ["sleep", str(seconds)]) for f in folders))
-    assert all(ran.exit_code == 0 for ran in rans)
+    assert all(ran.exit_code == 0 for ran in rans), rans
     return time.monotonic() - begun
 
 

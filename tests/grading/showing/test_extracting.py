@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import zipfile
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from skill_eval_nb.grading.showing import extracting
 from skill_eval_nb.grading.showing.extracting import NotExtracted, extract
+from tests.bubblewrap import needed
 
 
 def text_of(path: Path) -> str:
@@ -113,3 +115,56 @@ def test_no_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_too_large(tmp_path: Path) -> None:
     with pytest.raises(NotExtracted, match="up to 50,000,000 are read"):
         extract(str(tmp_path / "no.pdf"), "pdf", 50_000_001)
+
+
+SPYING = """
+import json, os, socket
+from pathlib import Path
+seen = []
+for one in [*Path("/proc").glob("[0-9]*/environ"), Path("{diary}"), Path("/etc/shadow")]:
+    try:
+        seen.append(one.read_text())
+    except OSError:
+        pass
+try:
+    socket.create_connection(("127.0.0.1", {port}), 5)
+    seen.append("REACHED")
+except OSError:
+    pass
+try:
+    Path("/file.pdf").write_text("CHANGED")
+except OSError:
+    pass
+print(json.dumps({{"text": "".join([*seen, *os.environ, *os.environ.values()]), "more": False}}))
+"""
+
+
+@needed
+def test_a_reader_that_was_broken_into_finds_nothing_and_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    diary, file, program = (tmp_path / name for name in ("diary", "a.pdf", "spy.py"))
+    diary.write_text("DIARY")
+    file.write_bytes(made_pdf("x"))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        program.write_text(SPYING.format(diary=diary, port=server.getsockname()[1]))
+        monkeypatch.setattr(extracting, "_PROGRAM", program)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "SECRET")
+        text = text_of(file)
+    assert "PATH" in text  # it did look
+    assert not [one for one in ("SECRET", "DIARY", "REACHED", "root:", "ANTHROPIC") if one in text]
+    assert file.read_bytes() == made_pdf("x")
+
+
+def test_without_a_sandbox_a_reader_has_no_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extracting.sandbox, "available", lambda: "none here")
+    test_pdf(tmp_path)
+    program = tmp_path / "spy.py"
+    program.write_text("import json, os; print(json.dumps({'text': str(os.environ), 'more': 0}))")
+    monkeypatch.setattr(extracting, "_PROGRAM", program)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "SECRET")
+    text = text_of(tmp_path / "a.pdf")
+    assert "PATH" in text
+    assert "SECRET" not in text

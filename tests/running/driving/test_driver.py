@@ -17,6 +17,7 @@ from skill_eval_nb.running.driving.journal import NAME, read
 from skill_eval_nb.running.driving.sending import JobFailed
 from skill_eval_nb.running.executors import Limits
 from skill_eval_nb.running.lock import Held
+from skill_eval_nb.running.steps.folders import made_by
 from skill_eval_nb.workspace import check
 from tests.running.made_jobs import Writer, job_plan, until
 
@@ -136,6 +137,7 @@ def test_a_stopped_job_goes_on_where_it_was(tmp_path):
     assert (progress.status, progress.finished, progress.in_flight) == ("stopped", 0, ())
     assert folders(tmp_path / "ws") == []
     assert not (tmp_path / "ws" / "iteration-1" / ".staging").exists()
+    assert not made_by(tmp_path / "ws" / "iteration-1", "any", 1)[0].parent.exists()
     told = read(tmp_path / "ws" / "iteration-1").events
     assert [one["event"] for one in told][-3:] == ["cancelled", "cancelled", "ended"]
 

@@ -93,9 +93,11 @@ def killed_once(mark: Path) -> None:
 class Deadly(Writer):
     """Kills its worker, the first time that it is at a run."""
 
+    marks: str = ""
+
     async def execute(self, task, meter):
         ticket = meter.reserve(task.model, ONE_CENT)
-        killed_once(Path(task.folder.parents[3], f"killed-{task.key}"))
+        killed_once(Path(self.marks, f"killed-{task.key}"))
         meter.release(ticket)
         return await super().execute(task, meter)
 
@@ -104,18 +106,18 @@ def test_a_process_pool_that_breaks_ends_the_job_and_the_next_start_goes_on(tmp_
     options = {"judgings": 0, "evals_only": ["No log"], "budget_usd": 1.0, "concurrency": 1}
     options |= {"limits": Limits(usd=0.1)}
     with spawned() as pool:
-        job = job_plan(tmp_path, Deadly(), **options).start(pool=pool)
+        job = job_plan(tmp_path, Deadly(marks=str(tmp_path)), **options).start(pool=pool)
         with pytest.raises(JobFailed, match="with a new pool"):
             job.wait(60)
     told = read(tmp_path / "ws" / "iteration-1")
     assert [one["event"] for one in told.events][-2:] == ["lost", "ended"]
     assert told.spent_usd == pytest.approx(0.01)  # what it had reserved, not all of its limit
     with spawned() as pool:
-        again = job_plan(tmp_path, Deadly(), **options).start(pool=pool)
+        again = job_plan(tmp_path, Deadly(marks=str(tmp_path)), **options).start(pool=pool)
         with pytest.raises(JobFailed):  # the other run kills its worker too
             again.wait(60)
     with spawned() as pool:
-        last = job_plan(tmp_path, Deadly(), **options).start(pool=pool).wait(60)
+        last = job_plan(tmp_path, Deadly(marks=str(tmp_path)), **options).start(pool=pool).wait(60)
     assert (last.status, last.finished) == ("done", 2)
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from skill_eval_nb.running.given.inputs import find_inputs
 from skill_eval_nb.running.steps.collecting import collect
 from skill_eval_nb.running.steps.folders import (
     InTheWay,
+    clear,
+    made_by,
     make_ready,
     put_in_place,
     refuse_strangers,
@@ -175,13 +178,55 @@ def test_a_place_that_is_taken_by_something_else_is_refused(tmp_path):
         refuse_strangers(tmp_path / "link", tmp_path)
 
 
+OTHER_DISK = Path("/dev/shm")
+
+
+@pytest.fixture(params=["the same disk", "another disk"])
+def far(request, tmp_path):
+    """A folder in which runs are made."""
+    if request.param == "the same disk":
+        yield tmp_path
+        return
+    if not OTHER_DISK.is_dir() or OTHER_DISK.stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip("left out: there is one disk only")
+    with tempfile.TemporaryDirectory(dir=OTHER_DISK) as folder:
+        yield Path(folder)
+
+
 @pytest.mark.parametrize(("before", "kept"), [("errored", "new"), ("done", "old")])
-def test_an_errored_run_is_replaced_and_a_sound_one_is_not(tmp_path, before, kept):
-    place, staging = tmp_path / "a" / "run-1", tmp_path / ".staging" / "k-1"
+def test_an_errored_run_is_replaced_and_a_sound_one_is_not(tmp_path, far, before, kept):
+    place, staging = tmp_path / "a" / "run-1", far / "far" / "k-1"
     for folder, status, text in ((place, before, "old"), (staging, "done", "new")):
         folder.mkdir(parents=True)
         (folder / "timing.json").write_text(f'{{"status": "{status}", "reason": "x"}}')
         (folder / "text").write_text(text)
-    put_in_place(staging, place)
+    put_in_place(staging, tmp_path, place)
     assert (place / "text").read_text() == kept
-    assert list((tmp_path / ".staging").iterdir()) == []
+    assert list((tmp_path / ".staging").iterdir()) == list((far / "far").iterdir()) == []
+
+
+def test_runs_are_made_where_nothing_tells_of_them_and_cleared_away(tmp_path, monkeypatch):
+    iteration, temporary = tmp_path / "canary-workspace" / "iteration-1", tmp_path / "t"
+    iteration.mkdir(parents=True)
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    staging, scratch = made_by(iteration, "key", 3)
+    assert staging.parent.parent == temporary  # on the disk of the workspace
+    assert made_by(iteration, "key", 3) == (staging, scratch)
+    assert made_by(iteration.with_name("iteration-2"), "key", 3)[0].parent != staging.parent
+    make_ready(staging, scratch, ())
+    assert staging.parent.stat().st_mode & 0o077 == 0
+    clear(iteration)
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="left out: only root can give a folder away")
+def test_a_folder_that_another_user_has_made_is_not_used_nor_taken_away(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    staging, scratch = made_by(tmp_path, "key", 1)
+    staging.parent.mkdir()
+    os.chown(staging.parent, 1234, 1234)
+    with pytest.raises(PermissionError, match="another user's"):
+        make_ready(staging, scratch, ())
+    clear(tmp_path)
+    assert staging.parent.is_dir()

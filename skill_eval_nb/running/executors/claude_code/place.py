@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from skill_eval_nb.grading.sandbox import Box, BoxLimits, lent, python, wrap
-from skill_eval_nb.grading.sandbox.command import arranged, limited
-from skill_eval_nb.grading.sandbox.command import program as tool
+from skill_eval_nb.grading.sandbox import Box, BoxLimits, lent, python
 from skill_eval_nb.running.executors.protocol import Task
 
 from .command import arguments, environment
@@ -25,8 +23,7 @@ MARK = "AGENT_RUN_ID"
 """The variable by which the processes of one start are known."""
 _INSIDE = "/opt/harness"
 _MIB = 1024 * 1024
-_LONGEST_SOCKET = 90
-"""Bytes; the path of a Unix socket has room for little more than a hundred."""
+_SOCKET = "relay"
 
 
 @dataclass(frozen=True)
@@ -54,26 +51,16 @@ class Place:
         url = f"http://127.0.0.1:{PORT if boxed else port}"
         value = secrets.token_hex(8)
         box = self.box(program, [*environment(self.task, url), (MARK, value)])
-        mark = f"{MARK}={value}"
-        if not boxed:
-            argv = wrap(box, [os.fspath(program), *arguments(self.task)])
-            return Command(argv, (), (), box.folder, mark)
-        options, hands = arranged(box)
-        argv = [*_forwarded(), f"{_INSIDE}/claude", *arguments(self.task)]
-        return Command(
-            [*hands, tool("bwrap")], options, ["--", *limited(box.limits, argv)], Path("/"), mark
-        )
+        harness = [f"{_INSIDE}/claude" if boxed else os.fspath(program), *arguments(self.task)]
+        argv = [*_forwarder(), *harness] if boxed else harness
+        return Command(argv, box, f"{MARK}={value}")
 
     def box(self, program: Path, given: Sequence[tuple[str, str]] = ()) -> Box:
         """The box that the harness is in, with all that it needs."""
         shown: list[tuple[str, Path]] = []
         if self.socket is not None:
-            script = Path(__file__).with_name("forwarder.py")
-            shown = [
-                (f"{_INSIDE}/claude", program),
-                (f"{_INSIDE}/forwarder.py", script),
-                (f"{_INSIDE}/relay", self.socket),
-            ]
+            relay = self.task.scratch / _SOCKET
+            shown = [(f"{_INSIDE}/claude", self._near(program)), (f"{_INSIDE}/relay", relay)]
         return Box(
             folder=self.task.folder,
             readable=tuple(shown),
@@ -88,6 +75,18 @@ class Place:
             kind=self.task.sandbox,
             temporary=self.home,
         )
+
+    def _near(self, program: Path) -> Path:
+        """The harness under a path that tells nothing: the box's list of mounts shows it.
+
+        Of another disk, or another user's, it stays where it is.
+        """
+        near = self.task.scratch / "claude"
+        try:
+            os.link(program, near)
+        except OSError:
+            return near if near.exists() else program
+        return near
 
 
 @contextmanager
@@ -105,20 +104,27 @@ def place(task: Task) -> Iterator[Place]:
     if task.sandbox == "none":
         yield Place(task, home, None)
         return
-    short = None if len(os.fsencode(tempfile.gettempdir())) < _LONGEST_SOCKET - 30 else "/tmp"  # noqa: S108
-    with tempfile.TemporaryDirectory(prefix="sen-", dir=short) as folder:
-        yield Place(task, home, Path(folder, "relay"))
+    # The path of a Unix socket has room for little more than a hundred bytes, so this is not its
+    # own; and whoever connects to it may ask for its path.
+    folder = os.open(task.scratch, os.O_PATH)
+    try:
+        yield Place(task, home, Path(f"/proc/self/fd/{folder}", _SOCKET))
+    finally:
+        os.close(folder)
 
 
 @contextmanager
 def handed_over(at: Place) -> Iterator[None]:
     """Let whoever the sandbox runs as write in the place's folders, and take them back."""
     if at.socket is not None:
+        at.task.scratch.chmod(0o700)
         at.socket.chmod(0o666)  # its folder is ours alone
     with lent(at.box(Path())):
         yield
 
 
-def _forwarded() -> list[str]:
-    own = [python("bubblewrap"), "-I", "-S"]
-    return [*own, f"{_INSIDE}/forwarder.py", f"{_INSIDE}/relay", str(PORT)]
+@cache
+def _forwarder() -> list[str]:
+    """Sent in as text: a file would be known inside by where it lies on this machine."""
+    program = Path(__file__).with_name("forwarder.py").read_text("utf-8")
+    return [python("bubblewrap"), "-I", "-S", "-c", program, f"{_INSIDE}/relay", str(PORT)]

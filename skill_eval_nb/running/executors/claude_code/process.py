@@ -11,11 +11,14 @@ import contextlib
 import json
 import os
 import signal
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
+
+from skill_eval_nb.grading.sandbox import Box, wrapped
+from skill_eval_nb.grading.sandbox.process import LONGEST_END
+from skill_eval_nb.grading.sandbox.watching import descendants
 
 from .leftovers import end_marked, marked
 
@@ -30,34 +33,15 @@ class Command:
     """What is started; it makes its own environment.
 
     Attributes:
-        head: a program and its first arguments.
-        options: those of bubblewrap, which go through a file: its command line tells whoever
-            lists processes inside. Empty where there is no sandbox.
-        tail: the rest of the arguments.
-        folder: where it starts.
+        arguments: a program and its arguments.
+        box: where it is started.
         mark: a variable of the environment, `NAME=value`, that its children inherit and by
             which those are found that left its process group; None where there is none.
     """
 
-    head: Sequence[str]
-    options: Sequence[str]
-    tail: Sequence[str]
-    folder: Path
+    arguments: Sequence[str]
+    box: Box
     mark: str | None = None
-
-    @contextlib.contextmanager
-    def argv(self) -> Iterator[tuple[list[str], tuple[int, ...]]]:
-        """The whole, for one start, and the files that must be passed on to it."""
-        if not self.options:
-            yield [*self.head, *self.tail], ()
-            return
-        file = os.memfd_create("box")
-        try:
-            os.write(file, b"\0".join([*map(os.fsencode, self.options), b""]))
-            os.lseek(file, 0, os.SEEK_SET)
-            yield [*self.head, "--args", str(file), *self.tail], (file,)
-        finally:
-            os.close(file)
 
 
 class Process:
@@ -78,6 +62,7 @@ class Process:
         self.left = 0
         self.silent = asyncio.Event()
         self._command = command
+        self._boxed = command.box.kind != "none"
         self._process: asyncio.subprocess.Process | None = None
         self._errors = bytearray()
         self._draining: asyncio.Task[None] | None = None
@@ -88,13 +73,14 @@ class Process:
         Raises:
             OSError: where it cannot be started.
         """
-        with self._command.argv() as (argv, files):
+        box = self._command.box
+        with wrapped(box, self._command.arguments) as (argv, files):
             self._process = await asyncio.create_subprocess_exec(
                 *argv,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                cwd=self._command.folder,
+                cwd="/" if self._boxed else box.folder,
                 env={},
                 pass_fds=files,
                 start_new_session=True,
@@ -157,12 +143,15 @@ class Process:
         process = self._process
         if process is None:
             return
-        if self.over and self._command.mark is not None and not self._command.options:
+        if self.over and self._command.mark is not None and not self._boxed:
             self.left = len(marked(self._command.mark))
-        # Whether or not it has ended by itself: its children may live on. At once, so that
+        # Whether or not it has ended by itself: its children may live on. In any case, so that
         # nothing is left even where this is cancelled.
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        try:
+            await self._end_inside(process)
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
         if self._command.mark is not None:
             await asyncio.to_thread(end_marked, self._command.mark)
         await process.wait()
@@ -172,6 +161,16 @@ class Process:
             # Ended with the last process that could write there.
             await asyncio.wait((self._draining,), timeout=5)
             self._draining.cancel()
+
+    async def _end_inside(self, process: asyncio.subprocess.Process) -> None:
+        """End the first process inside; bubblewrap, which must not go before it, ends after."""
+        if not self._boxed or process.returncode is not None:
+            return
+        for pid in [*descendants(process.pid)][1:2]:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), LONGEST_END)
 
     @property
     def pid(self) -> int | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -69,29 +68,18 @@ def offered(skill: Skill, sandbox: SandboxKind, scratch: Path) -> Offered:
     Args:
         skill: the staged skill.
         sandbox: how the agent's commands are kept in.
-        scratch: where a copy may be put, if one is needed.
+        scratch: where its copy is put.
 
     Raises:
         OSError: where the skill cannot be read.
     """
-    folder = skill.folder.resolve()
-    if sandbox == "none":
-        return Offered(skill, os.fspath(folder), folder)
-    if os.geteuid() == 0 and not _open_to_all(folder):
-        # the agent is nobody then, and may read less than root, who offers it
-        copy = scratch / "skills" / skill.name
-        shutil.copytree(folder, copy, symlinks=True)
-        for path in (copy, *copy.rglob("*")):
-            if not path.is_symlink():
-                path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
-        folder = copy
-    return Offered(skill, f"/skills/{skill.name}", folder)
-
-
-def _open_to_all(folder: Path) -> bool:
+    # A copy: the list of mounts inside has the path of what is shown, and what is staged lies in
+    # the workspace; and root's agent is nobody, who may read less than root.
+    folder = scratch / "skills" / skill.name
+    shutil.copytree(skill.folder, folder, symlinks=True)
     for path in (folder, *folder.rglob("*")):
-        mode = path.lstat().st_mode
-        wanted = stat.S_IROTH | (stat.S_IXOTH if stat.S_ISDIR(mode) else 0)
-        if not stat.S_ISLNK(mode) and mode & wanted != wanted:
-            return False
-    return True
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+    return Offered(
+        skill, os.fspath(folder) if sandbox == "none" else f"/skills/{skill.name}", folder
+    )

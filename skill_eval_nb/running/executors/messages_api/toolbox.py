@@ -61,7 +61,7 @@ class Toolbox:
             kind=task.sandbox,
             temporary=temporary,
         )
-        self._before = self._used()
+        self._before = used(self._box)
 
     async def use(self, name: object, given: object, seconds: float) -> Result:
         """Use a tool.
@@ -141,18 +141,19 @@ class Toolbox:
     def _limited(self, seconds: float) -> Box:
         """The box for one command: time and disk are those of the run, as far as is left."""
         limits = self._box.limits
+        used_now, before = used(self._box), self._before
         # with nothing left, a command that makes room may still run
-        left = max(limits.disk_bytes - (self._used() - self._before), 0)
+        left = max(limits.disk_bytes - (used_now.bytes - before.bytes), 0)
+        entries = max(limits.entries - (used_now.entries - before.entries), 0)
         return dataclasses.replace(
             self._box,
             limits=dataclasses.replace(
-                limits, seconds=min(limits.seconds, max(seconds, 0.1)), disk_bytes=left
+                limits,
+                seconds=min(limits.seconds, max(seconds, 0.1)),
+                disk_bytes=left,
+                entries=entries,
             ),
         )
-
-    def _used(self) -> int:
-        temporary = self._box.temporary
-        return used(self._box.folder) + (used(temporary) if temporary is not None else 0)
 
 
 def capped(text: str, most: int) -> str:

@@ -36,7 +36,7 @@ def talk(folder: Path, *argv: str, stop: str | None = None, **limits) -> tuple[s
     box = Box(folder, limits=BoxLimits(**{"seconds": 60.0, **limits}), kind="none")
 
     async def at_once() -> tuple[str | None, Process]:
-        process = Process(Command(["/usr/bin/env", *argv], (), (), folder))
+        process = Process(Command(argv, box))
         stopped = asyncio.get_running_loop().create_future()
         if stop is not None:
             stopped.set_result(stop)

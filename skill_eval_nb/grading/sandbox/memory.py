@@ -1,0 +1,186 @@
+"""The memory of processes together: their own, and what they hold through open files.
+
+What is written to a file in memory (memfd), or waits in a socket, belongs to no process by the
+kernel's count, so that it is looked for by who has it open. Linux only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import os
+import socket
+import stat
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Self
+
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+_KERNEL = 8192
+"""Bytes that a pipe or a socket takes, with nothing in a socket; a pipe may hold so much."""
+_PIDFD_GETFD, _SO_MEMINFO, _FIGURES = 438, 55, struct.Struct("9I")
+_UNKNOWN = 1024 * 1024
+"""Bytes that are taken to wait in a socket that the kernel lets nobody look at."""
+
+
+@dataclass
+class Opened:
+    """What processes have open, each once, however many have it.
+
+    Attributes:
+        files: regular files, by device and number.
+        sockets: by number, with a process and its descriptor.
+        others: pipes and the like.
+        hidden: sockets of the box's network that nobody has open any more. What was sent
+            through them may still wait to be read, in one that is open.
+    """
+
+    files: dict[tuple[int, int], os.stat_result] = field(default_factory=dict)
+    sockets: dict[int, tuple[int, int]] = field(default_factory=dict)
+    others: set[int] = field(default_factory=set)
+    hidden: int = 0
+
+    @classmethod
+    def by(cls, tree: list[int]) -> Self:
+        """What is open now."""
+        opened, inside = cls(), inside_of(tree)
+        before = _sockets_of(inside)
+        for pid in tree:
+            with contextlib.suppress(OSError):  # it has ended
+                for name in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208
+                    with contextlib.suppress(OSError):
+                        found = os.stat(f"/proc/{pid}/fd/{name}")  # noqa: PTH116
+                        if stat.S_ISREG(found.st_mode):
+                            opened.files[found.st_dev, found.st_ino] = found
+                        elif stat.S_ISSOCK(found.st_mode):
+                            opened.sockets[found.st_ino] = pid, int(name)
+                        elif stat.S_ISFIFO(found.st_mode):
+                            opened.others.add(found.st_ino)
+        if opened.sockets:  # meanwhile some may have been opened, or closed
+            opened.hidden = max(min(before, _sockets_of(inside)) - len(opened.sockets), 0)
+        return opened
+
+    def unlinked(self, disk: int) -> int:
+        """Bytes on a disk of files that no folder shows any more."""
+        return sum(
+            found.st_blocks * 512
+            for (device, _), found in self.files.items()
+            if device == disk and found.st_nlink == 0
+        )
+
+    def memory(self, tree: list[int], hidden: int, enough: int) -> int:
+        """Bytes of memory of processes; exact only where a rough count is more than enough.
+
+        Args:
+            tree: the processes.
+            hidden: sockets that nobody has open.
+            enough: what is no matter.
+        """
+        held = self.unlinked(_shared_device()) + _KERNEL * (len(self.sockets) + len(self.others))
+        sockets = len(self.sockets) + hidden
+        rough = sum(map(_resident, tree)) + held + sockets * _most_in_a_socket()
+        if rough <= enough:
+            return rough
+        queued = sum(_queued(*where) for where in self.sockets.values())
+        mapped = sum(self._share(pid) for pid in tree)
+        return held + hidden * _most_sent() + queued + mapped
+
+    def _share(self, pid: int) -> int:
+        """Bytes of memory of a process, what is shared divided among its users.
+
+        Without those of files in memory that are counted as open ones.
+        """
+        total, counted = 0, False
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps", "rb") as file:  # noqa: PTH123
+            for line in file:
+                key, *rest = line.split(maxsplit=5)
+                if not key.endswith(b":"):
+                    counted = (_shared_device(), int(rest[3])) in self.files
+                elif key == b"Pss:" and not counted:
+                    total += int(rest[0]) * 1024
+        return total
+
+
+def _sockets_of(inside: int | None) -> int:
+    """Sockets of the network that a process is in, open or not."""
+    try:
+        told = Path(f"/proc/{inside}/net/sockstat").read_text()
+    except OSError:  # it has ended, or there is none
+        return 0
+    return int(told.split()[2])  # sockets: used N
+
+
+def _resident(pid: int) -> int:
+    """Bytes of memory of a process, with all that it shares with others."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123
+            return int(file.read().split()[1]) * _PAGE
+    except (OSError, IndexError):  # it has ended
+        return 0
+
+
+@cache
+def _shared_device() -> int:
+    """The device of files in memory that no folder shows."""
+    if not hasattr(os, "memfd_create"):
+        return -1
+    file = os.memfd_create("device")
+    try:
+        return os.fstat(file).st_dev
+    finally:
+        os.close(file)
+
+
+@cache
+def _setting(name: str) -> int:
+    """A number of bytes by the machine's settings of sockets."""
+    try:
+        return int(Path("/proc/sys/net", name).read_text().split()[-1])
+    except (OSError, ValueError, IndexError):  # not shown in a container
+        return 4 * 1024 * 1024
+
+
+def _most_in_a_socket() -> int:
+    """Bytes that wait in a socket at most."""
+    tcp = _setting("ipv4/tcp_wmem") + _setting("ipv4/tcp_rmem")
+    return max(2 * (_setting("core/wmem_max") + _setting("core/rmem_max")), tcp)
+
+
+def _most_sent() -> int:
+    """Bytes that wait to be read of a socket that is closed; where it may be more, few do so."""
+    return min(2 * _setting("core/wmem_max"), 16 * 1024 * 1024)
+
+
+def _queued(pid: int, file: int) -> int:
+    """Bytes that wait in a socket of a process."""
+    with contextlib.ExitStack() as stack:
+        try:
+            process = os.pidfd_open(pid)
+            stack.callback(os.close, process)
+            copy = ctypes.CDLL(None, use_errno=True).syscall(_PIDFD_GETFD, process, file, 0)
+            if copy < 0:
+                closed = ctypes.get_errno() in (errno.EBADF, errno.ESRCH)
+                return 0 if closed else _UNKNOWN  # a kernel that forbids it
+            seen = stack.enter_context(
+                socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=copy)
+            )
+            told = seen.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _FIGURES.size)
+        except OSError:  # it has ended, or it is no socket by now
+            return 0
+        received, _, sent, _, _, waiting, *_ = _FIGURES.unpack(told)
+        return received + max(sent, waiting)
+
+
+def inside_of(tree: Iterable[int]) -> int | None:
+    """A process that is in the box already; None where there is none, or no box."""
+    with contextlib.suppress(OSError):
+        own = os.readlink("/proc/self/ns/net")  # noqa: PTH115
+        for pid in tree:
+            with contextlib.suppress(OSError):  # it has ended
+                if os.readlink(f"/proc/{pid}/ns/net") != own:  # noqa: PTH115
+                    return pid
+    return None
