@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables.frames import like
@@ -20,7 +21,7 @@ SIDES = ["configuration", "baseline"]
 
 def deltas(
     data: Any,
-    metric: str = "pass_rate",
+    metric: str | Sequence[str] = "pass_rate",
     baseline: str | None = None,
     *,
     versus: Versus | None = None,
@@ -36,14 +37,20 @@ def deltas(
 
     How sure that is depends on the question. `scope="suite"` is about *these evals*: another
     run would come out differently. Its interval is Welch's over eval × configuration cells,
-    its p the exact permutation of the labels within each eval; both need two runs a side.
+    its p the exact permutation of the labels within each eval (and where the sides' runs differ
+    in number no less than that of the studentised difference, and than Welch's); both need two runs a side.
     `scope="population"` is about *tasks like these*: other evals would have been asked, too.
-    Its interval is the paired t over evals, its p their exact sign flip; it needs 6 evals.
+    Its p is the exact sign flip of the evals' differences, its interval all differences that
+    the flip does not rule out (Hartigan 1969; above 12 evals the paired t); it needs 6 evals
+    that differ between the sides. An interval leaves out 0 exactly where p is at most alpha,
+    and ends where no difference could be larger.
 
     Args:
         data: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
         metric: a number column of `runs`, or a rubric dimension by `rubric:<name>` or by its
-            name alone.
+            name alone. Of several, as of all that stand below a headline, p-values are adjusted
+            together (Westfall and Young), `p_adjusted` follows `p`, and verdicts and intervals
+            rest on it.
         baseline: the configuration to compare against. Chosen by name where not given:
             `without_skill`, `baseline`, `no_skill`, `control`, … else `old_skill`, …
         versus: instead, two configurations or two iterations, the baseline last. The
@@ -61,9 +68,10 @@ def deltas(
         - `estimate`, first minus baseline in the metric's unit, null without a paired eval;
           `low` and `high`, null where there is no interval (too few runs or evals, or no
           noise seen); `p`, exact and two-sided;
-        - `mde`, the smallest detectable effect (80 % power, noncentral t, from the noise
-          seen), and what twice the evals (`mde_twice_evals`) or twice the runs
-          (`mde_twice_runs`) would make of it; null where no noise was seen;
+        - `mde`, the smallest detectable effect (80 % power, from the noise seen: noncentral t;
+          of 6 or 7 evals the sign flip's), and what twice the evals (`mde_twice_evals`) or
+          twice the runs (`mde_twice_runs`) would make of it; null where no noise was seen, and
+          where no claim can be reached or no difference is so large;
         - `worth` and `level` as used;
         - `verdict`: `helps`, `hurts`, `no worthwhile difference`, `unclear`, `too few runs`,
           `too few evals`; null for a difference in what is neither better as more nor as
@@ -87,9 +95,13 @@ def deltas(
     >>> deltas(runs).select(pl.col("estimate", "low", "high", "p").round(3), "verdict").rows()
     [(0.45, 0.35, 0.55, 0.005, 'helps')]
     """
+    import polars as pl
+
     question = _question(scope, worth, level)
-    paired = _paired(data, values_of(data, metric), baseline, versus)
-    return like(data, answers(_compared(paired), question, by=[*GROUP, *SIDES, "metric"]))
+    metrics = [metric] if isinstance(metric, str) else list(dict.fromkeys(metric))
+    values = pl.concat([values_of(data, one) for one in metrics], how="diagonal")
+    found = _answered(data, values, question, baseline, versus, joint=not isinstance(metric, str))
+    return like(data, found)
 
 
 def deltas_by_dimension(
@@ -117,7 +129,7 @@ def deltas_by_dimension(
     Returns:
         In the kind of `data`, the columns of `deltas`, `dimension` and `p_adjusted`, one row
         a dimension and configuration; no row where nothing was scored. Verdicts rest on
-        `p_adjusted`: Benjamini and Hochberg over the dimensions of a configuration.
+        `p_adjusted`: Westfall and Young over the dimensions of a configuration.
 
     Raises:
         ValueError: as `deltas`.
@@ -134,9 +146,7 @@ def deltas_by_dimension(
 
     question = _question(scope, worth, level)
     scores = with_unscored(scores_of(data), runs_of(data))
-    paired = _paired(data, scores, baseline, versus)
-    by = [*GROUP, *SIDES, "metric"]
-    found = answers(_compared(paired), question, by, together=[*GROUP, *SIDES])
+    found = _answered(data, scores, question, baseline, versus, joint=True)
     dimension = pl.col("metric").str.strip_prefix(RUBRIC).alias("dimension")
     at = found.columns.index("metric") + 1
     return like(data, found.select(*found.columns[:at], dimension, *found.columns[at:]))
@@ -182,9 +192,9 @@ def deltas_by_eval(
     import polars as pl
 
     question = _question("suite", worth, level)
-    paired = _paired(data, values_of(data, metric), baseline, versus)
+    paired, _, back = _paired(data, values_of(data, metric), baseline, versus)
     by = [*GROUP, *EVAL, *SIDES, "metric", "mean", "baseline_mean", "unpaired"]
-    found = answers(paired, question, by, together=[*GROUP, *SIDES, "metric"])
+    found = back(answers(paired, question, by, together=[*GROUP, *SIDES, "metric"]))
     why = pl.col("unpaired")
     found = found.with_columns(
         pl.when(why.is_null()).then("verdict").alias("verdict"),
@@ -201,21 +211,36 @@ def _question(scope: str, worth: float | None, level: float) -> Question:
     return Question(next(known for known in SCOPES if known == scope), worth, level)
 
 
+def _answered(
+    data: Any,
+    values: pl.DataFrame,
+    question: Question,
+    baseline: str | None,
+    versus: Versus | None,
+    *,
+    joint: bool,
+) -> pl.DataFrame:
+    """A row a metric and comparison; `joint` metrics are adjusted together."""
+    paired, values, back = _paired(data, values, baseline, versus)
+    sides = [*GROUP, *SIDES]
+    together = {"together": sides, "values": values} if joint else {}
+    return back(answers(paired.drop_nulls(SIDES), question, [*sides, "metric"], **together))
+
+
 def _paired(
     data: Any, values: pl.DataFrame, baseline: str | None, versus: Versus | None
-) -> pl.DataFrame:
-    """What `pairs` gives of the values, whichever two sides are meant."""
+) -> tuple[pl.DataFrame, pl.DataFrame, Callable[[pl.DataFrame], pl.DataFrame]]:
+    """What `pairs` gives of the values, whichever two sides are meant; and the values.
+
+    Iterations stand there as configurations do; the function turns what comes of it back.
+    """
     runs = runs_of(data)
     if versus is None:
-        return pairs(values, sides(runs, baseline))
+        return pairs(values, sides(runs, baseline)), values, lambda frame: frame
     if baseline is not None:
         raise ValueError("Give `baseline` or `versus`, not both: `versus` ends with the baseline.")
     one, other = versus
     if are_iterations(runs, versus):
-        return turned(pairs(turned(values), sides(turned(runs), other, only=one)))
-    return pairs(values, sides(runs, other, only=one))
-
-
-def _compared(paired: pl.DataFrame) -> pl.DataFrame:
-    """Those that have a configuration and a baseline."""
-    return paired.drop_nulls(SIDES)
+        values = turned(values)
+        return pairs(values, sides(turned(runs), other, only=one)), values, turned
+    return pairs(values, sides(runs, other, only=one)), values, lambda frame: frame

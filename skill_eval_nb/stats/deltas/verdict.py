@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from ..inference.adjust import Adjusted
 from ..phrases import chance, figure, signed
 from ..values import UNITS, better
 from .comparison import FEWEST, Comparison
@@ -30,7 +31,7 @@ def verdict(
     found: Comparison,
     metric: str,
     worth: float | None,
-    adjusted: float | None = None,
+    adjusted: Adjusted | None = None,
     these: Comparison | None = None,
 ) -> tuple[str | None, str]:
     """The word and the reason.
@@ -48,25 +49,25 @@ def verdict(
     """
     if not found.n_evals:
         return "too few evals", "No eval has a figure on both sides."
-    says = _Sentence(found, metric)
+    says = _Sentence(found, metric, adjusted)
     which = better(metric)
-    p = found.p if adjusted is None else adjusted
+    p = found.p if adjusted is None else adjusted.p
     lacking = says.what_a_claim_lacks()
     if lacking:
         answer = f" On them: {_Sentence(these, metric).figures()}." if these else ""
         word = "too few runs" if found.scope == "suite" else "too few evals"
         return word, f"{lacking}.{answer}{says.outlook()}"
     if which is None:
-        return None, f"{says.figures(adjusted)}; neither more nor less of it is better."
+        return None, f"{says.figures()}; neither more nor less of it is better."
     if p is not None and p <= 1 - found.level + NOISE:
         gains = says.estimate > 0 if which == "more" else says.estimate < 0
         small = worth is not None and abs(says.estimate) < worth - NOISE
         less = f", which is less than {says.amount(worth or 0)}" if small else ""
-        return "helps" if gains else "hurts", f"{says.figures(adjusted)}{less}."
+        return "helps" if gains else "hurts", f"{says.figures()}{less}."
     if worth is not None and says.reach <= worth + NOISE:
         inside = f"the interval lies within ±{says.amount(worth)}"
-        return "no worthwhile difference", f"{says.figures(adjusted)}: {inside}."
-    return "unclear", f"{says.figures(adjusted)}.{says.outlook()}"
+        return "no worthwhile difference", f"{says.figures()}: {inside}."
+    return "unclear", f"{says.figures()}.{says.outlook()}"
 
 
 def beyond_comes_first(these: Mapping[str, Any], beyond: Mapping[str, Any]) -> bool:
@@ -90,8 +91,9 @@ def beyond_comes_first(these: Mapping[str, Any], beyond: Mapping[str, Any]) -> b
 class _Sentence:
     """What a comparison's figures are called in a sentence."""
 
-    def __init__(self, found: Comparison, metric: str) -> None:
+    def __init__(self, found: Comparison, metric: str, adjusted: Adjusted | None = None) -> None:
         self.found = found
+        self.adjusted = adjusted
         self.estimate = found.estimate or 0.0
         unit = UNITS.get(metric, "1-5")
         self.factor, self.unit = IN_WORDS.get(unit, (1, ""))
@@ -102,27 +104,33 @@ class _Sentence:
         low, high = self.found.low, self.found.high
         return math.inf if low is None or high is None else max(-low, high)
 
-    def figures(self, adjusted: float | None = None) -> str:
+    def figures(self) -> str:
         """The estimate with its interval and p."""
         found = self.found
         where = self._evals("this", "these") if found.scope == "suite" else self._evals(*LIKE)
         p = "" if found.p is None else f", exact p {chance(found.p)}"
-        if p and adjusted is not None and adjusted != found.p:
-            p += f" ({chance(adjusted).removeprefix('= ')} adjusted)"
+        if p and self.adjusted is not None and self.adjusted.p != found.p:
+            p += f" ({chance(self.adjusted.p).removeprefix('= ')} adjusted)"
         return f"{self._signed(self.estimate)}{self.unit}{self._interval()} on {where}{p}"
 
     def what_a_claim_lacks(self) -> str:
         """What is missing before anything can be claimed, or ""."""
         found = self.found
-        few = found.least_p > 1 - found.level + NOISE
-        if found.scope == "population" and (few or not found.sufficient):
+        least_p = found.least_p if self.adjusted is None else self.adjusted.least
+        few = least_p > 1 - found.level + NOISE
+        if found.sufficient and not few:
+            return ""
+        others = ", once it is adjusted," if few and found.least_p <= 1 - found.level else ""
+        still = found.moved < found.n_evals and few
+        still_alike = f", {found.moved} of which differ between the sides," if still else ""
+        least = f"the smallest p{others} is {figure(least_p)}"
+        if found.scope == "population":
             needs = f" ({FEWEST} are needed)" if found.n_evals < FEWEST else ""
-            least = f"with {self._evals()} the smallest p is {figure(found.least_p)}{needs}"
+            least = f"with {self._evals()}{still_alike} {least}{needs}"
             return f"Nothing can be claimed beyond these evals: {least}"
         if not found.sufficient:
             return f"{self.figures()}: no noise can be seen without two runs of an eval on a side"
-        least = f"with {self._runs()} the smallest p is {figure(found.least_p)}"
-        return f"{self.figures()}; {least}" if few else ""
+        return f"{self.figures()}; with {self._runs()}{still_alike} {least}"
 
     def outlook(self) -> str:
         """What could have been found, and what more evals or runs would make of it."""
