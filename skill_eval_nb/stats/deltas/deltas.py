@@ -38,7 +38,8 @@ def deltas(
     How sure that is depends on the question. `scope="suite"` is about *these evals*: another
     run would come out differently. Its interval is Welch's over eval × configuration cells,
     its p the exact permutation of the labels within each eval (and where the sides' runs differ
-    in number no less than that of the studentised difference, and than Welch's); both need two runs a side.
+    in number no less than that of the studentised difference, and than Welch's); both need two
+    runs a side.
     `scope="population"` is about *tasks like these*: other evals would have been asked, too.
     Its p is the exact sign flip of the evals' differences, its interval all differences that
     the flip does not rule out (Hartigan 1969; above 12 evals the paired t); it needs 6 evals

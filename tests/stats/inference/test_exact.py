@@ -146,9 +146,8 @@ def test_the_smallest_p_is_that_of_the_farthest_labels(sides: list[Eval]) -> Non
     ends = []
     for reverse in (True, False):
         dealt = [sorted([*one, *other], reverse=reverse) for one, other in sides]
-        ends.append(
-            [(each[: len(a)], each[len(a) :]) for each, (a, _) in zip(dealt, sides, strict=True)]
-        )
+        many = [len(one) for one, _ in sides]
+        ends.append([(each[:k], each[k:]) for each, k in zip(dealt, many, strict=True)])
     assert least_p(sides) == pytest.approx(min(map(exact_p, ends)))
 
 
