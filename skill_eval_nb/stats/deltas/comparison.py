@@ -69,10 +69,10 @@ def compare(
             over the eval x configuration cells, and the permutation of labels within each
             eval; where the sides' runs of an eval differ in number its p is at least that of
             the studentised one and that of Welch's t. `population`, tasks like these: other
-            evals would have been asked, too. The sign flip of the evals' differences, and all differences
-            that it does not rule out (above `MOST_FLIPPED` evals the paired t); where every
-            eval has a single run a side that passes or fails, Tango's interval and McNemar's
-            exact test.
+            evals would have been asked, too. The sign flip of the evals' differences, and all
+            differences that it does not rule out (above `MOST_FLIPPED` evals the paired t);
+            where every eval has a single run a side that passes or fails, Tango's interval and
+            McNemar's exact test.
         level: of the interval; 1 - alpha.
         reach: the largest difference that there can be; None for no bound.
 
