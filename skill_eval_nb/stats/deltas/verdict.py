@@ -20,6 +20,14 @@ SAYS = {
     "too few evals": "Too few evals to say whether {who} helps on {where}",
 }
 """Each verdict as a sentence."""
+TAKES = {
+    "time_seconds": ("takes more time", "takes less time"),
+    "tokens": ("uses more tokens", "uses fewer tokens"),
+    "tool_calls": ("makes more tool calls", "makes fewer tool calls"),
+    "steps": ("takes more steps", "takes fewer steps"),
+    "cost_usd": ("costs more", "costs less"),
+}
+"""What is good or bad only for what it brings: what a side does more of, or less."""
 IN_WORDS = {"rate": (100, " pp"), "seconds": (1, " s"), "1-5": (1, " points"), "usd": (1, " US$")}
 """What a unit's figures are multiplied by in a sentence, and what stands behind them."""
 LIKE = ("tasks like this", "tasks like these")
@@ -68,6 +76,30 @@ def verdict(
         inside = f"the interval lies within ±{says.amount(worth)}"
         return "no worthwhile difference", f"{says.figures()}: {inside}."
     return "unclear", f"{says.figures()}.{says.outlook()}"
+
+
+def sentence(word: str | None, metric: str, who: str, where: str) -> str:
+    """A verdict as a sentence, without a full stop.
+
+    >>> sentence("helps", "pass_rate", "with_skill", these(3))
+    'with_skill helps on these 3 evals'
+    >>> sentence("hurts", "tokens", "with_skill", these(1))
+    'with_skill uses more tokens on this eval'
+    """
+    does = TAKES.get(metric)
+    if does is not None and word in ("helps", "hurts"):
+        return f"{who} {does[word == 'helps']} on {where}"
+    if does is not None and word is not None:
+        asked = SAYS[word].replace("helps", does[0])
+        return asked.format(who=who, where=where)
+    if word is None:
+        return f"{who} changes the {metric.replace('_', ' ')} on {where}"
+    return SAYS[word].format(who=who, where=where)
+
+
+def these(n: int) -> str:
+    """The evals that were run, in a sentence."""
+    return "this eval" if n == 1 else f"these {n:,} evals"
 
 
 def beyond_comes_first(these: Mapping[str, Any], beyond: Mapping[str, Any]) -> bool:
