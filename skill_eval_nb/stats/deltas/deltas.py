@@ -12,6 +12,7 @@ from ..pairing import Versus, are_iterations, pairs, sides, turned
 from ..values import EVAL, GROUP, RUBRIC, runs_of, scores_of, values_of, with_unscored
 from .answers import Question, answers
 from .comparison import SCOPES, Scope
+from .warnings import facts_of, is_rate, settle, warnings, with_errors, without_gated
 
 if TYPE_CHECKING:
     import polars as pl
@@ -77,6 +78,12 @@ def deltas(
         - `verdict`: `helps`, `hurts`, `no worthwhile difference`, `unclear`, `too few runs`,
           `too few evals`; null for a difference in what is neither better as more nor as
           less (`output_chars`). `reason` is the sentence to it;
+        - `warnings`: what may turn the verdict, in sentences that stand in `reason`, too: errors
+          on one side, sides that differ in judge or model or were run weeks apart, a gate that
+          took unequal parts. `verdict_with_errors` and `estimate_with_errors` count runs that
+          errored as failures (of a rate; null where none did). Where that decides, the verdict
+          is `unclear: errors decide`; it is null where different judges judged the sides, and of
+          a rubric after an unequal gate it is of the evals whose runs all passed;
         - `n_evals` (paired); of the paired evals `n_runs`, `n_errored`, `n_unscored` (with the
           figure, errored, without a figure for another reason), each with its `…_baseline`;
         - `n_unpaired` and `unpaired` (names of the evals without a pair).
@@ -221,11 +228,51 @@ def _answered(
     *,
     joint: bool,
 ) -> pl.DataFrame:
-    """A row a metric and comparison; `joint` metrics are adjusted together."""
-    paired, values, back = _paired(data, values, baseline, versus)
-    sides = [*GROUP, *SIDES]
-    together = {"together": sides, "values": values} if joint else {}
-    return back(answers(paired.drop_nulls(SIDES), question, [*sides, "metric"], **together))
+    """A row a metric and comparison, with what may turn its verdict.
+
+    `joint` metrics are adjusted together.
+    """
+    import polars as pl
+
+    runs = runs_of(data)
+    by = [*GROUP, *SIDES, "metric"]
+
+    def answer(values: pl.DataFrame) -> tuple[pl.DataFrame, Callable[..., pl.DataFrame]]:
+        paired, values, back = _paired(data, values, baseline, versus)
+        paired = without_gated(paired.drop_nulls(SIDES), runs if back is _same else turned(runs))
+        together = {"together": by[:-1], "values": values} if joint else {}
+        return answers(paired, question, by, **together), back
+
+    found, back = answer(values)
+    counted = with_errors(values)
+    failures: dict[Any, dict[str, Any]] = {}
+    if not counted["value"].equals(values["value"]):
+        failures = {tuple(row[name] for name in by): row for row in answer(counted)[0].to_dicts()}
+    facts = facts_of(runs if back is _same else turned(runs))
+    settled = []
+    for row in found.to_dicts():
+        said, none = warnings(row, facts)
+        errors = row["n_errored"] + row["n_errored_baseline"] and is_rate(row["metric"])
+        again = failures.get(tuple(row[name] for name in by)) if errors else None
+        settled.append(settle(row, again, said, none=none))
+    columns = {
+        "verdict": pl.String,
+        "reason": pl.String,
+        "warnings": pl.List(pl.String),
+        "verdict_with_errors": pl.String,
+        "estimate_with_errors": pl.Float64,
+    }
+    after = found.columns.index("reason") + 1
+    found = found.with_columns(
+        pl.Series(name, [one[name] for one in settled], dtype=kind)
+        for name, kind in columns.items()
+    )
+    names = [*found.columns[:after], *list(columns)[2:]]
+    return back(found.select(*names, pl.exclude(names)))
+
+
+def _same(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame
 
 
 def _paired(
@@ -237,11 +284,11 @@ def _paired(
     """
     runs = runs_of(data)
     if versus is None:
-        return pairs(values, sides(runs, baseline)), values, lambda frame: frame
+        return pairs(values, sides(runs, baseline)), values, _same
     if baseline is not None:
         raise ValueError("Give `baseline` or `versus`, not both: `versus` ends with the baseline.")
     one, other = versus
     if are_iterations(runs, versus):
         values = turned(values)
         return pairs(values, sides(turned(runs), other, only=one)), values, turned
-    return pairs(values, sides(runs, other, only=one)), values, lambda frame: frame
+    return pairs(values, sides(runs, other, only=one)), values, _same

@@ -16,6 +16,7 @@ SAYS = {
     "hurts": "{who} hurts on {where}",
     "no worthwhile difference": "{who} makes no worthwhile difference on {where}",
     "unclear": "It is unclear whether {who} helps on {where}",
+    "unclear: errors decide": "It is unclear whether {who} helps on {where}: errors decide",
     "too few runs": "Too few runs to say whether {who} helps on {where}",
     "too few evals": "Too few evals to say whether {who} helps on {where}",
 }
@@ -86,15 +87,27 @@ def sentence(word: str | None, metric: str, who: str, where: str) -> str:
     >>> sentence("hurts", "tokens", "with_skill", these(1))
     'with_skill uses more tokens on this eval'
     """
-    does = TAKES.get(metric)
-    if does is not None and word in ("helps", "hurts"):
-        return f"{who} {does[word == 'helps']} on {where}"
-    if does is not None and word is not None:
-        asked = SAYS[word].replace("helps", does[0])
-        return asked.format(who=who, where=where)
     if word is None:
         return f"{who} changes the {metric.replace('_', ' ')} on {where}"
-    return SAYS[word].format(who=who, where=where)
+    does = word_of(word, metric)
+    if does != word:
+        return f"{who} {does} on {where}"
+    asked = TAKES[metric][0] if metric in TAKES else "helps"
+    return (
+        SAYS[word]
+        .replace("whether {who} helps", f"whether {{who}} {asked}")
+        .format(who=who, where=where)
+    )
+
+
+def word_of(word: str | None, metric: str) -> str | None:
+    """A verdict in a table, beside its metric.
+
+    >>> word_of("hurts", "tokens"), word_of("hurts", "pass_rate")
+    ('uses more tokens', 'hurts')
+    """
+    does = TAKES.get(metric)
+    return does[word == "helps"] if does is not None and word in ("helps", "hurts") else word
 
 
 def these(n: int) -> str:

@@ -166,8 +166,10 @@ def test_any_figures_have_a_class(
         ),
         (
             figures(0, 6, 0, 0, baseline=None),
-            "It passed in 0 of 6 runs of with_skill; that supports ‘in at least 60 % of all runs, "
-            "at 95 % confidence’.",
+            (
+                "It passed in 0 of 6 runs of with_skill; that supports ‘in at least 60 % of all "
+                "runs, at 95 % confidence’."
+            ),
         ),
         (
             figures(4, 2, 4, 2, **STEADY, p_adjusted=1.0),
