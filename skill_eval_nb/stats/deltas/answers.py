@@ -178,7 +178,7 @@ def _dealt(
         metrics = [rows["metric"][at] for at in places]
         own = paired.filter(same(group)).drop_nulls("estimate")
         if scope == "population":
-            wide = own.pivot("metric", index=EVAL, values="estimate", sort_columns=False)
+            wide = own.pivot("metric", index=EVAL, values="estimate").sort(EVAL)
             return flips(wide.select(metrics).to_numpy().astype(float))
         named = dict(zip(together, group, strict=True))
         first, second = named["configuration"], named["baseline"]
@@ -195,7 +195,7 @@ def _dealt(
                 values="value",
                 aggregate_function="mean",
             )
-            .sort("second")
+            .sort(*EVAL, "second", "run_number")  # whichever way the rows came
         )
         there = own.select(EVAL).unique()
         evals = [

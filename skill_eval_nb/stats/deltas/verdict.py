@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..inference.adjust import Adjusted
-from ..phrases import chance, figure, signed
+from ..inference.intervals import BESIDE
+from ..phrases import chance, count, figure, signed
 from ..values import UNITS, better
 from .comparison import FEWEST, Comparison
 
@@ -31,7 +32,6 @@ TAKES = {
 """What is good or bad only for what it brings: what a side does more of, or less."""
 IN_WORDS = {"rate": (100, " pp"), "seconds": (1, " s"), "1-5": (1, " points"), "usd": (1, " US$")}
 """What a unit's figures are multiplied by in a sentence, and what stands behind them."""
-LIKE = ("tasks like this", "tasks like these")
 NOISE = 1e-9
 """Figures that differ by less are the same: 1 - 0.95 is less than 0.05 in binary."""
 
@@ -152,7 +152,8 @@ class _Sentence:
     def figures(self) -> str:
         """The estimate with its interval and p."""
         found = self.found
-        where = self._evals("this", "these") if found.scope == "suite" else self._evals(*LIKE)
+        suite = found.scope == "suite"
+        where = these(found.n_evals) if suite else f"tasks like these ({self._evals()})"
         p = "" if found.p is None else f", exact p {chance(found.p)}"
         if p and self.adjusted is not None and self.adjusted.p != found.p:
             p += f" ({chance(self.adjusted.p).removeprefix('= ')} adjusted)"
@@ -196,7 +197,9 @@ class _Sentence:
     def _interval(self) -> str:
         found = self.found
         if found.low is not None and found.high is not None:
-            return f" ({self._signed(found.low)} to {self._signed(found.high)})"
+            near = 2 * BESIDE * abs(self.estimate)  # an end that only leaves out 0
+            low, high = (0.0 if abs(end) <= near else end for end in (found.low, found.high))
+            return f" ({self._signed(low)} to {self._signed(high)})"
         if not found.sufficient:
             return ""
         if found.scope == "suite":
@@ -206,10 +209,8 @@ class _Sentence:
     def _signed(self, value: float) -> str:
         return signed(value * self.factor)
 
-    def _evals(self, this: str = "1", these: str = "") -> str:
-        if self.found.n_evals == 1:
-            return f"{this} eval"
-        return f"{these} {self.found.n_evals} evals".lstrip()
+    def _evals(self) -> str:
+        return count(self.found.n_evals, "eval")
 
     def _runs(self) -> str:
         """Evals × runs a side where every eval could have as many, else both sides' runs."""

@@ -15,6 +15,8 @@ DECIDED = ("helps", "hurts", "no worthwhile difference")
 ERRORS_DECIDE = "unclear: errors decide"
 APART = 7
 """Days between the sides' runs from which they may have met another world."""
+CHANCE = 1.5
+"""So many runs more that a gate took on one side say nothing."""
 JUDGED = ("pass_rate", "score", "overall_efficiency", "passed", "failed")
 """Metrics, besides those of a rubric, in which a judge may have a say."""
 
@@ -49,8 +51,8 @@ def without_gated(paired: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     taken = runs.group_by(*GROUP, *EVAL, "configuration").agg(
         gated.sum().alias("taken"), pl.len().alias("of")
     )
-    both = paired
-    for side in ("configuration", "baseline"):
+    both, sides = paired, ("configuration", "baseline")
+    for side in sides:
         named = taken.rename({"configuration": side, "taken": f"taken_{side}", "of": f"of_{side}"})
         both = both.join(named, on=[*GROUP, *EVAL, side], how="left", nulls_equal=True)
     counts = [
@@ -58,17 +60,14 @@ def without_gated(paired: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     ]
     both = both.with_columns(pl.col(counts).fill_null(0))
     comparison = [*GROUP, "configuration", "baseline", "metric"]
-    share = [
-        pl.col(f"taken_{side}").sum().over(comparison) / pl.col(f"of_{side}").sum().over(comparison)
-        for side in ("configuration", "baseline")
-    ]
+    taken_, of = (
+        [pl.col(f"{what}_{side}").sum().over(comparison) for side in sides]
+        for what in ("taken", "of")
+    )
+    unequal = _unequal(taken_, of, pl.min_horizontal(of))
     metric = pl.col("metric")
     rubric = metric.str.starts_with(RUBRIC) | metric.str.starts_with("rubric_")
-    lost = (
-        rubric
-        & ((share[0] - share[1]).abs() > 1e-9)
-        & (pl.col("taken_configuration") + pl.col("taken_baseline") > 0)
-    )
+    lost = rubric & unequal & (pl.col("taken_configuration") + pl.col("taken_baseline") > 0)
     told = pl.format(
         "the gate took {} of {} runs of {} and {} of {} of {}",
         *("taken_configuration", "of_configuration", "configuration"),
@@ -78,6 +77,11 @@ def without_gated(paired: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
         pl.when(~lost).then("estimate").alias("estimate"),
         pl.coalesce("unpaired", pl.when(lost).then(told)).alias("unpaired"),
     ).drop(counts)
+
+
+def _unequal(taken: Sequence[Any], of: Sequence[Any], fewer: Any) -> Any:
+    """Whether a gate took unequal parts; a single run more may be chance."""
+    return abs(taken[0] / of[0] - taken[1] / of[1]) * fewer > CHANCE
 
 
 def facts_of(runs: pl.DataFrame) -> dict[tuple[Any, ...], Row]:
@@ -121,7 +125,8 @@ def warnings(row: Row, facts: Mapping[tuple[Any, ...], Row]) -> tuple[list[str],
         said.append(f"The sides were run {days:.0f} days apart: more than the skill may differ.")
     if of_rubric(row["metric"]):
         parts = [(side.get("gated", 0), side.get("n", 0)) for side in sides]
-        if parts[0][0] * parts[1][1] != parts[1][0] * parts[0][1]:
+        gated, of = zip(*parts, strict=True)
+        if all(of) and _unequal(gated, of, min(of)):
             took = [
                 f"{gated} of {n} runs of {who}"
                 for (gated, n), who in zip(parts, names, strict=True)

@@ -41,7 +41,9 @@ def _said(look: Look, found: Found) -> list[Node]:
     """The sentence for the last iteration that has one, and what it rests on."""
     known = [part for part in look.parts if (rows := found[part]) and rows["suite"]["n_evals"]]
     if not known:
-        return [h("h3", "Nothing to compare"), h("p", why_none(look), cls="sen-soft")]
+        empty = [rows["suite"]["reason"] for part in look.parts if (rows := found[part])]
+        why = empty[-1] if empty else why_none(look)
+        return [h("h3", "Nothing to compare"), h("p", why, cls="sen-soft")]
     part = known[-1]
     rows = found[part] or {}
     where = f" in {iteration_name(part.iteration)}" if look.several else ""

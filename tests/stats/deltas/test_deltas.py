@@ -342,7 +342,7 @@ def test_the_two_scopes_say_which_they_are(scope: Any) -> None:
     for row in plain(deltas(runs_table(CLEAR), scope=scope)):
         assert (row["scope"], row["verdict"]) == (scope, "helps")
         assert row["estimate"] == pytest.approx(0.2)
-        assert (" on tasks like these 6 evals" in row["reason"]) == (scope == "population")
+        assert (" on tasks like these (6 evals)" in row["reason"]) == (scope == "population")
 
 
 def test_two_configurations_in_either_order() -> None:
