@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..stats.deltas.verdict import SAYS
+from ..stats.deltas.verdict import sentence, these
 from .layout import Row, Rows
 from .metrics import Metric, metric
 from .text import TIE, brief, count, listed, n_of, quoted, signed
@@ -73,13 +73,13 @@ def forest(own: Row, meant: Metric) -> str:
 
     `own` is a row of `stats.deltas`, with the `wide_verdict` on tasks like these.
     """
-    who, where = brief(own["configuration"]), f"these {count(own['n_evals'], 'eval')}"
-    said = SAYS.get(own["verdict"], f"{{who}} changes the {meant.name} on {{where}}")
+    who, where = brief(own["configuration"]), these(own["n_evals"])
+    said = sentence(own["verdict"], own["metric"], who, where)
     n = n_of(own["n_runs"], own["n_runs_baseline"])
     wide = own["wide_verdict"]
     beyond = f"; on tasks like these: {wide}" if wide else ""
     much = f"{meant.difference(own['estimate'])}{between(own, meant)} {meant.name}"
-    return f"{said.format(who=who, where=where)}: {much}{beyond} ({n})"
+    return f"{said}: {much}{beyond} ({n})"
 
 
 def between(row: Row, meant: Metric) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import stats
 from ..stats.deltas.comparison import SCOPES, Scope
 from ..stats.pairing import choose
+from ..stats.values import better
 from .slices import Slice
 
 if TYPE_CHECKING:
@@ -111,9 +112,12 @@ def _counted(place: Slice, part: Workspace) -> Measured:
 
 
 def _deltas(part: Workspace, metrics: list[str], scope: Scope) -> list[Row]:
-    """The deltas of the metrics, then of the rubric dimensions."""
-    deltas = [row for one in metrics for row in stats.deltas(part, one, scope=scope).to_dicts()]
-    return deltas + stats.deltas_by_dimension(part, scope=scope).to_dicts()
+    """The headline, then the other metrics and the rubric dimensions, each adjusted together."""
+    alone = [one for one in metrics if one == HEADLINE or better(one) is None]
+    others = [one for one in metrics if one not in alone]
+    rows = [row for one in alone for row in stats.deltas(part, one, scope=scope).to_dicts()]
+    rows += stats.deltas(part, others, scope=scope).to_dicts() if others else []
+    return rows + stats.deltas_by_dimension(part, scope=scope).to_dicts()
 
 
 def _stated(place: Slice, part: Workspace) -> Measured:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 ENOUGH, FEW = 10, 3
 """Runs that can be judged by themselves; runs of an eval whose median says something."""
+APART = 1.5
+"""How many times the median a run is at least that stands out; or as small a part of it."""
 MAD, MEAN_DEVIATION = 0.6745, 1.253314
 """What makes either deviation an estimate of a normal distribution's standard deviation."""
 CELL = [*GROUP, *EVAL, "configuration", "metric"]
@@ -27,9 +30,11 @@ def outliers(
     metrics: Sequence[str] = ("time_seconds", "tokens", "cost_usd"),
     threshold: float = 3.5,
 ) -> Any:
-    """Runs whose modified z-score is at least the threshold.
+    """Runs whose modified z-score is at least the threshold, and that are far off as well.
 
-    Modified z = 0.6745 (value - median) / MAD, MAD being the median of the absolute
+    Times, tokens and costs are skewed, so their logarithms are looked at; a run stands out only
+    where it is at least `APART` times the median, or as small a part of it. One of 0 is not
+    looked at. Modified z = 0.6745 (value - median) / MAD, MAD being the median of the absolute
     deviations (Iglewicz and Hoaglin, *How to Detect and Handle Outliers*, 1993). Where the
     MAD is 0 the mean absolute deviation takes its place, times 1.253314; where that is 0,
     too, nothing stands out. What a run is compared with, `compared_with`:
@@ -66,7 +71,7 @@ def outliers(
     ... })
     >>> found = outliers(runs, metrics=["time_seconds"])
     >>> found.select("run_number", "median", pl.col("modified_z").round(1), "mean_without").rows()
-    [(10, 44.5, 68.9, 44.0)]
+    [(10, 44.5, 22.9, 44.0)]
     """
     import polars as pl
 
@@ -74,7 +79,8 @@ def outliers(
         if metric not in METRICS:
             raise no_such("metric", metric, METRICS)
     scored = _scored(_values(data, metrics))
-    outlying = pl.col("modified_z").abs() >= threshold
+    apart = pl.col("away").abs() >= math.log(APART)
+    outlying = (pl.col("modified_z").abs() >= threshold) & apart
     value = pl.col("value")
     with_means = scored.with_columns(
         value.mean().over(WHOLE).alias("mean"),
@@ -135,7 +141,11 @@ def _scored(values: pl.DataFrame) -> pl.DataFrame:
             .otherwise(value.median().over(CELL))
             .alias("median"),
         )
-        .with_columns((value - pl.col("median")).alias("away"))
+        .with_columns(
+            pl.when((value > 0) & (pl.col("median") > 0))
+            .then((value / pl.col("median")).log())
+            .alias("away")
+        )
     )
     away = pl.col("away").abs()
     is_median = (

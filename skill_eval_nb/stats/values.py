@@ -16,6 +16,8 @@ GROUP = ["workspace", "skill", "iteration"]
 """What is never compared across, nor averaged over."""
 EVAL = ["eval_id", "eval_name"]
 RUN = [*GROUP, *EVAL, "configuration", "run_number"]
+TOLD = ("status", "executor_model", "judge_model", "started_at")
+"""What else is asked of runs: how they ended, who ran and judged them, when."""
 RUBRIC = "rubric:"
 """What a rubric dimension's name begins with where it stands among metrics."""
 METRICS = [
@@ -72,7 +74,9 @@ def runs_of(data: Any) -> pl.DataFrame:
         return runs.with_columns(*stand_in_keys(), *(finite(metric) for metric in METRICS))
     runs = scores_of(data).select(RUN).unique()
     nothing = (pl.lit(None, pl.Float64).alias(metric) for metric in METRICS)
-    return runs.with_columns(pl.lit(None, pl.String).alias("status"), *nothing)
+    texts = (pl.lit(None, pl.String).alias(name) for name in TOLD)
+    flag = pl.lit(None, pl.Boolean).alias("gate_passed")
+    return runs.with_columns(*texts, flag, *nothing)
 
 
 def scores_of(data: Any, dimension: str | None = None) -> pl.DataFrame:

@@ -38,11 +38,12 @@ class Known:
 def follow(known: Known) -> tuple[Version, ...]:
     """Each version against its parent; the best is the last that won against the best before it.
 
-    A version without a figure is the best only until there is one that has a figure.
+    Where a later version ties with that one, none is proven to be the best. A version without a
+    figure is the best only until there is one that has a figure.
     """
     found: list[Version] = []
     best: Side | None = None
-    measured = False
+    measured = tied = False
     for place, side in enumerate(known.sides):
         one = _figures(known, side)
         if best is None:
@@ -55,11 +56,11 @@ def follow(known: Known) -> tuple[Version, ...]:
         found.append(_against(known, one, side, parent, decided))
         over_best = decided if parent == best else _decide(known, place, best)
         if over_best.result == "won" or (not measured and one.mean is not None):
-            best, measured = side, True
-    return tuple(
-        replace(one, is_current_best=best is not None and one.version == best.version)
-        for one in found
-    )
+            best, measured, tied = side, True, False
+        elif over_best.result == "tie":
+            tied = True
+    proven = None if best is None or tied else best.version
+    return tuple(replace(one, is_current_best=one.version == proven) for one in found)
 
 
 def oldest(stamps: Iterable[str | None]) -> str | None:

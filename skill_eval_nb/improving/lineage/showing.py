@@ -46,7 +46,9 @@ def _title(lineage: Lineage) -> str:
         return "No versions: the workspace has no runs with a skill"
     versions = count(len(lineage.versions), "version")
     metric = lineage.metric.replace("_", " ")
-    return f"{versions} of {brief(lineage.skill)} by {metric}; the best is {lineage.current_best}"
+    best = lineage.current_best
+    which = "none is proven to be the best" if best is None else f"the best is {best}"
+    return f"{versions} of {brief(lineage.skill)} by {metric}; {which}"
 
 
 def _row(one: Version) -> str:

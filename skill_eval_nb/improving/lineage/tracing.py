@@ -112,7 +112,8 @@ def _contradicted(
     best = next((str(row["version"]) for row in rows if row["is_current_best"]), None)
     ours = next((one.version for one in versions if one.is_current_best), None)
     if best is not None and best != ours:
-        yield f"history.json has {best} as the best version, its runs bear out {ours}."
+        proven = "prove none to be" if ours is None else f"bear out {ours}"
+        yield f"history.json has {best} as the best version, its runs {proven}."
 
 
 def _was(result: str | None) -> str:

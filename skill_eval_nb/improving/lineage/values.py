@@ -99,7 +99,7 @@ class Lineage:
 
     @property
     def current_best(self) -> str | None:
-        """The version that is the best of all; None where there are no versions."""
+        """The version that is the best of all; None where none is proven to be."""
         return next((one.version for one in self.versions if one.is_current_best), None)
 
     def table(self, backend: Backend = "polars") -> Any:

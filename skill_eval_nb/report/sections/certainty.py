@@ -7,6 +7,7 @@ from functools import partial
 
 from ... import charts
 from ...stats.deltas.comparison import FEWEST
+from ...stats.deltas.verdict import word_of
 from ...stats.phrases import chance
 from ..content import Cell, Paragraph, Part, Picture, Section, Table, section
 from ..measured import DIMENSION, HEADLINE, Measured, Row
@@ -17,7 +18,10 @@ EXACT = (
     "p is exact: every arrangement of the labels inside each eval is counted, or every choice of "
     "signs of the evals' deltas."
 )
-ADJUSTED = " That of a rubric dimension allows for their number (Benjamini and Hochberg)."
+ADJUSTED = (
+    " The pass rate is the headline; the p and the intervals of the other metrics allow for their "
+    "number, and so do those of the rubric dimensions (Westfall and Young)."
+)
 HEADER = ("Delta", "95% interval", "p", "Verdict")
 TOO_FEW = "too few evals"
 Key = tuple[str, str]
@@ -51,7 +55,7 @@ def _parts(measured: Measured) -> Iterator[Part]:
         yield Paragraph(
             f"Of tasks like these nothing can be claimed: that takes at least {FEWEST} evals."
         )
-    yield Paragraph(EXACT + (ADJUSTED if measured.dimensions else ""))
+    yield Paragraph(EXACT + ADJUSTED)
     yield from _detectable(measured)
 
 
@@ -81,7 +85,7 @@ def _cells(row: Row) -> tuple[Cell, ...]:
     interval = MISSING if row["low"] is None else f"{low} to {high}"
     p = row.get("p_adjusted", row["p"])
     shown = MISSING if p is None else chance(p).removeprefix("= ")
-    return delta, interval, shown, row["verdict"] or MISSING
+    return delta, interval, shown, word_of(row["verdict"], metric) or MISSING
 
 
 def _detectable(measured: Measured) -> Iterator[Part]:
@@ -98,5 +102,5 @@ def _detectable(measured: Measured) -> Iterator[Part]:
         found = figure(row["mde"], HEADLINE).replace("%", " pp")
         yield Paragraph(
             f"On tasks like these, a difference in the pass rate of {line(name)} would be found "
-            f"in 4 of 5 benchmarks like this one if it were {found}; {' and '.join(more)}."
+            f"in 4 of 5 benchmarks like this one if it were {'; '.join([found, *more])}."
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...stats.deltas.verdict import SAYS, beyond_comes_first
+from ...stats.deltas.verdict import beyond_comes_first, sentence, these
 from ..content import Paragraph, Part, Table, Verdict
 from ..measured import HEADLINE, Measured, Row
 from ..plain import line
@@ -50,15 +50,18 @@ def verdicts(measured: Measured) -> Iterator[Part]:
         if own.get("verdict"):
             beyond = measured.beyond[name, HEADLINE]
             said = [
-                _verdict(own, f"these {counted(own['n_evals'], 'eval')}"),
+                _verdict(own, these(own["n_evals"])),
                 _verdict(beyond, "tasks like these"),
             ]
+            said = said if own["n_evals"] else said[:1]
             yield from reversed(said) if beyond_comes_first(own, beyond) else said
 
 
 def _verdict(row: Row, where: str) -> Verdict:
     who = line(row["configuration"])
-    says = SAYS[row["verdict"]].format(who=who, where=where)
+    if not row["n_evals"]:
+        return Verdict(f"There is nothing to compare {who} with.", row["reason"])
+    says = sentence(row["verdict"], row["metric"], who, where)
     return Verdict(f"{says}.", f"{metric_name(row['metric'])}: {row['reason']}")
 
 

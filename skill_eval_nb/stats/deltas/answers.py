@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ..inference.adjust import benjamini_hochberg
+from ..inference.adjust import Adjusted, deals, flips, jointly, over_evals
 from ..inference.exact import Sides
 from ..pairing import COUNTS
-from ..values import worth_having
+from ..values import EVAL, GROUP, UNITS, worth_having
 from .comparison import Comparison, Scope, compare
 from .verdict import verdict
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+
+    Array = np.ndarray[Any, Any]
 
 FIGURES = ("estimate", "low", "high", "p", "mde", "mde_twice_evals", "mde_twice_runs")
 """What a comparison gives, each null where it cannot."""
@@ -25,6 +28,8 @@ BOTH = [f"{count}{side}" for count in COUNTS for side in ("", "_baseline")]
 
 compared = lru_cache(maxsize=4096)(compare)
 """Several figures rest on the same comparison; what the same values say is counted once."""
+REACH = {"rate": 1.0, "1-5": 4.0}
+"""How far two figures of a unit can lie apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +40,21 @@ class Question:
     worth: float | None
     level: float
 
-    def of(self, evals: Sides) -> Comparison:
-        """What the paired evals say."""
-        return compared(evals, self.scope, self.level)
+    def of(self, metric: str, evals: Sides, adjusted: Adjusted | None = None) -> Comparison:
+        """What the paired evals say; the interval allows for what was asked with it."""
+        reach = REACH.get(UNITS.get(metric, "1-5"))
+        found = compared(evals, self.scope, self.level, reach)
+        if adjusted is None or found.p is None:
+            return found
+        wider = compared(evals, self.scope, 1 - adjusted.alone, reach)
+        return replace(found, low=wider.low, high=wider.high)
 
     def worth_of(self, metric: str, found: Comparison) -> float | None:
         """The smallest difference worth having."""
         return worth_having(metric, found.baseline) if self.worth is None else self.worth
 
     def verdict(
-        self, metric: str, evals: Sides, found: Comparison, adjusted: float | None
+        self, metric: str, evals: Sides, found: Comparison, adjusted: Adjusted | None
     ) -> tuple[str | None, str]:
         """The word and its reason; of too few evals, what those say of themselves."""
         few = self.scope == "population" and not found.sufficient
@@ -54,7 +64,11 @@ class Question:
 
 
 def answers(
-    paired: pl.DataFrame, question: Question, by: list[str], together: Sequence[str] = ()
+    paired: pl.DataFrame,
+    question: Question,
+    by: list[str],
+    together: Sequence[str] = (),
+    values: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """A row for each `by`: `by`, scope, FIGURES, worth, level, verdict, reason, n_evals, BOTH.
 
@@ -63,7 +77,9 @@ def answers(
         question: what is asked.
         by: what has one answer; `metric` is among them.
         together: where given, p-values are adjusted over the answers that have this in
-            common, `p_adjusted` follows `p`, and verdicts rest on it.
+            common, `p_adjusted` follows `p`, and verdicts and intervals rest on it.
+        values: where the answers in common are figures of the same runs, these, a row a run
+            and metric: then labels are dealt out anew for all figures jointly.
 
     Of several evals `n_runs` are those of the paired ones; what errored or was not scored is
     of all. Last stand `n_unpaired` and, unless `by` has it, `unpaired`: the names of the evals
@@ -88,14 +104,17 @@ def answers(
     evals = [
         tuple(zip(map(tuple, ones), map(tuple, others), strict=True)) for ones, others in sides
     ]
-    found = [question.of(some) for some in evals]
-    adjusted = _adjusted(found, rows.select(together).rows() if together else [])
+    alone = [question.of(*one) for one in zip(metrics, evals, strict=True)]
+    groups = rows.select(together).rows() if together else []
+    dealt = _dealt(paired, values, question.scope, together, rows)
+    adjusted = _adjusted(alone, groups, dealt, question.level)
+    found = [question.of(*one) for one in zip(metrics, evals, adjusted, strict=True)]
     each = list(zip(metrics, evals, found, adjusted, strict=True))
     verdicts = [question.verdict(*one) for one in each]
     figures: dict[str, Any] = {
         "scope": pl.Series([question.scope] * len(found), dtype=pl.String),
         **{name: _numbers([getattr(one, name) for one in found]) for name in FIGURES},
-        "p_adjusted": _numbers(adjusted),
+        "p_adjusted": _numbers([one and one.p for one in adjusted]),
         "worth": _numbers([question.worth_of(metric, one) for metric, _, one, _ in each]),
         "level": _numbers([question.level] * len(found)),
         "verdict": pl.Series([word for word, _ in verdicts], dtype=pl.String),
@@ -112,14 +131,79 @@ def _numbers(values: Sequence[float | None]) -> pl.Series:
     return pl.Series(values, dtype=pl.Float64)
 
 
-def _adjusted(found: Sequence[Comparison], groups: Sequence[Any]) -> list[float | None]:
-    """The p-values adjusted within their group; without groups there are none."""
-    adjusted: list[float | None] = [None] * len(found)
+def _adjusted(
+    found: Sequence[Comparison],
+    groups: Sequence[Any],
+    dealt: Callable[[Any, list[int]], Array | None],
+    level: float,
+) -> list[Adjusted | None]:
+    """What allows for the others of their group; None where there are no groups, or no p."""
+    adjusted: list[Adjusted | None] = [None] * len(found)
     members: dict[Any, list[int]] = defaultdict(list)
     for at, group in enumerate(groups):
-        members[group].append(at)
-    for places in members.values():
-        p = benjamini_hochberg([found[at].p for at in places])
-        for at, one in zip(places, p, strict=True):
+        if found[at].p is not None:
+            members[group].append(at)
+    for group, places in members.items():
+        p = [one for at in places if (one := found[at].p) is not None]
+        least = [found[at].least_p for at in places]
+        joint = dealt(group, places)
+        each = (
+            over_evals(p, least, 1 - level)
+            if joint is None
+            else jointly(p, least, joint, 1 - level)
+        )
+        for at, one in zip(places, each, strict=True):
             adjusted[at] = one
     return adjusted
+
+
+def _dealt(
+    paired: pl.DataFrame,
+    values: pl.DataFrame | None,
+    scope: Scope,
+    together: Sequence[str],
+    rows: pl.DataFrame,
+) -> Callable[[Any, list[int]], Array | None]:
+    """What gives the differences of a group's figures under labels dealt out anew."""
+    import polars as pl
+
+    def same(group: Any) -> pl.Expr:
+        return pl.all_horizontal(
+            pl.col(name).eq_missing(pl.lit(one)) for name, one in zip(together, group, strict=True)
+        )
+
+    def dealt(group: Any, places: list[int]) -> Array | None:
+        if values is None:
+            return None
+        metrics = [rows["metric"][at] for at in places]
+        own = paired.filter(same(group)).drop_nulls("estimate")
+        if scope == "population":
+            wide = own.pivot("metric", index=EVAL, values="estimate").sort(EVAL)
+            return flips(wide.select(metrics).to_numpy().astype(float))
+        named = dict(zip(together, group, strict=True))
+        first, second = named["configuration"], named["baseline"]
+        runs = (
+            values.filter(
+                pl.all_horizontal(pl.col(name).eq_missing(pl.lit(named[name])) for name in GROUP),
+                pl.col("configuration").is_in([first, second]),
+                pl.col("metric").is_in(metrics),
+            )
+            .with_columns((pl.col("configuration") != first).alias("second"))
+            .pivot(
+                "metric",
+                index=[*EVAL, "second", "run_number"],
+                values="value",
+                aggregate_function="mean",
+            )
+            .sort(*EVAL, "second", "run_number")  # whichever way the rows came
+        )
+        there = own.select(EVAL).unique()
+        evals = [
+            (part.select(metrics).to_numpy().astype(float), int((~part["second"]).sum()))
+            for part in runs.join(there, on=EVAL, how="semi", nulls_equal=True).partition_by(
+                EVAL, maintain_order=True
+            )
+        ]
+        return deals([one for one in evals if 0 < one[1] < len(one[0])])
+
+    return dealt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables.frames import like
@@ -11,6 +12,7 @@ from ..pairing import Versus, are_iterations, pairs, sides, turned
 from ..values import EVAL, GROUP, RUBRIC, runs_of, scores_of, values_of, with_unscored
 from .answers import Question, answers
 from .comparison import SCOPES, Scope
+from .warnings import facts_of, is_rate, settle, warnings, with_errors, without_gated
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +22,7 @@ SIDES = ["configuration", "baseline"]
 
 def deltas(
     data: Any,
-    metric: str = "pass_rate",
+    metric: str | Sequence[str] = "pass_rate",
     baseline: str | None = None,
     *,
     versus: Versus | None = None,
@@ -36,14 +38,21 @@ def deltas(
 
     How sure that is depends on the question. `scope="suite"` is about *these evals*: another
     run would come out differently. Its interval is Welch's over eval × configuration cells,
-    its p the exact permutation of the labels within each eval; both need two runs a side.
+    its p the exact permutation of the labels within each eval (and where the sides' runs differ
+    in number no less than that of the studentised difference, and than Welch's); both need two
+    runs a side.
     `scope="population"` is about *tasks like these*: other evals would have been asked, too.
-    Its interval is the paired t over evals, its p their exact sign flip; it needs 6 evals.
+    Its p is the exact sign flip of the evals' differences, its interval all differences that
+    the flip does not rule out (Hartigan 1969; above 12 evals the paired t); it needs 6 evals
+    that differ between the sides. An interval leaves out 0 exactly where p is at most alpha,
+    and ends where no difference could be larger.
 
     Args:
         data: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
         metric: a number column of `runs`, or a rubric dimension by `rubric:<name>` or by its
-            name alone.
+            name alone. Of several, as of all that stand below a headline, p-values are adjusted
+            together (Westfall and Young), `p_adjusted` follows `p`, and verdicts and intervals
+            rest on it.
         baseline: the configuration to compare against. Chosen by name where not given:
             `without_skill`, `baseline`, `no_skill`, `control`, … else `old_skill`, …
         versus: instead, two configurations or two iterations, the baseline last. The
@@ -61,13 +70,20 @@ def deltas(
         - `estimate`, first minus baseline in the metric's unit, null without a paired eval;
           `low` and `high`, null where there is no interval (too few runs or evals, or no
           noise seen); `p`, exact and two-sided;
-        - `mde`, the smallest detectable effect (80 % power, noncentral t, from the noise
-          seen), and what twice the evals (`mde_twice_evals`) or twice the runs
-          (`mde_twice_runs`) would make of it; null where no noise was seen;
+        - `mde`, the smallest detectable effect (80 % power, from the noise seen: noncentral t;
+          of 6 or 7 evals the sign flip's), and what twice the evals (`mde_twice_evals`) or
+          twice the runs (`mde_twice_runs`) would make of it; null where no noise was seen, and
+          where no claim can be reached or no difference is so large;
         - `worth` and `level` as used;
         - `verdict`: `helps`, `hurts`, `no worthwhile difference`, `unclear`, `too few runs`,
           `too few evals`; null for a difference in what is neither better as more nor as
           less (`output_chars`). `reason` is the sentence to it;
+        - `warnings`: what may turn the verdict, in sentences that stand in `reason`, too: errors
+          on one side, sides that differ in judge or model or were run weeks apart, a gate that
+          took unequal parts. `verdict_with_errors` and `estimate_with_errors` count runs that
+          errored as failures (of a rate; null where none did). Where that decides, the verdict
+          is `unclear: errors decide`; it is null where different judges judged the sides, and of
+          a rubric after an unequal gate it is of the evals whose runs all passed;
         - `n_evals` (paired); of the paired evals `n_runs`, `n_errored`, `n_unscored` (with the
           figure, errored, without a figure for another reason), each with its `…_baseline`;
         - `n_unpaired` and `unpaired` (names of the evals without a pair).
@@ -87,9 +103,13 @@ def deltas(
     >>> deltas(runs).select(pl.col("estimate", "low", "high", "p").round(3), "verdict").rows()
     [(0.45, 0.35, 0.55, 0.005, 'helps')]
     """
+    import polars as pl
+
     question = _question(scope, worth, level)
-    paired = _paired(data, values_of(data, metric), baseline, versus)
-    return like(data, answers(_compared(paired), question, by=[*GROUP, *SIDES, "metric"]))
+    metrics = [metric] if isinstance(metric, str) else list(dict.fromkeys(metric))
+    values = pl.concat([values_of(data, one) for one in metrics], how="diagonal")
+    found = _answered(data, values, question, baseline, versus, joint=not isinstance(metric, str))
+    return like(data, found)
 
 
 def deltas_by_dimension(
@@ -117,7 +137,7 @@ def deltas_by_dimension(
     Returns:
         In the kind of `data`, the columns of `deltas`, `dimension` and `p_adjusted`, one row
         a dimension and configuration; no row where nothing was scored. Verdicts rest on
-        `p_adjusted`: Benjamini and Hochberg over the dimensions of a configuration.
+        `p_adjusted`: Westfall and Young over the dimensions of a configuration.
 
     Raises:
         ValueError: as `deltas`.
@@ -134,9 +154,7 @@ def deltas_by_dimension(
 
     question = _question(scope, worth, level)
     scores = with_unscored(scores_of(data), runs_of(data))
-    paired = _paired(data, scores, baseline, versus)
-    by = [*GROUP, *SIDES, "metric"]
-    found = answers(_compared(paired), question, by, together=[*GROUP, *SIDES])
+    found = _answered(data, scores, question, baseline, versus, joint=True)
     dimension = pl.col("metric").str.strip_prefix(RUBRIC).alias("dimension")
     at = found.columns.index("metric") + 1
     return like(data, found.select(*found.columns[:at], dimension, *found.columns[at:]))
@@ -182,9 +200,9 @@ def deltas_by_eval(
     import polars as pl
 
     question = _question("suite", worth, level)
-    paired = _paired(data, values_of(data, metric), baseline, versus)
+    paired, _, back = _paired(data, values_of(data, metric), baseline, versus)
     by = [*GROUP, *EVAL, *SIDES, "metric", "mean", "baseline_mean", "unpaired"]
-    found = answers(paired, question, by, together=[*GROUP, *SIDES, "metric"])
+    found = back(answers(paired, question, by, together=[*GROUP, *SIDES, "metric"]))
     why = pl.col("unpaired")
     found = found.with_columns(
         pl.when(why.is_null()).then("verdict").alias("verdict"),
@@ -201,21 +219,76 @@ def _question(scope: str, worth: float | None, level: float) -> Question:
     return Question(next(known for known in SCOPES if known == scope), worth, level)
 
 
+def _answered(
+    data: Any,
+    values: pl.DataFrame,
+    question: Question,
+    baseline: str | None,
+    versus: Versus | None,
+    *,
+    joint: bool,
+) -> pl.DataFrame:
+    """A row a metric and comparison, with what may turn its verdict.
+
+    `joint` metrics are adjusted together.
+    """
+    import polars as pl
+
+    runs = runs_of(data)
+    by = [*GROUP, *SIDES, "metric"]
+
+    def answer(values: pl.DataFrame) -> tuple[pl.DataFrame, Callable[..., pl.DataFrame]]:
+        paired, values, back = _paired(data, values, baseline, versus)
+        paired = without_gated(paired.drop_nulls(SIDES), runs if back is _same else turned(runs))
+        together = {"together": by[:-1], "values": values} if joint else {}
+        return answers(paired, question, by, **together), back
+
+    found, back = answer(values)
+    counted = with_errors(values)
+    failures: dict[Any, dict[str, Any]] = {}
+    if not counted["value"].equals(values["value"]):
+        failures = {tuple(row[name] for name in by): row for row in answer(counted)[0].to_dicts()}
+    facts = facts_of(runs if back is _same else turned(runs))
+    settled = []
+    for row in found.to_dicts():
+        said, none = warnings(row, facts)
+        errors = row["n_errored"] + row["n_errored_baseline"] and is_rate(row["metric"])
+        again = failures.get(tuple(row[name] for name in by)) if errors else None
+        settled.append(settle(row, again, said, none=none))
+    columns = {
+        "verdict": pl.String,
+        "reason": pl.String,
+        "warnings": pl.List(pl.String),
+        "verdict_with_errors": pl.String,
+        "estimate_with_errors": pl.Float64,
+    }
+    after = found.columns.index("reason") + 1
+    found = found.with_columns(
+        pl.Series(name, [one[name] for one in settled], dtype=kind)
+        for name, kind in columns.items()
+    )
+    names = [*found.columns[:after], *list(columns)[2:]]
+    return back(found.select(*names, pl.exclude(names)))
+
+
+def _same(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame
+
+
 def _paired(
     data: Any, values: pl.DataFrame, baseline: str | None, versus: Versus | None
-) -> pl.DataFrame:
-    """What `pairs` gives of the values, whichever two sides are meant."""
+) -> tuple[pl.DataFrame, pl.DataFrame, Callable[[pl.DataFrame], pl.DataFrame]]:
+    """What `pairs` gives of the values, whichever two sides are meant; and the values.
+
+    Iterations stand there as configurations do; the function turns what comes of it back.
+    """
     runs = runs_of(data)
     if versus is None:
-        return pairs(values, sides(runs, baseline))
+        return pairs(values, sides(runs, baseline)), values, _same
     if baseline is not None:
         raise ValueError("Give `baseline` or `versus`, not both: `versus` ends with the baseline.")
     one, other = versus
     if are_iterations(runs, versus):
-        return turned(pairs(turned(values), sides(turned(runs), other, only=one)))
-    return pairs(values, sides(runs, other, only=one))
-
-
-def _compared(paired: pl.DataFrame) -> pl.DataFrame:
-    """Those that have a configuration and a baseline."""
-    return paired.drop_nulls(SIDES)
+        values = turned(values)
+        return pairs(values, sides(turned(runs), other, only=one)), values, turned
+    return pairs(values, sides(runs, other, only=one)), values, _same

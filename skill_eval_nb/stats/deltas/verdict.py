@@ -6,7 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ..phrases import chance, figure, signed
+from ..inference.adjust import Adjusted
+from ..inference.intervals import BESIDE
+from ..phrases import chance, count, figure, signed
 from ..values import UNITS, better
 from .comparison import FEWEST, Comparison
 
@@ -15,13 +17,21 @@ SAYS = {
     "hurts": "{who} hurts on {where}",
     "no worthwhile difference": "{who} makes no worthwhile difference on {where}",
     "unclear": "It is unclear whether {who} helps on {where}",
+    "unclear: errors decide": "It is unclear whether {who} helps on {where}: errors decide",
     "too few runs": "Too few runs to say whether {who} helps on {where}",
     "too few evals": "Too few evals to say whether {who} helps on {where}",
 }
 """Each verdict as a sentence."""
+TAKES = {
+    "time_seconds": ("takes more time", "takes less time"),
+    "tokens": ("uses more tokens", "uses fewer tokens"),
+    "tool_calls": ("makes more tool calls", "makes fewer tool calls"),
+    "steps": ("takes more steps", "takes fewer steps"),
+    "cost_usd": ("costs more", "costs less"),
+}
+"""What is good or bad only for what it brings: what a side does more of, or less."""
 IN_WORDS = {"rate": (100, " pp"), "seconds": (1, " s"), "1-5": (1, " points"), "usd": (1, " US$")}
 """What a unit's figures are multiplied by in a sentence, and what stands behind them."""
-LIKE = ("tasks like this", "tasks like these")
 NOISE = 1e-9
 """Figures that differ by less are the same: 1 - 0.95 is less than 0.05 in binary."""
 
@@ -30,7 +40,7 @@ def verdict(
     found: Comparison,
     metric: str,
     worth: float | None,
-    adjusted: float | None = None,
+    adjusted: Adjusted | None = None,
     these: Comparison | None = None,
 ) -> tuple[str | None, str]:
     """The word and the reason.
@@ -48,25 +58,61 @@ def verdict(
     """
     if not found.n_evals:
         return "too few evals", "No eval has a figure on both sides."
-    says = _Sentence(found, metric)
+    says = _Sentence(found, metric, adjusted)
     which = better(metric)
-    p = found.p if adjusted is None else adjusted
+    p = found.p if adjusted is None else adjusted.p
     lacking = says.what_a_claim_lacks()
     if lacking:
         answer = f" On them: {_Sentence(these, metric).figures()}." if these else ""
         word = "too few runs" if found.scope == "suite" else "too few evals"
         return word, f"{lacking}.{answer}{says.outlook()}"
     if which is None:
-        return None, f"{says.figures(adjusted)}; neither more nor less of it is better."
+        return None, f"{says.figures()}; neither more nor less of it is better."
     if p is not None and p <= 1 - found.level + NOISE:
         gains = says.estimate > 0 if which == "more" else says.estimate < 0
         small = worth is not None and abs(says.estimate) < worth - NOISE
         less = f", which is less than {says.amount(worth or 0)}" if small else ""
-        return "helps" if gains else "hurts", f"{says.figures(adjusted)}{less}."
+        return "helps" if gains else "hurts", f"{says.figures()}{less}."
     if worth is not None and says.reach <= worth + NOISE:
         inside = f"the interval lies within ±{says.amount(worth)}"
-        return "no worthwhile difference", f"{says.figures(adjusted)}: {inside}."
-    return "unclear", f"{says.figures(adjusted)}.{says.outlook()}"
+        return "no worthwhile difference", f"{says.figures()}: {inside}."
+    return "unclear", f"{says.figures()}.{says.outlook()}"
+
+
+def sentence(word: str | None, metric: str, who: str, where: str) -> str:
+    """A verdict as a sentence, without a full stop.
+
+    >>> sentence("helps", "pass_rate", "with_skill", these(3))
+    'with_skill helps on these 3 evals'
+    >>> sentence("hurts", "tokens", "with_skill", these(1))
+    'with_skill uses more tokens on this eval'
+    """
+    if word is None:
+        return f"{who} changes the {metric.replace('_', ' ')} on {where}"
+    does = word_of(word, metric)
+    if does != word:
+        return f"{who} {does} on {where}"
+    asked = TAKES[metric][0] if metric in TAKES else "helps"
+    return (
+        SAYS[word]
+        .replace("whether {who} helps", f"whether {{who}} {asked}")
+        .format(who=who, where=where)
+    )
+
+
+def word_of(word: str | None, metric: str) -> str | None:
+    """A verdict in a table, beside its metric.
+
+    >>> word_of("hurts", "tokens"), word_of("hurts", "pass_rate")
+    ('uses more tokens', 'hurts')
+    """
+    does = TAKES.get(metric)
+    return does[word == "helps"] if does is not None and word in ("helps", "hurts") else word
+
+
+def these(n: int) -> str:
+    """The evals that were run, in a sentence."""
+    return "this eval" if n == 1 else f"these {n:,} evals"
 
 
 def beyond_comes_first(these: Mapping[str, Any], beyond: Mapping[str, Any]) -> bool:
@@ -90,8 +136,9 @@ def beyond_comes_first(these: Mapping[str, Any], beyond: Mapping[str, Any]) -> b
 class _Sentence:
     """What a comparison's figures are called in a sentence."""
 
-    def __init__(self, found: Comparison, metric: str) -> None:
+    def __init__(self, found: Comparison, metric: str, adjusted: Adjusted | None = None) -> None:
         self.found = found
+        self.adjusted = adjusted
         self.estimate = found.estimate or 0.0
         unit = UNITS.get(metric, "1-5")
         self.factor, self.unit = IN_WORDS.get(unit, (1, ""))
@@ -102,27 +149,34 @@ class _Sentence:
         low, high = self.found.low, self.found.high
         return math.inf if low is None or high is None else max(-low, high)
 
-    def figures(self, adjusted: float | None = None) -> str:
+    def figures(self) -> str:
         """The estimate with its interval and p."""
         found = self.found
-        where = self._evals("this", "these") if found.scope == "suite" else self._evals(*LIKE)
+        suite = found.scope == "suite"
+        where = these(found.n_evals) if suite else f"tasks like these ({self._evals()})"
         p = "" if found.p is None else f", exact p {chance(found.p)}"
-        if p and adjusted is not None and adjusted != found.p:
-            p += f" ({chance(adjusted).removeprefix('= ')} adjusted)"
+        if p and self.adjusted is not None and self.adjusted.p != found.p:
+            p += f" ({chance(self.adjusted.p).removeprefix('= ')} adjusted)"
         return f"{self._signed(self.estimate)}{self.unit}{self._interval()} on {where}{p}"
 
     def what_a_claim_lacks(self) -> str:
         """What is missing before anything can be claimed, or ""."""
         found = self.found
-        few = found.least_p > 1 - found.level + NOISE
-        if found.scope == "population" and (few or not found.sufficient):
+        least_p = found.least_p if self.adjusted is None else self.adjusted.least
+        few = least_p > 1 - found.level + NOISE
+        if found.sufficient and not few:
+            return ""
+        others = ", once it is adjusted," if few and found.least_p <= 1 - found.level else ""
+        still = found.moved < found.n_evals and few
+        still_alike = f", {found.moved} of which differ between the sides," if still else ""
+        least = f"the smallest p{others} is {figure(least_p)}"
+        if found.scope == "population":
             needs = f" ({FEWEST} are needed)" if found.n_evals < FEWEST else ""
-            least = f"with {self._evals()} the smallest p is {figure(found.least_p)}{needs}"
+            least = f"with {self._evals()}{still_alike} {least}{needs}"
             return f"Nothing can be claimed beyond these evals: {least}"
         if not found.sufficient:
             return f"{self.figures()}: no noise can be seen without two runs of an eval on a side"
-        least = f"with {self._runs()} the smallest p is {figure(found.least_p)}"
-        return f"{self.figures()}; {least}" if few else ""
+        return f"{self.figures()}; with {self._runs()}{still_alike} {least}"
 
     def outlook(self) -> str:
         """What could have been found, and what more evals or runs would make of it."""
@@ -143,7 +197,9 @@ class _Sentence:
     def _interval(self) -> str:
         found = self.found
         if found.low is not None and found.high is not None:
-            return f" ({self._signed(found.low)} to {self._signed(found.high)})"
+            near = 2 * BESIDE * abs(self.estimate)  # an end that only leaves out 0
+            low, high = (0.0 if abs(end) <= near else end for end in (found.low, found.high))
+            return f" ({self._signed(low)} to {self._signed(high)})"
         if not found.sufficient:
             return ""
         if found.scope == "suite":
@@ -153,10 +209,8 @@ class _Sentence:
     def _signed(self, value: float) -> str:
         return signed(value * self.factor)
 
-    def _evals(self, this: str = "1", these: str = "") -> str:
-        if self.found.n_evals == 1:
-            return f"{this} eval"
-        return f"{these} {self.found.n_evals} evals".lstrip()
+    def _evals(self) -> str:
+        return count(self.found.n_evals, "eval")
 
     def _runs(self) -> str:
         """Evals × runs a side where every eval could have as many, else both sides' runs."""

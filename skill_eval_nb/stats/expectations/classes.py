@@ -95,7 +95,8 @@ def reason(row: Mapping[str, Any], level: float) -> str:
         case "separates" | "hurts":
             return f"{seen}, {signed(row['estimate'])}: {p}."
         case "always passes" | "always fails":
-            return f"{seen}{'' if alone else ': it does not tell the sides apart'}."
+            apart = "" if alone else ", which does not tell the sides apart"
+            return f"{seen}{apart}; that supports ‘{at_least(fewest_scored(row), level)}’."
         case "depends on the eval":
             return f"{seen}: always in some evals and never in others{'' if alone else ', alike'}."
         case "flaky" if row["p"] is None:
@@ -104,6 +105,22 @@ def reason(row: Mapping[str, Any], level: float) -> str:
             differ = "runs of the same eval and configuration differ more than the two sides do"
             return f"{seen}: {differ} ({p})."
     return f"{seen}: {_missing(row, level, p)}."
+
+
+def fewest_scored(row: Mapping[str, Any]) -> int:
+    """The runs of the side that has fewer with a verdict."""
+    ends = ("",) if row["baseline"] is None else ("", "_baseline")
+    return min(row[f"n_passed{end}"] + row[f"n_failed{end}"] for end in ends)
+
+
+def at_least(runs: int, level: float) -> str:
+    """The share of all runs that so many equal verdicts support (Clopper and Pearson, one-sided).
+
+    >>> at_least(10, 0.95)
+    'in at least 74 % of all runs, at 95 % confidence'
+    """
+    share = (1 - level) ** (1 / runs) if runs else 0.0
+    return f"in at least {math.floor(100 * share)} % of all runs, at {100 * level:g} % confidence"
 
 
 def _seen(row: Mapping[str, Any]) -> str:

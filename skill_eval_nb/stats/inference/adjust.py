@@ -3,6 +3,127 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+ALL, DRAWN = 12, 5_000
+"""Evals up to which all flips of signs are looked at jointly; else so many, always the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adjusted:
+    """A p-value that allows for the other questions asked with it.
+
+    Attributes:
+        p: the adjusted one.
+        least: the smallest that it could have become, had only this question's labels stood
+            otherwise.
+        alone: the p of this question alone at which the adjusted one would be alpha: its
+            interval is that of 1 - `alone`, so that the two never contradict each other.
+    """
+
+    p: float
+    least: float
+    alone: float
+
+
+def over_evals(p: Sequence[float], least: Sequence[float], alpha: float) -> list[Adjusted]:
+    """Of many evals or checks, each for itself: by Benjamini and Hochberg."""
+    found = benjamini_hochberg(p)
+    each = []
+    for at, (own, adjusted) in enumerate(zip(p, found, strict=True)):
+        best = benjamini_hochberg([*p[:at], least[at], *p[at + 1 :]])[at]
+        assert adjusted is not None
+        assert best is not None
+        each.append(Adjusted(adjusted, best, min(alpha, alpha * own / adjusted)))
+    return each
+
+
+def jointly(
+    p: Sequence[float], least: Sequence[float], dealt: Array, alpha: float
+) -> list[Adjusted]:
+    """Of several figures of the same runs: by Westfall and Young's smallest p (1993).
+
+    How far the smallest p of all figures falls by chance is seen where labels are dealt out
+    anew for all of them together, so that figures that go together are not paid for twice.
+
+    Args:
+        p: of each figure alone.
+        least: the smallest that each could be.
+        dealt: the differences, a row a deal of the labels and a column a figure.
+        alpha: of the verdict.
+
+    >>> import numpy as np
+    >>> twins = np.array([[1.0, 1.0], [-1.0, -1.0], [0.5, 0.5], [-0.5, -0.5]])
+    >>> [one.p for one in jointly([0.5, 0.5], [0.5, 0.5], twins, 0.05)]
+    [0.5, 0.5]
+    """
+    import numpy as np
+
+    sizes = np.round(np.abs(dealt), 12)
+    ranks = np.empty_like(sizes)
+    for at, column in enumerate(sizes.T):
+        ordered = np.sort(column)
+        ranks[:, at] = len(ordered) - np.searchsorted(ordered, column - 1e-9 * (1 + column))
+    smallest = np.sort(ranks.min(axis=1) / len(ranks))
+
+    def chance(own: float) -> float:
+        return float(np.searchsorted(smallest, own + 1e-9, side="right") / len(smallest))
+
+    below = [step for step in np.unique(smallest).tolist() if chance(step) <= alpha + 1e-9]
+    alone = min(alpha, max([alpha / len(p), *below]))  # Bonferroni's share always holds
+    each = []
+    for own, best in zip(p, least, strict=True):
+        adjusted = min(max(own, chance(own)), 1.0, own * len(p))
+        least_p = min(max(best, chance(best)), 1.0, best * len(p))
+        each.append(Adjusted(adjusted, least_p, max(alone, own) if adjusted <= alpha else alone))
+    return each
+
+
+def flips(differences: Array) -> Array:
+    """The sums that flips of the evals' signs give, for all columns alike; as seen first.
+
+    Args:
+        differences: evals × figures; NaN where an eval lacks one.
+    """
+    import numpy as np
+
+    n = len(differences)
+    if n <= ALL:
+        signs = 1 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+    else:
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (DRAWN, n))
+        signs[0] = 1
+    return signs @ np.nan_to_num(differences)
+
+
+def deals(evals: Sequence[tuple[Array, int]]) -> Array:
+    """The mean differences that labels dealt out anew inside each eval give; as seen first.
+
+    Args:
+        evals: for each its runs × figures, NaN where a run lacks one, and how many of the
+            runs, the first ones, are the one side's.
+    """
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    sums, number = 0.0, 0.0
+    for values, k in evals:
+        places = np.tile(np.arange(len(values)), (DRAWN, 1))
+        places[1:] = random.permuted(places[1:], axis=1)
+        mask = places < k
+        known, filled = ~np.isnan(values), np.nan_to_num(values)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            difference = mask @ filled / (mask @ known) - (~mask) @ filled / ((~mask) @ known)
+        paired = ~np.isnan(difference[0])
+        sums = sums + np.where(paired, np.nan_to_num(difference), 0.0)
+        number = number + paired
+    return sums / np.maximum(number, 1)
 
 
 def benjamini_hochberg(p: Sequence[float | None]) -> list[float | None]:

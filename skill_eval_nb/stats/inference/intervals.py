@@ -27,6 +27,16 @@ class Noise:
         reach = self.se * float(special.stdtrit(self.df, (1 + level) / 2))
         return estimate - reach, estimate + reach
 
+    def p(self, estimate: float) -> float:
+        """Student's two-sided p of the estimate.
+
+        >>> round(Noise(se=0.1, df=5).p(0.3), 3)
+        0.03
+        """
+        from scipy import special
+
+        return 2 * float(special.stdtr(self.df, -abs(estimate) / self.se))
+
 
 @dataclass(frozen=True, slots=True)
 class Cells:
@@ -43,6 +53,10 @@ class Cells:
     def twice(self) -> Cells:
         """The same noise with twice the runs."""
         return Cells(self.variances, [2 * runs for runs in self.runs])
+
+
+BESIDE = 1e-6
+"""An end that is to leave out 0 lies so near to it, as a share of the estimate."""
 
 
 def cells(side: Iterable[Sequence[float]]) -> Cells:
@@ -98,6 +112,50 @@ def eval_noise(differences: Iterable[float]) -> Noise | None:
     each = list(differences)
     n, spread = len(each), math.sqrt(variance(each))
     return Noise(spread / math.sqrt(n), n - 1) if spread > 1e-12 else None
+
+
+def typical_values(differences: Sequence[float], level: float) -> tuple[float, float] | None:
+    """The interval of all differences that a sign flip of the evals would not rule out.
+
+    The 2^n - 1 means over subsets of the evals part the line into 2^n pieces, each as likely to
+    hold what is looked for (Hartigan, JASA 1969): from the k-th smallest to the k-th largest,
+    k = (1 - level) / 2 of 2^n, rounded down. A number lies outside exactly where its two-sided
+    sign flip has a p of at most 1 - level. None where k is 0: too few evals.
+
+    >>> typical_values([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], 0.95)
+    (0.1, 0.6)
+    """
+    import numpy as np
+
+    n = len(differences)
+    k = math.floor((1 - level) / 2 * 2**n + 1e-9)
+    if k < 1:
+        return None
+    chosen = (np.arange(1, 2**n)[:, None] >> np.arange(n)) & 1
+    means = chosen @ np.array(differences) / chosen.sum(axis=1)
+    low, high = np.partition(means, [k - 1, len(means) - k])[[k - 1, len(means) - k]]
+    return float(low), float(high)
+
+
+def settled(
+    interval: tuple[float, float], estimate: float, *, differs: bool, reach: float | None
+) -> tuple[float, float]:
+    """An interval that holds 0 exactly where nothing is claimed, cut to what is possible.
+
+    Args:
+        interval: as it was worked out.
+        estimate: what it is about.
+        differs: whether the exact test claims a difference: then an end at 0 or beyond it comes
+            to stand just short of 0. Where it does not, 0 is taken in.
+        reach: the largest difference that there can be; None for no bound.
+    """
+    low, high = interval
+    if reach is not None and abs(estimate) <= reach:
+        low, high = max(low, -reach), min(high, reach)
+    if not differs:
+        return min(low, 0.0), max(high, 0.0)
+    near = BESIDE * abs(estimate)
+    return (max(low, near), high) if estimate > 0 else (low, min(high, -near))
 
 
 def tango(better: int, worse: int, n: int, level: float) -> tuple[float, float]:

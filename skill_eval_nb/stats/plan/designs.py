@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..deltas.comparison import FEWEST, Scope
-from ..inference.power import POWER, detectable
+from ..inference.power import FLIPPED, POWER, detectable, flipped
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,7 +91,7 @@ class Variances:
     def mde(self, of: Designs, scope: Scope, level: float, power: float = POWER) -> Array:
         """The smallest effect that is found with that power; NaN where no claim can be made.
 
-        By the noncentral t (see `detectable`).
+        By the noncentral t (see `detectable`), of few evals by their sign flip (see `flipped`).
         """
         import numpy as np
 
@@ -100,6 +100,10 @@ class Variances:
         mine = of[able]
         df, place = np.unique(self.freedom(mine, scope), return_inverse=True)
         found[able] = self.se(mine) * detectable(1.0, df, level, power)[place]
+        for n in FLIPPED if scope == "population" else ():
+            few, factor = able & (of.evals == n), flipped(n, level, power)
+            if factor is not None:
+                found[few] = self.se(of[few]) * n**0.5 * factor
         return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skill_eval_nb.stats.deltas.verdict import SAYS, beyond_comes_first
+from skill_eval_nb.stats.deltas.verdict import beyond_comes_first, sentence, these
 from skill_eval_nb.stats.pairing import choose
 from skill_eval_nb.widgets.panel import Child, Node, h
 from skill_eval_nb.widgets.panel.parts import button, pill
@@ -39,14 +39,16 @@ def verdict(look: Look) -> Node:
 
 def _said(look: Look, found: Found) -> list[Node]:
     """The sentence for the last iteration that has one, and what it rests on."""
-    known = [part for part in look.parts if found[part]]
+    known = [part for part in look.parts if (rows := found[part]) and rows["suite"]["n_evals"]]
     if not known:
-        return [h("h3", "Nothing to compare"), h("p", why_none(look), cls="sen-soft")]
+        empty = [rows["suite"]["reason"] for part in look.parts if (rows := found[part])]
+        why = empty[-1] if empty else why_none(look)
+        return [h("h3", "Nothing to compare"), h("p", why, cls="sen-soft")]
     part = known[-1]
     rows = found[part] or {}
     where = f" in {iteration_name(part.iteration)}" if look.several else ""
     own, like = rows["suite"], rows["population"]
-    first, second = (own, _these(own)), (like, SCOPES["population"])
+    first, second = (own, these(own["n_evals"])), (like, SCOPES["population"])
     if beyond_comes_first(own, like):
         first, second = second, first
     (lead, on_what), (other, on_other) = first, second
@@ -76,11 +78,7 @@ def _says(look: Look, found: Row, where: str) -> str:
     who = called(found["configuration"], 60)
     if found["verdict"] is None:
         return f"{look.meant.title} differs by {delta(look.meant, found['estimate'])} on {where}"
-    return SAYS[found["verdict"]].format(who=who, where=where)
-
-
-def _these(found: Row) -> str:
-    return "this eval" if found["n_evals"] == 1 else f"these {found['n_evals']:,} evals"
+    return sentence(found["verdict"], found["metric"], who, where)
 
 
 def _uncapital(sentence: str) -> str:
@@ -95,7 +93,8 @@ def why_none(look: Look) -> str:
     if len(names) < 2:
         return f"Every run is of {names[0] if names else 'no configuration'}: run a baseline, too."
     if choice.baseline is None:
-        return f"There is {choose(look.suite.configurations)[1]}. Choose one above."
+        why = choose(look.suite.configurations)[1]
+        return f"There is {why}. Choose one above." if why else "Choose a baseline above."
     own, other = called(choice.configuration, 40), called(choice.baseline, 40)
     return f"No eval has a run of {own} and one of {other} in {_iterations(look)}."
 

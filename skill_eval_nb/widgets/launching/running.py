@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from skill_eval_nb.running.driving.progress import Progress
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.deltas.comparison import SCOPES
-from skill_eval_nb.stats.deltas.verdict import SAYS, beyond_comes_first
+from skill_eval_nb.stats.deltas.verdict import beyond_comes_first, sentence
+from skill_eval_nb.stats.deltas.verdict import these as of_these
 from skill_eval_nb.tables import load
 
 from .under_way import UnderWay
@@ -110,8 +111,7 @@ def verdicts(home: Path, iteration: str) -> list[Verdict]:
         if not row["n_evals"]:
             told.append(Verdict(word, "There is nothing to compare", row["reason"]))
             continue
-        evals = f"these {row['n_evals']:,} evals" if row["n_evals"] != 1 else "this eval"
-        where = "tasks like these" if wide else evals
-        sentence = SAYS[word].format(who=row["configuration"], where=where)
-        told.append(Verdict(word, sentence, f"Pass rate: {row['reason']}"))
+        where = "tasks like these" if wide else of_these(row["n_evals"])
+        says = sentence(word, row["metric"], row["configuration"], where)
+        told.append(Verdict(word, says, f"Pass rate: {row['reason']}"))
     return told

@@ -22,7 +22,7 @@ def found() -> Lineage:
 
 def test_the_text_says_result_reason_and_change(found):
     text = repr(found)
-    assert text.startswith("2 versions of testing by pass rate; the best is v0\n")
+    assert text.startswith("2 versions of testing by pass rate; none is proven to be the best\n")
     assert "v1  iteration-2, with_skill: 0.875, tie, from v0 (stated)" in text
     assert "changed: SKILL.md +9 −5 lines" in text
     assert "  ! history.json says that v1 won; its runs say: tie." in text

@@ -45,7 +45,7 @@ def test_figures_are_those_of_the_comparison_of_the_paired_evals(
     for row in answers(evals, Question(scope, None, 0.9), BY).to_dicts():
         own = evals.filter(pl.all_horizontal(pl.col(name) == row[name] for name in BY))
         known = own.drop_nulls("estimate")
-        found = compare(list(known.select("values", "baseline_values").rows()), scope, 0.9)
+        found = compare(list(known.select("values", "baseline_values").rows()), scope, 0.9, 1.0)
         assert near([row[name] for name in FIGURES], [getattr(found, name) for name in FIGURES])
         assert (row["scope"], row["level"], row["n_evals"]) == (scope, 0.9, known.height)
         assert row["unpaired"] == own.filter(pl.col("estimate").is_null())["eval_name"].to_list()
@@ -97,16 +97,16 @@ def test_p_is_adjusted_within_its_group_as_scipy_does() -> None:
     assert found.columns.index("p_adjusted") == found.columns.index("mde_twice_runs") + 1
 
 
-def test_a_verdict_rests_on_the_adjusted_p() -> None:
-    """4 against 4 runs give p = 2 / 70: enough for one question, and too little for 41."""
-    clear, flat = both([1.0] * 4, [0.0] * 4), [0.5] * 4
-    for others, word in ((0, "helps"), (40, "unclear")):
+def test_a_verdict_and_its_interval_rest_on_the_adjusted_p() -> None:
+    """4 against 4 runs give p = 2 / 70: enough for one question, and never for 41."""
+    clear, flat = both([1.0, 1.0, 1.0, 0.9], [0.0, 0.1, 0.0, 0.0]), [0.5] * 4
+    for others, word in ((0, "helps"), (40, "too few runs")):
         rows = clear + [row for at in range(others) for row in both(flat, flat, eval_id=f"e{at}")]
         found = answers(paired(rows), SUITE, [*BY, *EVAL], together=GROUP)
         (row,) = found.filter(pl.col("eval_id") == "1").to_dicts()
         assert row["p"] == pytest.approx(2 / 70)
         assert row["p_adjusted"] == pytest.approx(min(2 / 70 * (1 + others), 1))
-        assert row["verdict"] == word
+        assert (row["verdict"], row["low"] > 0) == (word, word == "helps")
 
 
 def test_without_groups_nothing_is_adjusted() -> None:

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from skill_eval_nb.stats.deltas.comparison import compare
-from skill_eval_nb.stats.inference.exact import Sides
-from skill_eval_nb.stats.inference.intervals import tango
+from skill_eval_nb.stats.inference.exact import Sides, exact_p
+from skill_eval_nb.stats.inference.intervals import tango, typical_values
 
 EASY = [([0.9, 1.0, 0.8], [0.6, 0.5, 0.6]), ([0.5, 0.6, 0.7], [0.3, 0.4, 0.2])]
 
@@ -21,13 +21,34 @@ def test_tasks_like_these_are_a_paired_t_and_a_sign_flip() -> None:
     evals = [(random.random(3).tolist(), random.random(3).tolist()) for _ in range(8)]
     differences = [np.mean(one) - np.mean(other) for one, other in evals]
     found = compare(evals, "population")
-    expected = stats.ttest_1samp(differences, 0).confidence_interval()
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert (found.low, found.high) == pytest.approx(typical_values(differences, 0.95))
     flipped = stats.permutation_test(
         (differences,), np.mean, permutation_type="samples", n_resamples=np.inf
     )
     assert found.p == pytest.approx(flipped.pvalue, abs=0.01)
     assert found.mde == pytest.approx(3.27 * np.std(differences, ddof=1) / np.sqrt(8), rel=1e-3)
+
+
+def test_many_tasks_have_the_interval_of_a_paired_t() -> None:
+    random = np.random.default_rng(0)
+    evals = [(random.random(3).tolist(), random.random(3).tolist()) for _ in range(13)]
+    differences = [np.mean(one) - np.mean(other) for one, other in evals]
+    expected = stats.ttest_1samp(differences, 0).confidence_interval()
+    found = compare(evals, "population")
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
+@given(
+    st.lists(st.integers(-8, 12).map(lambda x: x / 8), min_size=6, max_size=9),
+    st.sampled_from([0.8, 0.95]),
+)
+def test_an_interval_holds_what_a_sign_flip_does_not_rule_out(differences, level) -> None:
+    low, high = typical_values(differences, level) or pytest.fail("there is one")
+    for end, outwards in ((low, -1), (high, 1)):
+        for by, out in ((1e-4, True), (0.0, False), (-1e-4, low == high)):
+            shifted = [x - end - outwards * by for x in differences]
+            p = exact_p([([x], [0.0]) for x in shifted])
+            assert (p <= 1 - level + 1e-9) == out
 
 
 def test_these_evals_are_not_asked_about_other_evals() -> None:
@@ -54,7 +75,7 @@ def test_what_is_too_few_has_no_interval() -> None:
     assert (single.sufficient, single.low, single.p) == (False, None, None)
     five = compare([([0.5, x], [0.25, 0.1]) for x in (0.1, 0.2, 0.3, 0.4, 0.5)], "population")
     assert (five.sufficient, five.low, five.least_p) == (False, None, 0.0625)
-    assert five.mde is not None
+    assert (five.mde, five.mde_twice_evals is None) == (None, False)
 
 
 def test_no_noise_is_no_interval_and_no_detectable_effect() -> None:
@@ -72,7 +93,7 @@ def test_twice_the_runs_of_evals_that_do_not_differ_is_worth_twice_the_evals() -
 
 
 def test_twice_the_runs_help_little_where_evals_differ() -> None:
-    evals = [([d, d + 0.01], [0.0, 0.01]) for d in (-0.4, -0.2, 0.0, 0.2, 0.4, 0.6)]
+    evals = [([d, d + 0.01], [0.0, 0.01]) for d in (-0.4, -0.2, 0.1, 0.2, 0.4, 0.6, 0.1, 0.3)]
     found = compare(evals, "population")
     assert found.mde_twice_runs == pytest.approx(found.mde, rel=0.01)
     assert found.mde_twice_evals is not None
@@ -89,9 +110,39 @@ def test_turning_the_sides_turns_everything(evals, scope) -> None:
         assert not evals
         return
     assert back.estimate == pytest.approx(-there.estimate)
-    assert back.p == (None if there.p is None else pytest.approx(there.p))
+    assert back.p == (None if there.p is None else pytest.approx(there.p, abs=0.01))
     assert back.mde == (None if there.mde is None else pytest.approx(there.mde))
     if there.low is not None and there.high is not None:
         assert (back.low, back.high) == pytest.approx((-there.high, -there.low))
+        assert there.p is not None
+        assert (there.low > 0 or there.high < 0) == (there.p <= 0.05 + 1e-9)
         assert there.low < there.estimate + 1e-9
         assert there.high > there.estimate - 1e-9
+
+
+def test_unequal_runs_with_unequal_noise_are_not_called_a_difference() -> None:
+    """3 noisy runs against 10 steady ones, no difference: 13 % false with labels alone."""
+    random = np.random.default_rng(11)
+    claims = 0
+    for _ in range(400):
+        evals = [
+            (random.normal(0.5, 0.3, 3).round(2).tolist(), random.normal(0.5, 0.05, 10).tolist())
+            for _ in range(5)
+        ]
+        p = compare(evals).p
+        claims += p is not None and p <= 0.05
+    assert claims <= 0.05 * 400 + 3 * np.sqrt(0.05 * 0.95 * 400)
+
+
+def test_figures_end_where_no_difference_can_be_larger() -> None:
+    evals: Sides = [([1.0, 0.0, 1.0], [0.0, 0.0, 1.0])] * 2
+    wide = compare(evals)
+    assert wide.high is not None
+    assert wide.high > 1
+    found = compare(evals, reach=1.0)
+    assert (found.high, found.mde) == (1.0, None)
+
+
+def test_evals_that_are_the_same_on_both_sides_move_nothing() -> None:
+    found = compare([([0.9], [0.4])] * 5 + [([1.0], [1.0])] * 3, "population")
+    assert (found.n_evals, found.moved, found.least_p) == (8, 5, 0.0625)

@@ -42,6 +42,9 @@ COLUMNS = [
     "level",
     "verdict",
     "reason",
+    "warnings",
+    "verdict_with_errors",
+    "estimate_with_errors",
     "n_evals",
     "n_runs",
     "n_runs_baseline",
@@ -260,7 +263,8 @@ def test_a_rubric_dimension_is_a_metric(metric: str) -> None:
     (row,) = plain(deltas(ws, metric))
     (same,) = plain(deltas(ws))
     assert row["metric"] == "rubric:clarity"
-    assert {name for name in COLUMNS if row[name] != same[name]} == {"metric", "worth", "reason"}
+    other = {name for name in COLUMNS if row[name] != same[name]}
+    assert {"metric", "worth", "reason"} <= other <= {"metric", "worth", "reason", "high", "mde"}
 
 
 @pytest.mark.parametrize("backend", ["polars", "pandas"])
@@ -275,7 +279,7 @@ def test_dimensions_each_count_their_own_evals(backend: str) -> None:
     assert [(row["n_runs"], row["n_runs_baseline"]) for row in found] == [(4, 3)] * 3
     for row in found:
         (alone,) = plain(deltas(ws, row["metric"]))
-        assert {name for name in COLUMNS if row[name] != alone[name]} <= {"reason"}
+        assert {name for name in COLUMNS if row[name] != alone[name]} <= {"reason", "low", "high"}
 
 
 def test_judgings_are_averaged_inside_their_run_first() -> None:
@@ -338,7 +342,7 @@ def test_the_two_scopes_say_which_they_are(scope: Any) -> None:
     for row in plain(deltas(runs_table(CLEAR), scope=scope)):
         assert (row["scope"], row["verdict"]) == (scope, "helps")
         assert row["estimate"] == pytest.approx(0.2)
-        assert (" on tasks like these 6 evals" in row["reason"]) == (scope == "population")
+        assert (" on tasks like these (6 evals)" in row["reason"]) == (scope == "population")
 
 
 def test_two_configurations_in_either_order() -> None:
@@ -398,14 +402,18 @@ def test_the_verdict_on_several_dimensions_allows_for_their_number() -> None:
         for score in scores
     ]
     alone = plain(deltas_by_dimension(workspace(rows, _scored(rows, "d"))))
+    noise = random.Random(0)
     flat = [{**row, "pass_rate": 3.0} for row in rows]
     more = [score for name in "tuvwxyz" for score in _scored(flat, name)]
+    for name in "mnop":
+        uneven = [{**row, "pass_rate": noise.uniform(1, 5)} for row in rows]
+        more += _scored(uneven, name)
     among = plain(deltas_by_dimension(workspace(rows, [*_scored(rows, "d"), *more])))
     (row,) = alone
     (same,) = [row for row in among if row["dimension"] == "d"]
     assert row["p_adjusted"] == row["p"] == same["p"] < 0.05
-    assert same["p_adjusted"] == pytest.approx(8 * row["p"])
-    assert (row["verdict"], same["verdict"]) == ("helps", "unclear")
+    assert row["p"] < same["p_adjusted"] <= 5 * row["p"]  # what cannot move costs nothing
+    assert (same["p_adjusted"] <= 0.05) == (same["low"] > 0) == (same["verdict"] == "helps")
 
 
 def test_what_is_neither_better_as_more_nor_as_less_gets_no_verdict() -> None:
@@ -440,6 +448,6 @@ def test_degenerate_data_have_sane_answers(name: str, scope: Any) -> None:
         assert row["reason"]
         assert (row["low"] is None) == (row["high"] is None)
         if row["low"] is not None:
-            assert row["low"] < row["estimate"] < row["high"]
+            assert row["low"] <= row["estimate"] <= row["high"]
         if name not in ("beyond all bounds", "one eval"):
             assert row["verdict"] not in ("helps", "hurts", "no worthwhile difference")

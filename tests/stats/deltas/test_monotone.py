@@ -21,22 +21,26 @@ NEAR = 0.2
 SCOPES = pytest.mark.parametrize("scope", ["suite", "population"])
 
 
-def rates(checks: int, above: Side = (), fewest: int = 1) -> st.SearchStrategy[Side]:
+def rates(checks: int, runs: int, above: Side = ()) -> st.SearchStrategy[Side]:
     """The runs of one side, so many checks each; none worse than the best of `above`."""
     passed = st.integers(round(max(above, default=0.0) * checks), checks)
-    runs = st.lists(passed.map(lambda k: k / checks), min_size=fewest, max_size=4)
-    return runs.map(tuple)
+    return st.lists(passed.map(lambda k: k / checks), min_size=runs, max_size=runs).map(tuple)
 
 
 @st.composite
 def designs(draw: st.DrawFn) -> list[Eval]:
-    """A few evals, one to four runs a side; the skill mostly wins, so that verdicts fall."""
+    """A few evals, one to four runs a side; the skill mostly wins, so that verdicts fall.
+
+    Either side of an eval has as many runs: where they differ in number the difference is held
+    against its noise, and a larger win may show more of that.
+    """
     checks, fewest = draw(st.sampled_from([1, 2, 3, 5, 8])), draw(st.sampled_from([2, 1]))
     n = draw(st.sampled_from([7, 8, 6, 9, 4, 3, 2, 1]))
     evals: list[Eval] = []
     for wins in draw(st.lists(st.sampled_from([True] * 5 + [False]), min_size=n, max_size=n)):
-        without = draw(rates(checks, fewest=fewest))
-        evals.append((draw(rates(checks, without if wins else (), fewest)), without))
+        runs = draw(st.integers(fewest, 4))
+        without = draw(rates(checks, runs))
+        evals.append((draw(rates(checks, runs, without if wins else ())), without))
     return evals
 
 
@@ -106,8 +110,9 @@ def test_the_same_evals_once_more(scope, evals):
 @given(designs(), st.data())
 def test_another_eval_on_which_every_run_is_at_least_as_good(scope, evals, data):
     """At least two runs a side: of these evals nothing can be claimed without seeing noise."""
-    without = data.draw(rates(4, fewest=2))
-    with_ = data.draw(rates(4, without, fewest=2))
+    runs = data.draw(st.integers(2, 4))
+    without = data.draw(rates(4, runs))
+    with_ = data.draw(rates(4, runs, without))
     never_weaker(evals, [*evals, (with_, without)], scope)
 
 

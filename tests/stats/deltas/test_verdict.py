@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.stats.deltas.comparison import compare
 from skill_eval_nb.stats.deltas.verdict import SAYS, verdict
+from skill_eval_nb.stats.inference.adjust import Adjusted
 from skill_eval_nb.stats.inference.exact import exact_p
 
 BETTER = [([0.9, 1.0, 0.8], [0.6, 0.5, 0.6])] * 4
@@ -34,7 +35,7 @@ def test_the_reason_has_the_metrics_unit() -> None:
 
 
 def test_it_is_the_adjusted_p_that_decides() -> None:
-    word, reason = _verdict(BETTER, adjusted=0.2)
+    word, reason = _verdict(BETTER, adjusted=Adjusted(0.2, 0.01, 0.01))
     assert word == "unclear"
     assert "exact p < 0.0001 (0.2 adjusted)" in reason
 
@@ -55,8 +56,9 @@ def test_no_worthwhile_difference_needs_an_interval_inside() -> None:
     assert _verdict(same, worth=0.001)[0] == "unclear"
     still = [([1.0] * 3, [1.0] * 3)] * 4
     word, reason = _verdict(still)
-    assert word == "unclear"
+    assert word == "too few runs"
     assert "no run noise was seen in 4 × 3 runs a side" in reason
+    assert "0 of which differ between the sides, the smallest p is 1" in reason
 
 
 def test_too_few_runs_say_what_is_lacking() -> None:

@@ -159,13 +159,17 @@ def test_any_figures_have_a_class(
         (
             figures(3, 0, 3, 0, **STEADY, p_adjusted=1.0),
             (
-                "It passed in 3 of 3 runs of with_skill and 3 of 3 runs of without_skill: "
-                "it does not tell the sides apart."
+                "It passed in 3 of 3 runs of with_skill and 3 of 3 runs of without_skill, which "
+                "does not tell the sides apart; that supports ‘in at least 36 % of all runs, at "
+                "95 % confidence’."
             ),
         ),
         (
             figures(0, 6, 0, 0, baseline=None),
-            "It passed in 0 of 6 runs of with_skill.",
+            (
+                "It passed in 0 of 6 runs of with_skill; that supports ‘in at least 60 % of all "
+                "runs, at 95 % confidence’."
+            ),
         ),
         (
             figures(4, 2, 4, 2, **STEADY, p_adjusted=1.0),

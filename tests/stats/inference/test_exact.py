@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
 from skill_eval_nb.stats.inference import exact
-from skill_eval_nb.stats.inference.exact import LEAST, exact_p, reachable
+from skill_eval_nb.stats.inference.exact import LEAST, exact_p, least_p, studentised_p
 
 Eval = tuple[list[float], list[float]]
 
@@ -136,13 +136,42 @@ def test_turning_the_sides_changes_nothing(sides: list[Eval]) -> None:
 
 
 @given(evals(sixths))
-def test_no_p_is_smaller_than_the_design_can_reach(sides: list[Eval]) -> None:
-    least = reachable((len(one), len(other)) for one, other in sides)
-    assert exact_p(sides) >= least - 1e-12
+def test_no_p_is_smaller_than_these_values_could_reach(sides: list[Eval]) -> None:
+    assert exact_p(sides) >= least_p(sides) - 1e-12
+
+
+@given(evals(sixths))
+def test_the_smallest_p_is_that_of_the_farthest_labels(sides: list[Eval]) -> None:
+    """All the best runs on the one side, or on the other."""
+    ends = []
+    for reverse in (True, False):
+        dealt = [sorted([*one, *other], reverse=reverse) for one, other in sides]
+        many = [len(one) for one, _ in sides]
+        ends.append([(each[:k], each[k:]) for each, k in zip(dealt, many, strict=True)])
+    assert least_p(sides) == pytest.approx(min(map(exact_p, ends)))
+
+
+def test_a_studentised_p_is_scipy_s() -> None:
+    one, other = [0.9, 0.4, 0.7], [0.1, 0.3, 0.2, 0.6, 0.3]
+
+    def t(a, b, axis):
+        error = a.var(axis=axis, ddof=1) / a.shape[axis] + b.var(axis=axis, ddof=1) / b.shape[axis]
+        return np.abs(a.mean(axis=axis) - b.mean(axis=axis)) / np.sqrt(error)
+
+    found = stats.permutation_test((one, other), t, alternative="greater", n_resamples=np.inf)
+    assert studentised_p([(one, other)]) == pytest.approx(found.pvalue)
+
+
+def test_a_studentised_p_of_many_labels_is_that_of_a_sample() -> None:
+    random = np.random.default_rng(5)
+    few = [(random.random(3).round(1), random.random(4).round(1)) for _ in range(3)]
+    every = studentised_p(few)
+    sampled = studentised_p([*few, ([0.5] * 9, [0.5] * 12)])  # which moves nothing
+    assert sampled == pytest.approx(every, abs=0.01)
 
 
 def test_degenerate_designs() -> None:
-    assert exact_p([]) == reachable([]) == 1
+    assert exact_p([]) == least_p([]) == 1
     assert exact_p([([1.0], [1.0])]) == 1
     assert exact_p([([0.0] * 3, [0.0] * 3)] * 9) == 1
     assert exact_p([([1.0] * 9, [0.0] * 9)] * 9) == LEAST

@@ -30,13 +30,15 @@ def test_expectations_that_tell_nothing_or_the_wrong_thing() -> None:
     found = told(verdicts)
     assert found["always passes"].text == (
         "2 of 5 expectations always passed in with_skill and without_skill: ‘easy’ and "
-        "‘easy, too’. Make them harder, or leave them out."
+        "‘easy, too’. 4 runs a side support no more than ‘in at least 47 % of all runs, at 95 % "
+        "confidence’: run them 10 times a side before you change them."
     )
     assert found["always passes"].expectations == ("easy", "easy, too")
     assert found["always passes"].numbers["n_verdicts_baseline"] == 8
     assert found["always fails"].text == (
         "1 of 5 expectations always failed in with_skill and without_skill: ‘hard’. "
-        "See whether they can be met at all."
+        "4 runs a side support no more than ‘in at least 47 % of all runs, at 95 % confidence’: "
+        "run them 10 times a side before you change them."
     )
     assert found["hurts"].text == (
         "1 of 5 expectations passed less often in with_skill than in without_skill: ‘worse’ "
@@ -44,6 +46,12 @@ def test_expectations_that_tell_nothing_or_the_wrong_thing() -> None:
     )
     assert (found["hurts"].evals, found["hurts"].configuration) == (("1",), "with_skill")
     assert "better" not in " ".join(note.text for note in found.values())
+
+
+def test_after_ten_runs_a_side_there_is_advice() -> None:
+    found = told(sides([T] * 10, [T] * 10) + sides([F] * 10, [F] * 10, text="hard"))
+    assert found["always passes"].text.endswith("Make them harder, or leave them out.")
+    assert found["always fails"].text.endswith("See whether they can be met at all.")
 
 
 def test_without_a_baseline_the_one_side_is_named_alone() -> None:

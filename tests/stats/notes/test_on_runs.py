@@ -71,10 +71,11 @@ def test_where_nothing_can_be_compared_no_eval_is_called_unpaired() -> None:
 
 
 def test_a_run_that_stands_out() -> None:
-    """Modified z by hand: 0.6745 (400 - 45.5) / 3, the median deviation."""
+    """Modified z by hand, of logarithms."""
     (note,) = notes_of(standing_out, times(*range(40, 51), 400))
     assert note.runs == ("1 with_skill run 12",)
-    z = 0.6745 * 354.5 / np.median(np.abs(np.array([*range(40, 51), 400]) - 45.5))
+    away = np.log(np.array([*range(40, 51), 400]) / 45.5)
+    z = 0.6745 * away[-1] / np.median(np.abs(away))
     assert note.numbers == pytest.approx(
         {
             "time_seconds of 1 with_skill run 12": 400,

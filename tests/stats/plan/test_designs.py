@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.power import TTestPower
 
-from skill_eval_nb.stats.inference.exact import reachable
+from skill_eval_nb.stats.inference.exact import exact_p, least_p
 from skill_eval_nb.stats.inference.power import detectable
 from skill_eval_nb.stats.plan.designs import Designs, Variances, claimable, every
 from tests.stats.made import examples
@@ -51,13 +51,22 @@ def test_smallest_detectable_effects_of_the_reference_points() -> None:
     assert variances.mde(points, "population", 0.95)[2:] == pytest.approx(found[2:])
 
 
-@pytest.mark.parametrize("evals", [6, 11, 40])
+@pytest.mark.parametrize("evals", [8, 11, 40])
 def test_smallest_detectable_effect_is_that_of_statsmodels(evals: int) -> None:
     variances = Variances(0.3, ((0.2, 0.1), (0.4, 0.3)))
     found = variances.mde(designs((evals, 2, 3)), "population", 0.9, 0.7)
     spread = float(np.sqrt(0.3 + (0.2 + 0.1 / 3 + 0.4 + 0.3 / 3) / 2))
     expected = TTestPower().solve_power(nobs=evals, alpha=0.1, power=0.7) * spread
     assert found[0] == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("evals", [6, 7])
+def test_of_few_evals_it_is_what_their_sign_flip_finds(evals: int) -> None:
+    found = Variances(0.04, ((0.0, 0.0),) * 2).mde(designs((evals, 2, 1)), "population", 0.95)
+    random = np.random.default_rng(3)
+    drawn = random.normal(found[0], 0.2, (1000, evals))
+    claims = [exact_p([([one], [0.0]) for one in each]) <= 0.05 for each in drawn]
+    assert np.mean(claims) == pytest.approx(0.8, abs=0.04)
 
 
 def test_degrees_of_freedom_of_these_evals_are_those_of_welch_over_all_cells() -> None:
@@ -75,8 +84,10 @@ def test_claims_are_where_the_exact_tests_can_make_them(
     evals: int, runs: int, level: float
 ) -> None:
     one = designs((evals, runs, 1))
-    suite = runs >= 2 and reachable([(runs, runs)] * evals) <= 1 - level + 1e-9
-    population = evals >= 6 and reachable([(1, 1)] * evals) <= 1 - level + 1e-9
+    suite = (
+        runs >= 2 and least_p([(range(runs), range(runs, 2 * runs))] * evals) <= 1 - level + 1e-9
+    )
+    population = evals >= 6 and least_p([([0], [1])] * evals) <= 1 - level + 1e-9
     assert claimable(one, "suite", level).tolist() == [suite]
     assert claimable(one, "population", level).tolist() == [population]
     noise = Variances(0.1, ((0.1, 0.1),) * 2)

@@ -32,7 +32,7 @@ def test_it_says_the_verdict_and_the_reason_of_both_scopes():
 
 
 def test_single_runs_are_led_by_what_they_say_of_tasks_like_these():
-    single = WS.select(iteration="iteration-2", run_number=1)
+    single = WS.select(iteration="iteration-2", run_number=3)
     (said,) = find(card(explorer(single)), cls="sen-x-said")
     (beyond,) = stats.deltas(single, scope="population").to_dicts()
     assert beyond["verdict"] != "too few evals"
@@ -48,7 +48,7 @@ def test_each_iteration_has_its_rows_and_all_lie_on_one_axis():
         "+20.8 pp, +7.7 to +34",
         "+20.8 pp, no interval",
         "+39.4 pp, +27.6 to +51.1",
-        "+39.4 pp, +7.7 to +71",
+        "+39.4 pp, −8.3 to +75",
     ]
     zeros = {find(one, cls="sen-x-zero")[0][1]["style"]["left"] for one in found}
     assert len(zeros) == 1

@@ -1,0 +1,200 @@
+"""What may turn a verdict, and is said in the same breath: errors, yardsticks, a gate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..phrases import brief, count, some
+from ..values import EVAL, GROUP, RUBRIC, UNITS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+DECIDED = ("helps", "hurts", "no worthwhile difference")
+ERRORS_DECIDE = "unclear: errors decide"
+APART = 7
+"""Days between the sides' runs from which they may have met another world."""
+CHANCE = 1.5
+"""So many runs more that a gate took on one side say nothing."""
+JUDGED = ("pass_rate", "score", "overall_efficiency", "passed", "failed")
+"""Metrics, besides those of a rubric, in which a judge may have a say."""
+
+Row = Mapping[str, Any]
+
+
+def of_rubric(metric: str) -> bool:
+    """Whether only runs that passed the gate have the metric.
+
+    >>> of_rubric("rubric:clarity"), of_rubric("rubric_normalized"), of_rubric("pass_rate")
+    (True, True, False)
+    """
+    return metric.startswith((RUBRIC, "rubric_"))
+
+
+def is_rate(metric: str) -> bool:
+    """Whether a run that errored can be counted as a failure: 0 of what could be reached."""
+    return UNITS.get(metric) == "rate"
+
+
+def without_gated(paired: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
+    """`pairs` of which rubric metrics keep only evals whose runs all passed the gate.
+
+    That is where the gate took unequal parts of the sides: a skill that lifts bad outputs over
+    the gate has them judged, and looks worse for it.
+    """
+    import polars as pl
+
+    if paired.is_empty() or not any(map(of_rubric, paired["metric"].unique())):
+        return paired
+    gated = (pl.col("gate_passed") == False).fill_null(value=False)  # noqa: E712  nulls stay
+    taken = runs.group_by(*GROUP, *EVAL, "configuration").agg(
+        gated.sum().alias("taken"), pl.len().alias("of")
+    )
+    both, sides = paired, ("configuration", "baseline")
+    for side in sides:
+        named = taken.rename({"configuration": side, "taken": f"taken_{side}", "of": f"of_{side}"})
+        both = both.join(named, on=[*GROUP, *EVAL, side], how="left", nulls_equal=True)
+    counts = [
+        f"{what}_{side}" for what in ("taken", "of") for side in ("configuration", "baseline")
+    ]
+    both = both.with_columns(pl.col(counts).fill_null(0))
+    comparison = [*GROUP, "configuration", "baseline", "metric"]
+    taken_, of = (
+        [pl.col(f"{what}_{side}").sum().over(comparison) for side in sides]
+        for what in ("taken", "of")
+    )
+    unequal = _unequal(taken_, of, pl.min_horizontal(of))
+    metric = pl.col("metric")
+    rubric = metric.str.starts_with(RUBRIC) | metric.str.starts_with("rubric_")
+    lost = rubric & unequal & (pl.col("taken_configuration") + pl.col("taken_baseline") > 0)
+    told = pl.format(
+        "the gate took {} of {} runs of {} and {} of {} of {}",
+        *("taken_configuration", "of_configuration", "configuration"),
+        *("taken_baseline", "of_baseline", "baseline"),
+    )
+    return both.with_columns(
+        pl.when(~lost).then("estimate").alias("estimate"),
+        pl.coalesce("unpaired", pl.when(lost).then(told)).alias("unpaired"),
+    ).drop(counts)
+
+
+def _unequal(taken: Sequence[Any], of: Sequence[Any], fewer: Any) -> Any:
+    """Whether a gate took unequal parts; a single run more may be chance."""
+    return abs(taken[0] / of[0] - taken[1] / of[1]) * fewer > CHANCE
+
+
+def facts_of(runs: pl.DataFrame) -> dict[tuple[Any, ...], Row]:
+    """What each side of a group was run and judged by, and when: by GROUP and configuration."""
+    import polars as pl
+
+    when = pl.col("started_at").str.to_datetime(time_zone="UTC", strict=False)
+    kinds = ("judge_model", "executor_model")
+    sides = runs.group_by(*GROUP, "configuration").agg(
+        *(pl.col(name).drop_nulls().unique().sort() for name in kinds),
+        when.dt.epoch("s").median().alias("when"),
+        (pl.col("gate_passed") == False).sum().alias("gated"),  # noqa: E712
+        pl.len().alias("n"),
+    )
+    keys = [*GROUP, "configuration"]
+    return {tuple(row[name] for name in keys): row for row in sides.iter_rows(named=True)}
+
+
+def warnings(row: Row, facts: Mapping[tuple[Any, ...], Row]) -> tuple[list[str], bool]:
+    """What may turn the verdict of a row of `deltas`, in sentences; whether there is none at all.
+
+    There is none where different judges judged the sides: these are two yardsticks.
+    """
+    group = tuple(row[name] for name in GROUP)
+    sides = [facts.get((*group, row[side]), {}) for side in ("configuration", "baseline")]
+    names = [brief(row[side]) for side in ("configuration", "baseline")]
+    said = list(_errors(row, names))
+    judged = of_rubric(row["metric"]) or row["metric"] in JUDGED
+    judges = [list(side.get("judge_model", ())) for side in sides]
+    none = judged and all(judges) and not set(judges[0]) & set(judges[1])
+    if judged and all(judges) and set(judges[0]) != set(judges[1]):
+        said.append(
+            f"{_who(names, judges, 'judged')}: two yardsticks. Judge both sides by the same model"
+            + (" before anything is claimed." if none else ".")
+        )
+    models = [list(side.get("executor_model", ())) for side in sides]
+    if all(models) and set(models[0]) != set(models[1]):
+        said.append(f"{_who(names, models, 'run')}: what differs is not the skill alone.")
+    times = [when for side in sides if (when := side.get("when")) is not None]
+    if len(times) == 2 and (days := abs(times[0] - times[1]) / 86_400) > APART:
+        said.append(f"The sides were run {days:.0f} days apart: more than the skill may differ.")
+    if of_rubric(row["metric"]):
+        parts = [(side.get("gated", 0), side.get("n", 0)) for side in sides]
+        gated, of = zip(*parts, strict=True)
+        if all(of) and _unequal(gated, of, min(of)):
+            took = [
+                f"{gated} of {n} runs of {who}"
+                for (gated, n), who in zip(parts, names, strict=True)
+            ]
+            said.append(
+                f"The gate took {' and '.join(took)}, which were not judged: this is about the "
+                "evals whose runs all passed it."
+            )
+    return said, none
+
+
+def _errors(row: Row, names: Sequence[str]) -> Iterable[str]:
+    lost = row["n_errored"], row["n_errored_baseline"]
+    whole = lost[0] + row["n_runs"], lost[1] + row["n_runs_baseline"]
+    if not any(lost) or lost[0] * whole[1] == lost[1] * whole[0]:
+        return
+    told = [f"{count(one, 'run')} of {who}" for one, who in zip(lost, names, strict=True) if one]
+    yield f"{' and '.join(told)} errored and count for nothing here."
+
+
+def _who(names: Sequence[str], models: Sequence[Sequence[str]], what: str) -> str:
+    parts = [
+        f"{who} was {what} by {some([brief(one) for one in own])}"
+        for who, own in zip(names, models, strict=True)
+    ]
+    return ", ".join(parts)
+
+
+def with_errors(values: pl.DataFrame) -> pl.DataFrame:
+    """The values with runs that errored as failures: 0, of metrics that are rates."""
+    import polars as pl
+
+    rates = [name for name in values["metric"].unique() if is_rate(name)]
+    failed = (
+        (pl.col("status") == "errored").fill_null(value=False)
+        & pl.col("value").is_null()
+        & pl.col("metric").is_in(rates)
+    )
+    return values.with_columns(pl.when(failed).then(0.0).otherwise("value").alias("value"))
+
+
+def settle(row: Row, counted: Row | None, said: Sequence[str], *, none: bool) -> dict[str, Any]:
+    """The verdict and its reason with what may turn it.
+
+    Args:
+        row: a row of `deltas`.
+        counted: the same with errors as failures; None where there are none.
+        said: the warnings.
+        none: whether nothing can be claimed.
+    """
+    word, reason = row["verdict"], row["reason"]
+    other = None if counted is None else counted["verdict"]
+    if none:
+        word = None
+    elif counted is not None and other != word and {word, other} & set(DECIDED):
+        reason = (
+            f"Errors decide: without the runs that errored {_small(reason)} Counted as failures: "
+            f"{counted['reason']}"
+        )
+        word = ERRORS_DECIDE
+    return {
+        "verdict": word,
+        "reason": " ".join([reason, *said]),
+        "warnings": list(said),
+        "verdict_with_errors": other,
+        "estimate_with_errors": None if counted is None else counted["estimate"],
+    }
+
+
+def _small(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence
