@@ -8,12 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from .. import charts
-from .content import Cell, Figure, Paragraph, Part, Picture, Section, Table, section
+from .content import Cell, Figure, Paragraph, Part, Picture, Section, Table, Verdict, section
 from .measured import HEADLINE, Measured, measure
 from .plain import line
 from .sections import SECTIONS
 from .sections.left_out import problem_parts
-from .sections.opening import full_name, heading_of, opening
+from .sections.opening import full_name, heading_of, opening, verdicts
 from .slices import slices
 from .words import MISSING, counted, difference, figure, with_n
 
@@ -59,7 +59,8 @@ def _one(measured: Measured) -> Section:
 
 
 def _overview(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
-    """The iterations side by side."""
+    """What each skill does, and the iterations side by side."""
+    yield from _verdicts(every)
     yield Picture(
         "The pass rate and the rubric of each configuration, iteration by iteration.",
         partial(charts.iterations, ws),
@@ -70,6 +71,19 @@ def _overview(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
         tuple(_line(one.measured) for one in every),
         labels=3,
     )
+
+
+def _verdicts(every: Sequence[Reported]) -> Iterator[Part]:
+    """For each skill the verdict of its last iteration that compares anything."""
+    last: dict[tuple[str, str], tuple[Measured, Verdict]] = {}
+    for one in every:
+        place = one.measured.place
+        parts = [part for part in verdicts(one.measured) if isinstance(part, Verdict)]
+        compares = any(row["n_evals"] for row in one.measured.deltas.values() if "n_evals" in row)
+        if parts and (compares or (place.workspace, place.skill) not in last):
+            last[place.workspace, place.skill] = one.measured, parts[0]
+    for measured, verdict in last.values():
+        yield replace(verdict, says=f"{full_name(measured)}: {verdict.says}")
 
 
 def _line(measured: Measured) -> tuple[Cell, ...]:

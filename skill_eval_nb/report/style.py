@@ -30,7 +30,10 @@ p { margin: .5rem 0; }
 .verdict { padding: .1rem 0 .1rem .9rem; border-left: 3px solid var(--link); }
 ul { margin: .5rem 0; padding-left: 1.2rem; }
 a { color: var(--link); }
-.wide { overflow-x: auto; margin: 1rem 0; }
+.wide { /* as wide as it must be, up to the window's edge */
+  overflow-x: auto; margin: 1rem 0; width: max-content; min-width: 100%;
+  max-width: min(calc(50vw + 28rem), calc(100vw - 3rem));
+}
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; min-width: 30rem; }
 caption { text-align: left; color: var(--soft); font-size: .875rem; padding-bottom: .35rem; }
 th, td { padding: .42rem .9rem .42rem 0; text-align: left; vertical-align: top; }
@@ -56,7 +59,7 @@ svg { display: block; max-width: 100%; height: auto; overflow: visible; }
   h2, h3, h4 { break-after: avoid; }
   tr, figure { break-inside: avoid; }
   thead { display: table-header-group; }
-  .wide { overflow: visible; }
+  .wide { overflow: visible; width: auto; max-width: none; }
 }
 """
 

@@ -83,7 +83,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def _lines(frames: dict[str, pl.DataFrame]) -> list[Line]:
-    """A line a workspace: every one that some table speaks of."""
+    """A line a workspace that some table speaks of, the one with most graded runs first."""
     skills = {
         workspace: skill
         for frame in frames.values()
@@ -105,7 +105,14 @@ def _lines(frames: dict[str, pl.DataFrame]) -> list[Line]:
                 _statuses(mine),
             )
         )
-    return lines
+    graded = STATUSES[:2]
+    return sorted(  # otherwise they stay in the order of their names
+        lines,
+        key=lambda one: (
+            -sum(one.statuses.get(each, 0) for each in graded),
+            -sum(one.statuses.values()),
+        ),
+    )
 
 
 def _statuses(runs: pl.DataFrame) -> dict[str, int]:

@@ -52,7 +52,7 @@ def text(ws: Workspace) -> str:
 
 
 def _head(facts: Overview) -> str:
-    skills = sorted({line.skill for line in facts.lines})
+    skills = list(dict.fromkeys(line.skill for line in facts.lines))
     shown = ", ".join(skills[:3]) + (f" and {len(skills) - 3} more" if len(skills) > 3 else "")
     title = f"{'Skill' if len(skills) == 1 else 'Skills'} {shown}" if skills else "Nothing here"
     return f"<h3>{escape(title)}</h3><div class='sen-path'>{escape(facts.path)}</div>"

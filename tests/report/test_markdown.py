@@ -391,6 +391,7 @@ def test_several_iterations_stand_side_by_side_first():
         "tdd-workspace, tdd, iteration-1",
         "tdd-workspace, tdd, iteration-2",
     ]
+    assert "iteration-2: Too few runs to say" in text[: text.index("Pass rate: means")]
     first, *_ = tables(text).values()
     assert [row[2] for row in first[1:]] == ["iteration-1", "iteration-2"]
     assert first[1][3:] == [

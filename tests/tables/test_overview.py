@@ -42,6 +42,11 @@ def test_a_line_a_workspace_in_their_natural_order():
     assert [line.statuses for line in facts.lines] == [{"graded": 2}, {"graded": 1}]
 
 
+def test_what_has_graded_runs_comes_first():
+    runs = [a_run("a", "ungraded"), a_run("b"), a_run("c"), a_run("c"), a_run("d", "executed")]
+    assert [line.workspace for line in overview(made(runs=runs)).lines] == ["c", "b", "a", "d"]
+
+
 def test_a_workspace_without_runs_and_evals_has_a_line_too():
     triggers = [{"workspace": "ws", "skill": "auth", "query": "Log in"}]
     (line,) = overview(made(triggers=triggers)).lines

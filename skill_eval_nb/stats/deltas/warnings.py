@@ -144,7 +144,7 @@ def _errors(row: Row, names: Sequence[str]) -> Iterable[str]:
     if not any(lost) or lost[0] * whole[1] == lost[1] * whole[0]:
         return
     told = [f"{count(one, 'run')} of {who}" for one, who in zip(lost, names, strict=True) if one]
-    yield f"{' and '.join(told)} errored and count for nothing here."
+    yield f"Errored, and so in no figure here: {' and '.join(told)}."
 
 
 def _who(names: Sequence[str], models: Sequence[Sequence[str]], what: str) -> str:

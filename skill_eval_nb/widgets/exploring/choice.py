@@ -21,7 +21,7 @@ class Choice:
     Attributes:
         workspace: its folder, below what was loaded.
         skill: the skill.
-        iterations: those that are shown; the last one where empty.
+        iterations: those that are shown; where empty the last one that compares anything.
         configuration: the one that is compared.
         baseline: the one that it is compared against.
         evals: ids of those that count; all where empty.
@@ -43,10 +43,14 @@ class Choice:
 
 
 def suite_of(suites: Sequence[Suite], choice: Choice) -> Suite | None:
-    """The skill that is meant, or the nearest to it; None where there is none."""
+    """The skill that is meant, or the nearest to it; None where there is none.
 
-    def met(suite: Suite) -> int:
-        return (suite.skill == choice.skill) * 2 + (suite.workspace == choice.workspace)
+    Of several, the first that compares anything.
+    """
+
+    def met(suite: Suite) -> tuple[int, bool]:
+        named = (suite.skill == choice.skill) * 2 + (suite.workspace == choice.workspace)
+        return named, bool(suite.compared)
 
     return max(suites, key=met, default=None)
 
@@ -62,7 +66,7 @@ def settled(suite: Suite | None, choice: Choice) -> Choice:
     if suite is None:
         return choice
     iterations = tuple(name for name in suite.iterations if name in choice.iterations)
-    iterations = iterations or tuple(suite.iterations)[-1:]
+    iterations = iterations or suite.last
     there = {name for one in iterations for name in suite.iterations[one]}
     configuration, baseline = _sides(
         [name for name in suite.configurations if name in there],

@@ -30,6 +30,7 @@ class Suite:
         metrics: those of the table `runs` that have a figure.
         dimensions: those of the rubric that have a score.
         n_runs: how many runs there are.
+        compared: the iterations of which an eval has figures on two sides.
     """
 
     workspace: str
@@ -39,6 +40,12 @@ class Suite:
     metrics: tuple[str, ...]
     dimensions: tuple[str, ...]
     n_runs: int
+    compared: tuple[str, ...] = ()
+
+    @property
+    def last(self) -> tuple[str, ...]:
+        """The iteration to begin with: the last that compares anything, else the last."""
+        return (self.compared or tuple(self.iterations))[-1:]
 
     @property
     def configurations(self) -> tuple[str, ...]:
@@ -87,7 +94,21 @@ def _suite(runs: pl.DataFrame, scores: pl.DataFrame, workspace: str, skill: str)
         metrics=tuple(name for name in METRICS if known.get(name)),
         dimensions=tuple(sorted(scored["dimension"].unique(), key=natural)),
         n_runs=own.height,
+        compared=tuple(sorted(_compared(own), key=natural)),
     )
+
+
+def _compared(runs: pl.DataFrame) -> set[str]:
+    """The iterations of which an eval has a figure of the headline, or a score, on two sides."""
+    import polars as pl
+
+    figures = pl.any_horizontal(pl.col("pass_rate", "rubric_normalized").is_not_null())
+    sides = (
+        runs.filter(figures)
+        .group_by("iteration", "eval_id")
+        .agg(pl.col("configuration").n_unique().alias("sides"))
+    )
+    return set(sides.filter(pl.col("sides") > 1)["iteration"])
 
 
 def metrics_of(suite: Suite) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ def test_errors_on_one_side_that_decide_leave_it_unclear() -> None:
     assert (row["estimate"], row["estimate_with_errors"]) == pytest.approx((0.15, -0.1))
     assert row["n_errored"] == 6
     assert (row["verdict"], row["verdict_with_errors"]) == ("unclear: errors decide", "unclear")
-    assert "6 runs of with_skill errored and count for nothing here" in row["reason"]
+    assert "Errored, and so in no figure here: 6 runs of with_skill." in row["reason"]
     assert "Counted as failures: −10 pp" in row["reason"]
 
 
@@ -46,7 +46,7 @@ def test_errors_that_do_not_decide_are_said_and_change_nothing() -> None:
         runs(lambda at, run: 0.9, lambda at, run: None if (at, run) == (0, 0) else 0.1 + run / 10)
     )
     assert (row["verdict"], row["verdict_with_errors"]) == ("helps", "helps")
-    assert row["warnings"] == ["1 run of without_skill errored and count for nothing here."]
+    assert row["warnings"] == ["Errored, and so in no figure here: 1 run of without_skill."]
     assert one(runs(0.9, 0.5))["warnings"] == []
 
 

@@ -8,11 +8,13 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+import skill_eval_nb as sen
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.exploring import explore
 from skill_eval_nb.widgets.exploring.choice import Choice, settled, suite_of
 from skill_eval_nb.widgets.exploring.facts import Suite, suites
 from tests.charts.worlds import run_keys, workspace, world
+from tests.corpus.build import graded, lay
 
 NAMES = st.sampled_from(["with_skill", "without_skill", "old_skill", "red", "blue", "unstated"])
 SIDES = st.sets(NAMES, min_size=1).map(lambda names: tuple(sorted(names)))
@@ -121,3 +123,14 @@ def test_what_was_asked_for_is_looked_at():
         ("1", "2"),
         "rubric:Clarity",
     )
+
+
+def test_what_compares_something_is_looked_at_first_whatever_the_order(tmp_path):
+    """The first skill and the last iteration are not graded; the others are."""
+    files = {"a/iteration-1/eval-1/with_skill/run-1/outputs/x.md": "x"}
+    for at in (1, 2):
+        for side, marks in (("with_skill", "pp"), ("without_skill", "pf")):
+            files[f"b/iteration-{at}/eval-1/{side}/run-1/grading.json"] = graded(marks)
+    files["b/iteration-3/eval-1/with_skill/run-1/outputs/x.md"] = "x"
+    panel = explore(sen.load(lay(tmp_path, files)))
+    assert (panel.choice.workspace, panel.choice.iterations) == ("b", ("iteration-2",))
