@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from ..decoding import decoded
 from . import extracting, images
-from .decoding import decoded
 from .found import Entry
 from .notebooks import notebook_text
 from .rule import EXTRACTED, IMAGE_BYTES, READ_ENDS, READ_TOGETHER, READ_WHOLE
