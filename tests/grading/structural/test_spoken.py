@@ -91,6 +91,8 @@ def test_rows_of_several_tables_are_not_guessed(tmp_path):
         ("a,b\n", True),
         ('a,b\n"one\nline",2\n', True),
         ("a,b\n1,2\n\n3,4\n", True),
+        (f"a,b\n1,{'x' * 200_000}\n", True),
+        (f"{'x' * 200_000},b\n1,2\n", True),
         ("a,b\n1,2,3\n", False),
         ("a,b\n1\n", False),
         ('a,b\n"open,2\n', False),
