@@ -25,7 +25,12 @@ class Fault:
 
 
 class Faults(list[Fault]):
-    """The faults of one file. The same fault in many elements of a list is one fault."""
+    """The faults of one file. The same fault in many elements of a list is one fault.
+
+    `looked_at` counts the values that were looked at for repair.
+    """
+
+    looked_at = 0
 
     def add(self, severity: Severity, code: str, where: str, message: str) -> None:
         """Note one fault."""

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
+from itertools import chain, zip_longest
 from typing import Any
 
 from .faults import Faults
 from .quoting import close_strings
 
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig", "UTF-8 with a byte-order mark"),
-    (codecs.BOM_UTF32_LE, "utf-32", "UTF-32"),
-    (codecs.BOM_UTF32_BE, "utf-32", "UTF-32"),
-    (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
-    (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
-)
+_ENCODINGS = {
+    "utf-8-sig": "UTF-8 with a byte-order mark",
+    "utf-16": "UTF-16",
+    "utf-16-le": "UTF-16 without a byte-order mark",
+    "utf-16-be": "UTF-16 without a byte-order mark",
+    "utf-32": "UTF-32",
+    "utf-32-le": "UTF-32 without a byte-order mark",
+    "utf-32-be": "UTF-32 without a byte-order mark",
+}
+"""All but plain UTF-8 that JSON may be in: its first characters are ASCII, so nulls tell which."""
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_KEPT = re.compile(
+    r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|(?P<comment>//[^\n]*+|/\*.*?\*/)|/\*.*', re.DOTALL
+)
+"""Strings and comments. What has no end goes on to the end of the text, so that it is gone
+through once: what is in it begins nothing."""
 
 _REPAIRS = (
-    (re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL), "", "comments left out"),
     (re.compile(r",(\s*[}\]])"), r"\1", "trailing commas left out"),
     (re.compile(r"([:\[,]\s*)\+(?=[\d.])"), r"\1", "plus signs before numbers left out"),
     (
@@ -35,6 +42,9 @@ _REPAIRS = (
 )
 """Outside of strings: what is wrong, what it becomes, and how it is told."""
 
+_NAMED = 8
+"""So many of the keys that were given twice are named."""
+
 
 class NotJSON(ValueError):
     """The bytes are not JSON, and have no single reasonable reading as JSON."""
@@ -44,7 +54,7 @@ def parse(data: bytes, faults: Faults) -> Any:
     r"""Parse JSON bytes into plain values.
 
     What is not strict JSON but has only one reasonable reading is read, and the repair is
-    noted in `faults`: byte-order marks and UTF-16, raw control characters in strings,
+    noted in `faults`: byte-order marks, UTF-16 and UTF-32, raw control characters in strings,
     quotes that were not escaped or not closed, trailing commas, comments, `+0.5`,
     unquoted time stamps, NaN (as null), keys given twice (the last counts).
 
@@ -57,6 +67,8 @@ def parse(data: bytes, faults: Faults) -> Any:
     >>> [fault.message for fault in faults]
     ['not strict JSON: raw control characters in strings, trailing commas left out']
     """
+    if not data.strip(b"\x00 \t\r\n"):
+        raise NotJSON("the file is empty")
     try:
         text = _decode(data, faults)
     except UnicodeDecodeError as error:
@@ -67,11 +79,11 @@ def parse(data: bytes, faults: Faults) -> Any:
 
 
 def _decode(data: bytes, faults: Faults) -> str:
-    for mark, encoding, name in _BOMS:
-        if data.startswith(mark):
-            faults.add("warning", "repaired-json", "$", f"the file is {name}; write plain UTF-8")
-            return data.decode(encoding)
-    return data.decode("utf-8")
+    encoding = json.detect_encoding(data)
+    text = data.decode(encoding)
+    if name := _ENCODINGS.get(encoding):
+        faults.add("warning", "repaired-json", "$", f"the file is {name}; write plain UTF-8")
+    return text
 
 
 def _parse_text(text: str, faults: Faults) -> Any:
@@ -80,8 +92,11 @@ def _parse_text(text: str, faults: Faults) -> Any:
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(items)
         if len(found) < len(items):
-            twice = sorted({key for key, _ in items if sum(key == k for k, _ in items) > 1})
-            notes.append(f"keys given twice, the last counts: {', '.join(twice)}")
+            times = Counter(key for key, _ in items)
+            twice = sorted(key for key, n in times.items() if n > 1)
+            more = f" and {len(twice) - _NAMED} more" if len(twice) > _NAMED else ""
+            names = ", ".join(twice[:_NAMED])
+            notes.append(f"keys given twice, the last counts: {names}{more}")
         return found
 
     def constant(name: str) -> None:
@@ -122,24 +137,21 @@ def _readings(text: str) -> Iterator[tuple[bool, str, list[str]]]:
 
 
 def _repair(text: str) -> tuple[str, list[str]]:
+    """Apply the repairs to what lies outside of strings; those are put back as they were."""
+    strings: list[str] = []
     done: list[str] = []
+
+    def hollow(found: re.Match[str]) -> str:
+        if found["comment"]:
+            done[:] = ["comments left out"]
+            return " "
+        strings.append(found[0])
+        return '""'
+
+    bare = _KEPT.sub(hollow, text)
     for pattern, replacement, told in _REPAIRS:
-        changed = _outside_strings(text, pattern, replacement)
-        if changed != text:
+        mended = pattern.sub(replacement, bare)
+        if mended != bare:
             done.append(told)
-            text = changed
-    return text, done
-
-
-def _outside_strings(text: str, pattern: re.Pattern[str], replacement: str) -> str:
-    """Apply a repair to what lies outside of strings; strings are put back as they were."""
-    strings = _STRING.findall(text)
-    hollow = _STRING.sub('""', text)
-    mended = pattern.sub(replacement, hollow)
-    pieces = mended.split('""')
-    if len(pieces) != len(strings) + 1:
-        return text
-    return "".join(
-        piece + (strings[index] if index < len(strings) else "")
-        for index, piece in enumerate(pieces)
-    )
+            bare = mended
+    return "".join(chain.from_iterable(zip_longest(bare.split('""'), strings, fillvalue=""))), done

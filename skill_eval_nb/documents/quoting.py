@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-_ENDS = re.compile(r"\s*(?:[,:}\]]|$)")
-"""What follows the quote that really ends a string."""
+_STEPS = re.compile(r'[^"\\\n]++|\\.?|"|\n\s*+', re.DOTALL)
+"""A text in pieces: each begins or ends a string, may cut one off, or does none of it."""
 
-_NEXT_MEMBER = re.compile(r'\s*\n\s*["}\]]')
-"""What follows a string that was cut off: the next member, or the end of its parent."""
+_ENDS = re.compile(r"\s*+(?:[,:}\]]|\Z)")
+"""What follows the quote that really ends a string."""
 
 
 def close_strings(text: str) -> tuple[str, list[str]]:
@@ -25,25 +25,19 @@ def close_strings(text: str) -> tuple[str, list[str]]:
     """
     out: list[str] = []
     notes: dict[str, None] = {}
-    inside, position = False, 0
-    while position < len(text):
-        character = text[position]
+    inside = False
+    for step in _STEPS.finditer(text):
+        piece, after = step[0], text[step.end() : step.end() + 1]
         if not inside:
-            inside = character == '"'
-        elif character == "\\":
-            out.append(character)
-            position += 1
-            character = text[position : position + 1]
-        elif character == '"':
-            inside = not _ENDS.match(text, position + 1)
+            inside = piece[-1] == '"'
+        elif piece == '"':
+            inside = not _ENDS.match(text, step.end())
             if inside:
-                character = '\\"'
+                piece = '\\"'
                 notes["quotes inside strings escaped"] = None
-        elif character == "\n" and (following := _NEXT_MEMBER.match(text, position)):
+        elif piece[0] == "\n" and after in ('"', "}", "]"):  # the next member, or the end of all
             inside = False
-            comma = "," if not following[0].rstrip().endswith(("}", "]")) else ""
-            character = f'"{comma}\n'
+            piece = ('",' if after == '"' else '"') + piece
             notes["strings without an end closed at the end of their line"] = None
-        out.append(character)
-        position += 1
+        out.append(piece)
     return "".join(out), list(notes)

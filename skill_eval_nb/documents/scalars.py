@@ -18,8 +18,9 @@ FAILED = frozenset(
 UNSCORED = frozenset("skip skipped pending n/a na none null unknown unscored not_scored".split())
 
 _NUMBER = re.compile(
-    r"\s*[~≈$]?\s*(?P<number>[+\-−]?(?:\d[\d,_ ]*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)\s*"
-    r"(?P<unit>%|pp|ms|s|sec|secs|seconds?|usd|tokens?|points?|x)?\s*"
+    r"\s*+(?:[~≈$]\s*+)?"
+    r"(?P<number>[+\-−]?(?:\d[\d,_ ]*+(?:\.\d++)?|\.\d++)(?:[eE][+-]?\d++)?)\s*+"
+    r"(?P<unit>%|pp|ms|s|sec|secs|seconds?|usd|tokens?|points?|x)?\s*+"
 )
 _SHARE = re.compile(r"\s*(\d{1,15})\s*/\s*(\d{1,15})\s*")
 

@@ -7,6 +7,9 @@ from typing import Annotated
 from .document import Document, says
 from .grading import GradedExpectation, Summary
 
+CHECK_FAILED = "Not scored: the check itself failed"
+"""How the evidence begins where a check could not be carried out for no reason that is known."""
+
 
 class Structural(Document):
     """What the structural checker found in one run, and whether the gate was passed."""

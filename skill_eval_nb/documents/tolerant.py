@@ -24,8 +24,19 @@ from .scalars import Unreadable, read_bool, read_int, read_number, read_text
 
 D = TypeVar("D", bound=Document)
 
+
+class _TooMany(Exception):
+    """There are more than `MOST_VALUES`."""
+
+
 UNUSABLE: Any = object()
 """What a reader gives where there was nothing to use; the fault is already noted."""
+
+MOST_VALUES = 200_000
+"""So many values are looked at for repair. Larger files are read where they are as documented."""
+
+MOST_KEYS = 200
+"""Among more keys than this no misspelt one is looked for."""
 
 KEYS_OF_A_LIST = ("name", "dimension", "configuration", "criterion", "id")
 """Fields that name an element, where people write a list instead of a mapping."""
@@ -35,7 +46,8 @@ def mend(raw: Any, document: type[D]) -> tuple[D, Faults]:
     """Read plain JSON values into `document`.
 
     Returns the document and the faults: what was missing, what was converted, what
-    stood under another name, what could not be used.
+    stood under another name, what could not be used. Of a file with too many values to
+    look at nothing is used, and the one fault says so.
 
     >>> from skill_eval_nb.documents import Grading
     >>> grading, faults = mend({"assertions": [{"name": "It builds", "met": "yes"}]}, Grading)
@@ -45,7 +57,16 @@ def mend(raw: Any, document: type[D]) -> tuple[D, Faults]:
     ['other-name', 'other-name', 'other-name', 'converted']
     """
     faults = Faults()
-    value = _struct(raw, struct_of(document), "$", faults)
+    try:
+        value = _struct(raw, struct_of(document), "$", faults)
+    except _TooMany:
+        value = UNUSABLE
+        faults.clear()
+        message = (
+            f"it is not written as documented, and has more than {MOST_VALUES:,} values, too many "
+            "to repair it; nothing of it was used"
+        )
+        faults.add("error", "too-large", "$", message)
     if value is UNUSABLE:
         value = _struct({}, struct_of(document), "$", Faults())
     return value, faults
@@ -113,6 +134,7 @@ def _match_keys(
 ) -> dict[str, str]:
     """Which raw key gives which field: by its name, else by another name it is known by."""
     keys = {key: key for key in given if key in fields}
+    _look_at(len(given) - len(keys), faults)
     free = {plainly(key): key for key in reversed(given) if key not in keys}
     if not free:
         return keys
@@ -177,7 +199,7 @@ def _report_missing(
     faults: Faults,
 ) -> None:
     rest = [key for key in given if key not in keys]
-    close = _nearest(name, tuple(rest))
+    close = _nearest(name, tuple(rest)) if len(rest) <= MOST_KEYS else None
     hint = f"; did you mean `{close}` to be it?" if close else ""
     severity = "warning" if _nullable(field.kind) else "error"
     faults.add(severity, "missing", f"{where}.{name}", f"`{name}` is missing{hint}")
@@ -228,7 +250,14 @@ def _was_converted(raw: Any, value: Any) -> bool:
     )
 
 
+def _look_at(values: int, faults: Faults) -> None:
+    faults.looked_at += values
+    if faults.looked_at > MOST_VALUES:
+        raise _TooMany
+
+
 def _value(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str | None) -> Any:
+    _look_at(1, faults)
     if isinstance(kind, inspect.Metadata):
         extra, kind = unwrap(kind)
         unit = extra.get("unit", unit)
@@ -259,15 +288,12 @@ def _union(raw: Any, kind: inspect.UnionType, where: str, faults: Faults, unit: 
         if isinstance(raw, _JSON_TYPES.get(type(unwrap(one)[1]), object))
         and not (isinstance(raw, bool) and not isinstance(unwrap(one)[1], inspect.BoolType))
     ]
-    tried = Faults()
+    before, value = len(faults), UNUSABLE
     for one in fitting or choices:
-        tried = Faults()
-        value = _value(raw, one, where, tried, unit)
+        del faults[before:]
+        value = _value(raw, one, where, faults, unit)
         if value is not UNUSABLE:
             break
-    else:
-        value = UNUSABLE
-    faults.extend(tried)
     return value
 
 

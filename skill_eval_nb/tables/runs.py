@@ -14,6 +14,7 @@ from skill_eval_nb.documents import (
     Summary,
     Timing,
 )
+from skill_eval_nb.documents.structural import CHECK_FAILED
 from skill_eval_nb.workspace import Problems, RunDocuments
 
 FAILURES = frozenset(("error", "errored", "failed", "failure", "timeout", "timed_out", "crashed"))
@@ -189,6 +190,10 @@ def figures(
     checked = NOTHING
     if structural is not None:
         checked = count(structural.expectations, structural.summary, documents.path, problems)
+        for one in structural.expectations:
+            if one.evidence is not None and one.evidence.startswith(CHECK_FAILED):
+                told = f"{one.id or one.text}: {one.evidence}"
+                problems.add("error", "check-failed", documents.path, told)
     gate = _gate(structural)
     beside = (*_costs(documents, problems), documents.path)
     if grading is None and gate is not False and _failed(documents.timing):

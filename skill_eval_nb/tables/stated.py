@@ -81,7 +81,8 @@ def _values(figures: Figures, metric: str) -> dict[str, float | None]:
 
 
 _PRINTED = re.compile(
-    r"\s*(?P<sign>[+\-−–]?)\s*(?P<number>[~≈$]?[\d.][\d.,]*\s?(?:%|pp\b|[A-Za-z]+)?)\s*(?:[(,;±].*)?",
+    r"\s*+(?P<sign>[+\-−–]?)\s*+"
+    r"(?P<number>[~≈$]?[\d.][\d.,]*+\s?(?:%|pp\b|[A-Za-z]++)?)\s*+(?:[(,;±].*)?",
     re.DOTALL,
 )
 """A number with its unit, and perhaps a remark on it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from skill_eval_nb.running.given.front_matter import BadYAML, read_yaml
 from skill_eval_nb.running.refused import refuse
 
 MARK = "\ufeff"
@@ -23,9 +24,9 @@ def with_description(skill_md: bytes, description: str) -> bytes:
         description: the new one, any text.
 
     Raises:
-        Refused: the file is no UTF-8; its front matter is missing, not closed, not YAML or no
-            mapping; `description` is not in it exactly once and as a text; or another key says
-            the same by an alias. It is a ValueError.
+        Refused: the file is no UTF-8; its front matter is missing, not closed, not YAML (as
+            `read_yaml` reads it) or no mapping; or `description` is not in it exactly once and
+            as a text. It is a ValueError.
 
     >>> print(with_description(b"---\ndescription: old  # ours\n---\n", "It's new").decode())
     ---
@@ -33,21 +34,18 @@ def with_description(skill_md: bytes, description: str) -> bytes:
     ---
     <BLANKLINE>
     """
-    import yaml
-
     before, inner, after = _parts(skill_md)
     try:
-        start, end = _place(inner)
-        wanted = yaml.safe_load(inner) | {"description": description}
-    except yaml.YAMLError as error:
-        raise refuse(f"the front matter of SKILL.md is not YAML: {error}") from error
+        found = read_yaml(inner)
+    except BadYAML as error:
+        raise refuse(f"the front matter of SKILL.md is {error}") from error
+    if not isinstance(found, dict):
+        raise refuse("the front matter of SKILL.md is to have keys, `name` and `description`")
+    start, end = _place(inner)
     old, comment = _told(inner[start:end])
     new = inner[:start] + quoted(description) + comment + inner[start + len(old) :]
-    if not _says(new, wanted):
-        raise refuse(
-            "the description in SKILL.md cannot be changed alone: another key of the front matter "
-            "repeats it by an alias (`*…`); write that key out first"
-        )
+    if not _says(new, found | {"description": description}):
+        raise refuse("the description in SKILL.md cannot be changed alone; write it on one line")
     return (before + new + after).encode()
 
 
@@ -87,8 +85,6 @@ def _place(inner: str) -> tuple[int, int]:
     import yaml
 
     found: Any = yaml.compose(inner, Loader=yaml.SafeLoader)
-    if not isinstance(found, yaml.MappingNode):
-        raise refuse("the front matter of SKILL.md is to have keys, `name` and `description`")
     pairs = [(key, value) for key, value in found.value if key.value == "description"]
     if len(pairs) != 1:
         raise refuse(
@@ -99,18 +95,16 @@ def _place(inner: str) -> tuple[int, int]:
     start, end = value.start_mark.index, value.end_mark.index
     if not isinstance(value, yaml.ScalarNode) or not key.end_mark.index < start < end:
         raise refuse(
-            "`description` in SKILL.md is empty, a list, a mapping or an alias; it is to be a text "
-            "that is written out"
+            "`description` in SKILL.md is empty, a list or a mapping; it is to be a text that is "
+            "written out"
         )
     return start, end
 
 
 def _says(inner: str, wanted: Any) -> bool:
-    import yaml
-
     try:
-        return repr(yaml.safe_load(inner)) == repr(wanted)
-    except yaml.YAMLError:
+        return repr(read_yaml(inner)) == repr(wanted)
+    except BadYAML:
         return False
 
 

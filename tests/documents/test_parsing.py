@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import json
+import time
 from typing import Any
 
 import pytest
@@ -140,3 +141,56 @@ def test_any_punctuation_is_a_value_or_not_json(text: str) -> None:
         return
     if not faults:
         assert json.loads(text) == value
+
+
+@pytest.mark.parametrize(
+    ("begin", "again", "end"),
+    [
+        ('{"a": "', '\\"', ""),
+        ('{"a": "x', "\n", "y"),
+        ('{"a": "x', '" ', ""),
+        ('{"a": 1 ', "/*", ""),
+        ('{"a": 1 ', "/* */ ", "x"),
+        ("[1", ", ", "x]"),
+        ("[1,", " ", "x]"),
+        ("[", '"', "x]"),
+        ('["', "\\", "]"),
+        ('{"a": 1', ', "a": 1', "}"),
+    ],
+)
+def test_reading_takes_as_long_as_the_text(begin: str, again: str, end: str) -> None:
+    """Twice the text took four or eight times the time."""
+
+    def seconds(times: int) -> float:
+        data = (begin + again * times + end).encode()
+        begun = time.thread_time()
+        with contextlib.suppress(NotJSON):
+            parse(data, Faults())
+        return time.thread_time() - begun
+
+    once = min(seconds(400) for _ in range(3))
+    assert min(seconds(4_000) for _ in range(2)) < 30 * once + 0.3
+
+
+def test_keys_given_twice_are_named_though_there_are_thousands() -> None:
+    faults = Faults()
+    members = ", ".join(f'"key {n}": {n}' for n in [*range(30_000), *range(30_000)])
+    value = parse(f"{{{members}}}".encode(), faults)
+    assert len(value) == 30_000
+    assert "key 0, key 1, key 10" in faults[0].message
+    assert faults[0].message.endswith("and 29992 more")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@given(value=OBJECTS)
+def test_wide_characters_without_a_byte_order_mark(encoding: str, value: Any) -> None:
+    faults = Faults()
+    assert parse(json.dumps(value).encode(encoding), faults) == value
+    assert "without a byte-order mark" in faults[0].message
+
+
+def test_a_comment_may_hold_quotes_and_a_string_what_looks_like_a_comment() -> None:
+    faults = Faults()
+    text = '{"a": "/* no */ // no", // 5" wide\n "b": 2 /* it\'s "so */}'
+    assert parse(text.encode(), faults) == {"a": "/* no */ // no", "b": 2}
+    assert [fault.message for fault in faults] == ["not strict JSON: comments left out"]

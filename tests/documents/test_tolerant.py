@@ -18,6 +18,7 @@ from skill_eval_nb.documents import (
     dump,
     mend,
 )
+from skill_eval_nb.documents.tolerant import MOST_VALUES
 
 
 def codes(raw: Any, document: type[Document]) -> list[tuple[str, str]]:
@@ -179,3 +180,25 @@ def test_the_same_fault_in_many_elements_is_told_once() -> None:
     [fault] = mend(raw, Grading)[1].collapsed()
     assert fault.where == "$.expectations[*].name"
     assert "50 times, first at $.expectations[0].name" in fault.message
+
+
+@pytest.mark.parametrize("text", ["{}x", "1{}y", "1{}", "$ {}1", "1/{}x", "- {}"])
+def test_a_text_where_a_number_belongs_is_read_in_one_go(text: str) -> None:
+    """It took minutes: blanks could be shared out in as many ways as there were pairs of them."""
+    found = mend({"total_tool_calls": text.format(" " * 200_000)}, Metrics)[0]
+    assert found.total_tool_calls in (None, 1)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"expectations": [1] * (MOST_VALUES + 1)},
+        {str(number): 1 for number in range(MOST_VALUES + 1)},
+    ],
+    ids=["values", "keys"],
+)
+def test_too_many_values_to_repair_are_refused_as_a_whole(raw: Any) -> None:
+    grading, faults = mend(raw, Grading)
+    assert [fault.code for fault in faults] == ["too-large"]
+    assert "nothing of it was used" in faults[0].message
+    assert grading.expectations == []

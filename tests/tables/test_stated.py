@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -143,3 +145,10 @@ class TestOnDisk:
             "unstated",
             0,
         )
+
+
+@pytest.mark.parametrize("printed", [" " * 200_000, "1" + " " * 200_000 + "x1", "1," * 100_000])
+def test_a_figure_of_megabytes_is_read_in_one_go(printed):
+    begun = time.thread_time()
+    _number(printed, "tokens")
+    assert time.thread_time() - begun < 10

@@ -135,8 +135,8 @@ def test_whatever_the_bytes_it_is_done_or_refused(data):
         (b"---\ndescription: a: b\n---\n", "not YAML"),
         (b"---\ndescription: [a, b]\n---\n", "written out"),
         (b"---\ndescription:\nname: n\n---\n", "written out"),
-        (b"---\nname: &x n\ndescription: *x\n---\n", "written out"),
-        (b"---\ndescription: &x d\nname: *x\n---\n", "repeats it by an alias"),
+        (b"---\nname: &x n\ndescription: *x\n---\n", "an alias (`*x`); write it out"),
+        (b"---\ndescription: &x d\nname: *x\n---\n", "an alias (`*x`); write it out"),
         (b"---\nname: \xff\n---\n", "UTF-8"),
     ],
 )

@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 
 from skill_eval_nb.disk import open_file
 
+from ..decoding import decoded
 from . import extracting, images
-from .decoding import decoded
 from .found import Entry
 from .notebooks import notebook_text
 from .rule import EXTRACTED, IMAGE_BYTES, READ_ENDS, READ_TOGETHER, READ_WHOLE

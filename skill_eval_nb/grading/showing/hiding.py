@@ -13,7 +13,7 @@ SIDES = ("with_skill", "without_skill", "old_skill", "new_skill")
 
 _COVER = re.compile(r"\[name (\d+)\]")
 _TICKS = r"[\"'`*“”‘’]{0,3}"
-_BLANK = r"[ \t]*\s[ \t]*"
+_BLANK = r"(?:[ \t]++\s?|\s)[ \t]*+"
 
 
 class Cover:

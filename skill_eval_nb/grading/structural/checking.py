@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from skill_eval_nb.documents import (
@@ -18,7 +19,7 @@ from .kinds import Check, as_structural
 from .outputs import Outputs, list_outputs
 from .planned import Looks, Planned, Sandbox, Setting
 from .planning import plan
-from .verdict import Verdict
+from .verdict import Verdict, broken
 
 
 def check(
@@ -78,18 +79,34 @@ def verdicts_on(
         spoken: which of them say in a sentence what others say in fields.
         setting: the outputs, and what all checks share.
     """
-    planned = [
-        plan(one, setting, spoken=in_words) for one, in_words in zip(wanted, spoken, strict=True)
-    ]
-    _look(setting.outputs, planned)
-    return [one.verdict() for one in planned]
+    planned = [_plan(one, setting, in_words) for one, in_words in zip(wanted, spoken, strict=True)]
+    failed: dict[Looks, Exception] = {}
+    _look(setting.outputs, planned, failed)
+    return [_verdict(one, failed) for one in planned]
 
 
-def _look(outputs: Outputs, planned: Sequence[Planned]) -> None:
+def _plan(one: StructuralExpectation, setting: Setting, in_words: bool) -> Planned:
+    try:
+        return plan(one, setting, spoken=in_words)
+    except Exception as error:  # noqa: BLE001 -- the other checks are none the worse for it
+        return Planned(partial(broken, error))
+
+
+def _verdict(one: Planned, failed: Mapping[Looks, Exception]) -> Verdict:
+    error = next((failed[looks] for looks, _ in one.looks if looks in failed), None)
+    if error is not None:
+        return broken(error)
+    try:
+        return one.verdict()
+    except Exception as error:  # noqa: BLE001 -- the other checks are none the worse for it
+        return broken(error)
+
+
+def _look(outputs: Outputs, planned: Sequence[Planned], failed: dict[Looks, Exception]) -> None:
     """Show each file to whatever wants to see it, one file after the other."""
     if len(planned) == 1 and len(planned[0].looks) == 1:
         ((looks, names),) = planned[0].looks
-        _show(outputs, ((name, (looks,)) for name in names))
+        _show(outputs, ((name, (looks,)) for name in names), failed)
         return
     groups: dict[int, tuple[Sequence[str], list[Looks]]] = {}
     for one in planned:
@@ -97,27 +114,34 @@ def _look(outputs: Outputs, planned: Sequence[Planned]) -> None:
             groups.setdefault(id(names), (names, []))[1].append(looks)
     if len(groups) == 1:
         ((names, wanting),) = groups.values()
-        _show(outputs, ((name, wanting) for name in names))
+        _show(outputs, ((name, wanting) for name in names), failed)
         return
     by_name: dict[str, list[Looks]] = {}
     for names, wanting in groups.values():
         for name in names:
             by_name.setdefault(name, []).extend(wanting)
-    _show(outputs, ((name, by_name[name]) for name in outputs.names if name in by_name))
+    wanted = ((name, by_name[name]) for name in outputs.names if name in by_name)
+    _show(outputs, wanted, failed)
 
 
-def _show(outputs: Outputs, wanted: Iterable[tuple[str, Sequence[Looks]]]) -> None:
+def _show(
+    outputs: Outputs,
+    wanted: Iterable[tuple[str, Sequence[Looks]]],
+    failed: dict[Looks, Exception],
+) -> None:
+    """Show files to what wants to see them; what fails at one sees no more: it is in `failed`."""
     for name, wanting in wanted:
         content = None
         for looks in wanting:
-            if looks.done:
+            if looks.done or looks in failed:
                 continue
             try:
                 content = content or Content(outputs.read(name))
+                looks.look(name, content)
             except OSError as error:
                 looks.cannot_read(name, error)
-            else:
-                looks.look(name, content)
+            except Exception as error:  # noqa: BLE001 -- the other checks are none the worse for it
+                failed[looks] = error
 
 
 def _graded(one: StructuralExpectation, verdict: Verdict) -> GradedExpectation:

@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-import codecs
+from ..decoding import wide
 
 _HEAD = 8192
-_WIDE = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-_WIDE_BEGINS = frozenset(mark[:2] for mark, _ in _WIDE)
-
-
-def searchable(data: bytes) -> bytes:
-    """A file's bytes as UTF-8: those of UTF-16 and UTF-32 with a byte-order mark are turned.
-
-    >>> searchable("héllo".encode("utf-16")).decode()
-    'héllo'
-    """
-    for mark, name in _WIDE:
-        if data.startswith(mark):
-            return data.decode(name, "replace").encode("utf-8", "replace")
-    return data
+_WIDE_BEGINS = (b"\xff\xfe", b"\xfe\xff")
 
 
 class Content:
-    """What a file holds. `text` is made when it is first asked for."""
+    """What a file holds. `text` is made when it is first asked for.
 
-    __slots__ = ("_text", "data")
+    `data` are its bytes as UTF-8, also where it is UTF-16 or UTF-32. It is `binary`, which is
+    no text, where a null byte stands in its head then.
+
+    >>> Content("héllo".encode("utf-16-le")).data.decode()
+    'héllo'
+    """
+
+    __slots__ = ("_text", "binary", "data")
 
     def __init__(self, data: bytes) -> None:
-        self.data = searchable(data) if data[:2] in _WIDE_BEGINS else data
+        if data.startswith(_WIDE_BEGINS) or data.find(b"\0", 0, _HEAD) >= 0:
+            text = wide(data)
+            data = data if text is None else text.encode("utf-8", "replace")
+        self.data = data
+        self.binary = data.find(b"\0", 0, _HEAD) >= 0
         self._text: str | None = None
-
-    @property
-    def binary(self) -> bool:
-        """Whether it is no text: a null byte stands in its head."""
-        return self.data.find(b"\0", 0, _HEAD) >= 0
 
     @property
     def text(self) -> str:

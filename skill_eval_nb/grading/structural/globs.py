@@ -10,6 +10,9 @@ from functools import lru_cache
 MOST_BRACES = 64
 """So many patterns may one with braces stand for."""
 
+LONGEST = 4096
+"""Characters of a pattern: more than a path may have."""
+
 
 class BadGlob(ValueError):
     """The pattern cannot name an output; the message says why."""
@@ -63,12 +66,15 @@ def _inside(pattern: str) -> str:
     text = re.sub("/{2,}", "/", pattern.strip())
     if not text:
         raise BadGlob("the pattern is empty")
+    if len(text) > LONGEST:
+        raise BadGlob(f"the pattern has {len(text)} characters; no path has more than {LONGEST}")
     if text.startswith(("/", "~")) or re.match(r"[A-Za-z]:[\\/]", text):
         raise BadGlob(f"{pattern!r} is an absolute path: write it from the outputs' folder on")
     if ".." in text.split("/"):
         raise BadGlob(f"{pattern!r} leads out of the outputs")
     while text.startswith("./"):
         text = text[2:]
+    text = re.sub(r"(?<![^/])(?:\*\*/){2,}", "**/", text)
     return f"{text}**" if text.endswith("/") else text or "**"
 
 

@@ -17,13 +17,18 @@ from functools import lru_cache
 from typing import Any
 
 from .literals import literals_of
-from .rewriting import CannotRewrite, rewrite
+from .rewriting import CannotRewrite, parts_of, rewrite
 
 FIRST_SECONDS = 0.3
 SECONDS_PER_MIB = 0.25
 MOST_SECONDS = 5.0
 LEAST_SECONDS = 0.005
 """So long may a check look closely over all files: 0.3 s, and more where there is much text."""
+
+LONGEST = 50_000
+"""Characters of an expression."""
+MOST_PARTS = 200_000
+"""Its parts, each as often as it is to be there at least: so many are compiled one by one."""
 
 _WARNINGS = threading.Lock()
 
@@ -60,24 +65,32 @@ def compile_pattern(source: str) -> Pattern:
     (b'function ',)
 
     Raises:
-        BadPattern: where it is no regular expression to Python.
+        BadPattern: where it is no regular expression to Python, or too large.
     """
     import regex
 
+    if len(source) > LONGEST:
+        raise BadPattern(f"it has {len(source):,} characters; {LONGEST:,} are the most")
     try:
         with _WARNINGS, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             re.compile(source, re.MULTILINE)
             tree = re._parser.parse(source, re.MULTILINE)  # type: ignore[attr-defined]  # noqa: SLF001
+        _bound(tree)
         written = rewrite(tree)
         compiled = regex.compile(written, regex.MULTILINE | regex.VERSION0)
         return Pattern(source, literals_of(tree), compiled)
-    except re.error as error:
-        raise BadPattern(f"it is no valid regular expression: {error}") from error
     except (OverflowError, RecursionError) as error:
         raise BadPattern(f"it is too large or too deeply nested: {error}") from error
     except (CannotRewrite, regex.error) as error:
         raise BadPattern(f"it cannot be searched for under a time limit: {error}") from error
+    except (re.error, ValueError) as error:  # ValueError: flags that exclude each other
+        raise BadPattern(f"it is no valid regular expression: {error}") from error
+
+
+def _bound(tree: Any) -> None:
+    if (parts := parts_of(tree)) > MOST_PARTS:
+        raise OverflowError(f"its repeats come to {parts:,} parts, {MOST_PARTS:,} are the most")
 
 
 class Clock:

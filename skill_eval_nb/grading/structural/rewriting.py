@@ -32,6 +32,20 @@ def rewrite(tree: Any) -> str:
     return f"(?i:{body})" if flags & re.IGNORECASE else body
 
 
+def parts_of(tree: Any) -> int:
+    r"""The parts of a tree, what is repeated as often as it is to be there at least.
+
+    >>> parts_of(re._parser.parse("(?:ab{3}){100}x*"))
+    401
+    """
+    if isinstance(tree, tuple) and str(tree[0]) in _REPEATS:
+        least, _, inner = tree[1]
+        return max(least, 1) * parts_of(inner)
+    if isinstance(tree, (tuple, list, re._parser.SubPattern)):  # type: ignore[attr-defined]  # noqa: SLF001
+        return max(sum(map(parts_of, tree)), 1)
+    return 0
+
+
 def _sequence(items: Any, flags: int) -> str:
     return "".join(_one(str(op), argument, flags) for op, argument in items)
 

@@ -7,6 +7,7 @@ import io
 from dataclasses import dataclass
 
 from .content import Content
+from .outputs import LARGEST
 from .presence import compare
 from .verdict import Verdict, counted, failed, listed, passed, quoted, shown, unscored
 
@@ -39,6 +40,7 @@ def read_table(name: str, content: Content) -> Table:
     """
     if content.binary:
         return Table(name, (), 0, "it is a binary file")
+    csv.field_size_limit(LARGEST)  # of the process: what others allow would fail a table
     text = content.text
     if name.lower().endswith((".jsonl", ".ndjson")):
         return Table(name, (), sum(1 for line in text.split("\n") if line.strip()), None)
@@ -63,7 +65,7 @@ def read_table(name: str, content: Content) -> Table:
     if not header:
         fault = "it is empty" if fault is None else fault
     elif fault is None and not all(field.strip() for field in header):
-        fault = f"a field of the header has no name: {', '.join(map(quoted, header))}"
+        fault = f"a field of the header has no name: {', '.join(map(quoted, header[:8]))}"
     return Table(name, header, n_rows, fault)
 
 

@@ -18,7 +18,7 @@ SECONDS = 60.0
 LARGEST_COPY = 2**30
 """Bytes of outputs beyond which they are not copied for a script."""
 
-_UNKNOWN_COMMAND = re.compile(r"(?:line \d+: )?([\w.+-]+): command not found")
+_UNKNOWN_COMMAND = re.compile(r"(?<![\w.+-])([\w.+-]++): command not found")
 
 
 def custom_script(

@@ -15,8 +15,8 @@ _NO_FILES = re.compile(r"(?:e\.g|i\.e|etc\.?|vs\.?|[A-Z]\w*\.(?:js|net|io|ai))",
 """What is written like a file and is none: abbreviations, Node.js."""
 
 _QUOTED = re.compile(
-    r'"([^"]+)"|“([^”]+)[”“]|„([^“”]+)[“”]|«([^»]+)»|`([^`]+)`'
-    r"|(?<!\w)'([^']+)'(?!\w)|(?<!\w)‘([^’]+)’(?!\w)"
+    r'"([^"]+)"|“([^“”]+)[”“]|„([^„“”]+)[“”]|«([^«»]+)»|`([^`]+)`'
+    r"|(?<!\w)'([^']+)'(?!\w)|(?<!\w)‘([^‘’]+)’(?!\w)"
 )
 _DENIED = re.compile(
     r"\b(?:no|not|never|without|none|neither|nor|absent|lacks?|free of|removed?|removes|"
@@ -29,6 +29,9 @@ _ROWS = re.compile(
     r"\b(?P<number>\d[\d,]*)\+?\s+(?:[a-z]+\s+){0,2}?(?:rows?|records?|entries|lines?)\b",
     re.IGNORECASE,
 )
+LONGEST = 2000
+"""Characters of a sentence in which a number of rows is looked for: more are no sentence."""
+
 _WORDS = {
     "at least": ">=",
     "no fewer than": ">=",
@@ -97,7 +100,7 @@ def rows_named(sentence: str) -> tuple[int, str] | None:
     >>> rows_named("All rows are kept"), rows_named("150 rows, of which 3 rows are new")
     (None, None)
     """
-    found = list(_ROWS.finditer(sentence))
+    found = list(_ROWS.finditer(sentence)) if len(sentence) <= LONGEST else []
     if len(found) != 1:
         return None
     words = (found[0]["words"] or "").lower()

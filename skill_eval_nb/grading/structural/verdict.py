@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from skill_eval_nb.documents.structural import CHECK_FAILED
+
 LONGEST_LINE = 160
 """Characters of a line that evidence shows."""
 
@@ -35,6 +37,12 @@ def failed(evidence: str) -> Verdict:
 def unscored(reason: str) -> Verdict:
     """The verdict on a check that could not be scored."""
     return Verdict(passed=None, evidence=f"Not scored: {reason}")
+
+
+def broken(error: Exception) -> Verdict:
+    """The verdict where checking raised what it should not: it ends this check and no other."""
+    what = f"{type(error).__name__}: {shown(str(error))}".removesuffix(": ")
+    return Verdict(passed=None, evidence=f"{CHECK_FAILED} ({what}); please report it")
 
 
 @lru_cache(maxsize=4096)

@@ -13,6 +13,8 @@ from .assertions import About, Finder, finder
 
 KINDS = ("critique", "vague", "missing_coverage", "suggested")
 """Suggestions for a change; `overall` is none, and `aggregate` is a collection already."""
+LONGEST = 4000
+"""Characters of what a grader said that are looked at."""
 VAGUE = "The grader calls it vague."
 
 
@@ -42,7 +44,7 @@ def said(data: Any) -> tuple[Said, ...]:
     frame = frame_of(data, "suggestions").filter(pl.col("kind").is_in(KINDS))
     find = finder(data)
     sources = {
-        _source(RunRef(*run), kind, expectation, reason)
+        _source(RunRef(*run), kind, expectation, reason[:LONGEST])
         for *run, kind, expectation, reason in frame.select(
             *RunRef._fields, "kind", "expectation", "reason"
         ).iter_rows()

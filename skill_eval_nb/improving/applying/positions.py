@@ -70,7 +70,8 @@ def decoded(data: bytes) -> tuple[str, bytes, str]:
     >>> decoded(codecs.BOM_UTF8 + b"[]")
     ('[]', b'\xef\xbb\xbf', 'utf-8')
     """
-    mark, encoding = next(((m, e) for m, e in BOMS if data.startswith(m)), (b"", "utf-8"))
+    found = next(((m, e) for m, e in BOMS if data.startswith(m)), None)
+    mark, encoding = found or (b"", json.detect_encoding(data))
     return data[len(mark) :].decode(encoding), mark, encoding
 
 

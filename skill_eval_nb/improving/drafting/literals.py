@@ -55,6 +55,9 @@ _NOT = re.compile(
     r"nor|n't|remov\w+|lacks?|exclud\w+)\b|n't\b",
     re.IGNORECASE,
 )
+_IS_NOT = re.compile(
+    r"\s*+(?:(?:is|are|was|were|must|should|may)\s*+)?(?:be\s++)?(?:not|never|absent|gone)\b"
+)
 _WRONGLY_PASSES = re.compile(
     r"\b(?:would|could|can|still|also|even)\b[^.;]*\bpass(?:es)?\b", re.IGNORECASE
 )
@@ -146,9 +149,7 @@ def _wanted(text: str, before: int, start: int, end: int) -> bool:
     said = _ABOUT_CHECKS.sub(" ", clause)
     sentence_end = re.search(r"[.;!?](?:\s|$)", text[end:])
     rest = text[end : end + sentence_end.start()] if sentence_end else text[end:]
-    if re.match(
-        r"\s*(?:is|are|was|were|must|should|may)?\s*(?:be\s+)?(?:not|never|absent|gone)\b", rest
-    ):
+    if _IS_NOT.match(rest):
         return False
     return not _NOT.search(said) and not _WRONGLY_PASSES.match(rest.strip())
 

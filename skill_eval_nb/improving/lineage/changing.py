@@ -22,7 +22,7 @@ NAMED = 4
 """Files that are named in words; more are counted."""
 FIRST = "SKILL.md"
 
-_HEADING = re.compile(r"#{1,6}\s+(?P<text>.*?)\s*#*\s*")
+_HEADING = re.compile(r"#{1,6}\s+(?P<text>.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,4 +136,4 @@ def _heading(lines: Sequence[str], at: int) -> str | None:
     if fences[:1] == [0] and any(start <= at <= end for start, end in pairwise(fences)):
         return "front matter"
     above = (_HEADING.fullmatch(line) for line in reversed(lines[:at]))
-    return next((found["text"] for found in above if found), None)
+    return next((found["text"].rstrip().rstrip("#").rstrip() for found in above if found), None)

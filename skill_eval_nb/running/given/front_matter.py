@@ -6,10 +6,56 @@ import re
 from pathlib import Path
 from typing import Any
 
+from skill_eval_nb.grading.decoding import wide
+
 SKILL_FILE = "SKILL.md"
 
 _SAFE = re.compile(r"[^\W_][\w .-]{0,63}")
 """Names that a folder may have, since the skill is offered in a folder of its name."""
+
+LONGEST = 65_536
+"""Characters of front matter that are read: an agent sees a name and a description."""
+DEEPEST = 20
+"""Lists and mappings within each other, so far down."""
+
+
+class BadYAML(ValueError):
+    """The text is not YAML that front matter may have; the message says where and why."""
+
+
+def read_yaml(text: str) -> Any:
+    r"""The value of front matter, neither long nor deep.
+
+    Aliases are refused: by them a few lines can stand for gigabytes.
+
+    Raises:
+        BadYAML: it is not YAML, or beyond these bounds.
+
+    >>> read_yaml("name: tdd\ndescription: Tests first")
+    {'name': 'tdd', 'description': 'Tests first'}
+    """
+    import yaml
+
+    if len(text) > LONGEST:
+        raise BadYAML(f"too long: it has {len(text):,} characters, {LONGEST:,} at most are read")
+    try:
+        depth = 0
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if isinstance(event, yaml.AliasEvent) or depth > DEEPEST:
+                alias = isinstance(event, yaml.AliasEvent)
+                what = f"an alias (`*{event.anchor}`); write it out" if alias else "nested too deep"
+                raise yaml.MarkedYAMLError(problem=what, problem_mark=event.start_mark)
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" in line {mark.line + 2}" if mark is not None else ""
+        what = getattr(error, "problem", None) or str(error)
+        hint = "; a text with a colon in it goes between quotes" if ": " in text else ""
+        raise BadYAML(f"not YAML{line}: {what}{hint}") from error
+    except (ValueError, LookupError, AttributeError) as error:  # of PyYAML, for a 30th of February
+        raise BadYAML(f"not YAML: {error}") from error
 
 
 def front_matter(path: Path) -> tuple[str, dict[str, str], list[str]]:
@@ -21,7 +67,10 @@ def front_matter(path: Path) -> tuple[str, dict[str, str], list[str]]:
         hint = f"rename {near}" if near else f"it holds {shown or 'nothing'}"
         return "", {}, [f"{path.parent} has no {SKILL_FILE}: {hint}"]
     try:
-        text = path.read_text("utf-8-sig")
+        data = path.read_bytes()
+        if wide(data) is not None:
+            return "", {}, [f"{path} is not in UTF-8 but in UTF-16 or UTF-32; save it as UTF-8"]
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except (UnicodeDecodeError, OSError) as error:
         return "", {}, [f"{path} cannot be read as UTF-8 text: {error}"]
     lines = text.splitlines()
@@ -40,16 +89,10 @@ def front_matter(path: Path) -> tuple[str, dict[str, str], list[str]]:
 
 
 def _fields(text: str, path: Path) -> tuple[dict[str, str], list[str]]:
-    import yaml
-
     try:
-        found: Any = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        where = getattr(error, "problem_mark", None)
-        line = f" in line {where.line + 2}" if where is not None else ""
-        what = getattr(error, "problem", None) or str(error)
-        hint = "; a text with a colon in it goes between quotes" if ": " in text else ""
-        return {}, [f"{path}: the front matter is not YAML{line}: {what}{hint}"]
+        found = read_yaml(text)
+    except BadYAML as error:
+        return {}, [f"{path}: the front matter is {error}"]
     if not isinstance(found, dict):
         what = "empty" if found is None else f"a {type(found).__name__}"
         return {}, [f"{path}: the front matter is {what}; it is to have `name` and `description`"]
@@ -60,7 +103,7 @@ def _fields(text: str, path: Path) -> tuple[dict[str, str], list[str]]:
         if isinstance(value, str) and value.strip():
             told[field] = value.strip()
         else:
-            what = "is missing" if field not in found else f"is {value!r}, not a text"
+            what = "is missing" if field not in found else f"is {repr(value)[:80]}, not a text"
             faults.append(f"{path}: `{field}` {what} in the front matter")
     if "name" in told and not _SAFE.fullmatch(told["name"]):
         faults.append(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from skill_eval_nb.documents import GradedExpectation, Structural, Timing
+from skill_eval_nb.documents.structural import CHECK_FAILED
 from skill_eval_nb.grading.structural import check, expectations_of
 from skill_eval_nb.workspace import PathLike, Problem, Problems, write_atomic
 from skill_eval_nb.workspace.reading import load_document, load_if_there
@@ -121,6 +122,10 @@ def grade_stored(
             allow_scripts=allow_scripts,
             sandbox=sandbox,
         )
+        for broken in found.expectations:
+            if (broken.evidence or "").startswith(CHECK_FAILED):
+                told = f"{_name(broken)}: {broken.evidence}"
+                problems.add("error", "check-failed", str(run.folder), told)
         if (one := _stored(run, found, force, problems)) is not None:
             checked.append(one)
     return StoredChecks(tuple(checked), tuple(dict.fromkeys(problems)))

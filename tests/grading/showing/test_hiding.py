@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,11 @@ def test_what_is_covered_can_be_uncovered(parts: list[str]) -> None:
     cover = Cover(["tidy-tables"], ["new-wording"])
     text = "".join(parts)
     assert uncovered(cover(text), cover.originals) == text
+
+
+@pytest.mark.parametrize("again", [" ", "\t", "release-notes ", "skill ", "`", "/"])
+def test_a_long_text_is_covered_in_one_go(again: str) -> None:
+    """Blanks behind a skill's name could be shared out in as many ways as there were blanks."""
+    begun = time.thread_time()
+    Cover(["release-notes"])("release-notes" + again * 100_000)
+    assert time.thread_time() - begun < 10

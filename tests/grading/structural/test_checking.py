@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skill_eval_nb.documents import Eval, Expectation, Structural, StructuralExpectation, dump, mend
+from skill_eval_nb.documents.structural import CHECK_FAILED
 from skill_eval_nb.grading.structural import KINDS, check, expectations_of
 from skill_eval_nb.grading.structural.outputs import Outputs
 from tests.grading.structural.made import checked, lay, wanted
@@ -147,3 +148,67 @@ def test_layer_1_s_expectations_of_an_eval():
     ]
     one = Eval("x", structural_expectations=[structural], expectations=sentences)
     assert expectations_of(one) == [structural, sentences[0], scripted]
+
+
+TEXTS = st.one_of(
+    st.sampled_from(
+        ["a", "a.csv", "*", "a.csv has 2 rows", "**/*.csv", "no 'x' or \u201cy\u201d", "[", "{a,b}"]
+    ),
+    st.text(max_size=20),
+)
+VALUES = st.one_of(
+    TEXTS, st.none(), st.booleans(), st.integers(), st.floats(), st.lists(TEXTS, max_size=2)
+)
+FIELDS = st.dictionaries(
+    st.sampled_from(
+        "pattern match match_any match_regex except_context count operator description".split()
+    ),
+    VALUES,
+    max_size=5,
+)
+FILES = st.one_of(st.binary(max_size=60), st.text('a,;"\n\r\0 1x\t|é', max_size=60).map(str.encode))
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_whatever_checks_and_outputs_hold_no_check_fails_itself(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("any")
+    names = st.sampled_from(
+        ["a.csv", "b.tsv", "c.jsonl", "d/e.md", "metrics.json", "f\x1b\u202e.txt"]
+    )
+    lay(folder, data.draw(st.dictionaries(names, FILES, max_size=4)))
+    transcript = folder / "a.csv"
+    kinds = st.sampled_from(sorted(KINDS - {"custom_script", "custom"}))
+    checks = [
+        wanted(data.draw(kinds), **data.draw(FIELDS)) for _ in range(data.draw(st.integers(1, 3)))
+    ]
+    spoken = mend({"description": "s", "type": data.draw(kinds), **data.draw(FIELDS)}, Expectation)[
+        0
+    ]
+    found = check([*checks, spoken], folder, transcript)
+    assert len(found.expectations) == len(checks) + 1
+    assert all(CHECK_FAILED not in (one.evidence or "") for one in found.expectations)
+
+
+@pytest.mark.parametrize(
+    "place", ["planning.exists", "spoken.read_table", "planning.contains", "searching.near_by"]
+)
+def test_a_check_that_fails_itself_ends_no_other(tmp_path, monkeypatch, place):
+    """Whatever goes wrong that nobody thought of: it is said, and the others are scored."""
+
+    def fail(*_, **__):
+        raise KeyError("nobody thought of it")
+
+    monkeypatch.setattr(f"skill_eval_nb.grading.structural.{place}", fail)
+    checks = [
+        wanted("file_exists", pattern="a.csv"),
+        wanted("csv_valid", pattern="a.csv"),
+        wanted("file_contains", pattern="a.csv", match="b", except_context=["zz"]),
+        wanted("file_count", pattern="a.csv", count=1),
+    ]
+    found = check(checks, lay(tmp_path, {"a.csv": "a,b\n1,2\n"}), None).expectations
+    failed = [one for one in found if one.passed is None]
+    assert [one.evidence for one in failed] == [
+        f"{CHECK_FAILED} (KeyError: 'nobody thought of it'); please report it"
+    ]
+    assert [one.passed for one in found].count(True) == 3

@@ -172,6 +172,9 @@ def test_a_million_exempt_matches_do_not_hang(tmp_path):
         "\ufeffx\nhéllo".encode(),
         "x\nhéllo\n".encode("utf-16"),
         "x\r\nhéllo\n".encode("utf-32"),
+        "x\nhéllo\n".encode("utf-16-le"),
+        "x\r\nhéllo\n".encode("utf-16-be"),
+        "x\nhéllo\n".encode("utf-32-le"),
         b"\xff\xfe not UTF-16".replace(b"\xff\xfe", b"\xe9") + "\nhéllo\n".encode(),
     ],
 )

@@ -99,6 +99,13 @@ def test_too_many_braces_are_told():
         matching("{a,b}" * 20, NAMES)
 
 
+def test_a_pattern_of_megabytes_is_told():
+    for pattern in ("{," * 5_000, "**/" * 500_000 + "x" * 5_000, "*" * 5_000):
+        with pytest.raises(BadGlob, match="characters; no path has more"):
+            matching(pattern, ["a.md"])
+    assert matching("**/" * 1_000 + "a.md", ["a.md", "b/a.md"]) == ["a.md", "b/a.md"]
+
+
 def test_many_stars_do_not_hang():
     name = "/".join(["a" * 60] * 30)
     begun = time.process_time()

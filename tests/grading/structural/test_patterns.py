@@ -11,6 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from skill_eval_nb.grading.structural import check
+from skill_eval_nb.grading.structural.content import Content
 from skill_eval_nb.grading.structural.patterns import (
     MOST_SECONDS,
     BadPattern,
@@ -19,7 +21,8 @@ from skill_eval_nb.grading.structural.patterns import (
     Pattern,
     compile_pattern,
 )
-from tests.grading.structural.made import checked
+from skill_eval_nb.grading.structural.searching import Looking, sought
+from tests.grading.structural.made import checked, lay, wanted
 
 HANGING = {
     "nested repeat": (r"^(a+)+$", "a" * 5000 + "!"),
@@ -235,6 +238,48 @@ def test_what_python_refuses_is_refused_in_its_words(tmp_path, pattern):
     found = checked(tmp_path, "file_not_contains", {"a": "x"}, pattern="*", match_regex=pattern)
     assert found.passed is None
     assert "`match_regex`" in found.evidence
+
+
+PIECES = st.sampled_from(
+    (
+        "a b é ß \ud800 \0 \n . ^ $ | ( ) (?: (?= (?<! (?> (?i: (?a:\\w) (?u: (?L) (?a) (?u) (?i) "
+        "(?x) (?s-m:a) (?P<n>a) (?P=n) (?P<n> (?(1)a|b) (?(n)a) (?(9)a|b) (?(?=a)b) (?R) (?1) (?| "
+        "(?# [ ] [^] [a-z] [z-a] [[:alpha:]] [a&&b] [\\w-a] [^\\W\\d] \\b \\B \\Z \\d \\W \\1 \\10 "
+        "\\x41 \\N{DASH} \\p{L} \\K \\G \\ * + ? *? ++ {2} {2,1} {,3} {0} {60000} {4294967295} "
+        "{99999999999} {e<=1} (a|b)* ((a)|b)+ ()*"
+    ).split(" ")
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(PIECES, max_size=8), st.sampled_from([1, 1, 1, 30]))
+def test_any_syntax_is_compiled_or_refused(pieces, times):
+    content = Content("ab\nßé Aa1".encode())
+    try:
+        what = sought([], "".join(pieces) * times, [], 0)
+    except BadPattern:
+        return
+    looking = Looking(what, one_is_enough=True)
+    looking.look("a.txt", content)
+    assert looking.told() or not looking.n_found
+
+
+@pytest.mark.parametrize(
+    ("pattern", "says"),
+    [
+        ("(?a)(?u)x", "flags are incompatible"),
+        ("(?:a{60000}){60000}", "its repeats come to 3,600,000,000 parts"),
+        ("[^]]{60000}" * 20, "its repeats come to 1,200,000 parts"),
+        ("(a|b)*" * 10_000, "it has 60,000 characters"),
+    ],
+)
+def test_what_cannot_be_compiled_in_reason_ends_its_check_alone(tmp_path, pattern, says):
+    """The second needed all memory there is, and the kernel ended the process."""
+    folder = lay(tmp_path, {"a": "x"})
+    checks = [wanted("file_contains", match_regex=pattern), wanted("file_exists", pattern="a")]
+    bad, good = check(checks, folder, None).expectations
+    assert (bad.passed, good.passed) == (None, True)
+    assert says in (bad.evidence or "")
 
 
 def test_a_deeply_nested_pattern_is_told_and_not_raised(tmp_path):

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from skill_eval_nb.documents import Expectation, mend
 from skill_eval_nb.grading.structural import check
-from skill_eval_nb.grading.structural.sentences import files_named, quoted_texts, rows_named
+from skill_eval_nb.grading.structural.sentences import (
+    denied,
+    either,
+    files_named,
+    quoted_texts,
+    rows_named,
+    texts_named,
+)
 from tests.grading.structural.made import lay
 
 TABLE = 'name,since\n"Adams, Jo",2024\nBrandt,2023\n'
@@ -82,6 +91,8 @@ def test_rows_of_several_tables_are_not_guessed(tmp_path):
         ("a,b\n", True),
         ('a,b\n"one\nline",2\n', True),
         ("a,b\n1,2\n\n3,4\n", True),
+        (f"a,b\n1,{'x' * 200_000}\n", True),
+        (f"{'x' * 200_000},b\n1,2\n", True),
         ("a,b\n1,2,3\n", False),
         ("a,b\n1\n", False),
         ('a,b\n"open,2\n', False),
@@ -152,3 +163,12 @@ def test_an_apostrophe_is_no_quote():
 
 def test_numbers_with_commas():
     assert rows_named("exactly 1,250 data rows") == (1250, "==")
+
+
+@pytest.mark.parametrize("read", [files_named, texts_named, denied, either, rows_named])
+@pytest.mark.parametrize("again", [" ", "1,", "1 ", "«", "“", "‘", "a.", "a/", "not "])
+def test_a_sentence_of_megabytes_is_read_in_one_go(read, again):
+    """It took minutes for each of some, where looking began anew at each character."""
+    begun = time.thread_time()
+    read(again * 200_000)
+    assert time.thread_time() - begun < 10

@@ -10,6 +10,12 @@ from skill_eval_nb.running.given.skill import read_skill, stage
 from skill_eval_nb.running.refused import Refused
 from tests.running.made_plans import SKILL, make_skill
 
+LAUGHS = "a: &a [x, x]\n" + "".join(
+    f"{key}: &{key} [{', '.join([f'*{before}'] * 9)}]\n"
+    for before, key in zip("abcdefgh", "bcdefghi", strict=True)
+)
+"""A few lines that stand for some 86 million values."""
+
 
 @pytest.fixture
 def skill(tmp_path: Path) -> Path:
@@ -181,6 +187,12 @@ def test_a_pipe_is_left_out(skill):
         ("---\nname: ../x\ndescription: d\n---\n", "names a folder"),
         ("---\nname: .\ndescription: d\n---\n", "names a folder"),
         ("---\nname: x\ndescription: ''\n---\n", "`description` is ''"),
+        (f"---\n{LAUGHS}name: *i\ndescription: d\n---\n", r"line 3: an alias \(`\*a`\); write"),
+        (f"---\nname: x\ndescription: {'[' * 10_000}\n---\n", "line 3: nested too deep"),
+        (f"---\nname: {'1' * 10_000}\ndescription: d\n---\n", "not YAML: Exceeds the limit"),
+        (f"---\nname: x\ndescription: {'d' * 70_000}\n---\n", "too long: it has 70,021"),
+        ("---\nname: x\nsince: 2026-02-30\ndescription: d\n---\n", "not YAML: day"),
+        ("---\nname: x\nsince: !!timestamp x\ndescription: d\n---\n", "not YAML"),
     ],
 )
 def test_broken_front_matter_is_told_with_what_was_found(tmp_path, content, told):
@@ -212,3 +224,7 @@ def test_no_skill_file_says_what_is_there(tmp_path):
     (tmp_path / "SKILL.md").write_bytes(b"---\nname: \xff\n---\n")
     with pytest.raises(Refused, match="UTF-8"):
         read_skill(tmp_path)
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32-le"):
+        (tmp_path / "SKILL.md").write_bytes(SKILL.encode(encoding))
+        with pytest.raises(Refused, match=r"in UTF-16 or UTF-32; save it as UTF-8"):
+            read_skill(tmp_path)

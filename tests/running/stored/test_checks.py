@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+import skill_eval_nb as sen
 from skill_eval_nb.documents.dialects import recognise
 from skill_eval_nb.grading import sandbox
+from skill_eval_nb.grading.structural import spoken
 from skill_eval_nb.running.lock import held
 from skill_eval_nb.running.stored.checks import grade_stored
 from tests.checkout import ROOT
@@ -195,3 +197,25 @@ def test_other_people_s_workspaces_are_gone_through(corpus, tmp_path):
     result = grade_stored(copy)
     assert result.checked + len(result.problems) > 0
     assert all(run.outcome == "written" for run in result.runs)
+
+
+def test_what_one_output_breaks_is_told_and_the_other_runs_are_graded(tmp_path, monkeypatch):
+    other = RUN.replace("run-1", "run-2")
+    files = {f"{RUN}/outputs/a.csv": "break", f"{other}/outputs/a.csv": "a\n1\n"}
+    checks = [{"id": "S1", "type": "csv_valid", "pattern": "a.csv"}]
+    own = spoken.read_table
+
+    def read_table(name, content):
+        if content.text == "break":
+            raise ZeroDivisionError
+        return own(name, content)
+
+    monkeypatch.setattr(spoken, "read_table", read_table)
+    folder = workspace(tmp_path, files, checks)
+    result = grade_stored(folder)
+    assert result.written == 2
+    [told] = [one for one in result.problems if one.code == "check-failed"]
+    assert told.path.endswith("run-1")
+    assert "S1: Not scored: the check itself failed (ZeroDivisionError)" in told.message
+    [loaded] = sen.load(folder).problems.filter(code="check-failed").to_dicts()
+    assert loaded["message"] == told.message

@@ -90,6 +90,77 @@ def test_a_page_is_shown_and_can_do_nothing(stage, plain) -> None:
     assert stage.console_errors == []  # for nothing was left that had to be refused
 
 
+OUTSIDE = "http://outside.test/"
+DOT = "data:image/gif;base64,R0lGODlhAQABAAAAACw="
+SHADOW = "<template shadowrootmode=open>"
+SVG = "<svg xmlns='http://www.w3.org/2000/svg'>"
+CLICKED = {
+    "in a shadow root": f"<div>{SHADOW}<a href=URL>HERE</a></template></div>",
+    "in one of two": f"<p>{SHADOW}<b>{SHADOW}<a href=URL>HERE</a></template></b></template></p>",
+    "in a template": "<template><a href=URL>no</a></template><p>HERE</p>",
+    "animated": "<svg><a><animate attributeName=href values=URL /><text y=20>HERE</text></a></svg>",
+    "set": "<svg><a href='#x'><set attributeName='xlink:href' to=URL /><text y=20>HERE</text></a>",
+    "set on another": "<svg><a id=a><text y=20>HERE</text></a>"
+    "<set href='#a' attributeName=href to=URL>",
+    "of SVG": "<svg><a xlink:href=URL><text y=20>HERE</text></a></svg>",
+    "of MathML": "<math href=URL><mi>HERE</mi></math>",
+    "an area": f"<img usemap='#m' width=90 height=90 alt=HERE src='{DOT}'>"
+    "<map name=m><area shape=default href=URL></map>",
+    "a form": "<form action=URL><button>HERE</button></form>",
+    "a form elsewhere": "<form id=f action=URL></form><button form=f formaction=URL>HERE</button>",
+    "in the page": "<a href='#x'>HERE</a><p id=x>below</p>",
+    "a ping": "<a href='#x' ping=URL>HERE</a>",
+    "another window": "<a href='#x' target=_blank>HERE</a><a href=URL target=_top>no</a>",
+    "a page in a link": f'<a href="data:image/svg+xml,{SVG}'
+    "<a href='URL'><rect width='900' height='900'/></a></svg>\">HERE</a>",
+    "refreshed": "<meta http-equiv=refresh content='1;url=URL'><p>HERE</p>",
+    "refreshed in a shadow": f"HERE{SHADOW}<meta http-equiv=refresh content='0;url=URL'>",
+}
+
+
+@pytest.mark.parametrize("media_type", ["text/html", "image/svg+xml"])
+def test_no_click_on_a_page_leads_anywhere(stage, plain, media_type) -> None:
+    wrap = ("", "") if media_type == "text/html" else (SVG, "</svg>")
+
+    def page(name: str) -> tuple[bytes, str]:
+        return CLICKED[name].replace("URL", f"{OUTSIDE}{len(name)}").join(wrap).encode(), media_type
+
+    names = CLICKED if media_type == "text/html" else ["animated", "set", "of SVG"]
+    plain.draw(
+        [
+            h("iframe", blob=offer(f"{media_type} {at}", lambda one=one: page(one)), title=one)
+            for at, one in enumerate(names)
+        ]
+    )
+    stage.unroll()
+    pages = len(stage.page.context.pages)
+    urls = [frame.url for frame in stage.page.frames]
+    stage.page.wait_for_timeout(300)  # for what is animated
+    for name in names:
+        frame = stage.page.frame_locator(f"iframe[title='{name}']")
+        frame.get_by_text("HERE").or_(frame.get_by_alt_text("HERE")).first.click(force=True)
+        stage.page.keyboard.press("Enter")
+    stage.page.wait_for_timeout(1_500)  # what refreshes itself does so after a second
+    assert stage.outside_requests == []
+    assert [frame.url for frame in stage.page.frames] == urls
+    assert len(stage.page.context.pages) == pages
+    for name in names:
+        frame = stage.page.frame_locator(f"iframe[title='{name}']")
+        assert frame.get_by_text("HERE").or_(frame.get_by_alt_text("HERE")).count() == 1
+    assert stage.console_errors == []
+
+
+@pytest.mark.parametrize("again", [" ", "url(", "url( ", "@import ", "url(' "])
+def test_a_page_whose_style_never_ends_is_shown(stage, plain, again) -> None:
+    """It froze the page: thirty thousand blanks were looked at nine hundred million times."""
+    css = f"color: red; background: url({again * 30_000}"
+    source = f"<p style='{css}'>shown</p><style>p {{{css}</style>".encode()
+    plain.draw(h("iframe", blob=offer(f"page{again}", lambda: (source, "text/html")), title="x"))
+    stage.settle()
+    assert stage.page.frame_locator("iframe").locator("p").inner_text() == "shown"
+    assert stage.console_errors == []
+
+
 @pytest.mark.parametrize(
     ("media_type", "content", "sandbox"),
     [

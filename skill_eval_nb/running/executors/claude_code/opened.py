@@ -8,7 +8,7 @@ from typing import Any
 
 from skill_eval_nb.running.executors.protocol import Skill
 
-_FRONT_MATTER = re.compile(r"\A---\s*\n.*?\n---\s*\n", re.DOTALL)
+_FRONT_MATTER = re.compile(r"\A---[ \t]*+\n.*?\n---[ \t]*+\n", re.DOTALL)
 
 
 def body_of(skill: Skill) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from skill_eval_nb.grading.decoding import decoded
 from skill_eval_nb.grading.showing import images
-from skill_eval_nb.grading.showing.decoding import decoded
 from skill_eval_nb.widgets.panel import Child
 
 from ..found import OutputFile

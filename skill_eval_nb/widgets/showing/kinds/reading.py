@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from skill_eval_nb.grading.showing.decoding import decoded
+from skill_eval_nb.grading.decoding import decoded
 
 from ..found import OutputFile
 from ..sheet import NotDrawn

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.grading.showing.decoding import decoded
+from skill_eval_nb.grading.decoding import decoded
 from skill_eval_nb.widgets.panel import text
 from skill_eval_nb.widgets.showing.found import output_files
 from skill_eval_nb.widgets.showing.kinds import KINDS, drawn

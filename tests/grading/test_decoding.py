@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.grading.showing.decoding import decoded
+from skill_eval_nb.grading.decoding import decoded
 
 PRINTED = st.text(
     st.characters(codec="utf-8", exclude_categories=("Cc", "Cs"), include_characters="\n\t"),
@@ -25,7 +25,9 @@ def test_with_a_mark(encoding: str) -> None:
     assert decoded(text.encode(encoding)) == text
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "cp1252", "latin-1"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "cp1252", "latin-1"]
+)
 def test_without_a_mark(encoding: str) -> None:
     text = "Plain words, and naïve café ones\n" * 4
     assert decoded(text.encode(encoding)) == text
@@ -41,7 +43,13 @@ def test_a_part_may_begin_and_end_in_a_character(text: str, start: int, end: int
 
 
 @pytest.mark.parametrize(
-    "data", [b"\x00\x01\x02\x03", bytes(range(32)) * 8, b"\x7fELF\x02\x01\x01\x00" + b"\x00" * 60]
+    "data",
+    [
+        b"\x01\x00\x02\x00" * 40,
+        b"\x00\x01\x02\x03",
+        bytes(range(32)) * 8,
+        b"\x7fELF\x02\x01\x01\x00" + b"\x00" * 60,
+    ],
 )
 def test_binary_is_no_text(data: bytes) -> None:
     assert decoded(data) is None
