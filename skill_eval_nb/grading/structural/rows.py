@@ -6,8 +6,9 @@ import csv
 import io
 from dataclasses import dataclass
 
+from skill_eval_nb.disk import LARGEST
+
 from .content import Content
-from .outputs import LARGEST
 from .presence import compare
 from .verdict import Verdict, counted, failed, listed, passed, quoted, shown, unscored
 
