@@ -2,38 +2,70 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from ..benchmark import ConfigurationSummary, Stats
+from ..benchmark import ConfigurationSummary, RunResult, Stats
 from ..declared import names_of
 from ..faults import Faults
 from ..tolerant import KEYS_OF_A_LIST
+from ..unused import not_used
 from .wild_names import Figure, figure_of, is_configuration
+from .wild_runs import GROUPS, PLACES
 
 Plain = dict[str, Any]
 
-_PLACES = ("run_summary", "configurations", "summary", "totals")
+SUMMARIES = ("run_summary", *GROUPS, "summary", "totals", "aggregate")
+_INSIDE = ("summary", "aggregate", "stats", "metrics", "averages")
+"""Where the figures of a configuration lie, if not in its object itself."""
+_READ = {*_INSIDE, *PLACES}
 _STATISTICS = set(names_of(Stats, own=True))
 
 
-def summary_of(block: Plain, dimensions: set[str], where: str, faults: Faults) -> Plain:
+def summary_of(block: Plain, runs: list[Plain], where: str, faults: Faults) -> Plain:
     """Configuration to stated figures, as plain values of `ConfigurationSummary`.
 
     Args:
         block: one benchmark.
-        dimensions: the rubric dimensions of its runs: `avg_humor` is a figure if `humor` is one.
+        runs: its runs: `avg_humor` is a figure if they have a dimension `humor`, and
+            `total_tokens` is a sum where it is that of theirs.
         where: its JSON path.
         faults: gets what could not be understood.
     """
     out: Plain = {}
-    for place in _PLACES:
+    dimensions = {name for run in runs for name in run.get("rubric_scores", {})}
+    for place in SUMMARIES:
         found = _by_name(block.get(place))
         if isinstance(found, dict):
             _add(out, found, dimensions, f"{where}.{place}", faults)
     blocks = {key: value for key, value in block.items() if is_configuration(key)}
     flat = {key: value for key, value in block.items() if not isinstance(value, (dict, list))}
     _add(out, {**blocks, **flat}, dimensions, where, faults)
+    for name, figures in out.items():
+        if name != "delta":
+            _mean_of_sums(name, figures, runs, where, faults)
     return out
+
+
+def _mean_of_sums(name: str, figures: Plain, runs: list[Plain], where: str, faults: Faults) -> None:
+    """Sums over the runs of a configuration as means: `total_tokens` is now this, now that."""
+    for metric in ("tokens", "time_seconds"):
+        stated = figures.get(metric)
+        mine = [
+            value
+            for run in runs
+            if run.get("configuration") == name
+            for key in names_of(RunResult, metric)
+            if type(value := run.get("result", {}).get(key)) in (int, float)
+        ]
+        if (
+            isinstance(stated, int | float)
+            and len(mine) > 1
+            and math.isclose(stated, sum(mine), rel_tol=0.01)
+        ):
+            figures[metric] = stated / len(mine)
+            message = f"{metric} of {name}: {stated} is the sum of {len(mine)} runs, read as a mean"
+            faults.add("info", "sum-over-runs", where, message)
 
 
 def _by_name(found: Any) -> Any:
@@ -48,7 +80,7 @@ def _add(out: Plain, found: Plain, dimensions: set[str], where: str, faults: Fau
     loose: Plain = {}
     for key, value in found.items():
         if isinstance(value, dict) and not _is_statistics(value) and key != "cost_efficiency":
-            figures = _configuration(value, dimensions, key == "delta")
+            figures = _configuration(value, dimensions, f"{where}.{key}", faults)
             if figures:
                 out[key] = {**figures, **out.get(key, {})}
         elif is_configuration(key):
@@ -59,6 +91,8 @@ def _add(out: Plain, found: Plain, dimensions: set[str], where: str, faults: Fau
     for key, value in loose.items():
         figure = figure_of(key)
         name = figure.configuration or "unstated"
+        if figure.metric is None and figure.rest not in dimensions:
+            not_used(value, f"{where}.{key}", faults)
         _state(out.setdefault(name, {}), figure, value, dimensions)
         if not out[name]:
             del out[name]
@@ -68,18 +102,24 @@ def _is_statistics(value: Plain) -> bool:
     return bool(value) and value.keys() <= _STATISTICS | {"median", "n"}
 
 
-def _configuration(value: Plain, dimensions: set[str], delta: bool) -> Plain:
+def _configuration(value: Plain, dimensions: set[str], where: str, faults: Faults) -> Plain:
     """The figures of one configuration; those that the shared type knows go first."""
     figures: Plain = {}
-    rest = dict(value)
-    if delta and "total_tokens" in rest:  # then `tokens` beside it are a part of them
+    inside = (value[key] for key in _INSIDE if isinstance(value.get(key), dict))
+    rest = {**value, **next(inside, {})}
+    if (
+        where.endswith(".delta") and "total_tokens" in rest
+    ):  # then `tokens` beside it are a part of them
         rest["tokens"] = rest.pop("total_tokens")
     for field in names_of(ConfigurationSummary, own=True):
         for name in names_of(ConfigurationSummary, field):
             if rest.get(name) is not None:
                 figures.setdefault(field, rest.pop(name))
     for key, item in rest.items():
-        _state(figures, figure_of(key), item, dimensions)
+        figure = figure_of(key)
+        _state(figures, figure, item, dimensions)
+        if figure.metric is None and figure.rest not in dimensions and key not in _READ:
+            not_used(item, f"{where}.{key}", faults)
     return figures
 
 
