@@ -8,8 +8,10 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+import msgspec
+
 from .declared import fields_of
-from .document import Document, origin_of
+from .document import MOST, Document, origin_of
 from .faults import Faults
 
 _FIGURE = re.compile(
@@ -32,7 +34,8 @@ def unused(document: Any) -> Faults:
 
 def not_used(value: Any, where: str, faults: Faults) -> None:
     """Note the figures in a part of a file that was not used, if there are any."""
-    found = list(islice(figures_in(value, where, re.split(r"[.\[]", where)[-1]), 4))
+    key = re.sub(r"\[\d+\]", "", where).rsplit(".", 1)[-1]
+    found = [place for place, _ in islice(figures_in(value, where, key), 4)]
     if found:
         keys = ", ".join(dict.fromkeys(place.rsplit(".", 1)[-1] for place in found[:3]))
         more = ", …" if len(found) > 3 else ""
@@ -40,11 +43,37 @@ def not_used(value: Any, where: str, faults: Faults) -> None:
         faults.add("info", "not-used", where, message)
 
 
-def figures_in(value: Any, where: str = "$", key: str = "", depth: int = 0) -> Iterator[str]:
-    """The JSON paths of what looks like a verdict, a rate or a score, or lies under such a key.
+def not_in(raw: Any, documents: Any, faults: Faults) -> None:
+    """Note the numbers of a file that are in none of the documents that were made of it.
+
+    What these documents themselves do not know is what `unused` gives.
+    """
+    used = set(_leaves(msgspec.to_builtins(documents)))
+    used.update(leaf for _, value in _unknown(documents, "$") for leaf in _leaves(value))
+    said = tuple(fault.where for fault in faults if fault.code == "not-used")
+    for where, value in figures_in(raw):
+        if isinstance(value, bool | str) or where.startswith(said):
+            continue
+        parts = (100, 1000) if abs(value) < MOST else ()  # read as a percentage, milliseconds
+        if used.isdisjoint((value, *(round(value / part, 12) for part in parts))):
+            not_used(value, where, faults)
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(item)
+    else:
+        yield value
+
+
+def figures_in(
+    value: Any, where: str = "$", key: str = "", depth: int = 0
+) -> Iterator[tuple[str, Any]]:
+    """What looks like a verdict, a rate or a score, or lies under such a key, with its JSON path.
 
     >>> list(figures_in({"tests": [{"name": "a", "passed": True}], "score_of": "Bach"}))
-    ['$.tests[0].passed']
+    [('$.tests[0].passed', True)]
     """
     if depth > _DEEP:
         return
@@ -59,7 +88,7 @@ def figures_in(value: Any, where: str = "$", key: str = "", depth: int = 0) -> I
         isinstance(value, bool | int | float)
         or (isinstance(value, str) and _WORDS.fullmatch(value.strip()) is not None)
     ):
-        yield where
+        yield where, value
 
 
 @lru_cache(maxsize=4096)  # the same keys come again in every file

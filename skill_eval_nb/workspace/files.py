@@ -72,7 +72,7 @@ def _tolerantly(name: str, file: FilePlace, problems: Problems) -> tuple[str | N
         return None, None
     kind = kind_of(name, raw)
     if kind is None:
-        figure = next(figures_in(raw), None)
+        figure, _ = next(figures_in(raw), (None, None))
         if (TELLING.search(name) and not file.of_run) or figure is not None:
             problems.add("info", "not-a-document", path, _unknown(raw), where=figure)
         return None, None

@@ -13,7 +13,7 @@ from typing import Any
 from ..benchmark import Benchmark
 from ..faults import Faults
 from ..tolerant import mend
-from ..unused import not_used, unused
+from ..unused import not_in, not_used, unused
 from .kinds import NEUTRAL
 from .wild_names import is_configuration
 from .wild_runs import GROUPS, PLACES, runs_of
@@ -100,6 +100,7 @@ def _benchmarks(raw: Any, faults: Faults) -> list[Benchmark]:
         for key, value in raw.items():
             if not any(where.startswith((f"$.{key}[", f"$.{key}")) for _, where in blocks):
                 not_used(value, f"$.{key}", faults)
+    not_in(raw, found, faults)
     if not any(one.runs or one.run_summary for one in found):
         faults.add("error", "no-figures", "$", "no runs and no figures that can be understood")
     return found

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..benchmark import BenchmarkRun, RunResult
-from ..declared import names_of
+from ..declared import names_of, plainly
 from ..faults import Faults
 from ..grading import TEXT_NAMES, GradedExpectation, Grading
 from ..scalars import Unreadable, read_bool, read_number
@@ -62,6 +62,8 @@ _FIGURES = {
     *_SCORED,
     *_SCORES,
 }
+_NAMES = _FIGURES | _IDENTITY
+_KNOWN = {plainly(name): name for name in sorted(_NAMES)}
 _DEEP = 6
 """No rows lie deeper."""
 
@@ -100,7 +102,7 @@ def has_rows(raw: Any) -> bool:
 def _loose(key: str, value: Any, where: str) -> Iterator[Row]:
     """Rows below a key of the whole that is a configuration or an eval itself."""
     if is_configuration(key) and _holds_rows(key, value):
-        yield from _rows_in(value, f"{where}.{key}", {"configuration": key})
+        yield from _below(value, f"{where}.{key}", {"configuration": key})
     elif (
         isinstance(value, dict)
         and _sides_in(value)
@@ -125,6 +127,11 @@ def _rows(found: Any, where: str, known: Plain, *, group: bool = False) -> Itera
             yield from rows
 
 
+def _below(side: Any, where: str, known: Plain) -> Iterator[Row]:
+    """The rows of a configuration, which are a list or lie deeper in an object."""
+    return _rows_in(side, where, known) if isinstance(side, dict) else _rows(side, where, known)
+
+
 def _is_below(where: str, above: str) -> bool:
     return where.startswith(above) and where != above
 
@@ -138,11 +145,8 @@ def _rows_in(entry: Plain, where: str, known: Plain) -> Iterator[Row]:
     around = {**known, **{key: value for key, value in entry.items() if key in _IDENTITY}}
     for key in inside:
         side = {"configuration": key} if is_configuration(key) else {}
-        value = entry[key]
-        if side and isinstance(value, dict):
-            yield from _rows_in(value, f"{where}.{key}", {**around, **side})
-        else:
-            yield from _rows(value, f"{where}.{key}", {**around, **side})
+        rows = _below if side else _rows
+        yield from rows(entry[key], f"{where}.{key}", {**around, **side})
     if not inside:
         for run in _sides({**known, **entry}):
             if _FIGURES & run.keys():
@@ -195,15 +199,26 @@ def _is_verdict(value: Any) -> bool:
 def _entries(found: Any, *, group: bool = False) -> list[tuple[str, Plain]]:
     """The entries of a list or mapping, with the end of their JSON paths."""
     if isinstance(found, list):
-        entries = [(f"[{index}]", one) for index, one in enumerate(found) if isinstance(one, dict)]
+        entries = [
+            (f"[{index}]", _known(one)) for index, one in enumerate(found) if isinstance(one, dict)
+        ]
         return [(at, _named(one)) for at, one in entries] if group else entries
     if isinstance(found, dict):
         return [
             (f".{key}", {"configuration": key, **one} if group else _keyed(key, one))
-            for key, one in found.items()
-            if isinstance(one, dict)
+            for key, value in found.items()
+            if isinstance(value, dict)
+            for one in (_known(value),)
         ]
     return []
+
+
+def _known(entry: Plain) -> Plain:
+    """The same with the usual names: `caseId` is `case_id`."""
+    return {
+        key if key in _NAMES else _KNOWN.get(plainly(key), key): value
+        for key, value in entry.items()
+    }
 
 
 def _named(entry: Plain) -> Plain:
@@ -249,7 +264,7 @@ def _sides(entry: Plain) -> Iterator[Plain]:
         ):
             prefixed.setdefault(str(figure.configuration), {})[figure.rest] = value
     for name, side in (blocks or prefixed).items():
-        yield {**identity, **side, "configuration": name}
+        yield {**identity, **_known(side), "configuration": name}
     if not blocks and not prefixed:
         yield entry
 
