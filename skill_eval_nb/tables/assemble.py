@@ -22,7 +22,7 @@ from .gaps import Gaps
 from .once import Copies
 from .remarks import Home, add_remark
 from .rows import Rows
-from .stated import add_stated
+from .stated import Sums, add_stated
 from .suites import add_suites
 from .texts import Texts, text_columns
 
@@ -42,15 +42,16 @@ def assemble(layout: Layout, base: str, texts: bool, problems: Problems) -> dict
     with collector_paused():
         files = read_files(layout.files, problems)
         who = catalogue(layout, files, base, problems)
-        rows, gaps, copies = Rows(), Gaps(), Copies()
+        rows, gaps, copies, sums = Rows(), Gaps(), Copies(), Sums()
         runs = counted(layout, files, who, problems)
-        if texts and len(who.names) > 1:
-            runs = _noted(runs, copies)
+        if texts and (who.benchmarks or len(who.names) > 1):
+            runs = _noted(runs, copies, sums)
         _add_runs(runs, who, texts, rows, gaps)
         if not texts:
             return rows.frames(["runs"])
         add_suites(who.definitions, who.seen, who.names, rows)
         for one in who.benchmarks:
+            sums.as_means(one, problems)
             add_stated(who.names[one.place.workspace], one, who.below(one.path), rows)
         sides = rows.sides()
         gaps.report(problems)
@@ -81,10 +82,11 @@ def _add_runs(runs: Iterable[Counted], who: Catalogue, texts: bool, rows: Rows, 
     _add_texts(chunk, rows)
 
 
-def _noted(runs: Iterable[Counted], copies: Copies) -> Iterator[Counted]:
+def _noted(runs: Iterable[Counted], copies: Copies, sums: Sums) -> Iterator[Counted]:
     """The same runs, of which note is taken."""
     for one in runs:
         copies.add(one.folder, (one.side[2:], one.number, one.figures[:-1]))
+        sums.add(one.folder, one)
         yield one
 
 

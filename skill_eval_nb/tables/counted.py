@@ -128,7 +128,7 @@ class _Sides(dict[Place, Shared]):
         if described is not None or place.model is not None:
             model = stated(described.model) if described else None
             side = side._replace(
-                model=place.model or model, skill=described.skill if described else None
+                model=model or place.model, skill=described.skill if described else None
             )
         self[place] = side
         return side

@@ -294,3 +294,23 @@ def test_the_same_problem_of_many_files_is_said_once(tmp_path: Path) -> None:
         "78 times in 78 places, ws/iteration-*/eval-*/with*_skill/grading.json" in once["message"]
     )
     assert len(coded(ws, "disagree")) == 4
+
+
+def test_a_stated_total_is_no_mean(tmp_path: Path) -> None:
+    files: dict[str, Any] = pairs("ws/iteration-1/eval-{eval}/{side}/grading.json", "pf", (1, 2, 3))
+    for path in list(files):
+        files[path.replace("grading", "timing")] = {"total_tokens": 1000}
+    summary = {side: {"total_tokens": 3000, "pass_rate": 0.5} for side in BOTH}
+    ws = load(tmp_path, files | {"ws/iteration-1/benchmark.json": {"summary": summary}})
+    stated = found(ws, "metric", "value", "configuration", table="stated")
+    assert [value for metric, value, _ in stated if metric == "tokens"] == [1000, 1000]
+    assert len(coded(ws, "sum-over-runs")) == 2
+
+
+def test_an_eval_is_of_the_skill_of_its_runs(tmp_path: Path) -> None:
+    graded_ = pairs("ws/iteration-1/eval-{eval}/{side}/grading.json")
+    files = {path: one | {"skill": f"s-{path[20]}"} for path, one in graded_.items()}
+    assert found(load(tmp_path, files), "eval_id", "skill", table="evals") == [
+        ("1", "s-1"),
+        ("2", "s-2"),
+    ]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from ..benchmark import ConfigurationSummary, RunResult, Stats
+from ..benchmark import ConfigurationSummary, Stats
 from ..declared import names_of
 from ..faults import Faults
 from ..tolerant import KEYS_OF_A_LIST
@@ -27,8 +26,7 @@ def summary_of(block: Plain, runs: list[Plain], where: str, faults: Faults) -> P
 
     Args:
         block: one benchmark.
-        runs: its runs: `avg_humor` is a figure if they have a dimension `humor`, and
-            `total_tokens` is a sum where it is that of theirs.
+        runs: its runs: `avg_humor` is a figure if they have a dimension `humor`.
         where: its JSON path.
         faults: gets what could not be understood.
     """
@@ -41,31 +39,7 @@ def summary_of(block: Plain, runs: list[Plain], where: str, faults: Faults) -> P
     blocks = {key: value for key, value in block.items() if is_configuration(key)}
     flat = {key: value for key, value in block.items() if not isinstance(value, (dict, list))}
     _add(out, {**blocks, **flat}, dimensions, where, faults)
-    for name, figures in out.items():
-        if name != "delta":
-            _mean_of_sums(name, figures, runs, where, faults)
     return out
-
-
-def _mean_of_sums(name: str, figures: Plain, runs: list[Plain], where: str, faults: Faults) -> None:
-    """Sums over the runs of a configuration as means: `total_tokens` is now this, now that."""
-    for metric in ("tokens", "time_seconds"):
-        stated = figures.get(metric)
-        mine = [
-            value
-            for run in runs
-            if run.get("configuration") == name
-            for key in names_of(RunResult, metric)
-            if type(value := run.get("result", {}).get(key)) in (int, float)
-        ]
-        if (
-            isinstance(stated, int | float)
-            and len(mine) > 1
-            and math.isclose(stated, sum(mine), rel_tol=0.01)
-        ):
-            figures[metric] = stated / len(mine)
-            message = f"{metric} of {name}: {stated} is the sum of {len(mine)} runs, read as a mean"
-            faults.add("info", "sum-over-runs", where, message)
 
 
 def _by_name(found: Any) -> Any:

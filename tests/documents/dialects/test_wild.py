@@ -429,14 +429,6 @@ def test_rows_that_name_no_eval_are_an_eval_each() -> None:
     assert "unnamed-eval" in codes
 
 
-def test_a_total_is_no_mean() -> None:
-    rows = [{"eval_id": n, "configuration": "with_skill", "tokens": 100 * n} for n in (1, 2, 3)]
-    raw = {"results": rows, "summary": {"with_skill": {"total_tokens": 600}}}
-    benchmark, codes = one(raw)
-    assert benchmark.run_summary["with_skill"].tokens == 200
-    assert "sum-over-runs" in codes
-
-
 def test_scores_that_no_table_has_a_place_for_are_named() -> None:
     raw = {
         "results": [{"eval_id": 1, "with_skill": {"pass_rate": 1.0, "eval_score": 71}}],
