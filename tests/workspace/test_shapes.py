@@ -195,7 +195,7 @@ def test_a_second_grader_is_neither_preferred_nor_dropped(tmp_path: Path) -> Non
     assert "with_skill 100% (their own gradings 50%)" in problem["message"]
     assert "without_skill 0% (their own gradings 50%)" in problem["message"]
     ws = load(tmp_path / "alone", second)  # without gradings of their own these are the runs
-    assert sorted({key[-1] for key in keys(ws)}) == [0.0, 1.0]
+    assert {key[-1] for key in keys(ws)} == {0.0, 1.0}
 
 
 def test_other_files_add_no_runs_of_evals_that_are_not_there(tmp_path: Path) -> None:
