@@ -35,7 +35,7 @@ class RunResult(Document):
         says("time", also=("duration_seconds", "total_duration_seconds", "duration")),
     ] = None
     duration_ms: Annotated[
-        Amount | None, says("time in milliseconds", unit="milliseconds", also=("avg_ms",))
+        Amount | None, says("time in milliseconds", unit="milliseconds", also=("avg_ms", "ms"))
     ] = None
     tokens: Annotated[Count | None, says("tokens", also=("total_tokens",))] = None
     tool_calls: Annotated[dict[str, Count | None] | Count | None, says("tool calls")] = None
@@ -67,7 +67,9 @@ class BenchmarkRun(Document):
         dict[str, RubricScore], says("dimension to score", also=("quality",))
     ] = {}
     model: Annotated[str | None, says("the model that ran", also=("executor_model",))] = None
-    skill: Annotated[str | None, says("the skill, where a benchmark covers several")] = None
+    skill: Annotated[
+        str | None, says("the skill, where a benchmark covers several", also=("skill_name",))
+    ] = None
 
 
 class BenchmarkMetadata(Document):

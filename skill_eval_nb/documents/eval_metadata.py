@@ -21,3 +21,6 @@ class EvalMetadata(Document):
         str | None, says("the configuration", also=("config", "condition"))
     ] = None
     model: Annotated[str | None, says("the model that ran", also=("executor_model",))] = None
+    skill: Annotated[
+        str | None, says("the skill, where evals are of several", also=("skill_name",))
+    ] = None

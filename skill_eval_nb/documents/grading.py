@@ -194,6 +194,9 @@ class Grading(Document):
     configuration: Annotated[
         str | None, says("the configuration", also=("config", "condition", "run_type"))
     ] = None
+    skill: Annotated[
+        str | None, says("the skill, where runs are of several", also=("skill_name",))
+    ] = None
     run_id: Annotated[str | None, says("the run")] = None
     skill_used: Annotated[
         bool | None, says("whether the skill was opened", also=("skill_loaded",))

@@ -10,7 +10,7 @@ from .document import Count, Document, Rate, says
 class TriggerQuery(Document):
     """A query, whether the skill should be picked up for it, and whether it was."""
 
-    query: Annotated[str, says("what the user says", also=("prompt",))]
+    query: Annotated[str, says("what the user says", also=("prompt", "input", "text"))]
     should_trigger: Annotated[bool | None, says("whether the skill should be picked up")]
     triggered: Annotated[Count | None, says("runs that picked it up", also=("trigger_count",))] = (
         None
@@ -34,7 +34,11 @@ class TriggerSet(Document):
     plain: ClassVar[str | None] = "queries"
 
     queries: Annotated[
-        list[TriggerQuery], says("the queries", also=("query_results", "results", "evals", "cases"))
+        list[TriggerQuery],
+        says(
+            "the queries",
+            also=("query_results", "results", "evals", "cases", "test_cases", "tests", "prompts"),
+        ),
     ]
-    skill_name: Annotated[str | None, says("the skill")] = None
+    skill_name: Annotated[str | None, says("the skill", also=("skill", "target_skill"))] = None
     description: Annotated[str | None, says("the description that was measured")] = None

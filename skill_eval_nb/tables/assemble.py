@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.workspace import (
@@ -12,14 +13,16 @@ from skill_eval_nb.workspace import (
     catalogue,
     collector_paused,
     read_files,
+    said_once,
 )
 
 from .columns import TABLES
 from .counted import Counted, counted
 from .gaps import Gaps
+from .once import Copies
 from .remarks import Home, add_remark
 from .rows import Rows
-from .stated import add_stated
+from .stated import Sums, add_stated
 from .suites import add_suites
 from .texts import Texts, text_columns
 
@@ -39,16 +42,23 @@ def assemble(layout: Layout, base: str, texts: bool, problems: Problems) -> dict
     with collector_paused():
         files = read_files(layout.files, problems)
         who = catalogue(layout, files, base, problems)
-        rows, gaps = Rows(), Gaps()
-        _add_runs(counted(layout, files, who, problems), who, texts, rows, gaps)
+        rows, gaps, copies, sums = Rows(), Gaps(), Copies(), Sums()
+        runs = counted(layout, files, who, problems)
+        if texts and (who.benchmarks or len(who.names) > 1):
+            runs = _noted(runs, copies, sums)
+        _add_runs(runs, who, texts, rows, gaps)
         if not texts:
             return rows.frames(["runs"])
         add_suites(who.definitions, who.seen, who.names, rows)
         for one in who.benchmarks:
+            sums.as_means(one, problems)
             add_stated(who.names[one.place.workspace], one, who.below(one.path), rows)
         sides = rows.sides()
         gaps.report(problems)
+        copies.report(problems)
         for kind, file, document in files.others:
+            if kind == "triggers" and copies.is_copy(document, file.path, problems):
+                continue
             folder = file.place.workspace
             home = Home(folder, *who.names[folder], file.place.iteration, sides)
             path = who.below(file.path)
@@ -72,6 +82,14 @@ def _add_runs(runs: Iterable[Counted], who: Catalogue, texts: bool, rows: Rows, 
     _add_texts(chunk, rows)
 
 
+def _noted(runs: Iterable[Counted], copies: Copies, sums: Sums) -> Iterator[Counted]:
+    """The same runs, of which note is taken."""
+    for one in runs:
+        copies.add(one.folder, (one.side[2:], one.number, one.figures[:-1]))
+        sums.add(one.folder, one)
+        yield one
+
+
 def _add_texts(chunk: list[Texts], rows: Rows) -> None:
     for table, values in text_columns(chunk).items():
         rows.add_columns(table, values)
@@ -80,15 +98,19 @@ def _add_texts(chunk: list[Texts], rows: Rows) -> None:
 
 def _add_problems(problems: Problems, who: Catalogue, rows: Rows) -> None:
     folders = sorted(who.names, key=len, reverse=True)
-    for one in dict.fromkeys(problems):
-        home = next((f for f in folders if one.path == f or one.path.startswith(f"{f}/")), None)
-        rows["problems"].append(
-            (
-                one.severity,
-                one.code,
-                who.below(one.path),
-                one.where,
-                one.message.replace(f"{who.base}/", ""),
-                who.names[home][0] if home else None,
-            )
+    homes: dict[str, str | None] = {}
+    for path in dict.fromkeys(one.path for one in problems):
+        home = next((f for f in folders if path == f or path.startswith(f"{f}/")), None)
+        homes[path] = who.names[home][0] if home else None
+    at_home = (replace(one, workspace=homes[one.path]) for one in problems)
+    rows["problems"].extend(
+        (
+            one.severity,
+            one.code,
+            who.below(one.path),
+            one.where,
+            one.message.replace(f"{who.base}/", ""),
+            one.workspace,
         )
+        for one in said_once(at_home, who.base)
+    )

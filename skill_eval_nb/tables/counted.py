@@ -14,11 +14,13 @@ from skill_eval_nb.workspace import (
     Problems,
     RunDocuments,
     RunId,
+    SecondGraders,
     Told,
     compare,
     complete,
     folder_of,
     read_run,
+    skill_named,
     stated,
     stated_runs,
 )
@@ -35,6 +37,12 @@ class Shared(NamedTuple):
     ids: tuple[str, str, str, str]
     weights: Mapping[str, float]
     model: str | None
+    skill: str | None = None
+
+    def of(self, skill: str | None) -> Side:
+        """The keys of a run of it that may name a skill of its own."""
+        own = skill_named(skill) or skill_named(self.skill)
+        return self.keys if own in (None, self.keys.skill) else self.keys._replace(skill=own)
 
     def run_id(self, number: int) -> RunId:
         """The id of the run of this number."""
@@ -42,13 +50,17 @@ class Shared(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """A run: its keys, its columns of `runs` after them, its documents, its rubric's weights."""
+    """A run: its keys, its columns of `runs` after them, its documents, its rubric's weights.
+
+    `folder` is that of its workspace.
+    """
 
     side: Side
     number: int
     figures: tuple[Any, ...]
     documents: RunDocuments
     weights: Mapping[str, float]
+    folder: str
 
 
 def counted(layout: Layout, files: Files, who: Catalogue, problems: Problems) -> Iterator[Counted]:
@@ -57,16 +69,26 @@ def counted(layout: Layout, files: Files, who: Catalogue, problems: Problems) ->
     on_disk = {sides[run.place].run_id(run.number) for run in layout.runs if who.benchmarks}
     told = stated_runs(who.benchmarks, who.index, on_disk, problems)
     met = Met(bool(who.benchmarks))
-    yield from _on_disk(layout, sides, told, met, problems)
+    second = SecondGraders()
+    yield from _on_disk(layout, sides, told, met, second, problems)
     for run_id, (key, documents) in told.items():
-        side = sides.of(run_id, key, None)
+        side = sides.of(run_id, key)
         row = figures(documents, side.weights, problems)
+        if documents.others:
+            second.add(run_id, row[1], documents)
         if not met.elsewhere(run_id, row, documents, problems):
-            yield Counted(side.keys, run_id.number, row, documents, side.weights)
+            keys = side.of(documents.skill)
+            yield Counted(keys, run_id.number, row, documents, side.weights, run_id.workspace)
+    second.report(problems)
 
 
 def _on_disk(
-    layout: Layout, sides: _Sides, told: Told, met: Met, problems: Problems
+    layout: Layout,
+    sides: _Sides,
+    told: Told,
+    met: Met,
+    second: SecondGraders,
+    problems: Problems,
 ) -> Iterator[Counted]:
     """The runs on disk; what benchmarks state of them is taken out of `told`."""
     met_place, side = None, None
@@ -80,11 +102,14 @@ def _on_disk(
             if of_it is not None:
                 complete(documents, of_it[1], problems)
             row = figures(documents, side.weights, problems)
-            if of_it is not None:
+            if of_it is not None and not second.add(run_id, row[1], of_it[1]):
                 compare(run_id, row[1], of_it[1], documents.path, problems)
             run_id = met.number(run_id, row, documents, problems)
             if run_id is not None:
-                yield Counted(side.keys, run_id.number, row, documents, side.weights)
+                grading = documents.grading
+                own = (grading and grading.skill) or (of_it and of_it[1].skill)
+                keys = side.of(own) if own or side.skill else side.keys
+                yield Counted(keys, run_id.number, row, documents, side.weights, run_id.workspace)
 
 
 class _Sides(dict[Place, Shared]):
@@ -99,15 +124,21 @@ class _Sides(dict[Place, Shared]):
         described = self._files.metadata.get(folder_of(place))
         key = self._who.eval_of(place)
         run_id = RunId(place.workspace, place.iteration, key.id, place.configuration, 0)
-        side = self[place] = self.of(run_id, key, described and described.model)
+        side = self.of(run_id, key)
+        if described is not None or place.model is not None:
+            model = stated(described.model) if described else None
+            side = side._replace(
+                model=model or place.model, skill=described.skill if described else None
+            )
+        self[place] = side
         return side
 
-    def of(self, run_id: RunId, key: EvalKey, model: str | None) -> Shared:
+    def of(self, run_id: RunId, key: EvalKey) -> Shared:
         """The side of a run."""
         workspace, skill = self._who.names[run_id.workspace]
         return Shared(
             Side(workspace, skill, run_id.iteration, key.id, key.name, run_id.configuration),
             run_id[:4],
             self._who.weights.get((run_id.workspace, run_id.eval_id), {}),
-            stated(model),
+            None,
         )

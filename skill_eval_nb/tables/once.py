@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
+from skill_eval_nb.documents import TriggerSet
 from skill_eval_nb.workspace import Problems, RunDocuments, RunId
 
 from .columns import RUN_KEYS, TABLES
@@ -101,3 +104,31 @@ def _fingerprint(run: RunId, row: tuple[Any, ...]) -> tuple[Any, ...] | None:
         return None
     side = run.configuration.split(" ")[0]
     return (run.workspace, run.eval_id, side, seconds, tokens, round(rate, 2))
+
+
+class Copies:
+    """Tells what was read before, byte for byte or result for result, from somewhere else."""
+
+    def __init__(self) -> None:
+        self._sets: dict[Any, str] = {}
+        self._runs: dict[str, set[int]] = {}
+
+    def is_copy(self, document: TriggerSet, path: str, problems: Problems) -> bool:
+        """Whether a set of queries is another file's as well: then it is a problem, too."""
+        first = self._sets.setdefault(msgspec.json.encode(document), path)
+        if first != path:
+            problems.add("info", "copy", path, f"the same queries as in {first}; counted once")
+        return first != path
+
+    def add(self, folder: str, run: tuple[Any, ...]) -> None:
+        """Note a run of a workspace's folder: its keys in it and its figures."""
+        self._runs.setdefault(folder, set()).add(hash(run))
+
+    def report(self, problems: Problems) -> None:
+        """Report workspaces that hold the runs of another one."""
+        first: dict[frozenset[int], str] = {}
+        for folder, runs in self._runs.items():
+            other = first.setdefault(frozenset(runs), folder)
+            if other != folder and len(runs) > 1:
+                message = f"the same {len(runs)} runs as in {other}: a copy? Both are counted"
+                problems.add("info", "copy", folder, message)

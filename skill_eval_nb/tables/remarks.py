@@ -16,7 +16,14 @@ from skill_eval_nb.documents import (
     TriggerSet,
 )
 from skill_eval_nb.documents.comparison import ComparedRun
-from skill_eval_nb.workspace import UNSTATED, EvalIndex, EvalKey, Problems, named_by
+from skill_eval_nb.workspace import (
+    UNSTATED,
+    EvalIndex,
+    EvalKey,
+    Problems,
+    named_by,
+    skill_named,
+)
 from skill_eval_nb.workspace.names import eval_parts
 
 from .keys import Side
@@ -193,7 +200,7 @@ def _add_triggers(home: Home, document: TriggerSet, rows: Rows) -> None:
     rows["triggers"].extend(
         (
             home.workspace,
-            home.skill,
+            skill_named(document.skill_name) or home.skill,
             one.query,
             one.should_trigger,
             one.triggered,

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from math import isclose
 
 from skill_eval_nb.documents import ConfigurationSummary, Stats
 from skill_eval_nb.documents.scalars import Unreadable, read_number
-from skill_eval_nb.workspace import UNSTATED, Stating
+from skill_eval_nb.workspace import UNSTATED, Problems, Stating
 
+from .columns import RUN_KEYS, TABLES
+from .counted import Counted
 from .keys import Side
 from .rows import Rows
 
@@ -20,6 +23,43 @@ RATES = frozenset(("pass_rate", "rubric_normalized", "overall_efficiency"))
 
 Figures = dict[str, float | str]
 """What is stated of a metric: statistic to figure."""
+
+
+_PLACES = {
+    name: TABLES["runs"].names.index(name) - len(RUN_KEYS) for name in ("tokens", "time_seconds")
+}
+
+
+class Sums:
+    """What the runs of each side took in all, to tell a stated total from a mean."""
+
+    def __init__(self) -> None:
+        self._values: dict[tuple[str, str, str, str], list[float]] = {}
+
+    def add(self, folder: str, run: Counted) -> None:
+        """Note a run of a workspace's folder."""
+        for metric, place in _PLACES.items():
+            if run.figures[place] is not None:
+                side = (folder, run.side.iteration, run.side.configuration, metric)
+                self._values.setdefault(side, []).append(run.figures[place])
+
+    def as_means(self, one: Stating, problems: Problems) -> None:
+        """Turn totals that a benchmark states where means are meant into means, saying so."""
+        for configuration, summary in one.document.run_summary.items():
+            for metric in _PLACES:
+                side = (one.place.workspace, one.iteration, configuration, metric)
+                values, stated = self._values.get(side, []), getattr(summary, metric)
+                if (
+                    len(values) > 1
+                    and isinstance(stated, int | float)
+                    and isclose(stated, sum(values), rel_tol=0.01)
+                ):
+                    setattr(summary, metric, stated / len(values))
+                    message = (
+                        f"{metric} of {configuration}: {stated} is the sum of its {len(values)} "
+                        "runs; read as their mean"
+                    )
+                    problems.add("info", "sum-over-runs", one.path, message)
 
 
 def add_stated(names: tuple[str, str], one: Stating, path: str, rows: Rows) -> None:

@@ -16,8 +16,20 @@ def add_suites(
     names: Mapping[str, tuple[str, str]],
     rows: Rows,
 ) -> None:
-    """Add the rows of `evals` and `dimensions`; `names` gives each workspace's name and skill."""
+    """Add the rows of `evals` and `dimensions`; `names` gives each workspace's name and skill.
+
+    An eval whose runs are of a skill of their own is of this skill.
+    """
     defined: set[tuple[str, str]] = set()
+    skills: dict[tuple[str, str], dict[str, None]] = {}
+    for side in rows.sides():
+        skills.setdefault((side.workspace, side.eval_id), {})[side.skill] = None
+
+    def named(workspace: str, eval_id: str) -> tuple[str, str]:
+        name, skill = names[workspace]
+        own = skills.get((name, eval_id), {})
+        return name, skill if skill in own or not own else next(iter(own))
+
     for workspace, key, one in definitions:
         if (workspace, key.id) in defined:
             continue
@@ -25,7 +37,7 @@ def add_suites(
         rubric = one.quality_rubric.dimensions if one.quality_rubric else []
         rows["evals"].append(
             (
-                *names[workspace],
+                *named(workspace, key.id),
                 *key,
                 one.prompt,
                 one.expected_output,
@@ -39,7 +51,7 @@ def add_suites(
         )
         rows["dimensions"].extend(
             (
-                *names[workspace],
+                *named(workspace, key.id),
                 *key,
                 dimension.name,
                 dimension.id,
@@ -55,5 +67,16 @@ def add_suites(
                 defined.add((workspace, one.key.id))
                 prompt = next(iter(sorted(one.prompts)), None)
                 rows["evals"].append(
-                    (*names[workspace], *one.key, prompt, None, [], [], 1.0, one.n_assertions, 0, 0)
+                    (
+                        *named(workspace, one.key.id),
+                        *one.key,
+                        prompt,
+                        None,
+                        [],
+                        [],
+                        1.0,
+                        one.n_assertions,
+                        0,
+                        0,
+                    )
                 )

@@ -2,20 +2,20 @@
 
 from skill_eval_nb.disk import write_atomic
 
-from .benchmarks import RunId, Stating, Told, compare, stated_runs
-from .catalogue import Catalogue, below, catalogue
+from .benchmarks import RunId, SecondGraders, Stating, Told, compare, stated_runs
+from .catalogue import Catalogue, catalogue
 from .checking import check
 from .completing import complete
 from .converting import Converted, convert
 from .crawl import Folder, crawl
 from .files import Files, Suite, read_files
 from .finding import NothingToLoad, PathLike, find
-from .identity import EvalFolder, EvalIndex, EvalKey, folder_of, stated
+from .identity import EvalFolder, EvalIndex, EvalKey, folder_of, skill_named, stated
 from .layout import FilePlace, Layout, RunPlace, lay_out
 from .names import NO_ITERATION, UNSTATED, natural
 from .pause import collector_paused
 from .places import Place
-from .problems import Problem, Problems
+from .problems import Problem, Problems, below, said_once
 from .runs import RunDocuments, read_run
 from .sides import Named, named_by
 from .suites import Definition, Seen
@@ -42,6 +42,7 @@ __all__ = [
     "RunDocuments",
     "RunId",
     "RunPlace",
+    "SecondGraders",
     "Seen",
     "Stating",
     "Suite",
@@ -61,6 +62,8 @@ __all__ = [
     "natural",
     "read_files",
     "read_run",
+    "said_once",
+    "skill_named",
     "stated",
     "stated_runs",
     "write_atomic",

@@ -30,6 +30,7 @@ def target_of(
     benchmarks = [one for one in who.benchmarks if one.place.workspace == workspace]
     keys = [key for of, key, _ in who.definitions if of == workspace]
     keys += [one.key for one in who.seen.get(workspace, [])]
+    keys += [who.eval_of(run.place) for run in runs]
     keys += [
         stated_eval(run.eval_id, run.eval_name, one, who)
         for one in benchmarks

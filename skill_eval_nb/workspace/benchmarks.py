@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from statistics import fmean
 from typing import NamedTuple
 
 from skill_eval_nb.documents import (
@@ -21,7 +22,7 @@ from skill_eval_nb.documents import (
 )
 
 from .identity import EvalIndex, EvalKey, iteration_named, stated
-from .names import NO_ITERATION, UNSTATED
+from .names import NO_ITERATION, UNSTATED, model_and_side
 from .places import Place
 from .problems import Problems
 from .runs import RunDocuments
@@ -52,6 +53,11 @@ class Stating:
     place: Place
     document: Benchmark
     iteration: str
+
+    @property
+    def is_benchmark(self) -> bool:
+        """Whether it is called so: other files state runs of their own, or grade them again."""
+        return _is_benchmark(self.path)
 
 
 def stating(
@@ -85,31 +91,71 @@ def stated_runs(
 ) -> Told:
     """The runs that the benchmarks state, by the keys of the run on disk where there is one.
 
-    The first benchmark to state a run counts.
+    The first benchmark to state a run counts; the verdicts of another file on it are those of
+    a second grader.
     """
     iterations = {(run.workspace, run.iteration) for run in on_disk}
     found: Told = {}
-    for one in benchmarks:
-        mine = _renamed(_runs_of(one, index, iterations), on_disk, problems)
+    for one in sorted(benchmarks, key=lambda one: not one.is_benchmark):
+        mine = _renamed(_runs_of(one, index, iterations, problems), on_disk, problems)
+        if not one.is_benchmark:
+            mine = _of_known(mine, on_disk, one.path, problems)
         for run, (key, documents) in _renumbered(mine, on_disk, one.path, problems).items():
             _, known = found.setdefault(run, (key, documents))
-            if known is not documents:
+            if known is documents:
+                continue
+            if one.is_benchmark:
                 compare(run, _rate(known), documents, known.path, problems)
+            else:
+                known.others.append(documents)
+                known.timing = known.timing or documents.timing
     return found
 
 
-def _runs_of(one: Stating, index: EvalIndex, iterations: set[tuple[str, str]]) -> Told:
-    """The runs that one benchmark states."""
+def _of_known(told: Told, on_disk: AbstractSet[RunId], path: str, problems: Problems) -> Told:
+    """The same without runs of evals that are not among those on disk, where there are some."""
+    evals: dict[tuple[str, str, str], set[str]] = {}
+    for run in on_disk:
+        evals.setdefault((run.workspace, run.iteration, run.configuration), set()).add(run.eval_id)
+    unknown = {
+        run
+        for run in told
+        if run.eval_id
+        not in evals.get((run.workspace, run.iteration, run.configuration), {run.eval_id})
+    }
+    if unknown:
+        problems.add(
+            "warning",
+            "unknown-eval",
+            path,
+            f"{len(unknown)} of its entries name evals of which no run lies beside it "
+            f"({', '.join(sorted({run.eval_id for run in unknown})[:5])}); they were not used",
+        )
+    return {run: one for run, one in told.items() if run not in unknown}
+
+
+def _runs_of(
+    one: Stating, index: EvalIndex, iterations: set[tuple[str, str]], problems: Problems
+) -> Told:
+    """The runs that one benchmark states.
+
+    Rows that name no eval are never runs of the same: where a configuration has several, each
+    is an eval of its own.
+    """
     found: Told = {}
     met: Counter[tuple[str, str]] = Counter()
+    unnamed = _unnamed(one, problems)
     numbers = [run.run_number for run in one.document.runs if run.run_number is not None]
     from_zero = 0 in numbers
-    for run in one.document.runs:
+    for position, run in enumerate(one.document.runs, 1):
         id_ = None if run.eval_id is None else str(run.eval_id)
         name = stated(run.eval_name)
         iteration, configuration = _own_iteration(
             stated(run.configuration) or UNSTATED, one, iterations
         )
+        model, configuration = model_and_side(configuration)
+        if unnamed and id_ is None and name is None:
+            name = f"row {position}"
         key = index.find(one.place.workspace, iteration, id_, name)
         key = key or EvalKey(id_ or name or UNSTATED, name or id_ or UNSTATED)
         met[key.id, configuration] += 1
@@ -119,14 +165,77 @@ def _runs_of(one: Stating, index: EvalIndex, iterations: set[tuple[str, str]]) -
         run_id = RunId(one.place.workspace, iteration, key.id, configuration, number)
         while run_id in found:
             run_id = run_id._replace(number=run_id.number + 1)
-        found[run_id] = key, _documents(run, one)
+        found[run_id] = key, _documents(run, one, model)
     return found
+
+
+def _unnamed(one: Stating, problems: Problems) -> bool:
+    """Whether a configuration has several rows that name no eval, which is a problem."""
+    sides = Counter(
+        run.configuration
+        for run in one.document.runs
+        if run.eval_id is None and stated(run.eval_name) is None
+    )
+    several = max(sides.values(), default=0) > 1
+    if several:
+        problems.add(
+            "warning",
+            "unnamed-eval",
+            one.path,
+            f"{sides.total()} rows name no eval: each is an eval of its own, and is compared with "
+            "no other; write `eval_id`",
+            where="$.runs[*]",
+        )
+    return several
+
+
+def _is_benchmark(path: str) -> bool:
+    return os.path.basename(path).startswith("benchmark")
+
+
+class SecondGraders:
+    """What other files than benchmarks say of runs that have a grading of their own."""
+
+    def __init__(self) -> None:
+        self._rates: dict[str, dict[str, list[tuple[float, float]]]] = {}
+
+    def add(self, run: RunId, used: float | None, told: RunDocuments) -> bool:
+        """Note what `told` gives for a run and what was used; whether a second grader gives it."""
+        others = [one for one in (told, *told.others) if not _is_benchmark(one.path)]
+        for one in others:
+            rate = _rate(one)
+            if used is not None and rate is not None:
+                sides = self._rates.setdefault(one.path, {})
+                sides.setdefault(run.configuration, []).append((used, rate))
+        return told in others
+
+    def report(self, problems: Problems) -> None:
+        """One problem a file: how many runs it grades, and what that makes of each side."""
+        for path, sides in self._rates.items():
+            differ = sum(abs(used - rate) > 0.011 for side in sides.values() for used, rate in side)
+            n = sum(map(len, sides.values()))
+            means = ", ".join(
+                f"{name} {fmean(rate for _, rate in side):.0%} "
+                f"(their own gradings {fmean(used for used, _ in side):.0%})"
+                for name, side in sorted(sides.items())
+            )
+            problems.add(
+                "warning" if differ else "info",
+                "second-grader",
+                path,
+                f"it grades {n} runs that have a grading of their own, {differ} of them otherwise: "
+                f"{means}; their own were used",
+            )
 
 
 def _rate(documents: RunDocuments) -> float | None:
     """The pass rate that a stated run gives."""
-    summary = documents.grading.summary if documents.grading else None
-    return summary.pass_rate if summary else None
+    grading = documents.grading
+    if grading is None or grading.summary is None or grading.summary.pass_rate is None:
+        verdicts = [one.passed for one in grading.expectations] if grading is not None else []
+        passed, scored = verdicts.count(True), len(verdicts) - verdicts.count(None)
+        return passed / scored if scored else None
+    return grading.summary.pass_rate
 
 
 def compare(
@@ -222,7 +331,7 @@ def _own_iteration(
     return one.iteration, configuration
 
 
-def _documents(run: BenchmarkRun, one: Stating) -> RunDocuments:
+def _documents(run: BenchmarkRun, one: Stating, model: str | None) -> RunDocuments:
     """A stated run as the documents that would lie in its folder."""
     result = run.result or RunResult()
     calls = result.tool_calls
@@ -251,6 +360,7 @@ def _documents(run: BenchmarkRun, one: Stating) -> RunDocuments:
             cost_usd=result.cost_usd,
         ),
         took_place=True,
-        executor_model=stated(run.model) or stated(metadata.executor_model),
+        executor_model=stated(run.model) or stated(metadata.executor_model) or model,
         judge_model=stated(metadata.analyzer_model),
+        skill=run.skill,
     )

@@ -9,11 +9,12 @@ from itertools import groupby
 
 from .benchmarks import Stating, stating
 from .files import Files
-from .identity import EvalIndex, EvalKey, EvalKeys, folder_of, identify, skill_of
+from .identity import EvalIndex, EvalKey, EvalKeys, folder_of, identify, skill_of, stated
 from .layout import Layout
+from .names import eval_parts
 from .places import Place
-from .problems import Problems
-from .suites import Definition, Seen, Weights, home, join, seen_evals, weights_of
+from .problems import Problems, below
+from .suites import Definition, Seen, Weights, home, join, keep_apart, seen_evals, weights_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +38,10 @@ class Catalogue:
         return below(path, self.base)
 
     def eval_of(self, place: Place) -> EvalKey:
-        """The eval that a place lies in."""
-        return self.keys[folder_of(place)]
-
-
-def below(path: str, base: str) -> str:
-    """`path` below `base`; the path itself where it does not lie there.
-
-    >>> below("/x/ws/iteration-1", "/x/ws"), below("/y", "/x")
-    ('iteration-1', '/y')
-    """
-    return path[len(base) + 1 :] if path.startswith(f"{base}/") else path
+        """The eval that a place lies in, or that a file graded there names."""
+        key = self.keys.get(folder_of(place))
+        key = key or self.index.find(place.workspace, place.iteration, place.eval, place.eval)
+        return key or EvalKey(eval_parts(place.eval)[0] or place.eval, place.eval)
 
 
 def catalogue(layout: Layout, files: Files, base: str, problems: Problems) -> Catalogue:
@@ -62,14 +56,17 @@ def catalogue(layout: Layout, files: Files, base: str, problems: Problems) -> Ca
         for one in stating(file.path, file.place, documents, iterations)
     ]
     told = _told_skills([*run_places, *files.metadata_places], benchmarks)
+    _tell_models(layout, problems)
+    seen = seen_evals(keys, files.metadata)
     sole = next(iter(told)) if len(told) == 1 else None
     for suite in files.suites:
         suite.workspace = home(suite, told, sole)
+    keep_apart(files.suites, told, seen)
     for suite in files.suites:
         told.setdefault(suite.workspace, []).append(suite.document.skill_name)
-    for _, file, document in files.others:
-        told.setdefault(file.place.workspace, []).append(getattr(document, "skill_name", None))
-    seen = seen_evals(keys, files.metadata)
+    for workspace, names in _skills_of_others(files).items():
+        sets = told.setdefault(workspace, [])
+        sets += names if len(names) == 1 else []
     definitions = join(files.suites, seen, problems)
     return Catalogue(
         base,
@@ -91,6 +88,31 @@ def _told_skills(
     for one in benchmarks:
         told.setdefault(one.place.workspace, []).append(one.document.metadata.skill_name)
     return told
+
+
+def _skills_of_others(files: Files) -> dict[str, list[str]]:
+    """The skills that the other documents of each workspace name; trigger sets may name many."""
+    found: dict[str, dict[str, None]] = {}
+    for _, file, document in files.others:
+        name = stated(getattr(document, "skill_name", None))
+        found.setdefault(file.place.workspace, {}).update({} if name is None else {name: None})
+    return {workspace: list(names) for workspace, names in found.items()}
+
+
+def _tell_models(layout: Layout, problems: Problems) -> None:
+    """Say once a workspace that its folders are named after models."""
+    found: dict[str, dict[str, None]] = {}
+    for run in layout.runs:
+        if run.place.model is not None:
+            found.setdefault(run.place.workspace, {})[run.place.model] = None
+    for workspace, models in found.items():
+        problems.add(
+            "info",
+            "model-in-name",
+            workspace,
+            f"folders are named after models ({', '.join(models)}): each is the executor_model of "
+            "its runs where they state none, and no part of their configuration",
+        )
 
 
 def _name(folder: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from skill_eval_nb.documents import Benchmark, EvalMetadata, Evals
 from skill_eval_nb.documents.dialects import kind_of, read
+from skill_eval_nb.documents.unused import figures_in
 
 from .identity import EvalFolder, folder_of
 from .layout import FilePlace
@@ -58,20 +59,22 @@ def read_files(files: list[FilePlace], problems: Problems) -> Files:
         name = os.path.basename(file.path)
         kind, document = read_strictly(name, file.path, known)
         if kind is None:
-            kind, document = _tolerantly(name, file.path, problems)
+            kind, document = _tolerantly(name, file, problems)
         if kind is not None:
             _add(kind, file, document, found, problems)
     return found
 
 
-def _tolerantly(name: str, path: str, problems: Problems) -> tuple[str | None, Any]:
+def _tolerantly(name: str, file: FilePlace, problems: Problems) -> tuple[str | None, Any]:
+    path = file.path
     raw = load_raw(path, problems)
     if raw is None:
         return None, None
     kind = kind_of(name, raw)
     if kind is None:
-        if TELLING.search(name):
-            problems.add("info", "not-a-document", path, _unknown(raw))
+        figure, _ = next(figures_in(raw), (None, None))
+        if (TELLING.search(name) and not file.of_run) or figure is not None:
+            problems.add("info", "not-a-document", path, _unknown(raw), where=figure)
         return None, None
     document, faults = read(kind, raw)
     problems.add_faults(path, faults.collapsed())
@@ -94,7 +97,20 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
             "so it was not counted",
         )
     else:
+        if kind == "triggers" and document.skill_name is None:
+            document.skill_name = _skill_in(file.path)
         found.others.append((kind, file, document))
+
+
+def _skill_in(path: str) -> str | None:
+    """The skill that a set is called after, in a folder that has one for each skill.
+
+    >>> _skill_in("evals/per-skill/tdd.json"), _skill_in("evals/trigger_evals.json")
+    ('tdd', None)
+    """
+    folder, name = os.path.split(path)
+    for_skills = re.search(r"(?:per|by|each)[-_ ]?skill", os.path.basename(folder), re.IGNORECASE)
+    return name.removesuffix(".json") if for_skills else None
 
 
 def place_of_metadata(file: FilePlace) -> Place:

@@ -15,7 +15,7 @@ from .names import UNSTATED, natural
 from .places import Place
 from .problems import Problems
 from .reading import load_raw
-from .runs import sides_in
+from .runs import SideRun, sides_in
 
 OF_A_RUN = ("grading", "structural", "timing", "metrics")
 INSIDE_OUTPUTS = ("grading", "metrics")
@@ -97,14 +97,18 @@ def _of_run(run: RunPlace) -> Iterator[tuple[str, str]]:
 
 def _gradings(run: RunPlace, path: str, raw: Any) -> list[Run]:
     """The runs that a file grades, each with its grading."""
-    unnamed = run.place.configuration == UNSTATED
-    unusual = unnamed or "grading.json" not in run.files
-    sides = list(sides_in(raw)) if unusual else []
-    runs = []
-    for named, number, part in sides or [(None, run.number, raw)]:
-        document = read("grading", part)[0]
-        configuration = named or (document.configuration if unnamed else None)
-        place = replace(run.place, configuration=configuration) if configuration else run.place
-        grading = Gathered("grading", path, place, part, document)
-        runs.append(Run(place, number, path, [grading], None))
-    return runs
+    sides = sides_in(raw)
+    if not sides:
+        document = read("grading", raw)[0]
+        named = document.configuration if run.place.configuration == UNSTATED else None
+        sides = [SideRun(None, named, run.number, raw)]
+    return [
+        Run(
+            place := side.place(run.place),
+            side.number,
+            path,
+            [Gathered("grading", path, place, side.raw, read("grading", side.raw)[0])],
+            None,
+        )
+        for side in sides
+    ]

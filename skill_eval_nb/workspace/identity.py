@@ -44,6 +44,19 @@ def stated(text: str | None) -> str | None:
     return None if text.startswith("<") and text.endswith(">") else text
 
 
+def skill_named(text: str | None) -> str | None:
+    """The name of a skill in what a file gives for it, which may be the path of its SKILL.md.
+
+    >>> skill_named("plugin/skills/tdd/SKILL.md"), skill_named("tdd"), skill_named("<skill>")
+    ('tdd', 'tdd', None)
+    """
+    name = stated(text)
+    if name is None or "/" not in name:
+        return name
+    parts = [part for part in name.split("/") if part.lower() not in ("", ".", "skill.md")]
+    return parts[-1] if parts else None
+
+
 def folder_of(place: Place) -> EvalFolder:
     """The eval's folder that a place lies in."""
     return EvalFolder(place.workspace, place.iteration, place.eval)
@@ -120,10 +133,11 @@ def skill_of(workspace: str, told: Iterable[str | None]) -> str:
     ('tdd', 'pdf')
     """
     for text in told:
-        if (name := stated(text)) is not None:
+        if (name := skill_named(text)) is not None:
             return name
     names = [name for name in os.path.abspath(workspace).split(os.sep) if name]
-    own = next((name for name in reversed(names) if not is_container(name)), None)
+    plain = [name.removesuffix("-workspace") or name for name in names]
+    own = next((name for name in reversed(plain) if not is_container(name)), None)
     name = own or (names[-1] if names else UNSTATED)
     return name.removesuffix("-workspace") or name
 

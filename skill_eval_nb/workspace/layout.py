@@ -5,12 +5,13 @@ No file is read here. A folder is a run because results, or traces of a run, lie
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field, replace
 
 from .crawl import Folder
 from .names import UNSTATED, is_configuration, is_eval, run_number
-from .places import Place, home_of, place_of_file, place_of_run
+from .places import Place, home_of, is_nested, place_of_file, place_of_run, with_model
 
 RESULTS = frozenset(("grading.json", "structural.json"))
 TRACES = frozenset(
@@ -22,6 +23,12 @@ OF_RUNS = RESULTS | TRACES | {"run_info.json", "run_result.json"}
 """Files that belong to the run in whose folder they lie."""
 
 _GRADING_OF_SIDE = re.compile(r"grading[-_. ]+(?P<configuration>.+)\.json", re.IGNORECASE)
+_ABOUT_EVAL = re.compile(
+    r"(?P<eval>.+?)[-_. ]+(?:config|timing|metrics|metadata|meta|info|usage|stats)\.json",
+    re.IGNORECASE,
+)
+"""Files beside `<eval>-grading.json` in a configuration's folder: what is measured of this run."""
+
 _GRADING_OF_EVAL = re.compile(r"(?P<eval>.+?)[-_. ]+grading\.json", re.IGNORECASE)
 _ALL_IN_NAME = re.compile(
     r"(?P<configuration>(?:with|without|old|new|no)_?skill|baseline)[-_]"
@@ -34,7 +41,8 @@ _ALL_IN_NAME = re.compile(
 class RunPlace:
     """A run on disk: its keys, its folder, and what lies there.
 
-    `grading` is the path of its grading where that is not `<path>/grading.json`.
+    `grading` is the path of its grading where that is not `<path>/grading.json`; `about` are
+    other files that tell of it alone: its model, its time, its tokens.
     """
 
     place: Place
@@ -44,14 +52,19 @@ class RunPlace:
     has_outputs: bool = False
     has_judgings: bool = False
     grading: str | None = None
+    about: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """A JSON file that belongs to no single run, and where it belongs."""
+    """A JSON file that belongs to no single run, and where it belongs.
+
+    `of_run`: it tells of one run as well, which has read it.
+    """
 
     path: str
     place: Place
+    of_run: bool = False
 
 
 @dataclass(slots=True)
@@ -84,8 +97,45 @@ def lay_out(folders: list[Folder]) -> Layout:
                 layout.runs.append(run)
             else:
                 place = layout.runs[-1].place if mine else place_of_file(folder)
-                layout.files.append(FilePlace(f"{folder.path}/{name}", place))
+                eval_ = _eval_told(folder, name)
+                place = replace(place, eval=eval_) if eval_ else place
+                layout.files.append(FilePlace(f"{folder.path}/{name}", place, eval_ is not None))
+    _give_what_is_told(layout)
+    _number_apart(layout.runs)
     return layout
+
+
+def _eval_told(folder: Folder, name: str) -> str | None:
+    """The eval that `<configuration>/<eval>-config.json` tells of, where no eval is above it."""
+    found = _ABOUT_EVAL.fullmatch(name)
+    if found is None or not is_configuration(folder.name) or not is_eval(found["eval"]):
+        return None
+    return found["eval"]
+
+
+def _give_what_is_told(layout: Layout) -> None:
+    """Give the runs that are one file each the files that tell of them beside it."""
+    about: dict[tuple[str, Place], list[str]] = {}
+    for file in layout.files:
+        if file.of_run:
+            key = os.path.dirname(file.path), replace(file.place, model=None)
+            about.setdefault(key, []).append(file.path)
+    for run in layout.runs if about else ():
+        if run.grading == run.path:
+            key = os.path.dirname(run.path), replace(run.place, model=None)
+            run.about = tuple(about.get(key, ()))
+
+
+def _number_apart(runs: list[RunPlace]) -> None:
+    """Number the runs of several models on, where only a folder's name tells them apart."""
+    taken: dict[Place, dict[int, str | None]] = {}
+    several = {replace(run.place, model=None) for run in runs if run.place.model}
+    for run in runs if several else ():
+        place = replace(run.place, model=None)
+        if place in several:
+            numbers = taken.setdefault(place, {})
+            while numbers.setdefault(run.number, run.place.model) != run.place.model:
+                run.number += 1
 
 
 def _usual_first(name: str) -> tuple[bool, str]:
@@ -107,6 +157,8 @@ def _run_folders(folders: list[Folder]) -> set[str]:
     above: set[str] = set()
     for folder in candidates:
         parent = folder.parent
+        if is_nested(folder) and parent is not None:
+            parent = parent.parent
         while parent is not None and parent.path not in above:
             above.add(parent.path)
             parent = parent.parent
@@ -119,7 +171,7 @@ def _run(folder: Folder, runs: set[str], places: dict[str, Place]) -> RunPlace:
     shared = folder.path if number is None or folder.parent is None else folder.parent.path
     place = places.get(shared)
     if place is None:
-        place = places[shared] = place_of_run(folder, runs)
+        place = places[shared] = with_model(place_of_run(folder, runs), folder)
     return RunPlace(
         place,
         1 if number is None else number,
@@ -137,11 +189,13 @@ def _run_by_file(folder: Folder, name: str) -> RunPlace | None:
     if side and is_configuration(side["configuration"]):
         home = home_of(folder.parent or folder)
         place = replace(home, eval=folder.name, configuration=side["configuration"])
+        place = with_model(place, folder)
         return RunPlace(place, 1, path, (), grading=path)
     one = _GRADING_OF_EVAL.fullmatch(name)
     if one and (is_configuration(folder.name) or is_eval(one["eval"])):
         configuration = folder.name if is_configuration(folder.name) else UNSTATED
         place = replace(home_of(folder), eval=one["eval"], configuration=configuration)
+        place = with_model(place, folder)
         return RunPlace(place, 1, path, (), grading=path)
     return None
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from skill_eval_nb.documents.dialects.wild_names import MODEL
+
 NO_ITERATION = "none"
 """The iteration of runs that lie below no iteration folder."""
 
@@ -32,7 +34,11 @@ _CONFIGURATION = re.compile(
 )
 _CONTAINERS = frozenset(
     "runs evals eval cases results outputs benchmarks benchmark gradings grading workspace "
-    "evaluations reports".split()
+    "evaluations reports multi-model multi_model models by-model per-model".split()
+)
+_OF_MODEL = re.compile(
+    rf"(?P<model>{MODEL})[-_ ](?P<side>(?:with|without|no|old|new)[-_ ]?skill|baseline)",
+    re.IGNORECASE,
 )
 
 
@@ -76,6 +82,16 @@ def is_configuration(name: str) -> bool:
     [True, False, False, False]
     """
     return _CONFIGURATION.fullmatch(name) is not None
+
+
+def model_and_side(name: str) -> tuple[str | None, str]:
+    """The model that the name of a configuration begins with, and the rest.
+
+    >>> model_and_side("gemini_without_skill"), model_and_side("old_skill")
+    (('gemini', 'without_skill'), (None, 'old_skill'))
+    """
+    found = _OF_MODEL.fullmatch(name)
+    return (found["model"], found["side"]) if found else (None, name)
 
 
 def is_container(name: str) -> bool:

@@ -6,13 +6,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from skill_eval_nb.documents.dialects import DIALECTS, check, source_of
+from skill_eval_nb.documents.dialects import DIALECTS, check, is_foreign, source_of
 from skill_eval_nb.documents.document import attach
 
 from .gathering import Gathered
 
 ENOUGH = 40
 """So many documents of a kind tell its dialect."""
+
+_FOREIGN = 1000
+"""So many errors weighs a document of which a dialect knows none of the lists and objects."""
 
 
 def nearest(documents: Iterable[Gathered]) -> dict[str, str | None]:
@@ -34,6 +37,9 @@ def nearest(documents: Iterable[Gathered]) -> dict[str, str | None]:
         )
         for kind, counts in errors.items()
     }
+    for kind, name in best.items():
+        if name is not None and errors[kind][name] >= _FOREIGN * len(_sample(by_kind[kind])):
+            best[kind] = None
     main = main_of(best)
     for kind, name in best.items():
         foreign = main is not None and kind not in DIALECTS[main]
@@ -44,12 +50,15 @@ def nearest(documents: Iterable[Gathered]) -> dict[str, str | None]:
 
 def _errors(kind: str, documents: list[Gathered]) -> dict[str, int]:
     """The errors of documents of a kind by the dialects that have it."""
-    sample = documents[:: -(-len(documents) // ENOUGH)]
     return {
-        name: sum(_n_errors(kind, one, name) for one in sample)
+        name: sum(_n_errors(kind, one, name) for one in _sample(documents))
         for name, forms in DIALECTS.items()
         if kind in forms
     }
+
+
+def _sample(documents: list[Gathered]) -> list[Gathered]:
+    return documents[:: -(-len(documents) // ENOUGH)]
 
 
 def _recognised(one: Gathered) -> str | None:
@@ -59,7 +68,8 @@ def _recognised(one: Gathered) -> str | None:
 
 
 def _n_errors(kind: str, one: Gathered, dialect: str) -> int:
-    return sum(fault.severity == "error" for fault in check(kind, one.raw, dialect))
+    errors = sum(fault.severity == "error" for fault in check(kind, one.raw, dialect))
+    return errors + _FOREIGN * is_foreign(kind, one.raw, dialect)
 
 
 def main_of(against: Mapping[str, str | None]) -> str | None:

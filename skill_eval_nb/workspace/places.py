@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 
+from skill_eval_nb.documents.dialects.wild_names import is_model
+
 from .crawl import Folder
 from .names import (
     NO_ITERATION,
@@ -13,6 +15,7 @@ from .names import (
     is_container,
     is_eval,
     is_iteration,
+    model_and_side,
     run_number,
 )
 
@@ -28,6 +31,8 @@ class Place:
     iteration: str = NO_ITERATION
     eval: str = UNSTATED
     configuration: str = UNSTATED
+    model: str | None = None
+    """The model that a folder's name tells."""
 
 
 def home_of(folder: Folder) -> Place:
@@ -60,9 +65,28 @@ def _is_iteration(folder: Folder) -> bool:
 
 def _above_runs(folder: Folder) -> Folder:
     """The nearest folder that does not merely hold what belongs to the one above it."""
-    while folder.name.lower() in _HOLDERS and folder.parent:
+    while folder.parent and (folder.name.lower() in _HOLDERS or model_in(folder)):
         folder = folder.parent
     return folder
+
+
+def model_in(folder: Folder) -> str | None:
+    """The model that a folder is named after: one of several, or in a folder for models."""
+    above = folder.parent
+    if above is None or not (is_model(folder.name) or "model" in above.name.lower()):
+        return None
+    several = sum(map(is_model, above.folders)) > 1
+    for_models = is_container(above.name) and "model" in above.name.lower()
+    return folder.name if for_models or (several and is_model(folder.name)) else None
+
+
+def with_model(place: Place, folder: Folder) -> Place:
+    """A place with the model that its configuration or a folder above it is named after."""
+    model, side = model_and_side(place.configuration)
+    at: Folder | None = folder
+    while model is None and at is not None:
+        model, at = model_in(at), at.parent
+    return replace(place, configuration=side, model=model) if model else place
 
 
 def place_of_run(folder: Folder, runs: set[str]) -> Place:
@@ -71,6 +95,7 @@ def place_of_run(folder: Folder, runs: set[str]) -> Place:
         folder = folder.parent
         if folder.name.lower() == "runs" and folder.parent and is_configuration(folder.parent.name):
             folder = folder.parent
+    folder = _outer(folder)
     above = folder.parent
     if above is None:
         return _place_of_root(folder)
@@ -89,6 +114,7 @@ def place_of_run(folder: Folder, runs: set[str]) -> Place:
 
 def place_of_file(folder: Folder) -> Place:
     """The keys of a file that lies in `folder` and is not part of a run."""
+    folder = _outer(folder)
     if folder.parent is None:
         return _place_of_root(folder) if is_configuration(folder.name) else home_of(folder)
     if is_configuration(folder.name):
@@ -98,6 +124,19 @@ def place_of_file(folder: Folder) -> Place:
     if is_eval(folder.name) or "eval_metadata.json" in folder.files:
         return replace(home_of(folder.parent), eval=folder.name)
     return home_of(folder)
+
+
+def is_nested(folder: Folder) -> bool:
+    """Whether a configuration's folder lies in one of the same name: a copy that slipped in."""
+    above = folder.parent
+    return above is not None and above.name == folder.name and is_configuration(folder.name)
+
+
+def _outer(folder: Folder) -> Folder:
+    while is_nested(folder):
+        assert folder.parent is not None
+        folder = folder.parent
+    return folder
 
 
 def _side_of(above: Folder, configuration: str) -> Place:

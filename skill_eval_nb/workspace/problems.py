@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from string import digits
 
 from skill_eval_nb.documents import Fault
 from skill_eval_nb.documents.faults import Severity
@@ -19,6 +22,77 @@ class Problem:
     message: str
     where: str | None = None
     workspace: str | None = None
+
+
+MANY = 5
+"""More problems of a kind than these are said once, with their count."""
+
+ALONE = frozenset(("disagree", "missing-side", "not-json", "repaired-json"))
+"""Codes of what is to be looked at one by one: evals and files to be mended."""
+
+
+def said_once(problems: Iterable[Problem], base: str) -> Iterator[Problem]:
+    """The problems, those that are the same for many files of a workspace as one.
+
+    The same are those of one code and message, for files that lie equally deep; numbers in what
+    is said for information alone may differ. The one tells the first path, how many there are,
+    and a pattern that the paths of all of them have.
+    """
+    groups: dict[object, list[Problem]] = {}
+    for one in dict.fromkeys(problems):
+        groups.setdefault(one if one.code in ALONE else _shape(one, base), []).append(one)
+    for same in groups.values():
+        paths = list(dict.fromkeys(one.path for one in same))
+        if len(same) <= MANY:
+            yield from same
+            continue
+        first = same[0]
+        where = first.where if all(one.where == first.where for one in same) else None
+        told = f"{first.message} ({len(same)} times"
+        if len(paths) > 1:
+            told += f" in {len(paths)} places, {pattern(below(path, base) for path in paths)}"
+        yield replace(first, message=f"{told})", where=where)
+
+
+def _shape(one: Problem, base: str) -> tuple[object, ...]:
+    message = one.message.replace(one.path, "").replace(f"{base}/", "")
+    if one.severity == "info":
+        message = re.sub(r"\d+", "#", message)
+    where = re.sub(r"\[\d+\]", "[*]", one.where or "")
+    return one.severity, one.code, message, where, one.path.count("/"), one.workspace
+
+
+def pattern(paths: Iterable[str]) -> str:
+    """A pattern that these paths have, which lie equally deep.
+
+    >>> pattern(["ws/iteration-1/a.json", "ws/iteration-22/b.json"])
+    'ws/iteration-*/*.json'
+    """
+    levels = zip(*(path.split("/") for path in paths), strict=True)
+    return "/".join(_common(list(dict.fromkeys(names))) for names in levels)
+
+
+def _common(names: list[str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    start = _shared(names)
+    rest = [name[len(start) :][::-1] for name in names]
+    return f"{start.rstrip(digits)}*{_shared(rest)[::-1].lstrip(digits)}"
+
+
+def _shared(names: list[str]) -> str:
+    """What all of these begin with."""
+    alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    return "".join(letters[0] for letters in alike)
+
+
+def below(path: str, base: str) -> str:
+    """`path` below `base`; the path itself where it does not lie there.
+
+    >>> below("/x/ws/iteration-1", "/x/ws"), below("/y", "/x")
+    ('iteration-1', '/y')
+    """
+    return path[len(base) + 1 :] if path.startswith(f"{base}/") else path
 
 
 class Problems(list[Problem]):

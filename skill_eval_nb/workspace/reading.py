@@ -10,6 +10,7 @@ import msgspec
 
 from skill_eval_nb.disk import TooLarge, read_bytes
 from skill_eval_nb.documents import Document, Faults, NotJSON, mend, parse
+from skill_eval_nb.documents.unused import unused
 
 from .problems import Problems
 
@@ -42,6 +43,14 @@ def load_document(path: str, document: type[D], problems: Problems) -> D | None:
         return None if raw is None else mend_document(raw, path, document, problems)
 
 
+def load_strictly(path: str, document: type[D]) -> D | None:
+    """A file as `document` where it is just that, else None: `load_raw` says why."""
+    try:
+        return decoder(document).decode(read_bytes(path))
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
 def load_if_there(path: str, document: type[D], problems: Problems) -> D | None:
     """As `load_document`, but a file that is not there is no problem."""
     try:
@@ -55,6 +64,7 @@ def load_if_there(path: str, document: type[D], problems: Problems) -> D | None:
 def mend_document(raw: Any, path: str, document: type[D], problems: Problems) -> D:
     """A plain JSON value as `document`; what had to be repaired is among the problems."""
     value, faults = mend(raw, document)
+    faults.extend(unused(value))
     problems.add_faults(path, faults.collapsed())
     return value
 

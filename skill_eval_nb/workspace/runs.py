@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from skill_eval_nb.documents import Grading, Judging, Metrics, Structural, Timing
+from skill_eval_nb.documents import Faults, Grading, Judging, Metrics, Structural, Timing, mend
+from skill_eval_nb.documents.declared import names_of
 from skill_eval_nb.documents.dialects import read
+from skill_eval_nb.documents.unused import not_used
 
 from .layout import TRACES, RunPlace
 from .names import UNSTATED, is_configuration, natural
 from .places import Place
 from .problems import Problems
-from .reading import load_document, load_if_there, load_raw
+from .reading import load_document, load_if_there, load_raw, load_strictly, mend_document
 
 
 @dataclass(slots=True)
@@ -31,6 +34,9 @@ class RunDocuments:
     unreadable: bool = False
     executor_model: str | None = None
     judge_model: str | None = None
+    skill: str | None = None
+    others: list[RunDocuments] = field(default_factory=list)
+    """What second graders say of it."""
 
 
 def read_run(run: RunPlace, problems: Problems) -> list[tuple[Place, int, RunDocuments]]:
@@ -46,9 +52,10 @@ def read_run(run: RunPlace, problems: Problems) -> list[tuple[Place, int, RunDoc
     if run.has_judgings:
         documents.judgings = list(_judgings(f"{path}/judgings", problems))
     if "grading.json" in files and run.place.configuration != UNSTATED:
-        documents.grading = load_document(f"{path}/grading.json", Grading, problems)
-        documents.unreadable = documents.grading is None
-        return [(run.place, run.number, documents)]
+        grading = load_strictly(f"{path}/grading.json", Grading)
+        if grading is not None:
+            documents.grading = grading
+            return [(run.place, run.number, documents)]
     return _read_unusual(run, documents, problems)
 
 
@@ -62,18 +69,50 @@ def _read_unusual(
         return [(run.place, run.number, documents)]
     raw = load_raw(grading, problems)
     sides = [
-        (
-            replace(run.place, configuration=configuration),
-            number,
-            RunDocuments(run.path, _from_raw(part, grading, problems)),
-        )
-        for configuration, number, part in sides_in(raw)
+        (side.place(run.place), side.number, _graded(side.raw, run.path, grading, problems))
+        for side in sides_in(raw)
     ]
     if sides:
+        faults = Faults()
+        for key, value in raw.items():
+            if key != "runs" and not is_configuration(key):
+                not_used(value, f"$.{key}", faults)
+        problems.add_faults(grading, faults)
         return sides
-    documents.grading = None if raw is None else _from_raw(raw, grading, problems)
+    if raw is not None and run.grading is None and run.place.configuration != UNSTATED:
+        documents.grading = mend_document(raw, grading, Grading, problems)
+    elif raw is not None:
+        documents.grading = _from_raw(raw, grading, problems)
     documents.unreadable = raw is None
+    if run.about:
+        documents.timing = _told(run.about, problems)
     return [(_told_place(run.place, documents.grading), run.number, documents)]
+
+
+def _graded(raw: Any, path: str, file: str, problems: Problems) -> RunDocuments:
+    """The documents of one of several runs that a file grades, with what was measured of it."""
+    grading = _from_raw(raw, file, problems)
+    return RunDocuments(path, grading, timing=_measured(raw))
+
+
+def _told(files: tuple[str, ...], problems: Problems) -> Timing:
+    """Time, tokens and model of a run from files that are called after its eval."""
+    known: dict[str, Any] = {}
+    for file in files:
+        raw = load_raw(file, problems)
+        known |= raw if isinstance(raw, dict) else {}
+    return _measured(known)
+
+
+def _measured(raw: dict[str, Any]) -> Timing:
+    """What a run took, wherever in an object it stands."""
+    inside = [part for part in raw.values() if isinstance(part, dict)]
+    known = {key: value for part in (*inside, raw) for key, value in part.items()}
+    timing, _ = mend({key: known[key] for key in known if key in _OF_TIMING}, Timing)
+    parts = (timing.input_tokens, timing.output_tokens)
+    if timing.total_tokens is None and None not in parts:
+        timing.total_tokens = sum(part or 0 for part in parts)
+    return timing
 
 
 def _agents_alone(run: RunDocuments) -> bool:
@@ -111,23 +150,67 @@ def _judgings(folder: str, problems: Problems) -> Iterator[Judging]:
                 yield judging
 
 
-def sides_in(raw: Any) -> Iterator[tuple[str, int, Any]]:
-    """The parts of a grading that grades several runs: by configuration, or in a list."""
-    if not isinstance(raw, dict):
+class SideRun(NamedTuple):
+    """One of several runs that a file grades: what names it there, and its own part."""
+
+    eval: str | None
+    configuration: str | None
+    number: int
+    raw: Any
+
+    def place(self, above: Place) -> Place:
+        """Its place; what the file does not name is that of the file."""
+        return replace(
+            above,
+            eval=self.eval if self.eval and above.eval == UNSTATED else above.eval,
+            configuration=self.configuration or above.configuration,
+        )
+
+
+def sides_in(raw: Any) -> list[SideRun]:
+    """The parts of a grading that grades several runs: by configuration, or in lists."""
+    found: list[SideRun] = []
+    met: Counter[tuple[str | None, str | None]] = Counter()
+    for part in _parts_in(raw, {}):
+        eval_, configuration = _first(part, _EVAL), _first(part, _SIDE)
+        met[eval_, configuration] += 1
+        number = part.get("run_number", part.get("run"))
+        number = number if type(number) is int else met[eval_, configuration]
+        found.append(SideRun(eval_, configuration, number, part))
+    return found
+
+
+_EVAL = ("eval_id", "eval_name", "case_id", "test_case_id")
+_SIDE = ("configuration", "config", "condition", "variant")
+_VERDICTS = names_of(Grading, "expectations")
+_OF_TIMING = set(names_of(Timing)) - {"status", "reason", "tool_calls"}
+
+
+def _first(part: dict[str, Any], names: tuple[str, ...]) -> str | None:
+    values = (part.get(name) for name in names)
+    return next((str(one) for one in values if isinstance(one, str | int)), None)
+
+
+def _parts_in(raw: Any, known: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if not isinstance(raw, dict) or any(raw.get(name) for name in _VERDICTS):
         return
+    around = {**known, **{key: raw[key] for key in (*_EVAL, *_SIDE, "run_number") if key in raw}}
     listed = raw.get("runs")
-    if isinstance(listed, list) and all(isinstance(one, dict) for one in listed):
-        met: dict[str, int] = {}
+    if isinstance(listed, list) and listed and all(isinstance(one, dict) for one in listed):
         for one in listed:
-            names = (one.get(key) for key in ("configuration", "config", "condition"))
-            name = next((text for text in names if isinstance(text, str)), UNSTATED)
-            met[name] = met.get(name, 0) + 1
-            number = one.get("run_number")
-            yield name, number if type(number) is int else met[name], one
+            yield from _parts_in(one, around) if _is_of_several(one) else [{**around, **one}]
         return
     for key, part in raw.items():
-        if is_configuration(key) and isinstance(part, dict):
-            yield key, 1, part
+        if not is_configuration(key):
+            continue
+        side = {**around, "configuration": key}
+        for one in part if isinstance(part, list) else [part]:
+            if isinstance(one, dict):
+                yield from _parts_in(one, side) if _is_of_several(one) else [{**side, **one}]
+
+
+def _is_of_several(raw: dict[str, Any]) -> bool:
+    return next(_parts_in(raw, {}), None) is not None
 
 
 def _from_raw(raw: Any, path: str, problems: Problems) -> Grading:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from skill_eval_nb.documents import Eval, EvalMetadata
 
 from .files import Suite
-from .identity import EvalFolder, EvalKey, EvalKeys, stated
+from .identity import EvalFolder, EvalKey, EvalKeys, skill_named, stated
 from .names import is_container, slug
 from .problems import Problems
 
@@ -38,7 +38,7 @@ def home(suite: Suite, told: Mapping[str, list[str | None]], sole: str | None) -
     there is, if that is not of another skill; else the suite stands for itself.
     """
     folder = os.path.dirname(suite.path)
-    holder = os.path.dirname(folder) if is_container(os.path.basename(folder)) else folder
+    holder = _holder(suite)
     name = stated(suite.document.skill_name)
     lies_in = [one for one in told if f"{folder}/".startswith(f"{one}/")]
     if lies_in:
@@ -51,6 +51,38 @@ def home(suite: Suite, told: Mapping[str, list[str | None]], sole: str | None) -
     if sole is not None and (name is None or not (known := _stated(told[sole])) or name in known):
         return sole
     return holder
+
+
+def keep_apart(
+    suites: Iterable[Suite], told: Mapping[str, list[str | None]], seen: Mapping[str, list[Seen]]
+) -> None:
+    """Let suites of several skills that one workspace would get stand for themselves.
+
+    Those stay that are of the skill that the workspace names, or define an eval that was run
+    there.
+    """
+    shared: dict[str, list[Suite]] = {}
+    for suite in suites:
+        shared.setdefault(suite.workspace, []).append(suite)
+    for workspace, ones in shared.items():
+        if len({_skill(one) for one in ones}) < 2:
+            continue
+        known, names = seen.get(workspace, []), _stated(told.get(workspace, []))
+        for one in ones:
+            if _skill(one) not in names and not any(
+                _by_text(definition, known) for definition in one.document.evals
+            ):
+                one.workspace = _holder(one)
+
+
+def _skill(suite: Suite) -> str:
+    return skill_named(suite.document.skill_name) or os.path.basename(_holder(suite))
+
+
+def _holder(suite: Suite) -> str:
+    """The folder that a suite is of: above one that merely holds evals."""
+    folder = os.path.dirname(suite.path)
+    return os.path.dirname(folder) if is_container(os.path.basename(folder)) else folder
 
 
 def _stated(names: Iterable[str | None]) -> list[str]:

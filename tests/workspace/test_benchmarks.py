@@ -154,13 +154,13 @@ def test_an_iteration_that_is_not_there_stays_part_of_the_name():
 def test_two_benchmarks_that_disagree_are_told_and_the_first_counts():
     statings = [
         Stating(path, Place(WS, ONE), benchmark(row(3, "with_skill", marks)), ONE)
-        for path, marks in (("ws/benchmark.json", "pp"), ("ws/other.json", "pf"))
+        for path, marks in (("ws/benchmark.json", "pp"), ("ws/old/benchmark.json", "pf"))
     ]
     problems = Problems()
     runs = stated_runs(statings, INDEX, set(), problems)
     ((_, documents),) = runs.values()
     assert documents.path == "ws/benchmark.json"
-    assert [(one.code, one.path) for one in problems] == [("disagree", "ws/other.json")]
+    assert [(one.code, one.path) for one in problems] == [("disagree", "ws/old/benchmark.json")]
 
 
 @pytest.mark.parametrize(("known", "n"), [(1.0, 1), (0.5, 0), (0.509, 0), (None, 0)])

@@ -122,11 +122,11 @@ LAYOUTS = {
     "configurations of any name": Layout(
         {
             f"iteration-1/eval-0/{name}/grading.json": graded("pf")
-            for name in ("claude_with_skill", "with_skill (iter5)", "baseline", "v2", "old_skill")
+            for name in ("my_with_skill", "with_skill (iter5)", "baseline", "v2", "old_skill")
         },
         [
             ("iteration-1", "0", name, 1, 0.5)
-            for name in ("claude_with_skill", "with_skill (iter5)", "baseline", "v2", "old_skill")
+            for name in ("my_with_skill", "with_skill (iter5)", "baseline", "v2", "old_skill")
         ],
     ),
     "configurations of any name, with runs": Layout(

@@ -6,7 +6,7 @@ kind of document that it has.
 
 from .kinds import NEUTRAL, NoSuchDocument, kind_of
 from .reading import Source, check, read, source_of
-from .recognising import DIALECTS, form_of, recognise
+from .recognising import DIALECTS, form_of, is_foreign, recognise
 from .writing import write
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Source",
     "check",
     "form_of",
+    "is_foreign",
     "kind_of",
     "read",
     "recognise",

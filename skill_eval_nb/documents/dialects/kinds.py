@@ -40,6 +40,7 @@ from .signs import (
     is_triggers,
     knows,
 )
+from .wild_runs import has_rows
 
 NEUTRAL: dict[str, type[Document]] = {
     "evals": Evals,
@@ -79,6 +80,7 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], bool], ...] = (
     ("benchmark", r"benchmark", has_rates, False),
     ("evals", r"evals|eval_metadata|test_cases|cases", is_evals, True),
     ("eval_metadata", r"eval_metadata|assertions", is_eval_metadata, True),
+    ("benchmark", "", has_rows, True),
     ("grading", r"grading", is_grading, True),
     ("eval_metadata", r"eval_metadata", knows(EvalMetadata), False),
     ("metrics", r"metrics", knows(Metrics), False),

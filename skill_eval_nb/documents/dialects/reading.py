@@ -11,6 +11,7 @@ from ..benchmark import Benchmark
 from ..document import Document, attach
 from ..faults import Faults
 from ..tolerant import mend
+from ..unused import unused
 from .comparing import differences
 from .contradictions import contradictions
 from .kinds import NEUTRAL
@@ -96,6 +97,7 @@ def _as_it_is(kind: str, raw: Any, form: Form) -> tuple[list[Any], Faults]:
         faults = Faults(
             fault for fault in faults if fault.code not in told or fault.where not in fine
         )
+    faults.extend(unused(document))
     return [document], faults
 
 
@@ -110,4 +112,5 @@ def _converted(kind: str, raw: Any, form: Form) -> tuple[list[Any], Faults]:
     again = form.to_wire(msgspec.to_builtins(documents if form.many else documents[0]))
     for where, _ in differences(plain, again):
         faults.add("info", "not-kept", where, "only this dialect has it; it is not in the tables")
+    faults.extend(unused(wire))
     return documents, faults

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from typing import Any, NamedTuple
 
+from msgspec import inspect
+
 from ..declared import fields_of
 from ..document import Document, Origin, origin_of
 from ..faults import Faults
@@ -56,7 +58,8 @@ def did_you_mean(name: str, known: list[str]) -> str:
 def recognise(kind: str, raw: Any) -> str:
     """The dialect that a document is nearest to, or `wild`.
 
-    Nearest is the one with the fewest errors; then with the fewest things that it does not
+    Nearest is the one that knows some of its lists and objects, if any does; then the one with
+    the fewest errors; then with the fewest things that it does not
     know or calls by another name; then the one of whose own fields the fewest are absent;
     then the first of `DIALECTS`. `wild` are home-made documents that no dialect reads
     without errors, but that still say clearly what is meant.
@@ -68,17 +71,20 @@ def recognise(kind: str, raw: Any) -> str:
     seen = {name: _look(raw, forms[kind].wire) for name, forms in DIALECTS.items() if kind in forms}
     nearest = min(seen, key=lambda name: seen[name].distance)
     look = seen[nearest]
-    return WILD if suits(kind, raw, look.distance[0] > 0, look.unknown) else nearest
+    return WILD if suits(kind, raw, look.distance[1] > 0, look.unknown) else nearest
+
+
+_HOLDING = (inspect.ListType, inspect.DictType, inspect.StructType)
 
 
 class _Look(NamedTuple):
     """How a document looks to a dialect.
 
-    `distance` counts errors, oddities and absent fields; `unknown` are the JSON paths of
-    what the dialect does not know.
+    `distance` says whether all lists and objects are foreign to it, and counts errors, oddities
+    and absent fields; `unknown` are the JSON paths of what the dialect does not know.
     """
 
-    distance: tuple[int, int, int]
+    distance: tuple[bool, int, int, int]
     unknown: set[str]
 
 
@@ -91,7 +97,27 @@ def _look(raw: Any, wire: type[Document]) -> _Look:
         marks[mark].add(where)
     absent = marks["absent"] - marks["known"]
     odd = len(told) - errors + len(marks["unknown"])
-    return _Look((errors, odd, 0 if errors else len(absent)), marks["unknown"])
+    distance = (_is_foreign(document), errors, odd, 0 if errors else len(absent))
+    return _Look(distance, marks["unknown"])
+
+
+def is_foreign(kind: str, raw: Any, dialect: str) -> bool:
+    """Whether a dialect knows none of the lists and objects of a document."""
+    return _is_foreign(mend(raw, form_of(kind, dialect).wire)[0])
+
+
+def _is_foreign(document: Document) -> bool:
+    """Whether a list or object is missing, and all that are there are no fields of the type."""
+    origin = origin_of(document)
+    wanted = {
+        field.name
+        for field in fields_of(type(document)).values()
+        if field.field.required and isinstance(field.kind, _HOLDING)
+    }
+    if origin is None or not isinstance(origin.raw, dict) or wanted <= set(origin.keys.values()):
+        return False
+    inside = [key for key, value in origin.raw.items() if value and isinstance(value, list | dict)]
+    return bool(inside) and not origin.keys.keys() & set(inside)
 
 
 def walk(value: Any, where: str = "$", *, numbered: bool = True) -> list[tuple[str, str]]:

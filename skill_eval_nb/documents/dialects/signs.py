@@ -8,6 +8,7 @@ from typing import Any
 from ..declared import names_of, plainly
 from ..document import Document
 from ..grading import Grading
+from ..triggers import TriggerQuery, TriggerSet
 
 
 def _keys(value: Any) -> set[str]:
@@ -26,12 +27,15 @@ def _objects(raw: Any, *names: str) -> list[dict[str, Any]]:
 
 _PROMPTS = {"prompt", "task", "taskprompt"}
 _CHECKS = {"assertions", "expectations", "expectedoutput"}
+_QUERIES = {plainly(name) for name in names_of(TriggerQuery, "query")}
 _VERDICTS = {"passed", "result", "met", "grade", "verdict", "status", "pass", "outcome"}
 _SIDES = {"withskill", "withoutskill", "oldskill", "newskill"}
 
 
 def is_evals(raw: Any) -> bool:
     """Evals, cases or scenarios with a prompt each."""
+    if is_triggers(raw):
+        return False
     rows = [_keys(one) for one in _objects(raw, "evals", "test_cases", "cases", "scenarios")]
     return any(keys & _PROMPTS or (keys & {"query", "input"} and keys & _CHECKS) for keys in rows)
 
@@ -115,13 +119,14 @@ def is_feedback(raw: Any) -> bool:
 
 
 def is_triggers(raw: Any) -> bool:
-    """Queries, and whether the skill should be picked up for them."""
-    rows = _objects(raw, "queries", "query_results", "results", "evals")
+    """Queries, and whether the skill should be picked up for them, with nothing else to check."""
+    rows = [_keys(one) for one in _objects(raw, *names_of(TriggerSet, "queries"))]
+    if any(keys & {"assertions", "expectations"} for keys in rows):
+        return False
     return any(
-        "query" in _keys(one)
-        and _keys(one) & {"shouldtrigger", "expected"}
-        and not _keys(one) & _PROMPTS
-        for one in rows
+        ("query" in keys and keys & {"shouldtrigger", "expected"} and not keys & _PROMPTS)
+        or ("shouldtrigger" in keys and keys & _QUERIES)
+        for keys in rows
     )
 
 

@@ -13,9 +13,11 @@ from typing import Any
 from ..benchmark import Benchmark
 from ..faults import Faults
 from ..tolerant import mend
+from ..unused import not_in, not_used, unused
 from .kinds import NEUTRAL
-from .wild_runs import runs_of
-from .wild_summary import summary_of
+from .wild_names import is_configuration
+from .wild_runs import GROUPS, PLACES, runs_of
+from .wild_summary import SUMMARIES, summary_of
 
 WILD = "wild"
 """What documents that no dialect describes are said to be written in."""
@@ -40,7 +42,7 @@ _NOTES = ("notes", "analyst_notes", "analyst_observations")
 
 
 _UNDERSTOOD = {
-    "$.configurations",
+    *(f"$.{place}" for place in (*PLACES, *GROUPS)),
     "$.summary",
     "$.totals",
     "$.runs[*].timing",
@@ -75,6 +77,7 @@ def read_wild(kind: str, raw: Any) -> tuple[list[Any], Faults]:
         return _benchmarks(raw, faults), faults
     plain = _grading(raw) if _is_met_and_missed(raw) else raw
     document, found = mend(plain, NEUTRAL[kind])
+    found.extend(unused(document))
     return [document], found
 
 
@@ -91,7 +94,13 @@ def _grading(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _benchmarks(raw: Any, faults: Faults) -> list[Benchmark]:
-    found = [_benchmark(block, where, faults) for block, where in _iterations(raw)]
+    blocks = _iterations(raw)
+    found = [_benchmark(block, where, faults) for block, where in blocks]
+    if isinstance(raw, dict) and blocks[0][1] != "$":
+        for key, value in raw.items():
+            if not any(where.startswith((f"$.{key}[", f"$.{key}")) for _, where in blocks):
+                not_used(value, f"$.{key}", faults)
+    not_in(raw, found, faults)
     if not any(one.runs or one.run_summary for one in found):
         faults.add("error", "no-figures", "$", "no runs and no figures that can be understood")
     return found
@@ -126,12 +135,11 @@ def _benchmark(block: dict[str, Any], where: str, faults: Faults) -> Benchmark:
     metadata = {**{key: block[key] for key in _METADATA if key in block}, **given}
     if isinstance(metadata.get("runs_per_eval"), int):
         metadata.setdefault("runs_per_configuration", metadata.pop("runs_per_eval"))
-    runs = runs_of(block, where, faults)
-    dimensions = {name for run in runs for name in run.get("rubric_scores", {})}
+    runs, keys = runs_of(block, where, faults)
     plain = {
         "metadata": metadata,
         "runs": runs,
-        "run_summary": summary_of(block, dimensions, where, faults),
+        "run_summary": summary_of(block, runs, where, faults),
         "notes": [_told(note) for key in _NOTES for note in _as_list(block.get(key))],
     }
     document, told = mend(plain, Benchmark)
@@ -140,6 +148,13 @@ def _benchmark(block: dict[str, Any], where: str, faults: Faults) -> Benchmark:
         if fault.code not in known:
             place = where + fault.where.removeprefix("$")
             faults.add(fault.severity, fault.code, place, fault.message)
+    for fault in unused(document):
+        place = where + fault.where.removeprefix("$")
+        faults.add(fault.severity, fault.code, place, fault.message)
+    read = {*keys, *SUMMARIES, *_METADATA, *_NOTES, "metadata"}
+    for key, value in block.items():
+        if key not in read and isinstance(value, dict | list) and not is_configuration(key):
+            not_used(value, f"{where}.{key}", faults)
     return document
 
 

@@ -1,27 +1,38 @@
-"""The runs in a home-made benchmark."""
+"""The runs in a home-made benchmark, however deep its rows lie.
+
+A row says a figure, a verdict or a score of an eval under a configuration. What is not in the
+row itself is told by what stands around it: the key that it stands under, and the eval, the
+configuration, the model or the skill that an object above it names.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from ..benchmark import BenchmarkRun, RunResult
-from ..declared import names_of
+from ..declared import names_of, plainly
 from ..faults import Faults
-from ..scalars import Unreadable, read_number
+from ..grading import TEXT_NAMES, GradedExpectation, Grading
+from ..scalars import Unreadable, read_bool, read_number
 from ..timing import Timing
 from ..tolerant import mend
-from .wild_names import configuration_in, figure_of, is_configuration
+from .wild_names import configuration_in, figure_of, is_configuration, is_model
 
 Plain = dict[str, Any]
+Row = tuple[str, Plain]
+"""The JSON path of a row, and what it says together with what stands around it."""
 
-_PLACES = (
+PLACES = (
     "runs",
     "evals",
     "eval_results",
     "results",
     "tests",
+    "test_cases",
     "cases",
+    "scenarios",
     "per_eval",
     "evaluations",
     "per_case",
@@ -29,68 +40,220 @@ _PLACES = (
 )
 """Where people keep what runs can be made of, best first: later ones repeat earlier ones."""
 
-_IDENTITY = {
-    *names_of(BenchmarkRun, "eval_id"),
-    *names_of(BenchmarkRun, "eval_name"),
-    *names_of(BenchmarkRun, "run_number"),
-    "skill",
-    "model",
-}
+GROUPS = ("configs", "configurations", "conditions", "variants", "arms", "sides")
+"""Where people keep an object for each configuration, with its rows in one of `PLACES`."""
+
+_EVAL = {*names_of(BenchmarkRun, "eval_id"), *names_of(BenchmarkRun, "eval_name")}
+_SIDE = names_of(BenchmarkRun, "configuration")
+_IDENTITY = {*_EVAL, *_SIDE, *names_of(BenchmarkRun, "run_number"), "skill", "skill_name", "model"}
+_PASSED = {*names_of(RunResult, "passed"), "assertions", "checks", "expectations"}
+"""What `"7/8"` stands under where it counts verdicts."""
+
+_SCORED = ("content", "structure", "content_score", "structure_score")
+_SCORES = ("scores", "subscores", "dimension_scores", "rubric", "ratings")
+"""Rubric dimensions by their names, and objects that hold some, where they are 1 to 5."""
+
+_VERDICTS = set(names_of(Grading, "expectations")) - {"results", "details"}
 _FIGURES = {
     *names_of(RunResult),
     *names_of(BenchmarkRun, "result"),
-    *names_of(BenchmarkRun, "expectations"),
     *names_of(BenchmarkRun, "rubric_scores"),
+    *_VERDICTS,
+    *_SCORED,
+    *_SCORES,
 }
+_NAMES = _FIGURES | _IDENTITY
+_KNOWN = {plainly(name): name for name in sorted(_NAMES)}
+_DEEP = 6
+"""No rows lie deeper."""
 
 
-def runs_of(block: Plain, where: str, faults: Faults) -> list[Plain]:
-    """The runs of one benchmark, as plain values of `BenchmarkRun`."""
-    for place in _PLACES:
-        entries = _entries(block.get(place))
-        runs = [
-            _run(run, f"{where}.{place}{at}", faults)
-            for at, entry in entries
-            for run in _sides(entry)
-            if _FIGURES & run.keys()
-        ]
-        if runs:
-            return _in_shares(runs, f"{where}.{place}", faults)
-        if entries and place != "runs":
+def runs_of(block: Plain, where: str, faults: Faults) -> tuple[list[Plain], set[str]]:
+    """The runs of one benchmark, as plain values of `BenchmarkRun`, and the keys they are below."""
+    for place in (*PLACES, *GROUPS):
+        found = block.get(place)
+        rows = list(_rows(found, f"{where}.{place}", {}, group=place in GROUPS))
+        if rows:
+            return _in_shares(_runs(rows, faults), f"{where}.{place}", faults), {place}
+        entries = _entries(found)
+        if entries and place not in ("runs", *GROUPS):
             message = f"{len(entries)} entries without any figure; they are not runs"
             faults.add("info", "no-figures", f"{where}.{place}", message)
-    return []
+    loose = {key: list(_loose(key, value, where)) for key, value in block.items()}
+    rows = [row for of_key in loose.values() for row in of_key]
+    return _in_shares(_runs(rows, faults), where, faults), {key for key in loose if loose[key]}
 
 
-def _entries(found: Any) -> list[tuple[str, Plain]]:
+def has_rows(raw: Any) -> bool:
+    """Whether an object holds rows that name eval and configuration: runs, whatever its name."""
+    if not isinstance(raw, dict):
+        return False
+    found = [_rows(raw.get(place), "$", {}, group=place in GROUPS) for place in (*PLACES, *GROUPS)]
+    found += [_loose(key, value, "$") for key, value in raw.items()]
+    return any(
+        any(configuration_in(str(row.get(name))) for name in _SIDE)
+        and _EVAL & row.keys()
+        and _FIGURES & row.keys()
+        for rows in found
+        for _, row in rows
+    )
+
+
+def _loose(key: str, value: Any, where: str) -> Iterator[Row]:
+    """Rows below a key of the whole that is a configuration or an eval itself."""
+    if is_configuration(key) and _holds_rows(key, value):
+        yield from _below(value, f"{where}.{key}", {"configuration": key})
+    elif (
+        isinstance(value, dict)
+        and _sides_in(value)
+        and key not in (*PLACES, *GROUPS, *_SUMMARIES)
+        and not is_configuration(key)
+        and figure_of(key).metric is None
+    ):
+        yield from _rows({key: value}, where, {})
+
+
+_SUMMARIES = ("run_summary", "summary", "totals", "aggregate", "metadata", "delta")
+
+
+def _rows(found: Any, where: str, known: Plain, *, group: bool = False) -> Iterator[Row]:
+    """The rows of a list or mapping; those of a `group` are a configuration each."""
+    if where.count(".") + where.count("[") > 2 * _DEEP:
+        return
+    for position, (at, entry) in enumerate(_entries(found, group=group)):
+        unnamed = {} if group or _EVAL & {*known, *entry} else {"row": f"row {position + 1}"}
+        rows = list(_rows_in(entry, where + at, {**known, **unnamed}))
+        if not group or any(_is_below(row[0], where + at) for row in rows):
+            yield from rows
+
+
+def _below(side: Any, where: str, known: Plain) -> Iterator[Row]:
+    """The rows of a configuration, which are a list or lie deeper in an object."""
+    return _rows_in(side, where, known) if isinstance(side, dict) else _rows(side, where, known)
+
+
+def _is_below(where: str, above: str) -> bool:
+    return where.startswith(above) and where != above
+
+
+def _rows_in(entry: Plain, where: str, known: Plain) -> Iterator[Row]:
+    """The rows that an entry holds, else itself once for each configuration it speaks of."""
+    if "configuration" in known and _are_evals(entry):
+        yield from _rows(entry, where, known)
+        return
+    inside = [key for key, value in entry.items() if _holds_rows(key, value)]
+    around = {**known, **{key: value for key, value in entry.items() if key in _IDENTITY}}
+    for key in inside:
+        side = {"configuration": key} if is_configuration(key) else {}
+        rows = _below if side else _rows
+        yield from rows(entry[key], f"{where}.{key}", {**around, **side})
+    if not inside:
+        for run in _sides({**known, **entry}):
+            if _FIGURES & run.keys():
+                yield where, run
+
+
+def _holds_rows(key: str, value: Any) -> bool:
+    """Whether rows lie below a key: a list of them, or a configuration with such a list."""
+    if is_configuration(key) and key != "delta":
+        if isinstance(value, list):
+            return bool(_entries(value)) and not _are_verdicts(value)
+        return isinstance(value, dict) and (
+            any(_holds_rows(place, value[place]) for place in PLACES if place in value)
+            or _are_evals(value)
+        )
+    return key in PLACES and bool(_entries(value)) and not _are_verdicts(value)
+
+
+def _are_evals(value: Plain) -> bool:
+    """Whether the keys of an object name evals, each with its own figures."""
+    return (
+        bool(value)
+        and all(
+            isinstance(one, dict) and _FIGURES & one.keys() and figure_of(key).metric is None
+            for key, one in value.items()
+        )
+        and not (_FIGURES | set(_SUMMARIES)) & value.keys()
+    )
+
+
+def _are_verdicts(found: Any) -> bool:
+    """Whether entries are the verdicts of one run, and no runs."""
+    entries = [entry for _, entry in _entries(found)]
+    texts, names = {"text", *TEXT_NAMES}, names_of(GradedExpectation, "passed")
+    return all(
+        texts & entry.keys()
+        and any(name in entry and _is_verdict(entry[name]) for name in names)
+        and not (_VERDICTS | {"summary"}) & entry.keys()
+        for entry in entries
+    )
+
+
+def _is_verdict(value: Any) -> bool:
+    try:
+        return value is None or isinstance(value, bool) or read_bool(value) is not NotImplemented
+    except Unreadable:
+        return False
+
+
+def _entries(found: Any, *, group: bool = False) -> list[tuple[str, Plain]]:
     """The entries of a list or mapping, with the end of their JSON paths."""
     if isinstance(found, list):
-        return [(f"[{index}]", one) for index, one in enumerate(found) if isinstance(one, dict)]
+        entries = [
+            (f"[{index}]", _known(one)) for index, one in enumerate(found) if isinstance(one, dict)
+        ]
+        return [(at, _named(one)) for at, one in entries] if group else entries
     if isinstance(found, dict):
         return [
-            (f".{key}", _keyed(key, one)) for key, one in found.items() if isinstance(one, dict)
+            (f".{key}", {"configuration": key, **one} if group else _keyed(key, one))
+            for key, value in found.items()
+            if isinstance(value, dict)
+            for one in (_known(value),)
         ]
     return []
+
+
+def _known(entry: Plain) -> Plain:
+    """The same with the usual names: `caseId` is `case_id`."""
+    return {
+        key if key in _NAMES else _KNOWN.get(plainly(key), key): value
+        for key, value in entry.items()
+    }
+
+
+def _named(entry: Plain) -> Plain:
+    """An object for a configuration, whose name is this configuration's."""
+    key = next((key for key in (*_SIDE, "name", "label", "id") if key in entry), None)
+    rest = {other: value for other, value in entry.items() if other != key}
+    return entry if key is None else {"configuration": entry[key], **rest}
 
 
 def _keyed(key: str, entry: Plain) -> Plain:
     """An entry whose key names the eval, or the eval and the configuration."""
     configuration = configuration_in(key)
+    if is_model(key):
+        return {"model": key, **entry}
     if configuration is None:
-        return entry if _IDENTITY & entry.keys() else {"eval_name": key, **entry}
+        return entry if _EVAL & entry.keys() else {"eval_name": key, **entry}
     start = key.lower().replace("-", "_").rfind(configuration)
     name = key[:start].rstrip("-_ ") or key
-    named = {} if _IDENTITY & entry.keys() else {"eval_name": name}
+    named = {} if _EVAL & entry.keys() else {"eval_name": name}
     return {"configuration": configuration, **named, **entry}
+
+
+def _sides_in(entry: Plain) -> Plain:
+    """The blocks of an entry that are a configuration each."""
+    return {
+        key: value
+        for key, value in entry.items()
+        if is_configuration(key) and key != "delta" and isinstance(value, dict)
+    }
 
 
 def _sides(entry: Plain) -> Iterator[Plain]:
     """One run for each configuration that an entry speaks of, else the entry itself."""
-    identity = {key: value for key, value in entry.items() if key in _IDENTITY}
-    blocks = {
-        key: value for key, value in entry.items() if is_configuration(key) and key != "delta"
-    }
-    blocks = {key: value for key, value in blocks.items() if isinstance(value, dict)}
+    identity = {key: value for key, value in entry.items() if key in {*_IDENTITY, "row"}}
+    blocks = _sides_in(entry)
     prefixed: dict[str, Plain] = {}
     for key, value in entry.items():
         figure = figure_of(key)
@@ -101,29 +264,43 @@ def _sides(entry: Plain) -> Iterator[Plain]:
         ):
             prefixed.setdefault(str(figure.configuration), {})[figure.rest] = value
     for name, side in (blocks or prefixed).items():
-        yield {**identity, **side, "configuration": name}
+        yield {**identity, **_known(side), "configuration": name}
     if not blocks and not prefixed:
         yield entry
 
 
+def _runs(rows: list[Row], faults: Faults) -> list[Plain]:
+    """Rows as runs; those that name no eval are an eval each, where there are several."""
+    loose = {row["row"] for _, row in rows if "row" in row and not _EVAL & row.keys()}
+    runs = []
+    for where, row in rows:
+        unnamed = row.pop("row", None)
+        if unnamed is not None and len(loose) > 1 and not _EVAL & row.keys():
+            row["eval_name"] = unnamed
+            message = "no eval is named: each such row is an eval of its own, called by its place"
+            faults.add("warning", "unnamed-eval", where, message)
+        runs.append(_run(row, where, faults))
+    return runs
+
+
 def _run(run: Plain, where: str, faults: Faults) -> Plain:
     out = dict(run)
-    if not any(name in run for name in names_of(BenchmarkRun, "configuration")):
+    if not any(name in run for name in _SIDE):
         out["configuration"] = "unstated"
         message = "no configuration is named for these runs; they are `unstated`"
         faults.add("info", "unstated", where, message)
     if isinstance(run.get("run_index"), int) and "run_number" not in run:
         out["run_number"] = out.pop("run_index") + 1
-    _unfold_counts(out)
+    _unfold_counts(out, where, faults)
+    for key in _VERDICTS & out.keys():
+        if isinstance(out[key], list) and key not in names_of(BenchmarkRun, "expectations"):
+            out["expectations"] = out.pop(key)
     result = out.get("result", out.get("summary"))
     out["result"] = dict(result) if isinstance(result, dict) else _figures(out)
     out.pop("summary", None)
     _add_costs(run, out["result"], where, faults)
     _read_share(out["result"], where, faults)
-    if not isinstance(out.get("rubric_scores", out.get("quality")), dict):
-        out.pop("quality", None)
-    elif "quality" in out:
-        out["rubric_scores"] = out.pop("quality")
+    _unfold_scores(out)
     return out
 
 
@@ -139,8 +316,8 @@ def _read_share(result: Plain, where: str, faults: Faults) -> None:
         faults.add("info", "rate-over-runs", where, message)
 
 
-def _unfold_counts(run: Plain) -> None:
-    """`assertions: {total, passed, failed, details}`: counts and verdicts in one object."""
+def _unfold_counts(run: Plain, where: str, faults: Faults) -> None:
+    """`assertions: {total, passed, failed, details}`, `assertions_passed: "7/8"` or `"N/A"`."""
     found = run.get("assertions")
     if isinstance(found, dict):
         del run["assertions"]
@@ -150,6 +327,51 @@ def _unfold_counts(run: Plain) -> None:
         for key in ("passed", "failed", "total"):
             if key in found:
                 run.setdefault(key, found[key])
+    for key in _PASSED & run.keys():
+        stated = run[key]
+        if not isinstance(stated, str):
+            continue
+        if share := re.match(r"\s*(\d{1,6})\s*/\s*(\d{1,6})(?![\d/.])", stated):
+            del run[key]
+            run |= {"passed": int(share[1]), "total": int(share[2])}
+        elif re.match(r"\s*(?:n\s*/\s*a|none|not scored|-+|—)(?!\w)", stated, re.IGNORECASE):
+            del run[key]
+            message = f"{_short(stated)!r}: not scored, and in no rate"
+            faults.add("info", "not-scored", f"{where}.{key}", message)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def _unfold_scores(run: Plain) -> None:
+    """Scores of 1 to 5, wherever in the run they stand, as those of rubric dimensions."""
+    scores: Plain = {}
+    for key in (*_SCORES, *_SCORED):
+        found = run.get(key)
+        parts = found if isinstance(found, dict) else {key: found}
+        if (key in _SCORES and parts is not found) or not all(map(_is_score, parts.values())):
+            continue
+        group = f"{key}: " if key in _SCORED and parts is found else ""
+        scores |= {
+            f"{group}{name.removesuffix('_score')}": _score(one) for name, one in parts.items()
+        }
+        del run[key]
+    quality = run.pop("quality", None)
+    own = run.get("rubric_scores", quality)
+    if isinstance(own, dict) or scores:
+        run["rubric_scores"] = {**(own if isinstance(own, dict) else {}), **scores}
+
+
+def _score(value: Any) -> Any:
+    """A score without the `/5` that may follow it."""
+    found = re.fullmatch(r"\s*([1-5](?:\.\d+)?)\s*/\s*5\s*", value) if type(value) is str else None
+    return float(found[1]) if found else value
+
+
+def _is_score(value: Any) -> bool:
+    value = _score(value.get("score") if isinstance(value, dict) else value)
+    return type(value) in (int, float) and 1 <= value <= 5
 
 
 def _figures(run: Plain) -> Plain:

@@ -8,25 +8,31 @@ from ..benchmark import ConfigurationSummary, Stats
 from ..declared import names_of
 from ..faults import Faults
 from ..tolerant import KEYS_OF_A_LIST
+from ..unused import not_used
 from .wild_names import Figure, figure_of, is_configuration
+from .wild_runs import GROUPS, PLACES
 
 Plain = dict[str, Any]
 
-_PLACES = ("run_summary", "configurations", "summary", "totals")
+SUMMARIES = ("run_summary", *GROUPS, "summary", "totals", "aggregate")
+_INSIDE = ("summary", "aggregate", "stats", "metrics", "averages")
+"""Where the figures of a configuration lie, if not in its object itself."""
+_READ = {*_INSIDE, *PLACES}
 _STATISTICS = set(names_of(Stats, own=True))
 
 
-def summary_of(block: Plain, dimensions: set[str], where: str, faults: Faults) -> Plain:
+def summary_of(block: Plain, runs: list[Plain], where: str, faults: Faults) -> Plain:
     """Configuration to stated figures, as plain values of `ConfigurationSummary`.
 
     Args:
         block: one benchmark.
-        dimensions: the rubric dimensions of its runs: `avg_humor` is a figure if `humor` is one.
+        runs: its runs: `avg_humor` is a figure if they have a dimension `humor`.
         where: its JSON path.
         faults: gets what could not be understood.
     """
     out: Plain = {}
-    for place in _PLACES:
+    dimensions = {name for run in runs for name in run.get("rubric_scores", {})}
+    for place in SUMMARIES:
         found = _by_name(block.get(place))
         if isinstance(found, dict):
             _add(out, found, dimensions, f"{where}.{place}", faults)
@@ -48,7 +54,7 @@ def _add(out: Plain, found: Plain, dimensions: set[str], where: str, faults: Fau
     loose: Plain = {}
     for key, value in found.items():
         if isinstance(value, dict) and not _is_statistics(value) and key != "cost_efficiency":
-            figures = _configuration(value, dimensions, key == "delta")
+            figures = _configuration(value, dimensions, f"{where}.{key}", faults)
             if figures:
                 out[key] = {**figures, **out.get(key, {})}
         elif is_configuration(key):
@@ -59,6 +65,8 @@ def _add(out: Plain, found: Plain, dimensions: set[str], where: str, faults: Fau
     for key, value in loose.items():
         figure = figure_of(key)
         name = figure.configuration or "unstated"
+        if figure.metric is None and figure.rest not in dimensions:
+            not_used(value, f"{where}.{key}", faults)
         _state(out.setdefault(name, {}), figure, value, dimensions)
         if not out[name]:
             del out[name]
@@ -68,18 +76,24 @@ def _is_statistics(value: Plain) -> bool:
     return bool(value) and value.keys() <= _STATISTICS | {"median", "n"}
 
 
-def _configuration(value: Plain, dimensions: set[str], delta: bool) -> Plain:
+def _configuration(value: Plain, dimensions: set[str], where: str, faults: Faults) -> Plain:
     """The figures of one configuration; those that the shared type knows go first."""
     figures: Plain = {}
-    rest = dict(value)
-    if delta and "total_tokens" in rest:  # then `tokens` beside it are a part of them
+    inside = (value[key] for key in _INSIDE if isinstance(value.get(key), dict))
+    rest = {**value, **next(inside, {})}
+    if (
+        where.endswith(".delta") and "total_tokens" in rest
+    ):  # then `tokens` beside it are a part of them
         rest["tokens"] = rest.pop("total_tokens")
     for field in names_of(ConfigurationSummary, own=True):
         for name in names_of(ConfigurationSummary, field):
             if rest.get(name) is not None:
                 figures.setdefault(field, rest.pop(name))
     for key, item in rest.items():
-        _state(figures, figure_of(key), item, dimensions)
+        figure = figure_of(key)
+        _state(figures, figure, item, dimensions)
+        if figure.metric is None and figure.rest not in dimensions and key not in _READ:
+            not_used(item, f"{where}.{key}", faults)
     return figures
 
 

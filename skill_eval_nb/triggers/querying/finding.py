@@ -15,7 +15,7 @@ from skill_eval_nb.workspace.reading import load_raw
 def set_in(folder: Path) -> Path:
     """The trigger set of a folder: the one that lies highest.
 
-    Evals that say `should_trigger` count where there is no other set.
+    A file of evals that say `should_trigger` counts where there is no other set.
 
     Raises:
         Refused: there is none, or several that differ lie equally high.
@@ -24,6 +24,7 @@ def set_in(folder: Path) -> Path:
     found = find(folder)
     files = read_files(found.layout.files, Problems())
     sets = {file.path: document for kind, file, document in files.others if kind == "triggers"}
+    sets = {path: one for path, one in sets.items() if Path(path).name != "evals.json"} or sets
     sets = sets or {one.path: as_set for one in files.suites if (as_set := _labelled(one.path))}
     if not sets:
         raise refuse(f"{folder} holds no trigger set: name its file, or draft one")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from skill_eval_nb.documents import Benchmark, Stats
-from skill_eval_nb.documents.dialects import check, read, recognise
+from skill_eval_nb.documents.dialects import check, kind_of, read, recognise
 
 
 def one(raw: Any) -> tuple[Benchmark, list[str]]:
@@ -291,3 +291,154 @@ def test_a_grading_of_what_was_met_and_missed() -> None:
     grading, _ = read("grading", raw)
     assert [(one.text, one.passed) for one in grading.expectations] == [("x", True), ("y", False)]
     assert grading.rubric_scores["quality"].score == 4
+
+
+def figures(benchmark: Benchmark) -> list[tuple[Any, ...]]:
+    """Eval, configuration, and what was counted and measured, of each run."""
+    return [
+        (
+            run.eval_id if run.eval_id is not None else run.eval_name,
+            run.configuration,
+            run.result and (run.result.passed, run.result.total, run.result.duration_ms),
+        )
+        for run in benchmark.runs
+    ]
+
+
+def test_keys_that_name_evals_are_evals() -> None:
+    """A field beside the sides, like the skill, does not make the key mean something else."""
+    benchmark, codes = one(
+        {
+            "results": {
+                "CMP-1": {
+                    "skill": "a",
+                    "with_skill": {"content": 5, "structure": 4, "assertions_passed": "7/8"},
+                    "without_skill": {"content": 2.5, "assertions_passed": "N/A (no file)"},
+                },
+                "CMP-2": {
+                    "skill": "b",
+                    "with_skill": {"content": "4/5"},
+                    "without_skill": {"content": {"tone": 3}, "assertions_passed": "N/A"},
+                },
+            }
+        }
+    )
+    assert figures(benchmark) == [
+        ("CMP-1", "with_skill", (7, 8, None)),
+        ("CMP-1", "without_skill", (None, None, None)),
+        ("CMP-2", "with_skill", (None, None, None)),
+        ("CMP-2", "without_skill", (None, None, None)),
+    ]
+    assert [run.skill for run in benchmark.runs] == ["a", "a", "b", "b"]
+    scores = [
+        {name: one.score for name, one in run.rubric_scores.items()} for run in benchmark.runs
+    ]
+    assert scores == [
+        {"content": 5, "structure": 4},
+        {"content": 2.5},
+        {"content": 4},
+        {"content: tone": 3},
+    ]
+    assert codes.count("not-scored") == 2  # two evals: each says it once
+
+
+@pytest.mark.parametrize("rows", ["evals", "results"])
+@pytest.mark.parametrize("summary", ["summary", "aggregate"])
+def test_a_list_of_configurations_with_their_rows(rows: str, summary: str) -> None:
+    def side(name: str, passed: int, ms: int) -> dict[str, Any]:
+        row = {"eval_id": 1, "assertions_passed": passed, "assertions_total": 4, "duration_ms": ms}
+        return {
+            "name": name,
+            rows: [row],
+            summary: {"mean_pass_rate": passed / 4, "mean_duration_ms": ms},
+        }
+
+    benchmark, codes = one(
+        {
+            "configs": [side("with_skill", 4, 2000), side("without_skill", 2, 39215)],
+            "delta": {"pass_rate": 0.5, "mean_duration_ms": -37215},
+        }
+    )
+    assert figures(benchmark) == [
+        (1, "with_skill", (4, 4, 2000)),
+        (1, "without_skill", (2, 4, 39215)),
+    ]
+    stated = benchmark.run_summary
+    assert [stated[name].time_seconds for name in stated] == [2.0, 39.215, -37.215]
+    assert stated["with_skill"].pass_rate == 1.0
+    assert codes == []
+
+
+def test_sides_with_a_list_of_evals_each() -> None:
+    side = {"evals": [{"eval_id": 1, "pass_rate": 1.0}], "overall_pass_rate": 1.0}
+    benchmark, _ = one({"with_skill": side, "without_skill": side})
+    assert rows(benchmark) == [(1, "with_skill", 1.0), (1, "without_skill", 1.0)]
+    assert benchmark.run_summary["without_skill"].pass_rate == 1.0
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"eval-1": {"with_skill": {"tokens": 5, "ms": 100}}},
+        {"with_skill": {"eval-1": {"tokens": 5, "ms": 100}}},
+    ],
+)
+def test_costs_of_evals_by_name(raw: Any) -> None:
+    assert kind_of("timing.json", raw) == "benchmark"
+    assert figures(one(raw)[0]) == [("eval-1", "with_skill", (None, None, 100))]
+
+
+@pytest.mark.parametrize(
+    ("name", "raw"),
+    [
+        (
+            "eval_summary.json",
+            {"test_cases": [{"id": "a", "config": "with_skill", "assertions": [{"met": True}]}]},
+        ),
+        (
+            "grading-results.json",
+            {"results": [{"eval_id": "a", "variant": "with_skill", "grades": [{"passed": True}]}]},
+        ),
+    ],
+)
+def test_rows_that_name_eval_and_configuration_are_runs_whatever_the_file(
+    name: str, raw: Any
+) -> None:
+    assert kind_of(name, raw) == "benchmark"
+    (run,) = one(raw)[0].runs
+    assert (run.eval_id, run.configuration) == ("a", "with_skill")
+    assert [verdict.passed for verdict in run.expectations] == [True]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"results": [{"name": "it adds", "status": "pass"}]},
+        {"tests": [{"condition": "the title is there", "passed": True}]},
+        {"gpt-5": {"with_skill": {"pass_rate": 0.5}, "old_skill": {"pass_rate": 0.25}}},
+    ],
+)
+def test_rows_of_no_eval_or_no_configuration_make_no_benchmark(raw: Any) -> None:
+    assert kind_of("other.json", raw) != "benchmark"
+
+
+def test_rows_that_name_no_eval_are_an_eval_each() -> None:
+    sides = {"with_skill": {"passed": 4, "total": 4}, "without_skill": {"passed": 1, "total": 4}}
+    benchmark, codes = one({"results": [sides, sides]})
+    assert [name for name, _, _ in figures(benchmark)] == ["row 1", "row 1", "row 2", "row 2"]
+    assert "unnamed-eval" in codes
+
+
+def test_scores_that_no_table_has_a_place_for_are_named() -> None:
+    raw = {
+        "results": [{"eval_id": 1, "with_skill": {"pass_rate": 1.0, "eval_score": 71}}],
+        "subscores": {"style": 0.25},
+        "run_summary": {"with_skill": {"pass_rate": 1.0, "judge_score": 8}},
+    }
+    _, faults = read("benchmark", raw)
+    named = [fault.where for fault in faults if fault.code == "not-used"]
+    assert sorted(named) == [
+        "$.run_summary.with_skill.judge_score",
+        "$.runs[0].eval_score",
+        "$.subscores",
+    ]

@@ -1,0 +1,316 @@
+"""Shapes that people keep their results in, made up after real ones: what becomes of each."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import skill_eval_nb as sen
+from tests.corpus.build import graded, keys, lay
+
+BOTH = ("with_skill", "without_skill")
+Row = dict[str, Any]
+
+
+def load(folder: Path, files: dict[str, Any]) -> sen.Workspace:
+    return sen.load(lay(folder / "all", files))
+
+
+def found(ws: sen.Workspace, *columns: str, table: str = "runs") -> list[tuple[Any, ...]]:
+    return sorted(tuple(row[name] for name in columns) for row in ws.polars(table).to_dicts())
+
+
+def coded(ws: sen.Workspace, code: str) -> list[Row]:
+    return [row for row in ws.polars("problems").to_dicts() if row["code"] == code]
+
+
+def pairs(path: str, marks: str = "pf", evals: tuple[int, ...] = (1, 2)) -> dict[str, Any]:
+    return {path.format(eval=n, side=side): graded(marks) for n in evals for side in BOTH}
+
+
+def test_rows_that_name_no_eval_are_never_repeated_runs(tmp_path: Path) -> None:
+    """Four rows of two sides, taken for four runs of one eval, would give p = 0.03."""
+    result = {"pass_rate": 1.0, "passed": 2, "failed": 0, "total": 2}
+    rows = [{"configuration": side, "result": result} for side in BOTH * 4]
+    raw = {"metadata": {"skill_name": "s"}, "runs": rows, "run_summary": {}}
+    ws = load(tmp_path, {"iteration-1/benchmark.json": raw})
+    assert len({row["eval_id"] for row in ws.runs.to_dicts()}) == 8
+    assert {row["run_number"] for row in ws.runs.to_dicts()} == {1}
+    assert len(coded(ws, "unnamed-eval")) == 1
+    alone = {**raw, "runs": rows[:2]}  # one of each side: nothing to take for anything
+    ws = load(tmp_path / "alone", {"iteration-1/benchmark.json": alone})
+    assert {row["eval_id"] for row in ws.runs.to_dicts()} == {"unstated"}
+
+
+def test_a_skill_of_its_own_is_that_of_the_run(tmp_path: Path) -> None:
+    rows = {
+        f"C-{n}": {
+            "skill": f"x/skills/s{n}/SKILL.md",
+            **{side: {"pass_rate": 1.0} for side in BOTH},
+        }
+        for n in (1, 2)
+    }
+    ws = load(tmp_path, {"ws/iteration-1/benchmark.json": {"results": rows}})
+    assert set(found(ws, "eval_id", "skill")) == {("C-1", "s1"), ("C-2", "s2")}
+    files = pairs("ws/iteration-1/eval-{eval}/{side}/grading.json")
+    own = {path: content | {"skill": "mine"} for path, content in files.items() if "eval-1" in path}
+    ws = load(tmp_path / "disk", files | own)
+    assert set(found(ws, "eval_id", "skill")) == {("1", "mine"), ("2", "ws")}
+
+
+def test_a_side_that_lies_in_itself_again_is_that_side(tmp_path: Path) -> None:
+    files = pairs("ws/iteration-2/eval-{eval}/{side}/grading.json")
+    nested = {
+        f"ws/iteration-2/eval-{n}/without_skill/without_skill/grading.json": graded("pf")
+        for n in (1, 2, 3)
+    }
+    ws = load(tmp_path, files | nested)
+    assert found(ws, "eval_id", "configuration", "run_number") == sorted(
+        [(n, side, 1) for n, side in product("12", BOTH)] + [("3", "without_skill", 1)]
+    )
+    assert len(coded(ws, "duplicate-run")) == 2
+
+
+def test_files_beside_a_grading_tell_of_its_run(tmp_path: Path) -> None:
+    """`with_skill/eval-1-config.json` is no metadata of an eval called with_skill."""
+    files: dict[str, Any] = pairs("ws/iteration-3/{side}/eval-{eval}-grading.json")
+    for n, side in product((1, 2), BOTH):
+        config = {"eval_id": n, "prompt": f"p{n}", "assertions": ["a"], "model": f"m-{side}"}
+        config["usage"] = {"input_tokens": 40 * n, "output_tokens": 2}
+        files[f"ws/iteration-3/{side}/eval-{n}-config.json"] = config | {"duration_ms": 1500}
+    suite = [{"id": n, "prompt": f"p{n}"} for n in (1, 2)]
+    files["ws/evals.json"] = {"skill_name": "s", "evals": suite}
+    ws = load(tmp_path, files)
+    columns = ("eval_id", "configuration", "executor_model", "tokens", "time_seconds")
+    assert found(ws, *columns) == [
+        (n, side, f"m-{side}", 40 * int(n) + 2, 1.5) for n, side in product("12", BOTH)
+    ]
+    assert found(ws, "eval_id", "prompt", table="evals") == [("1", "p1"), ("2", "p2")]
+    assert [row["code"] for row in ws.problems.to_dicts() if row["severity"] != "info"] == []
+
+
+SEVERAL: dict[str, Any] = {
+    "a list with configurations": {
+        "eval-1/grading.json": {
+            "runs": [
+                {"configuration": side, "run": n, **graded("pf")}
+                for side, n in product(BOTH, (1, 2))
+            ]
+        }
+    },
+    "a list a side": {"eval-1/grading.json": {side: [graded("pf")] * 2 for side in BOTH}},
+    "a side's own list": {
+        f"eval-1/{side}/grading.json": {"runs": [graded("pf")] * 2} for side in BOTH
+    },
+    "lists in sides": {
+        "eval-1/grading.json": {side: {"runs": [graded("pf")] * 2} for side in BOTH}
+    },
+    "sides in a list": {
+        "eval-1/grading.json": {"runs": [{side: graded("pf") for side in BOTH}] * 2}
+    },
+    "evals named in the list": {
+        "grading.json": {
+            "runs": [{"eval_id": 1, "config": side, **graded("pf")} for side in BOTH * 2]
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("files", SEVERAL.values(), ids=SEVERAL.keys())
+def test_one_file_grades_several_runs(tmp_path: Path, files: dict[str, Any]) -> None:
+    ws = load(tmp_path, {f"ws/iteration-3/{name}": one for name, one in files.items()})
+    assert [key[2:] for key in keys(ws)] == [
+        ("1", side, n, 0.5) for side, n in product(BOTH, (1, 2))
+    ]
+
+
+def test_what_such_a_file_says_besides_is_named(tmp_path: Path) -> None:
+    raw = {**{side: graded("pf") for side in BOTH}, "delta": {"pass_rate": 0.25}}
+    ws = load(tmp_path, {"ws/iteration-1/eval-1/grading.json": raw})
+    assert [row["where"] for row in coded(ws, "not-used")] == ["$.delta"]
+
+
+@pytest.mark.parametrize(
+    ("path", "models", "workspace"),
+    [
+        ("ws/iteration-1/{model}_{side}/eval-{eval}-grading.json", ("claude", "gemini"), "ws"),
+        ("ws/iteration-1/eval-{eval}/{model}_{side}/grading.json", ("gpt-5", "o3-mini"), "ws"),
+        (
+            "multi-model/{model}/eval-{eval}/{side}/grading.json",
+            ("claude-haiku", "gpt-52"),
+            "multi-model",
+        ),
+        (
+            "ws/{model}/iteration-1/eval-{eval}/{side}/grading.json",
+            ("opus-4.5", "sonnet-4.5"),
+            "ws",
+        ),
+    ],
+)
+def test_models_in_names_are_no_part_of_the_configuration(
+    tmp_path: Path, path: str, models: tuple[str, str], workspace: str
+) -> None:
+    files = {
+        path.format(model=model, side=side, eval=n): graded("pf")
+        for model, side, n in product(models, BOTH, (1, 2))
+    }
+    ws = load(tmp_path, files)
+    columns = ("workspace", "eval_id", "configuration", "executor_model")
+    expected = product((workspace,), "12", BOTH, models)
+    assert found(ws, *columns) == sorted(expected)
+    (told,) = coded(ws, "model-in-name")
+    assert told["severity"] == "info"
+    assert all(model in told["message"] for model in models)
+    rows = ws.runs.select("eval_id", "configuration", "run_number")
+    assert not rows.is_duplicated().any()
+
+
+def test_a_model_that_a_run_states_counts_before_the_folders(tmp_path: Path) -> None:
+    files = {"ws/iteration-1/eval-1/claude_with_skill/grading.json": graded("p")}
+    files["ws/iteration-1/eval-1/claude_with_skill/timing.json"] = {"model": "claude-opus-4-5"}
+    assert found(load(tmp_path, files), "executor_model") == [("claude-opus-4-5",)]
+
+
+@pytest.mark.parametrize("name", ["claude-review", "codex", "haiku-poems", "gemini"])
+def test_a_name_that_merely_begins_like_a_model_is_none(tmp_path: Path, name: str) -> None:
+    ws = load(tmp_path, pairs(f"{name}/eval-{{eval}}/{{side}}/grading.json"))
+    assert coded(ws, "model-in-name") == []
+    assert {row["workspace"] for row in ws.runs.to_dicts()} == {name}
+
+
+def test_a_second_grader_is_neither_preferred_nor_dropped(tmp_path: Path) -> None:
+    rows = [
+        {"eval_id": n, "variant": side, "grades": [{"text": "a", "passed": side == "with_skill"}]}
+        for n, side in product((1, 2), BOTH)
+    ]
+    files = pairs("ws/iteration-2/eval-{eval}/{side}/grading.json")
+    second = {"ws/iteration-2/grading-results.json": {"results": rows}}
+    ws = load(tmp_path, files | second)
+    assert {key[-1] for key in keys(ws)} == {0.5}
+    (problem,) = coded(ws, "second-grader")
+    assert problem["severity"] == "warning"
+    assert "with_skill 100% (their own gradings 50%)" in problem["message"]
+    assert "without_skill 0% (their own gradings 50%)" in problem["message"]
+    ws = load(tmp_path / "alone", second)  # without gradings of their own these are the runs
+    assert {key[-1] for key in keys(ws)} == {0.0, 1.0}
+
+
+def test_other_files_add_no_runs_of_evals_that_are_not_there(tmp_path: Path) -> None:
+    rows = [{"eval_id": "else", "config": side, "passed": 1, "total": 2} for side in BOTH]
+    files = pairs("ws/iteration-2/eval-{eval}/{side}/grading.json")
+    ws = load(tmp_path, files | {"ws/iteration-2/scores.json": {"results": rows}})
+    assert len(keys(ws)) == 4
+    (problem,) = coded(ws, "unknown-eval")
+    assert "2 of its entries" in problem["message"]
+
+
+def test_costs_of_an_iteration_in_one_file(tmp_path: Path) -> None:
+    files = pairs("ws/iteration-1/eval-{eval}/{side}/grading.json")
+    costs = {f"eval-{n}": {side: {"tokens": 10 * n, "ms": 500} for side in BOTH} for n in (1, 2)}
+    ws = load(tmp_path, files | {"ws/iteration-1/timing.json": costs})
+    assert found(ws, "eval_id", "tokens", "time_seconds") == [
+        *[("1", 10, 0.5)] * 2,
+        *[("2", 20, 0.5)] * 2,
+    ]
+    assert {key[-1] for key in keys(ws)} == {0.5}
+
+
+QUERY = {"prompt": "do it", "should_trigger": True}
+
+
+@pytest.mark.parametrize(
+    ("path", "raw"),
+    [
+        ("evals/per-skill/tdd.json", [{"query": "do it", "should_trigger": True}]),
+        ("evals/per-skill/tdd.json", {"cases": [QUERY]}),
+        ("trigger-tests/other.json", {"skill": "tdd", "test_cases": [QUERY]}),
+        ("skills/tdd/evals/evals.json", {"skill_name": "tdd", "evals": [{"id": 1, **QUERY}]}),
+    ],
+)
+def test_queries_by_other_names_are_trigger_sets_of_their_skill(
+    tmp_path: Path, path: str, raw: Any
+) -> None:
+    ws = load(tmp_path, {path: raw} | pairs("ws/iteration-1/eval-{eval}/{side}/grading.json"))
+    assert found(ws, "skill", "query", "should_trigger", table="triggers") == [
+        ("tdd", "do it", True)
+    ]
+    assert {row["skill"] for row in ws.evals.to_dicts()} == {"ws"}
+
+
+def test_an_eval_that_also_says_should_trigger_is_an_eval(tmp_path: Path) -> None:
+    raw = {"skill_name": "s", "evals": [{"id": 1, **QUERY, "expectations": ["it is done"]}]}
+    ws = load(tmp_path, {"evals/evals.json": raw})
+    assert (ws.evals.height, ws.triggers.height) == (1, 0)
+
+
+def test_the_same_set_in_two_places_is_counted_once(tmp_path: Path) -> None:
+    raw = [{"query": "do it", "should_trigger": True}]
+    ws = load(tmp_path, {f"{folder}/per-skill/tdd.json": raw for folder in ("evals", "old")})
+    assert ws.triggers.height == 1
+    assert len(coded(ws, "copy")) == 1
+
+
+def test_suites_of_several_skills_stay_several(tmp_path: Path) -> None:
+    files: dict[str, Any] = pairs("ws/iteration-1/eval-{eval}/{side}/grading.json")
+    for skill in "abc":
+        evals = [{"id": n, "prompt": f"{skill} {n}"} for n in (1, 2)]
+        files[f"skills/{skill}/evals/evals.json"] = {"skill_name": skill, "evals": evals}
+    ws = load(tmp_path, files)
+    found_ = set(found(ws, "skill", "prompt", table="evals"))
+    assert {(skill, f"{skill} {n}") for skill in "abc" for n in (1, 2)} <= found_
+    assert coded(ws, "defined-twice") == []
+    ran = {"skills/b/evals/evals.json": files["skills/b/evals/evals.json"]}
+    meta = {f"ws/iteration-1/eval-{n}/eval_metadata.json": {"prompt": f"b {n}"} for n in (1, 2)}
+    ws = load(tmp_path / "ran", files | ran | meta)  # these are the evals that were run
+    assert {row["workspace"] for row in ws.evals.to_dicts() if row["skill"] == "b"} == {"ws"}
+
+
+def test_a_copy_of_a_workspace_is_said(tmp_path: Path) -> None:
+    files = pairs("{{}}/iteration-1/eval-{eval}/{side}/grading.json")
+    twice = {path.format(ws): one for path, one in files.items() for ws in ("one", "two")}
+    ws = load(tmp_path, twice)
+    assert len(keys(ws)) == 8
+    (problem,) = coded(ws, "copy")
+    assert (problem["path"], problem["workspace"]) == ("two", "two")
+    assert "the same 4 runs as in one" in problem["message"]
+
+
+def test_the_same_problem_of_many_files_is_said_once(tmp_path: Path) -> None:
+    """With how often, where first, and a pattern of all paths; disagreements stand alone."""
+    files: dict[str, Any] = {
+        f"ws/iteration-{n}/eval-{n}/{side}/grading.json": {
+            "assertions": graded("pf")["expectations"],
+            "summary": {"passed": 2 if n < 3 else 1, "total": 2},
+        }
+        for n, side in product(range(1, 40), BOTH)
+    }
+    ws = load(tmp_path, files)
+    (once,) = coded(ws, "other-name")
+    assert once["path"] == "ws/iteration-1/eval-1/with_skill/grading.json"
+    assert (
+        "78 times in 78 places, ws/iteration-*/eval-*/with*_skill/grading.json" in once["message"]
+    )
+    assert len(coded(ws, "disagree")) == 4
+
+
+def test_a_stated_total_is_no_mean(tmp_path: Path) -> None:
+    files: dict[str, Any] = pairs("ws/iteration-1/eval-{eval}/{side}/grading.json", "pf", (1, 2, 3))
+    for path in list(files):
+        files[path.replace("grading", "timing")] = {"total_tokens": 1000}
+    summary = {side: {"total_tokens": 3000, "pass_rate": 0.5} for side in BOTH}
+    ws = load(tmp_path, files | {"ws/iteration-1/benchmark.json": {"summary": summary}})
+    stated = found(ws, "metric", "value", "configuration", table="stated")
+    assert [value for metric, value, _ in stated if metric == "tokens"] == [1000, 1000]
+    assert len(coded(ws, "sum-over-runs")) == 2
+
+
+def test_an_eval_is_of_the_skill_of_its_runs(tmp_path: Path) -> None:
+    graded_ = pairs("ws/iteration-1/eval-{eval}/{side}/grading.json")
+    files = {path: one | {"skill": f"s-{path[20]}"} for path, one in graded_.items()}
+    assert found(load(tmp_path, files), "eval_id", "skill", table="evals") == [
+        ("1", "s-1"),
+        ("2", "s-2"),
+    ]
