@@ -82,7 +82,8 @@ def deltas(
           on one side, sides that differ in judge or model or were run weeks apart, a gate that
           took unequal parts. `verdict_with_errors` and `estimate_with_errors` count runs that
           errored as failures (of a rate; null where none did). Where that decides, the verdict
-          is `unclear: errors decide`; it is null where different judges judged the sides, and of
+          is `unclear: errors decide`; it is null where different judges judged the sides or a
+          side has runs of several models, and of
           a rubric after an unequal gate it is of the evals whose runs all passed;
         - `n_evals` (paired); of the paired evals `n_runs`, `n_errored`, `n_unscored` (with the
           figure, errored, without a figure for another reason), each with its `…_baseline`;

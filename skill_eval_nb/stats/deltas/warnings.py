@@ -103,7 +103,8 @@ def facts_of(runs: pl.DataFrame) -> dict[tuple[Any, ...], Row]:
 def warnings(row: Row, facts: Mapping[tuple[Any, ...], Row]) -> tuple[list[str], bool]:
     """What may turn the verdict of a row of `deltas`, in sentences; whether there is none at all.
 
-    There is none where different judges judged the sides: these are two yardsticks.
+    There is none where different judges judged the sides, which are two yardsticks, and where
+    a side has runs of several models.
     """
     group = tuple(row[name] for name in GROUP)
     sides = [facts.get((*group, row[side]), {}) for side in ("configuration", "baseline")]
@@ -118,7 +119,15 @@ def warnings(row: Row, facts: Mapping[tuple[Any, ...], Row]) -> tuple[list[str],
             + (" before anything is claimed." if none else ".")
         )
     models = [list(side.get("executor_model", ())) for side in sides]
-    if all(models) and set(models[0]) != set(models[1]):
+    pooled = sorted({model for own in models for model in own} if max(map(len, models)) > 1 else ())
+    if pooled:
+        none = True
+        named = some([brief(model) for model in pooled])
+        said.append(
+            f"No verdict: runs of several models ({named}) are averaged here, and the skill may "
+            "help one and hurt another. Look at the runs of one model at a time."
+        )
+    elif all(models) and set(models[0]) != set(models[1]):
         said.append(f"{_who(names, models, 'run')}: what differs is not the skill alone.")
     times = [when for side in sides if (when := side.get("when")) is not None]
     if len(times) == 2 and (days := abs(times[0] - times[1]) / 86_400) > APART:
