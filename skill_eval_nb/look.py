@@ -6,6 +6,22 @@ rules of its own for tables in outputs, and the more specific one counts.
 
 from __future__ import annotations
 
+import re
+
+_ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Controls that a terminal obeys, but for tabs and ends of lines; ends of lines that nobody
+expects; and what turns the order of all that follows on a line."""
+
+
+def visible(text: str) -> str:
+    r"""A text that does nothing but be read: what would act is shown as its escape.
+
+    >>> print(visible("\x1b]0;title\x07 a\u202etxt.exe"))
+    \x1b]0;title\x07 a\u202etxt.exe
+    """
+    return _ACTING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
 COMMON = """
  font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;line-height:1.45;
  max-width:960px;overflow-x:auto;padding:2px 0 6px;

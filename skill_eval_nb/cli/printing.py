@@ -25,6 +25,11 @@ def print_written(written: Iterable[Path]) -> None:
         out.print(Text(f"wrote {file}"))
 
 
+def _one_line(text: str) -> str:
+    """A text whose ends of lines look like no line of ours."""
+    return text.replace("\n", "\\n")
+
+
 def print_problems(problems: Iterable[Any]) -> None:
     """Print problems, the worst first, and how many there are of each severity."""
     order = list(COLOURS)
@@ -32,10 +37,10 @@ def print_problems(problems: Iterable[Any]) -> None:
     for one in ordered[:SHOWN]:
         line = Text()
         line.append(f"{one.severity}", style=COLOURS[one.severity])
-        line.append(f" {one.path}")
+        line.append(f" {_one_line(one.path)}")
         if one.where:
-            line.append(f" {one.where}", style="bold")
-        line.append(f": {one.message} [{one.code}]")
+            line.append(f" {_one_line(one.where)}", style="bold")
+        line.append(f": {_one_line(one.message)} [{one.code}]")
         out.print(line)
     if len(ordered) > SHOWN:
         out.print(f"… and {len(ordered) - SHOWN} more")

@@ -5,17 +5,21 @@ from __future__ import annotations
 import errno
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.text import Text
 from typer.core import TyperGroup
 
 from skill_eval_nb import __version__
+from skill_eval_nb.look import visible
+
+if TYPE_CHECKING:
+    from rich.segment import Segment
 
 
 class InOrder(TyperGroup):
@@ -32,6 +36,31 @@ class InOrder(TyperGroup):
         return sorted(super().list_commands(ctx), key=lambda name: places.get(name, len(places)))
 
 
+class Terminal(Console):
+    """A console on which no text acts, but for its own colours."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """What is written, piece by piece."""
+        for one in super().render(renderable, options):
+            yield one if one.control else one._replace(text=visible(one.text))
+
+
+class Visible:
+    """A stream on which no text acts: what libraries and Python itself write, tracebacks too."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        return self._stream.write(visible(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 app = typer.Typer(
     cls=InOrder,
     no_args_is_help=True,
@@ -39,8 +68,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-out = Console(highlight=False, soft_wrap=True)
-err = Console(highlight=False, soft_wrap=True, stderr=True)
+out = Terminal(highlight=False, soft_wrap=True)
+err = Terminal(highlight=False, soft_wrap=True, stderr=True)
 
 Dialect = Literal["skill-creator", "skill-evaluator", "iterations", "codingbuddy", "test-cases"]
 PathArgument = Annotated[Path, typer.Argument(help="A workspace, any folder above it, or a file.")]
@@ -48,10 +77,12 @@ OutOption = Annotated[Path, typer.Option("--out", help="Folder to write to.")]
 
 
 def main() -> None:
-    """Run the shell; what the terminal's encoding lacks is printed as an escape."""
+    """Run the shell; what a terminal cannot show, or would obey, is printed as an escape."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    out.file, err.file = sys.stdout, sys.stderr  # their colours are to act
+    sys.stdout, sys.stderr = Visible(sys.stdout), Visible(sys.stderr)
     app()
 
 

@@ -178,3 +178,65 @@ class TestInAProcess:
         assert done.returncode == 0, done.stderr
         assert (tmp_path / "out" / "report.html").exists()
         assert said(sen.load(tmp_path / "ws"), "error") == []
+
+
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp"
+SEEN = r"\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp"
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """A workspace in whose names, texts and figures there is what a terminal obeys."""
+    run_of = f"eval-{HOSTILE}/{HOSTILE}/run-1"
+    files = {
+        f"{run_of}/grading.json": {"expectations": [{"name": HOSTILE, "met": HOSTILE}]},
+        f"{run_of}/metrics.json": {"tool_calls": {HOSTILE: HOSTILE}},
+        f"{run_of}/outputs/{HOSTILE}\n0 errors.md": "x",
+        f"{run_of}/{HOSTILE}\n0 errors, 0 warnings.json/grading.json": "{",
+        "evals.json": {"skill_name": HOSTILE, "evals": [{"id": HOSTILE, "prompt": HOSTILE}]},
+    }
+    return lay(tmp_path / f"ws {HOSTILE}", files)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("check",),
+        ("check", "--json"),
+        ("grade",),
+        ("report", "--out", "out"),
+        ("tables", "--out", "out"),
+        ("convert", "--to", "codingbuddy", "--out", "out"),
+        ("run",),
+        ("--no-such-option",),
+    ],
+)
+def test_nothing_that_is_printed_acts_on_a_terminal(hostile, tmp_path, command):
+    ended = started(command[0], hostile, *command[1:], cwd=tmp_path)
+    written = ended.stdout + ended.stderr
+    assert written
+    assert re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", written) == []
+    if command == ("check",):
+        assert SEEN in written
+        assert not any(line.startswith("0 errors, 0 w") for line in ended.stdout.splitlines()[:-1])
+
+
+def test_the_terminal_s_own_colours_stay(hostile, tmp_path):
+    more = {"env": {**os.environ, "FORCE_COLOR": "1"}, "cwd": tmp_path}
+    written = started("check", hostile, **more).stdout
+    assert "\x1b[31merror\x1b[0m" in written
+    assert "\x1b]0" not in written
+    assert SEEN in re.sub(r"\x1b\[[0-9;]*m", "", written)
+
+
+def test_a_traceback_is_as_plain_as_the_rest(tmp_path):
+    code = (
+        "from skill_eval_nb.cli import shell; shell.app = lambda: 1 / len('')\n"
+        f"def fail(): raise RuntimeError({HOSTILE!r})\n"
+        "shell.app = fail; shell.main()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert ended.returncode == 1
+    assert f"RuntimeError: {SEEN}" in ended.stderr

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.look import NO_FORMULAS
+from skill_eval_nb.look import NO_FORMULAS, visible
 
 from .progress import Progress, clock
 
@@ -56,14 +56,14 @@ def watch(job: Job, console: Console | None = None) -> Progress:
 def page(progress: Progress) -> str:
     """The job at one moment, as HTML."""
     flights = "".join(
-        f"<li>{escape(one.step)} {clock(one.seconds)} {escape(one.folder)}</li>"
+        f"<li>{escape(one.step)} {clock(one.seconds)} {escape(visible(one.folder))}</li>"
         for one in progress.in_flight[:SHOWN]
     )
     rest = len(progress.in_flight) - SHOWN
     more = f"<li>and {rest} more</li>" if rest > 0 else ""
-    told = "".join(f"<p>{escape(one)}</p>" for one in progress.problems[-3:])
+    told = "".join(f"<p>{escape(visible(one))}</p>" for one in progress.problems[-3:])
     return (
-        f"<style>{STYLE}</style><div class='sen-job {NO_FORMULAS}'>{escape(str(progress))}"
+        f"<style>{STYLE}</style><div class='sen-job {NO_FORMULAS}'>{escape(visible(str(progress)))}"
         f"<progress max='1' value='{progress.share:.4f}' aria-label='runs that have ended'>"
         f"</progress><ul>{flights}{more}</ul>{told}</div>"
     )
@@ -78,14 +78,18 @@ def picture(progress: Progress) -> RenderableType:
 
     flights = Table.grid(padding=(0, 2, 0, 0))
     for one in progress.in_flight[:SHOWN]:
-        flights.add_row(f"  {one.step}", clock(one.seconds), Text(one.folder, overflow="ellipsis"))
+        flights.add_row(
+            f"  {one.step}", clock(one.seconds), Text(visible(one.folder), overflow="ellipsis")
+        )
     bar = ProgressBar(total=1.0, completed=progress.share)
-    parts: list[RenderableType] = [Text(str(progress)), bar, flights]
+    parts: list[RenderableType] = [Text(visible(str(progress))), bar, flights]
     more = len(progress.in_flight) - SHOWN
     if more > 0:
         parts.append(Text(f"  and {more} more", style="dim"))
     if progress.problems:
-        parts.append(Text(f"  {progress.problems[-1]}", style="yellow", overflow="ellipsis"))
+        parts.append(
+            Text(visible(f"  {progress.problems[-1]}"), style="yellow", overflow="ellipsis")
+        )
     return Group(*parts)
 
 
@@ -118,7 +122,7 @@ def _in_a_console(job: Job, console: Console | None) -> None:
         nonlocal ended
         if now.status == "running" and now.finished + now.errored != ended:
             ended = now.finished + now.errored
-            to.print(Text(str(now)))
+            to.print(Text(visible(str(now))))
 
     _follow(job, line)
 
