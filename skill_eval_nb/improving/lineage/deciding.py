@@ -82,7 +82,7 @@ def decide(tables: Tables, child: Side, parent: Side, rules: Rules) -> Decided:
     if not row["n_evals"]:
         return Decided(None, f"Nothing to compare: no eval has a {name} in both.", compared, {})
     result = RESULTS.get(row["verdict"], "tie")
-    so = f"{row['verdict']}, so {'a tie' if result == 'tie' else result}"
+    so = f"{row['verdict'] or 'no verdict'}, so {'a tie' if result == 'tie' else result}"
     # Of the evals that both have: the difference is of those.
     means = [
         figure(_mean(one.join(other, on=EVAL, how="semi", nulls_equal=True)))

@@ -47,7 +47,7 @@ def verdicts(measured: Measured) -> Iterator[Part]:
     """What the skill does to the headline, on these evals and on tasks like these."""
     for name in measured.compared:
         own = measured.deltas.get((name, HEADLINE), {})
-        if own.get("verdict"):
+        if "verdict" in own:
             beyond = measured.beyond[name, HEADLINE]
             said = [
                 _verdict(own, these(own["n_evals"])),

@@ -87,12 +87,14 @@ def sentence(word: str | None, metric: str, who: str, where: str) -> str:
     >>> sentence("hurts", "tokens", "with_skill", these(1))
     'with_skill uses more tokens on this eval'
     """
-    if word is None:
+    asked = TAKES[metric][0] if metric in TAKES else "helps"
+    if word is None and better(metric) is None:
         return f"{who} changes the {metric.replace('_', ' ')} on {where}"
+    if word is None:
+        return f"There is no verdict whether {who} {asked} on {where}"
     does = word_of(word, metric)
     if does != word:
         return f"{who} {does} on {where}"
-    asked = TAKES[metric][0] if metric in TAKES else "helps"
     return (
         SAYS[word]
         .replace("whether {who} helps", f"whether {{who}} {asked}")

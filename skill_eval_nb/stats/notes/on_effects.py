@@ -40,7 +40,7 @@ def gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
         wide = beyond_comes_first(gain, like)
         told, where = (like, " on tasks like these") if wide else (gain, "")
         p = "" if told["p"] is None else f", p {chance(told['p'])}"
-        said = f"{told['verdict']}{where}{p}"
+        said = f"{told['verdict'] or 'no verdict'}{where}{p}"
         evals = count(gain["n_evals"], "paired eval")
         price = some([amount(value, metric) for metric, value in paid.items()])
         yield Note(

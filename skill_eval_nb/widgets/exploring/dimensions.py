@@ -125,7 +125,7 @@ def _delta(found: Row | None, axis: Any) -> list[Child]:
             "span",
             h("b", delta(meant, found["estimate"])),
             h("small", f" {interval(meant, found)} ", cls="sen-soft"),
-            pill(found["verdict"], LOOKS.get(found["verdict"], "odd")),
+            pill(found["verdict"] or "no verdict", LOOKS.get(found["verdict"] or "", "odd")),
             title=called(found["reason"], 300),
         ),
         track(axis, found, meant),

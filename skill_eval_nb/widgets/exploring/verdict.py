@@ -7,6 +7,7 @@ from typing import Any
 
 from skill_eval_nb.stats.deltas.verdict import beyond_comes_first, sentence, these
 from skill_eval_nb.stats.pairing import choose
+from skill_eval_nb.stats.values import better
 from skill_eval_nb.widgets.panel import Child, Node, h
 from skill_eval_nb.widgets.panel.parts import button, pill
 
@@ -52,7 +53,7 @@ def _said(look: Look, found: Found) -> list[Node]:
     if beyond_comes_first(own, like):
         first, second = second, first
     (lead, on_what), (other, on_other) = first, second
-    further = f"{_says(look, other, on_other)}: " if other["verdict"] else ""
+    further = f"{_says(look, other, on_other)}: "
     return [
         h(
             "div",
@@ -76,7 +77,7 @@ def _answer(look: Look, found: Row) -> Child:
 def _says(look: Look, found: Row, where: str) -> str:
     """The verdict as a sentence; where a metric has no better side, what differs."""
     who = called(found["configuration"], 60)
-    if found["verdict"] is None:
+    if found["verdict"] is None and better(found["metric"]) is None:
         return f"{look.meant.title} differs by {delta(look.meant, found['estimate'])} on {where}"
     return sentence(found["verdict"], found["metric"], who, where)
 
@@ -84,6 +85,11 @@ def _says(look: Look, found: Row, where: str) -> str:
 def _uncapital(sentence: str) -> str:
     """A sentence to stand behind a colon."""
     return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence
+
+
+def _none(found: Row) -> str:
+    """What stands in place of a verdict."""
+    return "no better side" if better(found["metric"]) is None else "no verdict"
 
 
 def why_none(look: Look) -> str:
@@ -144,7 +150,7 @@ def _rows(look: Look, part: Part, found: dict[str, Row] | None, axis: Axis) -> l
                     h("b", delta(look.meant, one["estimate"])),
                     h("small", interval(look.meant, one), cls="sen-soft sen-x-interval"),
                 ],
-                pill(one["verdict"] or "no better side", LOOKS.get(one["verdict"] or "", "odd")),
+                pill(one["verdict"] or _none(one), LOOKS.get(one["verdict"] or "", "odd")),
             ],
             key=f"{part.iteration}-{scope}",
             chosen=chosen,

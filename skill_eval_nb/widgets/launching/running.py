@@ -112,6 +112,6 @@ def verdicts(home: Path, iteration: str) -> list[Verdict]:
             told.append(Verdict(word, "There is nothing to compare", row["reason"]))
             continue
         where = "tasks like these" if wide else of_these(row["n_evals"])
-        says = sentence(word, row["metric"], row["configuration"], where)
+        says = sentence(row["verdict"], row["metric"], row["configuration"], where)
         told.append(Verdict(word, says, f"Pass rate: {row['reason']}"))
     return told
