@@ -39,15 +39,10 @@ def read_yaml(text: str) -> Any:
     if len(text) > LONGEST:
         raise BadYAML(f"too long: it has {len(text):,} characters, {LONGEST:,} at most are read")
     try:
-        depth = 0
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            depth += isinstance(event, yaml.CollectionStartEvent)
-            depth -= isinstance(event, yaml.CollectionEndEvent)
-            if isinstance(event, yaml.AliasEvent) or depth > DEEPEST:
-                alias = isinstance(event, yaml.AliasEvent)
-                what = f"an alias (`*{event.anchor}`); write it out" if alias else "nested too deep"
-                raise yaml.MarkedYAMLError(problem=what, problem_mark=event.start_mark)
+        _bound(text)
         return yaml.safe_load(text)
+    except BadYAML:
+        raise
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f" in line {mark.line + 2}" if mark is not None else ""
@@ -56,6 +51,21 @@ def read_yaml(text: str) -> Any:
         raise BadYAML(f"not YAML{line}: {what}{hint}") from error
     except (ValueError, LookupError, AttributeError) as error:  # of PyYAML, for a 30th of February
         raise BadYAML(f"not YAML: {error}") from error
+
+
+def _bound(text: str) -> None:
+    """Look at a text before anything is made of it."""
+    import yaml
+
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        where = f"refused in line {event.start_mark.line + 2}"
+        if isinstance(event, yaml.AliasEvent):
+            raise BadYAML(f"{where}: an alias (`*{event.anchor}`); write it out")
+        if depth > DEEPEST:
+            raise BadYAML(f"{where}: nested too deep")
 
 
 def front_matter(path: Path) -> tuple[str, dict[str, str], list[str]]:

@@ -277,7 +277,7 @@ def test_front_matter_that_cannot_be_changed_is_refused_before_anything_is_run(t
     world = World(tmp_path)
     text = "---\ndescription: &it Helps with invoice posting.\nname: books\nalias: *it\n---\n"
     (world.skill / "SKILL.md").write_text(text)
-    with pytest.raises(Refused, match="cannot be changed alone"):
+    with pytest.raises(Refused, match=r"line 4: an alias \(`\*it`\); write it out"):
         world.optimise()
     assert world.runs == 0
 
