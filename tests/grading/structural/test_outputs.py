@@ -37,6 +37,14 @@ def test_links_that_lead_out_are_neither_followed_nor_counted(tmp_path):
     assert checked(tmp_path, "file_count", pattern="*", count=0).passed is True
 
 
+def test_a_link_with_a_long_target_hides_nothing_beside_it(tmp_path):
+    lay(tmp_path, {f"{name}.md": "" for name in "abcdefgh"})
+    (tmp_path / "long").symlink_to("x" * 4000)
+    listed = list_outputs(str(tmp_path))
+    assert len(listed.names) == 8
+    assert list(listed.left_out) == ["long"]
+
+
 def test_a_link_to_an_output_is_an_output(tmp_path):
     lay(tmp_path / "outputs", {"docs/a.md": "here"})
     (tmp_path / "outputs/latest.md").symlink_to("docs/a.md")
