@@ -95,7 +95,8 @@ def _add_other(entry: os.DirEntry[str], name: str, found: Outputs) -> None:
     except LeadsOut:
         found.left_out[name] = "is a link that leads out of the outputs"
     except (OSError, ValueError) as error:  # its target is too long, say
-        found.left_out[name] = f"is a link that cannot be followed ({error})"
+        why = getattr(error, "strerror", None) or error
+        found.left_out[name] = f"is a link that cannot be followed ({why})"
     else:
         if not entry.is_symlink():
             found.left_out[name] = "is no regular file"
