@@ -105,7 +105,8 @@ def test_a_job_whose_disk_runs_full_goes_on_once_there_is_room(tmp_path):
         assert "No space left on device" in told
         assert "Nothing that was finished is lost: see to it, and start the plan again" in told
         (at / "filled").unlink()
-        assert run(*command).exit_code == 0
+        again = run(*command)
+        assert again.exit_code == 0, again.output
         assert set(sen.load(at / "ws").runs["status"]) <= {"graded", "gated"}
         shutil.rmtree(at / "ws")
 

@@ -96,6 +96,7 @@ def look_at_a_dimension_and_a_run(explore: Locator, ws: sen.Workspace) -> None:
     explore.get_by_label("Metric or dimension").select_option(label="small_steps")
     explore.get_by_text("helps on these 6 evals").wait_for()
     explore.get_by_label("Metric or dimension").select_option(label="pass rate")
+    explore.get_by_text("Pass rate: ").first.wait_for()  # all of it is there
     explore.get_by_role("button", name="with_skill, late-fee, run 2: 75%").click()
     keys = {"iteration": "iteration-2", "eval_name": "late-fee", "run_number": 2}
     checks = ws.expectations.filter(configuration="with_skill", **keys)

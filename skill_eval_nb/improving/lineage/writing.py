@@ -35,10 +35,10 @@ def write(lineage: Lineage, path: Path, *, force: bool = False) -> Path:
 
 
 def _plain(lineage: Lineage) -> dict[str, Any]:
-    """The document in the order that people know; that the first has no parent is said."""
+    """The document in the order that people know; what there is none of is said."""
     raw = dump(lineage.document())
     versions = [{"version": one["version"], "parent": None} | one for one in raw.pop("iterations")]
-    return raw | {"iterations": versions}
+    return {"current_best": None} | raw | {"iterations": versions}
 
 
 def _is_ours(data: bytes) -> bool:

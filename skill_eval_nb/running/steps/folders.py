@@ -126,7 +126,7 @@ def put_in_place(staging: Path, iteration: Path, place: Path) -> None:
     near = iteration / STAGING / staging.name
     near.parent.mkdir(parents=True, exist_ok=True)
     remove(near)
-    shutil.move(staging, near)  # from another disk, it is copied
+    _move(staging, near)
     old = near.with_name(f"{near.name}.replaced")
     if (place / EXECUTED).is_file():
         if errored(place) is None:
@@ -135,6 +135,28 @@ def put_in_place(staging: Path, iteration: Path, place: Path) -> None:
         place.rename(old)
     near.rename(place)
     remove(old)
+
+
+def _move(source: Path, target: Path) -> None:
+    """Move a folder; from another disk it is copied.
+
+    Raises:
+        OSError: the first thing that went wrong; shutil tells of all of them in words alone, from
+            which nobody learns that the disk is full.
+    """
+    failed: list[OSError] = []
+
+    def copy(own: str, other: str) -> str:
+        try:
+            return shutil.copy2(own, other)
+        except OSError as error:
+            failed.append(error)
+            raise
+
+    try:
+        shutil.move(source, target, copy_function=copy)
+    except shutil.Error as error:
+        raise (failed or [OSError(errno.EIO, str(error), os.fspath(target))])[0] from error
 
 
 def clear(iteration: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import socket
@@ -23,6 +24,7 @@ from skill_eval_nb.running.steps.folders import (
     refuse_strangers,
     remove,
 )
+from tests.corpus.build import lay
 
 
 @pytest.fixture
@@ -230,3 +232,22 @@ def test_a_folder_that_another_user_has_made_is_not_used_nor_taken_away(tmp_path
         make_ready(staging, scratch, ())
     clear(tmp_path)
     assert staging.parent.is_dir()
+
+
+def test_a_disk_that_is_full_is_told_from_a_run_that_failed(tmp_path, monkeypatch):
+    """From another disk a run is copied, file by file."""
+    staging = tmp_path / "made" / "k-1"
+    lay(staging, {"timing.json": "{}", "outputs/a.txt": "a"})
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def apart(*_, **__):
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    monkeypatch.setattr(shutil, "copy2", full)
+    monkeypatch.setattr(os, "rename", apart)
+    with pytest.raises(OSError, match="No space") as error:
+        put_in_place(staging, tmp_path, tmp_path / "run-1")
+    assert error.value.errno == errno.ENOSPC
+    assert (staging / "outputs" / "a.txt").exists()
