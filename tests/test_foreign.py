@@ -101,7 +101,9 @@ def files(folder: Path) -> dict[str, bytes | None]:
 def ask_everything(ws: Path, log: Path) -> None:
     """Judge, compare and analyse, whatever comes of it."""
     connection = Connection(stand_in=StandIn(log=str(log)))
-    judge_again(ws, judge=Judge("stand-in-judge"), connection=connection)
+    judged = judge_again(ws, judge=Judge("stand-in-judge"), connection=connection)
+    linked = {run for run in ws.glob("*/*/*/run-*") if run.is_symlink()}
+    assert linked <= {one.folder for one in judged.left_out}
     both = sen.load(ws)
     sides = ("iteration-1", "with_skill"), ("iteration-1", "without_skill")
     compare(both, *sides, connection=connection)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from skill_eval_nb.grading.judge import Judge
 from skill_eval_nb.models import Connection, ModelFault, Prices, Usage, load_prices
-from skill_eval_nb.workspace import NothingToLoad, PathLike
+from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems
 from skill_eval_nb.workspace.names import OWN
 
 from ..asking import reached_by
@@ -140,7 +140,8 @@ def judge_again(
             raise refuse(f"{name} is {value}: it must be 1 at least")
     if budget_usd is not None and not budget_usd >= 0:
         raise refuse(f"budget_usd is {budget_usd}: it must be 0 at least")
-    runs = stored_runs(path, evals=evals)
+    noted = Problems()
+    runs = stored_runs(path, evals=evals, problems=noted)
     if not runs:
         raise NothingToLoad(
             f"There is no stored run with a folder of its own below {path}, so there are no "
@@ -150,6 +151,11 @@ def judge_again(
     home = given if given.is_dir() else given.parent
     with held({run.home for run in runs}, "judging"):
         work, left = work_of(runs)
+        left += [
+            LeftOut(Path(one.path), one.message)
+            for one in noted
+            if (one.code, one.severity) == ("link", "warning")
+        ]
         who = _judge(judge, judge_model, again, work, connection or Connection())
         if not batch and under_way(home / FILE) is not None:
             raise refuse(
