@@ -58,7 +58,7 @@ class Question:
     ) -> tuple[str | None, str]:
         """The word and its reason; of too few evals, what those say of themselves."""
         few = self.scope == "population" and not found.sufficient
-        these = compared(evals, "suite", self.level) if few else None
+        these = replace(self, scope="suite").of(metric, evals) if few else None
         worth = self.worth_of(metric, found)
         return verdict(found, metric, worth, adjusted, these)
 

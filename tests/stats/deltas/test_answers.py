@@ -136,6 +136,12 @@ def test_of_too_few_evals_the_reason_tells_of_these() -> None:
     assert these["p"] == pytest.approx(2 / 20**2)
 
 
+def test_what_the_reason_tells_of_these_ends_where_no_difference_can_be_larger() -> None:
+    rows = both([1.0, 0.0, 1.0], [0.0, 0.0, 1.0]) + both([1.0, 0.5], [0.0, 0.5], eval_id="2")
+    (row,) = answers(paired(rows), Question("population", None, 0.95), BY).to_dicts()
+    assert "to +100)" in row["reason"]
+
+
 def test_no_evals_no_rows_but_every_column_with_its_type() -> None:
     empty, full = (answers(paired(rows), SUITE, BY, GROUP) for rows in ([], both([1.0], [0.0])))
     assert empty.height == 0
