@@ -28,7 +28,8 @@ STRICTER = 5
 EXPLAINED = (
     "The {headline} is the headline. The other metrics and the rubric dimensions are adjusted "
     "together (Westfall and Young) and held to p ≤ {alpha}, with intervals of {others}: else two "
-    "of five pages would claim something false where nothing differs."
+    "of five pages would claim something false where nothing differs. An interval that ends at 0 "
+    "beside a claim leaves 0 itself out."
 )
 """What a page says of its figures."""
 KEYS = [*GROUP, *MODEL, "configuration", "baseline", "metric"]

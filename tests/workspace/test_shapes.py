@@ -671,3 +671,19 @@ def test_a_numbered_run_may_lie_above_its_sides(tmp_path: Path) -> None:
     assert found(ws, "eval_id", "configuration", "run_number") == sorted(
         (n, side, k) for n, k, side in product("12", (1, 2), BOTH)
     )
+
+
+def test_metrics_with_a_figure_a_side_are_no_evals(tmp_path: Path) -> None:
+    """Objects with both sides at the top are evals where they have figures in common."""
+    evals = {name: {side: {"pass_rate": 0.5} for side in BOTH} for name in ("CMP-1", "CMP-2")}
+    ws = load(tmp_path / "evals", {"ws/benchmark.json": evals})
+    assert {row["eval_id"] for row in ws.runs.to_dicts()} == {"CMP-1", "CMP-2"}
+    totals = {
+        "task_success": {side: {"passed": 1, "rate": 1.0} for side in BOTH},
+        "operations": {side: {"errors": 0, "tokens": 20} for side in BOTH},
+    }
+    files = pairs("ws/eval-{eval}/{side}/grading.json")
+    ws = load(tmp_path / "totals", {**files, "ws/benchmark.json": {"skill_name": "s", **totals}})
+    assert set(found(ws, "eval_id")) == {("1",), ("2",)}
+    named = " ".join(str(row["where"]) for row in coded(ws, "not-used"))
+    assert "task_success" in named

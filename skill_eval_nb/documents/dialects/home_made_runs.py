@@ -241,8 +241,20 @@ def runs_of(block: Plain, where: str, faults: Faults) -> tuple[list[Plain], set[
             message = f"{len(entries)} entries without any figure; they are not runs"
             faults.add("info", "no-figures", f"{where}.{place}", message)
     loose = {key: list(_loose(key, value, where)) for key, value in block.items()}
+    evals = {key: rows for key, rows in loose.items() if rows and not _of_side(key, block[key])}
+    if not _alike(list(evals.values())):
+        loose = {key: rows for key, rows in loose.items() if key not in evals}
     rows = [row for of_key in loose.values() for row in of_key]
     return _in_shares(_runs(rows, faults), where, faults), {key for key in loose if loose[key]}
+
+
+def _alike(evals: list[list[Row]]) -> bool:
+    """Whether objects that could be evals have figures in common: metrics have each their own."""
+    figures = [{name for _, row in rows for name in row.keys() & _FIGURES} for rows in evals]
+    return len(figures) < 2 or all(
+        any(one & other for at, other in enumerate(figures) if at != place)
+        for place, one in enumerate(figures)
+    )
 
 
 def has_rows(raw: Any) -> bool:
@@ -285,9 +297,8 @@ def _is_side_named(name: Any) -> bool:
 
 def _loose(key: str, value: Any, where: str) -> Iterator[Row]:
     """Rows below a key of the whole that is a configuration or an eval itself."""
-    listed = of_list(key, value)
-    if listed is not None or (is_side(key, value) and _holds_rows(key, value)):
-        yield from _below(value, f"{where}.{key}", {"configuration": listed or key})
+    if _of_side(key, value):
+        yield from _below(value, f"{where}.{key}", {"configuration": of_list(key, value) or key})
     elif (
         isinstance(value, dict)
         and _sides_in(value)
@@ -296,6 +307,11 @@ def _loose(key: str, value: Any, where: str) -> Iterator[Row]:
         and figure_of(key).metric is None
     ):
         yield from _rows({key: value}, where, {})
+
+
+def _of_side(key: str, value: Any) -> bool:
+    """Whether below a key lie the rows of one configuration."""
+    return of_list(key, value) is not None or (is_side(key, value) and _holds_rows(key, value))
 
 
 def of_list(key: str, value: Any) -> str | None:
