@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from bench import fuzzing
-from bench.calibrate import harder, triggers
+from bench.calibrate import harder, pages, triggers
 from bench.calibrate.__main__ import PAGE
 from bench.calibrate.lookup import Found
 from bench.calibrate.measure import BY_FAMILY, OURS, PEERS, Measured
@@ -71,7 +71,8 @@ def test_the_page_in_the_package_is_a_full_one_and_of_this_shape():
     worlds = {cell: dict.fromkeys([*OURS, BY_FAMILY, *PEERS], one) for cell in harder.cells()}
     scores = [f"{what} {name}" for what in triggers.PREFIXES for name in triggers.SCORES]
     asked = {cell: dict.fromkeys([*scores, "bootstrap f1"], 0.97) for cell in triggers.cells()}
-    found = Found(plain, worlds, asked)
+    whole = {cell: dict.fromkeys((pages.TOGETHER, pages.ALONE), 0.05) for cell in pages.cells()}
+    found = Found(plain, worlds, whole, asked)
     fresh = page(found, About("make calibrate", 1, 2000, {"Python": "3.11.0"}))
 
     def shape(of: str) -> list[str]:

@@ -10,6 +10,7 @@ from .bounds import AT_LEAST, CLAIMS, COVERAGE, POWER, WARNED, noise, outside
 from .harder import ABOUT
 from .lookup import Found
 from .measure import BY_FAMILY, OURS, TASKS, THESE
+from .pages import ALONE, TOGETHER
 from .scenarios import FALSE, METRICS, SIZES
 
 EASY = ("ceiling", "ceiling A/A")
@@ -41,6 +42,7 @@ def findings(found: Found) -> Iterator[str]:
     yield _false_verdicts(_claimed(found))
     yield _power(found)
     yield from _harder(found)
+    yield _pages(found)
     yield _triggers(found)
     yield from _others(found)
 
@@ -128,6 +130,17 @@ def _harder(found: Found) -> Iterator[str]:
     yield (
         f"**Families that nobody names** make up to {100 * unkin:.1f} % false verdicts on tasks "
         "like these: name them by `cluster=`."
+    )
+
+
+def _pages(found: Found) -> str:
+    """The worst of the pages of many metrics, beside metrics that know nothing of each other."""
+    plain = {cell: every for cell, every in found.pages.items() if not cell.effect}
+    worst, alone = (max(every[how] for every in plain.values()) for how in (TOGETHER, ALONE))
+    not_ = ", **which is not within**" if outside(worst, CLAIMS) else ""
+    return (
+        f"**Pages of many metrics** with a false verdict anywhere: at most {100 * worst:.1f} %"
+        f"{not_}; up to {100 * alone:.1f} % where each metric is decided alone."
     )
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import harder, ours, peers, smallest, triggers
+from . import harder, ours, pages, peers, smallest, triggers
 from .answers import Answers
 from .metrics import Array
 from .scenarios import Cell
@@ -101,6 +101,12 @@ def measure_triggers(cell: triggers.Triggers, size: int, seed: int) -> dict[str,
     """How often the intervals of trigger scores hold the truth."""
     random = np.random.default_rng([seed, zlib.crc32(repr(cell).encode())])
     return triggers.measure(cell, size, random)
+
+
+def measure_pages(cell: pages.Page, size: int, seed: int) -> dict[str, float]:
+    """How often a page of many metrics claims something."""
+    random = np.random.default_rng([seed, zlib.crc32(repr(cell).encode())])
+    return pages.measure(cell, size, random)
 
 
 def _draw(cell: Cell, size: int, random: np.random.Generator) -> tuple[Evals, float]:

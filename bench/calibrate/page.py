@@ -35,6 +35,7 @@ def page(found: Found, about: About) -> str:
         *sections.smallest(found),
         *sections.others(found),
         *sections.harder(found),
+        *sections.pages(found),
         *sections.triggers(found),
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from .bounds import AT_LEAST, CLAIMS, COVERAGE, POWER, WARNED, outside
 from .harder import ABOUT
 from .lookup import Found
 from .markdown import NOTHING, by_n_and_k, percent, table
 from .measure import BY_FAMILY, OURS, PEERS, THESE, Measured
+from .pages import ALONE, LONGER, TOGETHER
 from .peers import AT_MOST
 from .scenarios import EFFECTS, FALSE, KS, METRICS, NS, SIZES
 from .triggers import PREFIXES, SCORES
@@ -220,6 +223,33 @@ def _false(one: Measured | None) -> str:
     text = percent(one.claims, None if excused else CLAIMS)
     said = outside(one.claims, CLAIMS) and one.unwarned < one.claims - 1e-9
     return f"{text} ({percent(one.unwarned)})" if said else text
+
+
+def pages(found: Found) -> Iterator[str]:
+    """How many pages of many metrics claim something false, and what that costs."""
+    yield f"""
+## Pages of many metrics
+
+A report and the explorer show every metric, on these evals and on tasks like these. Here a page
+has eight metrics and three rubric dimensions that hang together. *A/A* is how many pages say
+`helps` or `hurts` anywhere though nothing differs; wanted: {CLAIMS}. *Longer* is how many say
+that the skill uses more tokens where it makes runs {100 * math.expm1(LONGER):.0f} % longer, on
+these evals. *Together* is how pages are made (`stats/overview.py`): the headline is held to
+0.05, all others, adjusted together, to 0.01. *Each alone* is `deltas` for each metric by itself.
+"""
+    rows = [
+        [
+            str(cell.n),
+            str(cell.runs),
+            percent(every[TOGETHER], CLAIMS),
+            percent(every[ALONE], CLAIMS),
+            *(percent(found.pages[replace(cell, effect=LONGER)][how]) for how in (TOGETHER, ALONE)),
+        ]
+        for cell, every in found.pages.items()
+        if not cell.effect
+    ]
+    heads = [f"{what}, {how}" for what in ("A/A", "longer") for how in (TOGETHER, ALONE)]
+    yield table(["n", "K", *heads], rows)
 
 
 def triggers(found: Found) -> Iterator[str]:

@@ -2,8 +2,9 @@
 
 import numpy as np
 import polars as pl
-from scipy import special, stats
+from scipy import stats
 
+from bench.calibrate import pages as calibrate
 from skill_eval_nb.report.measured import measure, slices
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.overview import headline_of, metrics_of, overview, overview_by_eval
@@ -15,56 +16,8 @@ PAGES, EVALS, RUNS = 60, 6, 3
 CLAIMS = ("helps", "hurts")
 
 
-def pages(size, n=EVALS, k=RUNS, effect=0.0, seed=1):
-    """Benchmarks, an iteration each: eight metrics and three dimensions that hang together.
-
-    The skill makes the runs longer by the effect, and changes nothing else.
-    """
-    random = np.random.default_rng(seed)
-    shape = size, 2, n, k
-    hard, well, length = random.normal(0, 1, (size, 1, n, 1)), *random.normal(0, 1, (2, *shape))
-
-    def share(of, own):
-        return (
-            random.binomial(
-                of, special.expit(0.3 + hard + own * random.normal(0, 1, shape) + 0.6 * well)
-            )
-            / of
-        )
-
-    def taken(level, own):
-        noise = own * random.normal(0, 1, shape)
-        more = np.array([effect, 0.0])[None, :, None, None]
-        return np.exp(level + 0.4 * hard + 0.3 * length + noise + more)
-
-    scores = {name: 1.0 + 4 * share(4, 0.5) for name in ("clarity", "depth", "form")}
-    figures = {
-        "pass_rate": share(6, 0.6),
-        "structural_pass_rate": share(5, 0.9),
-        "rubric_normalized": sum(scores.values()) / 15,
-        "time_seconds": taken(4, 0.25),
-        "tokens": np.round(taken(8.5, 0.15)).astype(int),
-        "cost_usd": taken(-2, 0.2),
-        "tool_calls": random.poisson(taken(2, 0.0)),
-        "errors": random.poisson(0.7, shape),
-    }
-    page, side, one, run = (place.ravel() for place in np.indices(shape))
-    keys = pl.select(
-        workspace=pl.lit("w"),
-        skill=pl.lit("s"),
-        iteration=pl.format("iteration-{}", pl.Series(page)),
-        eval_id=pl.Series(one).cast(pl.String),
-        eval_name=pl.format("eval {}", pl.Series(one)),
-        configuration=pl.Series(np.array(["with_skill", "without_skill"])[side]),
-        run_number=pl.Series(run + 1),
-    ).with_columns(workspace=pl.lit("w"), skill=pl.lit("s"))
-    runs = {name: pl.Series(values.ravel()) for name, values in figures.items()}
-    scored = [
-        keys.with_columns(judging=1, dimension=pl.lit(name), score=pl.Series(values.ravel()))
-        for name, values in scores.items()
-    ]
-    tables = {"runs": keys.with_columns(status=pl.lit("graded"), **runs)}
-    return Workspace.from_tables(tables | {"rubric_scores": pl.concat(scored)})
+def pages(size, n=EVALS, k=RUNS, effect=0.0):
+    return calibrate.pages(size, n, k, effect, np.random.default_rng(1))
 
 
 def test_hardly_a_page_has_a_false_word_where_nothing_differs():
