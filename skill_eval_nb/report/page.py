@@ -256,7 +256,8 @@ def _class(place: int, table: Table) -> str:
     return ' class="short"' if all(len(text) <= SHORT for text in texts) else ""
 
 
-_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_HTML = re.compile(r"&(?=#?\w)|<(?=[a-z/!?])|^>", re.IGNORECASE)
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _MARKS = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
 _OPENS_BLOCK = re.compile(r"^(#|[-+=](?=\s|[-+=]|$)|\d+(?=[.)](?:\s|$)))|#$")
 
@@ -284,16 +285,16 @@ def render_markdown(content: Section) -> str:
 def escape_markdown(text: str) -> str:
     r"""Any text so that Markdown shows it as it is, on one line.
 
-    HTML is escaped as entities, since not every reader of Markdown knows ``\<``.
+    What could be HTML is escaped as entities, since not every reader of Markdown knows ``\<``.
 
-    >>> print(escape_markdown("# a|b <i> `c` with_skill *d*"))
-    \# a\|b &lt;i&gt; \`c\` with_skill \*d\*
+    >>> print(escape_markdown("# a|b <i> `c` with_skill *d*, p < 0.01"))
+    \# a\|b &lt;i> \`c\` with_skill \*d\*, p < 0.01
     """
     marked = _MARKS.sub(r"\\\g<0>", " ".join(text.split()))
     opened = _OPENS_BLOCK.sub(
         lambda found: found[0] + "\\" if found[0].isdigit() else "\\" + found[0], marked
     )
-    return opened.translate(_ENTITIES)
+    return _HTML.sub(lambda found: _ENTITIES[found[0]], opened)
 
 
 def _blocks(section: Section, level: int) -> list[str]:
