@@ -1,94 +1,84 @@
-"""Judging by batches: in the course of a job, and those that an earlier start submitted."""
+"""Judging by batches: a job's runs, those of an earlier start; what `judge_again` needs, too."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .budget import Budget, BudgetMeter, PriceList, Reservation
 from .dispatcher import JobFailed
 from .journal import ERRORED, FINISHED, SUBMITTED, Launch
 from .scheduler import RunState, Scheduler
-from .spec import JUDGINGS, Hidden, Run
+from .spec import JUDGINGS, Run
 from .steps import case_of, write_judging
 
 if TYPE_CHECKING:
+    from skill_eval_nb.documents import Judging
     from skill_eval_nb.grading.judge import Judge, Prepared
-    from skill_eval_nb.models import Meter, ModelFault, Prices, Reply
+    from skill_eval_nb.models import Meter, Prices, Usage
+    from skill_eval_nb.models.batches import Results
 
 
 EVERY = 5.0
 """Seconds between looks at a batch."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class BatchedJudging:
-    """A judging that goes by a batch: its run, its number, what is shown, its requests by id."""
+class BatchedJudging(Generic[T]):
+    """A judging that goes by a batch: of what, its number, what is shown, its requests by id."""
 
-    run_state: RunState
+    of: T
     number: int
     prepared: Prepared
     requests: Mapping[str, dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class BatchResult:
-    """What came of a judging: nothing to say where it was written; else a reason.
+class NoJudging(Exception):
+    """A batch gave no judging; `answered` where a model did, and cannot be understood."""
 
-    `again` where asking once more may help: the batch has expired, or the answer was of no
-    use.
-    """
-
-    reason: str | None = None
-    again: bool = False
+    def __init__(self, reason: str, answered: Usage | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.answered = reason, answered
 
 
-def ask(
-    run_state: RunState, numbers: Iterable[int], judge: Judge, hidden: Hidden
-) -> list[BatchedJudging]:
-    """The requests of a run's judgings.
+def batched(of: T, judge: Judge, prepared: Prepared, number: int, name: str) -> BatchedJudging[T]:
+    """A judging with its requests, whose ids are `name` and a number each.
 
     None is marked for the cache: writing to it costs more, and the requests of a batch are
     done in whatever order, so that none can count on reading it.
-
-    Raises:
-        Unjudged: there is nothing to judge by.
     """
-    from skill_eval_nb.grading.judge import calls, prepare, request
+    from skill_eval_nb.grading.judge import calls, request
 
-    ready = prepare(judge, case_of(run_state.run, hidden))
-    asked = []
-    for number in numbers:
-        parts = range(len(calls(judge, ready.case, number)))
-        requests = {
-            f"{run_state.run.cell.key}-{number}-{part}": request(
-                judge, ready.case, number, part, prepared=ready, cached=False
-            )
-            for part in parts
-        }
-        asked.append(BatchedJudging(run_state, number, ready, requests))
-    return asked
+    parts = range(len(calls(judge, prepared.case, number)))
+    requests = {
+        f"{name}{part}": request(
+            judge, prepared.case, number, part, prepared=prepared, cached=False
+        )
+        for part in parts
+    }
+    return BatchedJudging(of, number, prepared, requests)
 
 
-def worst_usd(asked: Iterable[BatchedJudging], prices: PriceList) -> float:
+def worst_usd(asked: Iterable[BatchedJudging[Any]], prices: PriceList) -> float:
     """The most that judgings can cost by a batch, in US dollars."""
     from skill_eval_nb.models import batches
 
-    purse = BudgetMeter(None, prices)
+    meter = BudgetMeter(None, prices)
     for one in asked:
-        batches.reserve(purse, one.requests)
-    return purse.worst_usd
+        batches.reserve(meter, one.requests)
+    return meter.worst_usd
 
 
-async def bring(
+def bring(
     client: Any,
-    asked: Iterable[BatchedJudging],
+    asked: Iterable[BatchedJudging[Any]],
     meter: Meter,
     batch_id: str | None,
     created: Callable[[str], None],
-) -> dict[str, Reply | ModelFault]:
+) -> Awaitable[Results]:
     """Submit a batch and wait for it; or wait for one that was submitted before.
 
     Raises:
@@ -97,43 +87,39 @@ async def bring(
     from skill_eval_nb.models import batches
 
     requests = {name: body for one in asked for name, body in one.requests.items()}
-    return await batches.answers(
+    return batches.answers(
         client, requests, meter=meter, batch_id=batch_id, every=EVERY, created=created
     )
 
 
-def write(
-    asked: BatchedJudging, results: Mapping[str, Reply | ModelFault], judge: Judge, prices: Prices
-) -> BatchResult:
-    """Write the judging that came of a batch, or say why there is none.
+def judging_from(
+    one: BatchedJudging[Any], results: Results, judge: Judge, prices: Prices
+) -> Judging:
+    """The judging that came of a batch.
 
     Raises:
-        Unwritable: it cannot be written.
+        NoJudging: there is none.
+        Unjudged: nothing that would be asked again could be judged by.
     """
-    from skill_eval_nb.grading.judge import BadAnswer, Unjudged, calls, read_judging
+    from skill_eval_nb.grading.judge import BadAnswer, calls, read_judging
     from skill_eval_nb.grading.judge.answers import answer_of
-    from skill_eval_nb.models import Reply
+    from skill_eval_nb.models import Reply, Usage
 
-    if (asked.run_state.run.place / JUDGINGS / f"{asked.number}.json").is_file():
-        return BatchResult()  # written before the job was killed
-    given = [results.get(name) for name in asked.requests]
-    replies = [one for one in given if isinstance(one, Reply)]
+    case, number = one.prepared.case, one.number
+    given = [results.get(name) for name in one.requests]
+    replies = [reply for reply in given if isinstance(reply, Reply)]
     if len(replies) < len(given):
-        fault = next(one for one in given if not isinstance(one, Reply))
-        return BatchResult(f"no answer by the batch: {fault or 'it is missing'}", again=True)
-    case, number = asked.prepared.case, asked.number
+        fault = next(reply for reply in given if not isinstance(reply, Reply))
+        raise NoJudging(f"no answer by the batch: {fault or 'it is missing'}")
     try:
         for part, reply in zip(calls(judge, case, number), replies, strict=True):
             answer_of(judge, part, reply)
-        judging = read_judging(
-            judge, case, number, replies, prepared=asked.prepared, prices=prices, batch=True
-        )
     except BadAnswer as error:
-        return BatchResult(f"the answer by the batch cannot be used: {error}", again=True)
-    except Unjudged as error:
-        return BatchResult(error.reason)
-    write_judging(asked.run_state.run, number, judging)
-    return BatchResult()
+        usage = sum((reply.usage for reply in replies), Usage())
+        raise NoJudging(f"the answer by the batch cannot be used: {error}", usage) from error
+    return read_judging(
+        judge, case, number, replies, prepared=one.prepared, prices=prices, batch=True
+    )
 
 
 def numbers_of(requests: Iterable[str]) -> dict[str, list[int]]:
@@ -164,7 +150,7 @@ class Batches:
 
     async def judge(self, run_states: list[RunState]) -> None:
         """Judge runs by a batch: as many of them as the budget allows."""
-        asked: list[BatchedJudging] = []
+        asked: list[BatchedJudging[RunState]] = []
         usd = cost = 0.0
         while run_states:
             more = await self._asked(run_states[0], run_states[0].judgings)
@@ -185,12 +171,12 @@ class Batches:
         worst = reservation.cap_usd
         launch = self._dispatcher.begin("batch", "", self._plan.folder.name, worst, requests=names)
         await self._bring(launch, None, asked, reservation)
-        self._go_on(one.run_state for one in asked)
+        self._go_on(one.of for one in asked)
 
     async def collect(self, launch: Launch, run_states: dict[str, RunState]) -> None:
         """Wait for a batch that an earlier start has submitted."""
         told = numbers_of(launch.told.get("requests", ()))
-        asked: list[BatchedJudging] = []
+        asked: list[BatchedJudging[RunState]] = []
         for cell in self._plan.cells:
             if cell.key in told:
                 plan = self._plan
@@ -207,15 +193,23 @@ class Batches:
         ids = ",".join(self._scheduler.journal.told.batches[launch.number])
         self._dispatcher.take_up(launch.number, "batch", self._plan.folder.name)
         await self._bring(launch.number, ids, asked, reservation)
-        self._go_on(one.run_state for one in asked if one.run_state in run_states.values())
+        self._go_on(one.of for one in asked if one.of in run_states.values())
 
-    async def _asked(self, run_state: RunState, numbers: Sequence[int]) -> list[BatchedJudging]:
-        from skill_eval_nb.grading.judge import Unjudged
+    async def _asked(
+        self, run_state: RunState, numbers: Sequence[int]
+    ) -> list[BatchedJudging[RunState]]:
+        from skill_eval_nb.grading.judge import Unjudged, prepare
 
-        assert self._scheduler.judge is not None
-        given = (run_state, tuple(numbers), self._scheduler.judge, self._scheduler.hidden)
+        judge, run = self._scheduler.judge, run_state.run
+        assert judge is not None
+
+        def prepared() -> list[BatchedJudging[RunState]]:
+            ready = prepare(judge, case_of(run, self._scheduler.hidden))
+            key = run.cell.key
+            return [batched(run_state, judge, ready, each, f"{key}-{each}-") for each in numbers]
+
         try:
-            return await asyncio.to_thread(ask, *given)
+            return await asyncio.to_thread(prepared)
         except Unjudged as error:
             self._scheduler.unjudged(run_state, error.reason)
             return []
@@ -224,7 +218,7 @@ class Batches:
         self,
         launch: int,
         ids: str | None,
-        asked: Sequence[BatchedJudging],
+        asked: Sequence[BatchedJudging[RunState]],
         reservation: Reservation,
     ) -> None:
         """Wait for a batch, write what came, and only then close its launch."""
@@ -250,9 +244,7 @@ class Batches:
                 self._dispatcher.close(launch, ERRORED, reservation, reason=str(fault))
             raise JobFailed(f"judging by a batch: {fault} Start the plan again to go on") from fault
         for one in asked:
-            given = (one, results, self._scheduler.judge, self._plan.prices)
-            came = await asyncio.to_thread(write, *given)
-            self._came(one.run_state, one.number, came)
+            await self._settle(one, results)
         self._dispatcher.close(launch, FINISHED, reservation)
 
     def _go_on(self, run_states: Iterable[RunState]) -> None:
@@ -265,12 +257,25 @@ class Batches:
             else:
                 self._scheduler.judged(run_state)
 
-    def _came(self, run_state: RunState, number: int, came: BatchResult) -> None:
-        """What came of one judging of a batch; those that may help are asked once more, alone."""
-        if came.reason is None or not came.again:
-            if number in run_state.judgings:
-                run_state.judgings.remove(number)
-            run_state.failed = run_state.failed or came.reason
-        else:
-            told = f"{run_state.run.cell.folder}: {came.reason}; judging {number} is done alone"
-            self._scheduler.tell(told)
+    async def _settle(self, one: BatchedJudging[RunState], results: Results) -> None:
+        """Write what came of a judging; where asking once more may help, it is done alone."""
+        from skill_eval_nb.grading.judge import Unjudged
+
+        assert self._scheduler.judge is not None
+        run_state, number = one.of, one.number
+        reason = None
+        try:
+            # It may have been written before the job was killed.
+            if not (run_state.run.place / JUDGINGS / f"{number}.json").is_file():
+                given = (one, results, self._scheduler.judge, self._plan.prices)
+                judging = await asyncio.to_thread(judging_from, *given)
+                await asyncio.to_thread(write_judging, run_state.run, number, judging)
+        except NoJudging as error:
+            what = f"{error.reason}; judging {number} is done alone"
+            self._scheduler.tell(f"{run_state.run.cell.folder}: {what}")
+            return
+        except Unjudged as error:
+            reason = error.reason
+        if number in run_state.judgings:
+            run_state.judgings.remove(number)
+        run_state.failed = run_state.failed or reason

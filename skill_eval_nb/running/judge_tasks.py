@@ -11,10 +11,12 @@ from pathlib import Path
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, Judging, NotJSON, Structural, Timing, parse
-from skill_eval_nb.grading.judge import Case, Judge, Prepared, worst
+from skill_eval_nb.grading.judge import Case, Judge, Prepared, Unjudged, worst
+from skill_eval_nb.grading.judge import judge as judge_it
 from skill_eval_nb.grading.structural.types import is_checked
-from skill_eval_nb.models import Connection, Prices, Tally, Usage
+from skill_eval_nb.models import BudgetSpent, Client, Connection, Prices, Tally, Usage, together
 
+from .asking import NO_MONEY
 from .budget import Budget, BudgetQueue, Reservation
 from .refused import refuse
 from .regrading import (
@@ -302,6 +304,33 @@ class JudgeState:
             cost_usd=self.tally.cost(self.order.prices),
             message=self.message,
         )
+
+
+async def judge_once(
+    client: Client,
+    books: JudgeState,
+    work: JudgeTask,
+    prepared: Prepared,
+    number: int,
+    new: dict[int, Judging],
+) -> str | None:
+    """Judge once; the judging goes into `new`. Gives the reason where there is none."""
+    judge, prices = books.order.judge, books.order.prices
+    reservation = await books.allot(prepared)
+    if reservation is None:
+        return NO_MONEY
+    meter = together(reservation, books.tally)
+    try:
+        new[number] = await judge_it(
+            client, judge, work.case, number, meter, prices=prices, prepared=prepared
+        )
+    except Unjudged as error:
+        return error.reason
+    except BudgetSpent as error:
+        return str(error)
+    finally:
+        books.close(reservation)
+    return None
 
 
 def settle(work: JudgeTask, number: int, new: dict[int, Judging]) -> None:

@@ -10,17 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.documents import Judging
-from skill_eval_nb.grading.judge import Judge, Prepared, Unjudged, prepare
-from skill_eval_nb.grading.judge import judge as judge_it
-from skill_eval_nb.models import (
-    BudgetSpent,
-    Connection,
-    ModelFault,
-    Prices,
-    connect,
-    load_prices,
-    together,
-)
+from skill_eval_nb.grading.judge import Judge, Unjudged, prepare
+from skill_eval_nb.models import Connection, ModelFault, Prices, connect, load_prices
 from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems
 from skill_eval_nb.workspace.layout import OWN
 
@@ -32,6 +23,7 @@ from .judge_tasks import (
     JudgingProgress,
     LeftOut,
     RejudgeSpec,
+    judge_once,
     note_kept,
     settle,
     work_of,
@@ -229,36 +221,9 @@ async def _judge_run(client: Client, books: JudgeState, work: JudgeTask) -> None
     for number in numbers:
         # Numbers have no gaps: one that failed is given to the next.
         place = work.before.last + 1 + len(new)
-        reason = await _judge_once(client, books, work, prepared, place, new)
+        reason = await judge_once(client, books, work, prepared, place, new)
         if reason is None:
             await to_the_end(asyncio.to_thread(settle, work, place, new), then_go=True)
         books.ended(work, place if reason is None else number, reason)
     if new:
         note_kept(books, work)
-
-
-async def _judge_once(
-    client: Client,
-    books: JudgeState,
-    work: JudgeTask,
-    prepared: Prepared,
-    number: int,
-    new: dict[int, Judging],
-) -> str | None:
-    """Judge once; the judging goes into `new`. Gives the reason where there is none."""
-    judge, prices = books.order.judge, books.order.prices
-    reservation = await books.allot(prepared)
-    if reservation is None:
-        return NO_MONEY
-    meter = together(reservation, books.tally)
-    try:
-        new[number] = await judge_it(
-            client, judge, work.case, number, meter, prices=prices, prepared=prepared
-        )
-    except Unjudged as error:
-        return error.reason
-    except BudgetSpent as error:
-        return str(error)
-    finally:
-        books.close(reservation)
-    return None

@@ -10,45 +10,35 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, parse, to_json
 from skill_eval_nb.documents.run import Judging
-from skill_eval_nb.grading.judge import Judge, Prepared, Unjudged, calls, prepare, request
-from skill_eval_nb.grading.judge.answers import Answer, answer_of, judging_of
-from skill_eval_nb.models import (
-    BudgetSpent,
-    Client,
-    ModelFault,
-    Reply,
-    Usage,
-    batches,
-    connect,
-    together,
-    worst_case,
-)
-from skill_eval_nb.models.ask import ASKED, told
-from skill_eval_nb.models.prompt import BadAnswer
+from skill_eval_nb.grading.judge import Judge, Prepared, Unjudged, prepare
+from skill_eval_nb.models import BudgetSpent, Client, ModelFault, connect, together
+from skill_eval_nb.models.batches import Results
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.layout import OWN
 
 from .asking import NO_MONEY
-from .judge_tasks import JudgedAgain, JudgeState, JudgeTask, LeftOut, RejudgeSpec, note_kept, settle
+from .batch import BatchedJudging, NoJudging, batched, bring, judging_from, worst_usd
+from .judge_tasks import (
+    JudgedAgain,
+    JudgeState,
+    JudgeTask,
+    LeftOut,
+    RejudgeSpec,
+    judge_once,
+    note_kept,
+    settle,
+)
 from .refused import refuse
 
 FILE = "batch.json"
 WANTED = Path(OWN, "judging.json")
-
-
-@dataclass(frozen=True, slots=True)
-class BatchItem:
-    """One judging in a batch, by its run's folder and the number it was to have."""
-
-    run: str
-    number: int
 
 
 def name_of(folder: Path, home: Path) -> str:
@@ -119,99 +109,6 @@ def _plain(judge: Judge) -> Any:
     return json.loads(json.dumps(asdict(judge)))
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedJudging:
-    """A judging whose outputs have been read: what is shown, and its requests by name."""
-
-    item: BatchItem
-    work: JudgeTask
-    prepared: Prepared
-    requests: dict[str, dict[str, Any]]
-
-    @property
-    def name(self) -> str:
-        """The name of its first call, by which its judging is known again."""
-        return next(iter(self.requests))
-
-
-async def judging_from(
-    client: Client, books: JudgeState, one: PreparedJudging, place: int, results: batches.Results
-) -> Judging:
-    """A judging from its calls' results; an answer that cannot be used is asked for directly.
-
-    Raises:
-        Unjudged: there is none.
-    """
-    order, case = books.order, one.work.case
-    answers: list[Answer] = []
-    batched = direct = Usage()
-    refused: list[str] = []
-    for part, name in enumerate(one.requests):
-        reply = results.get(name)
-        if not isinstance(reply, Reply):
-            raise Unjudged(f"the batch gave no answer: {reply or 'it was not in the batch'}")
-        batched += reply.usage
-        wanted = calls(order.judge, case, one.item.number)[part]
-        for attempt in range(ASKED):
-            try:
-                answers.append(answer_of(order.judge, wanted, reply))
-                break
-            except BadAnswer as bad:
-                refused.append(told(bad.faults))
-            if attempt + 1 == ASKED:
-                raise Unjudged(
-                    f"the judge model gave no usable answer in {ASKED} attempts; the last: "
-                    f"{refused[-1]}"
-                )
-            reply = await _ask(client, books, one, part, refused[-1])
-            direct += reply.usage
-    judging = judging_of(
-        order.judge,
-        case,
-        one.item.number,
-        answers,
-        batched + direct,
-        prepared=one.prepared,
-        refused=refused,
-    )
-    judging.judging = place
-    by_batch = order.prices.cost(batched, order.judge.model, batch=True)
-    by_call = order.prices.cost(direct, order.judge.model)
-    judging.cost_usd = None if by_batch is None or by_call is None else by_batch + by_call
-    return judging
-
-
-async def _ask(
-    client: Client, books: JudgeState, one: PreparedJudging, part: int, fault: str
-) -> Reply:
-    order = books.order
-    body = request(
-        order.judge,
-        one.work.case,
-        one.item.number,
-        part,
-        prepared=one.prepared,
-        fault=fault,
-        cached=False,
-    )
-    usd = order.prices.cost(worst_case(body), order.judge.model)
-    reservation = books.budget.allot(None if order.budget_usd is None else usd)
-    if reservation is None:
-        raise Unjudged(f"{NO_MONEY} when it had to be asked for again: {fault}")
-    try:
-        return await client.send(
-            body, meter=together(reservation, books.tally), deadline=order.judge.deadline
-        )
-    except (ModelFault, BudgetSpent) as error:
-        raise Unjudged(f"the judge model gave no answer: {error}") from error
-    finally:
-        reservation.close()
-
-
-EVERY = 30.0
-"""Seconds between looks at a batch."""
-
-
 async def judge_in_batch(
     order: RejudgeSpec, work: list[JudgeTask], left: list[LeftOut]
 ) -> JudgedAgain:
@@ -225,24 +122,23 @@ async def judge_in_batch(
     state = under_way(path)
     if state is not None:
         fits(state, order.judge, path)
-        items = [BatchItem(one["run"], one["number"]) for one in state["items"]]
+        items = [(one["run"], one["number"]) for one in state["items"]]
     else:
         items = [
-            BatchItem(name_of(one.run.folder, order.home), number)
+            (name_of(one.run.folder, order.home), number)
             for one in work
             for number in order.numbers(one)
         ]
     books = JudgeState(order, len(items), left)
     by_name = {name_of(one.run.folder, order.home): one for one in work}
     ids = [] if state is None else list(state["ids"])
-    ready = await _ready(books, items, by_name, ids)
+    asked = await _asked(books, items, by_name, ids)
     if state is None:
-        ready = _affordable(books, ready)
-    if not ready:
+        asked = _affordable(books, asked)
+    if not asked:
         path.unlink(missing_ok=True)
         return books.result()
-    requests = {name: body for one in ready for name, body in one.requests.items()}
-    kept = [asdict(one.item) for one in ready] if state is None else state["items"]
+    kept = state["items"] if state is not None else [_item(one, order.home) for one in asked]
 
     def note(batch_id: str | None) -> None:
         ids.extend([] if batch_id is None else [batch_id])
@@ -250,7 +146,7 @@ async def judge_in_batch(
         write_atomic(path, to_json(about))
 
     async with connect(order.connection) as client:
-        usd = _worst(order, requests)
+        usd = worst_usd(asked, order.prices)
         reservation = books.budget.allot(None if order.budget_usd is None else usd)
         if reservation is None:  # only where it was submitted under a larger budget before
             raise refuse(
@@ -260,57 +156,50 @@ async def judge_in_batch(
         if state is None:
             note(None)
         try:
-            results = await batches.answers(
-                client,
-                requests,
-                meter=together(reservation, books.tally),
-                batch_id=",".join(ids) or None,
-                every=EVERY,
-                created=note,
-            )
+            meter = together(reservation, books.tally)
+            results = await bring(client, asked, meter, ",".join(ids) or None, note)
         except (ModelFault, BudgetSpent) as fault:
             if not ids and not getattr(fault, "sent", False):
                 path.unlink()  # it was surely not taken: nothing is under way
             raise
         finally:
             reservation.close()
-        await _settle_all(client, books, ready, results, ",".join(ids))
+        await _settle_all(client, books, asked, results, ",".join(ids))
     path.unlink()
     return books.result()
 
 
-async def _ready(
-    books: JudgeState, items: list[BatchItem], by_name: dict[str, JudgeTask], ids: list[str]
-) -> list[PreparedJudging]:
-    """The judgings that there are not, and whose outputs can be read, with their calls' names."""
+def _item(one: BatchedJudging[JudgeTask], home: Path) -> dict[str, Any]:
+    return {"run": name_of(one.of.run.folder, home), "number": one.number}
+
+
+async def _asked(
+    books: JudgeState, items: list[tuple[str, int]], by_name: dict[str, JudgeTask], ids: list[str]
+) -> list[BatchedJudging[JudgeTask]]:
+    """The judgings that there are not, and whose outputs can be read."""
     judge = books.order.judge
-    places = {name: place for place, name in enumerate(dict.fromkeys(one.run for one in items))}
+    places = {name: place for place, name in enumerate(dict.fromkeys(run for run, _ in items))}
     prepared: dict[str, Prepared | str] = {}
-    ready = []
-    for item in items:
-        work = by_name.get(item.run)
+    asked = []
+    for run, number in items:
+        work = by_name.get(run)
         if work is None:
-            books.message = f"{item.run} is in the batch, and is not there any more"
+            books.message = f"{run} is in the batch, and is not there any more"
             continue
-        parts = range(len(calls(judge, work.case, item.number)))
-        names = [f"r{places[item.run]}-j{item.number}-p{part}" for part in parts]
-        if _written(work, ids, names[0]):
+        name = f"r{places[run]}-j{number}-p"
+        if _written(work, ids, f"{name}0"):
             continue
-        if item.run not in prepared:
+        if run not in prepared:
             try:
-                prepared[item.run] = await asyncio.to_thread(prepare, judge, work.case)
+                prepared[run] = await asyncio.to_thread(prepare, judge, work.case)
             except Unjudged as error:
-                prepared[item.run] = error.reason
-        made = prepared[item.run]
-        if isinstance(made, str):
-            books.ended(work, item.number, made)
-            continue
-        bodies = {
-            name: request(judge, work.case, item.number, part, prepared=made, cached=False)
-            for part, name in enumerate(names)
-        }
-        ready.append(PreparedJudging(item, work, made, bodies))
-    return ready
+                prepared[run] = error.reason
+        shown = prepared[run]
+        if isinstance(shown, str):
+            books.ended(work, number, shown)
+        else:
+            asked.append(batched(work, judge, shown, number, name))
+    return asked
 
 
 def _written(work: JudgeTask, ids: list[str], name: str) -> bool:
@@ -319,49 +208,55 @@ def _written(work: JudgeTask, ids: list[str], name: str) -> bool:
     return bool(ids) and any(one.batch == wanted for one in work.before.judgings.values())
 
 
-def _affordable(books: JudgeState, ready: list[PreparedJudging]) -> list[PreparedJudging]:
+def _affordable(
+    books: JudgeState, asked: list[BatchedJudging[JudgeTask]]
+) -> list[BatchedJudging[JudgeTask]]:
     """As many of the judgings, from the first on, as the budget holds at their worst."""
     order = books.order
     if order.budget_usd is None:
-        return ready
-    fitting: list[PreparedJudging] = []
-    together_usd = 0.0
-    for one in ready:
-        together_usd += _worst(order, one.requests)
-        if together_usd > order.budget_usd:
-            books.ended(one.work, one.item.number, NO_MONEY)
+        return asked
+    fitting: list[BatchedJudging[JudgeTask]] = []
+    usd = 0.0
+    for one in asked:
+        usd += worst_usd([one], order.prices)
+        if usd > order.budget_usd:
+            books.ended(one.of, one.number, NO_MONEY)
         else:
             fitting.append(one)
     return fitting
 
 
-def _worst(order: RejudgeSpec, requests: dict[str, dict[str, Any]]) -> float:
-    bounds = [worst_case(body) for body in requests.values()]
-    prices = [order.prices.cost(one, order.judge.model, batch=True) or 0.0 for one in bounds]
-    # A little more, so that rounding up call by call is held too.
-    return sum(prices) + 1e-8 * len(prices)
-
-
 async def _settle_all(
     client: Client,
     books: JudgeState,
-    ready: list[PreparedJudging],
-    results: batches.Results,
+    asked: list[BatchedJudging[JudgeTask]],
+    results: Results,
     batch_id: str,
 ) -> None:
-    new: dict[str, dict[int, Judging]] = {}
-    for one in ready:
-        work, number = one.work, one.item.number
-        mine = new.setdefault(one.item.run, {})
+    order = books.order
+    new: dict[Path, dict[int, Judging]] = {}
+    for one in asked:
+        work = one.of
+        mine = new.setdefault(work.run.folder, {})
         place = work.before.last + 1 + len(mine)
+        reason = None
         try:
-            mine[place] = await judging_from(client, books, one, place, results)
+            mine[place] = judging_from(one, results, order.judge, order.prices)
+            mine[place].judging = place
+        except NoJudging as error:
+            reason = error.reason
+            if error.answered is not None:
+                reason = await judge_once(client, books, work, one.prepared, place, mine)
+                usd = order.prices.cost(error.answered, order.judge.model, batch=True)
+                direct = None if reason else mine[place].cost_usd
+                if usd is not None and direct is not None:
+                    mine[place].cost_usd = direct + usd
         except Unjudged as error:
-            books.ended(work, number, error.reason)
-            continue
-        mine[place].batch = f"{batch_id}/{one.name}"
-        await asyncio.to_thread(settle, work, place, mine)
-        books.ended(work, place, None)
-    for name in dict.fromkeys(one.item.run for one in ready):
-        if new.get(name):
-            note_kept(books, next(one.work for one in ready if one.item.run == name))
+            reason = error.reason
+        if reason is None:
+            mine[place].batch = f"{batch_id}/{next(iter(one.requests))}"
+            await asyncio.to_thread(settle, work, place, mine)
+        books.ended(work, one.number if reason else place, reason)
+    for work in {one.of.run.folder: one.of for one in asked}.values():
+        if new[work.run.folder]:
+            note_kept(books, work)

@@ -27,8 +27,7 @@ pytestmark = pytest.mark.slow
 
 SUITE = {"skill_name": "tidy", "evals": [{"id": 1, "prompt": "Tidy up."}]}
 LOADED = {
-    "a single iteration": two_sides(),
-    "several workspaces": {
+    "several workspaces of a single iteration": {
         f"{name}-workspace/{file}": content
         for name in ("tidy", "neat")
         for file, content in two_sides().items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.models import Connection, StandIn, Usage, load_prices
 from skill_eval_nb.models.prices import Prices
 from skill_eval_nb.models.stand_in.settings import Fault
-from skill_eval_nb.running import judge_again, stored_batch
+from skill_eval_nb.running import batch, judge_again, stored_batch
 from skill_eval_nb.running.judge_tasks import JudgingProgress
 from skill_eval_nb.running.stored_runs import stored_runs
 from skill_eval_nb.workspace import Problems, check
@@ -252,7 +253,7 @@ def test_the_budget_holds_and_what_does_not_fit_is_said(workspace: Path) -> None
 
 @pytest.fixture
 def batching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
-    monkeypatch.setattr(stored_batch, "EVERY", 0.05)
+    monkeypatch.setattr(batch, "EVERY", 0.05)
     (tmp_path / "store").mkdir()
     return StandIn(seed=1, store=str(tmp_path / "store"), log=str(tmp_path / "log.jsonl"))
 
@@ -282,6 +283,20 @@ def test_by_batch_at_half_the_price(workspace: Path, batching: StandIn) -> None:
         ]
         assert len(load(run / "grading.json")["rubric_scores"]) == 2
     assert not [one for one in sen.load(workspace).problems["severity"] if one == "error"]
+
+
+def test_an_answer_of_a_batch_that_cannot_be_used_is_asked_for_alone(
+    workspace: Path, batching: StandIn
+) -> None:
+    half = Fault("missing_dimensions", role="judge", calls=(2,))
+    reached = Connection(stand_in=replace(batching, faults=(half,)))
+    done = judge_again(workspace, judge_model=MODEL, connection=reached, batch=True)
+    assert (done.status, len(done.judged)) == ("done", 4)
+    prices: Prices = load_prices()
+    by_batch = prices.cost(done.usage, MODEL, batch=True)
+    assert by_batch is not None
+    assert by_batch < (done.cost_usd or 0) < 2 * by_batch
+    assert done.cost_usd == pytest.approx(cost_of_all(workspace))
 
 
 def test_an_interrupted_batch_is_taken_up_again(
