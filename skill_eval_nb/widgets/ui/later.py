@@ -11,6 +11,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from importlib import import_module
 from types import TracebackType
 from typing import Any, Final, NamedTuple
 
@@ -134,6 +135,7 @@ class Later:
     def _set_to_work(self) -> None:
         if not self._at_work:
             self._at_work = True
+            import_module("numpy")  # other threads would take one half imported for a whole one
             threading.Thread(target=self._work, daemon=True).start()
 
     def _work(self) -> None:
