@@ -17,7 +17,7 @@ from skill_eval_nb.stats.comparison import SCOPES
 from skill_eval_nb.stats.overview import metrics_of, overview
 from skill_eval_nb.tables import Workspace
 
-SIZES = ((5, 10), (8, 1), (8, 3), (12, 3))
+SIZES = ((5, 10), (8, 3), (12, 1))
 """n and K."""
 LONGER = 0.3
 """What the skill adds to the logarithm of each effort, where it adds any: 35 %."""
