@@ -85,6 +85,7 @@ def notebooks() -> None:
     """Every notebook, run in a copy, with what it gave."""
     copies = copy_notebooks(DESK)
     command = ["nbconvert", "--to=notebook", "--execute", "--inplace", "--log-level=ERROR"]
+    command += ["--ExecutePreprocessor.store_widget_state=False"]  # pages show what was last seen
     subprocess.run([sys.executable, "-m", *command, *copies], check=True)
     for copy in copies:
         (PAGES / "notebooks").mkdir(exist_ok=True)
