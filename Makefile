@@ -16,7 +16,7 @@ EXTRAS      := --editable ".[claude-code,dask,office]"
 BESIDE      := $(BIN)/uv run --quiet --no-project --python $(BIN)/python --with evalstats==0.3.3 python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lab check fix bench calibrate constraints
+.PHONY: help demo test lab docs check fix bench calibrate constraints
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +31,11 @@ test: .venv/extras ## install what the tests need, Chromium included, and run th
 
 lab: .venv/installed ## open a copy of the notebooks, in build/lab, in JupyterLab
 	$(BIN)/skill-eval-nb lab --to build/lab
+
+docs: .venv/extras ## build the documentation, build/docs/site, the notebooks run anew
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --group docs \
+	  || $(BIN)/python -m pip install --quiet --constraint constraints.txt --group docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python docs/build.py
 
 check: .venv/extras ## style, types, the floors of the house, notebooks without outputs
 	$(BIN)/ruff check .
@@ -60,7 +65,7 @@ calibrate: .venv/installed ## simulate whether the verdicts hold up, for skill_e
 	  else echo "evalstats cannot be had here: without it."; $(BIN)/python -m bench.calibrate; fi
 
 constraints: .venv/installed ## resolve constraints.txt anew from pyproject.toml
-	$(BIN)/uv pip compile --quiet --upgrade --universal --all-extras --group dev \
+	$(BIN)/uv pip compile --quiet --upgrade --universal --all-extras --group dev --group docs \
 	  --custom-compile-command "make constraints" --output-file constraints.txt pyproject.toml
 
 # The tests run what the extras bring as well; where one cannot be had, its tests are left out.

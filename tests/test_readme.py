@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+import skill_eval_nb as sen
 from tests.checkout import ROOT
 from tests.cli.calls import run
 
@@ -31,9 +32,10 @@ SHELL = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with a copy of `data`, so that what the README writes does not stay."""
+    """A folder with copies of `data` and `skills`, so that what the README writes does not stay."""
     folder = tmp_path_factory.mktemp("readme")
-    shutil.copytree(ROOT / "data", folder / "data")
+    for name in ("data", "skills"):
+        shutil.copytree(ROOT / name, folder / name)
     return folder
 
 
@@ -65,3 +67,25 @@ def test_the_link_leads_somewhere(target):
 def test_the_tour_names_every_notebook():
     notebooks = {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
     assert set(re.findall(r"^\| `(\d\d_\w+)`", TEXT, re.MULTILINE)) == notebooks
+
+
+SKILL = ROOT / "skills" / "evaluate-a-skill"
+
+
+def test_the_skill_names_commands_and_options_that_there_are():
+    """Of the shell alone: what a model makes of them is what its evals are for."""
+    text = (SKILL / "SKILL.md").read_text("utf-8").replace("\\\n", "")
+    lines = re.findall(r"(?:^|`)skill-eval-nb ([a-z][^#`\n]*)", text, re.MULTILINE)
+    assert len(lines) > 8
+    for line in lines:
+        words = shlex.split(line)
+        names = words[: 2 if words[0] == "improve" else 1]
+        told = run(*names, "--help").output
+        assert [one for one in words if one.startswith("--") and one not in told] == []
+
+
+def test_the_skill_s_evals_run(tmp_path):
+    plan = sen.plan_runs(SKILL, workspace=tmp_path / "runs", executor="offline", runs=1)
+    plan.start().wait()
+    found = sen.load(tmp_path / "runs").runs
+    assert (len(found), set(found["status"])) == (12, {"graded"})
