@@ -51,7 +51,7 @@ class Gaps:
     def report(self, problems: Problems) -> None:
         """Report runs without grading, and evals that lack a configuration of their iteration."""
         for status, path, reason in self._ungraded:
-            why = f" ({reason})" if reason and status == "errored" else ""
+            why = f" ({reason})" if reason else ""
             message = f"{_UNGRADED[status]}{why}; it enters no rate"
             problems.add("warning", f"{status}-run", path, message)
         for (_, _, iteration), evals in self._evals().items():
@@ -121,8 +121,9 @@ def _add_runs(
     chunk: list[Texts] = []
     for one in runs:
         key, path = rows.key(one.side, one.number), one.documents.path
-        timing = one.documents.timing
-        gaps.add(one.side, one.figures[0], path, timing.reason if timing else None)
+        timing, incomplete = one.documents.timing, one.documents.incomplete
+        reason = incomplete or (timing.reason if timing and one.figures[0] == "errored" else None)
+        gaps.add(one.side, one.figures[0], path, reason)
         rows.add("runs", (key, *one.figures[:-1], catalogue.below(path)))
         if texts:
             chunk.append(Texts(key, one.documents, one.weights))

@@ -17,7 +17,7 @@ from .catalogue import (
     stated,
 )
 from .check import check
-from .find import NothingToLoad, PathLike, find
+from .find import NothingToLoad, PathLike, Sides, find
 from .layout import (
     NO_ITERATION,
     UNSTATED,
@@ -59,6 +59,7 @@ __all__ = [
     "RunPlace",
     "SecondGraders",
     "Seen",
+    "Sides",
     "StatedRuns",
     "Suite",
     "below",

@@ -15,6 +15,7 @@ from skill_eval_nb.documents import Benchmark, Eval, EvalMetadata
 
 from .layout import (
     NO_ITERATION,
+    RESULTS,
     UNSTATED,
     EvalFolder,
     Layout,
@@ -416,7 +417,13 @@ class Catalogue:
 
 
 def catalogued(layout: Layout, files: Files, base: str, problems: Problems) -> Catalogue:
-    """Settle who is who."""
+    """Settle who is who. A folder whose results a tool's file tells is no run besides."""
+    told_by_tools = {os.path.dirname(file.path) for file, _ in files.results}
+    layout.runs = [
+        run
+        for run in layout.runs
+        if run.path not in told_by_tools or not RESULTS.isdisjoint(run.files)
+    ]
     run_places = [place for place, _ in groupby(run.place for run in layout.runs)]
     keys = identify([*run_places, *files.metadata_places], files.metadata, problems)
     iterations = {place.iteration for place in run_places}
@@ -424,7 +431,11 @@ def catalogued(layout: Layout, files: Files, base: str, problems: Problems) -> C
     benchmarks = [
         one
         for file, documents in files.benchmarks
-        for one in benchmark_files(file.path, file.place, documents, iterations)
+        for one in (
+            [BenchmarkFile(file.path, file.place, documents[0], file.place.iteration, file.tool)]
+            if file.tool
+            else benchmark_files(file.path, file.place, documents, iterations)
+        )
     ]
     benchmarks = _without_copies(benchmarks, problems)
     told = _told_skills([*run_places, *files.metadata_places], benchmarks)
@@ -574,11 +585,12 @@ class BenchmarkFile:
     place: Place
     document: Benchmark
     iteration: str
+    tool: str | None = None
 
     @property
     def is_benchmark(self) -> bool:
-        """Whether it is called so: other files state runs of their own, or grade them again."""
-        return is_benchmark_file(self.path)
+        """Whether it is called so, or a tool's: others state runs of their own, or grade again."""
+        return self.tool is not None or is_benchmark_file(self.path)
 
 
 def benchmark_files(

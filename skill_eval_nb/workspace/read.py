@@ -41,6 +41,8 @@ from skill_eval_nb.documents.dialects.home_made import components
 from skill_eval_nb.documents.dialects.home_made_runs import judged, of_list
 from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, is_too_large, not_used, unused
 from skill_eval_nb.documents.run import STRUCTURAL, TEXT_NAMES
+from skill_eval_nb.documents.tools import ENDINGS, Results, open_other, tool_of
+from skill_eval_nb.documents.tools import read as read_results
 
 from .layout import (
     TRACES,
@@ -70,6 +72,27 @@ def load_raw(path: str, problems: Problems) -> Any:
         _report(error, path, problems)
         return None
     return _parse(data, path, problems)
+
+
+RESULTS = "results"
+"""The kind of files that another tool wrote."""
+
+
+def load_any(path: str, problems: Problems) -> Any:
+    """As `load_raw`, of a file of any ending that is read; None where nothing is known in it."""
+    if not path.endswith(ENDINGS):
+        return load_raw(path, problems)
+    faults = Faults()
+    try:
+        raw = open_other(path, faults)
+    except OSError as error:
+        _report(error, path, problems)
+        return None
+    except ValueError as error:
+        problems.add("error", "unreadable", path, f"this file cannot be read: {error}")
+        return None
+    problems.add_faults(path, faults)
+    return raw
 
 
 def load_document(path: str, document: type[D], problems: Problems) -> D | None:
@@ -239,6 +262,7 @@ class Files:
     suites: list[Suite] = field(default_factory=list)
     benchmarks: list[tuple[FilePlace, list[Benchmark]]] = field(default_factory=list)
     others: list[tuple[str, FilePlace, Any]] = field(default_factory=list)
+    results: list[tuple[FilePlace, Results]] = field(default_factory=list)
 
 
 TELLING = re.compile(
@@ -263,14 +287,20 @@ def read_files(files: list[FilePlace], problems: Problems) -> Files:
             kind, document = _tolerantly(name, file, problems)
         if kind is not None:
             _add(kind, file, document, found, problems)
+    if found.results:
+        from .results import place_results
+
+        place_results(found, problems)
     return found
 
 
 def _tolerantly(name: str, file: FilePlace, problems: Problems) -> tuple[str | None, Any]:
     path = file.path
-    raw = load_raw(path, problems)
+    raw = load_any(path, problems)
     if raw is None:
         return None, None
+    if (tool := tool_of(raw)) is not None:
+        return RESULTS, (tool, read_results(tool, raw, path))
     if is_too_large(raw):
         if TELLING.search(name) or next(figures_in(raw), None) is not None:
             problems.add("error", "too-large", path, TOO_LARGE)
@@ -279,6 +309,8 @@ def _tolerantly(name: str, file: FilePlace, problems: Problems) -> tuple[str | N
     if kind is None:
         figure, _ = next(figures_in(raw), (None, None))
         if (TELLING.search(name) and not file.of_run) or figure is not None:
+            if (tool := tool_of(raw, others=True)) is not None:
+                return RESULTS, (tool, read_results(tool, raw, path))
             problems.add("info", "not-a-document", path, _unknown(raw), where=figure)
         return None, None
     document, faults = read(kind, raw)
@@ -293,6 +325,9 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
         found.suites.append(Suite(file.path, file.place.workspace, document))
     elif kind == "benchmark":
         found.benchmarks.append((file, document))
+    elif kind == RESULTS:
+        tool, results = document
+        found.results.append((replace(file, tool=tool), results))
     elif kind in ("grading", "structural", "timing", "metrics"):
         problems.add(
             "info" if _is_below(file.path) else "warning",
@@ -384,6 +419,12 @@ class RunDocuments:
     """Whether a row that states it does not tell of which eval it is."""
     others: list[RunDocuments] = field(default_factory=list)
     """What second graders say of it."""
+    rate: float | None = None
+    """Its pass rate, where a tool states one that is no count of verdicts."""
+    score: float | None = None
+    """The weighted figure of the tool that ran it."""
+    incomplete: str | None = None
+    """Why the tool that ran it does not take it for a result."""
 
 
 def read_run(run: RunPlace, problems: Problems) -> list[tuple[Place, int, RunDocuments]]:
