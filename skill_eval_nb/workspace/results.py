@@ -73,11 +73,13 @@ def _once(found: Iterable[ToolFile], problems: Problems) -> list[ToolFile]:
 
 def _groups(found: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
     """The files of each tool and iteration, with the place that they share."""
-    loose: dict[str | None, list[str]] = {}
-    for file, _ in found:
+    loose: dict[str | None, set[str]] = {}
+    for file, results in found:
         if file.place.iteration == NO_ITERATION:
-            loose.setdefault(file.tool, []).append(file.place.workspace)
-    homes = {tool: _holder(os.path.commonpath(folders)) for tool, folders in loose.items()}
+            of_run = any(run.path not in (None, file.path) for run in results.runs)
+            above = os.path.dirname(file.path)
+            loose.setdefault(file.tool, set()).add(os.path.dirname(above) if of_run else above)
+    homes = {tool: _holder(_common(folders)) for tool, folders in loose.items()}
     groups: dict[tuple[str | None, str, str], list[ToolFile]] = {}
     for file, results in found:
         home, iteration = file.place.workspace, results.iteration or file.place.iteration
@@ -93,6 +95,14 @@ def _groups(found: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
         )
         for (_, home, iteration), group in groups.items()
     ]
+
+
+def _common(folders: Iterable[str]) -> str:
+    """The folder that holds them all."""
+    try:
+        return os.path.commonpath(folders)
+    except ValueError:  # some are relative
+        return os.path.commonpath([os.path.abspath(one) for one in folders])
 
 
 def _holder(folder: str) -> str:

@@ -14,7 +14,7 @@ from skill_eval_nb.disk import read_bytes
 from ..base import Faults
 from ..dialects.home_made_runs import is_model
 from ..parsing import NotJSON, parse
-from ..run import GradedExpectation, Grading, Metrics, RubricScore, Timing
+from ..run import GradedExpectation, Grading, Metrics, Timing
 from .results import (
     UNSTATED,
     WITH,
@@ -23,6 +23,7 @@ from .results import (
     Part,
     Results,
     Run,
+    dimension,
     seconds_between,
     secrets_in,
     side_in,
@@ -147,11 +148,8 @@ def _reward(run: Run, rewards: Part, folder: str) -> None:
         value = None if name == main else rewards.number(name)
         if value in (0, 1):
             run.grading.expectations.append(GradedExpectation(text=name, passed=value == 1))
-        elif value is not None and 1 < value <= 5:
-            run.grading.rubric_scores[name] = RubricScore(score=value)
         elif value is not None:
-            message = f"{value:g} is neither a verdict nor a score of 1 to 5: in no table"
-            rewards.faults.add("info", "not-used", f"{rewards.where}.{name}", message)
+            run.grading.rubric_scores |= dimension(name, value, None, rewards)
 
 
 def _tests(folder: str, of: Part) -> list[GradedExpectation]:

@@ -12,7 +12,7 @@ from skill_eval_nb.disk import LARGEST, open_regular
 from ..base import Faults
 from ..evals import EvalMetadata
 from ..parsing import NotJSON, parse
-from ..run import GradedExpectation, Grading, RubricScore, Timing
+from ..run import GradedExpectation, Grading, Timing
 from .results import (
     UNSTATED,
     WITH,
@@ -21,6 +21,7 @@ from .results import (
     Part,
     Results,
     Run,
+    dimension,
     mean,
     secrets_in,
     side_in,
@@ -245,19 +246,6 @@ def _run(sample: Part, scorers: list[str], kinds: dict[str, bool], model: str | 
             reason=(reason or "error").splitlines()[0][:200] if error else None,
         ),
     )
-
-
-def dimension(name: str, value: float, why: str | None, at: Part) -> dict[str, RubricScore]:
-    """A score as one on a dimension, 1 to 5: shares of 1 are read as shares of 5."""
-    if 0 <= value <= 1:
-        message = f"{name}: shares of 1, read as shares of 5, as rubric dimensions are"
-        at.faults.add("info", "converted", f"{at.where}.{name}", message)
-        return {name: RubricScore(score=value * 5, evidence=why)}
-    if 1 < value <= 5:
-        return {name: RubricScore(score=value, evidence=why)}
-    message = f"{name} is {value:g}: neither a verdict nor a score of 1 to 5, and in no table"
-    at.faults.add("info", "not-used", f"{at.where}.{name}", message)
-    return {}
 
 
 def _prompt(sample: Part) -> str | None:

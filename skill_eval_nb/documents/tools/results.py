@@ -342,6 +342,19 @@ def votes(of: dict[str, list[bool]]) -> list[Judging]:
     ]
 
 
+def dimension(name: str, value: float, why: str | None, at: Part) -> dict[str, RubricScore]:
+    """A score as one on a dimension, 1 to 5: shares of 1 are read as shares of 5."""
+    if 0 <= value <= 1:
+        message = f"{name}: shares of 1, read as shares of 5, as rubric dimensions are"
+        at.faults.add("info", "converted", f"{at.where}.{name}", message)
+        return {name: RubricScore(score=value * 5, evidence=why)}
+    if 1 < value <= 5:
+        return {name: RubricScore(score=value, evidence=why)}
+    message = f"{name} is {value:g}: neither a verdict nor a score of 1 to 5, and in no table"
+    at.faults.add("info", "not-used", f"{at.where}.{name}", message)
+    return {}
+
+
 def seconds_between(start: str | None, end: str | None) -> float | None:
     """Seconds from one ISO 8601 time to another; None where either is none, or they are turned."""
     try:
