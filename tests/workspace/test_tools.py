@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import random
+import shutil
 import struct
 import zipfile
 import zlib
@@ -15,6 +17,7 @@ import pyarrow as pa
 import pytest
 
 import skill_eval_nb as sen
+from bench.fuzzing import damage
 from skill_eval_nb.documents import tools
 from skill_eval_nb.tables import TABLES
 from skill_eval_nb.workspace import check
@@ -593,6 +596,23 @@ def test_no_secret_comes_through(tmp_path: Path) -> None:
     assert KEY not in told
     assert KEY[:20] not in told
     assert "[hidden]" in told  # where one stood in a text that is shown
+
+
+def test_damage_ends_in_no_exception(tmp_path: Path) -> None:
+    """Whatever is broken of these files, what is left is read, and the rest is a problem."""
+    whole = every(tmp_path / "whole")
+    lay(whole, {"i/logs/b.eval": zstandard(inspect_log(["C", "I"], {}))})
+    lay(whole, {"b/task/with_skill/trial-1/reward.txt": "0.5"})
+    for seed in range(40):
+        chance = random.Random(seed)
+        folder = tmp_path / str(seed)
+        shutil.copytree(whole, folder)
+        done = [damage(folder, chance) for _ in range(6)]
+        ws = sen.load(folder)
+        assert all(ws.polars(name) is not None for name in TABLES), done
+        check(folder)
+        for rate in ("pass_rate", "overall_efficiency"):
+            assert ws.runs[rate].drop_nulls().is_between(0, 1).all(), done
 
 
 def test_copies_count_once(tmp_path: Path) -> None:
