@@ -10,6 +10,7 @@ from skill_eval_nb.workspace import (
     NO_ITERATION,
     UNSTATED,
     Catalogue,
+    Files,
     Layout,
     Problems,
     catalogued,
@@ -80,14 +81,16 @@ CHUNK = 256
 """The texts of so many runs become columns at once: more would leave the processor's cache."""
 
 
-def assemble(layout: Layout, base: str, texts: bool, problems: Problems) -> dict[str, pl.DataFrame]:
+def assemble(
+    layout: Layout, base: str, texts: bool, problems: Problems, files: Files | None = None
+) -> dict[str, pl.DataFrame]:
     """The tables of what was laid out: `runs` alone, or with `texts` every table.
 
     `base` is the folder below which workspaces and paths are told; `problems` are those
-    that the laying out met, and take up those of the reading.
+    that the laying out met, and take up those of the reading; `files` are read unless given.
     """
     with collector_paused():
-        files = read_files(layout.files, problems)
+        files = files or read_files(layout.files, problems)
         catalogue = catalogued(layout, files, base, problems)
         rows, gaps, copies, sums = Rows(), Gaps(), Copies(), Sums()
         runs = counted(layout, files, catalogue, problems)

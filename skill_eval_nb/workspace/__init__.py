@@ -17,6 +17,7 @@ from .catalogue import (
     stated,
 )
 from .check import check
+from .files import Files, Suite, add_results
 from .find import NothingToLoad, PathLike, Sides, find
 from .layout import (
     NO_ITERATION,
@@ -33,7 +34,7 @@ from .layout import (
     natural,
 )
 from .problems import Problem, Problems, below, said_once
-from .read import Files, RunDocuments, Suite, collector_paused, read_files, read_run
+from .read import RunDocuments, collector_paused, read_files, read_run
 
 __all__ = [
     "NO_ITERATION",
@@ -62,6 +63,7 @@ __all__ = [
     "Sides",
     "StatedRuns",
     "Suite",
+    "add_results",
     "below",
     "catalogued",
     "check",

@@ -115,10 +115,12 @@ def _runs_of(
     for position, run in enumerate(one.document.runs, 1):
         id_ = None if run.eval_id is None else str(run.eval_id)
         name = stated(run.eval_name)
-        iteration, configuration = _own_iteration(
-            stated(run.configuration) or UNSTATED, one, iterations
-        )
-        model, configuration = model_and_side(configuration)
+        model, iteration, configuration = None, one.iteration, run.configuration
+        if not isinstance(run, Run):
+            iteration, configuration = _own_iteration(
+                stated(configuration) or UNSTATED, one, iterations
+            )
+            model, configuration = model_and_side(configuration)
         if unnamed and id_ is None and name is None:
             name = f"row {position}"
         key = index.find(one.place.workspace, iteration, id_, name)

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
 
-import msgspec
-
 from skill_eval_nb.documents import Benchmark, Eval, EvalMetadata
 
+from .files import Files, Suite
 from .layout import (
     NO_ITERATION,
     RESULTS,
@@ -27,7 +26,6 @@ from .layout import (
     sums_up,
 )
 from .problems import Problems, below
-from .read import Files, Suite
 
 
 class EvalKey(NamedTuple):
@@ -467,12 +465,12 @@ def catalogued(layout: Layout, files: Files, base: str, problems: Problems) -> C
 
 def _without_copies(benchmarks: list[BenchmarkFile], problems: Problems) -> list[BenchmarkFile]:
     """The same without files of a workspace that repeat another's runs of the same time."""
-    first: dict[tuple[str, str, bytes], BenchmarkFile] = {}
+    first: dict[tuple[str, str, str], BenchmarkFile] = {}
     copies: list[BenchmarkFile] = []
     for one in sorted(benchmarks, key=lambda one: not one.is_benchmark):
         time, runs = one.document.metadata.timestamp, one.document.runs
-        key = (one.place.workspace, time or "", msgspec.json.encode(runs))
-        other = first.setdefault(key, one) if time and runs else one
+        key = (one.place.workspace, time, repr(runs)) if time and runs else None
+        other = first.setdefault(key, one) if key else one
         if other is not one:
             copies.append(one)
             message = f"the same runs of the same time as in {other.path}; counted once"

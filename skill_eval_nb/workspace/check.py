@@ -22,10 +22,11 @@ from skill_eval_nb.documents.dialects import check as check_document
 from skill_eval_nb.documents.tools import tool_of
 
 from .catalogue import Catalogue, EvalKey, catalogued, named_by
+from .files import Files
 from .find import find
 from .layout import NO_ITERATION, UNSTATED, FilePlace, Place, RunPlace, eval_parts, natural
 from .problems import Problems
-from .read import Files, SideRun, load_any, load_raw, place_of_metadata, read_files, sides_in
+from .read import SideRun, load_any, load_raw, place_of_metadata, read_files, sides_in
 
 OF_A_RUN = ("grading", "structural", "timing", "metrics")
 INSIDE_OUTPUTS = ("grading", "metrics")

@@ -18,7 +18,6 @@ import msgspec
 
 from skill_eval_nb.disk import TooLarge, read_bytes
 from skill_eval_nb.documents import (
-    Benchmark,
     BenchmarkRun,
     Document,
     Eval,
@@ -41,13 +40,13 @@ from skill_eval_nb.documents.dialects.home_made import components
 from skill_eval_nb.documents.dialects.home_made_runs import judged, of_list
 from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, is_too_large, not_used, unused
 from skill_eval_nb.documents.run import STRUCTURAL, TEXT_NAMES
-from skill_eval_nb.documents.tools import ENDINGS, Results, open_other, tool_of
+from skill_eval_nb.documents.tools import ENDINGS, open_other, tool_of
 from skill_eval_nb.documents.tools import read as read_results
 
+from .files import Files, Suite, place_results
 from .layout import (
     TRACES,
     UNSTATED,
-    EvalFolder,
     FilePlace,
     Place,
     RunPlace,
@@ -244,27 +243,6 @@ def _expectations(texts: list[str]) -> list[Expectation]:
     return [Expectation(text=text) for text in texts]
 
 
-@dataclass(slots=True)
-class Suite:
-    """An eval suite: its file, the workspace that it defines the evals of, what it says."""
-
-    path: str
-    workspace: str
-    document: Evals
-
-
-@dataclass(slots=True)
-class Files:
-    """The documents besides the runs, with where each lies."""
-
-    metadata: dict[EvalFolder, EvalMetadata] = field(default_factory=dict)
-    metadata_places: list[Place] = field(default_factory=list)
-    suites: list[Suite] = field(default_factory=list)
-    benchmarks: list[tuple[FilePlace, list[Benchmark]]] = field(default_factory=list)
-    others: list[tuple[str, FilePlace, Any]] = field(default_factory=list)
-    results: list[tuple[FilePlace, Results]] = field(default_factory=list)
-
-
 TELLING = re.compile(
     r"eval|benchmark|grading|feedback|history|comparison|analysis|trigger|optimi[sz]|result|test.?case",
     re.IGNORECASE,
@@ -288,8 +266,6 @@ def read_files(files: list[FilePlace], problems: Problems) -> Files:
         if kind is not None:
             _add(kind, file, document, found, problems)
     if found.results:
-        from .results import place_results
-
         place_results(found, problems)
     return found
 

@@ -1,19 +1,41 @@
-"""The results of other tools among the files: which belong together, and as which benchmark."""
+"""The documents besides the runs; of those that tools wrote, which are one benchmark."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import count
+from typing import Any
 
-from skill_eval_nb.documents import Benchmark, BenchmarkMetadata
+from skill_eval_nb.documents import Benchmark, BenchmarkMetadata, EvalMetadata, Evals
 from skill_eval_nb.documents.dialects.home_made_runs import is_model
 from skill_eval_nb.documents.tools import UNSTATED, Results, Run
 
-from .layout import NO_ITERATION, EvalFolder, FilePlace, is_configuration, is_container
+from .layout import NO_ITERATION, EvalFolder, FilePlace, Place, is_configuration, is_container
 from .problems import Problems
-from .read import Files
+
+
+@dataclass(slots=True)
+class Suite:
+    """An eval suite: its file, the workspace that it defines the evals of, what it says."""
+
+    path: str
+    workspace: str
+    document: Evals
+
+
+@dataclass(slots=True)
+class Files:
+    """The documents besides the runs, with where each lies."""
+
+    metadata: dict[EvalFolder, EvalMetadata] = field(default_factory=dict)
+    metadata_places: list[Place] = field(default_factory=list)
+    suites: list[Suite] = field(default_factory=list)
+    benchmarks: list[tuple[FilePlace, list[Benchmark]]] = field(default_factory=list)
+    others: list[tuple[str, FilePlace, Any]] = field(default_factory=list)
+    results: list[tuple[FilePlace, Results]] = field(default_factory=list)
+
 
 ToolFile = tuple[FilePlace, Results]
 """A file of a tool, with what it tells."""
@@ -27,35 +49,43 @@ def place_results(files: Files, problems: Problems) -> None:
     through.
     """
     for place, group in _groups(_once(files.results, problems)):
-        skills = _skills(group)
-        _tell_apart(group)
-        runs: list[Run] = []
         for file, results in group:
             problems.add_faults(file.path, results.faults.collapsed())
             for run in results.runs:
                 run.path = run.path or file.path
                 if run.configuration == UNSTATED and file.configuration:
                     run.configuration = file.configuration
-                run.skill = run.skill or results.skill
-                runs.append(run)
-            for one in results.evals:
-                folder = EvalFolder(place.place.workspace, place.place.iteration, str(one.eval_id))
-                if folder not in files.metadata:
-                    files.metadata[folder] = one
-                    files.metadata_places.append(replace(place.place, eval=folder.folder))
+        add_results(place, [results for _, results in group], files, problems)
+        for file, results in group:
             own = replace(place, path=file.path)
             files.others += [("comparison", own, one) for one in results.comparisons]
-        _name_skills(runs, skills)
-        _number(runs)
-        _tell_unstated(runs, problems)
-        skill = skills[0] if len(skills) == 1 else None
-        metadata = BenchmarkMetadata(skill_name=skill)
-        if runs:
-            files.benchmarks.append((place, [Benchmark(metadata, list(runs))]))
-        for file, results in group:
             if results.aggregates and _is_sole(results, group):
-                summary = Benchmark(metadata, [], dict(results.aggregates))
-                files.benchmarks.append((replace(place, path=file.path), [summary]))
+                summary = Benchmark(BenchmarkMetadata(), [], dict(results.aggregates))
+                files.benchmarks.append((own, [summary]))
+
+
+def add_results(place: FilePlace, group: list[Results], files: Files, problems: Problems) -> None:
+    """Add the runs and evals of some results, which are of one iteration of one workspace."""
+    _tell_apart(group)
+    runs = [run for results in group for run in results.runs]
+    for results in group:
+        for run in results.runs:
+            run.path = run.path or place.path
+            run.skill = run.skill or results.skill
+        for one in results.evals:
+            folder = EvalFolder(place.place.workspace, place.place.iteration, str(one.eval_id))
+            if folder not in files.metadata:
+                files.metadata[folder] = one
+                files.metadata_places.append(replace(place.place, eval=folder.folder))
+    skills = [name for name in dict.fromkeys(run.skill for run in runs) if name]
+    _name_skills(runs)
+    _number(runs)
+    _tell_unstated(runs, problems)
+    skill = skills[0] if len(skills) == 1 else None
+    if runs:
+        files.benchmarks.append(
+            (place, [Benchmark(BenchmarkMetadata(skill_name=skill), list(runs))])
+        )
 
 
 def _once(found: Iterable[ToolFile], problems: Problems) -> list[ToolFile]:
@@ -119,34 +149,24 @@ def _holder(folder: str) -> str:
 _HOLDERS = frozenset(("jobs", "raw", "trials", "trajectories", "logs", "skilled", "plugin"))
 
 
-def _skills(group: list[ToolFile]) -> list[str]:
-    told = [results.skill for _, results in group]
-    told += [run.skill for _, results in group for run in results.runs]
-    return [name for name in dict.fromkeys(told) if name]
-
-
-def _tell_apart(group: list[ToolFile]) -> None:
+def _tell_apart(group: list[Results]) -> None:
     """Where evals of several skills have the same id, begin all ids with the skill."""
     skills: dict[str, set[str | None]] = {}
-    for _, results in group:
+    for results in group:
         for one in (*results.runs, *results.evals):
             skills.setdefault(str(one.eval_id), set()).add(results.skill)
     several = any(len(told - {None}) > 1 for told in skills.values())
-    for _, results in group if several else ():
+    for results in group if several else ():
         for one in (*results.runs, *results.evals):
             if results.skill:
                 one.eval_id = f"{results.skill}/{one.eval_id}"
 
 
-def _name_skills(runs: list[Run], skills: list[str]) -> None:
+def _name_skills(runs: list[Run]) -> None:
     """Where there are several skills, a run that names none is of that of its eval's others."""
-    if len(skills) == 1:
-        for run in runs:
-            run.skill = None  # it is the workspace's
-    elif skills:
-        known = {run.eval_id: run.skill for run in runs if run.skill}
-        for run in runs:
-            run.skill = run.skill or known.get(run.eval_id)
+    known = {run.eval_id: run.skill for run in runs if run.skill}
+    for run in runs if len(set(known.values())) > 1 else ():
+        run.skill = run.skill or known.get(run.eval_id)
 
 
 def _number(runs: list[Run]) -> None:
