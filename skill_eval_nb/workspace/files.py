@@ -80,7 +80,8 @@ def add_results(place: FilePlace, group: list[Results], files: Files, problems: 
     skills = [name for name in dict.fromkeys(run.skill for run in runs) if name]
     _name_skills(runs)
     _number(runs)
-    _tell_unstated(runs, problems)
+    if place.tool != "table":  # which has told in its own words
+        _tell_unstated(runs, problems)
     skill = skills[0] if len(skills) == 1 else None
     if runs:
         files.benchmarks.append(

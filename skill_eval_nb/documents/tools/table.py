@@ -152,6 +152,11 @@ def read_rows(
     results: dict[str | None, Results] = {}
     for iteration, run in _runs(table, dimensions, checks):
         results.setdefault(iteration, Results(iteration=iteration)).runs.append(run)
+    empty = sum(table.value(row, "configuration") is None for row in rows)
+    if empty and "configuration" in columns:
+        message = f"{empty} rows name no side, and are compared with nothing: fill the column"
+        where = f"$[*].{columns['configuration']}"
+        faults.add("warning", "no-configuration", where, message)
     _tell_lost(table)
     found = list(results.values()) or [Results()]
     found[0].faults = faults
