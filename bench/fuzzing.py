@@ -59,10 +59,16 @@ TEXTS = (
 )
 
 
+READ = (".json", ".md", ".jsonl", ".eval", ".txt")
+"""Endings of files that something reads; those of tools (`others` of the corpus) among them."""
+
+
 def damage(folder: Path, chance: random.Random) -> str:
     """Break one thing of a workspace; what was done, in a word."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
-    path = chance.choice([one for one in files if one.suffix in (".json", ".md")] or files)
+    if not files:
+        return "nothing is left"
+    path = chance.choice([one for one in files if one.suffix in READ] or files)
     kind = chance.choice([*_KINDS])
     _KINDS[kind](path, chance)
     return f"{kind} {path.relative_to(folder)}"

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     )
     from .improving import compare
     from .running import grade_stored, judge_again, plan_runs
-    from .tables import NothingToLoad, Workspace, describe, load, show
+    from .tables import NothingToLoad, Workspace, describe, from_table, load, show
     from .widgets import diff, drafts, explore, review, run_panel, trigger_panel
 
 __all__ = [
@@ -58,6 +58,7 @@ __all__ = [
     "documents",
     "drafts",
     "explore",
+    "from_table",
     "grade_stored",
     "grading",
     "improving",

@@ -76,6 +76,19 @@ def open_file(path: PathLike, root: PathLike) -> BufferedReader:
     """
     with _folder_of(inside(path, root), os.path.realpath(root)) as (folder, name):
         handle = os.open(name, READ | NO_LINK, dir_fd=folder)
+    return _regular(handle, path)
+
+
+def open_regular(path: PathLike) -> BufferedReader:
+    """A regular file, open for reading; links are followed, a pipe or device is never waited for.
+
+    Raises:
+        OSError: it cannot be read, or is no regular file.
+    """
+    return _regular(os.open(path, READ), path)
+
+
+def _regular(handle: int, path: PathLike) -> BufferedReader:
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))

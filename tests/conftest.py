@@ -47,6 +47,25 @@ def corpus() -> Path:
 
 
 @pytest.fixture(scope="session")
+def others(corpus: Path) -> Path:
+    """Results of other tools, a folder a tool, in `others` beside the corpus."""
+    return _beside(corpus, "others")
+
+
+@pytest.fixture(scope="session")
+def published(corpus: Path) -> Path:
+    """Published studies with their raw data, in `published` beside the corpus."""
+    return _beside(corpus, "published")
+
+
+def _beside(corpus: Path, name: str) -> Path:
+    found = corpus.parent / name
+    return (
+        found if found.is_dir() else pytest.skip(f"left out: there is no {name} beside the corpus")
+    )
+
+
+@pytest.fixture(scope="session")
 def corpus_workspaces(corpus: Path) -> list[Path]:
     """The folder of each repository of the corpus, in order of name."""
     return sorted(path for path in corpus.iterdir() if path.is_dir())

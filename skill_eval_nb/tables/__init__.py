@@ -3,7 +3,18 @@
 from skill_eval_nb.workspace import NothingToLoad
 
 from .columns import TABLES, Column, Table, describe
+from .from_table import from_table
 from .show import show
 from .workspace import Workspace, load
 
-__all__ = ["TABLES", "Column", "NothingToLoad", "Table", "Workspace", "describe", "load", "show"]
+__all__ = [
+    "TABLES",
+    "Column",
+    "NothingToLoad",
+    "Table",
+    "Workspace",
+    "describe",
+    "from_table",
+    "load",
+    "show",
+]

@@ -10,6 +10,7 @@ from skill_eval_nb.workspace import (
     NO_ITERATION,
     UNSTATED,
     Catalogue,
+    Files,
     Layout,
     Problems,
     catalogued,
@@ -51,7 +52,7 @@ class Gaps:
     def report(self, problems: Problems) -> None:
         """Report runs without grading, and evals that lack a configuration of their iteration."""
         for status, path, reason in self._ungraded:
-            why = f" ({reason})" if reason and status == "errored" else ""
+            why = f" ({reason})" if reason else ""
             message = f"{_UNGRADED[status]}{why}; it enters no rate"
             problems.add("warning", f"{status}-run", path, message)
         for (_, _, iteration), evals in self._evals().items():
@@ -80,14 +81,16 @@ CHUNK = 256
 """The texts of so many runs become columns at once: more would leave the processor's cache."""
 
 
-def assemble(layout: Layout, base: str, texts: bool, problems: Problems) -> dict[str, pl.DataFrame]:
+def assemble(
+    layout: Layout, base: str, texts: bool, problems: Problems, files: Files | None = None
+) -> dict[str, pl.DataFrame]:
     """The tables of what was laid out: `runs` alone, or with `texts` every table.
 
     `base` is the folder below which workspaces and paths are told; `problems` are those
-    that the laying out met, and take up those of the reading.
+    that the laying out met, and take up those of the reading; `files` are read unless given.
     """
     with collector_paused():
-        files = read_files(layout.files, problems)
+        files = files or read_files(layout.files, problems)
         catalogue = catalogued(layout, files, base, problems)
         rows, gaps, copies, sums = Rows(), Gaps(), Copies(), Sums()
         runs = counted(layout, files, catalogue, problems)
@@ -121,8 +124,9 @@ def _add_runs(
     chunk: list[Texts] = []
     for one in runs:
         key, path = rows.key(one.side, one.number), one.documents.path
-        timing = one.documents.timing
-        gaps.add(one.side, one.figures[0], path, timing.reason if timing else None)
+        timing, incomplete = one.documents.timing, one.documents.incomplete
+        reason = incomplete or (timing.reason if timing and one.figures[0] == "errored" else None)
+        gaps.add(one.side, one.figures[0], path, reason)
         rows.add("runs", (key, *one.figures[:-1], catalogue.below(path)))
         if texts:
             chunk.append(Texts(key, one.documents, one.weights))

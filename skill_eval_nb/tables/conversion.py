@@ -8,7 +8,7 @@ import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from statistics import fmean, stdev
@@ -28,6 +28,7 @@ from skill_eval_nb.documents import (
     RubricSummary,
     RunResult,
     Stats,
+    Summary,
     Timing,
     dump,
     to_json,
@@ -116,9 +117,14 @@ def convert(path: PathLike, to: str, out: PathLike) -> Converted:
     catalogue = catalogued(found.layout, files, found.base, problems)
     _refuse_inside(target, catalogue.names)
     runs: dict[str, list[Counted]] = {folder: [] for folder in catalogue.names}
+    of_tools = Problems()
     for run in counted(found.layout, files, catalogue, problems):
-        runs[run.folder].append(run)
+        runs[run.folder].append(_without_tool(run, of_tools))
+    for one in catalogue.benchmarks:
+        if one.tool and one.document.run_summary:
+            of_tools.add("info", "loss", one.path, "left out: what the tool itself sums up")
     losses = Problems(one for one in problems if one.severity == "error" or one.code in UNREAD)
+    losses += of_tools
     disk = {run.path: run for run in found.layout.runs}
     for one in target.iterdir() if cut_off else ():
         if one.name != MARK:
@@ -132,6 +138,23 @@ def convert(path: PathLike, to: str, out: PathLike) -> Converted:
             workspace = _Workspace(folder, mine, files, catalogue, disk, paths)
             written += _Writer(workspace, to, below, losses).write_all()
     return Converted(written, Problems(said_once(losses, found.base)))
+
+
+def _without_tool(run: Counted, losses: Problems) -> Counted:
+    """A run whose documents say all that can be said without the tool that ran it."""
+    own, grading = run.documents, run.documents.grading
+    if own.score is not None:
+        losses.add("warning", "loss", own.path, "left out: the tool's own score")
+    if own.incomplete is not None:
+        message = f"its verdicts are left out: {own.incomplete}, so that it has no result"
+        losses.add("warning", "loss", own.path, message)
+        grading = None
+    elif own.rate is not None and grading is not None:
+        if grading.expectations:
+            message = "its verdicts are left out: its pass rate is stated, and not their share"
+            losses.add("warning", "loss", own.path, message)
+        grading = changed(grading, expectations=[], summary=Summary(pass_rate=own.rate))
+    return run._replace(documents=replace(own, grading=grading))
 
 
 @contextmanager
@@ -175,7 +198,11 @@ class _Workspace:
     paths: Counter[str]
 
     def benchmarks(self) -> list[BenchmarkFile]:
-        return [one for one in self.catalogue.benchmarks if one.place.workspace == self.folder]
+        return [
+            one
+            for one in self.catalogue.benchmarks
+            if one.place.workspace == self.folder and not one.tool
+        ]
 
     def metadata(self) -> Iterator[tuple[str, EvalKey, EvalMetadata]]:
         """The metadata of evals with the iteration and the eval that it is of."""

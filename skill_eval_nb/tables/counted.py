@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-import msgspec
-
 from skill_eval_nb.documents import TriggerSet
 from skill_eval_nb.workspace import (
     Catalogue,
@@ -145,7 +143,7 @@ class Copies:
 
     def is_copy(self, document: TriggerSet, path: str, problems: Problems) -> bool:
         """Whether a set of queries is another file's as well: then it is a problem, too."""
-        first = self._sets.setdefault(msgspec.json.encode(document), path)
+        first = self._sets.setdefault(repr(document), path)
         if first != path:
             problems.add("info", "copy", path, f"the same queries as in {first}; counted once")
         return first != path

@@ -44,6 +44,8 @@ Counted = tuple[float | None, int | None, int | None, int | None]
 """pass rate, passed, failed, total; all None where there is no figure."""
 
 NOTHING: Counted = (None, None, None, None)
+_NO_RESULT = (None, *NOTHING)
+"""The same, with the tool's own score."""
 
 
 def count(
@@ -204,13 +206,18 @@ def figures(
     beside = (*_costs(documents, problems), documents.path)
     if grading is None and gate is not False and _failed(documents.timing):
         # what an error left behind, checks passed or one judging of two, is no result
-        return ("errored", *NOTHING, checked[0], gate, None, None, None, *beside)
+        return ("errored", *_NO_RESULT, checked[0], gate, None, None, None, *beside)
+    if documents.incomplete is not None:
+        return ("executed", *_NO_RESULT, None, None, None, None, None, *beside)
+    if documents.rate is not None:
+        judged = (documents.rate, None, None, None)
     rate, passed, failed, total = checked if judged == NOTHING else judged
     mean = rubric_mean(documents, weights, problems)
     normalized = None if mean is None else mean / 5
     return (
         _status(documents, rate, mean, gate),
         rate,
+        documents.score,
         passed,
         failed,
         total,
@@ -237,7 +244,7 @@ def _status(
 ) -> str:
     if documents.grading is None and gate is False:
         return "gated"
-    if rate is not None or rubric is not None:
+    if rate is not None or rubric is not None or documents.score is not None:
         return "graded"
     if _failed(documents.timing):
         return "errored"
@@ -285,6 +292,7 @@ def _costs(documents: RunDocuments, problems: Problems) -> tuple[Any, ...]:
         metrics.errors_encountered if metrics else None,
         metrics.output_chars if metrics else None,
         metrics.transcript_chars if metrics else None,
+        timing.cache_read_tokens if timing else None,
         _first(metrics and metrics.cost_usd, timing and timing.cost_usd),
         _first(metrics and metrics.skill_used, grading and grading.skill_used),
         _first(timing and _first(timing.executor, timing.harness), documents.harness),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.view import Block, Shown
-from skill_eval_nb.workspace import PathLike, Problems, find
+from skill_eval_nb.workspace import PathLike, Problems, Sides, find
 
 from .assemble import assemble, single_layers
 from .columns import MODELS, RUN_KEYS, TABLES, did_you_mean, table_named
@@ -169,13 +169,25 @@ class Workspace(Shown):
         return [*super().__dir__(), *TABLES]
 
 
-def load(path: PathLike | Iterable[PathLike], backend: Backend = "polars") -> Workspace:
+def load(
+    path: PathLike | Iterable[PathLike],
+    backend: Backend = "polars",
+    *,
+    configuration: Sides = None,
+) -> Workspace:
     """Load evaluation workspaces, whoever's tool wrote them.
+
+    Read are skill-creator's workspaces and their dialects, and the results of
+    `claude plugin eval`, Harbor, Vally, inspect_ai, waza and promptfoo, and of whatever is
+    registered under `skill_eval_nb.tools` (see `documents.tools.Tool`).
 
     Args:
         path: a folder (a workspace, an iteration, or any folder above them), a
-            benchmark.json or evals.json, a list of these, or a glob.
+            benchmark.json, evals.json or a tool's file, a list of these, or a glob.
         backend: `"polars"` or `"pandas"`, the kind of every table.
+        configuration: the configuration of a tool's results that state none: one for all,
+            or a mapping from names (or patterns) of files and folders, such as
+            `{"baseline.json": "without_skill", "results.json": "with_skill"}`.
 
     Returns:
         A `Workspace`. Its folders are listed now, its files are read when a table is
@@ -189,7 +201,7 @@ def load(path: PathLike | Iterable[PathLike], backend: Backend = "polars") -> Wo
     if backend not in ("polars", "pandas"):
         raise ValueError(f"unknown backend {backend!r}: there are 'polars' and 'pandas'")
     paths = path if isinstance(path, str | os.PathLike) else list(path)
-    found = find(paths)
+    found = find(paths, configuration=configuration)
     met = tuple(found.problems)
 
     def read(texts: bool) -> dict[str, pl.DataFrame]:
@@ -199,4 +211,6 @@ def load(path: PathLike | Iterable[PathLike], backend: Backend = "polars") -> Wo
             frames["problems"] = frames["problems"].vstack(layers)
         return frames
 
-    return Workspace(read, found.base, backend, lambda: load(paths, backend))
+    return Workspace(
+        read, found.base, backend, lambda: load(paths, backend, configuration=configuration)
+    )

@@ -17,7 +17,8 @@ from .catalogue import (
     stated,
 )
 from .check import check
-from .find import NothingToLoad, PathLike, find
+from .files import Files, Suite, add_results
+from .find import NothingToLoad, PathLike, Sides, find
 from .layout import (
     NO_ITERATION,
     UNSTATED,
@@ -33,7 +34,7 @@ from .layout import (
     natural,
 )
 from .problems import Problem, Problems, below, said_once
-from .read import Files, RunDocuments, Suite, collector_paused, read_files, read_run
+from .read import RunDocuments, collector_paused, read_files, read_run
 
 __all__ = [
     "NO_ITERATION",
@@ -59,8 +60,10 @@ __all__ = [
     "RunPlace",
     "SecondGraders",
     "Seen",
+    "Sides",
     "StatedRuns",
     "Suite",
+    "add_results",
     "below",
     "catalogued",
     "check",

@@ -19,6 +19,7 @@ from skill_eval_nb.documents import (
     Summary,
     Timing,
 )
+from skill_eval_nb.documents.tools import Run
 
 from .catalogue import BenchmarkFile, EvalIndex, EvalKey, is_benchmark_file, stated
 from .layout import UNSTATED, model_and_side
@@ -114,10 +115,12 @@ def _runs_of(
     for position, run in enumerate(one.document.runs, 1):
         id_ = None if run.eval_id is None else str(run.eval_id)
         name = stated(run.eval_name)
-        iteration, configuration = _own_iteration(
-            stated(run.configuration) or UNSTATED, one, iterations
-        )
-        model, configuration = model_and_side(configuration)
+        model, iteration, configuration = None, one.iteration, run.configuration
+        if not isinstance(run, Run):
+            iteration, configuration = _own_iteration(
+                stated(configuration) or UNSTATED, one, iterations
+            )
+            model, configuration = model_and_side(configuration)
         if unnamed and id_ is None and name is None:
             name = f"row {position}"
         key = index.find(one.place.workspace, iteration, id_, name)
@@ -316,6 +319,22 @@ def _own_iteration(
 
 def _documents(run: BenchmarkRun, one: BenchmarkFile, model: str | None) -> RunDocuments:
     """A stated run as the documents that would lie in its folder."""
+    if isinstance(run, Run):
+        return RunDocuments(
+            run.path or one.path,
+            grading=run.grading,
+            timing=run.timing,
+            metrics=run.metrics,
+            judgings=run.judgings,
+            took_place=True,
+            executor_model=run.model,
+            harness=run.harness,
+            judge_model=run.judge_model,
+            skill=run.skill,
+            rate=run.rate,
+            score=run.score,
+            incomplete=run.incomplete,
+        )
     result = run.result or RunResult()
     calls = result.tool_calls
     metadata = one.document.metadata

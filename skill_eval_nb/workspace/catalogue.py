@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
 
-import msgspec
-
 from skill_eval_nb.documents import Benchmark, Eval, EvalMetadata
 
+from .files import Files, Suite
 from .layout import (
     NO_ITERATION,
+    RESULTS,
     UNSTATED,
     EvalFolder,
     Layout,
@@ -26,7 +26,6 @@ from .layout import (
     sums_up,
 )
 from .problems import Problems, below
-from .read import Files, Suite
 
 
 class EvalKey(NamedTuple):
@@ -416,7 +415,13 @@ class Catalogue:
 
 
 def catalogued(layout: Layout, files: Files, base: str, problems: Problems) -> Catalogue:
-    """Settle who is who."""
+    """Settle who is who. A folder whose results a tool's file tells is no run besides."""
+    told_by_tools = {os.path.dirname(file.path) for file, _ in files.results}
+    layout.runs = [
+        run
+        for run in layout.runs
+        if run.path not in told_by_tools or not RESULTS.isdisjoint(run.files)
+    ]
     run_places = [place for place, _ in groupby(run.place for run in layout.runs)]
     keys = identify([*run_places, *files.metadata_places], files.metadata, problems)
     iterations = {place.iteration for place in run_places}
@@ -424,7 +429,11 @@ def catalogued(layout: Layout, files: Files, base: str, problems: Problems) -> C
     benchmarks = [
         one
         for file, documents in files.benchmarks
-        for one in benchmark_files(file.path, file.place, documents, iterations)
+        for one in (
+            [BenchmarkFile(file.path, file.place, documents[0], file.place.iteration, file.tool)]
+            if file.tool
+            else benchmark_files(file.path, file.place, documents, iterations)
+        )
     ]
     benchmarks = _without_copies(benchmarks, problems)
     told = _told_skills([*run_places, *files.metadata_places], benchmarks)
@@ -456,12 +465,12 @@ def catalogued(layout: Layout, files: Files, base: str, problems: Problems) -> C
 
 def _without_copies(benchmarks: list[BenchmarkFile], problems: Problems) -> list[BenchmarkFile]:
     """The same without files of a workspace that repeat another's runs of the same time."""
-    first: dict[tuple[str, str, bytes], BenchmarkFile] = {}
+    first: dict[tuple[str, str, str], BenchmarkFile] = {}
     copies: list[BenchmarkFile] = []
     for one in sorted(benchmarks, key=lambda one: not one.is_benchmark):
         time, runs = one.document.metadata.timestamp, one.document.runs
-        key = (one.place.workspace, time or "", msgspec.json.encode(runs))
-        other = first.setdefault(key, one) if time and runs else one
+        key = (one.place.workspace, time, repr(runs)) if time and runs else None
+        other = first.setdefault(key, one) if key else one
         if other is not one:
             copies.append(one)
             message = f"the same runs of the same time as in {other.path}; counted once"
@@ -574,11 +583,12 @@ class BenchmarkFile:
     place: Place
     document: Benchmark
     iteration: str
+    tool: str | None = None
 
     @property
     def is_benchmark(self) -> bool:
-        """Whether it is called so: other files state runs of their own, or grade them again."""
-        return is_benchmark_file(self.path)
+        """Whether it is called so, or a tool's: others state runs of their own, or grade again."""
+        return self.tool is not None or is_benchmark_file(self.path)
 
 
 def benchmark_files(

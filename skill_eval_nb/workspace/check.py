@@ -19,12 +19,14 @@ from skill_eval_nb.documents.dialects import (
     source_of,
 )
 from skill_eval_nb.documents.dialects import check as check_document
+from skill_eval_nb.documents.tools import tool_of
 
 from .catalogue import Catalogue, EvalKey, catalogued, named_by
+from .files import Files
 from .find import find
 from .layout import NO_ITERATION, UNSTATED, FilePlace, Place, RunPlace, eval_parts, natural
 from .problems import Problems
-from .read import Files, SideRun, load_raw, place_of_metadata, read_files, sides_in
+from .read import SideRun, load_any, load_raw, place_of_metadata, read_files, sides_in
 
 OF_A_RUN = ("grading", "structural", "timing", "metrics")
 INSIDE_OUTPUTS = ("grading", "metrics")
@@ -55,12 +57,13 @@ class Run(NamedTuple):
 def gather_files(files: Iterable[FilePlace], problems: Problems) -> Iterator[Gathered]:
     """The documents that belong to no single run."""
     for file in files:
-        raw = load_raw(file.path, problems)
-        if raw is None:
+        raw = load_any(file.path, problems)
+        if raw is None or tool_of(raw) is not None:
             continue
         kind = kind_of(os.path.basename(file.path), raw)
-        if kind is None:
+        if kind is None and tool_of(raw, others=True) is None:
             problems.add("info", "not-a-document", file.path, "left out: it is no known document")
+        if kind is None:
             continue
         place = place_of_metadata(file) if kind == "eval_metadata" else file.place
         yield Gathered(kind, file.path, place, raw, read(kind, raw)[0])
@@ -481,7 +484,9 @@ def check(path: str | os.PathLike[str], dialect: str | None = None) -> Problems:
         raise NoSuchDocument(f"there is no dialect `{dialect}`; there are {', '.join(DIALECTS)}")
     found = find(path)
     problems = found.problems
-    files = read_files(found.layout.files, Problems())
+    told = Problems()
+    files = read_files(found.layout.files, told)
+    _report_tools(files, told, problems)
     catalogue = catalogued(found.layout, files, found.base, Problems())
     suites = suite_keys(files, catalogue)
     beside = [at_home(one, suites) for one in gather_files(found.layout.files, problems)]
@@ -494,6 +499,17 @@ def check(path: str | os.PathLike[str], dialect: str | None = None) -> Problems:
         if documents:
             _check_workspace(folder, Whole(mine, documents, keys, catalogue), dialect, problems)
     return problems
+
+
+def _report_tools(files: Files, told: Problems, problems: Problems) -> None:
+    """What was found in the files of other tools, which follow no dialect."""
+    tools: dict[str, str] = {file.path: file.tool or "" for file, _ in files.results}
+    homes = {run.path for _, results in files.results for run in results.runs}
+    problems += [one for one in told if one.path in tools or one.path in homes]
+    for tool, number in Counter(tools.values()).items():
+        path = next(path for path, of in tools.items() if of == tool)
+        message = f"{number} files of {tool}: read as what they are, and of no dialect"
+        problems.add("info", "tool", path, message)
 
 
 def _check_workspace(folder: str, whole: Whole, dialect: str | None, problems: Problems) -> None:

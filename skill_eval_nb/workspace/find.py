@@ -5,12 +5,15 @@ from __future__ import annotations
 import difflib
 import glob
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
 from skill_eval_nb.documents.dialects import kind_of
+from skill_eval_nb.documents.tools import tool_of
 
 from .layout import (
+    READ,
     RESULTS,
     FilePlace,
     Folder,
@@ -22,14 +25,17 @@ from .layout import (
     place_of_run,
 )
 from .problems import Problems
-from .read import TELLING, collector_paused, load_raw
+from .read import TELLING, collector_paused, load_any
 
 PathLike = str | os.PathLike[str]
+Sides = str | Mapping[str, str] | None
+"""One configuration for all files, or names or patterns of files and folders to configurations."""
 
 LOOKED_FOR = (
     "runs (folders with grading.json, structural.json, timing.json or outputs/) and "
     "benchmark.json, evals.json, eval_metadata.json, feedback.json, history.json, "
-    "comparison.json, analysis.json and trigger sets"
+    "comparison.json, analysis.json and trigger sets, and results of `claude plugin eval`, Harbor, "
+    "Vally, inspect_ai, waza and promptfoo (for a table of your own there is `from_table`)"
 )
 
 
@@ -46,12 +52,15 @@ class Found:
     problems: Problems
 
 
-def find(path: PathLike | Iterable[PathLike], *, out: bool = True) -> Found:
+def find(
+    path: PathLike | Iterable[PathLike], *, out: bool = True, configuration: Sides = None
+) -> Found:
     """Find the runs and the documents below a path, a list of paths, or a glob.
 
     Args:
         path: what a user gives.
         out: whether links that lead out of it are followed, see `crawl`.
+        configuration: what the results of tools are of that state none, see `load`.
 
     Raises:
         FileNotFoundError: where a path does not exist, or a glob matches nothing.
@@ -73,7 +82,28 @@ def find(path: PathLike | Iterable[PathLike], *, out: bool = True) -> Found:
             _add_file(root, layout, Problems())
     if not layout.runs and not any(map(_is_document, layout.files)):
         raise NothingToLoad(_nothing(roots, problems))
+    if configuration:
+        layout.files = list(_with_sides(layout.files, configuration, problems))
     return Found(layout, _base(roots), problems)
+
+
+def _with_sides(
+    files: list[FilePlace], configuration: str | Mapping[str, str], problems: Problems
+) -> Iterator[FilePlace]:
+    """The files with the configuration that a user says that they are of."""
+    named = {"*": configuration} if isinstance(configuration, str) else configuration
+    unused = dict(named)
+    for file in files:
+        path = os.path.abspath(file.path)
+        for name, side in named.items():
+            if any(fnmatchcase(path, one) for one in (name, f"*/{name}", f"*/{name}/*")):
+                unused.pop(name, None)
+                file = replace(file, configuration=side)  # noqa: PLW2901 -- the first that fits
+                break
+        yield file
+    for name in unused:
+        message = f"`configuration` names {name!r}, but no file or folder is called so"
+        problems.add("warning", "no-such-file", name, message)
 
 
 def _roots(path: PathLike | Iterable[PathLike]) -> list[str]:
@@ -119,8 +149,8 @@ def _same_kind(roots: list[str]) -> bool:
 
 def _add_file(path: str, layout: Layout, problems: Problems) -> None:
     """A single file: a run's result stands for its run, any other document for itself."""
-    raw = load_raw(path, problems) if path.lower().endswith(".json") else None
-    if kind_of(os.path.basename(path), raw) is None:
+    raw = load_any(path, problems) if path.lower().endswith(READ) else None
+    if not _is_known(os.path.basename(path), raw):
         return
     home, name = os.path.dirname(path) or ".", os.path.basename(path)
     folder = Folder(home, os.path.basename(os.path.abspath(home)), None)
@@ -132,10 +162,16 @@ def _add_file(path: str, layout: Layout, problems: Problems) -> None:
 
 
 def _is_document(file: FilePlace) -> bool:
-    """Whether a JSON file is one of the documents; a broken one by its name."""
-    raw = load_raw(file.path, Problems())
+    """Whether a file is one of the documents, or a tool's; a broken one by its name."""
+    raw = load_any(file.path, Problems())
     name = os.path.basename(file.path)
-    return bool(TELLING.search(name)) if raw is None else kind_of(name, raw) is not None
+    if raw is None:
+        return bool(TELLING.search(name)) and not name.endswith(".jsonl")
+    return _is_known(name, raw)
+
+
+def _is_known(name: str, raw: object) -> bool:
+    return bool(tool_of(raw) or kind_of(name, raw) or (raw and tool_of(raw, others=True)))
 
 
 def _missing(path: str) -> str:

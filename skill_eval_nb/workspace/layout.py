@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import count
@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from skill_eval_nb.disk import leads_out
 from skill_eval_nb.documents.dialects.home_made_runs import MODEL, is_model
+from skill_eval_nb.documents.tools import ENDINGS, trial_file
 
 from .problems import Problems
 
@@ -503,12 +504,15 @@ class RunPlace:
 class FilePlace:
     """A JSON file that belongs to no single run, and where it belongs.
 
-    `of_run`: it tells of one run as well, which has read it.
+    `of_run`: it tells of one run as well, which has read it. `configuration` is what a user says
+    that its runs are of, where it states none; `tool` is the tool that wrote it, once it was read.
     """
 
     path: str
     place: Place
     of_run: bool = False
+    configuration: str | None = None
+    tool: str | None = None
 
 
 @dataclass(slots=True)
@@ -521,9 +525,10 @@ class Layout:
 
 def lay_out(folders: list[Folder]) -> Layout:
     """Tell the runs and the other files in `folders` (as `crawl` lists them, parents first)."""
+    layout = Layout()
+    folders = list(_without_trials(folders, layout))
     runs = _run_folders(folders)
     places: dict[str, Place] = {}
-    layout = Layout()
     for folder in folders:
         mine = OF_RUNS if folder.path in runs else frozenset[str]()
         if mine:
@@ -539,7 +544,7 @@ def lay_out(folders: list[Folder]) -> Layout:
         if mine.issuperset(folder.files):
             continue
         for name in sorted(folder.files, key=_usual_first):
-            if name in mine or not name.lower().endswith(".json"):
+            if name in mine or not name.lower().endswith(READ):
                 continue
             run = None if name == "grading.json" else _run_by_file(folder, name)
             if run is not None:
@@ -552,6 +557,31 @@ def lay_out(folders: list[Folder]) -> Layout:
     _give_what_is_told(layout)
     _number_apart(layout.runs)
     return layout
+
+
+def _without_trials(folders: list[Folder], layout: Layout) -> Iterator[Folder]:
+    """The folders without those of a tool's trials, of which one file is added to the layout."""
+    trials: set[str] = set()
+    for folder in folders:
+        if folder.parent is not None and folder.parent.path in trials:
+            trials.add(folder.path)
+        elif trial := _trial(folder):
+            trials.add(folder.path)
+            layout.files.append(FilePlace(f"{folder.path}/{trial}", home_of(folder)))
+        else:
+            yield folder
+
+
+def _trial(folder: Folder) -> str | None:
+    """The file that tells of a tool's trial in its folder; all that lies below is of this trial."""
+    if not RESULTS.isdisjoint(folder.files):
+        return None
+    below = folder.folders.get("verifier")
+    return trial_file(folder.files, below.files if below else (), agent="agent" in folder.folders)
+
+
+READ = (".json", *ENDINGS)
+"""How the names of files end that may tell of evals."""
 
 
 def _eval_told(folder: Folder, name: str) -> str | None:

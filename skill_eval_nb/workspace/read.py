@@ -18,7 +18,6 @@ import msgspec
 
 from skill_eval_nb.disk import TooLarge, read_bytes
 from skill_eval_nb.documents import (
-    Benchmark,
     BenchmarkRun,
     Document,
     Eval,
@@ -41,11 +40,13 @@ from skill_eval_nb.documents.dialects.home_made import components
 from skill_eval_nb.documents.dialects.home_made_runs import judged, of_list
 from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, is_too_large, not_used, unused
 from skill_eval_nb.documents.run import STRUCTURAL, TEXT_NAMES
+from skill_eval_nb.documents.tools import ENDINGS, open_other, tool_of
+from skill_eval_nb.documents.tools import read as read_results
 
+from .files import Files, Suite, place_results
 from .layout import (
     TRACES,
     UNSTATED,
-    EvalFolder,
     FilePlace,
     Place,
     RunPlace,
@@ -70,6 +71,27 @@ def load_raw(path: str, problems: Problems) -> Any:
         _report(error, path, problems)
         return None
     return _parse(data, path, problems)
+
+
+RESULTS = "results"
+"""The kind of files that another tool wrote."""
+
+
+def load_any(path: str, problems: Problems) -> Any:
+    """As `load_raw`, of a file of any ending that is read; None where nothing is known in it."""
+    if not path.endswith(ENDINGS):
+        return load_raw(path, problems)
+    faults = Faults()
+    try:
+        raw = open_other(path, faults)
+    except OSError as error:
+        _report(error, path, problems)
+        return None
+    except ValueError as error:
+        problems.add("error", "unreadable", path, f"this file cannot be read: {error}")
+        return None
+    problems.add_faults(path, faults)
+    return raw
 
 
 def load_document(path: str, document: type[D], problems: Problems) -> D | None:
@@ -221,26 +243,6 @@ def _expectations(texts: list[str]) -> list[Expectation]:
     return [Expectation(text=text) for text in texts]
 
 
-@dataclass(slots=True)
-class Suite:
-    """An eval suite: its file, the workspace that it defines the evals of, what it says."""
-
-    path: str
-    workspace: str
-    document: Evals
-
-
-@dataclass(slots=True)
-class Files:
-    """The documents besides the runs, with where each lies."""
-
-    metadata: dict[EvalFolder, EvalMetadata] = field(default_factory=dict)
-    metadata_places: list[Place] = field(default_factory=list)
-    suites: list[Suite] = field(default_factory=list)
-    benchmarks: list[tuple[FilePlace, list[Benchmark]]] = field(default_factory=list)
-    others: list[tuple[str, FilePlace, Any]] = field(default_factory=list)
-
-
 TELLING = re.compile(
     r"eval|benchmark|grading|feedback|history|comparison|analysis|trigger|optimi[sz]|result|test.?case",
     re.IGNORECASE,
@@ -263,14 +265,18 @@ def read_files(files: list[FilePlace], problems: Problems) -> Files:
             kind, document = _tolerantly(name, file, problems)
         if kind is not None:
             _add(kind, file, document, found, problems)
+    if found.results:
+        place_results(found, problems)
     return found
 
 
 def _tolerantly(name: str, file: FilePlace, problems: Problems) -> tuple[str | None, Any]:
     path = file.path
-    raw = load_raw(path, problems)
+    raw = load_any(path, problems)
     if raw is None:
         return None, None
+    if (tool := tool_of(raw)) is not None:
+        return RESULTS, (tool, read_results(tool, raw, path))
     if is_too_large(raw):
         if TELLING.search(name) or next(figures_in(raw), None) is not None:
             problems.add("error", "too-large", path, TOO_LARGE)
@@ -279,6 +285,8 @@ def _tolerantly(name: str, file: FilePlace, problems: Problems) -> tuple[str | N
     if kind is None:
         figure, _ = next(figures_in(raw), (None, None))
         if (TELLING.search(name) and not file.of_run) or figure is not None:
+            if (tool := tool_of(raw, others=True)) is not None:
+                return RESULTS, (tool, read_results(tool, raw, path))
             problems.add("info", "not-a-document", path, _unknown(raw), where=figure)
         return None, None
     document, faults = read(kind, raw)
@@ -293,6 +301,9 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
         found.suites.append(Suite(file.path, file.place.workspace, document))
     elif kind == "benchmark":
         found.benchmarks.append((file, document))
+    elif kind == RESULTS:
+        tool, results = document
+        found.results.append((replace(file, tool=tool), results))
     elif kind in ("grading", "structural", "timing", "metrics"):
         problems.add(
             "info" if _is_below(file.path) else "warning",
@@ -384,6 +395,12 @@ class RunDocuments:
     """Whether a row that states it does not tell of which eval it is."""
     others: list[RunDocuments] = field(default_factory=list)
     """What second graders say of it."""
+    rate: float | None = None
+    """Its pass rate, where a tool states one that is no count of verdicts."""
+    score: float | None = None
+    """The weighted figure of the tool that ran it."""
+    incomplete: str | None = None
+    """Why the tool that ran it does not take it for a result."""
 
 
 def read_run(run: RunPlace, problems: Problems) -> list[tuple[Place, int, RunDocuments]]:

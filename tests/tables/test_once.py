@@ -124,3 +124,16 @@ class TestInBenchmarks:
             ("iteration-2", "with_skill"),
         ]
         assert len(coded(ws, "repeated-run")) == 1
+
+
+def test_half_a_character_costs_nothing(tmp_path):
+    """What is compared with what was read before may hold text that no UTF-8 file can."""
+    torn = "a \ud800 b"
+    runs = [row(torn, side, "pf") for side in ("with_skill", "without_skill")]
+    metadata = {"skill_name": "x", "timestamp": "2026-01-01T00:00:00Z"}
+    files = {
+        "trigger_eval.json": [{"query": torn, "should_trigger": True}],
+        "benchmark.json": {"metadata": metadata, "runs": runs, "run_summary": {}},
+    }
+    ws = load(tmp_path, files)
+    assert (ws.triggers.height, ws.runs.height) == (1, 2)

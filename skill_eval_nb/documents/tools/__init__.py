@@ -1,0 +1,139 @@
+"""Results of other tools: a file a tool, each with `recognise` and `read`; see `Tool`."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, cast
+
+from skill_eval_nb.disk import open_regular, read_bytes
+
+from ..base import Faults
+from ..parsing import NotJSON, parse
+from . import harbor, inspect_ai, plugin_eval, promptfoo, vally, waza
+from .harbor import trial_file
+from .results import UNSTATED, WITH, WITHOUT, Aggregate, Part, Results, Run, Tool, checks
+
+__all__ = [
+    "ENDINGS",
+    "GROUP",
+    "UNSTATED",
+    "WITH",
+    "WITHOUT",
+    "Aggregate",
+    "Part",
+    "Results",
+    "Run",
+    "Tool",
+    "checks",
+    "open_other",
+    "read",
+    "tool_of",
+    "trial_file",
+]
+
+TOOLS: dict[str, Tool] = {
+    "plugin-eval": plugin_eval,
+    "harbor": harbor,
+    "vally": vally,
+    "inspect": inspect_ai,
+    "waza": waza,
+    "promptfoo": promptfoo,
+}
+"""The tools whose results are read."""
+
+GROUP = "skill_eval_nb.tools"
+"""The entry point group of others; each entry is a name and what is a `Tool`, a module mostly."""
+
+ENDINGS = (".jsonl", ".eval", "reward.txt", "reward.json")
+"""How the files of tools end that are no plain JSON documents."""
+
+_LINE = 1 << 22
+"""So many bytes the first line of a `.jsonl` file has at most."""
+
+
+@cache
+def _others() -> dict[str, Tool]:
+    found = {}
+    for entry in entry_points(group=GROUP):
+        try:
+            found[entry.name] = cast("Tool", entry.load())
+        except Exception as fault:  # noqa: BLE001 -- somebody else's package must not end a load
+            found[entry.name] = cast("Tool", _Broken(f"{type(fault).__name__}: {fault}"))
+    return found
+
+
+class _Broken:
+    """A tool that cannot be imported; it recognises nothing."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def recognise(self, raw: Any) -> bool:  # noqa: ARG002
+        return False
+
+
+def tool_of(raw: Any, *, others: bool = False) -> str | None:
+    """The tool that a file is of, from what is in it; `others` asks those that were registered.
+
+    >>> tool_of({"task_name": "a", "trial_name": "a__1", "agent_info": {}})
+    'harbor'
+    """
+    tools = _others() if others else TOOLS
+    for name, tool in tools.items():
+        try:
+            if tool.recognise(raw):
+                return name
+        except Exception:
+            if not others:
+                raise
+    return None
+
+
+def read(name: str, raw: Any, path: str) -> Results:
+    """What a file of a tool tells; what a registered reader raises is a fault of its file."""
+    if name in TOOLS:
+        return TOOLS[name].read(raw, path)
+    try:
+        return _others()[name].read(raw, path)
+    except Exception as fault:  # noqa: BLE001 -- somebody else's package must not end a load
+        results = Results()
+        message = (
+            f"the reader {name!r} ended in {type(fault).__name__}; nothing of the file was used"
+        )
+        results.faults.add("error", "reader-failed", "$", message)
+        return results
+
+
+def open_other(path: str, faults: Faults) -> Any:
+    """What a file of one of `ENDINGS` holds; None where no tool knows it by its first line.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it cannot be unpacked, or holds no reward; the message says what was found.
+    """
+    if path.endswith(".eval"):
+        return inspect_ai.open_log(path, faults)
+    if path.endswith(("reward.txt", "reward.json")):
+        return harbor.bare(path)
+    with open_regular(path) as file:
+        first = _line(file.readline(_LINE), faults)
+    if first is None or not (tool_of([first]) or tool_of([first], others=True)):
+        return None
+    found = []
+    for number, line in enumerate(read_bytes(path).splitlines(), 1):
+        value = _line(line, faults) if line.strip() else None
+        if value is not None:
+            found.append(value)
+        elif line.strip():
+            message = f"line {number} is no JSON object: left out"
+            faults.add("error", "not-json", f"$[{number - 1}]", message)
+    return found
+
+
+def _line(line: bytes, faults: Faults) -> Any:
+    try:
+        value = parse(line, faults)
+    except NotJSON:
+        return None
+    return value if isinstance(value, dict) else None

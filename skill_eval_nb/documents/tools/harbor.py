@@ -1,0 +1,244 @@
+"""Harbor: trials with a result.json, however it was renamed, jobs, and bare reward.txt trials."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from skill_eval_nb.disk import read_bytes
+
+from ..base import Faults
+from ..dialects.home_made_runs import is_model
+from ..parsing import NotJSON, parse
+from ..run import GradedExpectation, Grading, Metrics, Timing
+from .results import (
+    UNSTATED,
+    WITH,
+    WITHOUT,
+    Aggregate,
+    Part,
+    Results,
+    Run,
+    dimension,
+    seconds_between,
+    secrets_in,
+    side_in,
+    side_of,
+)
+
+_REWARDS = ("reward.txt", "reward.json")
+_NUMBER = re.compile(r"(?:trial|run|rep|attempt)[-_]?(\d{1,6})(?:[-_].*)?", re.IGNORECASE)
+_SKILLS = re.compile(r"(?<![a-z])skills(?![a-z])", re.IGNORECASE)
+
+
+def trial_file(files: Collection[str], verifier: Collection[str], *, agent: bool) -> str | None:
+    """The file that tells of a trial, by the names in its folder; None where it is no trial's.
+
+    Args:
+        files: the names in the folder.
+        verifier: the names in its sub-folder `verifier`.
+        agent: whether there is a sub-folder `agent`.
+
+    >>> trial_file(["config.json", "result.json"], ["reward.txt"], agent=True)
+    'result.json'
+    >>> trial_file(["timing.json"], ["reward.txt"], agent=False)
+    'verifier/reward.txt'
+    """
+    rewards = [name for name in _REWARDS if name in files]
+    rewards += [f"verifier/{name}" for name in _REWARDS if name in verifier]
+    if "trial-result.json" in files:
+        return "trial-result.json"
+    if "result.json" in files and (rewards or verifier or agent):
+        return "result.json"
+    return rewards[0] if rewards else None
+
+
+def recognise(raw: Any) -> bool:
+    """A trial, a job, or a reward."""
+    if not isinstance(raw, dict):
+        return False
+    trial = {"task_name", "trial_name"} <= raw.keys() and bool(
+        raw.keys() & {"agent_info", "verifier_result", "exception_info"}
+    )
+    job = "n_total_trials" in raw and isinstance(raw.get("stats"), dict)
+    return trial or job or set(raw) == {"bare reward"}
+
+
+def read(raw: Any, path: str) -> Results:
+    """The run of a trial, or what a job states."""
+    if "n_total_trials" in raw:
+        return _job(raw, path)
+    return _bare(raw["bare reward"], path) if "bare reward" in raw else _trial(raw, path)
+
+
+def _trial(raw: dict[str, Any], path: str) -> Results:
+    config = raw.get("config")
+    whole = Part(raw, secrets=tuple(secrets_in(config)))
+    results = Results(faults=whole.faults)
+    folder = str(Path(path).parent)
+    if trial := whole.text("id"):
+        results.key = f"harbor {trial}"
+    agent = whole.part("config").part("agent")
+    info, used = whole.part("agent_info"), whole.part("agent_result")
+    skills = agent.raw.get("skills")
+    if isinstance(skills, list) and len(names := [str(one) for one in skills]) == 1:
+        results.skill = names[0].rstrip("/").rsplit("/", 1)[-1]
+    task = (whole.text("task_name") or "unnamed").rsplit("/", 1)[-1]
+    run = Run(
+        configuration=_side(skills, path, whole.faults),
+        eval_id=task,
+        eval_name=task,
+        model=info.part("model_info").text("name") or agent.text("model_name"),
+        harness=info.text("name") or agent.text("name"),
+        metrics=Metrics(cost_usd=used.number("cost_usd", 0) or None),
+        path=folder,
+    )
+    took = whole.part("agent_execution")
+    start, end = took.text("started_at"), took.text("finished_at")
+    begun = whole.text("started_at")
+    tokens = [used.whole(name) for name in ("n_input_tokens", "n_output_tokens")]
+    run.timing = Timing(
+        total_duration_seconds=seconds_between(start, end)
+        or seconds_between(begun, whole.text("finished_at")),
+        total_tokens=None if None in tokens else sum(one or 0 for one in tokens),
+        cache_read_tokens=used.whole("n_cache_tokens"),
+        executor_start=begun,
+    )
+    rewards = whole.part("verifier_result").part("rewards")
+    if whole.raw.get("exception_info"):
+        run.timing.status = "error"
+        run.timing.reason = whole.part("exception_info").text("exception_type") or "an exception"
+        if rewards.raw:
+            message = "a reward beside an exception: the run is errored, and enters no rate"
+            whole.faults.add("info", "reward-of-error", "$.verifier_result", message)
+    elif whole.raw.get("verifier_result"):
+        _reward(run, rewards, folder)
+    results.runs.append(run)
+    return results
+
+
+def _side(skills: Any, path: str, faults: Faults) -> str:
+    """By the agent's skills where they are stated, else by words of the folders."""
+    above = path.replace("\\", "/").split("/")[-4:-1]
+    named = next((side for name in reversed(above) if (side := side_in(name))), None)
+    named = named or (WITH if any(map(_SKILLS.search, above[-2:])) else None)
+    if not isinstance(skills, list):
+        return named or UNSTATED
+    stated = WITH if skills else WITHOUT
+    if named is not None and named != stated and side_in(above[-1]) is not None:
+        message = (
+            f"skills: {len(skills)} are stated, the folder's name says {named}; the former counts"
+        )
+        faults.add("warning", "sides-differ", "$.config.agent.skills", message)
+    return stated
+
+
+def _reward(run: Run, rewards: Part, folder: str) -> None:
+    """The reward is the rate, and no count of checks; further ones are dimensions or checks."""
+    names = [name for name in rewards.raw if rewards.raw[name] is not None]
+    main = "reward" if "reward" in names else names[0] if len(names) == 1 else None
+    run.grading = Grading(_tests(folder, rewards))
+    if main is not None:
+        run.score, run.rate = rewards.number(main), rewards.rate(main)
+    for name in names:
+        value = None if name == main else rewards.number(name)
+        if value in (0, 1):
+            run.grading.expectations.append(GradedExpectation(text=name, passed=value == 1))
+        elif value is not None:
+            run.grading.rubric_scores |= dimension(name, value, None, rewards)
+
+
+def _tests(folder: str, of: Part) -> list[GradedExpectation]:
+    """The tests of ctrf.json as verdicts, where there is one."""
+    for name in ("verifier/ctrf.json", "ctrf.json"):
+        if (raw := _beside(f"{folder}/{name}")) is not None:
+            tests = Part(raw, "$", of.faults, of.secrets).part("results").parts("tests")
+            passed = {"passed": True, "failed": False}
+            return [
+                GradedExpectation(
+                    text=one.text("name") or "unnamed",
+                    passed=passed.get(one.text("status") or ""),
+                    evidence=one.text("message"),
+                )
+                for one in tests
+            ]
+    return []
+
+
+def _beside(path: str) -> Any:
+    """What a JSON file beside holds; None where there is none that can be read."""
+    try:
+        return parse(read_bytes(path), Faults())
+    except (OSError, NotJSON):
+        return None
+
+
+def bare(path: str) -> dict[str, Any]:
+    """A reward.txt or reward.json as what `read` takes.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it holds no reward.
+    """
+    text = read_bytes(path).decode("utf-8", "replace").strip()
+    value = json.loads(text) if path.endswith(".json") else float(text)
+    rewards = value if isinstance(value, dict) else {"reward": value}
+    return {"bare reward": rewards}
+
+
+def _bare(rewards: Any, path: str) -> Results:
+    """A trial of which the folders say everything: `<model>/<task>/<side>/trial-N/reward.txt`."""
+    folder = str(Path(path).parent).removesuffix(f"{os.sep}verifier")
+    whole = Part({"rewards": rewards})
+    names = [name for name in Path(folder).parts if name != os.sep][-6:]
+    number = task = model = side = None
+    for name in reversed(names):
+        found = _NUMBER.fullmatch(name)
+        if number is None and found:
+            number = int(found[1])
+        elif side is None and task is None and "__" in name:
+            task = name.rsplit("__", 1)[0]
+        elif side is None and side_in(name):
+            side = side_in(name)
+        elif task is None and not found:
+            task = name
+        elif model is None and is_model(name):
+            model = name
+    run = Run(
+        configuration=side or UNSTATED,
+        eval_id=task or "unnamed",
+        eval_name=task or "unnamed",
+        run_number=number,
+        model=model,
+        path=folder,
+    )
+    usage, timing = Part(_beside(f"{folder}/usage.json")), Part(_beside(f"{folder}/timing.json"))
+    run.timing = Timing(
+        total_duration_seconds=timing.number("agent_execution", 0) or timing.number("total", 0),
+        total_tokens=usage.whole("total_tokens"),
+        cache_read_tokens=usage.whole("cache_read_tokens"),
+    )
+    _reward(run, whole.part("rewards"), folder)
+    return Results([run], faults=whole.faults)
+
+
+def _job(raw: dict[str, Any], path: str) -> Results:
+    """The mean that a job states, where it is of one agent, and so of one side."""
+    results = Results(key=f"harbor job {raw['id']}" if raw.get("id") else None)
+    whole = Part(raw, faults=results.faults)
+    evals = whole.part("stats").named("evals")
+    config = Part(_beside(f"{Path(path).parent}/config.json")).parts("agents")
+    if len(evals) != 1:
+        message = f"a job of {len(evals)} agents or data sets: its means are of no single side"
+        results.faults.add("info", "not-used", "$.stats.evals", message)
+        return results
+    skills = config[0].raw.get("skills") if len(config) == 1 else None
+    side = (WITH if skills else WITHOUT) if isinstance(skills, list) else side_of(path)
+    for metric in next(iter(evals.values())).parts("metrics")[:1]:
+        if (value := metric.rate("mean")) is not None:
+            results.aggregates[side or UNSTATED] = Aggregate(pass_rate=value)
+    return results

@@ -1,0 +1,257 @@
+"""inspect_ai: logs as `.json`, and as `.eval`, a zip that is read without the library."""
+
+from __future__ import annotations
+
+import zipfile
+from typing import Any
+
+import msgspec
+
+from skill_eval_nb.disk import LARGEST, open_regular
+
+from ..base import Faults
+from ..evals import EvalMetadata
+from ..parsing import NotJSON, parse
+from ..run import GradedExpectation, Grading, Timing
+from .results import (
+    UNSTATED,
+    WITH,
+    WITHOUT,
+    Aggregate,
+    Part,
+    Results,
+    Run,
+    dimension,
+    mean,
+    secrets_in,
+    side_in,
+    side_of,
+    without_keys,
+)
+
+_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+"""Correct, partial, incorrect, no answer: as the library itself reads them."""
+_VERDICTS = {"C": True, "I": False, "N": False, "P": None, True: True, False: False}
+_SWITCHES = ("skill", "skills", "with_skill", "use_skill", "skill_enabled")
+_ZSTD = 93
+
+
+class _Sample(msgspec.Struct):
+    """What is read of a sample; its messages and events, which are long, are passed over."""
+
+    id: Any = None
+    epoch: Any = None
+    input: Any = None
+    scores: Any = None
+    score: Any = None
+    model_usage: Any = None
+    total_time: Any = None
+    started_at: Any = None
+    error: Any = None
+    limit: Any = None
+
+
+def recognise(raw: Any) -> bool:
+    """A task and a model, with a plan, results or samples."""
+    about = raw.get("eval") if isinstance(raw, dict) else None
+    return (
+        isinstance(about, dict)
+        and {"task", "model"} <= about.keys()
+        and bool(raw.keys() & {"plan", "results", "samples", "stats"})
+    )
+
+
+def open_log(path: str, faults: Faults) -> Any:
+    """The log in a `.eval` file as its `.json` form has it; None where it is none.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is no zip, or holds what cannot be unpacked; the message says what.
+    """
+    try:
+        with open_regular(path) as file, zipfile.ZipFile(file) as log:
+            names = log.namelist()
+            head = next(
+                (one for one in ("header.json", "_journal/start.json") if one in names), None
+            )
+            if head is None:
+                return None
+            whole = parse(_member(log, head), faults)
+            if isinstance(whole, dict):
+                whole["samples"] = [
+                    _sample(_member(log, name), faults)
+                    for name in names
+                    if name.startswith("samples/") and name.endswith(".json")
+                ]
+            return whole
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError, NotJSON) as fault:
+        raise ValueError(str(fault)) from None
+
+
+def _member(log: zipfile.ZipFile, name: str) -> bytes:
+    """A file of the zip; newer logs are packed in a way that the standard library may not know."""
+    info = log.getinfo(name)
+    if info.file_size > LARGEST:
+        raise NotImplementedError(f"{name} has {info.file_size / 1e6:.0f} MB")
+    try:
+        with log.open(info) as file:
+            return file.read(LARGEST)
+    except NotImplementedError:
+        if info.compress_type != _ZSTD:
+            raise
+    import pyarrow as pa
+
+    assert log.fp is not None
+    log.fp.seek(info.header_offset + 26)
+    lengths = log.fp.read(4)
+    log.fp.seek(int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little"), 1)
+    packed = log.fp.read(info.compress_size)
+    try:
+        return pa.decompress(packed, info.file_size, "zstd", asbytes=True)
+    except (pa.ArrowException, OSError, ValueError) as fault:
+        raise NotImplementedError(f"{name}: {fault}") from None
+
+
+def _sample(data: bytes, faults: Faults) -> Any:
+    try:
+        return msgspec.structs.asdict(msgspec.json.decode(data, type=_Sample))
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return parse(data, faults)
+
+
+def read(raw: Any, path: str) -> Results:
+    """Its samples; the first scorer is the rate, each further one a check or a dimension."""
+    about = raw["eval"]
+    whole = Part(raw, secrets=tuple(secrets_in(about)))
+    head = whole.part("eval")
+    task = (head.text("task") or "unnamed").rsplit("/", 1)[-1]
+    model = (head.text("model") or "").rsplit("/", 1)[-1] or None
+    log = head.text("eval_id") or head.text("run_id")
+    results = Results(skill=task, key=f"inspect {log}" if log else None, faults=whole.faults)
+    configuration = _configuration(head, path)
+    samples = whole.parts("samples")
+    scorers = [name for one in head.parts("scorers") if (name := one.text("name"))]
+    kinds = _kinds(samples)
+    if (status := whole.text("status")) not in (None, "success"):
+        message = f"the log's status is {status}: only the samples that it holds were read"
+        whole.faults.add("warning", "log-status", "$.status", message)
+    if not samples:
+        message = "the log holds no samples, so no runs; load the log with its samples"
+        whole.faults.add("warning", "no-samples", "$.samples", message)
+    for sample in samples:
+        run = _run(sample, scorers, kinds, head.text("model"))
+        run.configuration, run.model = configuration, model
+        results.runs.append(run)
+        if run.run_number in (None, 1):
+            prompt = _prompt(sample)
+            results.evals.append(
+                EvalMetadata(eval_id=run.eval_id, eval_name=run.eval_name, prompt=prompt)
+            )
+    first = whole.part("results").parts("scores")[:1]
+    metrics = first[0].part("metrics") if first else Part({})
+    for name in ("accuracy", "mean"):
+        value = metrics.part(name).number("value")
+        metrics.part(name).agrees("value", mean(run.rate for run in results.runs))
+        if value is not None and 0 <= value <= 1:
+            results.aggregates.setdefault(configuration, Aggregate(pass_rate=value))
+    return results
+
+
+def _configuration(head: Part, path: str) -> str:
+    """The side that an argument of the task, its metadata or a tag names, else a file's name."""
+    for place in ("task_args", "metadata"):
+        given = head.part(place)
+        if named := given.side():
+            return named
+        for name in _SWITCHES:
+            if name in given.raw:
+                return WITH if given.raw[name] not in (None, False, "", 0, [], "none") else WITHOUT
+    tags = head.raw.get("tags")
+    named = [side_in(tag) for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+    return next(filter(None, named), None) or side_of(path, 1) or UNSTATED
+
+
+def _scores(sample: Part) -> dict[str, tuple[Any, str | None]]:
+    """Scorer to value and explanation; a value of several has one entry each."""
+    found: dict[str, tuple[Any, str | None]] = {}
+    scores = sample.named("scores")
+    if not scores and isinstance(sample.raw.get("score"), dict):
+        scores = {"score": sample.part("score")}
+    for name, one in scores.items():
+        value, why = one.raw.get("value"), one.text("explanation")
+        parts = value if isinstance(value, dict) else {"": value}
+        for key, part in parts.items():
+            label = f"{name}/{key}" if key else name
+            found[without_keys(label)] = part, why
+    return found
+
+
+def _kinds(samples: list[Part]) -> dict[str, bool]:
+    """Scorer to whether all that it gives are verdicts: none is a check here and a score there."""
+    kinds: dict[str, bool] = {}
+    for sample in samples:
+        for name, (value, _) in _scores(sample).items():
+            verdict = value is None or (
+                isinstance(value, bool | str | int | float) and value in _VERDICTS
+            )
+            kinds[name] = kinds.get(name, True) and verdict
+    return kinds
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, str):
+        try:
+            return _LETTERS.get(value.strip()) if value.strip() in _LETTERS else float(value)
+        except ValueError:
+            return None
+    return float(value) if isinstance(value, bool | int | float) else None
+
+
+def _run(sample: Part, scorers: list[str], kinds: dict[str, bool], model: str | None) -> Run:
+    id_ = sample.text("id") or "unnamed"
+    usage = sample.named("model_usage")
+    used = usage.get(model or "") or next(iter(usage.values()), Part({}))
+    error = sample.raw.get("error")
+    scores = {} if error else _scores(sample)
+    main = next((name for name in scorers if name in scores), next(iter(scores), None))
+    grading, rate, score = Grading([]), None, None
+    for name, (value, why) in scores.items():
+        number = _number(value)
+        if name == main:
+            score = number
+            rate = number if number is not None and 0 <= number <= 1 else None
+        if kinds.get(name) and value is not None:
+            grading.expectations.append(GradedExpectation(name, _VERDICTS[value], why))
+        elif name != main and number is not None:
+            grading.rubric_scores.update(dimension(name, number, why, sample))
+    limit = sample.raw.get("limit")
+    if limit and scores:
+        message = "it reached a limit, and was scored all the same: its scores count"
+        sample.faults.add("info", "limit", f"{sample.where}.limit", message)
+    reason = sample.part("error").text("message") if isinstance(error, dict) else None
+    return Run(
+        configuration="",
+        eval_id=id_,
+        eval_name=id_,
+        run_number=sample.whole("epoch"),
+        grading=grading if scores else None,
+        rate=rate,
+        score=score,
+        timing=Timing(
+            total_duration_seconds=sample.number("total_time", 0),
+            total_tokens=used.whole("total_tokens"),
+            cache_read_tokens=used.whole("input_tokens_cache_read"),
+            executor_start=sample.text("started_at"),
+            status="error" if error else None,
+            reason=(reason or "error").splitlines()[0][:200] if error else None,
+        ),
+    )
+
+
+def _prompt(sample: Part) -> str | None:
+    """The input: a text, or the user's messages."""
+    if not isinstance(sample.raw.get("input"), list):
+        return sample.text("input") if isinstance(sample.raw.get("input"), str) else None
+    said = [one for one in sample.parts("input") if one.raw.get("role") == "user"]
+    texts = [one.text("content") for one in said if isinstance(one.raw.get("content"), str)]
+    return "\n\n".join(text for text in texts if text) or None

@@ -1,0 +1,165 @@
+"""`claude plugin eval`: aggregate-result.json, schema version 1, and its older snake_case keys."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..base import plainly
+from ..evals import EvalMetadata, Expectation
+from ..run import GradedExpectation, Grading, Metrics, Timing
+from .results import WITH, WITHOUT, Aggregate, Part, Results, Run, mean, votes
+
+_ARMS = {"with": WITH, "without": WITHOUT}
+
+
+def recognise(raw: Any) -> bool:
+    """A suite and cases with arms."""
+    if not isinstance(raw, dict) or not {"suite", "cases"} <= raw.keys():
+        return False
+    cases = raw["cases"]
+    return isinstance(cases, list) and all(isinstance(one, dict) and "arms" in one for one in cases)
+
+
+def read(raw: Any, path: str) -> Results:  # noqa: ARG001 -- the file says all itself
+    """Its runs; `score` is the weighted share, and `pass_rate` counts each scored grader once."""
+    whole = Part(_plain(raw))
+    suite = whole.part("suite")
+    names = [one.text("name") or "unnamed" for one in suite.parts("plugins")]
+    began = whole.text("startedat")
+    results = Results(
+        skill=" + ".join(names) or None,
+        key=f"plugin-eval {began} {names}" if began else None,
+        faults=whole.faults,
+    )
+    partial = None
+    if whole.flag("partial"):
+        partial = f"the suite is partial ({whole.text('partialreason') or 'no reason is given'})"
+        message = f"{partial}: its runs are kept, and enter no rate; run the suite to its end"
+        whole.faults.add("warning", "partial", "$.partial", message)
+    for case in whole.parts("cases"):
+        _case(case, case.text("model") or suite.text("modeloverride"), partial, results)
+    voted = sum(bool(run.judgings) for run in results.runs)
+    if voted:
+        message = (
+            f"the judge's votes on {voted} runs are judgings: rows of rubric_scores (5 yes, 1 no) "
+            "that weigh 0, so they enter no mean, and show how far it agrees with itself"
+        )
+        whole.faults.add("info", "votes", "$.cases[*].arms", message)
+    _aggregates(whole, results)
+    return results
+
+
+def _plain(raw: Any, depth: int = 0) -> Any:
+    """The same with plain keys, so that runsPerCase and runs_per_case are one."""
+    if isinstance(raw, list):
+        return [_plain(one, depth + 1) for one in raw]
+    if not isinstance(raw, dict) or depth > 20:
+        return raw
+    return {plainly(key): _plain(value, depth + 1) for key, value in raw.items()}
+
+
+def _case(case: Part, model: str | None, partial: str | None, results: Results) -> None:
+    name = case.text("name", "dir") or f"case {len(results.evals) + 1}"
+    graders = {one.text("name") or "unnamed": one for one in case.parts("graders")}
+    texts = [
+        Expectation(text=_text(name, one), type=one.text("type")) for name, one in graders.items()
+    ]
+    results.evals.append(
+        EvalMetadata(
+            eval_id=name, eval_name=name, prompt=case.text("promptmarkdown"), assertions=texts
+        )
+    )
+    planned = case.whole("runspercase")
+    for arm, configuration in _ARMS.items():
+        runs = case.part("arms").parts(arm)
+        if runs and planned is not None and len(runs) != planned:
+            message = f"{planned} runs a case are stated, {len(runs)} are there; those were counted"
+            case.faults.add("info", "runs-stated", f"{case.where}.runsPerCase", message)
+        for number, one in enumerate(runs, 1):
+            run = _run(one, graders, partial)
+            run.configuration, run.eval_id, run.eval_name = configuration, name, name
+            run.run_number, run.model = number, model
+            results.runs.append(run)
+
+
+def _run(one: Part, graders: dict[str, Part], partial: str | None) -> Run:
+    score, error = one.number("score"), one.text("error")
+    verdicts, used, cast = [], None, {}
+    for verdict in one.parts("graders"):
+        name = verdict.text("name") or "unnamed"
+        grader, passed = graders.get(name, Part({})), verdict.flag("passed")
+        if grader.text("type") == "tool_used" and grader.part("config").text("tool") == "Skill":
+            used = _used(grader.part("config"), passed, verdict.text("explanation"))
+        ballots = verdict.raw.get("judgevotes")
+        if isinstance(ballots, list) and (
+            known := [vote for vote in ballots if isinstance(vote, bool)]
+        ):
+            cast[name] = known
+        if verdict.flag("scored") is not False:
+            evidence = verdict.text("evidence", "explanation")
+            type_ = grader.text("type")
+            verdicts.append(GradedExpectation(_text(name, grader), passed, evidence, type=type_))
+    failed = error is not None and (score is None or not verdicts)
+    if error is not None and not failed:
+        message = f"it ended with an error ({error}), and was graded all the same: its score counts"
+        one.faults.add("info", "error-beside-score", f"{one.where}.error", message)
+    incomplete = partial
+    if one.flag("skippedpaidgraders"):
+        incomplete = "graders that cost money were skipped"
+        message = f"{incomplete}: the run enters no rate; run it again with a higher ceiling"
+        one.faults.add("warning", "incomplete", f"{one.where}.skippedPaidGraders", message)
+    return Run(
+        configuration="",
+        harness="claude-code",
+        grading=None if failed else Grading(verdicts),
+        timing=Timing(
+            total_duration_seconds=one.number("durationseconds", 0),
+            executor_start=one.text("startedat"),
+            cost_usd=one.number("costusd", 0),
+            status="error" if failed else None,
+            reason=error,
+        ),
+        metrics=Metrics(total_steps=one.whole("turns"), skill_used=used),
+        judgings=votes(cast),
+        score=score,
+        incomplete=incomplete,
+    )
+
+
+def _text(name: str, grader: Part) -> str:
+    """A grader's name, and what it looks for."""
+    wanted = grader.part("config").text("pattern", "path") or grader.text("gradermarkdown") or ""
+    return f"{name}: {wanted.splitlines()[0]}" if wanted else name
+
+
+def _used(config: Part, passed: bool | None, explanation: str | None) -> bool | None:
+    """Whether the skill was used: a grader may also want that it was not."""
+    counted = re.search(r"called (\d+)x", explanation or "")
+    if counted:
+        return int(counted[1]) > 0
+    unwanted = config.number("max") == 0
+    return None if passed is None else passed is not unwanted
+
+
+def _aggregates(whole: Part, results: Results) -> None:
+    """The means over cases that it states; each case's own are held against its runs."""
+    rates: list[float | None] = []
+    for case in whole.parts("cases"):
+        stated = case.part("aggregates")
+        for arm, end in (("with", ""), ("without", "without")):
+            runs = case.part("arms").parts(arm)
+            passed = mean(float(one.raw.get("passed") is True) for one in runs)
+            stated.agrees(f"score{end}", mean(_score(one) for one in runs))
+            stated.agrees(f"passrate{end}", passed)
+            rates += [passed] if arm == "with" else []
+    own = whole.part("aggregates")
+    own.agrees("overallpassrate", mean(rates))
+    for configuration, name in ((WITH, "overallscore"), ("delta", "meandelta")):
+        if (score := own.number(name)) is not None:
+            results.aggregates[configuration] = Aggregate(score=score)
+
+
+def _score(one: Part) -> float | None:
+    score = one.raw.get("score")
+    return float(score) if isinstance(score, int | float) else None

@@ -1,0 +1,93 @@
+"""waza: results.json, with and without schemaVersion; a file is one side of a suite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..evals import EvalMetadata
+from ..run import GradedExpectation, Grading, Metrics, Timing
+from .results import UNSTATED, Aggregate, Part, Results, Run, mean, side_of
+
+
+def recognise(raw: Any) -> bool:
+    """Tasks with runs, and the settings of the suite."""
+    if not isinstance(raw, dict) or not isinstance(raw.get("config"), dict):
+        return False
+    tasks = raw.get("tasks")
+    return (
+        isinstance(tasks, list)
+        and bool(raw.keys() & {"skill", "eval_name", "eval_id"})
+        and any(isinstance(one, dict) and {"test_id", "runs"} <= one.keys() for one in tasks)
+    )
+
+
+def read(raw: Any, path: str) -> Results:
+    """Its runs; `score` is the weighted mean of the scores of their validations."""
+    whole = Part(raw)
+    config, own = whole.part("config"), whole.text("eval_id")
+    results = Results(
+        skill=whole.text("skill", "eval_name"),
+        key=f"waza {own} {whole.text('timestamp')}" if own else None,
+        faults=whole.faults,
+    )
+    side = whole.side() or config.side() or side_of(path, 2) or UNSTATED
+    whole.part("summary").agrees("total_tests", len(whole.parts("tasks")))
+    for task in whole.parts("tasks"):
+        id_ = task.text("test_id") or "unnamed"
+        name = task.text("display_name") or id_
+        results.evals.append(EvalMetadata(eval_id=id_, eval_name=name))
+        if task.flag("cached"):
+            message = "its answer was taken from a cache: its time and tokens are of an earlier run"
+            whole.faults.add("info", "cached", f"{task.where}.cached", message)
+        for one in task.parts("runs"):
+            run = _run(one)
+            run.configuration, run.eval_id, run.eval_name = side, id_, name
+            run.model, run.harness = config.text("model_id"), config.text("engine_type")
+            run.judge_model = config.text("judge_model")
+            results.runs.append(run)
+    if (stated := whole.part("summary").number("weighted_score")) is not None:
+        results.aggregates[side] = Aggregate(score=stated)
+    return results
+
+
+def _run(one: Part) -> Run:
+    found = one.named("validations")
+    verdicts = [
+        GradedExpectation(
+            name, grader.flag("passed"), grader.text("feedback"), type=grader.text("type")
+        )
+        for name, grader in found.items()
+    ]
+    digest, status = one.part("session_digest"), one.text("status")
+    usage = digest.part("usage")
+    parts = (
+        digest.whole("tokens_in") if "tokens_in" in digest.raw else usage.whole("input_tokens"),
+        digest.whole("tokens_out") if "tokens_out" in digest.raw else usage.whole("output_tokens"),
+    )
+    tokens = digest.whole("tokens_total")
+    if tokens is None and None not in parts:
+        tokens = sum(part or 0 for part in parts)
+    failed = status == "error" or (not verdicts and status == "failed")
+    return Run(
+        configuration="",
+        run_number=one.whole("run_number"),
+        grading=None if failed else Grading(verdicts),
+        score=None
+        if failed
+        else mean(
+            (g.number("score") for g in found.values()),
+            (g.number("weight") for g in found.values()),
+        ),
+        incomplete="it was skipped" if status == "skipped" else None,
+        timing=Timing(
+            duration_ms=one.number("duration_ms", 0),
+            total_tokens=tokens,
+            cache_read_tokens=usage.whole("cache_read_tokens"),
+            status="error" if failed else None,
+            reason=one.text("error_msg", "error") or "no reason is given" if failed else None,
+        ),
+        metrics=Metrics(
+            total_tool_calls=digest.whole("tool_call_count"),
+            total_steps=digest.whole("total_turns"),
+        ),
+    )

@@ -1,0 +1,199 @@
+"""The documents besides the runs; of those that tools wrote, which are one benchmark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any
+
+from skill_eval_nb.documents import Benchmark, BenchmarkMetadata, EvalMetadata, Evals
+from skill_eval_nb.documents.dialects.home_made_runs import is_model
+from skill_eval_nb.documents.tools import UNSTATED, Results, Run
+
+from .layout import NO_ITERATION, EvalFolder, FilePlace, Place, is_configuration, is_container
+from .problems import Problems
+
+
+@dataclass(slots=True)
+class Suite:
+    """An eval suite: its file, the workspace that it defines the evals of, what it says."""
+
+    path: str
+    workspace: str
+    document: Evals
+
+
+@dataclass(slots=True)
+class Files:
+    """The documents besides the runs, with where each lies."""
+
+    metadata: dict[EvalFolder, EvalMetadata] = field(default_factory=dict)
+    metadata_places: list[Place] = field(default_factory=list)
+    suites: list[Suite] = field(default_factory=list)
+    benchmarks: list[tuple[FilePlace, list[Benchmark]]] = field(default_factory=list)
+    others: list[tuple[str, FilePlace, Any]] = field(default_factory=list)
+    results: list[tuple[FilePlace, Results]] = field(default_factory=list)
+
+
+ToolFile = tuple[FilePlace, Results]
+"""A file of a tool, with what it tells."""
+
+
+def place_results(files: Files, problems: Problems) -> None:
+    """Add what the files of tools tell to the benchmarks, the metadata and the comparisons.
+
+    The files of a tool that lie in no iteration are one workspace: the folder that holds them
+    all. In an iteration of a workspace they are one benchmark, so that its runs are numbered
+    through.
+    """
+    for place, group in _groups(_once(files.results, problems)):
+        for file, results in group:
+            problems.add_faults(file.path, results.faults.collapsed())
+            for run in results.runs:
+                run.path = run.path or file.path
+                if run.configuration == UNSTATED and file.configuration:
+                    run.configuration = file.configuration
+        add_results(place, [results for _, results in group], files, problems)
+        for file, results in group:
+            own = replace(place, path=file.path)
+            files.others += [("comparison", own, one) for one in results.comparisons]
+            if results.aggregates and _is_sole(results, group):
+                summary = Benchmark(BenchmarkMetadata(), [], dict(results.aggregates))
+                files.benchmarks.append((own, [summary]))
+
+
+def add_results(place: FilePlace, group: list[Results], files: Files, problems: Problems) -> None:
+    """Add the runs and evals of some results, which are of one iteration of one workspace."""
+    _tell_apart(group)
+    runs = [run for results in group for run in results.runs]
+    for results in group:
+        for run in results.runs:
+            run.path = run.path or place.path
+            run.skill = run.skill or results.skill
+        for one in results.evals:
+            folder = EvalFolder(place.place.workspace, place.place.iteration, str(one.eval_id))
+            if folder not in files.metadata:
+                files.metadata[folder] = one
+                files.metadata_places.append(replace(place.place, eval=folder.folder))
+    skills = [name for name in dict.fromkeys(run.skill for run in runs) if name]
+    _name_skills(runs)
+    _number(runs)
+    if place.tool != "table":  # which has told in its own words
+        _tell_unstated(runs, problems)
+    skill = skills[0] if len(skills) == 1 else None
+    if runs:
+        files.benchmarks.append(
+            (place, [Benchmark(BenchmarkMetadata(skill_name=skill), list(runs))])
+        )
+
+
+def _once(found: Iterable[ToolFile], problems: Problems) -> list[ToolFile]:
+    """The same without files that tell what another one tells."""
+    first: dict[str, str] = {}
+    kept = []
+    for file, results in found:
+        path = first.setdefault(results.key, file.path) if results.key else file.path
+        if path == file.path:
+            kept.append((file, results))
+        else:
+            problems.add("info", "copy", file.path, f"the same results as in {path}; counted once")
+    return kept
+
+
+def _groups(found: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
+    """The files of each tool and iteration, with the place that they share."""
+    loose: dict[str | None, set[str]] = {}
+    for file, results in found:
+        if file.place.iteration == NO_ITERATION:
+            of_run = any(run.path not in (None, file.path) for run in results.runs)
+            above = os.path.dirname(file.path)
+            loose.setdefault(file.tool, set()).add(os.path.dirname(above) if of_run else above)
+    homes = {tool: _holder(_common(folders)) for tool, folders in loose.items()}
+    groups: dict[tuple[str | None, str, str], list[ToolFile]] = {}
+    for file, results in found:
+        home, iteration = file.place.workspace, results.iteration or file.place.iteration
+        if file.place.iteration == NO_ITERATION:
+            home = homes[file.tool]
+        groups.setdefault((file.tool, home, iteration), []).append((file, results))
+    return [
+        (
+            replace(
+                group[0][0], place=replace(group[0][0].place, workspace=home, iteration=iteration)
+            ),
+            group,
+        )
+        for (_, home, iteration), group in groups.items()
+    ]
+
+
+def _common(folders: Iterable[str]) -> str:
+    """The folder that holds them all."""
+    try:
+        return os.path.commonpath(folders)
+    except ValueError:  # some are relative
+        return os.path.commonpath([os.path.abspath(one) for one in folders])
+
+
+def _holder(folder: str) -> str:
+    """The nearest folder that is no side, no model, no trial and no mere holder of others."""
+    name = os.path.basename(folder)
+    if name and (
+        is_configuration(name) or is_container(name) or name in _HOLDERS or is_model(name)
+    ):
+        above = os.path.dirname(folder)
+        return _holder(above) if above not in ("", folder) else folder
+    return folder
+
+
+_HOLDERS = frozenset(("jobs", "raw", "trials", "trajectories", "logs", "skilled", "plugin"))
+
+
+def _tell_apart(group: list[Results]) -> None:
+    """Where evals of several skills have the same id, begin all ids with the skill."""
+    skills: dict[str, set[str | None]] = {}
+    for results in group:
+        for one in (*results.runs, *results.evals):
+            skills.setdefault(str(one.eval_id), set()).add(results.skill)
+    several = any(len(told - {None}) > 1 for told in skills.values())
+    for results in group if several else ():
+        for one in (*results.runs, *results.evals):
+            if results.skill:
+                one.eval_id = f"{results.skill}/{one.eval_id}"
+
+
+def _name_skills(runs: list[Run]) -> None:
+    """Where there are several skills, a run that names none is of that of its eval's others."""
+    known = {run.eval_id: run.skill for run in runs if run.skill}
+    for run in runs if len(set(known.values())) > 1 else ():
+        run.skill = run.skill or known.get(run.eval_id)
+
+
+def _number(runs: list[Run]) -> None:
+    """Number the runs of each eval and configuration through: as stated, where that is free."""
+    taken: set[tuple[object, ...]] = set()
+    waiting = sorted(runs, key=lambda run: run.run_number is None)
+    for run in waiting:
+        key = run.skill, run.eval_id, run.configuration
+        wanted = max(run.run_number or 1, 1)
+        run.run_number = next(n for n in count(wanted) if (*key, n) not in taken)
+        taken.add((*key, run.run_number))
+
+
+def _tell_unstated(runs: list[Run], problems: Problems) -> None:
+    lost = {run.path for run in runs if run.configuration == UNSTATED}
+    if lost:
+        message = (
+            f"nothing says of which side the runs in {len(lost)} files or folders are: they are "
+            'compared with nothing. Give `load(…, configuration="without_skill")`, or a mapping '
+            "from names of files to sides, or call a file or folder with_skill or without_skill"
+        )
+        problems.add("warning", "no-configuration", min(filter(None, lost)), message)
+
+
+def _is_sole(results: Results, group: list[ToolFile]) -> bool:
+    """Whether what it states is of all runs of its side here, and so can be held against them."""
+    sides = set(results.aggregates) - {"delta"}
+    others = [one for _, one in group if one is not results and one.aggregates]
+    return not any(sides & set(one.aggregates) for one in others)

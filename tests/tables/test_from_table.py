@@ -1,0 +1,201 @@
+"""Any table as a workspace: its shapes, its kinds, and what is said of each mistake."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import skill_eval_nb as sen
+
+ROWS = [
+    {"task": task, "arm": arm, "trial": trial, "reward": reward, "model": "m", "wall_ms": 1500}
+    for task, arm, rewards in (
+        ("a", "skilled", (1.0, 0.5)),
+        ("a", "none", (0.0, 0.5)),
+        ("b", "skilled", (1.0, 1.0)),
+        ("b", "none", (0.0, 0.0)),
+    )
+    for trial, reward in enumerate(rewards, 1)
+]
+
+
+def codes(ws: sen.Workspace) -> dict[str, str]:
+    return dict(ws.problems.select("code", "message").rows())
+
+
+def csv(folder: Path) -> Path:
+    pl.DataFrame(ROWS).write_csv(folder / "runs.csv")
+    return folder / "runs.csv"
+
+
+def tsv(folder: Path) -> Path:
+    pl.DataFrame(ROWS).write_csv(folder / "runs.tsv", separator="\t")
+    return folder / "runs.tsv"
+
+
+def jsonl(folder: Path) -> Path:
+    (folder / "runs.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    return folder / "runs.jsonl"
+
+
+def json_list(folder: Path) -> Path:
+    (folder / "runs.json").write_text(json.dumps(ROWS))
+    return folder / "runs.json"
+
+
+def parquet(folder: Path) -> Path:
+    pl.DataFrame(ROWS).write_parquet(folder / "runs.parquet")
+    return folder / "runs.parquet"
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda _: pl.DataFrame(ROWS),
+        lambda _: pl.LazyFrame(ROWS),
+        lambda _: pd.DataFrame(ROWS),
+        lambda _: pa.Table.from_pylist(ROWS),
+        lambda _: nw.from_native(pl.DataFrame(ROWS)),
+        lambda _: ROWS,
+        csv,
+        tsv,
+        jsonl,
+        json_list,
+        parquet,
+    ],
+)
+def test_kinds_of_tables(tmp_path: Path, made: Any) -> None:
+    """Every kind gives the same runs, and a workspace on which everything works."""
+    ws = sen.from_table(made(tmp_path))
+    assert ws.runs.select("eval_id", "configuration", "run_number", "pass_rate").rows() == [
+        (row["task"], row["arm"], row["trial"], row["reward"]) for row in ROWS
+    ]
+    assert set(ws.runs["time_seconds"]) == {1.5}
+    told = codes(ws)["columns"]
+    assert "eval is 'task' (by its name)" in told
+    assert "configuration is 'arm' (by its name)" in told
+    delta = sen.stats.deltas(ws, baseline="none").row(0, named=True)
+    assert (delta["estimate"], delta["n_evals"]) == (0.75, 2)
+    assert ws.again().runs.equals(ws.runs)
+    assert set(codes(ws)) == {"columns"}
+
+
+def test_everything_works_on_it(tmp_path: Path) -> None:
+    """Charts, report, widgets, gate and plan take it as any other."""
+    ws = sen.from_table(ROWS, name="mine", backend="pandas", eval="task", configuration="arm")
+    sen.report.write_report(ws, tmp_path / "out")
+    assert "mine" in (tmp_path / "out" / "report.html").read_text()
+    assert sen.explore(ws) is not None
+    assert sen.charts.forest(ws, baseline="none") is not None
+    assert ws.runs["pass_rate"].mean() == 0.5
+
+
+def test_rows_that_are_checks() -> None:
+    rows = [
+        {"case": "a", "with_skill": on, "run": run, "check": check, "passed": check == "x" or on}
+        for on in (True, False)
+        for run in (1, 2)
+        for check in ("x", "y")
+    ]
+    ws = sen.from_table(rows)
+    assert ws.runs.select("configuration", "run_number", "pass_rate", "total").rows() == [
+        ("with_skill", 1, 1.0, 2),
+        ("with_skill", 2, 1.0, 2),
+        ("without_skill", 1, 0.5, 2),
+        ("without_skill", 2, 0.5, 2),
+    ]
+    unnumbered = [{key: row[key] for key in row if key != "run"} for row in rows]
+    assert sen.from_table(unnumbered).runs.equals(ws.runs)  # a check's second row is a second run
+    twice = sen.from_table([*rows, rows[0]])
+    assert twice.runs.equals(ws.runs)
+    assert "the first is row 9" in codes(twice)["two-rows"]
+
+
+def test_rows_that_are_dimensions() -> None:
+    """Long with judges, or a column each: the same scores; a judge more is a judging more."""
+    long = [
+        {"unit": unit, "side": "v1", "criterion": name, "judge": judge, "score": score, "why": "x"}
+        for unit in ("u1", "u2")
+        for name, scores in (("clear", (4, 5)), ("short", (2, 2)))
+        for judge, score in zip(("j1", "j2"), scores, strict=True)
+    ]
+    ws = sen.from_table(long, eval="unit", evidence="why")
+    assert ws.rubric_scores.height == 8
+    assert ws.runs["rubric_weighted_mean"].to_list() == [3.25, 3.25]
+    assert ws.rubric_scores["judge_model"].to_list()[:4] == ["j1", "j1", "j2", "j2"]
+    shares = sen.stats.agreement(ws).filter(pl.col("dimension") == "clear")
+    assert shares["exact"].drop_nulls().to_list() == [0.0]  # j1 and j2
+    wide = [{"unit": "u1", "side": "v1", "rubric:clear": 9, "short": 4, "ok": True}]
+    ws = sen.from_table(wide, eval="unit", dimensions=["rubric:clear", "short"], checks=["ok"])
+    scores = dict(ws.rubric_scores.select("dimension", "score").rows())
+    assert scores == {"clear": 4.5, "short": 4}  # 9 of 10, which is told
+    assert "halved" in codes(ws)["converted"]
+    assert ws.runs["pass_rate"].item() == 1.0
+
+
+MISTAKES = {
+    "a rate in percent": ([{**row, "reward": row["reward"] * 100} for row in ROWS], "converted"),
+    "a rate out of range": (
+        [{**row, "reward": row["reward"] - 0.5} for row in ROWS],
+        "not-a-figure",
+    ),
+    "text for a figure": ([{**row, "reward": "good"} for row in ROWS], "not-a-figure"),
+    "a side that is missing": (ROWS[:2] + ROWS[4:], "missing-side"),
+    "two rows for one run": ([{**row, "trial": 1} for row in ROWS], "two-rows"),
+    "no side": ([{**row, "arm": None} for row in ROWS], "no-configuration"),
+    "no column for the eval": ([{**row, "task": 0, "other": 1} for row in ROWS], None),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_are_problems(mistake: str) -> None:
+    """Each says what was found and what to do, and nothing else is lost."""
+    rows, code = MISTAKES[mistake]
+    ws = sen.from_table(rows)
+    assert ws.runs.height == len(rows)
+    assert code is None or code in codes(ws)
+    if mistake == "a rate in percent":
+        assert ws.runs["pass_rate"].to_list() == [row["reward"] for row in ROWS]
+    if mistake == "two rows for one run":
+        assert ws.runs["run_number"].to_list() == [1, 2] * 4
+    if code == "not-a-figure":
+        assert ws.runs["pass_rate"].null_count()
+    nothing = sen.from_table([{"x": 1, "y": 2}])
+    assert {"no-eval", "no-configuration", "no-result"} <= set(codes(nothing))
+    assert sen.from_table(pl.DataFrame()).runs.is_empty()
+
+
+def test_wrong_calls() -> None:
+    """A column or a role that there is not is an error of the call, which names the nearest."""
+    with pytest.raises(KeyError, match="Did you mean 'task'"):
+        sen.from_table(ROWS, eval="tusk")
+    with pytest.raises(KeyError, match="Did you mean 'configuration'"):
+        sen.from_table(ROWS, configurations="arm")
+    with pytest.raises(TypeError, match="is no table"):
+        sen.from_table(3)
+
+
+def test_a_messy_file(tmp_path: Path) -> None:
+    """Lines of several lengths, text among numbers, errored runs, several skills and iterations."""
+    path = tmp_path / "mine.csv"
+    path.write_text(
+        "skill,iteration,task,arm,reward,status,tests_passed,tests_total\n"
+        "pdf,1,a,with,85%,ok,3,4\npdf,1,a,without,,timeout,,\n"
+        "csv,2,a,with,good,ok,4,4,\ncsv,2,a,without,0.5,ok,2,4\n"
+    )
+    ws = sen.from_table(path)
+    assert ws.runs.select("skill", "iteration", "status", "pass_rate", "passed").rows() == [
+        ("pdf", "1", "graded", 0.85, None),
+        ("pdf", "1", "errored", None, None),
+        ("csv", "2", "graded", 1.0, 4),
+        ("csv", "2", "graded", 0.5, None),
+    ]
+    assert set(ws.runs["workspace"]) == {"mine"}
+    assert "not-a-figure" in codes(ws)

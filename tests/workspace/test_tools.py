@@ -1,0 +1,670 @@
+"""Results of other tools, from files on disk to tables: each trap of their formats, by hand."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import shutil
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import skill_eval_nb as sen
+from bench.fuzzing import damage
+from skill_eval_nb.documents import tools
+from skill_eval_nb.tables import TABLES
+from skill_eval_nb.workspace import check
+from tests.corpus.build import graded, lay
+
+SECRET = "planted-5f2c91ab-value"
+KEY = "sk-ant-REDACTED"
+
+
+def one(frame: pl.DataFrame, column: str, **keys: Any) -> Any:
+    """The value of a column in the one row with these keys."""
+    return frame.filter(**keys)[column].item()
+
+
+def codes(ws: Any) -> set[str]:
+    return set(ws.problems["code"])
+
+
+# ── claude plugin eval ───────────────────────────────────────────────────────────────────────
+
+GRADERS = [
+    {"name": "greets", "type": "regex", "weight": 2, "config": {"pattern": "Hello"}},
+    {"name": "used", "type": "tool_used", "weight": 1, "config": {"tool": "Skill"}},
+    {"name": "kind", "type": "llm", "weight": 1, "graderMarkdown": "Is it kind?"},
+]
+
+
+def plugin_run(greets: bool, kind: bool = True, **fields: Any) -> dict[str, Any]:
+    verdicts = [
+        {"name": "greets", "passed": greets, "weight": 2, "explanation": "seen", "scored": True},
+        {"name": "used", "passed": True, "explanation": "Skill called 1x", "scored": False},
+        {"name": "kind", "passed": kind, "scored": True, "judgeVotes": [True, kind, False]},
+    ]
+    score = (2 * greets + kind) / 3
+    known = {"score": score, "passed": greets and kind, "turns": 3, "costUsd": 0.5, "error": None}
+    return {**known, "durationSeconds": 4, "graders": verdicts, **fields}
+
+
+def plugin_suite(with_: list[Any], without: list[Any], **fields: Any) -> dict[str, Any]:
+    case = {"name": "hello", "promptMarkdown": "Greet Ada", "runsPerCase": 1, "graders": GRADERS}
+    return {
+        "schemaVersion": 1,
+        "startedAt": "2026-11-23T01:10:35.606Z",
+        "partial": False,
+        "suite": {"plugins": [{"name": "demo"}]},
+        "cases": [{**case, "arms": {"with": with_, "without": without}}],
+        **fields,
+    }
+
+
+def snaked(raw: Any) -> Any:
+    """The same with keys as older versions wrote them."""
+    if isinstance(raw, list):
+        return [snaked(item) for item in raw]
+    if not isinstance(raw, dict):
+        return raw
+    plain = {"".join(f"_{c.lower()}" if c.isupper() else c for c in key): key for key in raw}
+    return {name: snaked(raw[key]) for name, key in plain.items()}
+
+
+@pytest.mark.parametrize("keys", [lambda raw: raw, snaked])
+def test_plugin_eval(tmp_path: Path, keys: Any) -> None:
+    """Score and rate are two figures; who uses the skill is no check; votes are judgings."""
+    suite = plugin_suite([plugin_run(True), plugin_run(True, False)], [plugin_run(False)])
+    name = "demo/evals/results/2026-11-23T01-10-35-606Z/aggregate-result.json"
+    ws = sen.load(lay(tmp_path, {name: keys(suite)}))
+    run = ws.runs.filter(configuration="with_skill", run_number=2).row(0, named=True)
+    assert run["pass_rate"] == 0.5
+    assert run["score"] == pytest.approx(2 / 3)
+    assert (run["passed"], run["total"], run["skill_used"], run["steps"]) == (1, 2, True, 3)
+    assert (run["skill"], run["iteration"]) == ("demo", "2026-11-23T01-10-35-606Z")
+    assert "used" not in ws.expectations["text"]
+    assert ws.evals["prompt"].item() == "Greet Ada"
+    votes = ws.rubric_scores.filter(configuration="with_skill", run_number=2)
+    assert votes["score"].to_list() == [5, 1, 1]
+    assert votes["judging"].to_list() == [1, 2, 3]
+    assert ws.runs["rubric_weighted_mean"].null_count() == 3  # votes enter no mean
+    assert {"votes", "runs-stated"} <= codes(ws)  # one run a case is stated, two are there
+    assert ws.runs["tokens"].null_count() == 3
+
+
+def test_plugin_eval_incomplete(tmp_path: Path) -> None:
+    """Skipped graders and partial suites enter no rate; an error beside a score costs nothing."""
+    runs = [
+        plugin_run(True, skippedPaidGraders=True),
+        plugin_run(True, error="max turns reached"),
+        {"score": None, "error": "crashed", "graders": []},
+    ]
+    ws = sen.load(lay(tmp_path / "a", {"aggregate-result.json": plugin_suite(runs, [])}))
+    assert ws.runs["status"].to_list() == ["executed", "graded", "errored"]
+    assert ws.runs["pass_rate"].to_list() == [None, 1, None] == ws.runs["score"].to_list()
+    assert {"incomplete", "error-beside-score", "errored-run"} <= codes(ws)
+    whole = plugin_suite([plugin_run(True)], [], partial=True, partialReason="cost ceiling")
+    ws = sen.load(lay(tmp_path / "b", {"aggregate-result.json": whole}))
+    assert ws.runs["status"].to_list() == ["executed"]
+    assert ws.runs["pass_rate"].item() is None
+    assert "cost ceiling" in one(ws.problems, "message", code="partial")
+    assert ws.expectations["passed"].to_list() == [True, True]  # kept
+
+
+def test_plugin_eval_aggregates(tmp_path: Path) -> None:
+    """Its own aggregates are audited, those of each case against the runs beside them."""
+    suite = plugin_suite([plugin_run(True)], [plugin_run(False)])
+    suite["cases"][0]["aggregates"] = {"score": 0.2, "passRate": 1, "scoreWithout": 1 / 3}
+    suite["aggregates"] = {"overallScore": 1, "meanDelta": 0.5, "overallPassRate": 1}
+    ws = sen.load(lay(tmp_path, {"aggregate-result.json": suite}))
+    wrong = ws.problems.filter(code="disagree")
+    assert wrong["where"].to_list() == ["$.cases[0].aggregates.score"]
+    audit = sen.stats.audit(ws)
+    assert audit.select("configuration", "agrees").rows() == [
+        ("with_skill", True),
+        ("delta", False),
+    ]
+
+
+# ── Harbor ───────────────────────────────────────────────────────────────────────────────────
+
+
+def trial(task: str, reward: float | None, skills: list[str] | None, **fields: Any) -> Any:
+    agent: dict[str, Any] = {"name": "codex", "model_name": "openai/gpt-5.5"}
+    agent["kwargs"] = {"api_base": "http://me:pass@host/", "secret": SECRET}
+    if skills is not None:
+        agent["skills"] = skills
+    return {
+        "id": f"{task}-{reward}-{skills}-{len(fields)}",
+        "task_name": f"bench/{task}",
+        "trial_name": f"{task}__abc",
+        "config": {"agent": agent, "environment": {"env": {"OPENAI_API_KEY": KEY}}},
+        "agent_info": {"name": "codex", "model_info": {"name": "gpt-5.5"}},
+        "agent_result": {"n_input_tokens": 900, "n_cache_tokens": 800, "n_output_tokens": 100},
+        "verifier_result": None if reward is None else {"rewards": {"reward": reward}},
+        "exception_info": None,
+        "started_at": "2026-08-16T02:00:00Z",
+        "agent_execution": {
+            "started_at": "2026-08-16T02:01:00Z",
+            "finished_at": "2026-08-16T02:01:30Z",
+        },
+        **fields,
+    }
+
+
+def test_harbor_job(tmp_path: Path) -> None:
+    """A partial reward is the rate, and no count; tokens hold the cache; exceptions are errors."""
+    broken = {"exception_info": {"exception_type": "Timeout", "exception_message": SECRET}}
+    ctrf = {"results": {"tests": [{"name": n, "status": s} for n, s in TESTS]}}
+    job = {"n_total_trials": 2, "stats": {"evals": {"codex__gpt__b": {"metrics": [{"mean": 0.5}]}}}}
+    files = {
+        "jobs/one/config.json": {"agents": [{"skills": ["/s/pdf"], "env": {"TOKEN": KEY}}]},
+        "jobs/one/result.json": job,
+        "jobs/one/a__1/result.json": trial("a", 0.75, ["/s/pdf"]),
+        "jobs/one/a__1/verifier/ctrf.json": ctrf,
+        "jobs/one/a__1/verifier/reward.txt": "0.75",
+        "jobs/one/a__1/agent/trajectory.json": {"steps": [{"passed": True, "key": KEY}]},
+        "jobs/one/a__1/config.json": {"agent": {"kwargs": {"api_key": KEY}}},
+        "jobs/one/a__2/result.json": trial("a", None, ["/s/pdf"], **broken),
+        "jobs/one/a__2/verifier/test-stdout.txt": "",
+        "jobs/two/a__3/result.json": trial("a", 0.25, []),
+        "jobs/two/a__3/agent/log.txt": "",
+        "jobs/two/a__4/trial-result.json": trial("a", 1.5, []),
+    }
+    ws = sen.load(lay(tmp_path, files))
+    runs = ws.runs.sort("configuration", "run_number", descending=[True, False])
+    assert runs.select("configuration", "status", "pass_rate", "score").rows() == [
+        ("without_skill", "graded", 0.25, 0.25),
+        ("without_skill", "graded", None, 1.5),  # no share of 1
+        ("with_skill", "graded", 0.75, 0.75),
+        ("with_skill", "errored", None, None),
+    ]
+    run = ws.runs.filter(pass_rate=0.75).row(0, named=True)
+    assert (run["passed"], run["total"]) == (None, None)  # a reward is no count of checks
+    assert (run["tokens"], run["tokens_cached"], run["time_seconds"]) == (1000, 800, 30)
+    assert (run["harness"], run["executor_model"], run["eval_id"]) == ("codex", "gpt-5.5", "a")
+    assert (run["workspace"], run["skill"]) == (tmp_path.name, "pdf")
+    assert ws.expectations["passed"].to_list() == [True, False, None]
+    assert {"no-rate", "errored-run"} <= codes(ws)
+    audit = sen.stats.audit(ws).row(0, named=True)
+    assert (audit["stated"], audit["recomputed"], audit["agrees"]) == (0.5, 0.75, False)
+
+
+TESTS = (("adds", "passed"), ("divides", "failed"), ("waits", "skipped"))
+
+
+@pytest.mark.parametrize(
+    ("folder", "side"),
+    [
+        ("codex-noskills-a", "without_skill"),
+        ("codex-with-skills-a", "with_skill"),
+        ("codex-skills-a", "with_skill"),
+        ("codex-a", "unstated"),
+    ],
+)
+def test_harbor_side_of_folder(tmp_path: Path, folder: str, side: str) -> None:
+    """Where the settings have no skills, words of the folder say the side; else nothing does."""
+    ws = sen.load(lay(tmp_path, {f"x/{folder}/result.json": trial("a", 1.0, None)}))
+    assert ws.runs["configuration"].to_list() == [side]
+    assert ("no-configuration" in codes(ws)) == (side == "unstated")
+
+
+def test_harbor_rewards(tmp_path: Path) -> None:
+    """Further rewards are checks where they are 0 or 1, else dimensions."""
+    rewards = {"rewards": {"reward": 1, "tests": 0, "style": 0.5, "lines": 120}}
+    raw = trial("a", 1.0, [], verifier_result=rewards)
+    ws = sen.load(lay(tmp_path, {"a__1/trial-result.json": raw}))
+    assert ws.expectations.select("text", "passed").rows() == [("tests", False)]
+    assert ws.rubric_scores.select("dimension", "score").rows() == [("style", 2.5)]
+    assert ws.runs["pass_rate"].to_list() == [1.0]
+    assert "not-used" in codes(ws)
+
+
+def test_bare_rewards(tmp_path: Path) -> None:
+    """Trials of a reward.txt: the folders are all that says what they are."""
+    files: dict[str, Any] = {}
+    for side, rewards in (("no_skill", "010"), ("with_skill", "111")):
+        for number, reward in enumerate(rewards, 1):
+            home = f"results/raw/gpt-5.5/payroll/{side}/trial-{number}"
+            files[f"{home}/reward.txt"] = f"{reward}\n"
+            usage = {"input_tokens": 4, "cache_read_tokens": 90, "total_tokens": 100}
+            files[f"{home}/usage.json"] = usage
+            files[f"{home}/timing.json"] = {"agent_execution": 30.0, "total": 61.4}
+        files[f"results/raw/gpt-5.5/suite/{side}/trial-1/python-0__a4b/reward.txt"] = "1.0"
+    files["results/raw/gpt-5.5/suite/no_skill/trial-2/python-0__c1/reward.txt"] = "no number"
+    ws = sen.load(lay(tmp_path, files))
+    means = ws.runs.group_by("eval_id", "configuration").agg(pl.col("pass_rate").mean())
+    assert sorted(means.rows()) == [
+        ("payroll", "with_skill", 1.0),
+        ("payroll", "without_skill", pytest.approx(1 / 3)),
+        ("python-0", "with_skill", 1.0),
+        ("python-0", "without_skill", 1.0),
+    ]
+    run = ws.runs.filter(eval_id="payroll", run_number=3, configuration="with_skill")
+    assert run.select("tokens", "tokens_cached", "time_seconds").row(0) == (100, 90, 30)
+    assert set(ws.runs["executor_model"]) == {"gpt-5.5"}
+    assert "unreadable" in codes(ws)
+
+
+# ── Vally, waza, promptfoo ───────────────────────────────────────────────────────────────────
+
+
+def vally_trial(variant: str, passed: int, **fields: Any) -> dict[str, Any]:
+    details = [{"name": f"c{n}", "passed": n < passed, "evidence": "seen"} for n in range(2)]
+    usage = {"inputTokens": 10, "outputTokens": 5, "cacheReadTokens": 4}
+    went = {
+        "metadata": {"model": "claude-sonnet-5"},
+        "metrics": {"wallTimeMs": 2000, "turnCount": 2, "tokenUsage": usage},
+        "stimulus": {"name": "greet", "prompt": "Greet Ada"},
+    }
+    return {
+        "type": "trial-result",
+        "variant": variant,
+        "stimulus": "greet",
+        "status": "success",
+        "experiment": {"evalFile": "tests/demo/greeting/eval.yaml"},
+        "gradeResult": {"passed": passed == 2, "score": passed / 2, "details": details},
+        "trajectory": went,
+        **fields,
+    }
+
+
+def test_vally(tmp_path: Path) -> None:
+    """Three arms in three folders are one workspace; a comparison is held against its summary."""
+    report = {
+        "type": "comparison-report",
+        "summary": {"wins": 2, "losses": 0, "ties": 0, "meanScore": 0.4},
+        "stimuli": [
+            {
+                "stimulusName": "greet",
+                "trials": [
+                    {"winner": "treatment", "magnitude": "slightly-better", "score": 0.4},
+                    {"winner": "tie", "score": 0, "errored": True},
+                ],
+            }
+        ],
+    }
+    lines = {
+        "baseline": [vally_trial("baseline", 1), vally_trial("baseline", 0, status="error")],
+        "skilled": [vally_trial("skilled", 2)],
+        "plugin": [vally_trial("plugin", 1)],
+    }
+    files = {
+        f"run/{name}/results.jsonl": "\n".join(map(json.dumps, rows)) + "\n{broken\n"
+        for name, rows in lines.items()
+    }
+    ws = sen.load(lay(tmp_path, {**files, "run/comparison.json": report}))
+    assert set(ws.runs["configuration"]) == {"baseline", "skilled", "plugin"}
+    assert set(ws.runs["workspace"]) == {"run"}
+    assert set(ws.runs["skill"]) == {"greeting"}
+    row = ws.runs.filter(configuration="plugin").row(0, named=True)
+    assert (row["pass_rate"], row["score"], row["tokens"], row["tokens_cached"]) == (
+        0.5,
+        0.5,
+        15,
+        4,
+    )
+    assert ws.runs.filter(status="errored").height == 1
+    assert ws.comparisons.select("winner", "side", "configuration").rows() == [
+        ("A", "A", "skilled"),
+        ("A", "B", "baseline"),
+    ]
+    wrong = ws.problems.filter(code="disagree")
+    assert wrong["where"].to_list() == ["$.summary.wins"]
+    assert {"comparison-errored", "not-json"} <= codes(ws)
+    assert sen.stats.deltas(ws, baseline="baseline", metric="score").height
+
+
+def waza_suite(model: str, *scores: float, **fields: Any) -> dict[str, Any]:
+    runs = [
+        {
+            "run_number": number,
+            "status": "passed",
+            "duration_ms": 1500,
+            "validations": {
+                "right": {"type": "regex", "score": score, "weight": 3, "passed": score > 0.5},
+                "short": {"type": "text", "score": 1.0, "weight": 1, "passed": True},
+            },
+            "session_digest": {"tokens_in": 10, "tokens_out": 5, "tool_call_count": 2},
+        }
+        for number, score in enumerate(scores, 1)
+    ]
+    return {
+        "eval_id": f"e-{model}-{scores}",
+        "skill": "explain",
+        "config": {"model_id": model, "judge_model": "opus", "engine_type": "copilot"},
+        "summary": {"total_tests": 1, "weighted_score": 0.625},
+        "tasks": [{"test_id": "t1", "display_name": "One", "runs": runs}],
+        **fields,
+    }
+
+
+def test_waza_two_files(tmp_path: Path) -> None:
+    """Baseline and skill are two files: their names say which is which, or an argument does."""
+    files = {"baseline.json": waza_suite("m", 0.0, 0.5), "skill.json": waza_suite("m", 1.0, 1.0)}
+    ws = sen.load(lay(tmp_path / "a", files))
+    assert ws.runs.group_by("configuration").len().sort("len").height == 2
+    assert one(ws.runs, "score", configuration="without_skill", run_number=2) == 0.625
+    assert one(ws.runs, "judge_model", configuration="with_skill", run_number=1) == "opus"
+    assert "no-configuration" not in codes(ws)
+    audit = sen.stats.audit(ws)
+    assert dict(audit.select("configuration", "agrees").rows()) == {
+        "without_skill": False,  # 0.4375
+        "with_skill": False,
+    }
+    other = {"x.json": waza_suite("m", 0.0), "y.json": waza_suite("m", 1.0)}
+    folder = lay(tmp_path / "b", other)
+    ws = sen.load(folder)
+    assert set(ws.runs["configuration"]) == {"unstated"}
+    assert ws.runs["run_number"].n_unique() == 2
+    assert "configuration=" in one(ws.problems, "message", code="no-configuration")
+    ws = sen.load(folder, configuration={"x.json": "without_skill", "*y.json": "with_skill"})
+    assert one(ws.runs, "pass_rate", configuration="with_skill") == 1.0
+    assert ws.again().runs.equals(ws.runs)
+    assert "no-such-file" in codes(sen.load(folder, configuration={"z.json": "with_skill"}))
+
+
+def test_waza_models(tmp_path: Path) -> None:
+    """Two models' files of one side are numbered through, and are never one run."""
+    files = {f"r/{model}.json": waza_suite(model, 1.0, 1.0) for model in ("gpt-4o", "gemini")}
+    ws = sen.load(lay(tmp_path, files), configuration="with_skill")
+    assert sorted(ws.runs["run_number"]) == [1, 2, 3, 4]
+    assert ws.runs.group_by("executor_model").len()["len"].to_list() == [2, 2]
+
+
+def promptfoo_row(prompt: int, test: int, *passed: bool, **fields: Any) -> dict[str, Any]:
+    parts = [
+        {"pass": ok, "reason": "why", "assertion": {"type": "contains", "value": f"w{n}"}}
+        for n, ok in enumerate(passed)
+    ]
+    return {
+        "promptIdx": prompt,
+        "testIdx": test,
+        "provider": {"id": "anthropic:messages:claude-sonnet-5", "config": {"apiKey": SECRET}},
+        "prompt": {"raw": "Do it", "label": ("no skill", "with skill")[prompt]},
+        "success": all(passed),
+        "score": 0.9,
+        "latencyMs": 1500,
+        "cost": 0.01,
+        "gradingResult": {"pass": all(passed), "componentResults": parts} if passed else None,
+        "response": {"tokenUsage": {"total": 20, "cached": 5}, "output": f"it said {SECRET}"},
+        **fields,
+    }
+
+
+def test_promptfoo(tmp_path: Path) -> None:
+    """Provider and prompt are model and configuration; repeats are runs, in order."""
+    rows = [
+        promptfoo_row(0, 0, True, False),
+        promptfoo_row(1, 0, True, True),
+        promptfoo_row(1, 0, True, True),
+        promptfoo_row(0, 1, failureReason=2, error=f"401 {KEY}"),
+    ]
+    whole = {
+        "evalId": "e",
+        "results": {"version": 3, "results": rows},
+        "config": {"env": {"K": KEY}},
+    }
+    ws = sen.load(lay(tmp_path, {"output.json": whole}))
+    assert sorted(ws.runs.select("eval_id", "configuration", "run_number", "pass_rate").rows()) == [
+        ("0", "with_skill", 1, 1.0),
+        ("0", "with_skill", 2, 1.0),
+        ("0", "without_skill", 1, 0.5),
+        ("1", "without_skill", 1, None),
+    ]
+    assert set(ws.runs["executor_model"]) == {"claude-sonnet-5"}
+    assert ws.runs["score"].drop_nulls().to_list() == [0.9] * 3
+    assert ws.runs.filter(status="errored").height == 1
+
+
+# ── inspect_ai ───────────────────────────────────────────────────────────────────────────────
+
+
+def inspect_log(values: list[Any], side: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    samples = [
+        {
+            "id": "s1",
+            "epoch": epoch,
+            "input": "Greet Ada",
+            "scores": {
+                "graded": {"value": value, "explanation": "because"},
+                "style": {"value": {"tone": 0.5, "polite": "C"}},
+            },
+            "model_usage": {"openai/m": {"total_tokens": 50, "input_tokens_cache_read": 20}},
+            "total_time": 2.5,
+        }
+        for epoch, value in enumerate(values, 1)
+    ]
+    metrics = {"accuracy": {"name": "accuracy", "value": 0.5}}
+    about = {"task": "pkg/greet", "model": "openai/m", "scorers": [{"name": "graded"}]}
+    return {
+        "version": 2,
+        "status": "success",
+        "eval": {"eval_id": f"e{values}{side}", "task_args": side, **about},
+        "results": {"scores": [{"name": "graded", "metrics": metrics}]},
+        "samples": samples,
+        **fields,
+    }
+
+
+def zipped(log: dict[str, Any]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as file:
+        file.writestr("header.json", json.dumps({k: v for k, v in log.items() if k != "samples"}))
+        for one_ in log["samples"]:
+            file.writestr(f"samples/{one_['id']}_epoch_{one_['epoch']}.json", json.dumps(one_))
+    return out.getvalue()
+
+
+def zstandard(log: dict[str, Any]) -> bytes:
+    """The same zip packed as newer logs are, which not every Python unpacks: written by hand."""
+    members = {"header.json": {k: v for k, v in log.items() if k != "samples"}}
+    members |= {f"samples/{s['id']}_epoch_{s['epoch']}.json": s for s in log["samples"]}
+    body, directory = b"", b""
+    for name, value in members.items():
+        data = json.dumps(value).encode()
+        packed = pa.compress(data, codec="zstd", asbytes=True)
+        label, sizes = name.encode(), (zlib.crc32(data), len(packed), len(data))
+        head = struct.pack("<HHHHHIIIHH", 20, 0, 93, 0, 33, *sizes, len(label), 0)
+        central = struct.pack("<HHH", 0, 0, 0) + struct.pack("<II", 0, len(body))
+        directory += b"PK\x01\x02" + struct.pack("<H", 20) + head + central + label
+        body += b"PK\x03\x04" + head + label + packed
+    end = struct.pack("<HHHHIIH", 0, 0, len(members), len(members), len(directory), len(body), 0)
+    return body + directory + b"PK\x05\x06" + end
+
+
+@pytest.mark.parametrize("form", [json.dumps, zipped, zstandard])
+def test_inspect(tmp_path: Path, form: Any) -> None:
+    """C, P and I are 1, ½ and 0; an epoch is a run; one log is the baseline, one the skill's."""
+    end = "json" if form is json.dumps else "eval"
+    files = {
+        f"logs/a.{end}": form(inspect_log(["C", "P", "I"], {"skill": True})),
+        f"logs/b.{end}": form(inspect_log(["I", "I", "I"], {"skill": None})),
+    }
+    ws = sen.load(lay(tmp_path, files))
+    runs = ws.runs.sort("configuration", "run_number")
+    assert runs["pass_rate"].to_list() == [1.0, 0.5, 0.0, 0.0, 0.0, 0.0]
+    assert runs["run_number"].to_list() == [1, 2, 3] * 2
+    row = runs.row(0, named=True)
+    assert (row["configuration"], row["skill"], row["executor_model"]) == (
+        "with_skill",
+        "greet",
+        "m",
+    )
+    assert (row["tokens"], row["tokens_cached"], row["time_seconds"]) == (50, 20, 2.5)
+    first = ws.expectations.filter(configuration="with_skill", text="graded")
+    assert first["passed"].to_list() == [True, None, False]
+    assert "because" in first["evidence"]
+    assert set(ws.expectations["text"]) == {"graded", "style/polite"}
+    assert set(ws.rubric_scores["dimension"]) == {"style/tone"}
+    audit = sen.stats.audit(ws)
+    assert dict(audit.select("configuration", "agrees").rows()) == {
+        "with_skill": True,
+        "without_skill": False,
+    }
+    assert ws.evals["prompt"].to_list() == ["Greet Ada"]
+
+
+def test_inspect_errors(tmp_path: Path) -> None:
+    """A sample that ended in an error enters no rate; a log without samples has no runs."""
+    log = inspect_log(["C", "C"], {"variant": "old_skill"}, status="error")
+    log["samples"][1] |= {"error": {"message": f"no\n{KEY}"}, "scores": {}}
+    ws = sen.load(lay(tmp_path / "a", {"a.json": log}))
+    assert ws.runs["status"].to_list() == ["graded", "errored"]
+    assert ws.runs["configuration"].unique().to_list() == ["old_skill"]
+    assert "log-status" in codes(ws)
+    ws = sen.load(lay(tmp_path / "b", {"a.json": {**log, "samples": None}}))
+    assert ws.runs.is_empty()
+    assert "no-samples" in codes(ws)
+    ws = sen.load(lay(tmp_path / "c", {"a.json": log, "results.eval": b"PK\x03\x04 no zip"}))
+    assert "unreadable" in codes(ws)
+
+
+# ── all of them ──────────────────────────────────────────────────────────────────────────────
+
+
+def every(folder: Path) -> Path:
+    """A file or more of each tool, with a key or a secret wherever one may stand."""
+    suite = plugin_suite([plugin_run(True, error=f"401 {KEY}")], [plugin_run(False)])
+    suite["cases"][0]["arms"]["with"][0]["graders"][0]["explanation"] = f"token=x {KEY}"
+    vally = vally_trial("skilled", 1)
+    vally["gradeResult"]["details"][0]["evidence"] = f"Authorization: Bearer {KEY}"
+    waza = waza_suite("m", 1.0)
+    waza["tasks"][0]["runs"][0]["validations"]["right"]["feedback"] = f"api_key={SECRET}"
+    log = inspect_log(["C"], {"skill": True, "api_key": SECRET})
+    log["samples"][0]["scores"]["graded"]["explanation"] = f"it printed {SECRET}"
+    raw = trial("a", 0.5, [])
+    raw["exception_info"] = {"exception_type": "X", "exception_message": SECRET}
+    tests = {"results": {"tests": [{"name": "t", "status": "failed", "message": SECRET}]}}
+    rows = [promptfoo_row(0, 0, True, True), promptfoo_row(1, 0, False)]
+    rows[1]["gradingResult"]["componentResults"][0]["reason"] = f"saw {SECRET}"
+    return lay(
+        folder,
+        {
+            "p/evals/results/2026-11-23T01-10-35-606Z/aggregate-result.json": suite,
+            "h/jobs/one/a__1/result.json": raw,
+            "h/jobs/one/a__2/result.json": trial("a", 1.0, [], id="2"),
+            "h/jobs/one/a__2/verifier/ctrf.json": tests,
+            "h/jobs/one/a__1/agent/log.txt": KEY,
+            "h/jobs/one/config.json": {"agents": [{"env": {"KEY": KEY}}]},
+            "v/skilled/results.jsonl": json.dumps(vally),
+            "w/with_skill.json": waza,
+            "i/logs/a.json": log,
+            "f/output.json": {"results": {"results": rows}, "config": {"env": {"A": SECRET}}},
+            "mine/iteration-1/eval-0/with_skill/grading.json": graded("pf"),
+        },
+    )
+
+
+def test_all_beside_each_other(tmp_path: Path) -> None:
+    """All tools and our own below one folder: each in its workspace, and the same as alone."""
+    folder = every(tmp_path)
+    ws = sen.load(folder)
+    alone = [sen.load(one_).runs for one_ in sorted(folder.iterdir())]
+    assert ws.runs.height == sum(frame.height for frame in alone)
+    assert ws.runs["workspace"].n_unique() == 7
+    assert sorted(ws.runs["pass_rate"].drop_nulls()) == sorted(
+        rate for frame in alone for rate in frame["pass_rate"].drop_nulls()
+    )
+    assert [one_.code for one_ in check(folder)].count("tool") == 6
+    for path in folder.rglob("*"):  # each file is recognised alone, too
+        if path.name in (
+            "aggregate-result.json",
+            "results.jsonl",
+            "output.json",
+            "with_skill.json",
+        ):
+            assert sen.load(path).runs.height
+
+
+def test_no_secret_comes_through(tmp_path: Path) -> None:
+    """No key or secret of a file is in a table, on a page, in a message or in what is written."""
+    ws = sen.load(every(tmp_path / "in"))
+    told = "".join(ws.polars(name).write_json() for name in TABLES)
+    sen.report.write_report(ws, tmp_path / "out")
+    told += "".join(path.read_text() for path in (tmp_path / "out").rglob("*") if path.is_file())
+    told += "".join(str(problem) for problem in check(tmp_path / "in"))
+    told += repr(ws) + ws._repr_html_()
+    assert SECRET not in told
+    assert KEY not in told
+    assert KEY[:20] not in told
+    assert "[hidden]" in told  # where one stood in a text that is shown
+
+
+def test_damage_ends_in_no_exception(tmp_path: Path) -> None:
+    """Whatever is broken of these files, what is left is read, and the rest is a problem."""
+    whole = every(tmp_path / "whole")
+    lay(whole, {"i/logs/b.eval": zstandard(inspect_log(["C", "I"], {}))})
+    lay(whole, {"b/task/with_skill/trial-1/reward.txt": "0.5"})
+    for seed in range(40):
+        chance = random.Random(seed)
+        folder = tmp_path / str(seed)
+        shutil.copytree(whole, folder)
+        done = [damage(folder, chance) for _ in range(6)]
+        ws = sen.load(folder)
+        assert all(ws.polars(name) is not None for name in TABLES), done
+        check(folder)
+        for rate in ("pass_rate", "overall_efficiency"):
+            assert ws.runs[rate].drop_nulls().is_between(0, 1).all(), done
+
+
+def test_copies_count_once(tmp_path: Path) -> None:
+    suite = plugin_suite([plugin_run(True)], [plugin_run(False)])
+    ws = sen.load(lay(tmp_path, {"a.json": suite, "copy/a.json": suite}))
+    assert ws.runs.height == 2
+    assert "copy" in codes(ws)
+
+
+def test_registered_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody else's reader is asked for what nothing else knows; its faults end no load."""
+
+    class Reader:
+        def recognise(self, raw: Any) -> bool:
+            return isinstance(raw, dict) and "our_harness" in raw
+
+        def read(self, raw: Any, path: str) -> tools.Results:
+            whole = tools.Part(raw)
+            results = tools.Results(skill=whole.text("skill"), faults=whole.faults)
+            for row in whole.parts("trials"):
+                marks = ((c.text("name"), c.flag("ok")) for c in row.parts("checks"))
+                side = "with_skill" if row.flag("skill_on") else "without_skill"
+                results.runs.append(
+                    tools.Run(
+                        configuration=side, eval_id=row.text("task"), grading=tools.checks(marks)
+                    )
+                )
+            return results
+
+    monkeypatch.setattr(tools, "_others", lambda: {"ours": Reader()})
+    trials = [
+        {"task": "a", "skill_on": on, "checks": [{"name": "x", "ok": on}]} for on in (True, False)
+    ]
+    raw = {"our_harness": 1, "skill": "pdf", "trials": trials}
+    ws = sen.load(lay(tmp_path, {"results.json": raw}))
+    assert sorted(ws.runs.select("configuration", "pass_rate").rows()) == [
+        ("with_skill", 1.0),
+        ("without_skill", 0.0),
+    ]
+    assert ws.runs["skill"].unique().to_list() == ["pdf"]
+    monkeypatch.setattr(Reader, "read", lambda *_: 1 / 0)
+    assert "reader-failed" in codes(sen.load(tmp_path))
+
+
+def test_real_files(others: Path) -> None:
+    """What the tools themselves have written: every file is known, and no run is left ungraded."""
+    for name, runs in (("claude-plugin-eval", 21), ("harbor", 7), ("reward-txt", 18), ("waza", 55)):
+        ws = sen.load(others / name)
+        assert ws.runs.height == runs, name
+        assert set(ws.runs["status"]) == {"graded"}, name
+        assert "error" not in set(ws.problems["severity"]), name
+    audit = sen.stats.audit(sen.load(others / "claude-plugin-eval"))
+    assert audit["agrees"].all()
+    assert audit.height == 3
+    assert sen.load(others / "inspect_ai").runs.height == 5
