@@ -186,10 +186,11 @@ def _axes(configuration: str = "", baseline: str = "") -> dict[str, Any]:
 
     scale = alt.Scale(domain=[-ROOM, 1 + ROOM], nice=False, zero=False)
     marks = {"values": [0, 0.25, 0.5, 0.75, 1], "format": ".0%", "grid": False}
-    x, y = (
+    axes: list[Row] = [
         {"axis": alt.Axis(title=f"pass rate of {called(name, 40)} (%)", **marks)} if name else {}
         for name in (baseline, configuration)
-    )
+    ]
+    x, y = axes
     return {"x": alt.X("x:Q", scale=scale, **x), "y": alt.Y("y:Q", scale=scale, **y)}
 
 

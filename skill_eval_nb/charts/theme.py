@@ -530,7 +530,7 @@ def cells(
     """
     from .vega import alt
 
-    x.scale = y.scale = alt.Scale(paddingInner=SEAM, paddingOuter=SEAM / 2)
+    x["scale"] = y["scale"] = alt.Scale(paddingInner=SEAM, paddingOuter=SEAM / 2)
     base = chart_of(rows).encode(x=x, y=y, tooltip=list(tooltip))
     shades = {
         "fill": alt.Fill("fill:N", scale=None),

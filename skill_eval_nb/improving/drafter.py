@@ -19,6 +19,7 @@ from skill_eval_nb.models.prompt import (
     AnswerCheck,
     a_list,
     an_object,
+    formed,
     one_of,
     or_null,
     short,
@@ -255,10 +256,9 @@ def read(raw: Any, evidence: Evidence, given: Material, model: str) -> tuple[Dra
         BadAnswer: with everything that is wrong, each fault at its draft.
     """
     look = AnswerCheck()
-    whole = look.fields(raw, ["drafts"], "the answer")
     found = [
         _draft(one, look, f"drafts[{at}]", evidence, given, model)
-        for at, one in enumerate(look.objects(whole["drafts"], "drafts"))
+        for at, one in enumerate(formed(raw, SCHEMA)["drafts"])
     ]
     look.done()
     return tuple(one for one in found if one is not None)
@@ -273,14 +273,9 @@ def _draft(
     model: str,
 ) -> Draft | None:
     before = len(look.faults)
-    kind = cast("Kind", look.choice(one, "kind", KINDS, where))
-    part = cast("Part", look.choice(one, "part", PARTS, where))
+    kind, part = cast("Kind", one["kind"]), cast("Part", one["part"])
     why = look.telling(one, "why", where)
-    evals = look.texts(one.get("evals"), f"{where}.evals")
-    named = look.texts(one.get("rests_on"), f"{where}.rests_on")
-    items = look.objects(one.get("items"), f"{where}.items")
-    if len(look.faults) > before:
-        return None
+    evals, named, items = one["evals"], one["rests_on"], one["items"]
     if kind not in _ALLOWED[part]:
         look.wrong(f"{where}: nothing in `{part}` can be changed by `{kind}`")
     _see_evals(look, where, part, evals, evidence)
@@ -384,7 +379,9 @@ def _item(
             _see_check(item, look, where)
         case "dimensions":
             scoring = {at: str(given.get(f"anchor_{at}", "")) for at in ("1", "3", "5")}
-            weight = look.number(one, "weight", 0, 100, where) if "weight" in given else 1.0
+            weight = float(given.get("weight", 1.0))
+            if not 0 <= weight <= 100:
+                look.wrong(f"{where}: `weight` is {weight:g}, not a number from 0 to 100")
             names = {name: str(given.get(name, "")) for name in ("name", "description")}
             item = {**names, "weight": weight, "scoring": scoring}
         case "evals":
@@ -396,9 +393,8 @@ def _item(
 
 
 def _see_check(item: Mapping[str, Any], look: AnswerCheck, where: str) -> None:
-    if item.get("type") not in TYPES:
-        look.wrong(f"{where}: `type` is {short(item.get('type'))}, not one of {', '.join(TYPES)}")
-        return
+    if "type" not in item:
+        return  # named among what is missing
     expectation, faults = mend(dict(item), StructuralExpectation)
     for fault in faults:
         look.wrong(f"{where}: {fault.message}")

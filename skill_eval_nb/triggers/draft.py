@@ -18,6 +18,7 @@ from skill_eval_nb.models.prompt import (
     AnswerCheck,
     a_list,
     an_object,
+    formed,
     or_null,
     short,
 )
@@ -70,8 +71,7 @@ def read(raw: Any, wanted: QueryDemand) -> tuple[Query, ...]:
         BadAnswer: with everything that is wrong, each fault at its query.
     """
     look = AnswerCheck()
-    whole = look.fields(raw, ["queries"], "the answer")
-    rows = look.objects(whole["queries"], "queries")
+    rows = formed(raw, SCHEMA)["queries"]
     found = [_query(one, look, f"queries[{at}]", wanted) for at, one in enumerate(rows)]
     _see_numbers(found, look, wanted)
     _see_repeats(found, look, wanted)
@@ -81,8 +81,7 @@ def read(raw: Any, wanted: QueryDemand) -> tuple[Query, ...]:
 
 def _query(one: dict[str, Any], look: AnswerCheck, where: str, wanted: QueryDemand) -> Query:
     text = " ".join(look.telling(one, "query", where).split())
-    should, near = (_flag(one, name, look, where) for name in ("should_trigger", "near_miss"))
-    right = one.get("right_skill")
+    should, near, right = one["should_trigger"], one["near_miss"], one.get("right_skill")
     if len(text) > MOST_CHARS:
         look.wrong(f"{where}: `query` has {len(text):,} characters; at most {MOST_CHARS:,}")
     if re.search(r"[\W_]", wanted.name) and gives_away(text, wanted.name):
@@ -96,13 +95,6 @@ def _query(one: dict[str, Any], look: AnswerCheck, where: str, wanted: QueryDema
         look.wrong(f"{where}: no other skill is called {short(right)}; there are {known}")
     tags = (NEAR_MISS, *([f"for {right}"] if right is not None else [])) if near else ()
     return Query(text, should, tags)
-
-
-def _flag(one: dict[str, Any], name: str, look: AnswerCheck, where: str) -> bool:
-    value = one.get(name)
-    if not isinstance(value, bool):
-        look.wrong(f"{where}: `{name}` is {short(value)}, not true or false")
-    return value is True
 
 
 def _see_numbers(found: Sequence[Query], look: AnswerCheck, wanted: QueryDemand) -> None:

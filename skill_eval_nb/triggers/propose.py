@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.models.ask import Answered, Question
-from skill_eval_nb.models.prompt import TEXT, AnswerCheck, an_object
+from skill_eval_nb.models.prompt import TEXT, AnswerCheck, an_object, formed
 from skill_eval_nb.running.asking import NO_MONEY, ask_all, worst_usd
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.layout import OWN
@@ -92,8 +92,8 @@ def _reader(rounds: Sequence[Round]) -> Callable[[Any], str]:
 
     def read(raw: Any) -> str:
         look = AnswerCheck()
-        told = look.fields(raw, list(SCHEMA["required"]), "the answer")
-        description = look.telling(told, "description", "the answer").strip()
+        answer = formed(raw, SCHEMA)
+        description = look.telling(answer, "description", "the answer").strip()
         if description:
             for fault in faults_of(description):
                 look.wrong(f"`description`: {fault}")

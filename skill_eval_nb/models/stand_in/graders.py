@@ -249,7 +249,7 @@ SHARED = 0.5
 def merge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001 -- as all answerers
     """Lists of the numbers of suggestions about the same that share `SHARED` of their words."""
     fence = FENCE.search(reading.last_user_text(request))
-    lines = fence["lines"].splitlines() if fence else []
+    lines = fence["text"].splitlines() if fence else []
     shown = [one for one in map(json.loads, lines) if isinstance(one, dict)]
     lists: list[list[Mapping[str, Any]]] = []
     for one in shown:
