@@ -27,6 +27,7 @@ from skill_eval_nb.grading.analyst import (
 from skill_eval_nb.grading.judge import Unjudged
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.ask import Answered
+from skill_eval_nb.running.asking import Item, LeftOut, Terms, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
 from skill_eval_nb.running.refused import no_such, refuse
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
@@ -47,17 +48,7 @@ from skill_eval_nb.workspace import (
 )
 from skill_eval_nb.workspace.snapshots import KeptSkill, kept_skills, skill_now, skill_of
 
-from .questions import (
-    Item,
-    LeftOut,
-    Paid,
-    Progress,
-    Terms,
-    answers_of,
-    documents_at,
-    paid,
-    write_numbered,
-)
+from .questions import Paid, Progress, documents_at, paid, write_numbered
 from .versions import LARGEST_SHOWN, texts
 
 LETTERS = ("A", "B")

@@ -14,11 +14,11 @@ from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import to_json
 from skill_eval_nb.models.ask import Answered, Question
 from skill_eval_nb.models.prompt import AnswerCheck, a_list, an_object, formed
+from skill_eval_nb.running.asking import Item, Terms, answers_of
 from skill_eval_nb.text import dollars
 from skill_eval_nb.workspace import write_atomic
 
 from .mention import Mention
-from .questions import Item, Terms, answers_of
 
 Group = tuple[Mention, ...]
 Same = list[list[int]]

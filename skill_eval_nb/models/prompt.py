@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 
@@ -164,6 +165,30 @@ def short(value: Any) -> str:
 def _plain(name: str) -> str:
     """A name as it stands on one line."""
     return " ".join(name.split())
+
+
+def fenced(parts: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, list[str]]:
+    """Lines of others between tags with a nonce: the nonce, and the text of each part.
+
+    The nonce follows from all that is shown, so that nobody who wrote it knew it.
+
+    >>> nonce, (text,) = fenced([("skill", ["a", "b"])])
+    >>> text.replace(nonce, "…").splitlines()
+    ['<skill nonce="…">', 'a', 'b', '</skill nonce="…">']
+    """
+    parts = list(parts)
+    whole = "\n".join(line for _, lines in parts for line in lines)
+    nonce = sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    bodies = [(tag, "\n".join(lines) or "(none)") for tag, lines in parts]
+    return nonce, [
+        f'<{tag} nonce="{nonce}">\n{one}\n</{tag} nonce="{nonce}">' for tag, one in bodies
+    ]
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of so many characters, and how many were left out."""
+    rest = len(text) - most
+    return text if rest <= 0 else f"{text[:most]}\n[{rest} characters left out]"
 
 
 def an_object(**properties: Any) -> dict[str, Any]:
