@@ -27,22 +27,23 @@ from .theme import (
     WITH_SKILL,
     Row,
     Rows,
-    across,
     baselines,
     below,
+    cells,
     chart_of,
     colours,
-    down,
     finish,
-    lines,
+    in_lanes,
+    lane,
+    lanes,
     n_of,
     nothing,
-    stack,
+    shade,
     subheading,
     tips,
+    uncut,
     width_of,
     words,
-    wrapped,
 )
 
 if TYPE_CHECKING:
@@ -53,14 +54,10 @@ if TYPE_CHECKING:
 
 WIDTH, LABEL = 860, (260, 500)
 """Pixels: of the whole, about; and bounds of the column of texts."""
-CELL, SEAM = (76, 136), 3
-"""Pixels: bounds of a cell's width, and between cells."""
-LINE, PAD, LINES, LETTER = 15, 6, 2, 6.3
-"""Pixels of a line and around the text; lines that a text may take; pixels of a letter."""
-SHARES = ("#CFA3C9", "#F4F2F5", "#86C9AE")
-"""Purple for none passed, green for all: apart for colour-blind readers too."""
-CELL_INK = "#20262D"
-"""Ink on the cells: their own, as they stay pale where a page is dark."""
+CELL = (76, 136)
+"""Pixels: bounds of a cell's width."""
+LINE = 27
+"""Pixels of a row."""
 TIPS = {
     "eval": "Eval",
     "expectation": "Expectation",
@@ -89,95 +86,47 @@ def table(rows: Rows, shades: dict[str, str]) -> ChartType:
 
     wide = width_of(shades, *CELL)
     width = wide * len(shades)
-    limit = min(max(WIDTH - width, LABEL[0]), LABEL[1])
-    edge = -limit - 16
-    texts = [_lines(row["text"], int(limit / LETTER)) for row in rows]
-    sized = [
-        row | {"high": LINE * len(own) + 2 * PAD, "label": "", "group": place}
-        for place, (row, own) in enumerate(zip(rows, texts, strict=True))
-    ]
-    lying = stack(sized)
-    height = lying.height
-    cells = [
-        _mark(row, configuration, place * wide, wide, top)
-        for row, top in zip(sized, lying.tops, strict=True)
-        for place, configuration in enumerate(shades)
+    placed, headings = in_lanes([row | {"label": row["text"]} for row in rows])
+    names = [uncut(called(name), wide) for name in shades]
+    marks = [
+        _mark(row, configuration) | {"side": name}
+        for row in placed
+        for configuration, name in zip(shades, names, strict=True)
         if configuration in row["cells"]
     ]
-    said = [
-        {"text": line, "full": row["text"], "y": top + PAD + LINE * (place + 0.5)}
-        for row, own, top in zip(rows, texts, lying.tops, strict=True)
-        for place, line in enumerate(own)
-    ]
-    heads = [
-        {"text": called(name), "shade": shade, "x": (place + 0.5) * wide, "y": -12, "above": -30}
-        for place, (name, shade) in enumerate(shades.items())
-    ]
-    x = across("x", width)
-    full = tips(full="Expectation")
+    axis = alt.Axis(orient="top", title=None, labelAngle=0, labelLimit=wide - 6, labelPadding=8)
+    x = alt.X("side:N", sort=names, axis=axis)
+    heads = [{"side": name, "shade": hue} for name, hue in zip(names, shades.values(), strict=True)]
     dots = chart_of(heads).mark_circle(size=70, opacity=1)
-    return alt.layer(
-        lines(lying.rules, edge, width, height),
-        *_boxes(cells, width, height),
-        words(cells, "verdicts", x, height, align="center", ink=CELL_INK, tooltip=tips(**TIPS)),
-        words(said, "text", edge, height, limit=limit, tooltip=full),
-        words(lying.headings, "text", edge, height, heavy=True),
-        words(heads, "text", x, height, align="center", small=True, ink=SOFT, limit=wide - 6),
-        dots.encode(x=x, y=down("above", height), color=alt.Color("shade:N", scale=None)),
-        width=width,
-        height=height,
-    )
-
-
-def _lines(text: str, characters: int) -> list[str]:
-    """The text in so few lines, cut with an ellipsis."""
-    whole = wrapped(text, characters)
-    return whole if len(whole) <= LINES else [*whole[: LINES - 1], whole[LINES - 1] + " …"]
-
-
-def _boxes(cells: Rows, width: float, height: float) -> list[alt.Chart]:
-    """The cells as boxes: coloured where something was scored, dashed where something was not."""
-    from .vega import alt
-
-    share = alt.Scale(domain=[0, 0.5, 1], range=list(SHARES), interpolate="rgb")
-    scored = chart_of([cell for cell in cells if cell["scored"]])
-    lacking = chart_of([cell for cell in cells if cell["unscored"]])
-    where: Row = {
-        "x": across("x1", width),
-        "x2": alt.X2("x2:Q"),
-        "y": down("y1", height),
-        "y2": alt.Y2("y2:Q"),
-    }
-    dashes: Row = {"fill": "transparent", "stroke": SOFT, "strokeDash": [3, 3]}
-    return [
-        scored.mark_rect(cornerRadius=3).encode(
-            **where, fill=alt.Fill("share:Q", scale=share, legend=None), tooltip=tips(**TIPS)
-        ),
-        lacking.mark_rect(cornerRadius=3, **dashes).encode(**where, tooltip=tips(**TIPS)),
+    layers = [
+        cells(marks, x, alt.Y("row:O", axis=None), tips(**TIPS)),
+        dots.encode(x=x, y=alt.YValue(-30), color=alt.Color("shade:N", scale=None)),
     ]
+    most = min(max(WIDTH - width, LABEL[0]), LABEL[1])
+    look = {"step": LINE, "width": width, "right": width, "what": "Expectation"}
+    return lanes(layers, placed, headings, **look, most=most)
 
 
-def _mark(row: Row, configuration: str, x: float, width: float, y: float) -> Row:
-    """A cell where it is drawn, and what its tooltip says."""
+def _mark(row: Row, configuration: str) -> Row:
+    """A cell, and what its tooltip says; dashed where verdicts are missing."""
     cell = row["cells"][configuration]
     outcome = {True: "passed", False: "failed", None: "not scored"}[cell["passed"]]
     evidence = brief(cell["evidence"] or "none stated", TOOLTIP)
+    share = share_of(cell)
+    verdicts = f"{cell['passes']}/{cell['scored']}" if cell["scored"] else "–"
     return {
+        "row": row["row"],
         "eval": row["heading"],
         "expectation": row["text"],
         "layer": row["layer"],
         "configuration": called(configuration),
-        "verdicts": f"{cell['passes']}/{cell['scored']}" if cell["scored"] else "–",
-        "share": share_of(cell),
-        "scored": cell["scored"],
+        "verdicts": verdicts,
+        "text": verdicts,
+        "share": share,
         "unscored": cell["unscored"],
         "evidence": f"run {cell['run_number']}, {outcome}: {evidence}",
-        "x": x + width / 2,
-        "y": y + row["high"] / 2,
-        "x1": x + SEAM / 2,
-        "x2": x + width - SEAM / 2,
-        "y1": y + SEAM / 2,
-        "y2": y + row["high"] - SEAM / 2,
+        "fill": shade(share),
+        "stroke": SOFT if cell["unscored"] else None,
     }
 
 
@@ -189,8 +138,8 @@ DOT, STEP = 76, 5.8
 """Area of a dot; pixels by which dots of one place are set apart."""
 MOST = 400
 """Dots above which those of about the same place share one."""
-QUADRANT_LINE, HEAD, NAMED = 17, 26, 3
-"""Pixels of a line and of a class's heading; expectations of a class that are named."""
+QUADRANT_LINE, NAMED = 18, 3
+"""Pixels of a line; expectations of a class that are named."""
 SHADES = {
     SEPARATES: WITH_SKILL,
     HURTS: BASELINE,
@@ -227,23 +176,22 @@ def square(rows: Rows, configuration: str, baseline: str, heading: str = "") -> 
     """
     from .vega import alt
 
-    apart = alt.Resolve(scale={"x": "independent", "y": "independent"})
-    layers = [*_ground(), _dots(rows, configuration, baseline), *_beside(rows)]
-    title = subheading(heading)
-    return alt.layer(*layers, resolve=apart, width=PLOT, height=PLOT, title=title)
+    dots = alt.layer(*_ground(), _dots(rows, configuration, baseline), width=PLOT, height=PLOT)
+    return alt.hconcat(dots, *_beside(rows), spacing=SIDE, title=subheading(heading))
 
 
 def _axes(configuration: str = "", baseline: str = "") -> dict[str, Any]:
-    """Both rates; axes where the sides are named."""
+    """Both rates; their axes where the sides are named."""
     from .vega import alt
 
     scale = alt.Scale(domain=[-ROOM, 1 + ROOM], nice=False, zero=False)
     marks = {"values": [0, 0.25, 0.5, 0.75, 1], "format": ".0%", "grid": False}
-    x, y = (
-        alt.Axis(title=f"pass rate of {called(name, 40)} (%)", **marks) if name else None
+    axes: list[Row] = [
+        {"axis": alt.Axis(title=f"pass rate of {called(name, 40)} (%)", **marks)} if name else {}
         for name in (baseline, configuration)
-    )
-    return {"x": alt.X("x:Q", axis=x, scale=scale), "y": alt.Y("y:Q", axis=y, scale=scale)}
+    ]
+    x, y = axes
+    return {"x": alt.X("x:Q", scale=scale, **x), "y": alt.Y("y:Q", scale=scale, **y)}
 
 
 def _ground() -> Iterator[alt.Chart]:
@@ -251,9 +199,9 @@ def _ground() -> Iterator[alt.Chart]:
     from .vega import alt
 
     low, high = -ROOM, 1 + ROOM
-    for shade, end in ((WITH_SKILL, high), (BASELINE, low)):
+    for hue, end in ((WITH_SKILL, high), (BASELINE, low)):
         corners = [{"x": at, "y": at, "end": end} for at in (low, high)]
-        area = chart_of(corners).mark_area(color=shade, opacity=0.06)
+        area = chart_of(corners).mark_area(color=hue, opacity=0.06)
         yield area.encode(**_axes(), y2=alt.Y2("end:Q"))
     rules = [(low, low, high, high), (0.5, low, 0.5, high), (low, 0.5, high, 0.5)]
     ends: list[Row] = [dict(zip(("x", "y", "x2", "y2"), rule, strict=True)) for rule in rules]
@@ -311,37 +259,34 @@ def _counted(rows: Rows) -> list[Row]:
     ]
 
 
-def _beside(rows: Rows) -> Iterator[alt.Chart]:
+def _beside(rows: Rows) -> Iterator[ChartType]:
     """Each class with its number, and its first expectations, right of the square."""
-    from .theme import down
     from .vega import alt
 
-    left, y = PLOT + SIDE, 8.0
+    if not rows:
+        return
     named = NAMED if len({row["class"] for row in rows}) <= 5 else NAMED - 1
-    heads: list[Row] = []
-    texts: list[Row] = []
+    listed: list[Row] = []
     for name in CLASSES:
         own = [row for row in rows if row["class"] == name]
-        if not own:
-            continue
-        heads.append({"text": f"{name}{TIE * 2}{len(own):,}", "y": y, "shade": SHADES[name]})
-        for place, row in enumerate(own[:named], 1):
-            said = f"{row['estimate']}{TIE * 2}" if name in (SEPARATES, HURTS, LITTLE) else ""
-            texts.append(
-                {
-                    "text": said + row["expectation"],
-                    "full": row["expectation"],
-                    "y": y + place * QUADRANT_LINE,
-                }
-            )
-        y += HEAD + QUADRANT_LINE * min(len(own), named)
+        for row in own[:named]:
+            size = f"{row['estimate']}{TIE * 2}" if name in (SEPARATES, HURTS, LITTLE) else ""
+            text, full = size + row["expectation"], row["expectation"]
+            head = f"{name}{TIE * 2}{len(own):,}"
+            listed.append({"heading": head, "text": text, "full": full, "shade": SHADES[name]})
+    texts, heads = in_lanes(listed)
+    shades = {row["heading"]: row["shade"] for row in texts}
+    heads = [head | {"shade": shades[head["text"]]} for head in heads]
     dots = chart_of(heads).mark_circle(size=80, opacity=1)
-    yield dots.encode(
-        x=alt.XValue(left - 12), y=down("y", PLOT), color=alt.Color("shade:N", scale=None)
+    yield alt.layer(
+        dots.encode(x=alt.XValue(0), y=lane(), color=alt.Color("shade:N", scale=None)),
+        words(heads, "text", 12, heavy=True),
+        words(
+            texts, "text", 12, small=True, ink=SOFT, limit=WIDE, tooltip=tips(full="Expectation")
+        ),
+        width=12,
+        height=QUADRANT_LINE * (len(texts) + len(heads)),
     )
-    yield words(heads, "text", left, PLOT, heavy=True)
-    full = tips(full="Expectation")
-    yield words(texts, "text", left, PLOT, small=True, ink=SOFT, limit=WIDE, tooltip=full)
 
 
 RATE = metric("pass_rate")

@@ -9,41 +9,35 @@ from typing import TYPE_CHECKING, Any
 from .. import stats
 from ..stats.pairing import side
 from ..stats.values import MODEL, RUN, runs_of, values_of
-from ..text import called, some
+from ..text import TIE, called, some
 from . import answers
 from .metrics import Metric, metric
 from .pick import as_polars, pick, why_none
 from .rubric import thin
 from .theme import (
-    ROW,
-    SOFT,
     Row,
     Rows,
-    across,
     baselines,
     below,
     chart_of,
     colour,
     colours,
     finish,
-    key_below,
     nothing,
+    places,
     scale_of,
     subheading,
     tips,
-    words,
+    with_figures,
 )
 
 if TYPE_CHECKING:
-    import altair as alt
     import polars as pl
     from altair.typing import ChartType
 
 
-HEIGHT, TABLE = 240, 306
-"""Pixels: the panel's height, and from its top to the figures below."""
-COLUMNS = (0.46, 0.8, 1.0)
-"""Where the columns of figures end, as shares of the width."""
+HEIGHT = 240
+"""Pixels of a panel."""
 SPREAD = 50
 """Largest by smallest cost above which the axis is logarithmic."""
 NAMES = {"configuration": "Configuration"}
@@ -67,7 +61,7 @@ def panel(
         cost: what `x` is.
         shades: the configurations' colours.
         width: pixels.
-        first: whether it is the leftmost one, which names the axis and the rows.
+        first: whether it is the leftmost one, which names the axis and the figures.
         crowded: whether runs near each other share a dot.
     """
     from .vega import alt
@@ -85,7 +79,7 @@ def panel(
         scale=scale_of(quality),
         axis=alt.Axis(title=title, format=quality.style.ticks, tickCount=5, grid=True),
     )
-    hue = colour(shades, legend=False)
+    hue = colour(shades)
     about = NAMES | {"y": (quality.title, quality.style.tip), "x": (cost.title, cost.style.tip)}
     marks = _means(runs, shades)
     if crowded:
@@ -98,10 +92,17 @@ def panel(
     plot = alt.layer(
         dots.encode(x=x, y=y, color=hue, **named),
         large.encode(x=x, y=y, color=hue, tooltip=tips(**about, n=("Runs (n)", ",d"))),
+        width=width,
+        height=HEIGHT,
     )
-    table = alt.layer(*_figures(marks, quality, cost, shades, width, keyed=first))
-    apart = alt.Resolve(scale={"x": "independent", "y": "independent"})
-    return alt.layer(plot, table, resolve=apart, width=width, height=HEIGHT)
+    figures = [
+        {"line": mark["configuration"], "text": text, "x": place}
+        for mark in reversed(marks)
+        for place, text in enumerate(
+            (quality.figure(mark["y"]), cost.figure(mark["x"]), f"n{TIE}{mark['n']:,}")
+        )
+    ]
+    return with_figures(plot, figures, places(3), width, named=first)
 
 
 def _means(runs: Rows, shades: dict[str, str]) -> list[Row]:
@@ -112,31 +113,6 @@ def _means(runs: Rows, shades: dict[str, str]) -> list[Row]:
         | {axis: fmean(run[axis] for run in mine) for axis in ("x", "y")}
         for name, mine in reversed(own.items())
         if mine
-    ]
-
-
-def _figures(
-    marks: Rows, quality: Metric, cost: Metric, shades: dict[str, str], width: int, *, keyed: bool
-) -> list[alt.Chart]:
-    """The means and n of each configuration, as rows below the plot."""
-    there = {mark["configuration"] for mark in marks}
-    order = [name for name in shades if name in there]
-    place = {name: TABLE + ROW * (at + 1) for at, name in enumerate(order)}
-    ends = [share * width for share in COLUMNS]
-    heads = zip((quality.name, cost.name, "n"), ends, strict=True)
-    figures = [
-        {"text": text, "x": x, "y": place[mark["configuration"]]}
-        for mark in marks
-        for text, x in zip((quality.figure(mark["y"]), cost.figure(mark["x"])), ends, strict=False)
-    ]
-    counts = [{"text": f"{mark['n']:,}", "y": place[mark["configuration"]]} for mark in marks]
-    top = [{"text": text, "x": x, "y": TABLE} for text, x in heads]
-    x = across("x", width)
-    return [
-        words(top, "text", x, HEIGHT, align="right", small=True, ink=SOFT, limit=ends[0]),
-        words(figures, "text", x, HEIGHT, align="right"),
-        words(counts, "text", width, HEIGHT, align="right", ink=SOFT),
-        *(key_below(shades, order, TABLE + ROW, HEIGHT) if keyed else ()),
     ]
 
 

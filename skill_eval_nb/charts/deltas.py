@@ -14,7 +14,7 @@ from ..stats.overview import overview, overview_by_eval
 from ..stats.pairing import Versus, side
 from ..stats.values import MODEL, RUBRIC, runs_of
 from ..stats.verdict import word_of
-from ..text import brief, called, chance, quoted, tied
+from ..text import TIE, brief, called, chance, quoted, tied
 from . import answers
 from .metrics import Metric, metric
 from .metrics import metric as metric_of
@@ -23,35 +23,32 @@ from .theme import (
     BASELINE,
     FAINT,
     GRID,
-    INK,
-    ROW,
     SOFT,
     TOOLTIP,
     WITH_SKILL,
     Row,
     Rows,
-    across,
     baselines,
     below,
     chart_of,
     colour,
     colours,
     column,
-    down,
     finish,
-    key_below,
-    lines,
+    in_lanes,
+    interval,
+    lane,
+    lanes,
     nothing,
+    places,
     scale_of,
-    stack,
     subheading,
     tips,
-    width_of,
+    with_figures,
     words,
 )
 
 if TYPE_CHECKING:
-    import altair as alt
     import polars as pl
     from altair.typing import ChartType
 
@@ -230,14 +227,7 @@ def _row(row: Row, name: str, heading: str, meant: Metric) -> Row:
 def _forest_drawn(rows: Rows, meant: Metric) -> ChartType:
     from .vega import alt
 
-    lying = stack([row | {"high": FOREST_ROW, "group": at} for at, row in enumerate(rows)])
-    height = lying.height
-    placed = [
-        row | {"y": top + FOREST_ROW / 2, "top": top, "bottom": top + FOREST_ROW}
-        for row, top in zip(rows, lying.tops, strict=True)
-    ]
-    left = width_of([label["text"] for label in lying.labels], 60, 240)
-    edge = -left - 22
+    placed, headings = in_lanes(rows)
     domain = _domain(rows, meant)
     scale = alt.Scale(domain=domain, nice=False, zero=False, clamp=True)
     unit = "pp" if meant.unit == "rate" else "points" if meant.unit == "1-5" else meant.style.axis
@@ -249,80 +239,38 @@ def _forest_drawn(rows: Rows, meant: Metric) -> ChartType:
         legend=alt.Legend(orient="top", title=None, symbolType="circle", symbolOpacity=1),
     )
     about = tips(label="What", delta="Delta", n="n", verdict="Verdict", reason="Reason")
+    zones = [row | {"from": -row["worth"]} for row in placed if row["worth"]]
+    points = chart_of(placed).mark_point(
+        filled=True, size=90, opacity=1, stroke="white", strokeWidth=1.5
+    )
+    sizes = alt.Scale(domain=[False, True], range=["circle", "diamond"])
     layers = [
-        _zone(placed, scale, axis, height),
-        lines(lying.rules, edge, WIDTH, height),
-        chart_of([{"zero": 0, "y": 0, "bottom": height}])
-        .mark_rule(color=SOFT)
-        .encode(
-            x=alt.X("zero:Q", scale=scale, axis=axis), y=down("y", height), y2=alt.Y2("bottom:Q")
-        ),
-        *(
-            chart_of(known)
-            .mark_rule(strokeWidth=wide, opacity=1)
-            .encode(
-                x=alt.X(f"{low}:Q", scale=scale, axis=axis),
-                x2=alt.X2(f"{high}:Q"),
-                y=down("y", height),
-                color=hue,
-                tooltip=about,
-            )
-            for low, high, wide in (("wide_low", "wide_high", 1.5), ("low", "high", 5))
-            if (known := [row for row in placed if row[low] is not None])
-        ),
+        chart_of(zones)
+        .mark_rect(color=GRID)
+        .encode(x=alt.X("from:Q"), x2=alt.X2("worth:Q"), y=lane()),
+        chart_of([{"zero": 0}]).mark_rule(color=SOFT).encode(x=alt.X("zero:Q")),
+        *interval(placed, "wide_low", "wide_high", lane(), hue, wide=1.5, tooltip=about),
+        *interval(placed, "low", "high", lane(), hue, wide=5, tooltip=about),
         *(
             chart_of(cut)
             .mark_point(shape=f"triangle-{way}", filled=True, size=90, opacity=1)
-            .encode(
-                x=alt.X("cut:Q", scale=scale, axis=axis),
-                y=down("y", height),
-                color=hue,
-                tooltip=about,
-            )
+            .encode(x=alt.X("cut:Q"), y=lane(), color=hue, tooltip=about)
             for way, cut in zip(("left", "right"), _cut(placed, domain), strict=True)
             if cut
         ),
-        chart_of(placed)
-        .mark_point(filled=True, size=90, opacity=1, stroke="white", strokeWidth=1.5)
-        .encode(
+        points.encode(
             x=alt.X("estimate:Q", scale=scale, axis=axis),
-            y=down("y", height),
+            y=lane(),
             color=hue,
-            shape=alt.Shape(
-                "all:N",
-                scale=alt.Scale(domain=[False, True], range=["circle", "diamond"]),
-                legend=None,
-            ),
+            shape=alt.Shape("all:N", scale=sizes, legend=None),
             tooltip=about,
         ),
-        words(lying.labels, "text", edge, height, limit=left, tooltip=tips(text="What")),
-        words(lying.headings, "text", edge, height, heavy=True),
-        *column(placed, "delta", FOREST_DELTA, height, heavy=True),
-        *column(placed, "exact p", P, height, ink=SOFT),
-        words(placed, "verdict", VERDICT, height, limit=WIDTH - VERDICT, ink=INK),
+        *column(placed, "delta", FOREST_DELTA, heavy=True),
+        *column(placed, "exact p", P, ink=SOFT),
+        words(placed, "verdict", VERDICT, limit=WIDTH - VERDICT),
     ]
-    return alt.layer(*layers, width=FOREST_PLOT, height=height)
-
-
-def _zone(rows: Rows, scale: alt.Scale, axis: alt.Axis, height: float) -> alt.Chart:
-    """Where a difference is not worth having, behind each row."""
-    from .vega import alt
-
-    zones = [
-        {"from": -row["worth"], "to": row["worth"], "y": row["top"], "bottom": row["bottom"]}
-        for row in rows
-        if row["worth"]
-    ]
-    return (
-        chart_of(zones or [{"from": 0.0, "to": 0.0, "y": 0.0, "bottom": 0.0}])
-        .mark_rect(color=GRID)
-        .encode(
-            x=alt.X("from:Q", scale=scale, axis=axis),
-            x2=alt.X2("to:Q"),
-            y=down("y", height),
-            y2=alt.Y2("bottom:Q"),
-        )
-    )
+    look = {"step": FOREST_ROW, "width": FOREST_PLOT, "right": WIDTH, "what": "What"}
+    return lanes(layers, placed, headings, **look)
 
 
 def _cut(rows: Rows, domain: Sequence[float]) -> tuple[Rows, Rows]:
@@ -360,6 +308,11 @@ def _domain(rows: Rows, meant: Metric) -> list[float]:
 DELTAS_PLOT, DELTA, N = 440, 524, 600
 """Pixels: the plot's width, and where the columns right of it end."""
 DELTA_ROW = 28
+SHOWN = (
+    *("configuration", "baseline", "mean", "baseline_mean", "estimate"),
+    *("n_runs", "n_runs_baseline"),
+)
+"""What is drawn of a delta as it is."""
 NAMED = 4
 """Evals without a pair that the subtitle names."""
 
@@ -430,10 +383,8 @@ def _rows(paired: pl.DataFrame, comparison: Row, most: int, meant: Metric) -> li
     shown = largest.sort("estimate", descending=True, maintain_order=True).to_dicts()
     names = Counter(row["eval_name"] for row in shown)
     return [
-        row
+        {name: row[name] for name in SHOWN}
         | {
-            "high": DELTA_ROW,
-            "group": place,
             "label": called(_eval(row, names)),
             "delta": meant.difference(row["estimate"]),
             "n": f"{row['n_runs']:,} vs {row['n_runs_baseline']:,}",
@@ -441,7 +392,7 @@ def _rows(paired: pl.DataFrame, comparison: Row, most: int, meant: Metric) -> li
                 configuration if (row["estimate"] > 0) != meant.less_is_better else baseline
             ),
         }
-        for place, row in enumerate(shown)
+        for row in shown
     ]
 
 
@@ -485,22 +436,11 @@ def _deltas_drawn(rows: Rows, shades: dict[str, str], meant: Metric) -> ChartTyp
     """The evals with their sides, deltas and n."""
     from .vega import alt
 
-    lying = stack(rows)
-    height = lying.height
-    points = [
-        point
-        for row, top in zip(rows, lying.tops, strict=True)
-        for point in _points(row, top + DELTA_ROW / 2)
-    ]
-    placed = [
-        {key: row[key] for key in SHOWN} | {"y": top + DELTA_ROW / 2}
-        for row, top in zip(rows, lying.tops, strict=True)
-    ]
-    scale = scale_of(meant)
+    placed, headings = in_lanes(rows)
+    points = [point for row in placed for point in _points(row)]
     axis = alt.Axis(title=meant.axis, format=meant.style.ticks, tickCount=5)
-    hue = colour(shades)
-    left = width_of([label["text"] for label in lying.labels], 60, 260)
-    edge = -left - 22
+    x = alt.X("mean:Q", axis=axis, scale=scale_of(meant))
+    better = colour(shades, "better")
     about = tips(
         eval="Eval",
         configuration="Configuration",
@@ -508,40 +448,27 @@ def _deltas_drawn(rows: Rows, shades: dict[str, str], meant: Metric) -> ChartTyp
         n=("Runs (n)", ",d"),
         delta="Delta",
     )
-    return alt.layer(
-        lines(lying.rules, edge, N, height),
-        chart_of(placed)
-        .mark_rule(strokeWidth=4, opacity=0.6)
-        .encode(
-            x=alt.X("baseline_mean:Q", axis=axis, scale=scale),
-            x2=alt.X2("mean:Q"),
-            y=down("y", height),
-            color=colour(shades, "better"),
-        ),
+    layers = [
+        *interval(placed, "baseline_mean", "mean", lane(), better, wide=4, opacity=0.6),
         chart_of(points)
         .mark_circle(opacity=1)
         .encode(
-            x=alt.X("mean:Q"),
-            y=down("y", height),
-            color=hue,
+            x=x,
+            y=lane(),
+            color=colour(shades),
             size=alt.Size("size:Q", scale=None),
             tooltip=about,
         ),
-        words(lying.labels, "text", edge, height, limit=left, tooltip=tips(text="Eval")),
-        words(lying.headings, "text", edge, height, heavy=True),
-        *column(placed, "delta", DELTA, height, heavy=True),
-        *column(placed, "n", N, height, ink=SOFT),
-        width=DELTAS_PLOT,
-        height=height,
-    )
+        *column(placed, "delta", DELTA, heavy=True),
+        *column(placed, "n", N, ink=SOFT),
+    ]
+    look = {"step": DELTA_ROW, "width": DELTAS_PLOT, "right": N, "what": "Eval"}
+    return lanes(layers, placed, headings, **look, most=260)
 
 
-SHOWN = ("mean", "baseline_mean", "better", "delta", "n")
-
-
-def _points(row: Row, y: float) -> list[Row]:
+def _points(row: Row) -> list[Row]:
     """The baseline and the other side; equal ones as a ring around a dot."""
-    shared = {"eval": row["label"], "delta": row["delta"], "y": y}
+    shared = {"eval": row["label"], "delta": row["delta"], "row": row["row"]}
     equal = row["estimate"] == 0
     return [
         shared
@@ -555,8 +482,6 @@ def _points(row: Row, y: float) -> list[Row]:
 
 WIDE, NARROW, HEIGHT = 680, 310, 190
 """Pixels: a panel below another, a panel beside another, and how high both are."""
-LABELS, FIGURES = HEIGHT + 16, HEIGHT + 46
-"""Pixels from the top to the names of the iterations, and to the figures below them."""
 BESIDE = 4
 """Iterations up to which the panels stand beside each other."""
 ITERATIONS = 8
@@ -631,16 +556,12 @@ def _panels(part: Part, rows: Rows, names: Sequence[str], shades: dict[str, str]
     """The panels of one workspace."""
     from .vega import alt
 
-    there = {row["configuration"] for row in rows}
-    order = [name for name in shades if name in there]
     beside = len(names) <= BESIDE
-    width = NARROW if beside else WIDE
     panels: list[ChartType] = []
     for name in PANELS:
         means = {(r["configuration"], r["iteration"]): r for r in rows if r["metric"] == name}
         if means:
-            keyed = not (beside and panels)
-            panels.append(_panel(metric(name), means, names, shades, order, width, keyed=keyed))
+            panels.append(_panel(metric(name), means, names, shades, NARROW if beside else WIDE))
     join = alt.hconcat if beside else alt.vconcat
     return join(*panels, spacing=30, title=subheading(part.heading))
 
@@ -650,33 +571,29 @@ def _panel(
     means: dict[tuple[str, str], Row],
     names: Sequence[str],
     shades: dict[str, str],
-    order: Sequence[str],
     width: int,
-    *,
-    keyed: bool,
 ) -> ChartType:
     """One metric over the iterations, with its figures below."""
     from .vega import alt
 
-    step = width / len(names)
-    middle = {name: (place + 0.5) * step for place, name in enumerate(names)}
     points: list[Row] = []
-    figures: list[Row] = []
-    for place, configuration in reversed([*enumerate(order)]):
-        for name in names:
+    there = {configuration for configuration, _ in means}
+    labels = _labels(names)
+    figures: list[Row] = [
+        {"line": "iteration", "text": label, "x": place} for place, label in enumerate(labels)
+    ]
+    for configuration in (one for one in shades if one in there):
+        size = 130 if shades[configuration] == BASELINE else 70
+        for place, name in enumerate(names):
             row = means.get((configuration, name), {"mean": None, "n": 0})
-            shared = {"configuration": called(configuration), "x": middle[name]}
-            size = 130 if shades[configuration] == BASELINE else 70
+            shared = {"configuration": called(configuration), "x": place}
             named = {"iteration": called(name), "mean": row["mean"], "n": row["n"]}
             points.append(shared | named | {"size": size})
             if row["mean"] is not None:
-                texts = {"mean": meant.figure(row["mean"]), "n": f"n {row['n']:,}"}
-                figures.append(shared | texts | {"y": FIGURES + ROW * place})
-    labels = [
-        {"text": label, "iteration": called(name), "x": middle[name], "y": LABELS}
-        for name, label in zip(names, _labels(names), strict=True)
-    ]
-    x, hue = across("x", width), colour(shades, legend=False)
+                text = f"{meant.figure(row['mean'])}{TIE * 2}n{TIE}{row['n']:,}"
+                figures.append({"line": called(configuration), "text": text, "x": place})
+    points.reverse()  # the first configuration is drawn last, above the others
+    x, hue = places(len(names)), colour(shades)
     axis = alt.Axis(title=meant.axis, format=meant.style.ticks, tickCount=5, grid=True)
     y = alt.Y("mean:Q", axis=axis, scale=scale_of(meant))
     about = tips(
@@ -687,21 +604,11 @@ def _panel(
     )
     base = chart_of(points).encode(x=x, y=y, color=hue)
     circles = base.mark_circle(opacity=1).encode(size=alt.Size("size:Q", scale=None), tooltip=about)
-    head = [{"text": "iteration", "y": LABELS}]
-    named = tips(iteration="Iteration")
-    table = [
-        words(head, "text", -24, HEIGHT, align="right", small=True, ink=SOFT),
-        words(labels, "text", x, HEIGHT, align="center", limit=step - 6, tooltip=named),
-        words(figures, "mean", x, HEIGHT, align="right", small=True, shift=-3),
-        words(figures, "n", x, HEIGHT, small=True, ink=SOFT, shift=3),
-        *(key_below(shades, order, FIGURES, HEIGHT) if keyed else ()),
-    ]
-    plot = alt.layer(base.mark_line(strokeWidth=2.5), circles)
-    apart = alt.Resolve(scale={"y": "independent"})
-    return alt.layer(plot, alt.layer(*table), resolve=apart, width=width, height=HEIGHT)
+    plot = alt.layer(base.mark_line(strokeWidth=2.5), circles, width=width, height=HEIGHT)
+    return with_figures(plot, figures, x, width)
 
 
 def _labels(names: Sequence[str]) -> list[str]:
-    """Names of iterations for a row that says "iteration" already."""
+    """Names of iterations for a line that says "iteration" already."""
     plain = all(name.startswith(PREFIX) for name in names)
     return [called(name.removeprefix(PREFIX) if plain else name) for name in names]

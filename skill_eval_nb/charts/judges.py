@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,34 +15,36 @@ from ..stats.agreement import HUMAN, ITSELF, JUDGE, KEYS, KINDS, Raters, raters
 from ..stats.names import no_such
 from ..stats.pairing import side
 from ..text import TIE, brief, called, quoted, some, tied
-from .checks import CELL_INK, SHARES
 from .metrics import metric as metric_of
 from .pick import GROUP, Part, as_polars, pick, why_none
 from .rubric import WHOLE, caveats, nearest
 from .theme import (
     FAINT,
-    HEADING,
+    INK,
+    SHARES,
     SMALL_SIZE,
     SOFT,
     TOOLTIP,
     Row,
     Rows,
-    Stack,
-    across,
     baselines,
+    below,
+    cells,
     chart_of,
     colour,
     colours,
     column,
-    down,
     finish,
-    lines,
+    in_lanes,
+    interval,
+    lane,
+    lanes,
     n_of,
     nothing,
-    stack,
+    shade,
+    subheading,
     tips,
     uncut,
-    width_of,
     words,
 )
 
@@ -90,8 +93,8 @@ def answer(lanes: Rows) -> str:
 def _first_sides(lanes: Rows) -> list[Row]:
     """The lanes of the with-skill side, heading by heading."""
     names: dict[str, set[str]] = {}
-    for lane in lanes:
-        names.setdefault(lane["heading"], set()).add(lane["configuration"])
+    for one in lanes:
+        names.setdefault(one["heading"], set()).add(one["configuration"])
     first = {heading: min(own, key=side) for heading, own in names.items()}
     return [lane for lane in lanes if lane["configuration"] == first[lane["heading"]]]
 
@@ -136,7 +139,7 @@ PLOT, WIDEST, GAP = 480, 300, 30
 """Pixels that the panels share, of one at most, and between two of them."""
 SPREAD, N = 62, 210
 """Pixels right of the last panel where the columns of figures end."""
-LANE, BETWEEN = 22, 14
+LANE = 24
 ROWS = 40
 """Dimensions and configurations that one chart holds."""
 HEADS = {
@@ -175,17 +178,17 @@ def variance_components(
     picked = pick(known, iteration, ws)
     if not picked.parts:
         return nothing("No variance to take apart", _why(ws, found, metric, iteration))
-    lanes, left = _lanes(picked.parts, known)
+    sides, left = _lanes(picked.parts, known)
     notes = [
         *picked.notes,
         "Bars are shares of the variance of one score, lines their 95% intervals;",
         "SD is the standard deviation of one score.",
-        rough(lanes),
+        rough(sides),
         f"{tied(left, 'more row')} with a smaller SD." if left else "",
     ]
-    shown = [lane["configuration"] for lane in lanes]
+    shown = [one["configuration"] for one in sides]
     shades = colours(found["configuration"], baselines(found), shown)
-    return finish(_drawn(lanes, shades), answer(lanes), notes)
+    return finish(_drawn(sides, shades), answer(sides), notes)
 
 
 def _why(ws: Any, found: pl.DataFrame, metric: str | None, iteration: Any) -> str:
@@ -221,7 +224,6 @@ def _lane(part: Part, components: Rows) -> Row:
     meant = metric_of(first["metric"])
     sizes = (first["n_evals"], first["n_runs"], first["n_judgings"])
     return {
-        "high": LANE,
         "heading": part.heading,
         "group": first["metric"],
         "label": called(first["dimension"] or meant.name),
@@ -233,112 +235,79 @@ def _lane(part: Part, components: Rows) -> Row:
     }
 
 
-def _drawn(lanes: Rows, shades: dict[str, str]) -> ChartType:
+def _drawn(sides: Rows, shades: dict[str, str]) -> ChartType:
     """A panel a component beside each other, labels to the left, figures to the right."""
     from .vega import alt
 
-    lying = stack(lanes, BETWEEN)
-    shown = [name for name in HEADS if any(name in lane["parts"] for lane in lanes)]
+    placed, headings = in_lanes(sides)
+    shown = [name for name in HEADS if any(name in one["parts"] for one in sides)]
     width = min((PLOT - GAP * (len(shown) - 1)) // len(shown), WIDEST)
-    edge = -width_of([label["text"] for label in lying.labels], 60, 230) - 22
-    panels = [
-        _layers(name, _bars(name, lanes, lying), lying, shades, width, -GAP if at else edge)
-        for at, name in enumerate(shown)
-    ]
-    panels[0] += [
-        words(lying.labels, "text", edge, lying.height, limit=-edge - 22, tooltip=tips(text="Of")),
-        words(lying.headings, "text", edge, lying.height, heavy=True),
-    ]
-    panels[-1] += _figures(lanes, lying, width)
-    plots = [alt.layer(*layers, width=width, height=lying.height) for layers in panels]
+    plots: list[ChartType] = []
+    for name in shown:
+        is_last = name == shown[-1]
+        layers = _layers(name, placed, shades)
+        if is_last:
+            layers += _figures(placed, width)
+        look = {"step": LANE, "width": width, "right": width + N if is_last else width}
+        what = "" if plots else "Of"
+        plots.append(lanes(layers, placed, headings, what=what, most=230, **look))
     return alt.hconcat(*plots, spacing=GAP) if len(plots) > 1 else plots[0]
 
 
-def _bars(component: str, lanes: Rows, lying: Stack) -> list[Row]:
-    """The shares of one component, where they lie."""
-    return [
+def _layers(component: str, placed: Rows, shades: dict[str, str]) -> list[alt.Chart]:
+    """One component: bars of shares, and their intervals."""
+    from .vega import alt
+
+    bars = [
         {
-            "name": lane["label"],
-            "configuration": called(lane["configuration"]),
+            "name": one["label"],
+            "configuration": called(one["configuration"]),
             "component": HEADS[component],
             "share": row["share"],
-            "zero": 0,
             "low": row["share_low"],
             "high": row["share_high"],
             "sd": row["variance"] ** 0.5,
             "note": brief(row["note"] or "", TOOLTIP),
-            "y": top + LANE / 2,
-            "y1": top + 4,
-            "y2": top + LANE - 4,
+            "row": one["row"],
         }
-        for lane, top in zip(lanes, lying.tops, strict=True)
-        if (row := lane["parts"].get(component))
+        for one in placed
+        if (row := one["parts"].get(component))
     ]
-
-
-def _layers(
-    component: str, bars: Rows, lying: Stack, shades: dict[str, str], width: int, edge: float
-) -> list[alt.Chart]:
-    """One component: bars of shares, and their intervals."""
-    from .vega import alt
-
-    height = lying.height
     axis = alt.Axis(title="share (%)", format=".0%", values=[0, 0.5, 1])
     x = alt.X("share:Q", axis=axis, scale=alt.Scale(domain=[0, 1], nice=False, zero=True))
-    y, hue = down("y", height), colour(shades)
+    hue = colour(shades)
     ends = {"low": ("From", ".1%"), "high": ("To", ".1%")}
     about = tips(**LANE_TIPS, share=("Share", ".1%"), **ends, sd=("SD", ".3~g"), note="Note")
-    plot = chart_of(bars)
-    known = chart_of([bar for bar in bars if bar["high"] is not None])
-    head = [{"text": HEADS[component], "y": -12}]
+    plot = chart_of(bars).encode(x=x, y=lane(), color=hue, tooltip=about)
+    head = [{"text": HEADS[component]}]
     return [
-        lines(lying.rules, edge, width, height),
-        plot.mark_bar(opacity=0.35).encode(
-            x=x,
-            x2=alt.X2("zero:Q"),
-            y=down("y1", height),
-            y2=alt.Y2("y2:Q"),
-            color=hue,
-            tooltip=about,
-        ),
-        known.mark_rule(strokeWidth=2).encode(
-            x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y, color=hue
-        ),
-        plot.mark_circle(size=44, opacity=1).encode(x=x, y=y, color=hue, tooltip=about),
-        words(head, "text", 0, height, heavy=True, small=True),
+        plot.mark_bar(opacity=0.35, size=14),
+        *interval(bars, "low", "high", lane(), hue, wide=2),
+        plot.mark_circle(size=44, opacity=1),
+        words(head, "text", 0, -12, heavy=True, small=True),
     ]
 
 
-def _figures(lanes: Rows, lying: Stack, width: float) -> list[alt.Chart]:
+def _figures(placed: Rows, width: float) -> list[alt.Chart]:
     """The spread of one score, and how many there are, right of the panels."""
+    counted = SEPARATOR.join(COUNTED[: max(len(one["sizes"]) for one in placed)])
     rows = [
         {
-            "SD": lane["meant"].figure(lane["SD"]),
-            "sizes": SEPARATOR.join(f"{n:,}" for n in lane["sizes"]),
+            "SD": one["meant"].figure(one["SD"]),
+            counted: SEPARATOR.join(f"{n:,}" for n in one["sizes"]),
+            "row": one["row"],
         }
-        | {"y": top + LANE / 2}
-        for lane, top in zip(lanes, lying.tops, strict=True)
+        for one in placed
     ]
-    counted = SEPARATOR.join(COUNTED[: max(len(lane["sizes"]) for lane in lanes)])
-    head = [{"text": counted, "y": -10}]
-    return [
-        *column(rows, "SD", width + SPREAD, lying.height),
-        words(head, "text", width + N, lying.height, align="right", small=True, ink=SOFT),
-        words(rows, "sizes", width + N, lying.height, align="right", ink=SOFT),
-    ]
+    return [*column(rows, "SD", width + SPREAD), *column(rows, counted, width + N, ink=SOFT)]
 
 
-CELL, SEAM = 32, 2
-"""Pixels of a cell, and between cells."""
-SIDE = CELL * len(WHOLE)
-LEFT, RIGHT, BELOW, PANEL_GAP = 40, 24, 38, 24
-"""Pixels around a panel: for the names of its axes, and to the next one."""
-WIDE, LINE = LEFT + SIDE + RIGHT, 16
+CELL = 32
+"""Pixels of a cell."""
 BESIDE = 4
 """Panels side by side."""
 APART, NONE, EQUAL = SHARES
 """The shades of unequal scores, of no pair, and of equal scores."""
-NAMED = {"across": "First", "up": "Second"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,140 +323,61 @@ class Panel:
 
 
 def drawn(panels: Sequence[Panel]) -> ChartType:
-    """The panels in rows, those of one heading below it."""
+    """The panels in rows, those of one heading and the same raters together."""
+    parts = groupby(panels, lambda one: (one.heading, one.across, one.up))
+    return below([_facets(*names, list(own)) for names, own in parts])
+
+
+def _facets(heading: str, across: str, up: str, panels: Sequence[Panel]) -> ChartType:
+    """Panels beside each other: green on the diagonal and purple off it, darker for more pairs."""
     from .vega import alt
 
-    parts = [(heading, list(own)) for heading, own in groupby(panels, lambda one: one.heading)]
-    lines = max(len(panel.lines) for panel in panels)
-    top = LINE * (lines + 1) + 8
-    high = top + SIDE + BELOW + PANEL_GAP
-    headings: list[Row] = []
-    places: list[tuple[Panel, float, float]] = []
-    y = 0.0
-    for heading, own in parts:
-        if heading:
-            headings.append({"text": heading, "y": y + HEADING / 2})
-            y += HEADING
-        for at, panel in enumerate(own):
-            row, column = divmod(at, BESIDE)
-            places.append((panel, LEFT + column * WIDE, y + row * high + top))
-        y += -(-len(own) // BESIDE) * high
-    width = WIDE * min(BESIDE, max(len(own) for _, own in parts))
-    height = y - PANEL_GAP
-    return alt.layer(
-        *_cells(places, width, height),
-        *_texts(places, top, width, height),
-        words(headings, "text", 0, height, heavy=True),
-        width=width,
-        height=height,
-    )
-
-
-def _cells(
-    places: Sequence[tuple[Panel, float, float]], width: float, height: float
-) -> list[alt.Chart]:
-    """The boxes: green on the diagonal and purple off it, darker where there are more pairs."""
-    from .vega import alt
-
+    side, room = CELL * len(WHOLE), CELL * len(WHOLE) + 30
     boxes = [
         {
+            "panel": place,
             "title": panel.title,
             "across": first,
             "up": second,
-            "pairs": int(panel.counts[at, up]),
-            "fill": _shade(
-                panel.counts[at, up] / max(panel.counts.max(), 1), EQUAL if at == up else APART
+            "pairs": int(panel.counts[at, row]),
+            "fill": shade(
+                0.5 + panel.counts[at, row] / max(panel.counts.max(), 1) / (2 if at == row else -2)
             ),
-            "stroke": FAINT if at == up else None,
-            "text": _short(int(panel.counts[at, up])),
-            "x": x + (at + 0.5) * CELL,
-            "y": y + SIDE - (up + 0.5) * CELL,
-            "x1": x + at * CELL + SEAM / 2,
-            "x2": x + (at + 1) * CELL - SEAM / 2,
-            "y1": y + SIDE - (up + 1) * CELL + SEAM / 2,
-            "y2": y + SIDE - up * CELL - SEAM / 2,
+            "stroke": FAINT if at == row else None,
+            "text": _short(int(panel.counts[at, row])),
         }
-        for panel, x, y in places
+        for place, panel in enumerate(panels)
         for at, first in enumerate(WHOLE)
-        for up, second in enumerate(WHOLE)
+        for row, second in enumerate(WHOLE)
     ]
-    where: Row = {
-        "x": across("x1", width),
-        "x2": alt.X2("x2:Q"),
-        "y": down("y1", height),
-        "y2": alt.Y2("y2:Q"),
-        "tooltip": tips(title="Dimension", **NAMED, pairs=("Pairs", ",d")),
-    }
-    cells = chart_of(boxes).mark_rect(cornerRadius=2, strokeWidth=1)
-    shades = {
-        "fill": alt.Fill("fill:N", scale=None),
-        "stroke": alt.Stroke("stroke:N", scale=None),
-    }
-    counted = [{name: box[name] for name in ("text", "x", "y")} for box in boxes if box["pairs"]]
-    x = across("x", width)
-    return [
-        cells.encode(**where, **shades),
-        words(counted, "text", x, height, align="center", small=True, ink=CELL_INK),
-    ]
-
-
-def _texts(
-    places: Sequence[tuple[Panel, float, float]], top: float, width: float, height: float
-) -> list[alt.Chart]:
-    """What stands around the boxes: title and figures above, scores and raters at two sides."""
-    from .vega import alt
-
-    titles: list[Row] = []
-    figures: list[Row] = []
-    scores: list[Row] = []
-    firsts: list[Row] = []
-    seconds: list[Row] = []
-    for panel, x, y in places:
-        titles.append({"text": panel.title, "x": x, "y": y - top + LINE / 2})
-        figures += [
-            {"text": line, "x": x, "y": y - top + LINE * (at + 1.5)}
-            for at, line in enumerate(panel.lines)
-        ]
-        for at, score in enumerate(WHOLE):
-            middle = (at + 0.5) * CELL
-            scores.append({"text": str(score), "x": x + middle, "y": y + SIDE + 9})
-            scores.append({"text": str(score), "x": x - 9, "y": y + SIDE - middle})
-        firsts.append({"text": panel.across, "x": x + SIDE / 2, "y": y + SIDE + 26})
-        seconds.append({"text": uncut(panel.up, SIDE), "x": x - 26, "y": y + SIDE / 2})
-    x = across("x", width)
-    room = WIDE - LEFT + 14
-    quiet: Row = {"align": "center", "small": True, "ink": SOFT}
-    upright = (
-        chart_of(seconds)
-        .mark_text(align="center", angle=270, color=SOFT, fontSize=SMALL_SIZE, limit=SIDE)
-        .encode(x=x, y=down("y", height), text=alt.Text("text:N"), tooltip=tips(text="Up"))
+    x = alt.X("across:O", axis=alt.Axis(title=uncut(across, side), labelAngle=0, titleLimit=side))
+    y = alt.Y("up:O", sort="descending", axis=alt.Axis(title=uncut(up, side), titleLimit=side))
+    about = tips(title="Dimension", across="First", up="Second", pairs=("Pairs", ",d"))
+    names = [[uncut(panel.title, room), *panel.lines] for panel in panels]
+    header = alt.Header(
+        title=None,
+        labelExpr=f"{json.dumps(names)}[datum.value]",
+        labelAnchor="start",
+        labelAlign="left",
+        labelLimit=room,
+        labelFontSize=SMALL_SIZE,
+        labelColor=INK,
+        labelLineHeight=16,
     )
-    return [
-        words(titles, "text", x, height, heavy=True, limit=room, tooltip=tips(text="Dimension")),
-        words(figures, "text", x, height, small=True, ink=SOFT, limit=room),
-        words(scores, "text", x, height, **quiet),
-        words(firsts, "text", x, height, limit=SIDE, tooltip=tips(text="Across"), **quiet),
-        upright,
-    ]
-
-
-def _shade(share: float, shade: str) -> str:
-    """So much of a shade, the rest that of no pair.
-
-    >>> _shade(0, EQUAL) == NONE, _shade(1, EQUAL) == EQUAL
-    (True, True)
-    """
-    both = ([int(one[at : at + 2], 16) for at in (1, 3, 5)] for one in (NONE, shade))
-    mixed = (round(low + share * (high - low)) for low, high in zip(*both, strict=True))
-    return "#" + "".join(f"{part:02X}" for part in mixed)
+    plot = cells(boxes, x, y, about, dash=()).properties(width=side, height=side)
+    facets = plot.facet(alt.Facet("panel:O", header=header), columns=BESIDE, spacing=24)
+    facets.title = subheading(heading)
+    return facets
 
 
 def _short(number: int) -> str:
-    """A number as a cell has room for.
+    """A number as a cell has room for; nothing for none.
 
-    >>> _short(1234), _short(12345)
-    ('1,234', '12k')
+    >>> _short(1234), _short(12345), _short(0)
+    ('1,234', '12k', '')
     """
+    if not number:
+        return ""
     return f"{number:,}" if number < 10_000 else f"{number / 1000:,.0f}k"
 
 

@@ -13,21 +13,22 @@ from .theme import (
     BASELINE,
     FAINT,
     INK,
-    ROW,
     SOFT,
     WITH_SKILL,
     Row,
     Rows,
-    across,
     below,
     chart_of,
     finish,
+    interval,
     n_of,
     nothing,
+    places,
+    ringed,
     scale_of,
     subheading,
     tips,
-    words,
+    with_figures,
 )
 
 if TYPE_CHECKING:
@@ -152,8 +153,6 @@ STEP = 150
 """Pixels between two versions, at most."""
 VERSIONS = 8
 """Versions that one panel holds: the last ones."""
-TOP = HEIGHT + 18
-"""Pixels from the top to the first row of words below the plot."""
 RESULTS = {
     "baseline": (SOFT, "circle"),
     "won": (WITH_SKILL, "triangle-up"),
@@ -163,13 +162,15 @@ RESULTS = {
 }
 """Each result's colour and shape."""
 UNDER = {
+    "version": "version",
+    "result": "result",
     "iteration": "iteration",
     "mean": "mean",
-    "n": "",
+    "n": "runs",
     "difference": "from its parent",
     "lines": "skill's files",
 }
-"""The rows of words below the plot, under the version's name, and what stands before them."""
+"""The lines of words below the plot, and what stands before them."""
 
 
 def lineage(data: Any) -> ChartType:
@@ -212,25 +213,22 @@ def _panel(part: Part, rows: Rows) -> ChartType:
     """The versions of one skill."""
     from .vega import alt
 
-    step = min(WIDTH / len(rows), STEP)
-    width = step * len(rows)
-    placed: list[Row] = [row | {"x": (place + 0.5) * step} for place, row in enumerate(rows)]
+    width = min(WIDTH, STEP * len(rows))
+    placed: list[Row] = [row | {"x": place} for place, row in enumerate(rows)]
     meant = metric(placed[0]["metric"])
     axis = alt.Axis(title=meant.axis, format=meant.style.ticks, tickCount=5, grid=True)
-    scale, x = scale_of(meant), across("x", width)
-    y = alt.Y("value:Q", axis=axis, scale=scale)
-    layers = [*_parents(placed, x, y), *_intervals(placed, x, axis, scale), *_points(placed, x, y)]
-    under = _under(placed, x, step)
-    apart = alt.Resolve(scale={"y": "independent"})
-    heading = subheading(part.heading)
-    return alt.layer(
-        alt.layer(*layers),
-        alt.layer(*under),
-        resolve=apart,
-        width=width,
-        height=HEIGHT,
-        title=heading,
-    )
+    x, y = places(len(rows)), alt.Y("value:Q", axis=axis, scale=scale_of(meant))
+    layers = [*_parents(placed, x, y), *_intervals(placed, x), *_points(placed, x, y)]
+    plot = alt.layer(*layers, width=width, height=HEIGHT, title=subheading(part.heading))
+    figures = [
+        {name: row[name] for name in ("version", "iteration", "changed", "x")}
+        | {"line": UNDER[name], "text": brief(str(row[name]), 22)}
+        for name in UNDER
+        if any(row[name] for row in placed)
+        for row in placed
+    ]
+    named = tips(version="Version", iteration="Iteration", changed="What changed")
+    return with_figures(plot, figures, x, width, named)
 
 
 def _parents(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
@@ -249,21 +247,16 @@ def _parents(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     return [lines.encode(x=x, y=y, x2=alt.X2("to:Q"), y2=alt.Y2("end:Q"))]
 
 
-def _intervals(rows: Rows, x: alt.X, axis: alt.Axis, scale: alt.Scale) -> list[alt.Chart]:
+def _intervals(rows: Rows, x: alt.X) -> list[alt.Chart]:
     """The interval of each difference, and the parent's value that it begins from."""
     from .vega import alt
 
-    hue = _hue()
-    layers: list[alt.Chart] = []
-    if known := [row for row in rows if row["low"] is not None and row["high"] is not None]:
-        bars = chart_of(known).mark_rule(strokeWidth=5, opacity=0.35)
-        low = alt.Y("low:Q", axis=axis, scale=scale)
-        layers.append(bars.encode(x=x, y=low, y2=alt.Y2("high:Q"), color=hue))
+    layers = interval(rows, "low", "high", x, _hue(), wide=5, opacity=0.35)
     if known := [row for row in rows if row["before"] is not None]:
         dashes = chart_of(known).mark_tick(
             color=INK, orient="horizontal", thickness=1.5, width=24, opacity=1
         )
-        layers.append(dashes.encode(x=x, y=alt.Y("before:Q", axis=axis, scale=scale)))
+        layers.append(dashes.encode(x=x, y=alt.Y("before:Q")))
     return layers
 
 
@@ -288,14 +281,8 @@ def _points(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
         scale=alt.Scale(domain=list(RESULTS), range=[shape for _, shape in RESULTS.values()]),
         legend=None,
     )
-    layers: list[alt.Chart] = []
-    if best := [row for row in rows if row["best"] and row["value"] is not None]:
-        plot = chart_of([row | {"text": "best"} for row in best]).encode(x=x, y=y)
-        ring = plot.mark_point(shape="circle", size=420, strokeWidth=2, color=INK, opacity=1)
-        name = plot.mark_text(dy=-20, align="center", fontWeight="bold").encode(
-            text=alt.Text("text:N")
-        )
-        layers += [ring, name]
+    best = [row | {"text": "best"} for row in rows if row["best"] and row["value"] is not None]
+    layers = ringed(best, x, y)
     points = chart_of(rows).mark_point(filled=True, size=150, opacity=1)
     return [*layers, points.encode(x=x, y=y, color=_hue(), shape=shape, tooltip=about)]
 
@@ -305,23 +292,3 @@ def _hue() -> alt.Color:
 
     scale = alt.Scale(domain=list(RESULTS), range=[shade for shade, _ in RESULTS.values()])
     return alt.Color("result:N", scale=scale, legend=None)
-
-
-def _under(rows: Rows, x: alt.X, step: float) -> list[alt.Chart]:
-    """Words below the plot: name, result, iteration, figure, n, difference, lines changed."""
-    shown = [name for name in UNDER if any(row[name] for row in rows)]
-    named = tips(version="Version", iteration="Iteration", changed="What changed")
-    places = {name: TOP + ROW * (at + 2) for at, name in enumerate(shown)}
-    heads = [{"text": UNDER[name], "y": y} for name, y in places.items()]
-    own = {"align": "center", "limit": step - 8, "tooltip": named}
-    bold = [row | {"y": TOP} for row in rows]
-    result = [row | {"y": TOP + ROW} for row in rows]
-    return [
-        words(heads, "text", -12, HEIGHT, align="right", small=True, ink=SOFT),
-        words(bold, "version", x, HEIGHT, heavy=True, **own),
-        words(result, "result", x, HEIGHT, small=True, **own),
-        *(
-            words([row | {"y": y} for row in rows], name, x, HEIGHT, small=True, ink=SOFT, **own)
-            for name, y in places.items()
-        ),
-    ]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from collections.abc import Iterable, Sequence
+from itertools import groupby, product
 from math import ceil, floor, log10
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -19,24 +20,28 @@ from . import answers
 from .metrics import signed
 from .pick import GROUP, Part, as_polars, pick, why_none
 from .theme import (
+    INK,
+    SMALL_SIZE,
     SOFT,
+    TEXT_SIZE,
     TOOLTIP,
     Row,
     Rows,
     baselines,
+    below,
     chart_of,
     colour,
     colours,
     column,
-    down,
     finish,
-    lines,
+    in_lanes,
+    lane,
+    lanes,
     n_of,
     nothing,
-    stack,
+    subheading,
     tips,
-    width_of,
-    words,
+    uncut,
 )
 
 if TYPE_CHECKING:
@@ -158,8 +163,8 @@ def caveats(scores: Array) -> list[str]:
 
 DIMENSION_PLOT, MEAN, DIMENSION_N, DELTA = 480, 548, 596, 664
 """Pixels: the plot's width, and where the columns right of it end."""
-DIMENSION_LANE, GAP, ROOM = 20, 14, 0.15
-"""Pixels of a lane at least and between dimensions; points beyond the ends of the axis."""
+DIMENSION_LANE, ROOM = 24, 0.15
+"""Pixels of a lane at least; points beyond the ends of the axis."""
 MOST_DIMENSIONS = 40
 """Dimensions that one chart holds."""
 MANY = 5000
@@ -186,9 +191,9 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
     picked = pick(runs, iteration, ws)
     if not picked.parts:
         return nothing("No rubric scores", why_none(ws, "score on a rubric dimension", iteration))
-    lanes, left = _dimension_lanes(picked.parts, _figures(ws))
+    sides, left = _dimension_lanes(picked.parts, _figures(ws))
     own = runs.partition_by(DIMENSION_KEYS, as_dict=True)
-    frames = [own[tuple(lane[key] for key in DIMENSION_KEYS)] for lane in lanes]
+    frames = [own[tuple(one[key] for key in DIMENSION_KEYS)] for one in sides]
     crowded = sum(frame.height for frame in frames) > MANY
     dots = [crowd(frame["value"]) if crowded else swarm(_dots(frame)) for frame in frames]
     notes = [
@@ -197,9 +202,9 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
         "A run's score is the mean over its judgings. Bars are the means of the runs, n the runs.",
         f"{tied(left, 'more dimension')} with smaller differences." if left else "",
     ]
-    shown = [lane["configuration"] for lane in lanes]
+    shown = [one["configuration"] for one in sides]
     shades = colours(runs["configuration"], baselines(runs), shown)
-    return finish(_dimensions_drawn(lanes, dots, shades), answers.rubric_dimensions(lanes), notes)
+    return finish(_dimensions_drawn(sides, dots, shades), answers.rubric_dimensions(sides), notes)
 
 
 def _runs(ws: Any) -> pl.DataFrame:
@@ -278,61 +283,57 @@ def _ranked(rows: Rows) -> list[str]:
     return sorted({row["metric"] for row in rows}, key=rank)
 
 
-def _dimensions_drawn(lanes: Rows, dots: Sequence[Rows], shades: dict[str, str]) -> ChartType:
+def _dimensions_drawn(sides: Rows, dots: Sequence[Rows], shades: dict[str, str]) -> ChartType:
     """The lanes with their dots, means and figures."""
     from .vega import alt
 
-    sized = [
-        lane | {"high": max(DIMENSION_LANE, high(own))}
-        for lane, own in zip(lanes, dots, strict=True)
-    ]
-    lying = stack(sized, GAP)
-    height = lying.height
+    step = max(DIMENSION_LANE, *map(high, dots))
+    placed, headings = in_lanes(sides)
     scores = [dot["score"] for own in dots for dot in own]
     low, top = min(1, *scores) - ROOM, max(5, *scores) + ROOM
     points: list[Row] = []
     means: list[Row] = []
-    for lane, own, y in zip(sized, dots, lying.tops, strict=True):
-        shared = {"dimension": lane["label"], "configuration": called(lane["configuration"])}
-        middle = y + lane["high"] / 2
-        points += [shared | _point(dot, middle, (top - low) / DIMENSION_PLOT) for dot in own]
-        delta = "" if lane["estimate"] is None else signed(lane["estimate"])
-        figures = {"mean": lane["mean"], "n": lane["n"], "delta": delta}
-        means.append(shared | figures | {"y": middle, "y1": y + 1, "y2": y + lane["high"] - 1})
+    for side_of, own in zip(placed, dots, strict=True):
+        shared = {name: side_of[name] for name in ("row", "group", "label", "heading")}
+        shared |= {
+            "dimension": side_of["label"],
+            "configuration": called(side_of["configuration"]),
+        }
+        points += [
+            dot
+            | {name: shared[name] for name in ("row", "dimension", "configuration")}
+            | {"x": dot["score"] + dot["right"] * (top - low) / DIMENSION_PLOT}
+            for dot in own
+        ]
+        delta = "" if side_of["estimate"] is None else signed(side_of["estimate"])
+        means.append(shared | {"mean": side_of["mean"], "n": side_of["n"], "delta": delta})
     scale = alt.Scale(domain=[low, top], nice=False, zero=False)
     whole = list(range(ceil(low), floor(top) + 1)) if top - low < 20 else alt.Undefined
     axis = alt.Axis(title="score of a run (1–5)", values=whole, format="d")
-    x, hue = alt.X("x:Q", axis=axis, scale=scale), colour(shades)
-    circles = chart_of(points).mark_circle(opacity=0.55)
-    bars = chart_of(means).mark_rule(strokeWidth=3)
+    hue = colour(shades)
+    offset = alt.YOffset("below:Q", scale=alt.Scale(domain=[-step / 2, step / 2]))
     mean_tips = {"mean": ("Mean score", ".2f"), "n": ("Runs (n)", ",d"), "delta": "Delta"}
-    left = width_of([label["text"] for label in lying.labels], 60, 230)
     paired = any(row["delta"] for row in means)
-    edge = -left - 22
-    return alt.layer(
-        lines(lying.rules, edge, DELTA if paired else DIMENSION_N, height),
-        bars.encode(
-            x=alt.X("mean:Q"),
-            y=down("y1", height),
-            y2=alt.Y2("y2:Q"),
+    layers = [
+        chart_of(means)
+        .mark_tick(thickness=3, size=step - 2, opacity=1)
+        .encode(x=alt.X("mean:Q"), y=lane(), color=hue, tooltip=tips(**LANE_TIPS, **mean_tips)),
+        chart_of(points)
+        .mark_circle(opacity=0.55)
+        .encode(
+            x=alt.X("x:Q", axis=axis, scale=scale),
+            y=lane(),
+            yOffset=offset,
             color=hue,
-            tooltip=tips(**LANE_TIPS, **mean_tips),
+            **_about(points),
         ),
-        circles.encode(x=x, y=down("y", height), color=hue, **_about(points)),
-        words(lying.labels, "text", edge, height, limit=left, tooltip=tips(text="Dimension")),
-        words(lying.headings, "text", edge, height, heavy=True),
-        *column(means, "mean", MEAN, height, form=".2f"),
-        *column(means, "n", DIMENSION_N, height, form=",d", ink=SOFT),
-        *(column(means, "delta", DELTA, height, heavy=True) if paired else ()),
-        width=DIMENSION_PLOT,
-        height=height,
-    )
-
-
-def _point(dot: Row, middle: float, per_pixel: float) -> Row:
-    """A dot where it is drawn; `score` stays what it is."""
-    shown = {key: value for key, value in dot.items() if key not in ("right", "below")}
-    return shown | {"x": dot["score"] + dot["right"] * per_pixel, "y": middle + dot["below"]}
+        *column(means, "mean", MEAN, form=".2f"),
+        *column(means, "n", DIMENSION_N, form=",d", ink=SOFT),
+        *(column(means, "delta", DELTA, heavy=True) if paired else ()),
+    ]
+    right = DELTA if paired else DIMENSION_N
+    look = {"step": step, "width": DIMENSION_PLOT, "right": right, "what": "Dimension"}
+    return lanes(layers, means, headings, **look, most=230)
 
 
 def _about(points: Rows) -> Row:
@@ -350,12 +351,8 @@ def _about(points: Rows) -> Row:
     }
 
 
-SCORE_PLOT, SCORE_N = 520, 600
-"""Pixels: the plot's width, and where the column right of it ends."""
-SCORE_LANE, BAR, ABOVE = 84, 58, 8
-"""Pixels of a lane, of the tallest bar, and from a bar to the figure above it."""
-SCORE_WIDE = 0.84
-"""Points of the scale that the bars of one score take together."""
+SCORE_PLOT, SCORE_LANE, NAME = 520, 84, 230
+"""Pixels: of the plot, of a dimension's bars from top to bottom, and of its name at most."""
 BESIDE = 3
 """Configurations up to which there is room for a figure above each bar, and for each n."""
 DIMENSIONS = 16
@@ -418,7 +415,6 @@ def _score_lanes(parts: Sequence[Part], counted: pl.DataFrame) -> tuple[list[Row
                 "heading": part.heading,
                 "group": name,
                 "label": called(name),
-                "high": SCORE_LANE,
                 "rows": sorted(frame.to_dicts(), key=lambda row: side(row["configuration"])),
             }
             for (name,), frame in own.items()
@@ -435,21 +431,19 @@ def _full(row: Row) -> float:
 
 
 def _scores_drawn(lanes: Rows, shades: dict[str, str]) -> ChartType:
-    """The dimensions with their bars and n."""
+    """The dimensions below each other, those of one heading together, with their bars and n."""
     from .vega import alt
 
-    lying = stack(lanes)
-    height = lying.height
-    floors = [top + SCORE_LANE - 4 for top in lying.tops]
-    bars = [bar for bar in _bars(lanes, floors, list(shades)) if bar["given"]]
-    figures = bars if len(shades) <= BESIDE else []
-    counts = [
-        {"n": _n(lane["rows"]), "y": top + SCORE_LANE / 2}
-        for lane, top in zip(lanes, lying.tops, strict=True)
-    ]
-    scale = alt.Scale(domain=[LOW - 0.5, HIGH + 0.5], nice=False, zero=False)
-    axis = alt.Axis(title="score of a judging (1–5)", values=list(WHOLE), format="d", grid=False)
-    x = alt.X("left:Q", axis=axis, scale=scale)
+    bars = [bar for place, lane in enumerate(lanes) for bar in _bars(lane, place)]
+    names = [f"{uncut(lane['label'], NAME)}\n{_n(lane['rows'])}" for lane in lanes]
+    tallest = max((bar["share"] for bar in bars), default=1) * 1.3  # room for the figures
+    x = alt.X(
+        "score:O",
+        scale=alt.Scale(domain=list(WHOLE)),
+        axis=alt.Axis(title="score of a judging (1–5)", labelAngle=0),
+    )
+    y = alt.Y("share:Q", axis=None, scale=alt.Scale(domain=[0, tallest]))
+    offset = alt.XOffset("configuration:N", sort=[called(name) for name in shades])
     about = tips(
         dimension="Dimension",
         configuration="Configuration",
@@ -458,56 +452,61 @@ def _scores_drawn(lanes: Rows, shades: dict[str, str]) -> ChartType:
         share=("Share", ".1%"),
         n=("Judgings (n)", ",d"),
     )
-    left = width_of([label["text"] for label in lying.labels], 60, 230)
-    edge = -left - 22
-    middle = alt.X("middle:Q", axis=axis, scale=scale)
-    y = {"y": down("top", height), "y2": alt.Y2("floor:Q")}
-    boxes = chart_of(bars).mark_rect(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
-    return alt.layer(
-        lines(floors, 0, SCORE_PLOT, height),
-        boxes.encode(x=x, x2=alt.X2("right:Q"), **y, color=colour(shades), tooltip=about),
-        words(figures, "text", middle, height, align="center", small=True, ink=SOFT),
-        words(lying.labels, "text", edge, height, limit=left, tooltip=tips(text="Dimension")),
-        words(lying.headings, "text", edge, height, heavy=True),
-        *column(counts, "n", SCORE_N, height, ink=SOFT),
-        width=SCORE_PLOT,
-        height=height,
+    said = f"split({json.dumps(names)}[datum.value], '\\n')"
+    header = alt.Header(
+        title=None,
+        labelExpr=said,
+        labelAngle=0,
+        labelAlign="right",
+        labelAnchor="middle",
+        labelLimit=NAME,
+        labelPadding=16,
+        labelColor=INK,
+        labelFontSize=TEXT_SIZE,
     )
+    drawn: list[ChartType] = []
+    for heading, own in groupby(bars, key=lambda bar: lanes[bar["lane"]]["heading"]):
+        base = chart_of(list(own)).encode(x=x, xOffset=offset, y=y, tooltip=about)
+        layers = [base.mark_bar(cornerRadiusEnd=2).encode(color=colour(shades))]
+        if len(shades) <= BESIDE:
+            text = alt.Text("text:N")
+            layers.append(base.mark_text(dy=-8, color=SOFT, fontSize=SMALL_SIZE).encode(text=text))
+        facets = alt.layer(*layers, width=SCORE_PLOT, height=SCORE_LANE).facet(
+            row=alt.Row("lane:O", header=header), spacing=10
+        )
+        facets.title = subheading(heading)
+        drawn.append(facets)
+    return below(drawn)
 
 
 def _n(rows: Rows) -> str:
     """The judgings of each configuration, of many the fewest and the most."""
     n = [row["n"] for row in rows]
-    if len(n) <= BESIDE:
-        return " vs ".join(f"{one:,}" for one in n)
-    return f"{min(n):,}" if min(n) == max(n) else f"{min(n):,}–{max(n):,}"
+    few = len(n) <= BESIDE or min(n) == max(n)
+    said = " vs ".join(f"{one:,}" for one in n) if len(n) <= BESIDE else f"{min(n):,}"
+    return f"n = {said if few else f'{min(n):,}–{max(n):,}'}"
 
 
-def _bars(lanes: Rows, floors: Sequence[float], order: Sequence[str]) -> Iterator[Row]:
-    """Every bar where it stands among those of its score, and the figure above it."""
-    wide = SCORE_WIDE / len(order)
-    rows = [row for lane in lanes for row in lane["rows"]]
-    tallest = max(row[str(score)] / row["n"] for row in rows for score in WHOLE) or 1
-    for lane, bottom in zip(lanes, floors, strict=True):
-        for row, score in product(lane["rows"], WHOLE):
-            share = row[str(score)] / row["n"]
-            left = score - SCORE_WIDE / 2 + order.index(row["configuration"]) * wide
-            top = bottom - share / tallest * BAR
-            yield {
-                "dimension": lane["label"],
-                "configuration": called(row["configuration"]),
-                "n": row["n"],
-                "score": score,
-                "given": row[str(score)],
-                "share": share,
-                "text": f"{share:.0%}" if share >= 0.005 else "<1%",
-                "left": left,
-                "right": left + wide * 0.94,
-                "middle": left + wide / 2,
-                "top": top,
-                "floor": bottom,
-                "y": top - ABOVE,
-            }
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.005 else "<1%"
+
+
+def _bars(lane: Row, place: int) -> list[Row]:
+    """The bars of a dimension."""
+    return [
+        {
+            "lane": place,
+            "dimension": lane["label"],
+            "configuration": called(row["configuration"]),
+            "n": row["n"],
+            "score": score,
+            "given": row[str(score)],
+            "share": row[str(score)] / row["n"],
+            "text": _percent(row[str(score)] / row["n"]),
+        }
+        for row, score in product(lane["rows"], WHOLE)
+        if row[str(score)]
+    ]
 
 
 def _answer(lanes: Rows) -> str:

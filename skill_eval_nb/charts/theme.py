@@ -1,12 +1,10 @@
-"""What every chart shares: colours, type, titles, words, rows at given pixels, pictures."""
+"""What every chart shares: colours, type, titles, words, lanes, intervals, cells, pictures."""
 
 from __future__ import annotations
 
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -247,26 +245,23 @@ def subheading(text: str, story: str = "") -> Any:
 
 def nothing(what: str, why: str) -> ChartType:
     """The chart of nothing: what there is none of, and why."""
-    import polars as pl
-
-    from .vega import alt
-
-    lines = wrapped(why, SUBTITLE_LINE)
-    rows = [{"line": line, "y": 9 + 17 * place} for place, line in enumerate(lines)]
-    words = (
-        alt.Chart(pl.DataFrame(rows))
-        .mark_text(align="left", color=SOFT)
-        .encode(text=alt.Text("line:N"), x=alt.XValue(0), y=alt.Y("y:Q", scale=None, axis=None))
-    )
-    return finish(words.properties(width=640, height=17 * len(lines)), what)
+    rows = [{"line": line, "row": at} for at, line in enumerate(wrapped(why, SUBTITLE_LINE))]
+    said = words(rows, "line", 0, ink=SOFT)
+    return finish(said.properties(width=640, height=17 * len(rows)), what)
 
 
 Row = dict[str, Any]
 Rows = Sequence[Row]
 WIDTH, NAME = 800, 260
 """Pixels of a legend and of a name in it, at most."""
-HEADING, ROW = 32, 20
-"""Pixels that a heading between rows takes, and a row of figures."""
+ROW = 20
+"""Pixels of a row of figures."""
+SEAM = 0.06
+"""What of a cell's place is left free between cells."""
+SHARES = ("#CFA3C9", "#F4F2F5", "#86C9AE")
+"""Purple for none right, green for all: apart for colour-blind readers too."""
+CELL_INK = "#20262D"
+"""Ink on the cells: their own, as they stay pale where a page is dark."""
 
 
 def inline(rows: Rows) -> pl.DataFrame:
@@ -283,14 +278,6 @@ def chart_of(rows: Rows) -> alt.Chart:
     return Leaf(inline(rows))
 
 
-def down(field: str, height: float) -> alt.Y:
-    """The field as pixels from the top of a plot of this height."""
-    from .vega import alt
-
-    scale = alt.Scale(domain=[0, height], reverse=True, nice=False, zero=False)
-    return alt.Y(f"{field}:Q", scale=scale, axis=None)
-
-
 def scale_of(meant: Metric) -> alt.Scale:
     """The scale of a metric: all that it can be, else from zero on."""
     from .vega import alt
@@ -300,12 +287,12 @@ def scale_of(meant: Metric) -> alt.Scale:
     return alt.Scale(zero=True, nice=True)
 
 
-def across(field: str, width: float) -> alt.X:
-    """The field as pixels from the left of a plot of this width."""
+def places(number: int, field: str = "x") -> alt.X:
+    """The field, counted from 0, as so many places beside each other."""
     from .vega import alt
 
-    scale = alt.Scale(domain=[0, width], nice=False, zero=False)
-    return alt.X(f"{field}:Q", scale=scale, axis=None)
+    scale = alt.Scale(domain=[-0.5, number - 0.5], nice=False, zero=False)
+    return alt.X(f"{field}:Q", axis=None, scale=scale)
 
 
 def colour(
@@ -347,7 +334,7 @@ def words(
     rows: Rows,
     field: str,
     x: float | alt.X,
-    height: float,
+    y: float | alt.Y | None = None,
     *,
     align: str = "left",
     limit: float = 0,
@@ -355,10 +342,23 @@ def words(
     heavy: bool = False,
     small: bool = False,
     ink: str = INK,
-    shift: float = 0,
     tooltip: Sequence[alt.Tooltip] = (),
 ) -> alt.Chart:
-    """Text, one a row at its `y`; `x` is a pixel (negative: left of the plot) or a field."""
+    """Text, one a row.
+
+    Args:
+        rows: what is written.
+        field: the field that holds the text.
+        x: a pixel (negative: left of the plot), or a field.
+        y: the same downwards; the lane, `row`, where it is not given.
+        align: of the text.
+        limit: pixels that it may take.
+        form: the d3 format of a number.
+        heavy: whether it is bold.
+        small: whether it is small.
+        ink: its colour.
+        tooltip: what it says when pointed at.
+    """
     from .vega import alt
 
     mark: Row = {"align": align, "color": ink, "fontSize": SMALL_SIZE if small else TEXT_SIZE}
@@ -366,27 +366,23 @@ def words(
     if limit:
         mark |= {"limit": limit}
         rows = [row | {field: uncut(str(row[field]), limit)} for row in rows]
-    mark |= {"dx": shift} if shift else {}
     kind: Row = {"type": "quantitative", "format": form} if form else {"type": "nominal"}
     return (
         chart_of(rows)
         .mark_text(**mark)
         .encode(
             x=alt.XValue(x) if isinstance(x, (int, float)) else x,
-            y=down("y", height),
+            y=alt.YValue(y) if isinstance(y, (int, float)) else y or lane(),
             text=alt.Text(field=field, **kind),
             tooltip=list(tooltip) if tooltip else alt.Undefined,
         )
     )
 
 
-def column(rows: Rows, field: str, x: float, height: float, **look: Any) -> list[alt.Chart]:
+def column(rows: Rows, field: str, x: float, **look: Any) -> list[alt.Chart]:
     """A column of figures that ends at pixel `x`, under its field's name as head."""
-    top = [{"text": field, "y": -10}]
-    return [
-        words(top, "text", x, height, align="right", small=True, ink=SOFT),
-        words(rows, field, x, height, align="right", **look),
-    ]
+    head = words([{"text": field}], "text", x, -10, align="right", small=True, ink=SOFT)
+    return [head, words(rows, field, x, align="right", **look)]
 
 
 def below(charts: Sequence[ChartType]) -> ChartType:
@@ -396,74 +392,194 @@ def below(charts: Sequence[ChartType]) -> ChartType:
     return charts[0] if len(charts) == 1 else alt.vconcat(*charts, spacing=36)
 
 
-def lines(ys: Sequence[float], left: float, right: float, height: float) -> alt.Chart:
-    """Quiet rules between rows, from one pixel to another."""
+def lane(at: float = 0.5) -> alt.Y:
+    """The `row` of what is drawn as a lane across the plot; `at` 0 is the upper edge of it."""
     from .vega import alt
 
-    return (
-        chart_of([{"y": y} for y in ys])
-        .mark_rule(color=GRID)
-        .encode(x=alt.XValue(left), x2=alt.X2Value(right), y=down("y", height))
+    return alt.Y("row:O", axis=None, bandPosition=at)
+
+
+def in_lanes(rows: Rows) -> tuple[list[Row], list[Row]]:
+    """Rows with the `row` of their lane, and the headings between them, which have their own.
+
+    >>> in_lanes([{"heading": ""}, {"heading": "a"}])
+    ([{'heading': '', 'row': 0}, {'heading': 'a', 'row': 2}], [{'text': 'a', 'row': 1}])
+    """
+    placed: list[Row] = []
+    headings: list[Row] = []
+    heading = ""
+    for row in rows:
+        if row["heading"] != heading:
+            heading = row["heading"]
+            headings.append({"text": heading, "row": len(placed) + len(headings)})
+        placed.append(row | {"row": len(placed) + len(headings)})
+    return placed, headings
+
+
+def lanes(
+    layers: Sequence[ChartType],
+    rows: Rows,
+    headings: Rows,
+    *,
+    step: float,
+    width: float,
+    right: float,
+    what: str = "",
+    most: int = 240,
+) -> ChartType:
+    """Lanes with what is drawn on them: labels to the left, headings and quiet rules between.
+
+    Args:
+        layers: what is drawn on the rows, by their `row`.
+        rows: what `in_lanes` gave, each with the `label` it carries; those of one `group`,
+            where they have such, share it.
+        headings: what `in_lanes` gave.
+        step: pixels of a lane.
+        width: pixels of the plot.
+        right: pixel at which the rules end.
+        what: what a label is called in its tooltip; "" where the plot before has the labels.
+        most: pixels that a label may take.
+    """
+    from .vega import alt
+
+    groups = [row.get("group", row["row"]) for row in rows]
+    below_heading = {heading["row"] + 1 for heading in headings}
+    first = [
+        {"label": row["label"], "row": row["row"]}
+        for row, group, before in zip(rows, groups, [None, *groups], strict=False)
+        if group != before or row["row"] in below_heading
+    ]
+    left = width_of([row["label"] for row in first], 60, most)
+    edge = -left - 22 if what else -22
+    rules = chart_of([row for row in first if row["row"]]).mark_rule(color=GRID)
+    names = [
+        words(first, "label", edge, limit=left, tooltip=tips(label=what)),
+        words(headings, "text", edge, heavy=True),
+    ]
+    return alt.layer(
+        rules.encode(x=alt.XValue(edge), x2=alt.X2Value(right), y=lane(0)),
+        *layers,
+        *(names if what else ()),
+        width=width,
+        height=step * (len(rows) + len(headings)),
     )
 
 
-def key_below(
-    shades: Mapping[str, str], names: Sequence[str], top: float, height: float
+def interval(
+    rows: Rows,
+    low: str,
+    high: str,
+    other: alt.X | alt.Y,
+    hue: alt.Color,
+    *,
+    wide: float,
+    opacity: float = 1,
+    tooltip: Sequence[alt.Tooltip] = (),
 ) -> list[alt.Chart]:
-    """Configurations as rows below a plot, left of it, each with its colour."""
-    from .vega import alt
-
-    rows = [
-        {"configuration": called(name), "y": top + ROW * place} for place, name in enumerate(names)
-    ]
-    dots = chart_of(rows).mark_circle(size=80, opacity=1)
-    return [
-        dots.encode(x=alt.XValue(-12), y=down("y", height), color=colour(shades, legend=False)),
-        words(rows, "configuration", -24, height, align="right", limit=150),
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class Stack:
-    """Where rows come to lie: the top of each; labels, headings and rules; the height."""
-
-    tops: tuple[float, ...]
-    labels: tuple[Row, ...]
-    headings: tuple[Row, ...]
-    rules: tuple[float, ...]
-    height: float
-
-
-def stack(rows: Rows, gap: float = 0) -> Stack:
-    """Rows below each other, by what each says of itself.
+    """A line from one end to the other of each row that has both; none where none has.
 
     Args:
-        rows: each with its height `high`, the `heading` it stands under ("" for none), the
-            `label` it carries, and the `group` that shares the label.
-        gap: pixels between groups, where a rule is drawn.
-
-    >>> row = {"high": 20, "heading": "", "label": "a", "group": 1}
-    >>> stack([row, row, row | {"group": 2}], gap=10).tops
-    (0.0, 20.0, 50.0)
+        rows: what is drawn.
+        low: the field of the lower end.
+        high: the field of the upper end.
+        other: where it stands: a `Y` for lines across, an `X` for upright ones.
+        hue: its colour.
+        wide: its width in pixels.
+        opacity: of it.
+        tooltip: what it says when pointed at.
     """
-    tops: list[float] = []
-    labels: list[Row] = []
-    headings: list[Row] = []
-    rules: list[float] = []
-    y, heading = 0.0, ""
-    for group, own in groupby(rows, key=lambda row: (row["heading"], row["group"])):
-        members = list(own)
-        if group[0] != heading:
-            heading = group[0]
-            y += gap if tops else 0
-            headings.append({"text": heading, "y": y + HEADING / 2})
-            y += HEADING
-        elif tops:
-            rules.append(y + gap / 2)
-            y += gap
-        top = y
-        for row in members:
-            tops.append(y)
-            y += row["high"]
-        labels.append({"text": members[0]["label"], "y": (top + y) / 2})
-    return Stack(tuple(tops), tuple(labels), tuple(headings), tuple(rules), max(y, 1.0))
+    from .vega import alt
+
+    known = [row for row in rows if row[low] is not None and row[high] is not None]
+    if not known:
+        return []
+    upright = isinstance(other, alt.X)
+    ends = (
+        {"x": other, "y": alt.Y(f"{low}:Q"), "y2": alt.Y2(f"{high}:Q")}
+        if upright
+        else {"y": other, "x": alt.X(f"{low}:Q"), "x2": alt.X2(f"{high}:Q")}
+    )
+    marks = chart_of(known).mark_rule(strokeWidth=wide, opacity=opacity)
+    about = list(tooltip) if tooltip else alt.Undefined
+    return [marks.encode(**ends, color=hue, tooltip=about)]
+
+
+def ringed(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """A ring around each row, its `text` above it; none where there is no row."""
+    from .vega import alt
+
+    if not rows:
+        return []
+    plot = chart_of(rows).encode(x=x, y=y)
+    ring = plot.mark_point(shape="circle", size=400, strokeWidth=2, color=INK, opacity=1)
+    name = plot.mark_text(dy=-22, align="center", fontWeight="bold")
+    return [ring, name.encode(text=alt.Text("text:N"))]
+
+
+def cells(
+    rows: Rows, x: alt.X, y: alt.Y, tooltip: Sequence[alt.Tooltip], *, dash: Sequence[int] = (3, 3)
+) -> ChartType:
+    """Boxes with a text each, one layer of them and one of the words in them.
+
+    Args:
+        rows: each with its `text`, its `fill` and its `stroke` (a colour, or None for none).
+        x: the column.
+        y: the row.
+        tooltip: what a box says when pointed at.
+        dash: how a stroke is dashed.
+    """
+    from .vega import alt
+
+    x["scale"] = y["scale"] = alt.Scale(paddingInner=SEAM, paddingOuter=SEAM / 2)
+    base = chart_of(rows).encode(x=x, y=y, tooltip=list(tooltip))
+    shades = {
+        "fill": alt.Fill("fill:N", scale=None),
+        "stroke": alt.Stroke("stroke:N", scale=None),
+    }
+    boxes = base.mark_rect(cornerRadius=3, strokeDash=list(dash)).encode(**shades)
+    return alt.layer(boxes, base.mark_text(color=CELL_INK).encode(text=alt.Text("text:N")))
+
+
+def shade(share: float | None) -> str:
+    """The colour of a cell of which so much is right; clear where nobody knows.
+
+    >>> shade(0) == SHARES[0], shade(0.5) == SHARES[1], shade(1) == SHARES[2], shade(None)
+    (True, True, True, 'transparent')
+    """
+    if share is None:
+        return "transparent"
+    ends = SHARES[:2] if share < 0.5 else SHARES[1:]
+    part = 2 * share - (share >= 0.5)
+    both = ([int(one[at : at + 2], 16) for at in (1, 3, 5)] for one in ends)
+    mixed = (round(low + part * (high - low)) for low, high in zip(*both, strict=True))
+    return "#" + "".join(f"{one:02X}" for one in mixed)
+
+
+def with_figures(
+    plot: ChartType,
+    figures: Rows,
+    x: alt.X,
+    width: float,
+    tooltip: Sequence[alt.Tooltip] = (),
+    *,
+    named: bool = True,
+) -> ChartType:
+    """A plot with lines of figures below it, each named to the left.
+
+    Args:
+        plot: what stands above.
+        figures: each with its `line`, its `text`, and where it stands on `x`.
+        x: as the plot has it.
+        width: pixels of the plot.
+        tooltip: what a figure says when pointed at.
+        named: whether the lines are named, which they need not be beside another such plot.
+    """
+    from .vega import alt
+
+    figures = [one | {"line": uncut(one["line"], NAME)} for one in figures]
+    names = list(dict.fromkeys(one["line"] for one in figures))
+    axis = alt.Axis(title=None, grid=False, labelLimit=150, labelPadding=14)
+    y = alt.Y("line:N", sort=names, axis=axis if named else None)
+    written = words(figures, "text", x, y, align="center", small=True, tooltip=tooltip)
+    table = written.properties(width=width, height=ROW * len(names))
+    return alt.vconcat(plot, table, spacing=6)

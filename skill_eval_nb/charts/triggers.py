@@ -9,31 +9,32 @@ from typing import TYPE_CHECKING, Any
 from .. import stats
 from ..tables import Workspace
 from ..text import TIE, brief, called, quoted, tied
-from .checks import CELL_INK, SEAM, SHARES
 from .pick import SUITE, as_polars, part_by
 from .theme import (
     BASELINE,
     FAINT,
     GRID,
-    HEADING,
-    INK,
-    ROW,
     SOFT,
     TOOLTIP,
     WITH_SKILL,
     Row,
     Rows,
-    across,
     below,
+    cells,
     chart_of,
     column,
-    down,
     finish,
-    lines,
+    in_lanes,
+    interval,
+    lane,
+    lanes,
     nothing,
-    stack,
+    places,
+    ringed,
+    shade,
     subheading,
     tips,
+    with_figures,
     words,
 )
 
@@ -274,13 +275,7 @@ def _verdict(row: Row) -> str:
 def _rates_drawn(rows: Rows, level: float) -> ChartType:
     from .vega import alt
 
-    lying = stack([row | {"high": RATE_ROW, "group": at} for at, row in enumerate(rows)])
-    height = lying.height
-    placed = [
-        row | {"y": top + RATE_ROW / 2, "top": top, "bottom": top + RATE_ROW}
-        for row, top in zip(rows, lying.tops, strict=True)
-    ]
-    edge = -LABEL - 22
+    placed, headings = in_lanes(rows)
     there = [one for one in VERDICTS if any(row["verdict"] == one for row in rows)]
     scale = alt.Scale(domain=[0, 1], nice=False, zero=True)
     axis = alt.Axis(title=f"trigger rate (%), {level:.0%} interval", format=".0%", tickCount=5)
@@ -298,46 +293,35 @@ def _rates_drawn(rows: Rows, level: float) -> ChartType:
         tags="Tags",
         instead="Instead",
     )
-    zone = chart_of(placed).mark_rect(color=GRID)
-    rates = [row for row in placed if row["rate"] is not None]
-    whole = [row for row in rates if row["low"] is not None]
-    x, y = alt.X("rate:Q", scale=scale, axis=axis), down("y", height)
-    shape = alt.Shape(
-        "kind:N",
-        scale=alt.Scale(domain=["steady", "flips"], range=["circle", "diamond"]),
-        legend=None,
-    )
-    interval = chart_of(whole).mark_rule(strokeWidth=3, opacity=0.6)
-    points = chart_of(rates).mark_point(
+    kinds = alt.Scale(domain=["steady", "flips"], range=["circle", "diamond"])
+    points = chart_of([row for row in placed if row["rate"] is not None]).mark_point(
         filled=True, size=110, opacity=1, stroke="white", strokeWidth=1.5
     )
     layers = [
-        zone.encode(
-            x=alt.X("from:Q", scale=scale, axis=axis),
-            x2=alt.X2("to:Q"),
-            y=down("top", height),
-            y2=alt.Y2("bottom:Q"),
+        chart_of(placed)
+        .mark_rect(color=GRID)
+        .encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"), y=lane()),
+        *interval(placed, "low", "high", lane(), hue, wide=3, opacity=0.6),
+        points.encode(
+            x=alt.X("rate:Q", scale=scale, axis=axis),
+            y=lane(),
+            color=hue,
+            shape=alt.Shape("kind:N", scale=kinds, legend=None),
+            tooltip=about,
         ),
-        lines(lying.rules, edge, RATES_WIDTH, height),
-        interval.encode(
-            x=alt.X("low:Q", scale=scale, axis=axis), x2=alt.X2("high:Q"), y=y, color=hue
-        ),
-        points.encode(x=x, y=y, color=hue, shape=shape, tooltip=about),
-        words(lying.labels, "text", edge, height, limit=LABEL, tooltip=tips(text="Query")),
-        words(lying.headings, "text", edge, height, heavy=True),
-        *column(placed, "triggered", RUNS, height, small=True),
-        words(placed, "remark", REMARK, height, limit=RATES_WIDTH - REMARK, small=True, ink=SOFT),
+        *column(placed, "triggered", RUNS, small=True),
+        words(placed, "remark", REMARK, limit=RATES_WIDTH - REMARK, small=True, ink=SOFT),
     ]
-    return alt.layer(*layers, width=PLOT, height=height)
+    look = {"step": RATE_ROW, "width": PLOT, "right": RATES_WIDTH, "what": "Query"}
+    return lanes(layers, placed, headings, **look, most=LABEL)
 
 
-WIDE, HIGH, LEFT = 84, 48, 120
-"""Pixels of a cell, and of the names of the rows."""
-TOP, BELOW, BETWEEN = 44, 20, 40
-"""Pixels above the cells of a panel, below them, and between panels."""
+WIDE, HIGH = 84, 48
+"""Pixels of a cell."""
 OUTCOMES = ("triggered", "not triggered", "errored", "not run")
 SAYS = {True: "should trigger", False: "should not trigger", None: "nobody said"}
 PANELS = {"n_queries": "By query", "n_runs": "By run"}
+LABELS = {"title": None, "labelFontSize": 11}
 SHARE = {"n_queries": "query_share", "n_runs": "run_share"}
 
 
@@ -387,48 +371,27 @@ def _confusion_drawn(shown: Sequence[Described], counts: pl.DataFrame) -> ChartT
     """The panels of each description, by query and by run, below those of the one before."""
     from .vega import alt
 
-    scored_only = not _any(counts, OUTCOMES[2:])
-    columns = OUTCOMES[:2] if scored_only else OUTCOMES
-    wide = WIDE * len(columns)
-    cells: list[Row] = []
-    texts: list[Row] = []
-    heads: list[Row] = []
-    y = 0.0
+    columns = OUTCOMES if _any(counts, OUTCOMES[2:]) else OUTCOMES[:2]
+    x, y = (
+        alt.X("outcome:N", sort=list(columns), axis=alt.Axis(**LABELS, orient="top", labelAngle=0)),
+        alt.Y("should:N", sort=list(SAYS.values()), axis=alt.Axis(**LABELS)),
+    )
+    about = tips(should="Class", outcome="Outcome", text="Number", share="Share of its class")
+    rows: list[ChartType] = []
     for one in shown:
         own = counts.filter(**dict(one.keys)).to_dicts()
-        classes = [should for should in SAYS if any(row["should_trigger"] is should for row in own)]
-        if one.heading:
-            heads.append({"text": one.heading, "x": 0, "y": y + HEADING / 2})
-            y += HEADING
-        tops = {should: y + TOP + HIGH * at for at, should in enumerate(classes)}
-        texts += [
-            {"text": SAYS[should], "x": LEFT / 2, "y": top + HIGH / 2}
-            for should, top in tops.items()
+        panels = [
+            cells(
+                [_cell(row, what) for row in own if row["outcome"] in columns], x, y, about
+            ).properties(
+                width=WIDE * len(columns),
+                height=HIGH * len({row["should_trigger"] for row in own}),
+                title=subheading(name),
+            )
+            for what, name in PANELS.items()
         ]
-        for at, (what, name) in enumerate(PANELS.items()):
-            left = LEFT + at * (wide + BETWEEN)
-            places = {outcome: left + WIDE * at for at, outcome in enumerate(columns)}
-            heads.append({"text": name, "x": left, "y": y + 10})
-            texts += [
-                {"text": outcome, "x": x + WIDE / 2, "y": y + 32} for outcome, x in places.items()
-            ]
-            cells += [
-                _cell(row, what, places[row["outcome"]], tops[row["should_trigger"]])
-                for row in own
-                if row["outcome"] in places
-            ]
-        y += TOP + HIGH * len(classes) + BELOW
-    width, height = LEFT + 2 * wide + BETWEEN, y - BELOW
-    x = across("x", width)
-    quiet: Row = {"align": "center", "small": True, "ink": SOFT}
-    return alt.layer(
-        *_boxes(cells, width, height),
-        words(cells, "text", x, height, align="center", ink=CELL_INK, heavy=True),
-        words(heads, "text", x, height, heavy=True),
-        words(texts, "text", x, height, **quiet),
-        width=width,
-        height=height,
-    )
+        rows.append(alt.hconcat(*panels, title=subheading(one.heading)))
+    return below(rows)
 
 
 def _any(counts: pl.DataFrame, outcomes: Sequence[str]) -> bool:
@@ -439,57 +402,26 @@ def _any(counts: pl.DataFrame, outcomes: Sequence[str]) -> bool:
     return any(some[name].sum() for name in PANELS)
 
 
-def _cell(row: Row, what: str, x: float, y: float) -> Row:
-    """A count where it is drawn; `hue` is 1 for all right, 0 for all wrong, null apart."""
+def _cell(row: Row, what: str) -> Row:
+    """A count; `hue` is 1 for all right, 0 for all wrong, null apart."""
     share, right = row[SHARE[what]], row["right"]
     hue = None if share is None or right is None else 0.5 + (share if right else -share) / 2
     return {
         "should": SAYS[row["should_trigger"]],
         "outcome": row["outcome"],
+        "by": what,
         "text": "–" if row[what] is None else f"{row[what]:,}",
         "share": "–" if share is None else f"{share:.0%}",
         "hue": hue,
-        "x": x + WIDE / 2,
-        "y": y + HIGH / 2,
-        "x1": x + SEAM / 2,
-        "x2": x + WIDE - SEAM / 2,
-        "y1": y + SEAM / 2,
-        "y2": y + HIGH - SEAM / 2,
+        "fill": shade(hue),
+        "stroke": SOFT if hue is None else None,
     }
-
-
-def _boxes(cells: Rows, width: float, height: float) -> list[alt.Chart]:
-    """The cells: coloured by share where scored, dashed where not."""
-    from .vega import alt
-
-    hue = alt.Scale(domain=[0, 0.5, 1], range=list(SHARES), interpolate="rgb")
-    where: Row = {
-        "x": across("x1", width),
-        "x2": alt.X2("x2:Q"),
-        "y": down("y1", height),
-        "y2": alt.Y2("y2:Q"),
-    }
-    about = tips(should="Class", outcome="Outcome", text="Number", share="Share of its class")
-    known = [cell for cell in cells if cell["hue"] is not None]
-    apart = [cell for cell in cells if cell["hue"] is None]
-    dashes: Row = {"fill": "transparent", "stroke": SOFT, "strokeDash": [3, 3]}
-    layers: list[alt.Chart] = []
-    if known:
-        fill = alt.Fill("hue:Q", scale=hue, legend=None)
-        boxes = chart_of(known).mark_rect(cornerRadius=3)
-        layers.append(boxes.encode(**where, fill=fill, tooltip=about))
-    if apart:
-        boxes = chart_of(apart).mark_rect(cornerRadius=3, **dashes)
-        layers.append(boxes.encode(**where, tooltip=about))
-    return layers
 
 
 ROUNDS_WIDTH, HEIGHT, STEP = 680, 220, 130
 """Pixels of the plot, at most, and between two rounds, at most."""
-UNDER = HEIGHT + 18
-"""Pixels from the top to the rows of figures."""
-APART = 7
-"""Pixels by which the two sides of a round stand apart from its middle."""
+APART = 0.06
+"""What the two sides of a round stand apart from its middle, of a round's place."""
 ROUNDS = 12
 """Rounds that one panel holds: the last ones."""
 SIDES = {"test": ("held-out", WITH_SKILL, APART), "train": ("train", SOFT, -APART)}
@@ -592,25 +524,23 @@ def _panel(heading: str, rows: Rows) -> ChartType:
     """The rounds of one search."""
     from .vega import alt
 
-    step = min(ROUNDS_WIDTH / len(rows), STEP)
-    width = step * len(rows)
+    width = min(ROUNDS_WIDTH, STEP * len(rows))
     points: list[Row] = []
     figures: list[Row] = []
     for place, row in enumerate(rows):
-        x = (place + 0.5) * step
         number = "–" if row["round"] is None else f"{row['round']}"
-        figures.append({"text": number, "x": x, "y": UNDER})
-        for line, (side, (name, _, shift)) in enumerate(SIDES.items(), 1):
+        figures.append({"line": "round", "text": number, "x": place})
+        for side, (name, _, shift) in SIDES.items():
             score = row[f"{side}_score"]
             figure = "–" if score is None else f"{score:.0%}"
-            figures.append({"text": figure, "x": x, "y": UNDER + ROW * line})
-            ends = {end: row[f"{side}_{end}"] for end in ("low", "high")}
+            figures.append({"line": name, "text": figure, "x": place})
             points.append(
                 {
                     "side": name,
-                    "x": x + shift,
+                    "x": place + shift,
                     "score": score,
-                    **ends,
+                    "low": row[f"{side}_low"],
+                    "high": row[f"{side}_high"],
                     "round": number,
                     "figure": figure if score is None else _between(row, side),
                     "best": row["is_best"] and side == _chosen_by(row),
@@ -618,22 +548,10 @@ def _panel(heading: str, rows: Rows) -> ChartType:
                     "letters": len(row["description"]),
                 }
             )
-    heads = [
-        {"text": text, "y": UNDER + ROW * line}
-        for line, text in enumerate(("round", *(name for name, *_ in SIDES.values())))
-    ]
-    under = [
-        words(heads, "text", -12, HEIGHT, align="right", small=True, ink=SOFT),
-        words(figures, "text", across("x", width), HEIGHT, align="center", small=True),
-    ]
-    return alt.layer(
-        alt.layer(*_plot(points, width)),
-        alt.layer(*under),
-        resolve=alt.Resolve(scale={"y": "independent"}),
-        width=width,
-        height=HEIGHT,
-        title=subheading(heading),
-    )
+    x = places(len(rows))
+    title = subheading(heading)
+    plot = alt.layer(*_plot(points, x), width=width, height=HEIGHT, title=title)
+    return with_figures(plot, figures, x, width)
 
 
 def _chosen_by(row: Row) -> str:
@@ -641,7 +559,7 @@ def _chosen_by(row: Row) -> str:
     return "test" if row["test_score"] is not None else "train"
 
 
-def _plot(points: Rows, width: float) -> list[alt.Chart]:
+def _plot(points: Rows, x: alt.X) -> list[alt.Chart]:
     """Both curves with their intervals, the chosen description in a ring."""
     from .vega import alt
 
@@ -651,7 +569,7 @@ def _plot(points: Rows, width: float) -> list[alt.Chart]:
     hue = alt.Color("side:N", scale=scale, legend=legend)
     rate = alt.Scale(domain=[0, 1], nice=False, zero=True)
     axis = alt.Axis(title="score: share right (%)", format=".0%", tickCount=5, grid=True)
-    x, y = across("x", width), alt.Y("score:Q", axis=axis, scale=rate)
+    y = alt.Y("score:Q", axis=axis, scale=rate)
     about = tips(
         round="Round",
         side="Queries",
@@ -660,18 +578,10 @@ def _plot(points: Rows, width: float) -> list[alt.Chart]:
         description="Description",
     )
     known = [point for point in points if point["score"] is not None]
-    whole = [point for point in known if point["low"] is not None and point["high"] is not None]
     base = chart_of(known).encode(x=x, y=y, color=hue)
-    layers = [base.mark_line(strokeWidth=2.5)]
-    if whole:
-        bars = chart_of(whole).mark_rule(strokeWidth=4, opacity=0.35)
-        low = alt.Y("low:Q", axis=axis, scale=rate)
-        layers.append(bars.encode(x=x, y=low, y2=alt.Y2("high:Q"), color=hue))
-    if best := [point | {"text": "chosen"} for point in known if point["best"]]:
-        plot = chart_of(best).encode(x=x, y=y)
-        ring = plot.mark_point(shape="circle", size=380, strokeWidth=2, color=INK, opacity=1)
-        name = plot.mark_text(dy=-22, align="center", fontWeight="bold").encode(
-            text=alt.Text("text:N")
-        )
-        layers += [ring, name]
-    return [*layers, base.mark_circle(size=110, opacity=1).encode(tooltip=about)]
+    return [
+        base.mark_line(strokeWidth=2.5),
+        *interval(known, "low", "high", x, hue, wide=4, opacity=0.35),
+        *ringed([point | {"text": "chosen"} for point in known if point["best"]], x, y),
+        base.mark_circle(size=110, opacity=1).encode(tooltip=about),
+    ]

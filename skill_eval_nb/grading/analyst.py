@@ -12,7 +12,15 @@ from skill_eval_nb.documents import Analysis, Comparison, dump
 from skill_eval_nb.documents.results import ComparisonSummary, Following, ImprovementSuggestion
 from skill_eval_nb.models import Prices
 from skill_eval_nb.models.ask import Answered, Question
-from skill_eval_nb.models.prompt import TEXT, AnswerCheck, a_list, an_object, one_of, short
+from skill_eval_nb.models.prompt import (
+    TEXT,
+    AnswerCheck,
+    a_list,
+    an_object,
+    filled,
+    formed,
+    one_of,
+)
 
 from .evidence import SHOWN_CHARS, Showing, show, uncovered
 from .evidence.room import cut, shares
@@ -22,6 +30,7 @@ from .judge.answers import now, usage_of
 from .judge.prompt import look_at
 
 PRIORITIES = ("high", "medium", "low")
+SUGGESTION = ("priority", "category", "suggestion", "expected_impact")
 CATEGORIES = ("instructions", "tools", "examples", "error_handling", "structure", "references")
 
 _FOLLOWING = an_object(issues=a_list(TEXT), score={"type": "integer", "enum": list(range(1, 11))})
@@ -43,94 +52,33 @@ SCHEMA: dict[str, Any] = an_object(
 )
 
 
-_PARTS = (
-    "transcript_insights",
-    "instruction_following",
-    "winner_strengths",
-    "loser_weaknesses",
-    "improvement_suggestions",
-)
 SIDES = ("winner", "loser")
-
-
-@dataclass(frozen=True, slots=True)
-class Followed:
-    """How well one side followed its skill: 1 to 10, and where it did not."""
-
-    score: int
-    issues: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Suggested:
-    """A change to a skill."""
-
-    suggestion: str
-    category: str
-    priority: str
-    expected_impact: str
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A whole and sound answer; `following` and `patterns` by `winner` and `loser`."""
-
-    following: dict[str, Followed]
-    patterns: dict[str, str]
-    winner_strengths: tuple[str, ...]
-    loser_weaknesses: tuple[str, ...]
-    suggestions: tuple[Suggested, ...]
+Answer = dict[str, Any]
+"""A whole and sound answer, of the form `SCHEMA`."""
 
 
 def read_answer(raw: Any) -> Answer:
     """Read an analyst's answer.
 
     Args:
-        raw: the answer's JSON, of the form `SCHEMA`.
+        raw: the answer's JSON.
 
     Raises:
-        BadAnswer: it is not of that form; or it says neither what the winner did well nor
-            what the loser did badly; or a score is no whole number from 1 to 10; or a
-            suggestion has no text, no expected impact, or a priority or category that is none.
+        BadAnswer: it is not of the form `SCHEMA`; or it says neither what the winner did well
+            nor what the loser did badly; or a text in it says nothing.
     """
-    look = _AnswerCheck()
-    parts = look.fields(raw, _PARTS, "the answer")
-    where, names = "`transcript_insights`", {side: f"{side}_execution_pattern" for side in SIDES}
-    patterns = look.fields(parts["transcript_insights"], names.values(), where)
-    told = {side: look.telling(patterns, name, where) for side, name in names.items()}
-    given = look.fields(parts["instruction_following"], SIDES, "`instruction_following`")
-    following = {side: look.followed(given[side], side) for side in SIDES}
-    strengths = look.texts(parts["winner_strengths"], "winner_strengths")
-    weaknesses = look.texts(parts["loser_weaknesses"], "loser_weaknesses")
-    if not strengths and not weaknesses:
+    answer = formed(raw, SCHEMA)
+    look = AnswerCheck()
+    for side in SIDES:
+        name = f"{side}_execution_pattern"
+        look.telling(answer["transcript_insights"], name, "`transcript_insights`")
+    if not filled([*answer["winner_strengths"], *answer["loser_weaknesses"]]):
         look.wrong("nothing is said of why the winner won: neither strengths nor weaknesses")
-    suggestions = tuple(look.suggestions(parts["improvement_suggestions"]))
+    for number, one in enumerate(answer["improvement_suggestions"], 1):
+        for name in ("suggestion", "expected_impact"):
+            look.telling(one, name, f"suggestion {number}")
     look.done()
-    return Answer(following, told, tuple(strengths), tuple(weaknesses), suggestions)
-
-
-class _AnswerCheck(AnswerCheck):
-    """Looks through what an analyst alone answers."""
-
-    def followed(self, value: Any, side: str) -> Followed:
-        where = f"`instruction_following.{side}`"
-        one = self.fields(value, ("issues", "score"), where)
-        score = one["score"]
-        if type(score) is not int or not 1 <= score <= 10:
-            self.wrong(f"{where}: the score is {short(score)}, not a whole number from 1 to 10")
-            score = 1
-        issues = self.texts(one["issues"] or [], f"instruction_following.{side}.issues")
-        return Followed(score, tuple(issues))
-
-    def suggestions(self, value: Any) -> Iterator[Suggested]:
-        for number, one in enumerate(self.objects(value, "improvement_suggestions"), 1):
-            where = f"suggestion {number}"
-            yield Suggested(
-                suggestion=self.telling(one, "suggestion", where),
-                category=self.choice(one, "category", CATEGORIES, where),
-                priority=self.choice(one, "priority", PRIORITIES, where),
-                expected_impact=self.telling(one, "expected_impact", where),
-            )
+    return answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,22 +153,21 @@ def analysis_of(
             loser_skill=loser.skill,
             comparator_reasoning=first.reasoning,
         ),
-        winner_strengths=list(answer.winner_strengths),
-        loser_weaknesses=list(answer.loser_weaknesses),
+        winner_strengths=filled(answer["winner_strengths"]),
+        loser_weaknesses=filled(answer["loser_weaknesses"]),
         instruction_following={
-            side: Following(score=float(one.score), issues=list(one.issues))
-            for side, one in answer.following.items()
+            side: Following(score=float(one["score"]), issues=filled(one["issues"]))
+            for side, one in answer["instruction_following"].items()
+            if side in SIDES
         },
         improvement_suggestions=[
-            ImprovementSuggestion(
-                priority=one.priority,
-                category=one.category,
-                suggestion=one.suggestion,
-                expected_impact=one.expected_impact,
-            )
-            for one in answer.suggestions
+            ImprovementSuggestion(**{name: one[name] for name in SUGGESTION})
+            for one in answer["improvement_suggestions"]
         ],
-        transcript_insights={f"{side}_execution_pattern": answer.patterns[side] for side in SIDES},
+        transcript_insights={
+            name: answer["transcript_insights"][name]
+            for name in (f"{side}_execution_pattern" for side in SIDES)
+        },
         comparisons=[one.comparison_id for one in comparisons if one.comparison_id],
         pair=first.pair,
         analyst_model=model,

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -22,144 +23,59 @@ from skill_eval_nb.models.prompt import (
     AnswerCheck,
     a_list,
     an_object,
+    filled,
+    formed,
     one_of,
-    short,
 )
 
 from .evidence import SHOWN_CHARS, Cover, Showing, show, uncovered
 from .evidence.room import IMAGES, IMAGES_BYTES
 from .judge import Case, Unjudged
-from .judge.answers import Scored, Verdict, now, usage_of
+from .judge.answers import now, usage_of
 from .judge.prompt import EXPECTED, look_at
 
-_PARTS = "expectations scores quality_a quality_b key_differentiators reasoning winner".split()
-_WINNERS = ("A", "B", "tie")
-
-
-@dataclass(frozen=True, slots=True)
-class ShownSide:
-    """What is said of one work.
-
-    Attributes:
-        expectations: in the order that they were asked for.
-        scores: of the criteria, 1 to 5, in the order that they were asked for.
-        quality: 1 to 10.
-        strengths: what is good.
-        weaknesses: what is not.
-    """
-
-    expectations: tuple[Verdict, ...]
-    scores: tuple[Scored, ...]
-    quality: int
-    strengths: tuple[str, ...]
-    weaknesses: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A whole and sound answer."""
-
-    winner: str
-    reasoning: str
-    key_differentiators: tuple[str, ...]
-    sides: dict[str, ShownSide]
+Answer = dict[str, Any]
+"""A whole and sound answer, of the form `SCHEMA`; what it is asked for in the order asked."""
 
 
 def read_answer(raw: Any, n_expectations: int, n_criteria: int) -> Answer:
     """Read a comparator's answer against what it was asked for.
 
     Args:
-        raw: the answer's JSON, of the form `SCHEMA`.
+        raw: the answer's JSON.
         n_expectations: how many were asked for, as E1, E2, ….
         n_criteria: how many were asked for, as C1, C2, ….
 
     Raises:
-        BadAnswer: it is not of that form; or an expectation or criterion is missing, there
-            twice, or was never asked for; or a score is out of its range; or something has no
-            evidence; or the winner is the side that is scored lower, both by the criteria and
-            as a whole.
+        BadAnswer: it is not of the form `SCHEMA`; or an expectation or criterion is missing,
+            there twice, or was never asked for; or something has no evidence; or the winner is
+            the side that is scored lower, both by the criteria and as a whole.
     """
-    look = _AnswerCheck()
-    parts = look.fields(raw, _PARTS, "the answer")
-    verdicts = look.by_side(parts["expectations"], "expectation", _ids("E", n_expectations))
-    scores = look.by_side(parts["scores"], "score", _ids("C", n_criteria))
-    winner = look.choice(parts, "winner", _WINNERS, "the answer")
-    reasoning = look.telling(parts, "reasoning", "the answer")
-    differences = look.texts(parts["key_differentiators"], "key_differentiators")
-    sides = {
-        side: ShownSide(verdicts[side], scores[side], *look.quality(parts, side.lower()))
-        for side in ("A", "B")
-    }
+    answer = formed(raw, SCHEMA)
+    look = AnswerCheck()
+    look.telling(answer, "reasoning", "the answer")
+    ordered: dict[str, list[Any]] = {}
+    for what, letter, number in (("expectation", "E", n_expectations), ("score", "C", n_criteria)):
+        wanted = [f"{letter}{n}" for n in range(1, number + 1)]
+        found = look.named(answer[f"{what}s"], what, "id", wanted)
+        for name, one in found.items():
+            for side in "ab":
+                look.telling(one, f"evidence_{side}", f"{what} `{name}`, {side.upper()}")
+        ordered[f"{what}s"] = [found[name] for name in wanted if name in found]
     look.done()
+    winner = answer["winner"]
     if winner != "tie":
-        _look_at_winner(look, winner, sides)
+        won, lost = ("a", "b") if winner == "A" else ("b", "a")
+        by_scores = sum(one[f"score_{won}"] - one[f"score_{lost}"] for one in ordered["scores"])
+        if by_scores < 0 and answer[f"quality_{won}"]["score"] < answer[f"quality_{lost}"]["score"]:
+            look.wrong(
+                f"the winner is {winner}, which is scored lower by the criteria and as a whole"
+            )
     look.done()
-    return Answer(winner, reasoning, tuple(differences), sides)
-
-
-def _ids(letter: str, count: int) -> list[str]:
-    return [f"{letter}{n}" for n in range(1, count + 1)]
-
-
-def _look_at_winner(look: AnswerCheck, winner: str, sides: dict[str, ShownSide]) -> None:
-    won, lost = sides[winner], sides["B" if winner == "A" else "A"]
-    by_scores = _mean(won.scores) < _mean(lost.scores)
-    if by_scores and won.quality < lost.quality:
-        look.wrong(f"the winner is {winner}, which is scored lower by the criteria and as a whole")
-
-
-def _mean(scores: Sequence[Scored]) -> float:
-    return fmean(one.score for one in scores)
-
-
-class _AnswerCheck(AnswerCheck):
-    """Looks through what a comparator alone answers."""
-
-    def by_side(self, value: Any, what: str, wanted: list[str]) -> dict[str, tuple[Any, ...]]:
-        """Expectations or scores of both sides, in the order that they were asked for."""
-        found = dict(self.named(value, what, "id", wanted))
-        read = self._verdict if what == "expectation" else self._score
-        return {
-            side: tuple(
-                read(found[name], side.lower(), f"{what} `{name}`, {side}")
-                for name in wanted
-                if name in found
-            )
-            for side in ("A", "B")
-        }
-
-    def quality(
-        self, parts: dict[str, Any], side: str
-    ) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
-        name = f"quality_{side}"
-        given = self.fields(parts[name], ("strengths", "weaknesses", "score"), f"`{name}`")
-        lists = [
-            tuple(self.texts(given[one] or [], f"{name}.{one}"))
-            for one in ("strengths", "weaknesses")
-        ]
-        return self._whole(given["score"], 10, f"`{name}`"), lists[0], lists[1]
-
-    def _verdict(self, one: dict[str, Any], side: str, where: str) -> Verdict:
-        passed = one.get(f"passed_{side}")
-        if not isinstance(passed, bool):
-            self.wrong(f"{where}: `passed_{side}` is {short(passed)}, not true or false")
-        return Verdict(passed is True, self.telling(one, f"evidence_{side}", where))
-
-    def _score(self, one: dict[str, Any], side: str, where: str) -> Scored:
-        score = self._whole(one.get(f"score_{side}"), 5, where)
-        return Scored(score, self.telling(one, f"evidence_{side}", where))
-
-    def _whole(self, value: Any, highest: int, where: str) -> int:
-        if type(value) is not int or not 1 <= value <= highest:
-            self.wrong(
-                f"{where}: the score is {short(value)}, not a whole number from 1 to {highest}"
-            )
-            return 1
-        return value
+    return {**answer, **ordered}
 
 
 CONTENT, STRUCTURE = "content", "structure"
-GROUPS = (CONTENT, STRUCTURE)
 
 _USUAL = {
     CONTENT: {
@@ -394,24 +310,25 @@ def comparison_of(
     originals = {side: one.originals for side, one in zip("AB", order, strict=True)}
     back = {side: _uncovering(own) for side, own in originals.items()}
     both = _uncovering(_shared(originals["A"], originals["B"]))
+    qualities = {side: answer[f"quality_{side.lower()}"] for side in back}
     return Comparison(
-        winner=answer.winner,
-        reasoning=both(answer.reasoning),
-        rubric={side: _rubric(one, prepared, back[side]) for side, one in answer.sides.items()},
+        winner=answer["winner"],
+        reasoning=both(answer["reasoning"]),
+        rubric={side: _rubric(answer["scores"], prepared, side, back[side]) for side in back},
         output_quality={
             side: OutputQuality(
-                score=float(one.quality),
-                strengths=[back[side](text) for text in one.strengths],
-                weaknesses=[back[side](text) for text in one.weaknesses],
+                score=float(one["score"]),
+                strengths=[back[side](text) for text in filled(one["strengths"])],
+                weaknesses=[back[side](text) for text in filled(one["weaknesses"])],
             )
-            for side, one in answer.sides.items()
+            for side, one in qualities.items()
         },
         expectation_results={
-            side: _results(one, prepared, back[side])
-            for side, one in answer.sides.items()
-            if one.expectations
+            side: _results(answer["expectations"], prepared, side, back[side])
+            for side in back
+            if answer["expectations"]
         },
-        key_differentiators=[both(text) for text in answer.key_differentiators],
+        key_differentiators=[both(text) for text in filled(answer["key_differentiators"])],
         timestamp=now(),
         judge_model=model,
         shown={side: one.shown for side, one in zip("AB", order, strict=True)},
@@ -422,11 +339,17 @@ def comparison_of(
     )
 
 
-def _rubric(side: ShownSide, prepared: Prepared, back: Callable[[str], str]) -> SideRubric:
+def _rubric(
+    scores: Sequence[Answer], prepared: Prepared, side: str, back: Callable[[str], str]
+) -> SideRubric:
     """The scores under the rubric's own names."""
-    scored = list(zip(criteria_of(prepared.case.dimensions), side.scores, strict=True))
+    scored = list(zip(criteria_of(prepared.case.dimensions), scores, strict=True))
     groups = {
-        group: {one.name: float(score.score) for one, score in scored if one.group == group}
+        group: {
+            one.name: float(score[f"score_{side.lower()}"])
+            for one, score in scored
+            if one.group == group
+        }
         for group in (CONTENT, STRUCTURE)
     }
     means = {group: round(fmean(own.values()), 1) for group, own in groups.items() if own}
@@ -436,16 +359,21 @@ def _rubric(side: ShownSide, prepared: Prepared, back: Callable[[str], str]) -> 
         content_score=means.get(CONTENT),
         structure_score=means.get(STRUCTURE),
         overall_score=round(2 * fmean(means.values()), 1),
-        justifications={one.name: back(score.evidence) for one, score in scored},
+        justifications={one.name: back(score[f"evidence_{side.lower()}"]) for one, score in scored},
     )
 
 
-def _results(side: ShownSide, prepared: Prepared, back: Callable[[str], str]) -> ExpectationResults:
+def _results(
+    verdicts: Sequence[Answer], prepared: Prepared, side: str, back: Callable[[str], str]
+) -> ExpectationResults:
     details = [
         GradedExpectation(
-            id=one.id, text=one.text, passed=said.passed, evidence=back(said.evidence)
+            id=one.id,
+            text=one.text,
+            passed=verdict[f"passed_{side.lower()}"],
+            evidence=back(verdict[f"evidence_{side.lower()}"]),
         )
-        for one, said in zip(prepared.case.expectations, side.expectations, strict=True)
+        for one, verdict in zip(prepared.case.expectations, verdicts, strict=True)
     ]
     passed = sum(one.passed is True for one in details)
     return ExpectationResults(
@@ -606,18 +534,17 @@ def question(
         key: an opaque name of the question; it is sent, so it must give nothing away.
         swapped: whether the second of them is A and stands first.
     """
-    n_expectations, n_criteria = len(prepared.expectations), len(prepared.criteria)
-
-    def read(raw: Any) -> Answer:
-        return read_answer(raw, n_expectations, n_criteria)
-
     return Question(
         key=key,
         model=comparator.model,
         system=SYSTEM,
         content=tuple(_content(prepared, swapped)),
         schema=SCHEMA,
-        read=read,
+        read=partial(
+            read_answer,
+            n_expectations=len(prepared.expectations),
+            n_criteria=len(prepared.criteria),
+        ),
         max_tokens=comparator.max_tokens,
         effort=comparator.effort,
         deadline=comparator.deadline,

@@ -15,6 +15,7 @@ from skill_eval_nb.disk import leads_out, read_bytes
 from skill_eval_nb.documents import SuggestionAggregate, dump, to_json
 from skill_eval_nb.documents.feedback import AggregatedSuggestion, SuggestionSource
 from skill_eval_nb.models import Connection, Prices
+from skill_eval_nb.running.asking import Terms
 from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.tables.frames import Backend, frame_of, to_pandas
 from skill_eval_nb.text import count
@@ -24,7 +25,6 @@ from skill_eval_nb.workspace.layout import OWN
 
 from .mention import KINDS, Mention, mentions, n_graded
 from .merge import Merging, merged
-from .questions import Terms
 from .values import Suggestion
 from .wording import grouped
 

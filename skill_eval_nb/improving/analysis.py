@@ -26,7 +26,8 @@ from skill_eval_nb.grading.analyst import (
 )
 from skill_eval_nb.grading.judge import Unjudged
 from skill_eval_nb.models import Connection, Prices
-from skill_eval_nb.models.ask import Answered, Question
+from skill_eval_nb.models.ask import Answered
+from skill_eval_nb.running.asking import Item, LeftOut, Terms, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
 from skill_eval_nb.running.refused import no_such, refuse
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
@@ -47,17 +48,7 @@ from skill_eval_nb.workspace import (
 )
 from skill_eval_nb.workspace.snapshots import KeptSkill, kept_skills, skill_now, skill_of
 
-from .questions import (
-    Item,
-    LeftOut,
-    Paid,
-    Progress,
-    Terms,
-    answers_of,
-    documents_at,
-    paid,
-    write_numbered,
-)
+from .questions import Paid, Progress, documents_at, paid, write_numbered
 from .versions import LARGEST_SHOWN, texts
 
 LETTERS = ("A", "B")
@@ -207,15 +198,14 @@ def analyse(
     won, left = _settled(_chosen(_comparisons(ours.path), comparison))
     analyst = _analyst(model, won, terms)
     behind = _RunLookup(stored_runs(ours.path) if won else (), sides)
-    cases: list[_Case] = []
+    items: list[Item[Stored]] = []
     for one in won:
         assert analyst is not None
         try:
-            cases.append(behind.case_of(one, analyst))
-        except (_Unknown, Unjudged) as why:
+            items.append(behind.item(one, analyst, terms.known_prices))
+        except Unjudged as why:
             left.append(LeftOut(one.what, str(why)))
-    items = [one.item(terms.known_prices) for one in cases]
-    folders = dict.fromkeys(one.won.folder for one in cases)
+    folders = dict.fromkeys(one.folder for one in items if one.folder is not None)
     answers = answers_of(items, partial(stored, folders), "an analysis", terms)
     alone = sum(one.comparisons[0].document.pair is None for one in won)
     note = (
@@ -227,8 +217,8 @@ def analyse(
         model=analyst and analyst.model,
         notes=(*behind.notes, *((note,) if alone else ())),
         explained=tuple(
-            one.explained(*answers.values[item.key])
-            for one, item in zip(cases, items, strict=True)
+            _explained(item.what, *answers.values[item.key])
+            for item in items
             if item.key in answers.values
         ),
     )
@@ -386,48 +376,23 @@ def _other(letter: str) -> str:
 # ── what stands behind them ──────────────────────────────────────────────────────────────────
 
 
-class _Unknown(Exception):
-    """It is not known what stands behind a side; the message says what is missing."""
+def _explained(comparison: str, path: Path, document: Analysis) -> Explained:
+    """An analysis of a comparison, which is given by its file below what was loaded."""
+    run = document.runs["winner"]
+    return Explained(
+        workspace=run.workspace or "",
+        eval_id=str(run.eval_id),
+        winner=_label(run),
+        loser=_label(document.runs["loser"]),
+        path=(Path(comparison).parent / path.name).as_posix(),
+        document=document,
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """An analysis that is wanted: of which pair, both sides, their runs, the question."""
-
-    won: _WonPair
-    winner: ShownWork
-    loser: ShownWork
-    runs: dict[str, ComparedRun]
-    question: Question[Answer]
-
-    def item(self, prices: Prices) -> Item[Stored]:
-        """What is asked, and what is kept of the answer."""
-        documents = [one.document for one in self.won.comparisons]
-        asked = self.question
-
-        def save(answered: Answered[Answer]) -> Stored:
-            found = analysis_of(
-                answered, self.winner, self.loser, documents, model=asked.model, prices=prices
-            )
-            found.comparisons = found.comparisons or [self.won.what]
-            found.eval_id = self.runs["winner"].eval_id
-            found.runs = self.runs
-            found.fingerprint = asked.key
-            return _write(self.won.folder, found), found
-
-        return Item(asked.key, self.won.what, asked, self.won.folder, save)
-
-    def explained(self, path: Path, document: Analysis) -> Explained:
-        """The analysis that came of it."""
-        run = self.runs["winner"]
-        return Explained(
-            workspace=run.workspace or "",
-            eval_id=str(run.eval_id),
-            winner=self.winner.label,
-            loser=self.loser.label,
-            path=(Path(self.won.what).parent / path.name).as_posix(),
-            document=document,
-        )
+def _label(run: StoredRun | ComparedRun) -> str:
+    """A run in words."""
+    where = "" if run.iteration in (None, NO_ITERATION) else f" of {run.iteration}"
+    return f"{run.configuration}{where}, run {run.run_number}"
 
 
 @dataclass
@@ -444,30 +409,27 @@ class _RunLookup:
     named: tuple[str, str] | None = None
     notes: list[str] = field(default_factory=list)
 
-    def case_of(self, won: _WonPair, analyst: Analyst) -> _Case:
-        """Winner and loser, and their runs as documents tell of them.
+    def item(self, won: _WonPair, analyst: Analyst, prices: Prices) -> Item[Stored]:
+        """What is asked of a pair, and what is kept of the answer.
 
         Raises:
-            _Unknown: a run is not there, or nothing says which it is.
-            Unjudged: the runs cannot be shown.
+            Unjudged: a run is not there, nothing says which it is, or it cannot be shown.
         """
         letters = {"winner": won.winner, "loser": _other(won.winner)}
         found = {name: self._run(won.comparisons[0], one) for name, one in letters.items()}
         winner, loser = (self._work(letters[name], run) for name, run in found.items())
-        behind = {
-            name: ComparedRun(
-                workspace=run.workspace.name,
-                iteration=run.iteration,
-                eval_id=run.eval_id,
-                eval_name=run.eval_name,
-                configuration=run.configuration,
-                run_number=run.run_number,
-                path=_within(run),
-            )
-            for name, run in found.items()
-        }
-        asked = question(analyst, winner, loser, [one.document for one in won.comparisons])
-        return _Case(won, winner, loser, behind, asked)
+        documents = [one.document for one in won.comparisons]
+        asked = question(analyst, winner, loser, documents)
+
+        def save(answered: Answered[Answer]) -> Stored:
+            made = analysis_of(answered, winner, loser, documents, model=asked.model, prices=prices)
+            made.comparisons = made.comparisons or [won.what]
+            made.eval_id = found["winner"].eval_id
+            made.runs = {name: _compared_run(run) for name, run in found.items()}
+            made.fingerprint = asked.key
+            return _write(won.folder, made), made
+
+        return Item(asked.key, won.what, asked, won.folder, save)
 
     def _run(self, one: _StoredComparison, letter: str) -> StoredRun:
         """The run behind a letter."""
@@ -475,13 +437,13 @@ class _RunLookup:
         if stated is not None:
             run = next((run for run in self.runs if _is(run, stated)), None)
             if run is None:
-                raise _Unknown(f"the run behind {letter}, {stated.path}, is not here")
+                raise Unjudged(f"the run behind {letter}, {stated.path}, is not here")
         else:
             run = self._first_run(one, letter)
         if run.eval is None:
-            raise _Unknown(f"nothing defines the eval of the run behind {letter}, {run.folder}")
+            raise Unjudged(f"nothing defines the eval of the run behind {letter}, {run.folder}")
         if run.outputs is None:
-            raise _Unknown(f"the run behind {letter}, {run.folder}, has no outputs")
+            raise Unjudged(f"the run behind {letter}, {run.folder}, has no outputs")
         return run
 
     def _first_run(self, one: _StoredComparison, letter: str) -> StoredRun:
@@ -490,7 +452,7 @@ class _RunLookup:
         stated = document.configuration_a if letter == "A" else document.configuration_b
         configuration = stated or (self.named and self.named[LETTERS.index(letter)])
         if configuration is None:
-            raise _Unknown("nothing says which configurations A and B are: give sides=(…, …)")
+            raise Unjudged("nothing says which configurations A and B are: give sides=(…, …)")
         eval_id = None if document.eval_id is None else str(document.eval_id)
         fitting = [
             run
@@ -501,17 +463,16 @@ class _RunLookup:
             and (place.eval in run.folder.parts if eval_id is None else run.eval_id == eval_id)
         ]
         if not fitting:
-            raise _Unknown(f"there is no run of {configuration} that it could be of")
+            raise Unjudged(f"there is no run of {configuration} that it could be of")
         self._note("A comparison that names no run is taken to be of the first run of either side.")
         return min(fitting, key=lambda run: run.run_number)
 
     def _work(self, letter: str, run: StoredRun) -> ShownWork:
         kept, label = self._skill(run)
-        where = "" if run.iteration == NO_ITERATION else f" of {run.iteration}"
         unread = f"[not shown: no text that can be read, or more than {LARGEST_SHOWN:,} bytes]"
         files = () if kept is None else texts(kept.folder)
         return ShownWork(
-            f"{run.configuration}{where}, run {run.run_number}",
+            _label(run),
             letter,
             case_of(run, (), ()),
             label,
@@ -541,6 +502,18 @@ class _RunLookup:
     def _note(self, note: str) -> None:
         if note not in self.notes:
             self.notes.append(note)
+
+
+def _compared_run(run: StoredRun) -> ComparedRun:
+    return ComparedRun(
+        workspace=run.workspace.name,
+        iteration=run.iteration,
+        eval_id=run.eval_id,
+        eval_name=run.eval_name,
+        configuration=run.configuration,
+        run_number=run.run_number,
+        path=_within(run),
+    )
 
 
 def _is(run: StoredRun, stated: ComparedRun) -> bool:

@@ -26,6 +26,7 @@ from skill_eval_nb.grading.comparator import (
 from skill_eval_nb.grading.judge import Unjudged, same_model
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.ask import Answered
+from skill_eval_nb.running.asking import Item, LeftOut, Terms, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
 from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.tables import Workspace, load
@@ -35,17 +36,7 @@ from skill_eval_nb.workspace.snapshots import kept_skills, skill_now
 
 from .outcome import Outcome, PairAnswer, Winner, outcome_of
 from .pairs import Named, Pair, Run, Side, pairs_of, sides_of
-from .questions import (
-    Item,
-    LeftOut,
-    Paid,
-    Progress,
-    Terms,
-    answers_of,
-    documents_at,
-    paid,
-    write_numbered,
-)
+from .questions import Paid, Progress, documents_at, paid, write_numbered
 from .versions import texts
 
 FOLDER = "comparisons"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
@@ -19,16 +19,18 @@ from skill_eval_nb.models.prompt import (
     AnswerCheck,
     a_list,
     an_object,
+    fenced,
+    formed,
     one_of,
     or_null,
     short,
+    shortened,
 )
-from skill_eval_nb.running.asking import worst_usd
-from skill_eval_nb.text import brief, dollars
+from skill_eval_nb.running.asking import Item, PaidAnswer, Terms, answer_of
+from skill_eval_nb.text import brief
 from skill_eval_nb.workspace.layout import OWN
 
 from .checks import Check, Evidence, halves, runs_of
-from .questions import Item, Terms, answers_of
 from .rules import common
 from .values import (
     Draft,
@@ -148,7 +150,7 @@ def material(evidence: Evidence) -> Material:
     suggestions = {f"G{n}": one for n, one in enumerate(found, 1)}
     outputs = list(_outputs(evidence))
     parts = [
-        ("skill", [_cut(evidence.skill_text(), SKILL_CHARS)]),
+        ("skill", [shortened(evidence.skill_text(), SKILL_CHARS)]),
         ("evals", list(_evals(evidence))),
         ("checks", [_check(name, one) for name, one in checks.items()]),
         ("dimensions", [_dimension(name, *one) for name, one in dimensions.items()]),
@@ -160,13 +162,8 @@ def material(evidence: Evidence) -> Material:
         ("checks", len(evidence.checks) - MOST_CHECKS),
         ("suggestions", len(evidence.found.suggestions) - MOST_SUGGESTIONS),
     ]
-    nonce = hashlib.sha256(
-        "\n".join(line for _, lines in parts for line in lines).encode("utf-8", "surrogatepass")
-    ).hexdigest()[:16]
-    text = [f"The fences' nonce is {nonce}."]
-    for tag, lines in parts:
-        body = "\n".join(lines) or "(none)"
-        text.append(f'<{tag} nonce="{nonce}">\n{body}\n</{tag} nonce="{nonce}">')
+    nonce, blocks = fenced(parts)
+    text = [f"The fences' nonce is {nonce}.", *blocks]
     text += [f"{n} more {what} are not shown." for what, n in left_out if n > 0]
     looked_at = tuple(dict.fromkeys(eval_id for eval_id, _ in outputs))
     return Material(checks, dimensions, suggestions, looked_at, "\n\n".join(text))
@@ -220,7 +217,7 @@ def _outputs(evidence: Evidence) -> Iterator[tuple[str, str]]:
         if one.text.strip():
             last[one.run.eval_id, one.run.configuration] = one.text
     for (eval_id, side), text in list(last.items())[:MOST_OUTPUTS]:
-        yield eval_id, f"[eval {eval_id}, {brief(side)}]\n{_cut(text, OUTPUT_CHARS)}"
+        yield eval_id, f"[eval {eval_id}, {brief(side)}]\n{shortened(text, OUTPUT_CHARS)}"
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -229,10 +226,6 @@ def _listed(names: Iterable[str]) -> str:
 
 def _line(text: str) -> str:
     return brief(text, TEXT_CHARS)
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]}\n[{len(text) - most} characters left out]"
 
 
 _ALLOWED: Mapping[str, Collection[str]] = {
@@ -255,10 +248,9 @@ def read(raw: Any, evidence: Evidence, given: Material, model: str) -> tuple[Dra
         BadAnswer: with everything that is wrong, each fault at its draft.
     """
     look = AnswerCheck()
-    whole = look.fields(raw, ["drafts"], "the answer")
     found = [
         _draft(one, look, f"drafts[{at}]", evidence, given, model)
-        for at, one in enumerate(look.objects(whole["drafts"], "drafts"))
+        for at, one in enumerate(formed(raw, SCHEMA)["drafts"])
     ]
     look.done()
     return tuple(one for one in found if one is not None)
@@ -273,14 +265,9 @@ def _draft(
     model: str,
 ) -> Draft | None:
     before = len(look.faults)
-    kind = cast("Kind", look.choice(one, "kind", KINDS, where))
-    part = cast("Part", look.choice(one, "part", PARTS, where))
+    kind, part = cast("Kind", one["kind"]), cast("Part", one["part"])
     why = look.telling(one, "why", where)
-    evals = look.texts(one.get("evals"), f"{where}.evals")
-    named = look.texts(one.get("rests_on"), f"{where}.rests_on")
-    items = look.objects(one.get("items"), f"{where}.items")
-    if len(look.faults) > before:
-        return None
+    evals, named, items = one["evals"], one["rests_on"], one["items"]
     if kind not in _ALLOWED[part]:
         look.wrong(f"{where}: nothing in `{part}` can be changed by `{kind}`")
     _see_evals(look, where, part, evals, evidence)
@@ -384,7 +371,9 @@ def _item(
             _see_check(item, look, where)
         case "dimensions":
             scoring = {at: str(given.get(f"anchor_{at}", "")) for at in ("1", "3", "5")}
-            weight = look.number(one, "weight", 0, 100, where) if "weight" in given else 1.0
+            weight = float(given.get("weight", 1.0))
+            if not 0 <= weight <= 100:
+                look.wrong(f"{where}: `weight` is {weight:g}, not a number from 0 to 100")
             names = {name: str(given.get(name, "")) for name in ("name", "description")}
             item = {**names, "weight": weight, "scoring": scoring}
         case "evals":
@@ -396,9 +385,8 @@ def _item(
 
 
 def _see_check(item: Mapping[str, Any], look: AnswerCheck, where: str) -> None:
-    if item.get("type") not in TYPES:
-        look.wrong(f"{where}: `type` is {short(item.get('type'))}, not one of {', '.join(TYPES)}")
-        return
+    if "type" not in item:
+        return  # named among what is missing
     expectation, faults = mend(dict(item), StructuralExpectation)
     for fault in faults:
         look.wrong(f"{where}: {fault.message}")
@@ -413,24 +401,7 @@ def _see_check(item: Mapping[str, Any], look: AnswerCheck, where: str) -> None:
 # ── asking ───────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
-class ModelDrafts:
-    """What a model drafted.
-
-    Attributes:
-        drafts: its drafts.
-        price_usd: what asking costs at worst, in US dollars; None where the price is not known.
-        cost_usd: what was spent now; 0 where an answer was kept.
-        unasked: why there is no answer; None where there is one.
-    """
-
-    drafts: tuple[Draft, ...] = ()
-    price_usd: float | None = 0.0
-    cost_usd: float | None = 0.0
-    unasked: str | None = None
-
-
-def ask_model(evidence: Evidence, model: str, terms: Terms) -> ModelDrafts:
+def ask_model(evidence: Evidence, model: str, terms: Terms) -> PaidAnswer[tuple[Draft, ...]]:
     """Ask a model for drafts; the same question is never paid for twice.
 
     What costs something is asked only where a budget is given. The answer is kept beside the
@@ -460,17 +431,4 @@ def ask_model(evidence: Evidence, model: str, terms: Terms) -> ModelDrafts:
         return answered.value
 
     item = Item(question.key, "drafts", question, folder, save)
-    price = worst_usd([question], terms.known_prices)
-    dry_run = terms.dry_run or (price != 0 and terms.budget_usd is None)
-    answers = answers_of([item], stored, "a draft by a model", replace(terms, dry_run=dry_run))
-    price = answers.worst_usd
-    if item.key in answers.values:
-        return ModelDrafts(answers.values[item.key], price, answers.cost_usd)
-    why = answers.failed[item.key].reason if item.key in answers.failed else _unasked(model, price)
-    return ModelDrafts(price_usd=price, cost_usd=answers.cost_usd, unasked=why)
-
-
-def _unasked(model: str, price: float | None) -> str:
-    if price is None:
-        return f"{model} was not asked: its price is not known; add it to the table of prices"
-    return f"{model} was not asked: it costs {dollars(price)} at worst; give budget_usd to ask it"
+    return answer_of(item, stored, "a draft by a model", terms)

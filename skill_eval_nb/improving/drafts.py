@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
+from skill_eval_nb.running.asking import PaidAnswer, Terms
 from skill_eval_nb.text import brief, count, some
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
 
 from .aggregation import Aggregate, aggregate
 from .checks import evidence_of
-from .drafter import ModelDrafts, ask_model
-from .questions import Terms
+from .drafter import ask_model
 from .rules import RULES
 from .values import Draft, SuiteItem
 
@@ -42,10 +42,10 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
     cost_usd: float | None
     unasked: str | None
 
-    def __new__(cls, drafts: Iterable[Draft] = (), asked: ModelDrafts | None = None) -> Self:
+    def __new__(cls, drafts: Iterable[Draft] = (), asked: PaidAnswer[Any] | None = None) -> Self:
         """Drafts, and what came of asking a model."""
         self = super().__new__(cls, drafts)
-        asked = asked or ModelDrafts()
+        asked = asked or PaidAnswer()
         self.price_usd, self.cost_usd = asked.price_usd, asked.cost_usd
         self.unasked = asked.unasked
         return self
@@ -104,11 +104,11 @@ def draft(
     no drafts
     """
     evidence = evidence_of(ws, aggregate(ws) if found is None else found, baseline)
-    asked = ModelDrafts()
+    asked: PaidAnswer[tuple[Draft, ...]] = PaidAnswer()
     if model is not None:
         asked = ask_model(evidence, model, Terms(connection, prices, budget_usd, dry_run=dry_run))
     by_rule = [one for rule in RULES for one in rule(evidence)]
-    return Drafts(ordered([*by_rule, *asked.drafts]), asked)
+    return Drafts(ordered([*by_rule, *(asked.value or ())]), asked)
 
 
 def ordered(drafts: Iterable[Draft]) -> list[Draft]:

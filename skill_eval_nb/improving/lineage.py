@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
@@ -21,10 +20,11 @@ from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import brief, count, figure
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import write_atomic
+from skill_eval_nb.workspace.writing import keep_beside
 
 from .versions import (
+    FileChange,
     Kept,
-    Stated,
     VersionRuns,
     by_version,
     earlier_of,
@@ -158,7 +158,7 @@ class Lineage(Shown):
         Args:
             path: the file, or the folder that it is to lie in.
             force: whether a history.json that others wrote is replaced; it is kept beside the
-                new one, as history.json.bak.
+                new one, under the next free history.json.N.bak.
 
         Raises:
             Refused: there are no versions; or the file is not ours, and `force` is not set.
@@ -171,10 +171,10 @@ class Lineage(Shown):
         if file.exists() and not _is_ours(read_bytes(file)):
             if not force:
                 raise refuse(
-                    f"{file} was written by others; with force it is kept as {file.name}.bak and a "
-                    "new one takes its place, or write to another path"
+                    f"{file} was written by others; with force it is kept as {file.name}.N.bak and "
+                    "a new one takes its place, or write to another path"
                 )
-            shutil.copy2(file, _free(file))
+            keep_beside(file, read_bytes(file))
         raw = dump(self.document())
         # In the order that people know; what there is none of stands there as null.
         versions = [
@@ -235,14 +235,6 @@ def _is_ours(data: bytes) -> bool:
     )
 
 
-def _free(file: Path) -> Path:
-    """A name for what is kept: `….bak`, or with a number where that is taken."""
-    kept, number = file.with_name(f"{file.name}.bak"), 2
-    while kept.exists():
-        kept, number = file.with_name(f"{file.name}.bak{number}"), number + 1
-    return kept
-
-
 def _stated_version(one: Version) -> StatedVersion:
     rate = one.expectation_pass_rate
     return StatedVersion(
@@ -262,16 +254,6 @@ TABLES = ("runs", "rubric_scores", "expectations")
 RESULTS = {"helps": "won", "hurts": "lost"}
 """What a verdict makes of a version; every other one makes a tie."""
 CHILD, PARENT = "child", "parent"
-
-
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """A version against another: won, lost, tie or None; why; of what; a row of `stats.deltas`."""
-
-    result: str | None
-    reason: str
-    compared: str
-    row: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +277,7 @@ class _Trace:
     worth: float | None
     level: float
     given: Mapping[str, str]
-    stated: Mapping[str, Stated]
+    stated: Mapping[str, Mapping[str, Any]]
     kept: Kept
 
     def versions(self) -> tuple[Version, ...]:
@@ -314,13 +296,22 @@ class _Trace:
                 best, measured = side, one.mean is not None
                 continue
             parent, known_from = self._parent(place, best)
-            result = self._against(place, parent)
-            one = replace(one, parent=parent.version, parent_from=known_from)
-            found.append(self._with_result(one, side, parent, result))
-            over_best = result if parent == best else self._against(place, best)
-            if over_best.result == "won" or (not measured and one.mean is not None):
+            one = self._against(place, parent, one)
+            changed = self.kept.changes(parent, side)
+            found.append(
+                replace(
+                    one,
+                    parent=parent.version,
+                    parent_from=known_from,
+                    what_changed=None if changed is None else in_words(changed),
+                    lines_added=_lines(changed, "added"),
+                    lines_removed=_lines(changed, "removed"),
+                )
+            )
+            over_best = one if parent == best else self._against(place, best, one)
+            if over_best.grading_result == "won" or (not measured and one.mean is not None):
                 best, measured, tied = side, True, False
-            elif over_best.result == "tie":
+            elif over_best.grading_result == "tie":
                 tied = True
         proven = None if best is None or tied else best.version
         return tuple(replace(one, is_current_best=one.version == proven) for one in found)
@@ -344,8 +335,8 @@ class _Trace:
             mean=_mean(by_eval),
             n_evals=by_eval.height,
             n_runs=int(by_eval["n_runs"].sum()),
-            stated_pass_rate=stated and stated.pass_rate,
-            stated_result=stated and stated.result,
+            stated_pass_rate=stated["expectation_pass_rate"] if stated else None,
+            stated_result=stated["grading_result"] if stated else None,
             started_at=oldest(side.of(self.tables["runs"])["started_at"]),
         )
 
@@ -356,11 +347,11 @@ class _Trace:
         if mine in self.given:
             return before[self.given[mine]], "given"
         stated = self.stated.get(mine)
-        if stated is not None and stated.parent in before:
-            return before[stated.parent], "stated"
+        if stated is not None and stated["parent"] in before:
+            return before[stated["parent"]], "stated"
         return best, "best so far"
 
-    def _against(self, place: int, parent: VersionRuns) -> _Result:
+    def _against(self, place: int, parent: VersionRuns, one: Version) -> Version:
         """Against the parent's runs: those of the version's own iteration, where it ran the parent.
 
         Where nothing says which version that was, it was the one before.
@@ -373,30 +364,35 @@ class _Trace:
             same = self.kept.same(own, parent)
             if same or (same is None and parent == self.sides[place - 1]):
                 parent = own
-        return self._decided(side, parent)
+        return self._decided(side, parent, one)
 
-    def _decided(self, child: VersionRuns, parent: VersionRuns) -> _Result:
-        """Compare a version with another one, on these evals."""
-        compared = _compared(child, parent)
+    def _decided(self, child: VersionRuns, parent: VersionRuns, one: Version) -> Version:
+        """A version compared with another one, on these evals."""
+        one = replace(one, compared=_compared(child, parent))
         before, after = (self._by_eval(side, self.metric) for side in (parent, child))
         name = self.metric.removeprefix(RUBRIC).replace("_", " ")
         if before.is_empty() or after.is_empty():
-            return _Result(None, f"Nothing to compare: one of them has no {name}.", compared)
+            return replace(one, reason=f"Nothing to compare: one of them has no {name}.")
         row = self._delta(child, parent)
         if not row["n_evals"]:
-            return _Result(None, f"Nothing to compare: no eval has a {name} in both.", compared)
+            return replace(one, reason=f"Nothing to compare: no eval has a {name} in both.")
         result = RESULTS.get(row["verdict"], "tie")
         so = f"{row['verdict'] or 'no verdict'}, so {'a tie' if result == 'tie' else result}"
         # Of the evals that both have: the difference is of those.
         means = [
-            _mean(one.join(other, on=EVAL, how="semi", nulls_equal=True))
-            for one, other in ((before, after), (after, before))
+            _mean(own.join(other, on=EVAL, how="semi", nulls_equal=True))
+            for own, other in ((before, after), (after, before))
         ]
         figures = " → ".join(figure(mean) for mean in means if mean is not None)
         reason = f"{name} {figures}; {so}: {row['reason']}"
         if row["n_unpaired"]:
             reason += f" {count(row['n_unpaired'], 'eval')} in one of them only."
-        return _Result(result, reason + self._other_checks(child, parent), compared, row)
+        return replace(
+            one,
+            **{name: row[name] for name in ("estimate", "low", "high", "p", "verdict")},
+            grading_result=result,
+            reason=reason + self._other_checks(child, parent),
+        )
 
     def _delta(self, child: VersionRuns, parent: VersionRuns) -> Mapping[str, Any]:
         """The row of `stats.deltas` of two sides, whichever iterations they are of."""
@@ -434,26 +430,10 @@ class _Trace:
         which = f"{changed} of {count(len(both), 'eval')}"
         return f" The expectations of {which} are not the same in both: it may come from that."
 
-    def _with_result(
-        self, one: Version, side: VersionRuns, parent: VersionRuns, result: _Result
-    ) -> Version:
-        """The version with its figures against its parent, and what was changed."""
-        changed = self.kept.changes(parent, side)
-        row = result.row
-        return replace(
-            one,
-            compared=result.compared,
-            estimate=row.get("estimate"),
-            low=row.get("low"),
-            high=row.get("high"),
-            p=row.get("p"),
-            verdict=row.get("verdict"),
-            grading_result=result.result,
-            reason=result.reason,
-            what_changed=None if changed is None else in_words(changed),
-            lines_added=None if changed is None else sum(file.added or 0 for file in changed),
-            lines_removed=None if changed is None else sum(file.removed or 0 for file in changed),
-        )
+
+def _lines(changed: Sequence[FileChange] | None, what: str) -> int | None:
+    """Lines that came or went in all files; None where that is not known."""
+    return None if changed is None else sum(getattr(one, what) or 0 for one in changed)
 
 
 def _mean(by_eval: pl.DataFrame) -> float | None:

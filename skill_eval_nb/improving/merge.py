@@ -13,12 +13,12 @@ from typing import Any
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import to_json
 from skill_eval_nb.models.ask import Answered, Question
-from skill_eval_nb.models.prompt import AnswerCheck, BadAnswer, a_list, an_object
+from skill_eval_nb.models.prompt import AnswerCheck, a_list, an_object, formed
+from skill_eval_nb.running.asking import Item, Terms, answers_of
 from skill_eval_nb.text import dollars
 from skill_eval_nb.workspace import write_atomic
 
 from .mention import Mention
-from .questions import Item, Terms, answers_of
 
 Group = tuple[Mention, ...]
 Same = list[list[int]]
@@ -191,13 +191,10 @@ def _read(about: Sequence[str], answer: Any) -> Same:
         BadAnswer: it has a number that is not there or stands twice, or joins expectations.
     """
     look = AnswerCheck()
-    same = look.fields(answer, ["same"], "the answer")["same"]
-    if not isinstance(same, list) or not all(isinstance(one, list) for one in same):
-        look.wrong("`same` is no list of lists of numbers")
-        raise BadAnswer(look.faults)
+    same = formed(answer, SCHEMA)["same"]
     seen: set[int] = set()
     for one in same:
-        numbers = [n for n in one if type(n) is int and 1 <= n <= len(about)]
+        numbers = [n for n in one if 1 <= n <= len(about)]
         if len(numbers) < len(one):
             look.wrong(f"{one} has something in it that is no number of a suggestion")
         if len(set(numbers)) < len(numbers) or seen & set(numbers):

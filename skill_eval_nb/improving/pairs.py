@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.documents import Timing
+from skill_eval_nb.running.asking import LeftOut
 from skill_eval_nb.running.refused import no_such, refuse
 from skill_eval_nb.running.regrading import UnreadableGrading, document
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
@@ -18,7 +19,6 @@ from skill_eval_nb.stats.pairing import likeness
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.workspace import NO_ITERATION
 
-from .questions import LeftOut
 from .values import RunRef
 
 Named = str | tuple[str, str] | Path | Workspace

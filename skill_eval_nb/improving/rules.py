@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from skill_eval_nb.documents import Dimension, Eval
-from skill_eval_nb.stats.expectations import DEPENDS, FAILS, FLAKY, HURTS, PASSES
+from skill_eval_nb.stats.expectations import FAILS, FLAKY, HURTS, PASSES
 from skill_eval_nb.text import brief, count, figure, quoted, some
 
 from .checks import KEYS, Check, Evidence, form, runs_of, suggested
@@ -35,19 +34,6 @@ QUOTED = 160
 """Characters of evidence that an anchor quotes."""
 AT = {"1": (1, 2), "3": (3,), "5": (5,)}
 """The scores whose evidence an anchor is drafted from."""
-FEWEST_WORDS = 3
-"""Words of a statement."""
-
-_DROP = re.compile(r"\s*(?:drop|remove|delete)\b", re.IGNORECASE)
-_JOINED = re.compile(r"\s*;\s+(?:and\s+)?|,?\s+and\s+(?:also\s+|that\s+)?|,\s+(?:but|while)\s+")
-_VERB = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|must|should|can|may|will|does|do|"
-    r"(?:add|ask|check|cite|contain|cover|end|explain|give|include|list|mention|name|note|"
-    r"offer|pass|produce|propose|read|report|return|say|show|start|state|suggest|tell|use|write)"
-    r"e?s)\b",
-    re.IGNORECASE,
-)
-
 Scores = Sequence[tuple[RunRef, float, str | None]]
 """What judges gave in a dimension: run, score and evidence."""
 
@@ -66,7 +52,6 @@ def useless(evidence: Evidence) -> Iterator[Draft]:
         failures = sum(not passed for passed in check.verdicts.values())
         often = failures > max(1, RARELY * len(check.verdicts))
         passes = check.is_all(PASSES) and not easy.issuperset(check.evals)
-        unwanted = any(_DROP.match(one.action or "") for one in suggestions)
         if check.critical and check.is_any(FAILS, FLAKY, HURTS) and often:
             gate = (
                 "It is critical: where it fails, no judge looks at the run. Beside the gate it "
@@ -76,23 +61,16 @@ def useless(evidence: Evidence) -> Iterator[Draft]:
             yield _changed("demote", check, [item], gate, suggestions)
         elif check.critical and evidence.stand_in(check) is None:
             continue
-        elif unwanted or passes or check.is_all(FAILS):
+        elif passes or check.is_all(FAILS):
             yield _changed("drop", check, (), evidence.gate(check), suggestions)
 
 
-def splitting(evidence: Evidence) -> Iterator[Draft]:
-    """Split what is judged now so, now so, where it has several parts; reword what is vague."""
+def rewording(evidence: Evidence) -> Iterator[Draft]:
+    """Word anew what is judged now so, now so, and what graders call vague."""
     for check in evidence.checks:
-        if check.structural:
-            continue
-        suggestions = evidence.about(check)
-        parts = parts_of(check.text)
-        vague = [one for one in suggestions if one.kind == "vague"]
-        if len(parts) > 1 and check.is_any(FLAKY, DEPENDS):
-            why = f"It asks for {len(parts)} things at once: apart, each has a verdict of its own."
-            yield _changed("split", check, parts, why, suggestions)
-        elif vague:
-            why = "The new wording is still to be written."
+        vague = [one for one in evidence.about(check) if one.kind == "vague"]
+        if not check.structural and (vague or check.is_any(FLAKY)):
+            why = "A wording that says what decides it is still to be written."
             yield _changed("reword", check, [""], why, vague)
 
 
@@ -157,7 +135,7 @@ def of_evals(evidence: Evidence) -> Iterator[Draft]:
 RULES: tuple[Callable[[Evidence], Iterator[Draft]], ...] = (
     sharpened,
     useless,
-    splitting,
+    rewording,
     of_rubric,
     missed,
     of_evals,
@@ -179,21 +157,6 @@ def _changed(
         runs=runs_of([check], suggestions),
         suggestions=[one.key for one in suggestions],
     )
-
-
-def parts_of(text: str) -> tuple[str, ...]:
-    """The statements that a text joins, each with a verb of its own; one where it is one.
-
-    >>> parts_of("A member with an unpaid fee is refused, and the reason is checked.")
-    ('A member with an unpaid fee is refused', 'The reason is checked')
-    >>> parts_of("A leap year and a common year are both tested")
-    ('A leap year and a common year are both tested',)
-    """
-    parts = [part.strip() for part in _JOINED.split(text.strip().rstrip("."))]
-    whole = (len(part.split()) >= FEWEST_WORDS and _VERB.search(part) for part in parts)
-    if len(parts) < 2 or not all(whole):
-        return (text,)
-    return tuple(f"{part[0].upper()}{part[1:]}" for part in parts)
 
 
 def too_easy(evidence: Evidence) -> dict[str, tuple[int, int]]:

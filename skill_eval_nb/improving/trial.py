@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from skill_eval_nb.disk import leads_out
 from skill_eval_nb.models import Connection, Prices
+from skill_eval_nb.running.asking import Terms
 from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.stats.values import RUN, runs_of
 
-from .questions import Progress, Terms
+from .questions import Progress
 from .tried import RUN_ERRORED, Request, Tried
 from .values import Draft
 

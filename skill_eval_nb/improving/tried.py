@@ -8,6 +8,7 @@ from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any, Literal
 
+from skill_eval_nb.running.asking import Terms
 from skill_eval_nb.running.refused import no_such, refuse
 from skill_eval_nb.stats.pairing import sides
 from skill_eval_nb.stats.values import GROUP, runs_of
@@ -15,7 +16,6 @@ from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import MISSING, brief, chance, count, figure, percent, signed
 from skill_eval_nb.view import Block, Items, Mark, Shown, Table, Text, Title
 
-from .questions import Terms
 from .values import Draft
 
 if TYPE_CHECKING:

@@ -47,7 +47,7 @@ from skill_eval_nb.grading.judge.prompt import WHO
 from skill_eval_nb.models import Prices
 from skill_eval_nb.models.ask import Answered, Question
 from skill_eval_nb.models.stand_in.settings import MODELS
-from skill_eval_nb.running.asking import AskingProgress
+from skill_eval_nb.running.asking import AskingProgress, Item, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
 from skill_eval_nb.running.stored_runs import StoredRun, folder_in, top_of, transcript_in
 from skill_eval_nb.stats.values import RUN, stand_in_keys
@@ -56,7 +56,6 @@ from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.layout import OWN
 
 from .differences import AFTER, BEFORE, compared, in_words, suite_of, without_it
-from .questions import Item, answers_of
 from .tried import Request, Tried, What
 from .try_checks import ERRORED, UNSCORED, plain
 

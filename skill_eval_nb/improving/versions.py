@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.running.refused import no_such, refuse
 from skill_eval_nb.running.skill_files import contents, digest
@@ -112,8 +111,6 @@ THOROUGH = 250_000
 NAMED = 4
 """Files that are named in words; more are counted."""
 
-_HEADING = re.compile(r"#{1,6}\s+(?P<text>.*)")
-
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
@@ -124,8 +121,6 @@ class FileChange:
         kind: what became of it.
         added: lines that came; None where it is no text that is compared line by line.
         removed: lines that went.
-        heading: what the first change stands under: the nearest heading above it, or
-            `front matter`; None where there is none.
         first: the first line that came, else that went.
     """
 
@@ -133,7 +128,6 @@ class FileChange:
     kind: Kind
     added: int | None = None
     removed: int | None = None
-    heading: str | None = None
     first: str | None = None
 
 
@@ -157,8 +151,8 @@ def changes(old: Path, new: Path) -> tuple[FileChange, ...]:
 def in_words(found: Sequence[FileChange]) -> str:
     """The changes in a line.
 
-    >>> in_words([FileChange("SKILL.md", "changed", 3, 1, "Steps", "Run it once more.")])
-    'SKILL.md +3 −1 lines, first under ‘Steps’: ‘Run it once more.’'
+    >>> in_words([FileChange("SKILL.md", "changed", 3, 1, "Run it once more.")])
+    'SKILL.md +3 −1 lines, first: ‘Run it once more.’'
     >>> in_words([])
     'nothing in the skill’s files'
     """
@@ -175,8 +169,7 @@ def _in_words(one: FileChange) -> str:
         return f"{name} {one.kind}"
     if one.kind != "changed":
         return f"{name} {one.kind}, {count(one.added or one.removed, 'line')}"
-    under = "" if one.heading is None else f" under {quoted(one.heading, 60)}"
-    first = "" if one.first is None else f", first{under}: {quoted(one.first)}"
+    first = "" if one.first is None else f", first: {quoted(one.first)}"
     return f"{name} +{one.added} −{one.removed} lines{first}"
 
 
@@ -201,7 +194,7 @@ def _change(name: str, old: bytes | None, new: bytes | None) -> FileChange:
         return FileChange(name, kind, 0, 0)
     _, i, j, start, end = other[0]
     first = _first(after[start:end]) or _first(before[i:j])
-    return FileChange(name, kind, added, removed, _heading(after, start), first)
+    return FileChange(name, kind, added, removed, first)
 
 
 def _lines(data: bytes | None) -> list[str] | None:
@@ -218,15 +211,6 @@ def _lines(data: bytes | None) -> list[str] | None:
 
 def _first(lines: Sequence[str]) -> str | None:
     return next((line.strip() for line in lines if line.strip()), None)
-
-
-def _heading(lines: Sequence[str], at: int) -> str | None:
-    """What a line stands under: a heading of Markdown above it, or the front matter."""
-    fences = [place for place, line in enumerate(lines) if line.strip() == "---"][:2]
-    if fences[:1] == [0] and any(start <= at <= end for start, end in pairwise(fences)):
-        return "front matter"
-    above = (_HEADING.fullmatch(line) for line in reversed(lines[:at]))
-    return next((found["text"].rstrip().rstrip("#").rstrip() for found in above if found), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,25 +331,10 @@ def _named(frame: pl.DataFrame, passes: dict[int, str]) -> pl.DataFrame:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """A version as a history.json has it.
-
-    Attributes:
-        parent: the version that it was made from, by our names; None where it has none.
-        pass_rate: 0–1; None where none is stated.
-        result: baseline, won, lost or tie; None where none is stated.
-    """
-
-    parent: str | None
-    pass_rate: float | None
-    result: str | None
-
-
 def stated(
     rows: Sequence[Mapping[str, object]], versions: Sequence[VersionRuns]
-) -> tuple[dict[str, Stated], str]:
-    """What is stated of each version, and what is to be said where that cannot be told.
+) -> tuple[dict[str, Mapping[str, Any]], str]:
+    """The row of each version, its parent by our name, and what to say where none can be told.
 
     Stated versions are ours of the same name, else those in their place.
 
@@ -385,15 +354,10 @@ def stated(
         )
     places = names if set(names) <= set(ours) else ours
     called = dict(zip(names, places, strict=False))
-    found: dict[str, Stated] = {}
-    for name, row in zip(names, rows, strict=True):
-        rate, result = row["expectation_pass_rate"], row["grading_result"]
-        found[called[name]] = Stated(
-            called.get(str(row["parent"])),
-            rate if isinstance(rate, float) else None,
-            str(result) if result is not None else None,
-        )
-    return found, ""
+    return {
+        called[name]: {**row, "parent": called.get(str(row["parent"]))}
+        for name, row in zip(names, rows, strict=True)
+    }, ""
 
 
 def given(parents: Mapping[str, str] | None, versions: Iterable[VersionRuns]) -> dict[str, str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 
@@ -46,8 +47,67 @@ def parsed(text: str) -> Any:
         raise BadAnswer([f"the answer is no JSON ({error})"]) from None
 
 
+def formed(value: Any, schema: Mapping[str, Any]) -> Any:
+    """A value that is of the form that was asked for; what else an object has is let be.
+
+    >>> formed({"a": 1}, an_object(a=TEXT, b=TEXT))
+    Traceback (most recent call last):
+    skill_eval_nb...BadAnswer: the answer lacks b; `a` is 1, not a text
+
+    Raises:
+        BadAnswer: with everything in which it is not, each fault at its place.
+    """
+    if faults := list(_unlike(value, schema, "")):
+        raise BadAnswer(faults)
+    return value
+
+
+_TYPES: dict[str, tuple[Any, str]] = {
+    "object": (dict, "an object"),
+    "array": (list, "a list"),
+    "string": (str, "a text"),
+    "boolean": (bool, "true or false"),
+    "integer": (int, "a whole number"),
+    "number": ((int, float), "a number"),
+}
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether a value is of a kind; true is no number."""
+    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+
+
+def _unlike(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
+    place = f"`{where}`" if where else "the answer"
+    if "anyOf" in schema:  # `or_null`
+        yield from () if value is None else _unlike(value, schema["anyOf"][0], where)
+        return
+    kind, what = _TYPES[schema["type"]]
+    if not _fits(value, kind):
+        yield f"{place} is {short(value)}, not {what}"
+    elif value not in schema.get("enum", [value]):
+        yield f"{place} is {short(value)}, not one of {', '.join(map(str, schema['enum']))}"
+    elif schema["type"] == "array":
+        for at, one in enumerate(value):
+            yield from _unlike(one, schema["items"], f"{where}[{at}]")
+    elif schema["type"] == "object":
+        yield from _unlike_in(value, schema["properties"], place, f"{where}." if where else "")
+
+
+def _unlike_in(
+    value: Mapping[str, Any], properties: Mapping[str, Any], place: str, above: str
+) -> Iterator[str]:
+    """What is wrong with the fields of an object; one that may be null may be left out."""
+    missing = [name for name, one in properties.items() if name not in value and "anyOf" not in one]
+    if missing:
+        yield f"{place} lacks {', '.join(missing)}"
+    for name, one in properties.items():
+        if name in value:
+            yield from _unlike(value[name], one, f"{above}{name}")
+
+
 class AnswerCheck:
-    """Looks through the parts of an answer and collects what is wrong."""
+    """Looks through an answer of the right form and collects what is wrong."""
 
     def __init__(self) -> None:
         self.faults: list[str] = []
@@ -65,34 +125,16 @@ class AnswerCheck:
         if self.faults:
             raise BadAnswer(self.faults)
 
-    def fields(self, value: Any, names: Collection[str], where: str) -> dict[str, Any]:
-        """An object with these fields; what is missing becomes None and a fault."""
-        if not isinstance(value, dict):
-            self.wrong(f"{where} is {short(value)}, not an object")
-            return dict.fromkeys(names)
-        missing = [name for name in names if name not in value]
-        if missing:
-            self.wrong(f"{where} lacks {', '.join(missing)}")
-        return {name: value.get(name) for name in names}
-
-    def objects(self, value: Any, where: str) -> list[dict[str, Any]]:
-        """A list of objects; anything else is a fault, and empty."""
-        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-            self.wrong(f"`{where}` is no list of objects")
-            return []
-        return value
-
     def named(
-        self, value: Any, what: str, field: str, wanted: list[str]
-    ) -> list[tuple[str, dict[str, Any]]]:
-        """The objects by their names, which must be the wanted ones, each exactly once."""
+        self, rows: Sequence[dict[str, Any]], what: str, field: str, wanted: list[str]
+    ) -> dict[str, dict[str, Any]]:
+        """The rows by their names, which must be the wanted ones, each exactly once."""
         plain = {_plain(name): name for name in wanted}
         found: dict[str, dict[str, Any]] = {}
-        for one in self.objects(value, f"{what}s"):
-            given = one.get(field)
-            name = plain.get(_plain(given)) if isinstance(given, str) else None
+        for one in rows:
+            name = plain.get(_plain(one[field]))
             if name is None:
-                self.wrong(f"there is no {what} {short(given)}; leave it out")
+                self.wrong(f"there is no {what} {short(one[field])}; leave it out")
             elif name in found:
                 self.wrong(f"{what} `{name}` is there twice")
             else:
@@ -100,52 +142,18 @@ class AnswerCheck:
         missing = [name for name in wanted if name not in found]
         if missing:
             self.wrong(f"{what}s not answered: {', '.join(missing)}")
-        return list(found.items())
+        return found
 
-    def text(self, one: dict[str, Any], name: str, where: str) -> str:
-        """A text among an object's fields; anything else is a fault, and ""."""
-        value = one.get(name)
-        if not isinstance(value, str):
-            self.wrong(f"{where}: `{name}` is {short(value)}, not a text")
-            return ""
-        return value
-
-    def telling(self, one: dict[str, Any], name: str, where: str) -> str:
-        """As `text`, and something must stand in it."""
-        value = one.get(name)
-        if not isinstance(value, str) or not any(map(str.isalnum, value)):
+    def telling(self, one: Mapping[str, Any], name: str, where: str) -> str:
+        """A text among an object's fields in which something must stand."""
+        if not any(map(str.isalnum, one[name])):
             self.wrong(f"{where} has no {name}")
-            return ""
-        return value
+        return one[name]
 
-    def texts(self, value: Any, where: str) -> list[str]:
-        """A list of texts without the empty ones; anything else is a fault, and empty."""
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            self.wrong(f"`{where}` is no list of texts")
-            return []
-        return [one for one in value if one.strip()]
 
-    def number(self, one: dict[str, Any], name: str, low: float, high: float, where: str) -> float:
-        """A number within bounds among an object's fields; anything else is a fault, and `low`."""
-        value = one.get(name)
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or not low <= value <= high
-        ):
-            self.wrong(
-                f"{where}: `{name}` is {short(value)}, not a number from {low:g} to {high:g}"
-            )
-            return low
-        return float(value)
-
-    def choice(self, one: dict[str, Any], name: str, among: Collection[str], where: str) -> str:
-        """One of some words among an object's fields; anything else is a fault, and ""."""
-        value = one.get(name)
-        if not isinstance(value, str) or value not in among:
-            self.wrong(f"{where}: `{name}` is {short(value)}, not one of {', '.join(among)}")
-            return ""
-        return value
+def filled(texts: Iterable[str]) -> list[str]:
+    """Texts without those in which nothing stands."""
+    return [one for one in texts if one.strip()]
 
 
 def short(value: Any) -> str:
@@ -157,6 +165,30 @@ def short(value: Any) -> str:
 def _plain(name: str) -> str:
     """A name as it stands on one line."""
     return " ".join(name.split())
+
+
+def fenced(parts: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, list[str]]:
+    """Lines of others between tags with a nonce: the nonce, and the text of each part.
+
+    The nonce follows from all that is shown, so that nobody who wrote it knew it.
+
+    >>> nonce, (text,) = fenced([("skill", ["a", "b"])])
+    >>> text.replace(nonce, "…").splitlines()
+    ['<skill nonce="…">', 'a', 'b', '</skill nonce="…">']
+    """
+    parts = list(parts)
+    whole = "\n".join(line for _, lines in parts for line in lines)
+    nonce = sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    bodies = [(tag, "\n".join(lines) or "(none)") for tag, lines in parts]
+    return nonce, [
+        f'<{tag} nonce="{nonce}">\n{one}\n</{tag} nonce="{nonce}">' for tag, one in bodies
+    ]
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of so many characters, and how many were left out."""
+    rest = len(text) - most
+    return text if rest <= 0 else f"{text[:most]}\n[{rest} characters left out]"
 
 
 def an_object(**properties: Any) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from skill_eval_nb.models import (
     BudgetSpent,
@@ -20,8 +21,10 @@ from skill_eval_nb.models import (
     together,
 )
 from skill_eval_nb.models.ask import Answered, Question, Unanswered, ask
+from skill_eval_nb.text import dollars
 
 from .budget import Budget, BudgetQueue
+from .lock import paying
 from .refused import refuse
 from .threads import in_thread, to_the_end
 
@@ -204,3 +207,205 @@ class _Asking(Generic[T]):
             done, failed = len(self.answered), len(self.failed)
             spent = self.budget.spent_usd
             self.progress(AskingProgress(done + failed, self.total, failed, spent, key))
+
+
+# ── what is paid for once ────────────────────────────────────────────────────────────────────
+
+V = TypeVar("V")
+
+
+class LeftOut(NamedTuple):
+    """Something that came to nothing, and why."""
+
+    what: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item(Generic[V]):
+    """A question that is to be paid for once.
+
+    Attributes:
+        key: a fingerprint: the same for the same question.
+        what: the question in words.
+        question: what is asked.
+        folder: what is held while it is asked; None where no answer is kept.
+        save: writes an answer as soon as there is one, and gives what came of it.
+    """
+
+    key: str
+    what: str
+    question: Question[Any]
+    folder: Path | None
+    save: Callable[[Answered[Any]], V]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How models are asked.
+
+    Attributes:
+        connection: how they are reached; None: the stand-in in process, others from outside.
+        prices: what calls cost; None: the bundled table.
+        budget_usd: the most that may be spent, in US dollars; None: no limit.
+        concurrency: questions at a time.
+        dry_run: nobody is asked.
+        progress: called whenever a question has ended.
+        stop: once it is set, what is in flight is cancelled.
+    """
+
+    connection: Connection | None = None
+    prices: Prices | None = None
+    budget_usd: float | None = None
+    concurrency: int = 8
+    dry_run: bool = False
+    progress: Callable[[AskingProgress], None] | None = None
+    stop: threading.Event | None = None
+
+    @property
+    def known_prices(self) -> Prices:
+        """The prices that hold."""
+        return self.prices or load_prices()
+
+    def model(self, given: str | None, earlier: Iterable[str | None]) -> str | list[str]:
+        """Who is asked: the one that is given, else the stand-in, else who was asked before.
+
+        Where nobody says, and not exactly one was asked before, these are given.
+        """
+        if given is not None:
+            return given
+        if self.connection is not None and self.connection.stand_in is not None:
+            from skill_eval_nb.models.stand_in.settings import JUDGE
+
+            return JUDGE
+        names = sorted({str(name) for name in earlier if name is not None})
+        return names[0] if len(names) == 1 else names
+
+
+@dataclass(frozen=True, slots=True)
+class Answers(Generic[V]):
+    """What came of questions.
+
+    Attributes:
+        values: by their keys, those of earlier calls included.
+        before: keys of those that were there before.
+        failed: what was asked without an answer, with the reason, by its key.
+        usage: tokens of this call's answers.
+        cost_usd: what they cost; None where a price is not known.
+        worst_usd: what the missing ones cost at most, in US dollars; None as for the cost.
+    """
+
+    values: dict[str, V]
+    before: frozenset[str]
+    failed: dict[str, LeftOut] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = 0.0
+    worst_usd: float | None = 0.0
+
+
+def answers_of(
+    items: Sequence[Item[V]], stored: Callable[[], Mapping[str, V]], doing: str, terms: Terms
+) -> Answers[V]:
+    """The stored answers, and new ones for what is missing.
+
+    Args:
+        items: what is wanted; of several with one key one is asked.
+        stored: looks up what there is, by key. It is called again once the folders are held:
+            somebody else may have ended meanwhile.
+        doing: what is being done, for whoever finds the folders held: "a comparison".
+        terms: how models are asked.
+
+    Raises:
+        Stopped: `stop` was set before the end; what was written stays.
+        Refused: a figure makes no sense, there is a budget and no known price, somebody else is
+            at work in a folder, or it cannot be written.
+        ModelFault: no API key was found; nothing was sent.
+        OSError: an answer cannot be written.
+    """
+
+    def look() -> tuple[dict[str, V], dict[str, Item[V]]]:
+        there = dict(stored())
+        return there, {one.key: one for one in items if one.key not in there}
+
+    before, missing = look()
+    prices = terms.known_prices
+    worst = worst_usd([one.question for one in missing.values()], prices)
+    if terms.dry_run or not missing:
+        return Answers(before, frozenset(before), worst_usd=worst)
+    with paying({one.folder for one in missing.values() if one.folder is not None}, doing):
+        before, missing = look()
+        values, by_question = dict(before), {one.question.key: one for one in missing.values()}
+
+        def keep(question: Question[Any], answered: Answered[Any]) -> None:
+            item = by_question[question.key]
+            values[item.key] = item.save(answered)
+
+        def tell(progress: AskingProgress) -> None:
+            assert terms.progress is not None
+            terms.progress(replace(progress, what=by_question[progress.what].what))
+
+        asked = ask_all(
+            [one.question for one in missing.values()],
+            connection=terms.connection,
+            prices=prices,
+            budget_usd=terms.budget_usd,
+            concurrency=terms.concurrency,
+            keep=keep,
+            progress=None if terms.progress is None else tell,
+            stop=terms.stop,
+        )
+    failed = {
+        by_question[key].key: LeftOut(by_question[key].what, reason)
+        for key, reason in asked.failed.items()
+    }
+    return Answers(values, frozenset(before), failed, asked.usage, asked.cost_usd, worst)
+
+
+@dataclass(frozen=True, slots=True)
+class PaidAnswer(Generic[V]):
+    """What came of one question that is asked only where somebody pays for it.
+
+    Attributes:
+        value: the answer; None where there is none.
+        price_usd: what asking costs at worst, in US dollars; 0 where an answer was kept, None
+            where the price is not known.
+        cost_usd: what was spent now.
+        unasked: why there is no answer; None where there is one.
+    """
+
+    value: V | None = None
+    price_usd: float | None = 0.0
+    cost_usd: float | None = 0.0
+    unasked: str | None = None
+
+
+def answer_of(
+    item: Item[V], stored: Callable[[], Mapping[str, V]], doing: str, terms: Terms
+) -> PaidAnswer[V]:
+    """The answer to one question; what costs something is asked only where a budget is given.
+
+    Args:
+        item: the question.
+        stored: as `answers_of` takes it.
+        doing: as `answers_of` takes it.
+        terms: how the model is asked.
+
+    Raises:
+        Refused, ModelFault, OSError: as `answers_of`.
+    """
+    price = worst_usd([item.question], terms.known_prices)
+    dry_run = terms.dry_run or (price != 0 and terms.budget_usd is None)
+    answers = answers_of([item], stored, doing, replace(terms, dry_run=dry_run))
+    worst, cost = answers.worst_usd, answers.cost_usd
+    if item.key in answers.values:
+        return PaidAnswer(answers.values[item.key], worst, cost)
+    if item.key in answers.failed:
+        return PaidAnswer(None, worst, cost, answers.failed[item.key].reason)
+    model = item.question.model
+    if price is None:
+        why = f"{model} was not asked: its price is not known; add it to the table of prices"
+    else:
+        hint = "this was a dry run" if terms.dry_run else "give budget_usd to ask it"
+        usd = f"it costs {dollars(price)} at worst" if price else "it costs nothing"
+        why = f"{model} was not asked: {usd}; {hint}"
+    return PaidAnswer(None, worst, cost, why)

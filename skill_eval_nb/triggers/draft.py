@@ -18,8 +18,11 @@ from skill_eval_nb.models.prompt import (
     AnswerCheck,
     a_list,
     an_object,
+    fenced,
+    formed,
     or_null,
     short,
+    shortened,
 )
 from skill_eval_nb.running.refused import Refused, gathered, refuse
 from skill_eval_nb.running.skill import SKILL_FILE, SkillSource, read_skill
@@ -70,8 +73,7 @@ def read(raw: Any, wanted: QueryDemand) -> tuple[Query, ...]:
         BadAnswer: with everything that is wrong, each fault at its query.
     """
     look = AnswerCheck()
-    whole = look.fields(raw, ["queries"], "the answer")
-    rows = look.objects(whole["queries"], "queries")
+    rows = formed(raw, SCHEMA)["queries"]
     found = [_query(one, look, f"queries[{at}]", wanted) for at, one in enumerate(rows)]
     _see_numbers(found, look, wanted)
     _see_repeats(found, look, wanted)
@@ -81,8 +83,7 @@ def read(raw: Any, wanted: QueryDemand) -> tuple[Query, ...]:
 
 def _query(one: dict[str, Any], look: AnswerCheck, where: str, wanted: QueryDemand) -> Query:
     text = " ".join(look.telling(one, "query", where).split())
-    should, near = (_flag(one, name, look, where) for name in ("should_trigger", "near_miss"))
-    right = one.get("right_skill")
+    should, near, right = one["should_trigger"], one["near_miss"], one.get("right_skill")
     if len(text) > MOST_CHARS:
         look.wrong(f"{where}: `query` has {len(text):,} characters; at most {MOST_CHARS:,}")
     if re.search(r"[\W_]", wanted.name) and gives_away(text, wanted.name):
@@ -96,13 +97,6 @@ def _query(one: dict[str, Any], look: AnswerCheck, where: str, wanted: QueryDema
         look.wrong(f"{where}: no other skill is called {short(right)}; there are {known}")
     tags = (NEAR_MISS, *([f"for {right}"] if right is not None else [])) if near else ()
     return Query(text, should, tags)
-
-
-def _flag(one: dict[str, Any], name: str, look: AnswerCheck, where: str) -> bool:
-    value = one.get(name)
-    if not isinstance(value, bool):
-        look.wrong(f"{where}: `{name}` is {short(value)}, not true or false")
-    return value is True
 
 
 def _see_numbers(found: Sequence[Query], look: AnswerCheck, wanted: QueryDemand) -> None:
@@ -205,16 +199,12 @@ def question_of(
 def _shown(asked: DraftSubject, wanted: QueryDemand) -> str:
     body = (asked.skill.folder / SKILL_FILE).read_text("utf-8-sig")
     parts = [
-        ("skill", [_cut(body)]),
+        ("skill", [shortened(body, SKILL_CHARS)]),
         ("others", [f"- {one.name}: {_line(one.description)}" for one in asked.others]),
         ("existing", list(_existing(asked.existing))),
     ]
-    lines = "\n".join(line for _, lines in parts for line in lines)
-    nonce = hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    told = [f"The skill is {asked.skill.name}. The fences' nonce is {nonce}."]
-    for tag, part in parts:
-        inside = "\n".join(part) or "(none)"
-        told.append(f'<{tag} nonce="{nonce}">\n{inside}\n</{tag} nonce="{nonce}">')
+    nonce, blocks = fenced(parts)
+    told = [f"The skill is {asked.skill.name}. The fences' nonce is {nonce}.", *blocks]
     if len(asked.existing) > MOST_EXISTING:
         told.append(f"{len(asked.existing) - MOST_EXISTING} more existing are not shown.")
     told.append(
@@ -233,11 +223,6 @@ def _existing(queries: Sequence[Query]) -> list[str]:
 
 def _line(text: str) -> str:
     return brief(text, TEXT_CHARS)
-
-
-def _cut(text: str) -> str:
-    rest = len(text) - SKILL_CHARS
-    return text if rest <= 0 else f"{text[:SKILL_CHARS]}\n[{rest} characters left out]"
 
 
 class DraftedQueries(tuple[Query, ...]):  # noqa: SLOT001 -- a tuple cannot have slots of its own
@@ -330,8 +315,7 @@ def draft_queries(
         ModelFault: the model cannot be reached for want of a key.
         OSError: the answer cannot be written.
     """
-    from skill_eval_nb.running.asking import ask_all, worst_usd
-    from skill_eval_nb.running.lock import paying
+    from skill_eval_nb.running.asking import Item, Terms, answer_of
 
     if not 2 <= n <= MOST:
         raise refuse(f"n is {n}: it is to be from 2 to {MOST}, half of each class")
@@ -346,25 +330,26 @@ def draft_queries(
     )
     question = question_of(model, asked, wanted)
     kept = _home(asked.skill, folder) / KEPT / f"{question.key}.json"
-    if kept.is_file():
-        return _drafted(read_queries(kept), asked)
-    price = worst_usd([question], prices)
-    if dry_run or (price != 0 and budget_usd is None):
-        return DraftedQueries(price_usd=price, unasked=_unasked(model, price, dry_run=dry_run))
 
-    def keep(_: Question[tuple[Query, ...]], answered: Answered[tuple[Query, ...]]) -> None:
+    def stored() -> dict[str, tuple[Query, ...]]:
+        return {question.key: read_queries(kept)} if kept.is_file() else {}
+
+    def save(answered: Answered[tuple[Query, ...]]) -> tuple[Query, ...]:
         write_queries(kept, answered.value)
+        return answered.value
 
-    with paying([kept.parent], "a draft of queries"):
-        if kept.is_file():  # somebody else has ended just now
-            return _drafted(read_queries(kept), asked)
-        told = ask_all(
-            [question], connection=connection, prices=prices, budget_usd=budget_usd, keep=keep
-        )
-    if question.key in told.failed:
-        reason = told.failed[question.key]
-        return DraftedQueries(price_usd=price, cost_usd=told.cost_usd, unasked=reason)
-    return _drafted(told.answered[question.key].value, asked, price, told.cost_usd)
+    item = Item(question.key, "queries", question, kept.parent, save)
+    terms = Terms(connection, prices, budget_usd, dry_run=dry_run)
+    answer = answer_of(item, stored, "a draft of queries", terms)
+    queries = sorted(answer.value or (), key=lambda one: not one.should_trigger)
+    doubts = check_queries([*asked.existing, *queries], asked.skill.name) if queries else ()
+    return DraftedQueries(
+        queries,
+        doubts=doubts,
+        price_usd=answer.price_usd,
+        cost_usd=answer.cost_usd,
+        unasked=answer.unasked,
+    )
 
 
 def _asked(
@@ -391,22 +376,3 @@ def _home(skill: SkillSource, folder: PathLike | None) -> Path:
     if folder is not None:
         return Path(folder).expanduser()
     return skill.folder.with_name(f"{skill.folder.name}-workspace")
-
-
-def _drafted(
-    queries: tuple[Query, ...],
-    asked: DraftSubject,
-    price_usd: float | None = 0.0,
-    cost_usd: float | None = 0.0,
-) -> DraftedQueries:
-    ordered = sorted(queries, key=lambda one: not one.should_trigger)
-    doubts = check_queries([*asked.existing, *ordered], asked.skill.name)
-    return DraftedQueries(ordered, doubts=doubts, price_usd=price_usd, cost_usd=cost_usd)
-
-
-def _unasked(model: str, price: float | None, *, dry_run: bool) -> str:
-    if price is None:
-        return f"{model} was not asked: its price is not known; add it to the table of prices"
-    hint = "this was a dry run" if dry_run else "give budget_usd to ask it"
-    cost = f"it costs ${price:.4f} at worst" if price else "it costs nothing"
-    return f"{model} was not asked: {cost}; {hint}"

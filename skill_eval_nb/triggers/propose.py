@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.models.ask import Answered, Question
-from skill_eval_nb.models.prompt import TEXT, AnswerCheck, an_object
+from skill_eval_nb.models.prompt import TEXT, AnswerCheck, an_object, fenced, formed, shortened
 from skill_eval_nb.running.asking import NO_MONEY, ask_all, worst_usd
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.layout import OWN
@@ -92,8 +92,8 @@ def _reader(rounds: Sequence[Round]) -> Callable[[Any], str]:
 
     def read(raw: Any) -> str:
         look = AnswerCheck()
-        told = look.fields(raw, list(SCHEMA["required"]), "the answer")
-        description = look.telling(told, "description", "the answer").strip()
+        answer = formed(raw, SCHEMA)
+        description = look.telling(answer, "description", "the answer").strip()
         if description:
             for fault in faults_of(description):
                 look.wrong(f"`description`: {fault}")
@@ -113,23 +113,18 @@ def _told(
     competing: Sequence[tuple[str, str]],
 ) -> str:
     parts = [
-        ("skill", [f"Name: {name}", "", _cut(body, BODY_CHARS)]),
+        ("skill", [f"Name: {name}", "", shortened(body, BODY_CHARS)]),
         ("tried", [_json(_tried(one)) for one in rounds]),
         ("failures", [_json(one) for one in _failures(base)]),
         ("competing", [_json({"name": one, "description": other}) for one, other in competing]),
     ]
-    whole = "\n".join(line for _, lines in parts for line in lines)
-    nonce = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    bodies = [(tag, "\n".join(lines) or "(none)") for tag, lines in parts]
-    fenced = [
-        f'<{tag} nonce="{nonce}">\n{inner}\n</{tag} nonce="{nonce}">' for tag, inner in bodies
-    ]
+    nonce, blocks = fenced(parts)
     said = (
         f"The fences' nonce is {nonce}. `tried` has the descriptions so far, each with its runs on "
         f"the train queries; `failures` has the train queries that went wrong in round "
         f"{base.number}; `competing` other skills that may be on the list."
     )
-    return "\n\n".join([said, *fenced])
+    return "\n\n".join([said, *blocks])
 
 
 def _tried(one: Round) -> dict[str, Any]:
@@ -149,7 +144,7 @@ def _failures(base: Round) -> Iterator[dict[str, Any]]:
         should = one.query.should_trigger
         opened = sum(right == should for right in one.right)
         yield {
-            "query": _cut(one.query.query, QUERY_CHARS),
+            "query": shortened(one.query.query, QUERY_CHARS),
             "should_trigger": should,
             "triggered": f"{opened} of {len(one.right)} runs",
             "instead": [text for text, _ in Counter(one.instead).most_common(MOST_INSTEAD)],
@@ -162,10 +157,6 @@ def _train(one: Round) -> list[QueryOutcome]:
 
 def _json(value: dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]}\n[{len(text) - most} characters left out]"
 
 
 def _plain(text: str) -> str:

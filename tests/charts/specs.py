@@ -116,8 +116,9 @@ def drawn(chart: Any) -> ET.Element:
 
 
 def texts_of(chart: Any) -> list[str]:
-    """What is written in the picture."""
-    return ["".join(node.itertext()) for node in drawn(chart).iter() if node.tag.endswith("text")]
+    """What is written in the picture, line by line."""
+    texts = (node for node in drawn(chart).iter() if node.tag.endswith("text"))
+    return [line for node in texts for line in node.itertext()]
 
 
 _specs: list[Any] = []

@@ -64,7 +64,7 @@ def test_points_are_the_means_of_both_sides(rows) -> None:
 @given(rates)
 def test_evals_are_sorted_by_delta(rows) -> None:
     lines = rows_of(deltas(rated(rows)), "baseline_mean")
-    down = [row["mean"] - row["baseline_mean"] for row in sorted(lines, key=lambda row: row["y"])]
+    down = [row["mean"] - row["baseline_mean"] for row in sorted(lines, key=lambda row: row["row"])]
     assert down == sorted(down, reverse=True)
 
 

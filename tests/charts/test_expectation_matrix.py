@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -105,9 +104,8 @@ def test_long_texts_are_cut_and_whole_in_the_tooltip() -> None:
     row = {"eval_id": "1", "text": text, "configuration": "with_skill", "run_number": 1}
     chart = expectation_matrix(checked([row | {"passed": True}]))
     assert rows_of(chart, "verdicts", "share")[0]["expectation"] == text.strip()
-    lines = [line for line in texts_of(chart) if "report" in line]
-    assert len(lines) == 2
-    assert lines[-1].endswith("…")
+    [line] = [line for line in texts_of(chart) if "report" in line]
+    assert line.endswith("…")
 
 
 def test_the_same_text_in_another_eval_or_layer_is_another_expectation() -> None:
@@ -142,9 +140,7 @@ def test_of_many_expectations_those_that_differ_most_are_shown() -> None:
 
 def test_two_hundred_expectations_stay_readable() -> None:
     chart = expectation_matrix(world(evals=12, runs=5, expectations=17))
-    assert len({row["y"] for row in rows_of(chart, "verdicts", "share")}) == 40
-    boxes = sorted({(row["y1"], row["y2"]) for row in rows_of(chart, "verdicts", "share")})
-    assert all(above[1] <= below[0] for above, below in pairwise(boxes))
+    assert len({row["row"] for row in rows_of(chart, "verdicts", "share")}) == 40
 
 
 @pytest.mark.parametrize("passed", [True, None])

@@ -18,8 +18,8 @@ SIX = [
 
 def _drawn(chart):
     """The rows of the forest from above to below."""
-    rows = {row["y"]: row for row in rows_of(chart, "estimate", "delta", "reason")}
-    return [rows[y] for y in sorted(rows)]
+    rows = {row["row"]: row for row in rows_of(chart, "estimate", "delta", "reason")}
+    return [rows[at] for at in sorted(rows)]
 
 
 def test_the_lines_are_the_intervals_of_both_scopes() -> None:

@@ -54,7 +54,7 @@ def test_iterations_run_in_natural_order() -> None:
 
 def test_n_stands_with_each_mean_and_no_error_bars_are_drawn() -> None:
     chart = iterations(world(evals=3, runs=2, iterations=3))
-    assert texts_of(chart).count("n 6") == 2 * 2 * 3
+    assert sum("n\xa06" in text for text in texts_of(chart)) == 2 * 2 * 3
     assert marks_of(chart) == {"line", "circle", "text"}
 
 
@@ -66,7 +66,7 @@ def test_a_side_that_an_iteration_lacks_breaks_the_line() -> None:
     assert [(row["configuration"], row["iteration"]) for row in gaps] == [
         ("without_skill", "iteration-2")
     ]
-    assert texts_of(chart).count("n 1") == 5
+    assert sum("n\xa01" in text for text in texts_of(chart)) == 5
 
 
 def test_workspaces_are_never_mixed() -> None:
@@ -77,7 +77,7 @@ def test_workspaces_are_never_mixed() -> None:
 
 def test_without_a_rubric_there_is_one_panel() -> None:
     chart = iterations(world(dimensions=0, iterations=2))
-    assert axes_of(chart) == ["pass rate (%)"] * 2
+    assert set(axes_of(chart)) == {"pass rate (%)"}
 
 
 def test_a_rubric_alone_is_the_title() -> None:

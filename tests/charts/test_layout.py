@@ -1,54 +1,49 @@
 from __future__ import annotations
 
 import altair as alt
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skill_eval_nb.charts.metrics import metric
-from skill_eval_nb.charts.theme import below, colour, inline, scale_of, stack, tips, words
-from tests.charts.specs import rows_of, spec_of
-
-rows = st.lists(
-    st.fixed_dictionaries(
-        {
-            "high": st.integers(1, 50),
-            "heading": st.sampled_from(["", "first", "second"]),
-            "label": st.just("label"),
-            "group": st.integers(0, 2),
-        }
-    ),
-    max_size=20,
+from skill_eval_nb.charts.theme import (
+    below,
+    colour,
+    in_lanes,
+    inline,
+    interval,
+    lane,
+    lanes,
+    scale_of,
+    tips,
+    words,
 )
-
-
-@given(rows, st.integers(0, 20))
-def test_stacked_rows_do_not_overlap(given_rows, gap) -> None:
-    lying = stack(given_rows, gap)
-    ends = [top + row["high"] for top, row in zip(lying.tops, given_rows, strict=True)]
-    assert all(end <= top for end, top in zip(ends, lying.tops[1:], strict=False))
-    assert lying.height >= max([*ends, 1])
-    inside = [*lying.rules, *(row["y"] for row in lying.headings)]
-    for y in inside:
-        rows_there = zip(lying.tops, ends, strict=True)
-        assert not any(top < y < end for top, end in rows_there)
+from tests.charts.specs import rows_of, spec_of
 
 
 def test_a_heading_stands_once_above_its_rows() -> None:
-    row = {"high": 20, "label": "x"}
-    lying = stack([row | {"heading": "a", "group": at} for at in (1, 2)])
-    assert [heading["text"] for heading in lying.headings] == ["a"]
-    assert lying.headings[0]["y"] < lying.tops[0]
+    rows = [{"heading": heading} for heading in ("", "a", "a", "b")]
+    placed, headings = in_lanes(rows)
+    assert [row["row"] for row in placed] == [0, 2, 3, 5]
+    assert headings == [{"text": "a", "row": 1}, {"text": "b", "row": 4}]
 
 
 def test_rows_of_a_group_share_their_label() -> None:
-    row = {"high": 20, "heading": "", "label": "x", "group": 1}
-    lying = stack([row, row, row | {"group": 2, "label": "y"}], gap=10)
-    assert [(label["text"], label["y"]) for label in lying.labels] == [("x", 20), ("y", 60)]
+    rows = [{"heading": "", "label": name, "group": name} for name in "aab"]
+    look = {"step": 20, "width": 100, "right": 120, "what": "What"}
+    chart = lanes([], *in_lanes(rows), **look)
+    labels = {(row["label"], row["row"]) for row in rows_of(chart, "label")}
+    assert labels == {("a", 0), ("b", 2)}
+
+
+def test_an_interval_without_both_ends_is_not_drawn() -> None:
+    rows = [{"low": 1.0, "high": 2.0, "row": 0}, {"low": None, "high": 2.0, "row": 1}]
+    hue = colour({"a": "#000000"})
+    [line] = interval(rows, "low", "high", lane(), hue, wide=2)
+    assert rows_of(line, "low") == rows[:1]
+    assert interval(rows[1:], "low", "high", lane(), hue, wide=2) == []
 
 
 def test_words_are_values_of_our_field() -> None:
-    chart = words([{"text": "a.b[0]:Q", "y": 3}], "text", 10, 20)
-    assert rows_of(alt.layer(chart), "text") == [{"text": "a.b[0]:Q", "y": 3}]
+    chart = words([{"text": "a.b[0]:Q", "row": 3}], "text", 10)
+    assert rows_of(alt.layer(chart), "text") == [{"text": "a.b[0]:Q", "row": 3}]
     assert chart.to_dict()["encoding"]["text"] == {"field": "text", "type": "nominal"}
 
 

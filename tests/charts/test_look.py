@@ -79,6 +79,6 @@ def test_each_workspace_has_its_own_baseline() -> None:
 def test_nothing_says_what_and_why() -> None:
     chart = nothing("No rubric scores", "None of the 12 runs has a score. " * 9)
     assert title_of(chart) == "No rubric scores"
-    lines = rows_of(chart, "line", "y")
+    lines = rows_of(chart, "line", "row")
     assert " ".join(row["line"] for row in lines).count("12 runs") == 9
-    assert [row["y"] for row in lines] == sorted({row["y"] for row in lines})
+    assert [row["row"] for row in lines] == list(range(len(lines)))

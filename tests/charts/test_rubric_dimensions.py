@@ -18,6 +18,7 @@ from tests.charts.specs import (
     texts_of,
     title_of,
     tooltips_of,
+    walk,
 )
 from tests.charts.worlds import run_keys, workspace, world
 
@@ -70,7 +71,7 @@ def test_dots_are_runs_and_means_are_theirs(rows) -> None:
     assert {key: sorted(dots[key]) for key in dots} == {
         key: pytest.approx(sorted(values)) for key, values in expected.items()
     }
-    means = {(r["dimension"], r["configuration"]): r for r in rows_of(chart, "mean", "y1")}
+    means = {(r["dimension"], r["configuration"]): r for r in rows_of(chart, "mean", "delta")}
     assert set(means) == set(expected)
     for key, row in means.items():
         assert row["mean"] == pytest.approx(fmean(expected[key]))
@@ -79,11 +80,11 @@ def test_dots_are_runs_and_means_are_theirs(rows) -> None:
 
 def test_marks_tooltips_and_n_beside_each_mean() -> None:
     chart = rubric_dimensions(world(evals=3, runs=2))
-    assert {"circle", "rule", "text"} <= marks_of(chart)
+    assert {"circle", "tick", "text"} <= marks_of(chart)
     asked = {"Dimension", "Configuration", "Eval", "Run", "Evidence", "Judgings", "Runs (n)"}
     assert asked <= tooltips_of(chart)
     written = texts_of(chart)
-    assert written.count("6") == len(rows_of(chart, "mean", "y1")) == 6
+    assert written.count("6") == len(rows_of(chart, "mean", "delta")) == 6
     assert "mean" in written
     assert "n" in written
 
@@ -95,7 +96,7 @@ def test_the_dimension_that_differs_most_comes_first() -> None:
         for side, score in zip(("with_skill", "without_skill"), both, strict=True)
     ]
     chart = rubric_dimensions(scored(rows))
-    rows_down = sorted(rows_of(chart, "mean", "y1"), key=lambda row: row["y"])
+    rows_down = sorted(rows_of(chart, "mean", "delta"), key=lambda row: row["row"])
     assert [row["dimension"] for row in rows_down[::2]] == ["Much", "Worse", "Little"]
     assert [row["delta"] for row in rows_down] == ["+3.00", "", "−1.00", "", "0.00", ""]
     assert "‘Much’: with_skill scores 3.00 points above without_skill" in title_of(chart)
@@ -114,14 +115,13 @@ def test_the_title_does_not_pair_evals_that_have_one_side() -> None:
 
 def test_dots_lie_inside_their_lanes() -> None:
     chart = rubric_dimensions(world(evals=12, runs=5))
-    lanes = rows_of(chart, "mean", "y1")
+    offsets = [node["yOffset"] for node in walk(spec_of(chart)) if "yOffset" in node]
+    low, high = offsets[0]["scale"]["domain"]
+    lanes = {(lane["dimension"], lane["configuration"]): lane["row"]
+             for lane in rows_of(chart, "mean", "delta")}  # fmt: skip
     for dot in rows_of(chart, "score", "judgings"):
-        lane = next(
-            lane
-            for lane in lanes
-            if all(lane[key] == dot[key] for key in ("dimension", "configuration"))
-        )
-        assert lane["y1"] <= dot["y"] <= lane["y2"]
+        assert dot["row"] == lanes[dot["dimension"], dot["configuration"]]
+        assert low < dot["below"] < high
 
 
 def test_scores_of_another_scale_are_shown_where_they_are() -> None:
@@ -153,7 +153,7 @@ def test_many_dimensions_show_the_most_telling() -> None:
         for side in ("with_skill", "without_skill")
     ]
     chart = rubric_dimensions(scored(rows))
-    shown = {row["dimension"] for row in rows_of(chart, "mean", "y1")}
+    shown = {row["dimension"] for row in rows_of(chart, "mean", "delta")}
     assert shown == {f"D{number}" for number in range(10, 50)}
     assert "10 more dimensions" in subtitle_of(chart)
 

@@ -20,15 +20,13 @@ def drawing(**given):
 def test_figures_below_are_of_configurations_that_are_there() -> None:
     written = texts_of(drawing())
     assert written.count("50%") == 2
-    assert written.count("3") == 2
-    assert "c" not in written
+    assert written.count("n\xa03") == 2
 
 
 def test_only_the_first_panel_names_its_rows_and_axis() -> None:
-    assert axes_of(drawing()) == ["tokens", "pass rate (%)"] * 2
-    assert axes_of(drawing(first=False)) == ["tokens"] * 2
-    assert "a" in texts_of(drawing())
-    assert "a" not in texts_of(drawing(first=False))
+    assert set(axes_of(drawing())) == {"tokens", "pass rate (%)"}
+    assert set(axes_of(drawing(first=False))) == {"tokens"}
+    assert texts_of(drawing()).count("a") > texts_of(drawing(first=False)).count("a")
 
 
 def test_crowded_dots_keep_their_means() -> None:

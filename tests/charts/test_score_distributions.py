@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 from skill_eval_nb.charts import score_distributions
 from tests.charts.specs import rows_of, subtitle_of, texts_of, title_of, tooltips_of
 from tests.charts.test_rubric_dimensions import scored
-from tests.charts.worlds import world
 
 odd = st.sampled_from([math.nan, math.inf, 9.0])
 judgings = st.lists(
@@ -51,15 +49,6 @@ def test_bars_are_shares_of_the_judgings(rows) -> None:
         assert bar["share"] == pytest.approx(bar["given"] / bar["n"])
 
 
-def test_bars_are_as_high_as_their_share_and_stand_apart() -> None:
-    bars = rows_of(score_distributions(world(evals=4, runs=3)), "given", "share")
-    scale = {round((bar["floor"] - bar["top"]) / bar["share"], 6) for bar in bars}
-    assert len(scale) == 1
-    for lane in {bar["dimension"] for bar in bars}:
-        own = sorted((bar for bar in bars if bar["dimension"] == lane), key=lambda bar: bar["left"])
-        assert all(one["right"] < other["left"] for one, other in pairwise(own))
-
-
 def test_the_ceiling_is_said_in_the_title() -> None:
     near = [*given_to("with_skill", 5, 5, 5, 4), *given_to("without_skill", 3, 5)]
     chart = score_distributions(scored(near))
@@ -79,8 +68,8 @@ def test_the_dimension_nearest_to_the_ceiling_comes_first() -> None:
         *given_to("without_skill", 5, 5, dimension="Full"),
     ]
     bars = rows_of(score_distributions(scored(rows)), "given")
-    floors = {bar["dimension"]: bar["floor"] for bar in bars}
-    assert sorted(floors, key=lambda name: floors[name]) == ["Full", "Half", "Low"]
+    order = {bar["dimension"]: bar["lane"] for bar in bars}
+    assert sorted(order, key=lambda name: order[name]) == ["Full", "Half", "Low"]
 
 
 def test_n_and_shares_are_written() -> None:
@@ -89,7 +78,7 @@ def test_n_and_shares_are_written() -> None:
             scored([*given_to("with_skill", 5, 5, 4), *given_to("without_skill", 1)])
         )
     )
-    assert {"n", "3 vs 1", "67%", "33%", "100%"} <= set(written)
+    assert {"n = 3 vs 1", "67%", "33%", "100%"} <= set(written)
     asked = {"Dimension", "Configuration", "Score", "Judgings with it", "Share", "Judgings (n)"}
     assert asked <= tooltips_of(score_distributions(scored(given_to("with_skill", 5))))
 
@@ -97,7 +86,7 @@ def test_n_and_shares_are_written() -> None:
 def test_many_configurations_have_their_figures_in_tooltips() -> None:
     rows = [row for at in range(6) for row in given_to(f"c{at}", *[3.0] * (at + 1))]
     written = texts_of(score_distributions(scored(rows)))
-    assert "1–6" in written
+    assert "n = 1–6" in written
     assert "100%" not in written
 
 

@@ -84,7 +84,7 @@ def test_flips_near_misses_and_errors_stand_out() -> None:
 
 
 def test_the_most_wrong_of_each_class_comes_first() -> None:
-    rows = sorted(queries_of(trigger_rates(ASKED)).values(), key=lambda row: row["y"])
+    rows = sorted(queries_of(trigger_rates(ASKED)).values(), key=lambda row: row["row"])
     assert [row["query"] for row in rows] == [
         "read it",
         "sign it",
@@ -165,7 +165,7 @@ def test_a_workspace_is_drawn_without_the_sets_that_were_never_run(chart) -> Non
     ]
     drawing = chart(workspace(triggers=rows))
     assert "1 row of sets that were never run" in subtitle_of(drawing)
-    assert not headings_of(drawing)
+    assert not {"w", "s"} & set(headings_of(drawing))
 
 
 def test_rates_without_counts_have_no_interval(capfd) -> None:

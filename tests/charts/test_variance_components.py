@@ -37,7 +37,7 @@ def ws_of(rows):
 def test_bars_are_the_shares_of_the_statistic() -> None:
     ws = world(evals=6, runs=3, judgings=2)
     chart = spec_of(variance_components(ws))
-    bars = rows_of(chart, "share", "zero", "component")
+    bars = rows_of(chart, "share", "component")
     known = stats.variance(ws).sort("dimension", "configuration", "component")
     names = {"between evals": "eval", "between runs": "run", "the judge": "judge"}
     found = sorted(
@@ -82,7 +82,7 @@ def test_one_metric_is_named_with_its_share_and_interval() -> None:
 def test_what_cannot_be_told_apart_is_said() -> None:
     chart = variance_components(ws_of(judged([[1], [4], [5]])))
     assert title_of(chart).startswith("Variance of eval and run and judge cannot be told apart")
-    assert [bar["share"] for bar in rows_of(chart, "share", "zero")] == [1]
+    assert [bar["share"] for bar in rows_of(chart, "share", "component")] == [1]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_the_dimension_that_spreads_most_comes_first() -> None:
     rows = [row | {"dimension": "Little"} for row in judged([[3, 3], [3, 4], [4, 4]])]
     rows += [row | {"dimension": "Much"} for row in judged([[1, 2], [5, 4], [1, 1]])]
     chart = variance_components(ws_of(rows))
-    bars = sorted(rows_of(chart, "share", "zero"), key=lambda bar: bar["y"])
+    bars = sorted(rows_of(chart, "share", "component"), key=lambda bar: bar["row"])
     assert list(dict.fromkeys(bar["name"] for bar in bars)) == ["Much", "Little"]
 
 
@@ -123,7 +123,7 @@ def test_many_dimensions_show_those_that_spread_most() -> None:
         for row in judged([[1, 2], [5, 4], [1, 1]])
     ]
     chart = variance_components(ws_of(rows))
-    assert {bar["name"] for bar in rows_of(chart, "share", "zero")} == {
+    assert {bar["name"] for bar in rows_of(chart, "share", "component")} == {
         f"D{number}" for number in range(10, 50)
     }
     assert "10 more rows" in subtitle_of(chart)

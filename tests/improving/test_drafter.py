@@ -98,7 +98,7 @@ def test_a_good_answer_is_taken_with_what_it_rests_on(seen: Evidence, given: Mat
         ({"why": " "}, "has no why"),
         ({"items": [item(type="file_contains", match_regex="(")]}, "items[0]"),
         ({"items": [item(type="file_contains")]}, "lacks match"),
-        ({"items": [item(type="custom_script")]}, "not one of"),
+        ({"items": [item(type="custom_script")]}, "not one of file_exists"),
         ({"items": [item(type="file_exists", pattern="../x")]}, "leads out"),
         ({"part": "dimensions", "items": [item(name="a", description="d")]}, "lacks scoring.1"),
         ({"part": "expectations", "items": [item()]}, "lacks text"),

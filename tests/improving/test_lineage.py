@@ -182,14 +182,14 @@ def test_our_own_file_is_replaced_and_the_bytes_are_the_same(place):
 
 def test_a_file_of_others_is_kept(place):
     theirs = '{"iterations": [{"version": "v0", "note": "mine"}]}'
-    lay(place, {"history.json": theirs, "history.json.bak": "an older one"})
+    lay(place, {"history.json": theirs, "history.json.1.bak": "an older one"})
     found = history(sen.load(place))
-    with pytest.raises(Refused, match=r"written by others.*history\.json\.bak"):
+    with pytest.raises(Refused, match=r"written by others.*history\.json\.N\.bak"):
         found.write(place)
     assert (place / "history.json").read_text() == theirs
     found.write(place, force=True)
-    assert (place / "history.json.bak").read_text() == "an older one"
-    assert (place / "history.json.bak2").read_text() == theirs
+    assert (place / "history.json.1.bak").read_text() == "an older one"
+    assert (place / "history.json.2.bak").read_text() == theirs
     assert "reason" in (place / "history.json").read_text()
 
 

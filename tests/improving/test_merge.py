@@ -105,7 +105,7 @@ def test_what_graders_wrote_stands_in_a_fence_on_a_line_each():
         ({"same": [[1, 1]]}, "stands twice"),
         ({"same": [[1, 2], [2, 3]]}, "stands twice"),
         ({"same": [[1, 4]]}, "different expectations"),
-        ({"same": [1]}, "no list of lists"),
+        ({"same": [1]}, "not a list"),
         ({}, "lacks same"),
         ([], "not an object"),
     ],

@@ -38,7 +38,7 @@ def test_the_bundled_skill_is_counted_as_difflib_counts_it():
     one = history(sen.load(ROOT / "data" / "tdd-workspace")).versions[1]
     assert (one.lines_added, one.lines_removed) == diffed(*(file.read_text() for file in kept))
     assert one.what_changed is not None
-    assert one.what_changed.startswith("SKILL.md +9 −5 lines, first under ‘front matter’")
+    assert one.what_changed.startswith("SKILL.md +9 −5 lines, first: ‘description: ")
 
 
 @given(st.lists(st.sampled_from("abc")), st.lists(st.sampled_from("abcd")))

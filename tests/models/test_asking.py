@@ -20,6 +20,7 @@ from skill_eval_nb.models.prompt import (
     BadAnswer,
     a_list,
     an_object,
+    formed,
     one_of,
     or_null,
     parsed,
@@ -29,7 +30,7 @@ from tests.models.scripted import Answer, Scripted, good, message, plain
 
 def word(raw: Any) -> str:
     look = AnswerCheck()
-    said = look.telling(look.fields(raw, ["word"], "the answer"), "word", "the answer")
+    said = look.telling(formed(raw, an_object(word=TEXT)), "word", "the answer")
     look.done()
     return said
 
@@ -154,10 +155,10 @@ def test_what_has_no_one_reading_is_refused(text: str, fault: str) -> None:
         parsed(text)
 
 
-@given(st.lists(st.sampled_from(["a", "b", "c", " b ", 4, None]), max_size=5))
+@given(st.lists(st.sampled_from(["a", "b", "c", " b "]), max_size=5))
 def test_each_name_must_be_there_once(given: list[Any]) -> None:
     look = AnswerCheck()
     found = look.named([{"id": one} for one in given], "part", "id", ["a", "b"])
-    plain = [one.strip() if isinstance(one, str) else one for one in given]
-    assert (not look.faults) == (sorted(map(str, plain)) == ["a", "b"])
-    assert [name for name, _ in found] == [one for one in dict.fromkeys(plain) if one in ("a", "b")]
+    plain = [one.strip() for one in given]
+    assert (not look.faults) == (sorted(plain) == ["a", "b"])
+    assert list(found) == [one for one in dict.fromkeys(plain) if one in ("a", "b")]

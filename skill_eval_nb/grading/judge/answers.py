@@ -25,10 +25,10 @@ from skill_eval_nb.documents.run import (
 )
 from skill_eval_nb.models import Meter, ModelFault, Prices, Reply, Usage
 from skill_eval_nb.models.ask import Unanswered, until_usable, whole
-from skill_eval_nb.models.prompt import AnswerCheck, BadAnswer, parsed, short
+from skill_eval_nb.models.prompt import AnswerCheck, BadAnswer, filled, formed, parsed
 
 from ..evidence import uncovered
-from .prompt import WHO, Case, Judge, Part, Prepared, Unjudged, calls, prepare, request
+from .prompt import SCHEMA, WHO, Case, Judge, Part, Prepared, Unjudged, calls, prepare, request
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Client
@@ -62,7 +62,7 @@ class Answer:
     overall: str | None = None
 
 
-_PARTS = ("expectations", "dimensions", "claims", "user_notes", "eval_feedback")
+_CLAIM = ("claim", "type", "evidence", "verified")
 _NOTES = ("uncertainties", "needs_review", "workarounds")
 
 
@@ -87,31 +87,26 @@ def read_answer(text: str, expectations: Iterable[str], dimensions: Iterable[str
     Traceback (most recent call last):
     skill_eval_nb...BadAnswer: dimension `depth` has no evidence
     """
-    raw = parsed(text)
-    look = _AnswerCheck()
-    parts = look.fields(raw, _PARTS, "the answer")
-    verdicts: dict[str, Verdict] = {}
-    for name, one in look.named(parts["expectations"], "expectation", "id", list(expectations)):
-        passed = one.get("passed")
-        if not isinstance(passed, bool):
-            look.wrong(f"expectation `{name}`: `passed` is {short(passed)}, not true or false")
-        verdicts[name] = Verdict(
-            passed is True, look.telling(one, "evidence", f"expectation `{name}`")
-        )
-    scores: dict[str, Scored] = {}
-    for name, one in look.named(parts["dimensions"], "dimension", "name", list(dimensions)):
-        score = one.get("score")
-        if type(score) is not int or not 1 <= score <= 5:
-            look.wrong(
-                f"dimension `{name}`: the score is {short(score)}, not a whole number from 1 to 5"
-            )
-            score = 0
-        scores[name] = Scored(score, look.telling(one, "evidence", f"dimension `{name}`"))
-    claims = tuple(look.claims(parts["claims"]))
-    notes = look.notes(parts["user_notes"])
-    suggestions, overall = look.feedback(parts["eval_feedback"])
+    raw = formed(parsed(text), SCHEMA)
+    look = AnswerCheck()
+    verdicts = look.named(raw["expectations"], "expectation", "id", list(expectations))
+    scores = look.named(raw["dimensions"], "dimension", "name", list(dimensions))
+    for what, found in (("expectation", verdicts), ("dimension", scores)):
+        for name, one in found.items():
+            look.telling(one, "evidence", f"{what} `{name}`")
     look.done()
-    return Answer(verdicts, scores, claims, notes, tuple(suggestions), overall)
+    feedback = raw["eval_feedback"]
+    return Answer(
+        {name: Verdict(one["passed"], one["evidence"]) for name, one in verdicts.items()},
+        {name: Scored(one["score"], one["evidence"]) for name, one in scores.items()},
+        tuple({name: one[name] for name in _CLAIM} for one in raw["claims"]),
+        {name: filled(raw["user_notes"][name]) for name in _NOTES},
+        tuple(
+            {"assertion": one.get("assertion") or None, "reason": one["reason"]}
+            for one in feedback["suggestions"]
+        ),
+        feedback["overall"] or None,
+    )
 
 
 def in_all_texts(value: Any, change: Callable[[str], str]) -> Any:
@@ -126,40 +121,6 @@ def in_all_texts(value: Any, change: Callable[[str], str]) -> Any:
         parts = {one.name: getattr(value, one.name) for one in fields(value)}
         return replace(value, **in_all_texts(parts, change))
     return value
-
-
-class _AnswerCheck(AnswerCheck):
-    """Looks through what a judge alone answers."""
-
-    def claims(self, value: Any) -> Iterable[dict[str, Any]]:
-        for one in self.objects(value, "claims"):
-            if not isinstance(one.get("verified"), bool):
-                self.wrong("a claim's `verified` is not true or false")
-            yield {
-                **{name: self.text(one, name, "a claim") for name in ("claim", "type", "evidence")},
-                "verified": one.get("verified"),
-            }
-
-    def notes(self, value: Any) -> dict[str, list[str]]:
-        parts = self.fields(value, _NOTES, "`user_notes`")
-        return {name: self.texts(parts[name] or [], f"user_notes.{name}") for name in _NOTES}
-
-    def feedback(self, value: Any) -> tuple[list[dict[str, Any]], str | None]:
-        parts = self.fields(value, ("suggestions", "overall"), "`eval_feedback`")
-        suggestions = []
-        for one in self.objects(parts["suggestions"], "eval_feedback.suggestions"):
-            about = one.get("assertion")
-            if about is not None and not isinstance(about, str):
-                self.wrong(f"a suggestion's `assertion` is {short(about)}, not a text or null")
-                about = None
-            suggestions.append(
-                {"assertion": about or None, "reason": self.text(one, "reason", "a suggestion")}
-            )
-        overall = parts["overall"]
-        if overall is not None and not isinstance(overall, str):
-            self.wrong(f"`eval_feedback.overall` is {short(overall)}, not a text")
-            overall = None
-        return suggestions, overall or None
 
 
 def usage_of(usage: Usage) -> JudgingUsage:

@@ -15,19 +15,12 @@ from .settings import Fault, StandIn
 
 if TYPE_CHECKING:
     from .app import transport
-    from .quality import Truth, passing, truth
     from .server import serve
 
-_HOMES = {
-    "Truth": "quality",
-    "passing": "quality",
-    "serve": "server",
-    "transport": "app",
-    "truth": "quality",
-}
+_HOMES = {"serve": "server", "transport": "app"}
 """What is loaded when it is first asked for: whoever holds a `StandIn` needs no server."""
 
-__all__ = ["Fault", "StandIn", "Truth", "passing", "serve", "transport", "truth"]
+__all__ = ["Fault", "StandIn", "serve", "transport"]
 
 
 def __getattr__(name: str) -> Any:

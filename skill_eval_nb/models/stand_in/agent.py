@@ -18,7 +18,6 @@ from typing import Any
 
 from . import reading
 from .quality import as_score
-from .reading import minimal
 from .settings import StandIn, digest, normal, uniform
 
 OPENLY = "No model wrote this: it comes from the stand-in, which follows rules and a seed."
@@ -130,10 +129,7 @@ class Situation:
 
     @cached_property
     def tools(self) -> dict[str, Mapping[str, Any]]:
-        """The tools by name in lower case; none where the request forbids their use."""
-        choice = self.request.get("tool_choice")
-        if isinstance(choice, dict) and choice.get("type") == "none":
-            return {}
+        """The tools by name in lower case."""
         return {name.lower(): tool for name, tool in reading.tools_of(self.request).items()}
 
     @cached_property
@@ -282,8 +278,7 @@ def next_step(situation: Situation) -> AgentStep | None:
 
 def act(situation: Situation) -> tuple[list[dict[str, Any]], str]:
     """The content of the next message, and why it stops."""
-    forced = _forced(situation)
-    step = forced or next_step(situation)
+    step = next_step(situation)
     if step is None:
         return [{"type": "text", "text": _closing(situation)}], "end_turn"
     return use(situation, step), "tool_use"
@@ -373,23 +368,6 @@ def _write(situation: Situation) -> list[AgentStep]:
         if step:
             steps.append(step)
     return steps
-
-
-def _forced(situation: Situation) -> AgentStep | None:
-    """The tool that the request insists on: called once, with the least that its schema takes."""
-    choice = situation.request.get("tool_choice")
-    kind = choice.get("type") if isinstance(choice, dict) else None
-    if kind not in ("tool", "any"):
-        return None
-    assert isinstance(choice, dict)
-    name = str(choice.get("name", "")).lower()
-    tool = situation.tools.get(name) or next(iter(situation.tools.values()), None)
-    if tool is None:
-        return None
-    if kind == "any" and (step := next_step(situation)):
-        return step
-    given = minimal(tool.get("input_schema") or {})
-    return AgentStep("As asked.", str(tool["name"]), given if isinstance(given, dict) else {})
 
 
 def _closing(situation: Situation) -> str:

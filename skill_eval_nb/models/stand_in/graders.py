@@ -14,11 +14,7 @@ from .quality import PASSES_AT, Features, as_score, measure, threshold
 from .reading import minimal
 from .settings import StandIn, normal
 
-OUTPUT = re.compile(
-    r'<output file="(?P<name>[^"]*)"[^>]*?nonce="(?P<nonce>[^"]+)"[^>]*>\n?'
-    r'(?P<text>.*?)</output nonce="(?P=nonce)">',
-    re.DOTALL,
-)
+OUTPUT = reading.fences("output")
 DIMENSION = re.compile(r"^### (?P<name>.+?)(?: \(weight [^)\n]*\))?[ \t]*$", re.MULTILINE)
 EXPECTATION = re.compile(r"^\[(?P<id>E[\w.-]*)\] (?P<text>.+)$", re.MULTILINE)
 QUOTED = 160
@@ -40,12 +36,7 @@ def sent(request: Mapping[str, Any]) -> Sent:
     The rubric is in the last text of the user that has one, with lines `### name (weight w)`
     and `[E1] text`; outputs stand in the texts before it.
     """
-    asked = [
-        text
-        for message in request["messages"]
-        if message["role"] == "user"
-        for text in reading.texts(message["content"])
-    ]
+    asked = reading.message_texts(request)
     # Outputs could hold such lines too; what stands between their tags is no rubric.
     rubric = next((bare for bare in map(_bare, reversed(asked)) if _is_rubric(bare)), "")
     found = list(DIMENSION.finditer(rubric))
@@ -76,7 +67,7 @@ def judge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
         {
             "name": name,
             "score": (score := as_score(heard(about, name))),
-            "evidence": _evidence(features, about, good=score > 3),
+            "evidence": _quoted(features, about, good=score > 3),
         }
         for name, about in seen.dimensions.items()
     ]
@@ -84,7 +75,7 @@ def judge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
         {
             "id": name,
             "passed": (passed := heard(text, name) >= threshold(stand_in, text)),
-            "evidence": _evidence(features, text, good=passed),
+            "evidence": _quoted(features, text, good=passed),
         }
         for name, text in seen.expectations.items()
     ]
@@ -106,15 +97,6 @@ def _is_rubric(text: str) -> bool:
     return bool(DIMENSION.search(text) or EXPECTATION.search(text))
 
 
-def _evidence(features: Features, about: str, *, good: bool) -> str:
-    """A quotation that goes with a verdict, and the figure that it comes from."""
-    quoted = features.telling(about, good=good)
-    if quoted is None:
-        return "No output was shown that could be read."
-    name, line = quoted
-    return f"{name}: “{line[:QUOTED]}”"
-
-
 def _of_form(full: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """What of the answer the schema asks for, and the least of what else it asks for."""
     known = schema.get("properties")
@@ -126,11 +108,7 @@ def _of_form(full: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, An
     }
 
 
-WORK = re.compile(
-    r'<work name="(?P<side>[AB])" nonce="(?P<nonce>[^"]+)">\n'
-    r'(?P<text>.*?)</work nonce="(?P=nonce)">',
-    re.DOTALL,
-)
+WORK = reading.fences("work")
 ASKED = re.compile(r"^\[(?P<id>[CE]\d+)\] (?P<text>.+)$", re.MULTILINE)
 COVERED_QUALITY = re.compile(r"(?:stand-in|\[name \d+\]) quality:\s*(-?\d+(?:\.\d+)?)")
 """A stated quality, also where the stand-in's name is covered up as that of the executor."""
@@ -148,8 +126,8 @@ def compare(stand_in: StandIn, request: Mapping[str, Any]) -> Any:
 
 
 def _compared(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
-    texts = [text for message in request["messages"] for text in reading.texts(message["content"])]
-    works = {one["side"]: one["text"] for one in WORK.finditer("".join(texts))}
+    texts = reading.message_texts(request)
+    works = {one["name"]: one["text"] for one in WORK.finditer("".join(texts))}
     seen = {side: _features_of(works.get(side, "")) for side in ("A", "B")}
     mark = reading.mark_of(request, 32)
     qualities = {
@@ -165,21 +143,21 @@ def _compared(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "expectations": [
             {"id": name}
-            | {f"evidence_{side.lower()}": _praised(seen[side], text) for side in seen}
+            | {f"evidence_{side.lower()}": _quoted(seen[side], text) for side in seen}
             | {f"passed_{side.lower()}": qualities[side] >= PASSES_AT for side in seen}
             for name, text in asked
             if name.startswith("E")
         ],
         "scores": [
             {"id": name}
-            | {f"evidence_{side.lower()}": _praised(seen[side], text) for side in seen}
+            | {f"evidence_{side.lower()}": _quoted(seen[side], text) for side in seen}
             | {f"score_{side.lower()}": as_score(qualities[side]) for side in seen}
             for name, text in asked
             if name.startswith("C")
         ],
         **{
             f"quality_{side.lower()}": {
-                "strengths": [_praised(seen[side], "overall")],
+                "strengths": [_quoted(seen[side], "overall")],
                 "weaknesses": [],
                 "score": max(1, min(10, round(2 * qualities[side]))),
             }
@@ -207,16 +185,13 @@ def _quality(stand_in: StandIn, work: str, seen: Features, mark: str, side: str)
     return true + stand_in.judging_sd * normal(stand_in.seed, "comparing", mark, side)
 
 
-def _praised(seen: Features, about: str) -> str:
-    found = seen.telling(about, good=True)
+def _quoted(seen: Features, about: str, *, good: bool = True) -> str:
+    """A line that goes with a verdict, and the file that it stands in."""
+    found = seen.telling(about, good=good)
     return f"{found[0]}: “{found[1][:QUOTED]}”" if found else "No output was shown."
 
 
-SIDE = re.compile(
-    r'<side name="(?P<side>winner|loser)" nonce="(?P<nonce>[^"]+)">\n'
-    r'(?P<text>.*?)</side nonce="(?P=nonce)">',
-    re.DOTALL,
-)
+SIDE = reading.fences("side")
 SKILL = re.compile(r"^<skill file=", re.MULTILINE)
 OPENED = re.compile(r"^Calls by which it opened a skill.*: (\d+)$", re.MULTILINE)
 
@@ -224,15 +199,12 @@ OPENED = re.compile(r"^Calls by which it opened a skill.*: (\d+)$", re.MULTILINE
 def analyse(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """The analyst's answer; the same for the same request, whatever the stand-in's settings."""
     del stand_in
-    texts = [text for message in request["messages"] for text in reading.texts(message["content"])]
-    sides = {one["side"]: one["text"] for one in SIDE.finditer("".join(texts))}
+    texts = reading.message_texts(request)
+    sides = {one["name"]: one["text"] for one in SIDE.finditer("".join(texts))}
     works = {side: sides.get(side, "") for side in ("winner", "loser")}
-    seen = {
-        side: measure([(one["name"], one["text"]) for one in OUTPUT.finditer(text)])
-        for side, text in works.items()
-    }
-    best = _line_of(seen["winner"], good=True)
-    worst = _line_of(seen["loser"], good=False)
+    seen = {side: _features_of(text) for side, text in works.items()}
+    best = _quoted(seen["winner"], "overall")
+    worst = _quoted(seen["loser"], "overall", good=False)
     whose = "the loser's" if SKILL.search(works["loser"]) else "the winner's"
     return {
         "transcript_insights": {
@@ -268,15 +240,7 @@ def _pattern(work: str) -> str:
     return f"{'opened the skill' if int(opened[1]) else 'opened no skill'} -> outputs"
 
 
-def _line_of(seen: Features, *, good: bool) -> str:
-    found = seen.telling("overall", good=good)
-    return f"{found[0]}: “{found[1][:QUOTED]}”" if found else "no output was shown."
-
-
-FENCE = re.compile(
-    r'<suggestions nonce="(?P<nonce>[^"]+)">\n(?P<lines>.*?)\n</suggestions nonce="(?P=nonce)">',
-    re.DOTALL,
-)
+FENCE = reading.fences("suggestions")
 WORD = re.compile(r"\w{5,}")
 SHARED = 0.5
 """The share of the longer words, of the text that has fewer, that two have in common."""
@@ -285,7 +249,7 @@ SHARED = 0.5
 def merge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001 -- as all answerers
     """Lists of the numbers of suggestions about the same that share `SHARED` of their words."""
     fence = FENCE.search(reading.last_user_text(request))
-    lines = fence["lines"].splitlines() if fence else []
+    lines = fence["text"].splitlines() if fence else []
     shown = [one for one in map(json.loads, lines) if isinstance(one, dict)]
     lists: list[list[Mapping[str, Any]]] = []
     for one in shown:

@@ -1,9 +1,8 @@
-"""How good a text is, as far as it can be counted, and what should come out of runs: the truth.
+"""How good a text is, as far as it can be counted.
 
 Features are meant for notes with entries (lines that begin with a dash), scale 1 to 5, and are
-rough: that is no matter, as they are the same for the same text. The truth holds for outputs
-that state their quality (`stand-in quality: 3.42`), which is every output but those of the demo
-skill's evals; there the judge counts features.
+rough: that is no matter, as they are the same for the same text. They count for the outputs of the
+demo skill's evals; every other output states its quality (`stand-in quality: 3.42`).
 """
 
 from __future__ import annotations
@@ -12,72 +11,13 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist, fmean
+from statistics import fmean
 
 from .settings import StandIn, normal
 
 LOWEST, HIGHEST = 1, 5
 PASSES_AT = 3.0
 """The quality at which an expectation of middling difficulty is as likely met as not."""
-
-
-@dataclass(frozen=True, slots=True)
-class Truth:
-    """Mean and standard deviations of the scores of one configuration, scale 1 to 5.
-
-    `eval_sd`: of the evals' expected scores. `run_sd`: of the runs' expected scores within
-    one eval (root mean square over evals). `judging_sd`: of single scores of one output.
-    """
-
-    mean: float
-    eval_sd: float
-    run_sd: float
-    judging_sd: float
-
-
-def truth(stand_in: StandIn, *, skill: bool, rounded: bool = True) -> Truth:
-    """What the scores of a configuration have for mean and standard deviations.
-
-    Args:
-        stand_in: The model of chance.
-        skill: Whether the skill was opened in all of the runs.
-        rounded: As the judge gives them, rounded to whole numbers within 1 to 5, which
-            pulls means to the middle and adds to the judgings' spread. False: before
-            rounding, the fields of `stand_in` as they are.
-
-    >>> plain = truth(StandIn(effect=1.0), skill=True, rounded=False)
-    >>> plain.mean, plain.run_sd
-    (3.8, 0.5)
-    >>> round(truth(StandIn(effect=1.0), skill=True).mean, 2)
-    3.79
-    """
-    mean = stand_in.base + (stand_in.effect if skill else 0.0)
-    eval_sd = math.hypot(stand_in.eval_sd, stand_in.effect_sd if skill else 0.0)
-    if not rounded:
-        return Truth(mean, eval_sd, stand_in.run_sd, stand_in.judging_sd)
-    by_eval = [_of_eval(stand_in, at) for at in _spread(mean, eval_sd)]
-    return Truth(
-        mean=fmean(of for of, _, _ in by_eval),
-        eval_sd=_sd([of for of, _, _ in by_eval]),
-        run_sd=math.sqrt(fmean(runs for _, runs, _ in by_eval)),
-        judging_sd=math.sqrt(fmean(judgings for _, _, judgings in by_eval)),
-    )
-
-
-def passing(stand_in: StandIn, expectation: str, *, skill: bool) -> float:
-    """The rate at which a judged expectation should pass, by its text.
-
-    It passes where quality + N(judging) ≥ 3 + N(expectation), the last drawn once from the
-    expectation's text with sd `check_sd`.
-
-    >>> easy, hard = passing(StandIn(), "x", skill=True), passing(StandIn(), "x", skill=False)
-    >>> easy > hard
-    True
-    """
-    plain = truth(stand_in, skill=skill, rounded=False)
-    spread = math.hypot(plain.eval_sd, plain.run_sd, plain.judging_sd)
-    margin = plain.mean - threshold(stand_in, expectation)
-    return NormalDist().cdf(margin / spread) if spread else float(margin >= 0)
 
 
 def threshold(stand_in: StandIn, expectation: str) -> float:
@@ -92,38 +32,6 @@ def as_score(quality: float) -> int:
     [1, 2, 3, 5]
     """
     return max(LOWEST, min(HIGHEST, math.floor(quality + 0.5)))
-
-
-def _of_eval(stand_in: StandIn, mean: float) -> tuple[float, float, float]:
-    """Mean, variance of runs, mean variance of judgings, of an eval with this mean quality."""
-    runs = [_of_output(stand_in, at) for at in _spread(mean, stand_in.run_sd)]
-    expected = [of for of, _ in runs]
-    return fmean(expected), _sd(expected) ** 2, fmean(spread for _, spread in runs)
-
-
-def _of_output(stand_in: StandIn, quality: float) -> tuple[float, float]:
-    """Mean and variance of the whole scores of one output."""
-    if stand_in.judging_sd <= 0:
-        return float(as_score(quality)), 0.0
-    below = NormalDist(quality, stand_in.judging_sd).cdf
-    reaching = [1 - below(score - 0.5) for score in range(LOWEST + 1, HIGHEST + 1)]
-    mean = LOWEST + sum(reaching)
-    # E[X²] over steps: each score s that is reached adds s² - (s - 1)².
-    square = 1 + sum((2 * s - 1) * p for s, p in enumerate(reaching, start=LOWEST + 1))
-    return mean, max(0.0, square - mean * mean)
-
-
-def _spread(mean: float, sd: float, steps: int = 101) -> list[float]:
-    """A normal distribution as equally likely values, of exactly this mean and sd."""
-    if sd <= 0:
-        return [mean]
-    drawn = [NormalDist().inv_cdf((step + 0.5) / steps) for step in range(steps)]
-    return [mean + value * sd / _sd(drawn) for value in drawn]
-
-
-def _sd(values: list[float]) -> float:
-    mean = fmean(values)
-    return math.sqrt(fmean((value - mean) ** 2 for value in values))
 
 
 ENTRY = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(.*)$")

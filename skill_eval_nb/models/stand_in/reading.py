@@ -99,9 +99,8 @@ def _blocks(request: Mapping[str, Any]) -> Iterator[tuple[Any, bool]]:
     for number, part in enumerate(parts, start=1):
         last = number == len(parts) and bool(request.get("cache_control"))
         yield part, last or bool(isinstance(part, dict) and part.get("cache_control"))
-    for extra in ("tool_choice", "output_config"):
-        if request.get(extra):
-            yield request[extra], False
+    if request.get("output_config"):
+        yield request["output_config"], False
 
 
 def _listed(content: Any) -> list[Any]:
@@ -215,6 +214,24 @@ def texts(content: Any) -> Iterator[str]:
             yield block["text"]
 
 
+def message_texts(request: Mapping[str, Any]) -> list[str]:
+    """All texts of the messages, in their order."""
+    return [text for message in request["messages"] for text in texts(message["content"])]
+
+
+def fences(tags: str) -> re.Pattern[str]:
+    """What finds material between tags with a nonce: its `tag`, its `name` if any, its `text`.
+
+    >>> fences("a|b").search('<a name="x" nonce="1">told</a nonce="2"></a nonce="1">')["text"]
+    'told</a nonce="2">'
+    """
+    return re.compile(
+        rf'<(?P<tag>{tags})(?: (?:name|file)="(?P<name>[^"]*)")?[^>]*? nonce="(?P<nonce>[^"]+)"'
+        r'[^>]*>\n?(?P<text>.*?)\n?</(?P=tag) nonce="(?P=nonce)">',
+        re.DOTALL,
+    )
+
+
 def task_of(request: Mapping[str, Any]) -> str:
     """The first message of the user: its last text that no harness put there."""
     for message in request["messages"]:
@@ -238,8 +255,8 @@ def last_user_text(request: Mapping[str, Any]) -> str:
 
 def every_text(request: Mapping[str, Any]) -> str:
     """The system prompt, the tools' descriptions and all texts but the assistant's, as one."""
-    said = [message for message in request["messages"] if message["role"] != "assistant"]
-    users = [text for message in said for text in texts(message["content"])]
+    others = [message for message in request["messages"] if message["role"] != "assistant"]
+    users = message_texts({"messages": others})
     tools = [str(tool.get("description", "")) for tool in tools_of(request).values()]
     return "\n".join([system_of(request), *tools, *users])
 
@@ -293,66 +310,19 @@ def _session_in(user_id: str) -> str:
     return session if isinstance(session, str) and session else user_id
 
 
-DEEPEST = 20
-PLAIN: dict[str, Any] = {
-    "integer": 1,
-    "number": 1.0,
-    "boolean": True,
-    "null": None,
-}
-
-
-def minimal(schema: Any, root: Mapping[str, Any] | None = None, depth: int = 0) -> Any:
-    """A small instance of a schema, the same for the same schema.
-
-    It heeds type, properties (those required), items with minItems, enum, const, anyOf,
-    oneOf, allOf (the first), minimum, minLength, the date formats, and references within
-    the schema. A schema that refers to itself for ever ends in null after 20 levels.
+def minimal(schema: Any) -> Any:
+    """A small instance of a schema, the same for the same schema: of what is required alone.
 
     >>> minimal({"type": "object", "required": ["a"], "properties": {"a": {"enum": ["x"]}}})
     {'a': 'x'}
     """
-    if not isinstance(schema, dict) or depth > DEEPEST:
-        return None
-    root = schema if root is None else root
-    for name in ("const", "default"):
-        if name in schema:
-            return schema[name]
-    if isinstance(schema.get("enum"), list) and schema["enum"]:
-        return schema["enum"][0]
-    if isinstance(schema.get("$ref"), str):
-        return minimal(_referred(schema["$ref"], root), root, depth + 1)
-    for name in ("anyOf", "oneOf", "allOf"):
-        if isinstance(schema.get(name), list) and schema[name]:
-            return minimal(schema[name][0], root, depth + 1)
-    return _of_type(schema, root, depth)
-
-
-def _of_type(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any:
+    schema = schema if isinstance(schema, dict) else {}
     kind = schema.get("type")
-    kind = kind[0] if isinstance(kind, list) and kind else kind
-    properties = schema.get("properties")
-    if kind == "object" or (kind is None and isinstance(properties, dict)):
-        known = properties if isinstance(properties, dict) else {}
-        required = schema.get("required")
-        names = required if isinstance(required, list) else []
-        return {str(name): minimal(known.get(name, {}), root, depth + 1) for name in names}
-    if kind == "array":
-        least = schema.get("minItems")
-        number = min(least, 10) if isinstance(least, int) else 0
-        return [minimal(schema.get("items"), root, depth + 1) for _ in range(number)]
-    if kind in ("integer", "number") and isinstance(schema.get("minimum"), int | float):
-        return schema["minimum"]
-    if kind == "string":
-        least = schema.get("minLength")
-        dates = {"date": "2000-01-01", "date-time": "2000-01-01T00:00:00Z", "time": "00:00:00Z"}
-        text = dates.get(str(schema.get("format")), "stand-in")
-        return text.ljust(min(least, 10_000), ".") if isinstance(least, int) else text
-    return PLAIN.get(str(kind))
-
-
-def _referred(reference: str, root: Mapping[str, Any]) -> Any:
-    found: Any = root
-    for part in reference.removeprefix("#/").split("/"):
-        found = found.get(part) if isinstance(found, dict) else None
-    return found
+    if schema.get("enum"):
+        return schema["enum"][0]
+    if schema.get("anyOf"):
+        return minimal(schema["anyOf"][0])
+    if kind == "object":
+        return {name: minimal(schema["properties"][name]) for name in schema.get("required", ())}
+    plain = {"array": [], "integer": 1, "number": 1.0, "boolean": True, "null": None}
+    return plain.get(str(kind), "stand-in")

@@ -13,11 +13,7 @@ from . import reading
 from .agent import words
 from .settings import StandIn
 
-DRAFT_PART = re.compile(
-    r'<(?P<tag>checks|suggestions) nonce="(?P<nonce>[^"]+)">\n'
-    r'(?P<text>.*?)\n</(?P=tag) nonce="(?P=nonce)">',
-    re.DOTALL,
-)
+DRAFT_PART = reading.fences("checks|suggestions")
 CHECK = re.compile(
     r"^\[(?P<id>C\d+)\] \((?P<layer>structural|judged)(?P<gate>; critical)?; "
     r"evals (?P<evals>[^)]*)\) "
@@ -36,8 +32,8 @@ FIELDS = (
 
 def draft(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """The drafter's answer: at most one check to drop, and a check for each name in backticks."""
-    texts = [text for message in request["messages"] for text in reading.texts(message["content"])]
-    parts = {one["tag"]: one["text"] for one in DRAFT_PART.finditer("\n".join(texts))}
+    text = "\n".join(reading.message_texts(request))
+    parts = {one["tag"]: one["text"] for one in DRAFT_PART.finditer(text)}
     dropped = list(_dropped(parts.get("checks", "")))[:1]
     return {"drafts": [*dropped, *_added(parts.get("suggestions", ""))]}
 
@@ -77,11 +73,7 @@ def _added(suggestions: str) -> Iterator[dict[str, Any]]:
             }
 
 
-TRIED_PART = re.compile(
-    r'<(?P<tag>tried|failures) nonce="(?P<nonce>[^"]+)">\n'
-    r'(?P<text>.*?)\n</(?P=tag) nonce="(?P=nonce)">',
-    re.DOTALL,
-)
+TRIED_PART = reading.fences("tried|failures")
 BASE = re.compile(r"went wrong in round (\d+)")
 LISTS = {
     "for": " Use it as well for requests that mention {}.",
@@ -102,8 +94,7 @@ def propose(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     by a number, since there is nothing else it could say.
     """
     del stand_in
-    texts = [text for message in request["messages"] for text in reading.texts(message["content"])]
-    whole = "\n".join(texts)
+    whole = "\n".join(reading.message_texts(request))
     parts = {one["tag"]: list(_lines(one["text"])) for one in TRIED_PART.finditer(whole)}
     tried = [str(one.get("description")) for one in parts.get("tried", [])]
     named = BASE.search(whole)
@@ -166,11 +157,7 @@ def _lines(text: str) -> Iterator[Mapping[str, Any]]:
             yield one
 
 
-QUERY_PART = re.compile(
-    r'<(?P<tag>skill|others|existing) nonce="(?P<nonce>[^"]+)">\n'
-    r'(?P<text>.*?)\n</(?P=tag) nonce="(?P=nonce)">',
-    re.DOTALL,
-)
+QUERY_PART = reading.fences("skill|others|existing")
 ASKED = re.compile(
     r"exactly (\d+) queries that should trigger and (\d+) that should not, at least (\d+) of these"
 )
@@ -237,9 +224,7 @@ def draft_queries(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     Near misses are what another skill says of itself; without others, small talk about the
     skill's own words.
     """
-    text = "\n".join(
-        text for message in request["messages"] for text in reading.texts(message["content"])
-    )
+    text = "\n".join(reading.message_texts(request))
     asked = ASKED.search(text)
     if asked is None:
         return {"queries": []}

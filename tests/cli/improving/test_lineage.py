@@ -29,7 +29,7 @@ def test_a_history_of_others_is_replaced_by_force_only(tdd, tmp_path):
     assert "written by others" in refused.stderr
     forced = run("improve", "history", tdd, "--out", tdd, "--force")
     assert forced.exit_code == 0
-    assert (tdd / "history.json.bak").exists()
+    assert (tdd / "history.json.1.bak").exists()
     elsewhere = tmp_path / "own.json"
     assert run("improve", "history", tdd, "--out", elsewhere).exit_code == 0
     assert json.loads(elsewhere.read_text())["current_best"] is None

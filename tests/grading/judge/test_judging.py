@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,7 @@ def test_a_bad_answer_is_asked_for_again_telling_what_was_wrong(tmp_path: Path) 
     first, second, third = map(last_text, client.requests)
     assert "could not be used" not in first
     assert "no JSON" in second
-    assert "the score is 9" in third
+    assert "is 9, not one of 1, 2, 3, 4, 5" in third
     assert len(one.refused_answers) == 2
     assert one.usage is not None
     assert (one.usage.calls, one.usage.output_tokens) == (3, 30)  # what was refused was paid for
@@ -333,11 +334,19 @@ def test_a_sound_answer() -> None:
 
 @pytest.mark.parametrize(
     ("score", "told"),
-    [(0, "0"), (6, "6"), (3.5, "3.5"), (4.0, "4.0"), ("4", '"4"'), (True, "true"), (None, "null")],
+    [
+        (0, "0, not one of 1, 2, 3, 4, 5"),
+        (6, "6, not one of 1, 2, 3, 4, 5"),
+        (3.5, "3.5, not a whole number"),
+        (4.0, "4.0, not a whole number"),
+        ("4", '"4", not a whole number'),
+        (True, "true, not a whole number"),
+        (None, "null, not a whole number"),
+    ],
 )
 def test_scores_that_are_none(score: Any, told: str) -> None:
     said = answer(scores={"clarity": score, "depth": 2, "care": 5})
-    with pytest.raises(BadAnswer, match=f"dimension `clarity`: the score is {told}, not a whole"):
+    with pytest.raises(BadAnswer, match=re.escape(f"`dimensions[0].score` is {told}")):
         read_answer(json.dumps(said), EXPECTATIONS, DIMENSIONS)
 
 
@@ -365,13 +374,16 @@ def broken(*path: Any, to: Any = ..., add: Any = None) -> str:
         (broken("expectations", 0, "id", to="E7"), 'there is no expectation "E7"'),
         (broken("dimensions", 0, "evidence", to=" "), "dimension `clarity` has no evidence"),
         (broken("dimensions", 0, "evidence", to="-"), "dimension `clarity` has no evidence"),
-        (broken("dimensions", 0, "evidence"), "dimension `clarity` has no evidence"),
+        (broken("dimensions", 0, "evidence"), r"`dimensions\[0\]` lacks evidence"),
         (broken("expectations", 1, "evidence", to=""), "expectation `E2` has no evidence"),
-        (broken("expectations", 1, "passed", to="yes"), '`passed` is "yes", not true or false'),
+        (broken("expectations", 1, "passed", to="yes"), 'passed` is "yes", not true or false'),
         (broken("dimensions", add=answer()["dimensions"][0]), "`clarity` is there twice"),
-        (broken("dimensions", to={}), "`dimensions` is no list of objects"),
+        (broken("dimensions", to={}), "`dimensions` is {}, not a list"),
         (broken("claims"), "the answer lacks claims"),
-        (broken("user_notes", "workarounds", to=[1]), "`user_notes.workarounds` is no list"),
+        (
+            broken("user_notes", "workarounds", to=[1]),
+            r"`user_notes.workarounds\[0\]` is 1, not a text",
+        ),
         (broken("eval_feedback", to=3), "`eval_feedback` is 3, not an object"),
         ("[]", r"the answer is \[\], not an object"),
         ("", "no JSON"),

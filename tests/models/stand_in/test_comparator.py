@@ -20,7 +20,7 @@ def stating(quality: float) -> dict[str, str]:
 def winner(stand_in, prepared, *, swapped: bool = False, key: str = "0f3c") -> str:
     request = question(Comparator("stand-in-judge"), prepared, key, swapped=swapped).body()
     said = compare(stand_in, request)
-    return read_answer(said, 2, 3).winner  # sound, whatever it says
+    return read_answer(said, 2, 3)["winner"]  # sound, whatever it says
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,11 @@ from statistics import fmean, stdev
 import numpy as np
 import pytest
 
-from skill_eval_nb.models.stand_in import StandIn, passing, transport, truth
+from skill_eval_nb.models.stand_in import StandIn, transport
 from skill_eval_nb.models.stand_in.app import App, ReceivedRequest
 from skill_eval_nb.models.stand_in.quality import as_score
 from tests.models.stand_in.asking import LISTING, TOOLS, judging, plain
+from tests.models.stand_in.truth import passing, truth
 
 STAND_IN = StandIn(seed=3, base=2.9, effect=0.8, eval_sd=0.5, run_sd=0.4, judging_sd=0.6)
 EVALS, RUNS, JUDGINGS = 60, 6, 3
@@ -117,9 +118,7 @@ def _judged(app, text, session, check):
 
 
 def _post(app, request):
-    asked = ReceivedRequest(
-        "POST", "/v1/messages", {"x-api-key": "k"}, json.dumps(request).encode(), "", "test"
-    )
+    asked = ReceivedRequest("POST", "/v1/messages", {}, json.dumps(request).encode(), "test")
     answer = app.answer(asked)
     assert answer.status == 200, answer.pieces
     return json.loads(b"".join(answer.pieces))

@@ -19,7 +19,6 @@ import pydantic
 import pytest
 
 from skill_eval_nb.models.stand_in import Fault, StandIn, serve
-from skill_eval_nb.models.stand_in.__main__ import stand_in_of
 from tests.models.stand_in.asking import LISTING, TOOLS, WAYS, ask, judging, plain, read_log
 
 
@@ -66,25 +65,6 @@ def test_it_stops_at_once_while_clients_wait_in_silence_and_latency():
     assert time.monotonic() - began < 150
     for kept in held:
         kept.close()
-
-
-def test_a_body_whose_length_is_not_said_or_too_large_is_refused():
-    with serve(StandIn()) as address:
-        for headers, status in [
-            ({"transfer-encoding": "chunked"}, 400),
-            ({"content-length": "-3"}, 400),
-            ({"content-length": "x"}, 400),
-            ({"content-length": str(2**40)}, 413),
-        ]:
-            at = connection(address)
-            at.putrequest("POST", "/v1/messages")
-            for name, value in headers.items():
-                at.putheader(name, value)
-            at.endheaders()
-            answer = at.getresponse()
-            assert answer.status == status
-            assert json.loads(answer.read())["type"] == "error"
-            at.close()
 
 
 def test_many_at_once_each_wait_their_own_latency():
@@ -157,19 +137,6 @@ def test_errors_have_the_form_of_the_api(way):
         assert error.body["type"] == "error"
         assert error.body["request_id"] == error.request_id
         assert error.body["error"]["type"] in ("not_found_error", "invalid_request_error")
-
-
-@way
-def test_without_a_key_nobody_is_let_in(way):
-    headers = {"Authorization": anthropic.omit, "X-Api-Key": anthropic.omit}
-
-    async def keyless(sdk):
-        with pytest.raises(anthropic.AuthenticationError):
-            await sdk.messages.create(**plain(), extra_headers=headers)
-        for header in ({"X-Api-Key": "a"}, {"Authorization": "Bearer b"}):
-            await sdk.messages.create(**plain(), extra_headers=headers | header)
-
-    ask(StandIn(), way, keyless)
 
 
 # ── transport ──────────────────────────────────────────────────────────────────────────────────
@@ -271,13 +238,6 @@ def test_it_serves_and_stops(tmp_path):
     assert (tmp_path / "log").read_text().count("\n") == 1
 
 
-def test_a_fault_that_is_none_is_said(capsys):
-    for wrong in ("no_such", "cut:colour=red"):
-        with pytest.raises(SystemExit):
-            stand_in_of(["--fault", wrong])
-        assert wrong.partition(":")[2].partition("=")[0] or "no_such" in capsys.readouterr().err
-
-
 # ── batches ────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -306,8 +266,6 @@ def test_a_batch_gives_what_single_calls_give(way):
         single = await sdk.messages.create(**requests("n-3")[0]["params"])
         assert results["n-3"].message.content == single.content
         assert results["n-3"].message.usage.service_tier == "batch"
-        listed = [batch.id async for batch in sdk.messages.batches.list()]
-        assert listed == [made.id]
         return list(results)
 
     order = ask(StandIn(), way, run)

@@ -211,7 +211,7 @@ def test_a_good_answer_is_taken_with_its_tags() -> None:
     ("fields", "fault"),
     [
         ({"query": " ? "}, "queries[1] has no query"),
-        ({"query": 7}, "queries[1] has no query"),
+        ({"query": 7}, "`queries[1].query` is 7, not a text"),
         ({"query": "x" * (MOST_CHARS + 1)}, "at most 2,000"),
         ({"query": "what does tidy-tables do"}, "names the skill"),
         ({"query": "Drop the empty rows!"}, "queries[1] repeats queries[0]"),
@@ -223,7 +223,7 @@ def test_a_good_answer_is_taken_with_its_tags() -> None:
         ({"near_miss": False}, "there are 0 near misses; at least 1"),
         ({"near_miss": False}, "`right_skill` is for near misses alone"),
         ({"right_skill": "tidy-tables"}, "no other skill is called"),
-        ({"right_skill": ["release-notes"]}, "no other skill is called"),
+        ({"right_skill": ["release-notes"]}, "not a text"),
     ],
 )
 def test_what_does_not_fit_is_refused(fields: dict[str, Any], fault: str) -> None:
