@@ -111,8 +111,8 @@ def test_where_the_spread_comes_from_has_the_shares_of_the_statistics():
 
 def test_a_click_on_an_iteration_selects_its_runs():
     panel = explorer(iteration=["iteration-1", "iteration-2"])
-    assert len(list(clickable(panel, "pick_iteration"))) == 2
-    after(panel, "pick_iteration", "iteration-1")
+    assert len(list(clickable(panel, "pick", "iteration"))) == 2
+    after(panel, "pick", "iteration", "iteration-1")
     assert panel.selection.height == 33
     assert len(find(card(panel), key="behind")) == 1
 
