@@ -57,17 +57,17 @@ def choices(ws: Any) -> dict[str, list[Act]]:
         f"{several}, a rubric dimension": [rubric, every],
         "the sides in each other's place": [("choose_configuration", suite.configurations[-1])],
         "half of the evals": [("choose_evals", *evals[::2])],
-        "an eval's runs": [("pick_eval", iterations[-1], evals[0], suite.evals[evals[0]])],
+        "an eval's runs": [("pick", "eval", iterations[-1], evals[0], suite.evals[evals[0]])],
     }
     for tab in ("dimensions", "checks", "notes", "problems"):
-        open_tab = ("choose_tab", tab)
+        open_tab = ("see", "tab", tab)
         found[f"tab {tab}"] = [open_tab]
         found[f"tab {tab}: another iteration"] = [open_tab, ("choose_iterations", iterations[0])]
         found[f"tab {tab}: {several}"] = [open_tab, every]
-    charts = ("choose_tab", "charts")
+    charts = ("see", "tab", "charts")
     found["tab charts"] = [charts]
     found["tab charts: another metric"] = [charts, tokens]
-    found["tab charts: another chart"] = [charts, ("choose_chart", "deltas")]
+    found["tab charts: another chart"] = [charts, ("see", "chart", "deltas")]
     return found
 
 

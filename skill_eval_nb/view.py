@@ -44,6 +44,11 @@ class Shown:
         return framed("".join(block.html() for block in self._blocks()))
 
 
+def blocks_of(value: Shown) -> Iterator[Block]:
+    """What a value shows, for who shows it in another form than text or HTML."""
+    return value._blocks()  # noqa: SLF001 -- the other half of `Shown`
+
+
 @dataclass(frozen=True, slots=True)
 class Title:
     r"""What is shown, and softly below it where it lies or how it stands.

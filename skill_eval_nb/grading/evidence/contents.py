@@ -167,10 +167,11 @@ def _cell(number: int, cell: Any) -> Iterator[str]:
     for output in _list(cell.get("outputs")):
         if isinstance(output, dict):
             yield f"[output of cell {number}]"
-            yield _output(output)
+            yield output_text(output)
 
 
-def _output(output: dict[str, Any]) -> str:
+def output_text(output: dict[str, Any]) -> str:
+    """What a cell gave, as text."""
     if output.get("output_type") == "error":
         trace = "\n".join(map(str, _list(output.get("traceback"))))
         told = f"{output.get('ename')}: {output.get('evalue')}"

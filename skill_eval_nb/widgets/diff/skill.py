@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from skill_eval_nb.running.skill_files import contents
 from skill_eval_nb.stats.pairing import WITHOUT, likeness
@@ -25,10 +25,11 @@ from skill_eval_nb.workspace.snapshots import (
 
 from ..ui import Child, Node, h
 from ..ui.parts import button, choose, details, notice, pill
-from .iterations import Suite, Two
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
+
+    from ..explore.choice import Suite
 
 
 Span = tuple[str, bool]
@@ -75,41 +76,18 @@ def paired(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int | None,
     >>> list(paired(["one two three", "x"], ["y", "one two four"]))
     [(None, 0), (0, 1), (1, None)]
     """
-    if len(old) * len(new) > MOST_PAIRS:
-        shorter = min(len(old), len(new))
-        yield from ((at, at) for at in range(shorter))
-        yield from ((at, None) for at in range(shorter, len(old)))
-        yield from ((None, at) for at in range(shorter, len(new)))
-        return
-    i, j = 0, 0
-    for one, other in _matches(old, new):
-        yield from ((at, None) for at in range(i, one))
-        yield from ((None, at) for at in range(j, other))
-        yield one, other
-        i, j = one + 1, other + 1
-    yield from ((at, None) for at in range(i, len(old)))
-    yield from ((None, at) for at in range(j, len(new)))
-
-
-def _matches(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """The pairs in order that are most alike in sum, none less alike than ALIKE."""
-    alike = [[words_shared(one, other) for other in new] for one in old]
-    best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
-    for i in range(len(old) - 1, -1, -1):
-        for j in range(len(new) - 1, -1, -1):
-            taken = alike[i][j] + best[i + 1][j + 1] if alike[i][j] >= ALIKE else 0.0
-            best[i][j] = max(taken, best[i + 1][j], best[i][j + 1])
-    found = []
-    i = j = 0
-    while i < len(old) and j < len(new):
-        if alike[i][j] >= ALIKE and best[i][j] == alike[i][j] + best[i + 1][j + 1]:
-            found.append((i, j))
-            i, j = i + 1, j + 1
-        elif best[i][j] == best[i + 1][j]:
-            i += 1
-        else:
-            j += 1
-    return found
+    at = 0
+    bounded = len(old) * len(new) <= MOST_PAIRS
+    for i, line in enumerate(old):
+        ahead = range(at, len(new)) if bounded else range(at, min(at + 1, len(new)))
+        j = next((j for j in ahead if not bounded or words_shared(line, new[j]) >= ALIKE), None)
+        if j is None:
+            yield i, None
+            continue
+        yield from ((None, between) for between in range(at, j))
+        yield i, j
+        at = j + 1
+    yield from ((None, rest) for rest in range(at, len(new)))
 
 
 def _spans(pieces: Iterator[tuple[str, bool]]) -> tuple[Span, ...]:
@@ -371,37 +349,58 @@ def _what(data: bytes) -> str:
     return f"{size} that are no text" if _text_of(data) is None else f"{size} of text"
 
 
+class Pair(NamedTuple):
+    """Two iterations of a skill, the one that is compared against first."""
+
+    a: str
+    b: str
+
+
 @dataclass(frozen=True, slots=True)
-class Versions:
-    """The versions of a skill that are there: those kept by name, and the one as it is now."""
+class SkillPair:
+    """The two versions of a skill that are compared.
 
-    kept: tuple[KeptSkill, ...] = ()
-    now: KeptSkill | None = None
+    Attributes:
+        every: all versions that there are by name, the skill as it is now the last.
+        old, new: those that are compared; None where none was kept.
+        configuration: the one that had them.
+        missing: the iterations of which none was kept, or chosen.
+    """
 
-    @property
-    def every(self) -> dict[str, KeptSkill]:
-        """All of them by name, the present one last."""
-        return {one.name: one for one in (*self.kept, *filter(None, (self.now,)))}
+    every: Mapping[str, KeptSkill]
+    old: KeptSkill | None
+    new: KeptSkill | None
+    configuration: str
+    missing: tuple[str, ...]
 
 
-def versions(ws: Workspace, suite: Suite) -> Versions:
-    """Look for them where the suite's runs lie; there are none where that is not on disk."""
+def skill_pair(
+    ws: Workspace, suite: Suite, pair: Pair, configuration: str, wanted: Mapping[str, str]
+) -> SkillPair:
+    """The versions that a configuration had in two iterations, or others that are wanted.
+
+    Args:
+        ws: the workspace; there are no versions where it is not on disk.
+        suite: its iterations and configurations, turned.
+        pair: the two iterations.
+        configuration: the configuration.
+        wanted: by `old` and `new` the name of another version; of none where it is empty.
+    """
     folder = _workspace_folder(ws, suite)
-    if folder is None:
-        return Versions()
-    kept = kept_skills(folder, suite.iterations, suite.configurations)
-    return Versions(tuple(kept), skill_now(folder))
-
-
-def of_two(
-    found: Versions, two: Two, configuration: str
-) -> tuple[KeptSkill | None, KeptSkill | None]:
-    """The version that the configuration had in either iteration."""
+    kept = [] if folder is None else kept_skills(folder, suite.configurations, [*suite.iterations])
+    now = None if folder is None else skill_now(folder)
+    every = {one.name: one for one in [*kept, *([now] if now else [])]}
     alone = likeness(configuration) is None
-    first, second = (
-        skill_of(found.kept, one, configuration, alone=alone) for one in (two.a, two.b)
+    sides = zip(("old", "new"), pair, strict=True)
+    old, new = (
+        every.get(wanted[side])
+        if side in wanted
+        else skill_of(kept, iteration, configuration, alone=alone)
+        for side, iteration in sides
     )
-    return first, second
+    lacks = zip(pair, (old, new), strict=True)
+    missing = tuple(iteration for iteration, version in lacks if version is None)
+    return SkillPair(every, old, new, configuration, missing)
 
 
 def offers_none(configuration: str) -> bool:
@@ -420,7 +419,7 @@ def _workspace_folder(ws: Workspace, suite: Suite) -> Path | None:
         return None
     base = Path(ws.path).absolute()
     runs = ws.polars("runs").filter(workspace=suite.workspace, skill=suite.skill)
-    for iteration in suite.iterations:
+    for iteration in suite.configurations:
         path = next(iter(runs.filter(iteration=iteration)["path"]), None)
         folder = iteration_folder(base / path, iteration) if path else None
         if folder is not None:
@@ -578,7 +577,7 @@ def _cut(text: str) -> str:
 
 def _gap(name: str, gap: Gap, width: int) -> Node:
     words = f"{tied(gap.count, 'unchanged line')}"
-    show = button(words, ("unfold", name, gap.at), kind="quiet", aria_label=f"Show {words}")
+    show = button(words, ("show_lines", name, gap.at), kind="quiet", aria_label=f"Show {words}")
     return h("tr", h("td", show, colspan=width, cls="sen-diff-gap"), key=f"gap-{gap.at}")
 
 
@@ -594,44 +593,35 @@ HOW_KEPT = (
 UNCHOSEN = "(choose a version)"
 
 
-def skill(
-    two: Two,
-    configuration: str,
-    found: Versions,
-    chosen: tuple[KeptSkill | None, KeptSkill | None],
+def skill_view(
+    pair: SkillPair,
     compared: Comparison | None,
     unfolded: Collection[tuple[str, int]],
+    *,
     side_by_side: bool,
 ) -> Node:
-    """The text diff, with the choice of versions where there are several."""
-    names = list(found.every)
-    old, new = chosen
+    """The text diff, with the choice of versions where there are several; see `files`."""
     return h(
         "div",
-        _lacking(two, configuration, found, chosen),
-        _choice(names, old, new, side_by_side) if names else None,
+        _lacking(pair),
+        _choice(pair, side_by_side) if pair.every else None,
         files(compared, unfolded, side_by_side) if compared is not None else None,
     )
 
 
-def _choice(
-    names: list[str], old: KeptSkill | None, new: KeptSkill | None, side_by_side: bool
-) -> Node:
-    options = {"": UNCHOSEN, **{name: name for name in names}}
-    ways = (("One column", False), ("Side by side", True))
+def _choice(pair: SkillPair, side_by_side: bool) -> Node:
+    options = {"": UNCHOSEN, **{name: name for name in pair.every}}
+    ways = {"One column": False, "Side by side": True}
+    old, new = (one.name if one else "" for one in (pair.old, pair.new))
     return h(
         "div",
-        choose("Skill before", options, old.name if old else "", ("choose_version", "old")),
-        choose("Skill after", options, new.name if new else "", ("choose_version", "new")),
+        choose("Skill before", options, old, ("choose_version", "old")),
+        choose("Skill after", options, new, ("choose_version", "new")),
         h(
             "div",
             [
-                button(
-                    words,
-                    ("lay_out", beside),
-                    aria_pressed="true" if beside == side_by_side else "false",
-                )
-                for words, beside in ways
+                button(words, ("lay_out", way), aria_pressed=str(way == side_by_side).lower())
+                for words, way in ways.items()
             ],
             cls="sen-row sen-diff-ways",
             role="group",
@@ -641,18 +631,12 @@ def _choice(
     )
 
 
-def _lacking(
-    two: Two,
-    configuration: str,
-    found: Versions,
-    chosen: tuple[KeptSkill | None, KeptSkill | None],
-) -> Child:
+def _lacking(pair: SkillPair) -> Child:
     """Why there is no diff of the two iterations, and what to do."""
-    if all(chosen):
+    if not pair.missing:
         return None
-    missing = [it for it, one in zip((two.a, two.b), chosen, strict=True) if one is None]
-    if offers_none(configuration):
-        return notice(f"{configuration} offers no skill: choose a configuration that does.")
-    where = some(missing, 99)
-    first = f"No copy of the skill that {configuration} had in {where} was kept."
-    return notice(first, HOW_KEPT if not found.kept else "Choose two of the versions that were.")
+    if offers_none(pair.configuration):
+        return notice(f"{pair.configuration} offers no skill: choose a configuration that does.")
+    where = some(pair.missing)
+    first = f"No copy of the skill that {pair.configuration} had in {where} was kept."
+    return notice(first, "Choose two of the versions that were." if pair.every else HOW_KEPT)

@@ -1,8 +1,8 @@
-"""What else differs between the two: then the deltas are not of the skill alone."""
+"""What else differs between two iterations: then the deltas are not of the skill alone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,7 @@ from skill_eval_nb.workspace.snapshots import iteration_folder
 
 from ..ui import Child, Node, h
 from ..ui.parts import notice, table
-from .iterations import CheckKey, Two
-from .skill import marked, spans
+from .skill import Pair, marked, spans
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,292 +21,198 @@ if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
 
 
-TOLD_APART = frozenset(("skills", "evals", "executor_model", "judge"))
-"""Parts of a plan that have a place of their own here."""
-MODELS = {"executor_model": "executor's model", "judge_model": "judge's model"}
+TOLD_APART = frozenset(("skills", "evals", "executor_model", "judge", "stand_in"))
+"""Parts of a plan that have a place of their own here, or are no setting."""
+JUDGE = "judge's model"
+MODELS = {"executor_model": "executor's model", "judge_model": JUDGE}
+ALONE = "Those of one iteration alone are in no delta between the two."
+KINDS = {
+    "Evals": ALONE,
+    "Prompts": "",
+    "Expectations": "",
+    "Rubric dimensions": ALONE,
+    "Models": "",
+    "How it was run": "",
+}
+"""What can differ, and what to know of it."""
+MISSING = "–"
 
 
 @dataclass(frozen=True, slots=True)
-class Only:
-    """Evals, dimensions or expectations that one of the iterations has alone."""
-
-    iteration: str
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OnlyChecks:
-    """Expectations of an eval that one of the iterations has alone."""
-
-    iteration: str
-    eval_name: str
-    checks: tuple[CheckKey, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Reworded:
-    """A prompt, or an expectation of the same id, in the words of either iteration."""
-
-    about: str
-    before: str
-    after: str
-
-
-@dataclass(frozen=True, slots=True)
-class Unlike:
-    """What differs, beside the skill.
+class Difference:
+    """Something that differs beside the skill.
 
     Attributes:
-        evals: those that one iteration has alone.
-        prompts: those that changed.
-        checks: the expectations that one iteration has alone, in evals that both have.
-        reworded: expectations of the same id in other words.
-        dimensions: of the rubric, that one iteration has alone.
-        models: what differs, with its values before and after.
-        plan: the same of how it was run, where our own journals tell.
+        kind: a key of KINDS.
+        about: what it is of.
+        before: how it is in the first iteration; None where it is not there.
+        after: the same of the second.
     """
 
-    evals: tuple[Only, ...] = ()
-    prompts: tuple[Reworded, ...] = ()
-    checks: tuple[OnlyChecks, ...] = ()
-    reworded: tuple[Reworded, ...] = ()
-    dimensions: tuple[Only, ...] = ()
-    models: tuple[Reworded, ...] = ()
-    plan: tuple[Reworded, ...] = ()
-
-    @property
-    def count(self) -> int:
-        """How many things differ."""
-        lists = (self.evals, self.dimensions)
-        alone = sum(len(one.names) for several in lists for one in several)
-        alone += sum(len(one.checks) for one in self.checks)
-        told = (self.prompts, self.reworded, self.models, self.plan)
-        return alone + sum(len(several) for several in told)
+    kind: str
+    about: str
+    before: str | None
+    after: str | None
 
     @property
     def touches_deltas(self) -> bool:
         """Whether deltas are of unlike things: other tasks, other checks, another judge."""
-        judge = any(one.about == MODELS["judge_model"] for one in self.models)
-        return bool(self.prompts or self.checks or self.reworded or self.dimensions or judge)
+        of_grading = ("Prompts", "Expectations", "Rubric dimensions")
+        return self.kind in of_grading or self.about == JUDGE
 
 
-def unlike(part: Workspace, two: Two) -> Unlike:
-    """Compare all that is known of two iterations but their skill and their figures."""
-    runs, checks = part.polars("runs"), part.polars("expectations")
-    scores = part.polars("rubric_scores")
-    shared = set(_of(runs, two.a)["eval_id"]) & set(_of(runs, two.b)["eval_id"])
-    base = Path(part.path) if part.path else None
-    return Unlike(
-        evals=_alone(two, runs, "eval_name"),
-        prompts=tuple(_prompts(runs, two, base)) if base else (),
-        checks=_checks_alone(checks, two, shared),
-        reworded=_reworded(checks, two, shared),
-        dimensions=_alone(two, scores, "dimension") if _both_have(scores, two) else (),
-        models=tuple(_models(runs, two)),
-        plan=tuple(_plan(runs, two, base)) if base else (),
-    )
+def unlike(ws: Workspace, pair: Pair) -> list[Difference]:
+    """All that is known to differ between two iterations but their skill and their figures.
+
+    `ws` has the runs of these two iterations of one skill alone.
+    """
+    runs, scores = ws.polars("runs"), ws.polars("rubric_scores")
+    shared = set.intersection(*(set(_of(runs, one)["eval_id"]) for one in pair))
+    base = Path(ws.path) if ws.path else None
+    both_scored = all(_of(scores, one).height for one in pair)
+    return [
+        *_alone("Evals", pair, runs, "eval_id", "eval_name"),
+        *(_prompts(runs, pair, base) if base else ()),
+        *_checks(ws.polars("expectations"), pair, shared),
+        *(_alone("Rubric dimensions", pair, scores, *["dimension"] * 2) if both_scored else ()),
+        *_models(runs, pair),
+        *(_plans(runs, pair, base) if base else ()),
+    ]
 
 
 def _of(frame: pl.DataFrame, iteration: str) -> pl.DataFrame:
     return frame.filter(iteration=iteration)
 
 
-def _both_have(frame: pl.DataFrame, two: Two) -> bool:
-    return all(_of(frame, one).height for one in (two.a, two.b))
-
-
-def _alone(two: Two, frame: pl.DataFrame, column: str) -> tuple[Only, ...]:
-    """The names that stand in one iteration only; evals are told apart by their id."""
-    own = "eval_id" if column == "eval_name" else column
-    names = {}
-    for one in (two.a, two.b):
-        rows = _of(frame, one).unique(own, maintain_order=True)
-        names[one] = dict(zip(rows[own], rows[column], strict=True))
-    found = []
-    for one, other in ((two.a, two.b), (two.b, two.a)):
-        alone = [name for key, name in names[one].items() if key not in names[other]]
-        if alone:
-            found.append(Only(one, tuple(alone)))
-    return tuple(found)
-
-
-def _known(checks: pl.DataFrame, iteration: str, shared: set[str]) -> dict[str, list[CheckKey]]:
-    """The expectations of each eval that both iterations have, with the eval's name."""
-    import polars as pl
-
-    keys = [*CheckKey._fields, "eval_name"]
-    rows = _of(checks, iteration).select(keys).unique(CheckKey._fields, maintain_order=True)
-    found: dict[str, list[CheckKey]] = {}
-    for *key, name in rows.filter(pl.col("eval_id").is_in(shared)).iter_rows():
-        found.setdefault(name, []).append(CheckKey(*key))
-    return found
-
-
-def _checks_alone(checks: pl.DataFrame, two: Two, shared: set[str]) -> tuple[OnlyChecks, ...]:
-    names = {one: _known(checks, one, shared) for one in (two.a, two.b)}
-    found = []
-    for one, other in ((two.a, two.b), (two.b, two.a)):
-        there = [key for keys in names[other].values() for key in keys]
-        texts = {(key.eval_id, key.layer, key.text) for key in there}
-        ids = {(key.eval_id, key.layer, key.expectation_id) for key in there if key.expectation_id}
-        for eval_name, keys in names[one].items():
-            alone = tuple(
-                key
-                for key in keys
-                if (key.eval_id, key.layer, key.text) not in texts
-                and (key.eval_id, key.layer, key.expectation_id) not in ids
-            )
-            if alone and there:
-                found.append(OnlyChecks(one, eval_name, alone))
-    return tuple(found)
-
-
-def _reworded(checks: pl.DataFrame, two: Two, shared: set[str]) -> tuple[Reworded, ...]:
-    texts = [
-        {
-            (name, key.layer, key.expectation_id): key.text
-            for name, keys in _known(checks, one, shared).items()
-            for key in keys
-            if key.expectation_id is not None
-        }
-        for one in (two.a, two.b)
+def _changed(kind: str, before: Mapping[Any, str], after: Mapping[Any, str]) -> list[Difference]:
+    """What is another one on either side, by what it is about; a part missing is no change."""
+    return [
+        Difference(kind, str(about), words, after[about])
+        for about, words in before.items()
+        if after.get(about, words) != words
     ]
-    return tuple(
-        Reworded(f"{key[0]}, {key[2]}", text, texts[1][key])
-        for key, text in texts[0].items()
-        if texts[1].get(key, text) != text
-    )
 
 
-def _prompts(runs: pl.DataFrame, two: Two, base: Path) -> list[Reworded]:
+def _alone(kind: str, pair: Pair, frame: pl.DataFrame, key: str, name: str) -> list[Difference]:
+    """What stands in one iteration only."""
+    rows = (_of(frame, one) for one in pair)
+    a, b = (dict(zip(of[key], of[name], strict=True)) for of in rows)
+    gone = [Difference(kind, name, name, None) for key, name in a.items() if key not in b]
+    return gone + [Difference(kind, name, None, name) for key, name in b.items() if key not in a]
+
+
+def _checks(checks: pl.DataFrame, pair: Pair, shared: Collection[str]) -> Iterator[Difference]:
+    """Expectations of one iteration alone, and those of one id in other words."""
+    columns = ["eval_id", "layer", "expectation_id", "text", "eval_name"]
+    rows = [
+        [
+            row
+            for row in _of(checks, one).unique(columns, maintain_order=True).to_dicts()
+            if row["eval_id"] in shared
+        ]
+        for one in pair
+    ]
+    if not all(rows):
+        return
+    known = [{key: row for row in of for key in _keys(row)} for of in rows]
+    for row in rows[0]:
+        others = [known[1][key] for key in _keys(row) if key in known[1]]
+        if not others:
+            yield Difference("Expectations", row["eval_name"], row["text"], None)
+        elif row["expectation_id"] and all(one["text"] != row["text"] for one in others):
+            about = f"{row['eval_name']}, {row['expectation_id']}"
+            yield Difference("Expectations", about, row["text"], others[0]["text"])
+    for row in rows[1]:
+        if not any(key in known[0] for key in _keys(row)):
+            yield Difference("Expectations", row["eval_name"], None, row["text"])
+
+
+def _keys(row: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """What an expectation is known by in its eval: its id where it has one, and its text."""
+    names = {"id": row["expectation_id"], "text": row["text"]}
+    return [(row["eval_id"], row["layer"], by, name) for by, name in names.items() if name]
+
+
+def _prompts(runs: pl.DataFrame, pair: Pair, base: Path) -> list[Difference]:
     """Prompts that the metadata of the two iterations have in other words."""
-    first = runs.unique(["iteration", "eval_id"], keep="first", maintain_order=True)
-    told: dict[str, dict[str, str]] = {two.a: {}, two.b: {}}
+    prompts: dict[str, dict[str, str]] = {one: {} for one in pair}
     names: dict[str, str] = {}
-    for row in first.select("iteration", "eval_id", "eval_name", "path").iter_rows(named=True):
+    first = runs.unique(["iteration", "eval_id"], keep="first", maintain_order=True)
+    for row in first.to_dicts():
         place = base / row["path"]
         folder = iteration_folder(place, row["iteration"])
         metadata = nearest_metadata(place, folder) if folder else None
         if metadata is not None and metadata.prompt:
-            told[row["iteration"]][row["eval_id"]] = metadata.prompt.strip()
-            names[row["eval_id"]] = row["eval_name"]
-    return [
-        Reworded(names[eval_id], prompt, told[two.b][eval_id])
-        for eval_id, prompt in told[two.a].items()
-        if told[two.b].get(eval_id, prompt) != prompt
-    ]
+            name = names.setdefault(row["eval_id"], row["eval_name"])
+            prompts[row["iteration"]][name] = metadata.prompt.strip()
+    return _changed("Prompts", *prompts.values())
 
 
-def _models(runs: pl.DataFrame, two: Two) -> list[Reworded]:
-    found = []
-    for column, name in MODELS.items():
-        before, after = (_of(runs, one)[column].drop_nulls().unique() for one in (two.a, two.b))
-        if before.len() and after.len() and set(before) != set(after):
-            found.append(Reworded(name, ", ".join(sorted(before)), ", ".join(sorted(after))))
-    return found
+def _models(runs: pl.DataFrame, pair: Pair) -> list[Difference]:
+    a, b = (
+        {
+            words: ", ".join(sorted(_of(runs, one)[column].drop_nulls().unique()))
+            for column, words in MODELS.items()
+        }
+        for one in pair
+    )
+    stated = {about: models for about, models in a.items() if models and b[about]}
+    return _changed("Models", stated, b)
 
 
-def _plan(runs: pl.DataFrame, two: Two, base: Path) -> list[Reworded]:
+def _plans(runs: pl.DataFrame, pair: Pair, base: Path) -> list[Difference]:
     """What our journals say of how the two were run."""
-    told: list[dict[str, Any]] = []
-    for one in (two.a, two.b):
+    settings: list[dict[str, str]] = []
+    for one in pair:
         path = next(iter(_of(runs, one)["path"]), None)
         folder = iteration_folder(base / path, one) if path else None
         plans = planned(folder) if folder and folder.is_dir() else None
         if not plans:
             return []
-        told.append({**plans[-1].runs, **plans[-1].grading})
-    before, after = (dict(_flat(one)) for one in told)
-    return [
-        Reworded(name, _shown(before.get(name)), _shown(after.get(name)))
-        for name in dict.fromkeys([*before, *after])
-        if before.get(name) != after.get(name)
-    ]
+        own = {**plans[-1].runs, **plans[-1].grading}
+        settings.append(
+            dict(_flat({name: of for name, of in own.items() if name not in TOLD_APART}))
+        )
+    every = dict.fromkeys([*settings[0], *settings[1]], "none")
+    return _changed("How it was run", *(every | own for own in settings))
 
 
-def _flat(told: Mapping[str, Any], above: str = "") -> list[tuple[str, Any]]:
-    """The settings of a plan, each under its own name; the same one is told once."""
-    found: list[tuple[str, Any]] = []
-    for name, value in told.items():
-        if not above and name in (*TOLD_APART, "stand_in"):
-            continue
+def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    """The settings of a plan, each under its own name."""
+    for name, value in settings.items():
         if isinstance(value, Mapping):
-            found += _flat(value, f"{above}{name}, ")
+            yield from _flat(value, f"{above}{name}, ")
         else:
-            found.append((f"{above}{name}", value))
-    return found
+            yield f"{above}{name}", "none" if value is None else str(value)
 
 
-def _shown(value: Any) -> str:
-    return "none" if value is None else str(value)
-
-
-def others(found: Unlike, two: Two) -> Node:
+def unlike_view(found: Sequence[Difference], pair: Pair) -> Node:
     """All that differs beside the skill and the figures."""
-    if not found.count:
+    if not found:
         return notice(
             "Nothing else differs, as far as the files tell: evals, prompts, expectations, rubric "
             "dimensions and models are the same.",
             fine=True,
         )
+    doubt = "Where prompts, expectations, rubric or judge differ, a delta compares unlike things."
+    sections = {kind: [one for one in found if one.kind == kind] for kind in KINDS}
     return h(
         "div",
-        notice(
-            "Where prompts, expectations, rubric or judge differ, a delta compares unlike things."
-        )
-        if found.touches_deltas
-        else None,
-        _only("Evals", "are in no delta between the two", found.evals),
-        _reworded_shown("Prompts that changed", "Eval", two, found.prompts),
-        _checks(found),
-        _reworded_shown("Expectations in other words", "Expectation", two, found.reworded),
-        _only("Rubric dimensions", "are in no delta between the two", found.dimensions),
-        _reworded_shown("Models", "Model", two, found.models),
-        _reworded_shown("How it was run", "Setting", two, found.plan),
+        notice(doubt) if any(one.touches_deltas for one in found) else None,
+        [_section(kind, several, pair) for kind, several in sections.items() if several],
     )
 
 
-def _only(what: str, so: str, several: Sequence[Only]) -> Child:
-    if not several:
-        return None
-    rows = (
-        h("li", h("strong", f"only in {one.iteration}: "), ", ".join(one.names)) for one in several
-    )
-    return h(
-        "section",
-        h("h4", f"{what} of one iteration alone"),
-        h("p", f"They {so}.", cls="sen-soft"),
-        h("ul", rows),
-    )
+def _section(kind: str, several: Sequence[Difference], pair: Pair) -> Node:
+    known = h("p", KINDS[kind], cls="sen-soft") if KINDS[kind] else None
+    rows = [(one.about, *_cells(one)) for one in several]
+    return h("section", h("h4", kind), known, table(("Of", *pair), rows))
 
 
-def _checks(found: Unlike) -> Child:
-    if not found.checks:
-        return None
-    rows = (
-        (
-            one.eval_name,
-            one.iteration,
-            h("ul", (h("li", key.text, dir="auto") for key in one.checks)),
-        )
-        for one in found.checks
-    )
-    return h(
-        "section",
-        h("h4", "Expectations of one iteration alone"),
-        table(("Eval", "Only in", "Expectations"), rows),
-    )
-
-
-def _reworded_shown(title: str, what: str, two: Two, several: Sequence[Reworded]) -> Child:
-    if not several:
-        return None
-    rows = []
-    for one in several:
-        old, new = marked(one.before, one.after)
-        cells = [
-            h("div", spans(pieces, kind), cls="sen-diff-asked", dir="auto")
-            for pieces, kind in ((old, "old"), (new, "new"))
-        ]
-        rows.append([one.about, *cells])
-    return h("section", h("h4", title), table((what, two.a, two.b), rows))
+def _cells(one: Difference) -> list[Child]:
+    if one.before is None or one.after is None:
+        return [h("div", words or MISSING, dir="auto") for words in (one.before, one.after)]
+    return [
+        h("div", spans(pieces, kind), cls="sen-diff-asked", dir="auto")
+        for pieces, kind in zip(marked(one.before, one.after), ("old", "new"), strict=True)
+    ]

@@ -4,68 +4,43 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from skill_eval_nb.improving import Change, Draft, RunRef, aggregate, draft, preview, try_out
 from skill_eval_nb.stats.names import natural
-from skill_eval_nb.text import count, dollars, quoted
+from skill_eval_nb.text import count, dollars, in_terms, quoted, some
+from skill_eval_nb.view import Mark, Text, blocks_of
+from skill_eval_nb.workspace import NO_ITERATION
 
 from ..ui import Child, Node, h
+from ..ui.blocks import blocks_view
 from ..ui.later import PENDING, Later
-from ..ui.parts import button, diff_view, entry, notice, pill, table, table_row, typing, waiting
+from ..ui.parts import (
+    button,
+    details,
+    diff_view,
+    entry,
+    frame,
+    notice,
+    pill,
+    table,
+    table_row,
+    typing,
+    waiting,
+)
+from ..ui.source import rows_of
 from ..ui.task import Task, at_most
 
 if TYPE_CHECKING:
     from skill_eval_nb.improving import Aggregate, Suggestion, Tried
-    from skill_eval_nb.improving.tried import Difference
     from skill_eval_nb.tables import Workspace
 
 
 Decision = Literal["accepted", "rejected"]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What is chosen.
-
-    Attributes:
-        iteration: whose suggestions are looked at; "" for all.
-        tab: the part that is shown.
-        opened: the suggestion whose sources are shown, or the draft whose runs are.
-        decisions: by key of a draft, as it was first drafted.
-        edited: by the same key, the draft as it was edited.
-        typed: by the same key, what is being typed in place of its new items.
-        models: by the same key, who is to judge it.
-        budgets: by the same key, the most that judging it may cost, in US dollars.
-        all_rows: whether long lists are shown whole.
-    """
-
-    iteration: str = ""
-    tab: str = "suggestions"
-    opened: str = ""
-    decisions: Mapping[str, Decision] = field(default_factory=dict)
-    edited: Mapping[str, Draft] = field(default_factory=dict)
-    typed: Mapping[str, str] = field(default_factory=dict)
-    models: Mapping[str, str] = field(default_factory=dict)
-    budgets: Mapping[str, float] = field(default_factory=dict)
-    all_rows: bool = False
-
-    def decided(self, key: str, decision: Decision) -> Choice:
-        """The same with this decided; the same once more takes it back."""
-        others = {one: made for one, made in self.decisions.items() if one != key}
-        back = self.decisions.get(key) == decision
-        return replace(self, decisions=others if back else {**others, key: decision})
-
-    def toggled(self, key: str) -> Choice:
-        """The same with this opened, or closed where it was open."""
-        return replace(self, opened="" if self.opened == key else key)
-
-    def typing(self, key: str, text: str | None) -> Choice:
-        """The same with this typed; None ends the editing."""
-        others = {one: draft for one, draft in self.typed.items() if one != key}
-        return replace(self, typed=others if text is None else {**others, key: text})
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +64,28 @@ class Card:
     budget_usd: float | None = None
 
 
-def cards(drafts: tuple[Draft, ...], choice: Choice) -> list[Card]:
-    """The drafts in their order, each as it now is."""
-    return [
-        Card(
-            one.key,
-            choice.edited.get(one.key, one),
-            choice.decisions.get(one.key),
-            choice.typed.get(one.key),
-            choice.models.get(one.key, ""),
-            choice.budgets.get(one.key),
-        )
-        for one in drafts
-    ]
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is open.
+
+    Attributes:
+        iteration: whose suggestions are looked at; "" for all.
+        tab: the part that is shown.
+        opened: the suggestion whose sources are shown, or the draft whose runs are.
+        all_rows: whether long lists are shown whole.
+    """
+
+    iteration: str = ""
+    tab: str = "suggestions"
+    opened: str = ""
+    all_rows: bool = False
+
+    def some(self, rows: Sequence[T], noun: str) -> tuple[Sequence[T], Node | None]:
+        """The rows that are shown, and a button for the others."""
+        kept = rows if self.all_rows else rows[:MOST]
+        left = len(rows) - len(kept)
+        label = f"Show {count(left, f'more {noun}')}"
+        return kept, button(label, ("show_all",)) if left else None
 
 
 MOST = 25
@@ -176,66 +160,42 @@ def rest(item: Mapping[str, Any] | str) -> list[tuple[str, str]]:
 
 def run_named(run: RunRef) -> str:
     """A run in a few words."""
-    of = "" if run.iteration == "none" else f" of {run.iteration}"
+    of = "" if run.iteration == NO_ITERATION else f" of {run.iteration}"
     return f"{run.eval_name}, {run.configuration}, run {run.run_number}{of}"
 
 
-def more(left: int, noun: str) -> str:
-    """What a button says that shows the rest."""
-    return f"Show {count(left, f'more {noun}')}"
-
-
-def listed(names: Sequence[str], most: int = 4) -> str:
-    """Some names, and how many there are beside them.
-
-    >>> listed(["a", "b", "c"], 2)
-    'a, b and 1 more'
-    """
-    if len(names) <= most:
-        return ", ".join(names)
-    return f"{', '.join(names[:most])} and {len(names) - most} more"
-
-
-def suggestions_list(found: Aggregate, shown: Sequence[Card] | None, choice: Choice) -> Node:
+def suggestions_list(found: Aggregate, shown: Sequence[Card], seen: Seen) -> Node:
     """All of them; the one that was clicked with everything that was said."""
     if not found.suggestions:
         return notice(
             "No grader has suggested anything here. Drafts can still come from what the checks "
             "tell: see the next part."
         )
-    kept = found.suggestions if choice.all_rows else found.suggestions[:MOST]
-    left = len(found.suggestions) - len(kept)
-    lines = [line for one in kept for line in _rows_of(one, found.total_runs, shown or (), choice)]
+    kept, more = seen.some(found.suggestions, "suggestion")
+    lines = [line for one in kept for line in _rows_of(one, found.total_runs, shown, seen)]
     caption = (
         f"What the graders of {count(found.total_runs, 'run')} suggest; wordings that differ by "
         f"less than {found.threshold:g} count as the same"
     )
-    return h(
-        "div",
-        table(["Said in", "Suggestion", "About", "Drafts"], lines, caption=caption),
-        button(more(left, "suggestion"), ("show_all",)) if left else None,
-        cls="sen-drafts-said",
-    )
+    heads = ["Said in", "Suggestion", "About", "Drafts"]
+    return h("div", table(heads, lines, caption=caption), more, cls="sen-drafts-said")
 
 
-def _rows_of(one: Suggestion, total: int, shown: Sequence[Card], choice: Choice) -> list[Node]:
-    is_open = choice.opened == one.key
-    about = h("span", one.assertion, cls="sen-drafts-about") if one.assertion else _missing()
+def _rows_of(one: Suggestion, total: int, shown: Sequence[Card], seen: Seen) -> list[Node]:
+    is_open = seen.opened == one.key
+    about = h("span", one.assertion or "a missing one", cls="sen-drafts-about")
+    evals = some(dict.fromkeys(source.run.eval_name for source in one.sources))
     answers = [card for card in shown if one.key in card.draft.suggestions]
+    reason = button(
+        one.reason, ("look_at", one.key), kind="quiet", aria_expanded=str(is_open).lower()
+    )
+    action = h("div", one.action, cls="sen-soft sen-small", dir="auto") if one.action else None
     row = table_row(
         [
             _share(one.frequency, total),
-            [
-                button(
-                    one.reason,
-                    ("look_at", one.key),
-                    kind="quiet",
-                    aria_expanded="true" if is_open else "false",
-                ),
-                h("div", one.action, cls="sen-soft sen-small", dir="auto") if one.action else None,
-            ],
-            [about, h("div", listed_evals(one), cls="sen-soft sen-small")],
-            [h("div", aim(card.draft), cls="sen-small") for card in answers] or _none(),
+            [reason, action],
+            [about, h("div", evals, cls="sen-soft sen-small")],
+            [h("div", aim(card.draft), cls="sen-small") for card in answers] or "none",
         ],
         [None, None, None, None],
         key=one.key,
@@ -244,12 +204,6 @@ def _rows_of(one: Suggestion, total: int, shown: Sequence[Card], choice: Choice)
     if not is_open:
         return [row]
     return [row, h("tr", h("td", _sources(one), colspan=4), key=f"below-{one.key}")]
-
-
-def listed_evals(one: Suggestion) -> str:
-    """The evals whose runs said it, by name."""
-    names = dict.fromkeys(source.run.eval_name for source in one.sources)
-    return listed(list(names), 3)
 
 
 def _share(frequency: int, total: int) -> Child:
@@ -277,14 +231,6 @@ def _sources(one: Suggestion) -> Node:
         for words, runs in wordings.items()
     ]
     return h("ul", items, cls="sen-drafts-sources")
-
-
-def _missing() -> Node:
-    return h("span", "a missing one", cls="sen-soft")
-
-
-def _none() -> Node:
-    return h("span", "none", cls="sen-soft sen-small")
 
 
 def judging_of(tried: Tried, card: Card, judging: Task[Tried] | None) -> Child:
@@ -330,9 +276,6 @@ def _progress(card: Card, judging: Task[Tried]) -> Iterator[Node]:
 BEHIND = 30
 """Runs behind a try-out that are shown."""
 
-LOWEST, HIGHEST = 1.0, 5.0
-"""The ends of the scale of scores."""
-
 
 def tried_out(
     tried: Tried | None, card: Card, judging: Task[Tried] | None, *, is_open: bool
@@ -340,163 +283,71 @@ def tried_out(
     """What the stored runs say to a draft."""
     if tried is None:
         return waiting("Trying it on the stored outputs")
+    _, *blocks = blocks_of(tried)
+    answers = [block for block in blocks if isinstance(block, Mark | Text)]
+    figures = blocks_view(block for block in blocks if block not in answers)
+    runs = len(tried.by_run)
+    words = "Hide the runs" if is_open else f"Show {count(runs, 'run')}"
+    expanded = str(is_open).lower()
+    gates = f"The gate of {count(tried.gates_changed, 'run')} would change."
     return [
-        h("p", tried.answer, cls=f"sen-drafts-answer sen-drafts-{_mood(tried)}", dir="auto"),
-        _sides(tried),
-        tried.why_better and h("p", tried.why_better, cls="sen-soft sen-small", dir="auto"),
+        blocks_view(answers),
+        details("Its figures", figures, key="figures") if figures else None,
+        h("p", gates, cls="sen-small") if tried.gates_changed else None,
         judging_of(tried, card, judging),
-        _facts(tried, card.key, is_open),
+        button(words, ("look_at", card.key), kind="quiet", aria_expanded=expanded)
+        if runs
+        else None,
         _behind(tried) if is_open else None,
     ]
 
 
-def _mood(tried: Tried) -> str:
-    if tried.status != "tried":
-        return "unknown"
-    if tried.separates_better is None:
-        difference = tried.elsewhere or tried.delta
-        return "good" if difference is not None and difference.says == "separates" else "unknown"
-    return "good" if tried.separates_better else "bad"
-
-
-def _sides(tried: Tried) -> Node | None:
-    """Either side on a line, of what there is and of what would be."""
-    now = tried.elsewhere or tried.delta
-    shown = [("now", tried.replaced), ("draft", now)]
-    lines = [_lane(name, one) for name, one in shown if one is not None and one.mean is not None]
-    if not lines:
-        return None
-    proof = tried.elsewhere
-    where = (
-        f"on {count(proof.n_evals, 'eval')} that it was not found on" if proof is not None else ""
-    )
-    return h("div", lines, h("p", where, cls="sen-soft sen-small") if where else None)
-
-
-def _lane(name: str, one: Difference) -> Node:
-    assert one.mean is not None
-    scored = one.mean > 1 or (one.baseline_mean or 0) > 1
-    low, high = (LOWEST, HIGHEST) if scored else (0.0, 1.0)
-    sides = [("base", one.baseline, one.baseline_mean), ("with", one.configuration, one.mean)]
-    at = [
-        (side, words, 100 * (value - low) / (high - low), value)
-        for side, words, value in sides
-        if value is not None
-    ]
-    ends = sorted(place for _, _, place, _ in at)
-    way = h(
-        "span",
-        cls="sen-drafts-way",
-        style={"left": f"{ends[0]:.1f}%", "width": f"{ends[-1] - ends[0]:.1f}%"},
-    )
-    dots = [
-        h("span", cls=f"sen-drafts-dot sen-drafts-of-{side}", style={"left": f"{place:.1f}%"})
-        for side, _, place, _ in at
-    ]
-    facts = ", ".join(
-        f"{words} {value:.2f}" if scored else f"{words} {value:.0%}" for _, words, _, value in at
-    )
-    p = "" if one.p is None else f"p = {one.p:.2g}"
-    return h(
-        "div",
-        h("span", name, cls="sen-drafts-name"),
-        h("div", h("span", cls="sen-drafts-rail"), way, dots, cls="sen-drafts-track"),
-        h("span", p, cls="sen-soft sen-small sen-numbers"),
-        h("div", facts, cls="sen-soft sen-small sen-drafts-told"),
-        cls="sen-drafts-lane",
-    )
-
-
-def _facts(tried: Tried, key: str, is_open: bool) -> Node | None:
-    """What else it would do, and a button for the runs behind."""
-    facts = []
-    if tried.gates_changed:
-        facts.append(f"the gate of {count(tried.gates_changed, 'run')} would change")
-    different = len(tried.disagreements)
-    if different and tried.about is not None:
-        facts.append(f"it differs from the judge in {count(different, 'run')}")
-    if not len(tried.by_run):
-        return h("p", "; ".join(facts), cls="sen-small") if facts else None
-    words = "Hide the runs" if is_open else f"Show {count(len(tried.by_run), 'run')}"
-    return h(
-        "div",
-        h("span", "; ".join(facts), cls="sen-small") if facts else None,
-        button(words, ("look_at", key), kind="quiet", aria_expanded="true" if is_open else "false"),
-        cls="sen-row sen-middle",
-    )
-
-
 def _behind(tried: Tried) -> Node:
-    """The runs, those first on which the judge differs."""
-    differ = {_key(row) for row in _rows(tried.disagreements)}
-    rows = sorted(_rows(tried.by_run), key=lambda row: _key(row) not in differ)
-    items = [_run(row, _key(row) in differ) for row in rows[:BEHIND]]
-    left = len(rows) - len(items)
+    """The runs with what the draft says of each."""
+    runs = rows_of(tried.by_run)
+    rows = [
+        [
+            f"{run['eval_name']}, {run['configuration']}, run {run['run_number']}",
+            run["iteration"],
+            pill(*_verdict(run)),
+            h("span", run.get("evidence") or "no evidence", cls="sen-small", dir="auto"),
+        ]
+        for run in islice(runs, BEHIND)
+    ]
+    left = len(tried.by_run) - len(rows)
     more = h("p", f"{count(left, 'more run')} in try_out(…).by_run", cls="sen-soft sen-small")
-    listed = h("ul", items, cls="sen-drafts-runs")
-    frame = h("div", listed, cls="sen-drafts-frame", tabindex="0", role="group", aria_label="Runs")
-    return h("div", frame, more if left > 0 else None)
+    whole = table(["Run", "Iteration", "Verdict", "Evidence"], rows)
+    return h("div", frame(whole, "Runs", "sen-drafts-frame"), more if left > 0 else None)
 
 
-def _run(row: dict[str, Any], differs: bool) -> Node:
-    verdict, mark = _verdict(row)
-    name = f"{row['eval_name']}, {row['configuration']}, run {row['run_number']}"
-    of = "" if row["iteration"] == "none" else f" of {row['iteration']}"
-    return h(
-        "li",
-        h("span", mark, cls=f"sen-drafts-mark sen-drafts-{verdict}", aria_hidden="true"),
-        h("span", f"{verdict}: ", cls="sen-unseen"),
-        h("span", f"{name}{of}"),
-        h("span", " – the judge says otherwise", cls="sen-drafts-differs") if differs else None,
-        h("div", row.get("evidence") or "no evidence", cls="sen-soft sen-small", dir="auto"),
-    )
-
-
-def _verdict(row: dict[str, Any]) -> tuple[str, str]:
-    if row.get("score") is not None:
-        return "scored", f"{row['score']:g}"
-    passed = row.get("passed")
-    if passed is None:
-        return "unscored", "?"
-    return ("passed", "✓") if passed else ("failed", "✗")
-
-
-def _key(row: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[name] for name in KEYS)
-
-
-KEYS = ("workspace", "skill", "iteration", "eval_id", "configuration", "run_number")
-
-
-def _rows(table: Any) -> Iterator[dict[str, Any]]:
-    """The rows of a table of either kind."""
-    import narwhals as nw
-
-    return nw.from_native(table, eager_only=True).iter_rows(named=True)
+def _verdict(run: Mapping[str, Any]) -> tuple[str, str]:
+    if run.get("score") is not None:
+        return f"{run['score']:g}", ""
+    words = {True: ("passed", "good"), False: ("failed", "bad")}
+    passed = run.get("passed")
+    return ("not scored", "odd") if passed is None else words[bool(passed)]
 
 
 def drafts_list(
-    work: DraftFigures, shown: Sequence[Card], choice: Choice, judgings: Mapping[str, Task[Tried]]
+    work: DraftFigures, shown: Sequence[Card], seen: Seen, judgings: Mapping[str, Task[Tried]]
 ) -> Node:
     """All of them, those that rest on most first."""
     if not shown:
         return notice("Nothing to change was found: no suggestion and no check asks for it.")
-    kept = shown if choice.all_rows else shown[:MOST]
-    left = len(shown) - len(kept)
+    kept, more = seen.some(shown, "draft")
+    how = (
+        "Each draft was tried on what is stored; no model was asked. Accept what convinces you: "
+        "nothing is written before the next part says so."
+    )
     return h(
         "div",
-        h(
-            "p",
-            "Each draft was tried on what is stored; no model was asked. Accept what convinces "
-            "you: nothing is written before the next part says so.",
-            cls="sen-soft",
-        ),
-        [_card(work, card, choice, judgings.get(card.draft.key)) for card in kept],
-        button(more(left, "draft"), ("show_all",)) if left else None,
+        h("p", how, cls="sen-soft"),
+        [_card(work, card, seen, judgings.get(card.draft.key)) for card in kept],
+        more,
     )
 
 
-def _card(work: DraftFigures, card: Card, choice: Choice, judging: Task[Tried] | None) -> Node:
+def _card(work: DraftFigures, card: Card, seen: Seen, judging: Task[Tried] | None) -> Node:
     draft = card.draft
     tried = (judging and judging.result) or work.tried(draft)
     tags = [pill(draft.kind, KINDS[draft.kind]), h("strong", _head(card)), _decided(card)]
@@ -506,7 +357,7 @@ def _card(work: DraftFigures, card: Card, choice: Choice, judging: Task[Tried] |
         h(
             "div",
             h("div", _what(card), h("p", draft.why, cls="sen-soft", dir="auto"), _buttons(card)),
-            h("div", tried_out(tried, card, judging, is_open=choice.opened == card.key)),
+            h("div", tried_out(tried, card, judging, is_open=seen.opened == card.key)),
             cls="sen-columns",
         ),
         cls=f"sen-card sen-drafts-card sen-drafts-{card.decision or 'open'}",
@@ -584,13 +435,6 @@ def _buttons(card: Card) -> Node:
     )
 
 
-def _without_keys(reason: str, by_key: Mapping[str, Card]) -> str:
-    """A reason with what a draft changes, in the place of the key that tells it from others."""
-    for key, card in by_key.items():
-        reason = reason.replace(key, f"“{aim(card.draft)}”")
-    return reason
-
-
 def changes(work: DraftFigures, accepted: Sequence[Card]) -> Node:
     """The change that would be made."""
     if not accepted:
@@ -598,16 +442,11 @@ def changes(work: DraftFigures, accepted: Sequence[Card]) -> Node:
     change = work.change([card.draft for card in accepted])
     if change is None:
         return waiting("Working out the change")
-    by_key = {card.draft.key: card for card in accepted}
+    names = {card.draft.key: f"“{aim(card.draft)}”" for card in accepted}
     refused = [
-        h(
-            "li",
-            aim(by_key[key].draft) if key in by_key else key,
-            ": ",
-            _without_keys(reason, by_key),
-        )
-        for key, reason in change.refused.items()
+        h("li", in_terms(f"{key}: {reason}", names)) for key, reason in change.refused.items()
     ]
+    ready = change.applied and not change.errors
     return h(
         "div",
         notice("These drafts do not fit:", h("ul", refused)) if refused else None,
@@ -621,15 +460,7 @@ def changes(work: DraftFigures, accepted: Sequence[Card]) -> Node:
             ". The old file is kept beside it, and the folder of the next iteration is prepared.",
         ),
         diff_view(change.diff),
-        h(
-            "div",
-            button(
-                "Apply",
-                ("apply",) if change.applied and not change.errors else None,
-                kind="main",
-            ),
-            cls="sen-row",
-        ),
+        h("div", button("Apply", ("apply",) if ready else None, kind="main"), cls="sen-row"),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -20,10 +20,9 @@ from ..ui.source import Source, landed
 from ..ui.task import Task
 from .cards import (
     Card,
-    Choice,
     Decision,
     DraftFigures,
-    cards,
+    Seen,
     changes,
     drafts_list,
     iterations,
@@ -38,64 +37,6 @@ if TYPE_CHECKING:
 
 
 TABS = {"suggestions": "Suggestions", "drafts": "Drafts", "change": "Change of the evals"}
-
-
-def page(
-    work: DraftFigures,
-    choice: Choice,
-    judgings: Mapping[str, Task[Tried]],
-    written: Change | None,
-    name: str,
-) -> Child:
-    """The page; `name` is unlike that of any other in the notebook."""
-    found, drafts = work.found(), work.drafts()
-    shown = None if drafts is None else cards(drafts, choice)
-    counts = {
-        "suggestions": None if found is None else len(found.suggestions),
-        "drafts": None if shown is None else len(shown),
-        "change": sum(made == "accepted" for made in choice.decisions.values()) or None,
-    }
-    names = {
-        tab: words if counts[tab] is None else f"{words} ({counts[tab]:,})"
-        for tab, words in TABS.items()
-    }
-    return [
-        _iterations(work, choice),
-        written_notice(written),
-        tabs(
-            names, choice.tab, ("choose_tab",), _part(work, choice, shown, judgings),
-            label="Parts of the improvement", page=name,
-        ),
-    ]  # fmt: skip
-
-
-def _iterations(work: DraftFigures, choice: Choice) -> Node | None:
-    """Whose suggestions are looked at, where there are several iterations."""
-    if len(work.iterations) < 2:
-        return None
-    options = {"": "all iterations"} | {one: one for one in reversed(work.iterations)}
-    chosen = choose("Suggestions of", options, choice.iteration, ("choose_iteration",))
-    return h("div", chosen, cls="sen-row")
-
-
-def _part(
-    work: DraftFigures,
-    choice: Choice,
-    shown: list[Card] | None,
-    judgings: Mapping[str, Task[Tried]],
-) -> Node:
-    if choice.tab == "suggestions":
-        found = work.found()
-        return (
-            waiting("Grouping what was said")
-            if found is None
-            else suggestions_list(found, shown, choice)
-        )
-    if shown is None:
-        return waiting("Drafting")
-    if choice.tab == "drafts":
-        return drafts_list(work, shown, choice, judgings)
-    return changes(work, [card for card in shown if card.decision == "accepted"])
 
 
 PATIENCE = 0.3
@@ -135,8 +76,10 @@ class Drafts(Panel):
             raise FileNotFoundError(f"{evals} does not exist.")
         self._evals = None if evals is None else Path(evals)
         self._stale = False
-        self.source = Source(ws, self._changed)
-        self._choice = Choice(iteration=_last(self.source.ws))
+        self.source = Source(ws, self._read_anew)
+        self._seen = Seen(iteration=_last(self.source.ws))
+        self._changed: dict[str, Card] = {}
+        """By key the drafts that were decided, edited, or are to be judged."""
         self._work: DraftFigures | None = None
         self._judgings: dict[str, Task[Tried]] = {}  # by the key of the draft as it now is
         self._page = f"sen-drafts-{next(_NUMBERS)}"
@@ -169,7 +112,50 @@ class Drafts(Panel):
         if self._stale:
             self._stale, self._work = False, None
             self._later.forget()
-        return page(self._at_work(), self._choice, self._judgings, self.written, self._page)
+        work, seen = self._at_work(), self._seen
+        drafts = work.drafts()
+        shown = None if drafts is None else self._shown(drafts)
+        return [
+            self._iterations(work),
+            written_notice(self.written),
+            tabs(
+                self._tabs(work, shown), seen.tab, ("choose_tab",), self._part(work, shown),
+                label="Parts of the improvement", page=self._page,
+            ),
+        ]  # fmt: skip
+
+    def _tabs(self, work: DraftFigures, shown: Sequence[Card] | None) -> dict[str, str]:
+        found = work.found()
+        accepted = [card for card in self._changed.values() if card.decision == "accepted"]
+        counts = {
+            "suggestions": None if found is None else len(found.suggestions),
+            "drafts": None if shown is None else len(shown),
+            "change": len(accepted) or None,
+        }
+        return {
+            tab: words if counts[tab] is None else f"{words} ({counts[tab]:,})"
+            for tab, words in TABS.items()
+        }
+
+    def _iterations(self, work: DraftFigures) -> Node | None:
+        """Whose suggestions are looked at, where there are several iterations."""
+        if len(work.iterations) < 2:
+            return None
+        options = {"": "all iterations"} | {one: one for one in reversed(work.iterations)}
+        act = ("choose_iteration",)
+        return h("div", choose("Suggestions of", options, self._seen.iteration, act), cls="sen-row")
+
+    def _part(self, work: DraftFigures, shown: Sequence[Card] | None) -> Node:
+        if self._seen.tab == "suggestions":
+            found = work.found()
+            if found is None:
+                return waiting("Grouping what was said")
+            return suggestions_list(found, shown or (), self._seen)
+        if shown is None:
+            return waiting("Drafting")
+        if self._seen.tab == "drafts":
+            return drafts_list(work, shown, self._seen, self._judgings)
+        return changes(work, [card for card in shown if card.decision == "accepted"])
 
     # ── what a person does ────────────────────────────────────────────────────────────────────
 
@@ -178,22 +164,23 @@ class Drafts(Panel):
         """Look at another part."""
         if name not in TABS:
             raise no_such("part", name, TABS)
-        self._choice = replace(self._choice, tab=name, all_rows=False)
+        self._seen = replace(self._seen, tab=name, all_rows=False)
 
     @action
     def choose_iteration(self, name: str) -> None:
         """Look at the suggestions of another iteration; "" for all."""
-        self._choice, self._work = Choice(iteration=name, tab=self._choice.tab), None
+        self._seen, self._work = Seen(iteration=name, tab=self._seen.tab), None
+        self._changed = {}
 
     @action
     def look_at(self, key: str) -> None:
         """Show what a suggestion or a try-out rests on; once more hides it."""
-        self._choice = self._choice.toggled(key)
+        self._seen = replace(self._seen, opened="" if self._seen.opened == key else key)
 
     @action
     def show_all(self) -> None:
         """Show every row of a long list."""
-        self._choice = replace(self._choice, all_rows=True)
+        self._seen = replace(self._seen, all_rows=True)
 
     @action
     def decide(self, key: str, decision: Decision) -> None:
@@ -203,46 +190,39 @@ class Drafts(Panel):
             raise ValueError(
                 f"{', '.join(card.draft.missing)} still has to be written: edit the draft first."
             )
-        self._choice = self._choice.decided(key, decision)
+        self._set(key, decision=None if card.decision == decision else decision)
 
     @action
     def edit(self, key: str) -> None:
         """Begin to edit what a draft puts in."""
         new = self._card(key).draft.new
-        text = json.dumps(list(new), ensure_ascii=False, indent=2)
-        self._choice = self._choice.typing(key, text)
+        self._set(key, typed=json.dumps(list(new), ensure_ascii=False, indent=2))
 
     @quiet_action
     def type(self, key: str, text: str) -> None:
         """Take what was typed."""
-        self._choice = self._choice.typing(key, text)
+        self._set(key, typed=text)
 
     @action
     def leave(self, key: str) -> None:
         """End the editing, and keep the draft as it was."""
-        self._choice = self._choice.typing(key, None)
+        self._set(key, typed=None)
 
     @action
     def take(self, key: str) -> None:
         """End the editing, and take what was typed."""
         card = self._card(key)
-        made = edited(card.draft, new=_items(card.typed or ""))
-        choice = self._choice.typing(key, None)
-        self._choice = replace(choice, edited={**choice.edited, key: made})
+        self._set(key, typed=None, draft=edited(card.draft, new=_items(card.typed or "")))
 
     @action
     def judge_with(self, key: str, model: str) -> None:
         """Say who is to judge a drafted dimension; "" for who judged before."""
-        models = {**self._choice.models, key: model.strip()}
-        self._choice = replace(self._choice, models=models)
+        self._set(key, model=model.strip())
 
     @action
     def spend(self, key: str, usd: str | float) -> None:
         """Say what judging a drafted dimension may cost at most, in US dollars."""
-        budgets = {one: most for one, most in self._choice.budgets.items() if one != key}
-        if str(usd).strip():
-            budgets[key] = _dollars(usd)
-        self._choice = replace(self._choice, budgets=budgets)
+        self._set(key, budget_usd=_dollars(usd) if str(usd).strip() else None)
 
     @action
     def judge(self, key: str) -> None:
@@ -271,9 +251,9 @@ class Drafts(Panel):
     def apply(self) -> None:
         """Write the accepted drafts into the suite's file; the old one is kept beside it."""
         self.written = change = self.change.write()
-        accepted = [card.key for card in self._cards() if card.decision == "accepted"]
-        left = {key: made for key, made in self._choice.decisions.items() if key not in accepted}
-        self._choice = replace(self._choice, decisions=left)
+        for card in self._cards():
+            if card.decision == "accepted":
+                self._set(card.key, decision=None)
         landed(change.path)
 
     # ── what it is made from ──────────────────────────────────────────────────────────────────
@@ -282,11 +262,18 @@ class Drafts(Panel):
         if self._work is None:
             ws = self.source.ws
             evals = self._evals or Path(ws.path)
-            self._work = DraftFigures(ws, self._choice.iteration, evals, self._later)
+            self._work = DraftFigures(ws, self._seen.iteration, evals, self._later)
         return self._work
 
+    def _shown(self, drafts: Sequence[Draft]) -> list[Card]:
+        """The drafts in their order, each as it now is."""
+        return [self._changed.get(one.key) or Card(one.key, one) for one in drafts]
+
     def _cards(self) -> list[Card]:
-        return cards(self._wait(lambda work: work.drafts()), self._choice)
+        return self._shown(self._wait(lambda work: work.drafts()))
+
+    def _set(self, key: str, **changed: Any) -> None:
+        self._changed[key] = replace(self._card(key), **changed)
 
     def _card(self, key: str) -> Card:
         for card in self._cards():
@@ -301,7 +288,7 @@ class Drafts(Panel):
                 self._later.wait()
             return found
 
-    def _changed(self) -> None:
+    def _read_anew(self) -> None:
         """Runs have landed: whoever draws next takes them in, in whatever thread."""
         self._stale = True
         self.show()

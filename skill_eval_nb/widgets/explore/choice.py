@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats.names import in_order, natural, no_such
-from skill_eval_nb.stats.pairing import UNSTATED, choose, side
+from skill_eval_nb.stats.pairing import UNSTATED, choose, side, turned
 from skill_eval_nb.stats.values import METRICS, RUBRIC, RUN, Model, models, of_model
-from skill_eval_nb.text import called, quoted
+from skill_eval_nb.tables import Workspace
+from skill_eval_nb.text import called, quoted, some
+from skill_eval_nb.workspace import NO_ITERATION
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from skill_eval_nb.tables import Workspace
 
 
 HEADLINE = "pass_rate"
@@ -36,6 +36,8 @@ class Suite:
         compared: the iterations of which an eval has figures on two sides.
         models: those that are told apart, one of which is looked at.
         model: the one to begin with, the first that compares anything in the last iteration.
+        turned: whether iterations and configurations stand in each other's place, so that two
+            iterations of a configuration are compared.
     """
 
     workspace: str
@@ -48,16 +50,21 @@ class Suite:
     compared: tuple[str, ...] = ()
     models: tuple[Model, ...] = ((),)
     model: Model = ()
+    turned: bool = False
 
     @property
     def last(self) -> tuple[str, ...]:
         """The iteration to begin with: the last that compares anything, else the last."""
+        if self.turned:
+            return tuple(sorted(self.iterations, key=side))[:1]
         return (self.compared or tuple(self.iterations))[-1:]
 
     @property
     def configurations(self) -> tuple[str, ...]:
         """Those of any iteration, the likeliest baseline last."""
         every = {name for names in self.iterations.values() for name in names}
+        if self.turned:
+            return tuple(sorted(every - {NO_ITERATION}, key=natural))
         return tuple(sorted(every, key=side))
 
     @property
@@ -66,21 +73,40 @@ class Suite:
         return len(set(self.evals.values())) < len(self.evals)
 
 
-def suites(ws: Workspace) -> list[Suite]:
+TURNED = ("runs", "expectations", "rubric_scores")
+"""What two iterations are compared by."""
+
+
+def turned_workspace(ws: Workspace) -> Workspace:
+    """The same with iterations and configurations in each other's place.
+
+    What compares two configurations of an iteration then compares two iterations of a
+    configuration. When runs began is left out: between iterations there may be days.
+    """
+    import polars as pl
+
+    frames = {name: turned(ws.polars(name)) for name in TURNED}
+    frames["runs"] = frames["runs"].with_columns(pl.lit(None).alias("started_at"))
+    return Workspace.from_tables(frames, ws.path)
+
+
+def suites(ws: Workspace, *, turned: bool = False) -> list[Suite]:
     """Every skill of every workspace: those with runs first, then those that only have evals."""
     runs, scores = ws.polars("runs"), ws.polars("rubric_scores")
     keys = ["workspace", "skill"]
     with_runs = sorted(runs.select(keys).unique().rows(), key=_place)
     defined = set(ws.polars("evals").select(keys).unique().rows())
     waiting = sorted(defined - set(with_runs), key=_place)
-    return [_suite(runs, scores, *names) for names in (*with_runs, *waiting)]
+    return [_suite(runs, scores, *names, turned=turned) for names in (*with_runs, *waiting)]
 
 
 def _place(names: tuple[str, ...]) -> list[object]:
     return [natural(name) for name in names]
 
 
-def _suite(runs: pl.DataFrame, scores: pl.DataFrame, workspace: str, skill: str) -> Suite:
+def _suite(
+    runs: pl.DataFrame, scores: pl.DataFrame, workspace: str, skill: str, *, turned: bool
+) -> Suite:
     import polars as pl
 
     own = runs.filter(workspace=workspace, skill=skill)
@@ -109,6 +135,7 @@ def _suite(runs: pl.DataFrame, scores: pl.DataFrame, workspace: str, skill: str)
             (one for one in told_apart if _compared(of_model(own, one)) & set(compared[-1:])),
             told_apart[0],
         ),
+        turned=turned,
     )
 
 
@@ -189,7 +216,8 @@ def settled(suite: Suite | None, choice: Choice) -> Choice:
     iterations = tuple(name for name in suite.iterations if name in choice.iterations)
     iterations = iterations or suite.last
     there = {name for one in iterations for name in suite.iterations[one]}
-    configuration, baseline = _sides(
+    pair = _last_two if suite.turned else _sides
+    configuration, baseline = pair(
         [name for name in suite.configurations if name in there],
         choice.configuration,
         choice.baseline,
@@ -268,6 +296,17 @@ def _sides(
     return own, other
 
 
+def _last_two(
+    names: Sequence[str], last: str | None, before: str | None
+) -> tuple[str | None, str | None]:
+    """Which iteration is compared with which: the last with the one before it, unless told."""
+    own = last if last in names else next((n for n in reversed(names) if n != before), None)
+    if before in names and before != own:
+        return own, before
+    at = names.index(own) if own is not None else 0
+    return own, next(iter([*reversed(names[:at]), *names[at + 1 :]]), None)
+
+
 def _metric(suite: Suite, name: str) -> str | None:
     """The metric of that name; a dimension may be called by its name alone."""
     if name in METRICS:
@@ -328,10 +367,6 @@ def within(ws: Workspace, parts: Sequence[Part]) -> Workspace:
     return found
 
 
-NO_ITERATION = "none"
-"""What the tables call the iteration where a workspace has no such level."""
-
-
 def iteration_name(name: str) -> str:
     """An iteration's name; workspaces without iterations have one that is none."""
     return "all runs" if name == NO_ITERATION else called(name)
@@ -347,7 +382,7 @@ class Selection:
 
     Attributes:
         at: the row that was clicked; the runs are shown below it.
-        said: what the runs are, to stand behind their number.
+        words: what the runs are, to stand behind their number.
         iteration: theirs.
         configuration: theirs.
         eval_id: theirs.
@@ -360,7 +395,7 @@ class Selection:
     """
 
     at: Place
-    said: str
+    words: str
     iteration: str | None = None
     configuration: str | None = None
     eval_id: str | None = None
@@ -458,16 +493,13 @@ def numbered(numbers: Sequence[int]) -> str:
     >>> numbered([3]), numbered([1, 2, 5])
     ('run 3', 'runs 1, 2 and 5')
     """
-    shown = [str(number) for number in sorted(numbers)]
-    if len(shown) == 1:
-        return f"run {shown[0]}"
-    return f"runs {', '.join(shown[:-1])} and {shown[-1]}"
+    return f"run{'s' * (len(numbers) > 1)} {some(sorted(numbers), len(numbers))}"
 
 
 def of_iteration(iteration: str) -> Selection:
     """All runs of an iteration."""
-    said = f"those of {iteration_name(iteration)} that are compared"
-    return Selection(("verdict", iteration), said, iteration=iteration)
+    words = f"those of {iteration_name(iteration)} that are compared"
+    return Selection(("verdict", iteration), words, iteration=iteration)
 
 
 def of_eval(iteration: str, eval_id: str, name: str) -> Selection:
@@ -481,7 +513,7 @@ def of_eval(iteration: str, eval_id: str, name: str) -> Selection:
 
 
 def of_runs(
-    iteration: str, eval_id: str, name: str, configuration: str, numbers: tuple[int, ...]
+    iteration: str, eval_id: str, name: str, configuration: str, *numbers: int
 ) -> Selection:
     """Runs of an eval under a configuration; all of them where no number is given."""
     which = f", {numbered(numbers)}" if numbers else ""
@@ -495,7 +527,7 @@ def of_runs(
     )
 
 
-def of_dimension(iteration: str, dimension: str, configuration: str | None) -> Selection:
+def of_dimension(iteration: str, dimension: str, configuration: str | None = None) -> Selection:
     """The runs that were scored on a dimension."""
     return Selection(
         ("dimensions", iteration, dimension),
@@ -506,14 +538,21 @@ def of_dimension(iteration: str, dimension: str, configuration: str | None) -> S
     )
 
 
-def of_check(iteration: str, layer: str, text: str, configuration: str | None) -> Selection:
-    """The runs that were checked for an expectation."""
+def of_check(
+    iteration: str,
+    layer: str,
+    text: str,
+    configuration: str | None = None,
+    eval_id: str | None = None,
+) -> Selection:
+    """The runs that were checked for an expectation, of any eval or of one."""
     return Selection(
-        ("checks", iteration, layer, text),
+        ("checks", iteration, layer, text, eval_id or ""),
         f"{_who(configuration)}checked for {quoted(text, 40)}{_in(iteration)}",
         iteration=iteration,
         check=(layer, text),
         configuration=configuration,
+        eval_id=eval_id,
     )
 
 
@@ -530,8 +569,20 @@ def of_note(iteration: str, number: int, note: Mapping[str, Any]) -> Selection:
 
 def of_problem(number: int, problem: Mapping[str, Any]) -> Selection:
     """The runs that a problem touches, whatever iterations are chosen."""
-    said = f"what the problem {quoted(problem['code'], 40)} is about, in any iteration"
-    return Selection(("problems", str(number)), said, path=problem["path"])
+    words = f"what the problem {quoted(problem['code'], 40)} is about, in any iteration"
+    return Selection(("problems", str(number)), words, path=problem["path"])
+
+
+CLICKS: dict[str, Callable[..., Selection]] = {
+    "iteration": of_iteration,
+    "eval": of_eval,
+    "runs": of_runs,
+    "dimension": of_dimension,
+    "check": of_check,
+    "note": of_note,
+    "problem": of_problem,
+}
+"""What can be clicked, and the runs that are then meant."""
 
 
 def _who(configuration: str | None) -> str:
@@ -539,4 +590,4 @@ def _who(configuration: str | None) -> str:
 
 
 def _in(iteration: str) -> str:
-    return "" if iteration == "none" else f", {iteration_name(iteration)}"
+    return "" if iteration == NO_ITERATION else f", {iteration_name(iteration)}"

@@ -50,7 +50,7 @@ class Side:
 
     def act(self, *numbers: int) -> tuple[Any, ...]:
         """What shows these of its runs; all without a number."""
-        return ("pick_runs", self.iteration, *self.of, self.configuration, *numbers)
+        return ("pick", "runs", self.iteration, *self.of, self.configuration, *numbers)
 
     @property
     def name(self) -> str:
@@ -216,7 +216,7 @@ def evals(look: Look) -> Node:
         h(
             "div",
             sides_legend(look),
-            choose("Order", ORDERS, look.seen.order, ("choose_order",)) if len(lines) > 1 else None,
+            choose("Order", ORDERS, look.seen.order, ("see", "order")) if len(lines) > 1 else None,
             cls="sen-row sen-spread",
         ),
         _aggregated(found),
@@ -307,7 +307,7 @@ def _row(
         _side(look, kind, configuration, line, found, delta_row)
         for kind, configuration in look.kinds
     ]
-    act = ("pick_eval", part.iteration, eval_id, name)
+    act = ("pick", "eval", part.iteration, eval_id, name)
     cells: list[Child] = [
         lane(axis, look.meant, sides),
         h("div", [mean(look.meant, side) for side in sides], cls="sen-x-means"),

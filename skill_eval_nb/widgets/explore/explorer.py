@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count as counter
@@ -12,19 +11,21 @@ from typing import Any, ClassVar
 
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.pairing import UNSTATED
-from skill_eval_nb.stats.values import RUBRIC, model_name
+from skill_eval_nb.stats.values import RUBRIC, RUN, model_name
 from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import called, count
+from skill_eval_nb.workspace import NO_ITERATION
 
 from ..runs import RunKey
-from ..show import SHOWING_CSS
+from ..show import SHOWING_CSS, show_run
 from ..ui import Child, Node, Panel, action, h, style
 from ..ui.later import PENDING, Later
 from ..ui.parts import button, choose, field, notice, tabs, ticks
 from ..ui.source import Source
+from ..ui.task import Background
 from . import choice as clicks
 from . import figures
-from .choice import NO_ITERATION, Choice, Selection, Suite, initial, parts_of, settled, suite_of
+from .choice import Choice, Selection, Suite, initial, parts_of, settled, suite_of
 from .evals import ORDERS, evals
 from .figures import Counted
 from .look import Look, Seen, behind
@@ -32,6 +33,7 @@ from .others import (
     CHARTS,
     PARTS,
     Export,
+    Outcome,
     Picture,
     dialects,
     draw,
@@ -40,8 +42,8 @@ from .others import (
     key_of,
     noted,
     of_workspace,
+    outcome_view,
     problems,
-    told,
     write,
     write_chart,
 )
@@ -102,23 +104,17 @@ def _iterations(look: Look) -> Child:
     names = list(look.suite.iterations)
     if names == [NO_ITERATION] or len(names) < 2:
         return None
-    chosen = look.choice.iterations
-    told = called(chosen[0]) if len(chosen) == 1 else f"{len(chosen):,} of {len(names):,}"
+    chosen, label = look.choice.iterations, "Configurations" if look.suite.turned else "Iterations"
     content = h(
         "div",
-        _all_or_last(names, chosen),
-        ticks("Iterations", {name: called(name) for name in names}, chosen, ("tick_iteration",)),
-    )
-    return _menu(look, "iterations", "Iterations", told, content)
-
-
-def _all_or_last(names: Sequence[str], chosen: Sequence[str]) -> Node:
-    return h(
-        "div",
         button("All", ("choose_iterations", *names) if len(chosen) < len(names) else None),
-        button("Only the last", ("choose_iterations",) if tuple(chosen) != (names[-1],) else None),
-        cls="sen-row",
+        None
+        if look.suite.turned
+        else button("Only the last", None if chosen == (names[-1],) else ("choose_iterations",)),
+        ticks(label, {name: called(name) for name in names}, chosen, ("tick_iteration",)),
     )
+    caption = called(chosen[0]) if len(chosen) == 1 else f"{len(chosen):,} of {len(names):,}"
+    return _menu(look, "iterations", label, caption, content)
 
 
 def _sides(look: Look) -> list[Node]:
@@ -128,9 +124,12 @@ def _sides(look: Look) -> list[Node]:
         return []
     against = {name: words for name, words in names.items() if name != UNSTATED}
     own, other = choice.configuration, choice.baseline
+    labels = ("Iteration", "Against") if look.suite.turned else ("Configuration", "Against")
+    swap = ("choose_configuration", other) if own and other and other != UNSTATED else None
     return [
-        choose("Configuration", _or_none(names, own), own or NONE, ("choose_configuration",)),
-        choose("Against", _or_none(against, other), other or NONE, ("choose_baseline",)),
+        choose(labels[0], _or_none(names, own), own or NONE, ("choose_configuration",)),
+        button("⇄", swap, aria_label=f"Swap the two {labels[0].lower()}s", title="Swap"),
+        choose(labels[1], _or_none(against, other), other or NONE, ("choose_baseline",)),
     ]
 
 
@@ -169,9 +168,7 @@ def _evals(look: Look) -> Child:
     if len(evals) < 2:
         return None
     chosen = look.choice.evals or tuple(evals)
-    told = (
-        f"all {len(evals):,}" if len(chosen) == len(evals) else f"{len(chosen):,} of {len(evals):,}"
-    )
+    caption = "all" if len(chosen) == len(evals) else f"{len(chosen):,} of"
     names = {
         one: called(name) + (f" ({called(one)})" if look.suite.has_twins else "")
         for one, name in evals.items()
@@ -181,10 +178,10 @@ def _evals(look: Look) -> Child:
         button("All", ("choose_evals",) if look.choice.evals else None),
         ticks("Evals that count", names, chosen, ("tick_eval",)),
     )
-    return _menu(look, "evals", "Evals", told, content)
+    return _menu(look, "evals", "Evals", f"{caption} {len(evals):,}", content)
 
 
-def _menu(look: Look, name: str, label: str, told: str, content: Node) -> Node:
+def _menu(look: Look, name: str, label: str, caption: str, content: Node) -> Node:
     """A list that opens below its label; it is only made while it is open."""
     is_open = name in look.seen.unfolded
     return h(
@@ -192,7 +189,7 @@ def _menu(look: Look, name: str, label: str, told: str, content: Node) -> Node:
         h("span", label, cls="sen-x-label"),
         h(
             "details",
-            h("summary", told, aria_label=f"{label}: {told}"),
+            h("summary", caption, aria_label=f"{label}: {caption}"),
             h("div", content, cls="sen-x-drop") if is_open else None,
             on={"toggle": ("unfold", name)},
             pops=True,
@@ -209,11 +206,11 @@ def heading(choice: Choice, suite: Suite, n_runs: int, n_evals: int) -> Node:
     shown = iterations if len(iterations) <= 3 else [iterations[0], "…", iterations[-1]]
     sides = " against ".join(called(name, 40) for name in choice.sides)
     model = [called(model_name(dict(choice.model)), 60)] if choice.model else []
-    said = [", ".join(shown), *model, sides, f"{count(n_evals, 'eval')}, {count(n_runs, 'run')}"]
+    facts = [", ".join(shown), *model, sides, f"{count(n_evals, 'eval')}, {count(n_runs, 'run')}"]
     return h(
         "p",
         h("b", called(suite.skill)),
-        [part for one in said if one for part in (" · ", one)],
+        [part for fact in facts if fact for part in (" · ", fact)],
         cls="sen-x-looked-at",
         key="looked-at",
     )
@@ -221,118 +218,35 @@ def heading(choice: Choice, suite: Suite, n_runs: int, n_evals: int) -> Node:
 
 log = logging.getLogger(__name__)
 
-TABS = {
-    "evals": "Evals",
-    "dimensions": "Dimensions",
-    "checks": "Checks",
-    "notes": "What stands out",
-    "charts": "Charts",
-    "problems": "Problems",
-    "export": "Export",
+VIEWS: dict[str, tuple[str, Callable[[Look], Child]]] = {
+    "evals": ("Evals", evals),
+    "dimensions": ("Dimensions", dimensions),
+    "checks": ("Checks", checks),
+    "notes": ("What stands out", noted),
+    "problems": ("Problems", problems),
 }
-VIEWS: dict[str, Callable[[Look], Node]] = {
-    "evals": evals,
-    "dimensions": dimensions,
-    "checks": checks,
-    "notes": noted,
-    "problems": problems,
-}
-"""The views that need no more than what is looked at."""
+"""Tabs that need no more than what is looked at: what each is called, and its view."""
 
-WITHOUT_RUNS = ("charts", "export")
-"""Views below which no runs are listed."""
+PAGED = {"order": "evals", "kind": "checks", "severity": "problems"}
+"""What is paged, by what is chosen of it."""
 
 
-def page(
-    counted: Counted, suite: Suite, choice: Choice, seen: Seen, export: Export, *, number: str
-) -> Node:
-    """All that is to be seen.
-
-    Args:
-        counted: the figures.
-        suite: the skill that is looked at.
-        choice: the settled choice.
-        seen: what is open.
-        export: how it is handed on.
-        number: a name that no other widget of the page has.
-    """
-    look = Look(
-        ws=counted.ws,
-        suite=suite,
-        choice=choice,
-        seen=seen,
-        get=lambda count, parts: counted.figures(count, parts, choice.metric),
-        behind=lambda: behind(look, counted.runs(choice, seen.clicked)),
-    )
-    every = counted.runs(choice, None)
-    evals_looked_at = every.select("eval_id", "eval_name").n_unique() if every.height else 0
-    answer = _safely(verdict, look)
-    # asked for before the table of means, which waits for the figures that take longest
-    content = _safely(lambda look: _content(look, counted, export), look)
-    top = [
-        heading(choice, suite, every.height, evals_looked_at),
-        bar(look, counted.suites),
-        h(
-            "div",
-            answer,
-            _safely(summary, look),
-            cls="sen-x-top",
-            key="top",
-        ),
-    ]
-    names = {name: words + _number_of(look, name) for name, words in TABS.items()}
-    shown = tabs(names, seen.tab, ("choose_tab",), content, label="Views", page=number)
-    return h("div", top, shown, _behind(look), cls="sen-x-explore", key="explore")
-
-
-def nothing(suites: Sequence[Suite], suite: Suite | None, lacking: str | None, path: str) -> Child:
-    """What is said where nothing was run yet."""
-    if lacking is not None:
-        why = lacking
+def nothing_view(suites: Sequence[Suite], suite: Suite | None, source: Source) -> Child:
+    """What stands there where nothing was run yet."""
+    if source.lacking is not None:
+        why = source.lacking
     elif suite is not None:
         why = f"The evals of {called(suite.skill)} are here, but nothing was run yet."
     else:
-        why = f"There are no runs in {path or 'these tables'}."
+        why = f"There are no runs in {source.path or 'these tables'}."
+    lands = h("p", "Runs are shown here as they land.", cls="sen-soft") if source.path else None
     return [
         skills(suites, suite) if suite is not None else None,
-        h(
-            "div",
-            h("h3", "Nothing to look at yet"),
-            h("p", why),
-            h("p", "Runs are shown here as they land.", cls="sen-soft") if path else None,
-            cls="sen-card",
-            key="nothing",
-        ),
+        h("div", h("h3", "Nothing to look at yet"), h("p", why), lands, cls="sen-card"),
     ]
 
 
-def _content(look: Look, counted: Counted, export: Export) -> Child:
-    """What the open tab holds."""
-    match look.seen.tab:
-        case "charts":
-            return [drawing(look, counted.get, export), told(export, "charts")]
-        case "export":
-            return exporting(export)
-    return VIEWS[look.seen.tab](look)
-
-
-def _number_of(look: Look, name: str) -> str:
-    """How many problems there are; other views say it themselves."""
-    number = len(of_workspace(look)) if name == "problems" else 0
-    return f" ({number:,})" if number else ""
-
-
-def _behind(look: Look) -> Child:
-    """The list of runs, unless it stands where the click was."""
-    if look.placed or look.seen.tab in WITHOUT_RUNS:
-        return None
-    return [
-        h("h4", "The runs behind it", key="behind-title"),
-        _safely(lambda one: one.behind(), look),
-    ]
-
-
-def _safely(make: Callable[[Look], Child], look: Look) -> Child:
+def safely(make: Callable[[Look], Child], look: Look) -> Child:
     """A part of the page, or why there is none: the other parts stay, and the choices."""
     try:
         return make(look)
@@ -346,26 +260,29 @@ FIRST_PATIENCE, PATIENCE = 1.2, 0.12
 _NUMBERS = counter(1)
 
 
-class Exploring(Panel):
-    """A workspace that is looked through.
+class Explorer(Panel):
+    """A workspace that is looked through: a choice, tabs, and the runs behind what is clicked.
 
     Attributes:
         source: the workspace, as it was last read.
         counted: its figures.
         asked: the choice as it was made.
         seen: what is open.
-        handed: how it is handed on, and what was written.
     """
 
-    def __init__(self, ws: Any, **asked: Any) -> None:
-        """Look at a workspace; see `explore`."""
-        self.source = Source(ws, self._read_anew)
+    TABS: ClassVar[Mapping[str, str]]
+    WITHOUT_RUNS: ClassVar[frozenset[str]]
+    """Tabs below which no runs are listed."""
+    turned: ClassVar[bool] = False
+    """Whether iterations are compared, and not configurations."""
+
+    def __init__(self, ws: Any, asked: Callable[[Sequence[Suite]], Choice]) -> None:
+        """Look at a workspace; `asked` gives the first choice, of what there is."""
         self._later = Later(self.show, FIRST_PATIENCE)
-        self.counted = Counted(self.source.ws, self._later)
-        self.asked = initial(self.counted.suites, **asked)
+        self.source = Source(ws, self._read_anew)
+        self._count()
+        self.asked = asked(self.counted.suites)
         self.seen = Seen()
-        self.handed = Export()
-        self._writer: threading.Thread | None = None
         self._page = f"sen-explore-{next(_NUMBERS)}"
         super().__init__()
         self._later.patience = PATIENCE
@@ -380,35 +297,210 @@ class Exploring(Panel):
         """What is looked at, with all that was left open chosen."""
         return settled(self.suite, self.asked)
 
+    @property
+    def selection(self) -> Any:
+        """The runs that were clicked, else all that are looked at: rows of `ws.runs`.
+
+        In the backend of the workspace, polars or pandas.
+        """
+        runs = self.counted.runs(self.choice, self.seen.clicked)
+        if self.turned:
+            keys = clicks.turned(runs.select(RUN))
+            every = self.source.ws.polars("runs")
+            runs = every.join(keys, on=RUN, how="semi", maintain_order="left")
+        return like(self.source.ws, runs)
+
     def settle(self, seconds: float = 60) -> bool:
-        """Wait until nothing is being counted, drawn or written; whether it came to that."""
-        if self._writer is not None:
-            self._writer.join(seconds)
-        return self._later.wait(seconds) and not self.handed.busy
+        """Wait until nothing is being counted or drawn; whether it came to that."""
+        return self._later.wait(seconds)
 
     def view(self) -> Child:
         """All of it."""
         self._later.begin()
         suite = self.suite
         if suite is None or not suite.n_runs:
-            return nothing(self.counted.suites, suite, self.source.lacking, self.source.path)
+            return nothing_view(self.counted.suites, suite, self.source)
         gone = notice(self.source.gone, key="gone") if self.source.gone else None
-        shown = page(self.counted, suite, self.choice, self.seen, self.handed, number=self._page)
-        return [gone, shown]
+        return [gone, self._shown(self._look(self.counted, suite, self.choice))]
 
-    def choose(self, asked: Choice) -> None:
-        """Look at something else: what was clicked is of what was looked at before."""
-        self.asked = asked
-        self.seen = replace(self.seen, clicked=None, opened=None, pages=())
+    def _shown(self, look: Look) -> Node:
+        every = self.counted.runs(look.choice, None)
+        n_evals = every.select("eval_id", "eval_name").n_unique() if every.height else 0
+        answer = safely(verdict, look)
+        # asked for before the table of means, which waits for the figures that take longest
+        content = safely(self._content, look)
+        names = {name: words + self._number_of(look, name) for name, words in self.TABS.items()}
+        own_runs = look.placed or self.seen.tab in self.WITHOUT_RUNS
+        return h(
+            "div",
+            heading(look.choice, look.suite, every.height, n_evals),
+            bar(look, self.counted.suites),
+            h("div", answer, self._beside(look), cls="sen-x-top", key="top"),
+            tabs(names, self.seen.tab, ("see", "tab"), content, label="Views", page=self._page),
+            None
+            if own_runs
+            else [h("h4", "The runs behind it", key="behind-title"), safely(Look.behind, look)],
+            cls="sen-x-explore",
+            key="explore",
+        )
 
-    def pick(self, clicked: Selection | None) -> None:
-        """Show other runs; all where nothing is clicked."""
-        self.seen = replace(self.seen, clicked=clicked, opened=None).from_first("runs")
+    def _look(self, counted: Counted, suite: Suite, choice: Choice) -> Look:
+        return Look(
+            ws=counted.ws,
+            suite=suite,
+            choice=choice,
+            seen=self.seen,
+            get=lambda count, parts: counted.figures(count, parts, choice.metric),
+            list_runs=lambda look: behind(look, counted.runs(choice, self.seen.clicked)),
+            show_run=self._show_run,
+        )
+
+    def _show_run(self, key: RunKey) -> Node:
+        own = key
+        if self.turned:
+            own = key._replace(iteration=key.configuration, configuration=key.iteration)
+        return show_run(self.source.ws, own)
+
+    def _content(self, look: Look) -> Child:
+        """What the open tab holds."""
+        return VIEWS[self.seen.tab][1](look)
+
+    def _beside(self, look: Look) -> Child:
+        """What stands beside the verdict."""
+        return safely(summary, look)
+
+    def _number_of(self, look: Look, tab: str) -> str:
+        """What stands behind the name of a tab: how much there is in it."""
+        number = len(of_workspace(look)) if tab == "problems" else 0
+        return f" ({number:,})" if number else ""
 
     def _read_anew(self) -> None:
         """Runs have landed: count anew, and keep what was chosen."""
-        self.counted = Counted(self.source.ws, self._later)
+        self._count()
         self.show()
+
+    def _count(self) -> None:
+        self.counted = Counted(self.source.ws, self._later, turned=self.turned)
+
+    # ── what is looked at ─────────────────────────────────────────────────────────────────────
+
+    def _choose(self, asked: Choice) -> None:
+        """Look at something else: what was clicked is of what was looked at before."""
+        self.asked = asked
+        self.seen = replace(self.seen, clicked=None, opened=(), pages=())
+
+    @action
+    def choose_suite(self, number: str) -> None:
+        """Look at another skill."""
+        suite = self.counted.suites[int(number)]
+        self._choose(Choice(suite.workspace, suite.skill, metric=self.asked.metric))
+
+    @action
+    def choose_model(self, number: str) -> None:
+        """Look at the runs of another model."""
+        suite = self.suite
+        if suite is not None:
+            self._choose(replace(self.asked, model=suite.models[int(number)]))
+
+    @action
+    def choose_iterations(self, *names: str) -> None:
+        """Look at these iterations; at the last one where none is named."""
+        self._choose(replace(self.asked, iterations=names))
+
+    @action
+    def tick_iteration(self, name: str, on: bool) -> None:
+        """Look at one iteration more, or less."""
+        self._choose(replace(self.asked, iterations=_ticked(self.choice.iterations, name, on=on)))
+
+    @action
+    def choose_configuration(self, name: str) -> None:
+        """Compare this one; where it was the baseline, the two change places."""
+        self._set_sides(name, self.choice.baseline)
+
+    @action
+    def choose_baseline(self, name: str) -> None:
+        """Compare against this one; where it was the other side, the two change places."""
+        self._set_sides(self.choice.configuration, name)
+
+    def _set_sides(self, own: str | None, other: str | None) -> None:
+        for name in (own, other):
+            if name is not None and self.suite is not None:
+                known(name, self.suite.configurations)
+        if own == other:
+            own, other = self.choice.baseline, self.choice.configuration
+        self._choose(replace(self.asked, configuration=own, baseline=other))
+
+    @action
+    def choose_metric(self, name: str) -> None:
+        """Look at another metric or dimension; the runs that were clicked stay."""
+        self.asked = replace(self.asked, metric=name)
+
+    @action
+    def choose_evals(self, *ids: str) -> None:
+        """Count these evals alone; all where none is named."""
+        self._choose(replace(self.asked, evals=ids))
+
+    @action
+    def tick_eval(self, eval_id: str, on: bool) -> None:
+        """Count one eval more, or less."""
+        suite = self.suite
+        every = tuple(suite.evals) if suite is not None else ()
+        chosen = _ticked(self.choice.evals or every, eval_id, on=on)
+        self._choose(replace(self.asked, evals=chosen))
+
+    # ── what is open ──────────────────────────────────────────────────────────────────────────
+
+    @action
+    def unfold(self, name: str, is_open: bool) -> None:
+        """Open a list to choose from, or close it."""
+        kept = self.seen.unfolded - {name}
+        self.seen = replace(self.seen, unfolded=kept | {name} if is_open else kept)
+
+    @action
+    def see(self, name: str, value: str) -> None:
+        """Open a `tab`, draw a `chart`, sort by an `order`, show a `kind` or `severity` alone."""
+        options = {"tab": self.TABS, "order": ORDERS, "chart": CHARTS}
+        if name in options:
+            known(value, options[name])
+        self.seen = replace(self.seen, **{known(name, (*options, *PAGED)): value})
+        if name in PAGED:
+            self.seen = self.seen.from_first(PAGED[name])
+
+    @action
+    def turn(self, name: str, page: int) -> None:
+        """Show another page of what is paged."""
+        pages = {**dict(self.seen.pages), name: page}
+        self.seen = replace(self.seen, pages=tuple(pages.items()))
+
+    @action
+    def pick(self, kind: str, *values: Any) -> None:
+        """Show the runs behind an eval, a figure, a note, …; see `choice.CLICKS`."""
+        if kind == "problem":
+            rows = self.source.ws.polars("problems")
+            values = (*values, rows.row(values[0], named=True))
+        elif kind == "note":
+            part = next(one for one in parts_of(self.choice) if one.iteration == values[0])
+            notes = self.counted.figures(figures.notes, [part], self.choice.metric)[part]
+            if notes is PENDING:
+                return
+            values = (*values, notes[values[1]])
+        self._pick(clicks.CLICKS[known(kind, clicks.CLICKS)](*values))
+
+    @action
+    def clear(self) -> None:
+        """Show all runs again."""
+        self._pick(None)
+
+    def _pick(self, clicked: Selection | None) -> None:
+        self.seen = replace(self.seen, clicked=clicked, opened=()).from_first("runs")
+
+    @action
+    def open_run(self, *key: Any) -> None:
+        """Show a run as a whole, beside one of the other side; once more hides it."""
+        run = RunKey(*key)
+        others = (one for one in self.seen.opened if one.configuration != run.configuration)
+        opened = (*others, run) if run not in self.seen.opened else tuple(others)
+        self.seen = replace(self.seen, opened=opened)
 
 
 def known(name: str, names: Any) -> str:
@@ -422,189 +514,54 @@ def known(name: str, names: Any) -> str:
     return name
 
 
-class Choosing(Exploring):
-    """Choosing what is looked at."""
-
-    @action
-    def choose_suite(self, number: str) -> None:
-        """Look at another skill."""
-        suite = self.counted.suites[int(number)]
-        self.choose(Choice(suite.workspace, suite.skill, metric=self.asked.metric))
-
-    @action
-    def choose_model(self, number: str) -> None:
-        """Look at the runs of another model."""
-        suite = self.suite
-        if suite is not None:
-            self.choose(replace(self.asked, model=suite.models[int(number)]))
-
-    @action
-    def choose_iterations(self, *names: str) -> None:
-        """Look at these iterations; at the last one where none is named."""
-        self.choose(replace(self.asked, iterations=names))
-
-    @action
-    def tick_iteration(self, name: str, on: bool) -> None:
-        """Look at one iteration more, or less."""
-        self.choose(replace(self.asked, iterations=_ticked(self.choice.iterations, name, on=on)))
-
-    @action
-    def choose_configuration(self, name: str) -> None:
-        """Compare this one; where it was the baseline, the two change places."""
-        now = self.choice
-        other = now.configuration if name == now.baseline else now.baseline
-        self.choose(replace(self.asked, configuration=name, baseline=other))
-
-    @action
-    def choose_baseline(self, name: str) -> None:
-        """Compare against this one; where it was the other side, the two change places."""
-        now = self.choice
-        own = now.baseline if name == now.configuration else now.configuration
-        self.choose(replace(self.asked, configuration=own, baseline=name))
-
-    @action
-    def choose_metric(self, name: str) -> None:
-        """Look at another metric or dimension; the runs that were clicked stay."""
-        self.asked = replace(self.asked, metric=name)
-
-    @action
-    def choose_evals(self, *ids: str) -> None:
-        """Count these evals alone; all where none is named."""
-        self.choose(replace(self.asked, evals=ids))
-
-    @action
-    def tick_eval(self, eval_id: str, on: bool) -> None:
-        """Count one eval more, or less."""
-        suite = self.suite
-        every = tuple(suite.evals) if suite is not None else ()
-        chosen = _ticked(self.choice.evals or every, eval_id, on=on)
-        self.choose(replace(self.asked, evals=chosen))
-
-    @action
-    def unfold(self, name: str, is_open: bool) -> None:
-        """Open a list to choose from, or close it."""
-        kept = self.seen.unfolded - {name}
-        self.seen = replace(self.seen, unfolded=kept | {name} if is_open else kept)
-
-
 def _ticked(chosen: tuple[str, ...], name: str, *, on: bool) -> tuple[str, ...]:
     kept = tuple(one for one in chosen if one != name)
     return (*kept, name) if on else kept
 
 
-class Clicking(Exploring):
-    """Looking, and clicking what is seen."""
+class Explore(Explorer):
+    """A workspace to look through; `selection` gives back what is selected."""
+
+    _css = style(SHOWING_CSS, Path(__file__).with_name("explore.css"))
+    label: ClassVar[str] = "Explore evaluations"
+    TABS = {name: words for name, (words, _) in VIEWS.items()} | {
+        "charts": "Charts",
+        "export": "Export",
+    }
+    WITHOUT_RUNS = frozenset(("charts", "export"))
+
+    def __init__(self, ws: Any, **asked: Any) -> None:
+        """Look at a workspace; see `explore`."""
+        self.handed = Export()
+        self._written: Outcome | None = None
+        self._writing = Background(self.show, self._fail)
+        super().__init__(ws, lambda suites: initial(suites, **asked))
+
+    def settle(self, seconds: float = 60) -> bool:
+        """Wait until nothing is being counted, drawn or written; whether it came to that."""
+        return self._writing.wait(seconds) and super().settle(seconds)
+
+    def _content(self, look: Look) -> Child:
+        tab, busy = self.seen.tab, self._writing.busy
+        if tab not in self.WITHOUT_RUNS:
+            return super()._content(look)
+        view = (
+            exporting(self.handed, busy=busy)
+            if tab == "export"
+            else drawing(look, self.counted.get, self.handed, busy=busy)
+        )
+        written = self._written
+        if written is None or written.tab != tab:
+            return view
+        return [view, outcome_view(written, self.handed)]
 
     @action
-    def choose_tab(self, name: str) -> None:
-        """Open another view."""
-        self.seen = replace(self.seen, tab=known(name, TABS))
-
-    @action
-    def turn(self, name: str, page: int) -> None:
-        """Show another page of what is paged."""
-        pages = {**dict(self.seen.pages), name: page}
-        self.seen = replace(self.seen, pages=tuple(pages.items()))
-
-    @action
-    def choose_order(self, name: str) -> None:
-        """Show the evals in another order."""
-        self.seen = replace(self.seen, order=known(name, ORDERS)).from_first("evals")
-
-    @action
-    def choose_class(self, name: str) -> None:
-        """Show the expectations of a class alone."""
-        self.seen = replace(self.seen, kind=name).from_first("checks")
-
-    @action
-    def choose_severity(self, name: str) -> None:
-        """Show the problems of a severity alone."""
-        self.seen = replace(self.seen, severity=name).from_first("problems")
-
-    @action
-    def choose_chart(self, name: str) -> None:
-        """Draw another chart."""
-        self.seen = replace(self.seen, chart=known(name, CHARTS))
-
-    @action
-    def pick_iteration(self, iteration: str) -> None:
-        """Show the runs of an iteration."""
-        self.pick(clicks.of_iteration(iteration))
-
-    @action
-    def pick_eval(self, iteration: str, eval_id: str, name: str) -> None:
-        """Show the runs of an eval."""
-        self.pick(clicks.of_eval(iteration, eval_id, name))
-
-    @action
-    def pick_runs(
-        self, iteration: str, eval_id: str, name: str, configuration: str, *numbers: int
-    ) -> None:
-        """Show the runs of a point, or all of an eval and configuration."""
-        self.pick(clicks.of_runs(iteration, eval_id, name, configuration, numbers))
-
-    @action
-    def pick_dimension(
-        self, iteration: str, dimension: str, configuration: str | None = None
-    ) -> None:
-        """Show the runs that were scored on a dimension, with the judge's reasons."""
-        self.pick(clicks.of_dimension(iteration, dimension, configuration))
-
-    @action
-    def pick_check(
-        self, iteration: str, layer: str, text: str, configuration: str | None = None
-    ) -> None:
-        """Show the runs behind a cell of the expectations, with the evidence."""
-        self.pick(clicks.of_check(iteration, layer, text, configuration))
-
-    @action
-    def pick_note(self, iteration: str, number: int) -> None:
-        """Show the runs that a note is about."""
-        choice = self.choice
-        part = next(one for one in parts_of(choice) if one.iteration == iteration)
-        notes = self.counted.figures(figures.notes, [part], choice.metric)[part]
-        if notes is not PENDING:
-            self.pick(clicks.of_note(iteration, number, notes[number]))
-
-    @action
-    def pick_problem(self, number: int) -> None:
-        """Show the runs that a problem touches."""
-        rows = self.source.ws.polars("problems")
-        self.pick(clicks.of_problem(number, rows.row(number, named=True)))
-
-    @action
-    def open_run(self, *key: Any) -> None:
-        """Show a run as a whole, or no longer."""
-        run = RunKey(*key)
-        self.seen = replace(self.seen, opened=None if self.seen.opened == run else run)
-
-    @action
-    def clear(self) -> None:
-        """Show all runs again."""
-        self.pick(None)
-
-
-Outcome = tuple[tuple[Path, ...], tuple[str, ...]]
-"""What was written, and what was lost on the way."""
-
-
-class Writing(Exploring):
-    """Handing it on."""
-
-    @action
-    def choose_folder(self, folder: str) -> None:
-        """Write to another folder."""
-        self.handed = replace(self.handed, folder=folder)
-
-    @action
-    def choose_dialect(self, name: str) -> None:
-        """Write benchmark.json in another form."""
-        self.handed = replace(self.handed, dialect=known(name, dialects()))
-
-    @action
-    def choose_part(self, name: str) -> None:
-        """Report on all, or on what is chosen."""
-        self.handed = replace(self.handed, part=known(name, PARTS))
+    def hand(self, name: str, value: str) -> None:
+        """Choose the `folder` that is written to, the `dialect`, or the `part` that is told of."""
+        options = {"dialect": dialects(), "part": PARTS}
+        if name in options:
+            known(value, options[name])
+        self.handed = replace(self.handed, **{known(name, (*options, "folder")): value})
 
     @action
     def export(self) -> None:
@@ -613,9 +570,9 @@ class Writing(Exploring):
 
         def written() -> Outcome:
             found = write(ws, choice, handed)
-            return tuple(found), tuple(found.losses)
+            return Outcome("export", tuple(found), tuple(found.losses))
 
-        self._beside(written)
+        self._write(written)
 
     @action
     def save_chart(self, kind: str) -> None:
@@ -625,40 +582,16 @@ class Writing(Exploring):
 
         def written() -> Outcome:
             picture: Picture = draw(ws, choice, name) if drawn is PENDING else drawn
-            return (write_chart(picture.chart, name, kind, handed),), ()
+            return Outcome("charts", (write_chart(picture.chart, name, kind, handed),))
 
-        self._beside(written)
+        self._write(written)
 
-    def _beside(self, written: Callable[[], Outcome]) -> None:
+    def _write(self, work: Callable[[], Outcome]) -> None:
         """Write in a thread; what goes wrong is shown as every fault is."""
-        if self.handed.busy:
-            return
-        self.handed = replace(self.handed, busy=True, written=(), losses=(), tab=self.seen.tab)
 
-        def work() -> None:
-            paths: tuple[Path, ...] = ()
-            losses: tuple[str, ...] = ()
-            try:
-                paths, losses = written()
-            except Exception as error:  # noqa: BLE001 -- shown, whatever it is
-                self._fail(error)
-            self.handed = replace(self.handed, busy=False, written=paths, losses=losses)
-            self.show()
+        def take(outcome: Outcome) -> None:
+            self._written = outcome
 
-        self._writer = threading.Thread(target=work, daemon=True)
-        self._writer.start()
-
-
-class Explore(Choosing, Clicking, Writing):
-    """A workspace to look through; `selection` gives back what is selected."""
-
-    _css = style(SHOWING_CSS, Path(__file__).with_name("explore.css"))
-    label: ClassVar[str] = "Explore evaluations"
-
-    @property
-    def selection(self) -> Any:
-        """The runs that were clicked, else all that are looked at: rows of `ws.runs`.
-
-        In the backend of the workspace, polars or pandas.
-        """
-        return like(self.source.ws, self.counted.runs(self.choice, self.seen.clicked))
+        if not self._writing.busy:
+            self._written = None
+            self._writing.begin(work, take, patience=0.0)

@@ -19,7 +19,7 @@ from skill_eval_nb.stats import pairing
 from skill_eval_nb.stats.overview import overview, overview_by_eval
 from skill_eval_nb.stats.values import EVAL, RUBRIC, values_of
 
-from .choice import Part, Suite, runs_of, suites, within
+from .choice import Part, Suite, runs_of, suites, turned_workspace, within
 
 if TYPE_CHECKING:
     import polars as pl
@@ -153,6 +153,50 @@ def checks(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
     return _compared(ws, parts, lambda *own: stats.discrimination(*own).iter_rows(named=True))
 
 
+FLIPS = ("newly failing", "newly passing")
+TURNS = (*FLIPS, "less often", "more often", "as before", "unknown")
+"""What became of an expectation from one iteration to another."""
+
+
+def flips(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
+    """The rows of `discrimination_by_eval`, what fell furthest first; the class is a turn.
+
+    Each is of one eval, and has its name in `evals`; where it has a p, that stands first in
+    `reason`.
+    """
+    if ws.polars("expectations").is_empty():
+        return [[] for _ in parts]
+    found = stats.discrimination_by_eval(ws, parts[0].baseline).to_dicts()
+    for row in found:
+        row["class"] = turn(row["baseline_pass_rate"], row["pass_rate"])
+        row["evals"] = [row["eval_name"]]
+        if row["p_adjusted"] is not None:
+            row["reason"] = f"p = {row['p_adjusted']:.2g}. {row['reason']}"
+    return _of_each(parts, sorted(found, key=_rise))
+
+
+def _rise(row: Row) -> float:
+    before, after = row["baseline_pass_rate"], row["pass_rate"]
+    return 0.0 if before is None or after is None else after - before
+
+
+def turn(before: float | None, after: float | None) -> str:
+    """What became of an expectation, by the share of runs that it passed in.
+
+    It flipped where most runs passed before and fewer than half do now, or the other way.
+
+    >>> turn(1.0, 0.0), turn(1.0, 0.5), turn(0.25, 0.75), turn(1.0, 1.0), turn(None, 1.0)
+    ('newly failing', 'less often', 'newly passing', 'as before', 'unknown')
+    """
+    if before is None or after is None:
+        return "unknown"
+    if before == after:
+        return "as before"
+    if after < before:
+        return "newly failing" if before > 0.5 > after else "less often"
+    return "newly passing" if before < 0.5 < after else "more often"
+
+
 def notes(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
     """The rows of `notes`."""
     return _compared(ws, parts, lambda *own: stats.notes(*own).iter_rows(named=True))
@@ -208,9 +252,10 @@ RUNS = 10_000
 class Counted:
     """A workspace and what was counted of it. When it is read anew, there is another one."""
 
-    def __init__(self, ws: Workspace, later: Later) -> None:
+    def __init__(self, ws: Workspace, later: Later, *, turned: bool = False) -> None:
         """Nothing is counted yet, and what `later` knows is forgotten."""
-        self.ws = ws
+        self.ws = turned_workspace(ws) if turned else ws
+        self._turned = turned
         self._later = later
         self._parts: OrderedDict[tuple[Part, ...], Workspace] = OrderedDict()
         self._runs: OrderedDict[Hashable, pl.DataFrame] = OrderedDict()
@@ -220,7 +265,7 @@ class Counted:
     @cached_property
     def suites(self) -> list[Suite]:
         """The skills that there are."""
-        return suites(self.ws)
+        return suites(self.ws, turned=self._turned)
 
     def figures(self, count: Count, parts: Sequence[Part], metric: str) -> dict[Part, Any]:
         """What is counted of parts of one choice, or PENDING."""

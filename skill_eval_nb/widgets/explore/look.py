@@ -10,14 +10,13 @@ from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.values import RUBRIC, RUN, scores_of
 from skill_eval_nb.text import called, count
+from skill_eval_nb.workspace import NO_ITERATION
 
 from ..runs import RunKey, key_of
-from ..show.run import show_run
 from ..ui import Child, Node, h
 from ..ui.later import PENDING
 from ..ui.parts import button, pill
 from .choice import (
-    NO_ITERATION,
     Choice,
     Part,
     Place,
@@ -54,7 +53,7 @@ class Seen:
         tab: the open one.
         pages: by what is paged, the page.
         clicked: what was clicked last.
-        opened: the run that is shown as a whole.
+        opened: the runs that are shown as a whole, at most one of a side, the last one last.
         order: of the evals.
         kind: the class of expectations that are shown; all where empty.
         severity: of problems that are shown; all where empty.
@@ -65,7 +64,7 @@ class Seen:
     tab: str = "evals"
     pages: tuple[tuple[str, int], ...] = ()
     clicked: Selection | None = None
-    opened: RunKey | None = None
+    opened: tuple[RunKey, ...] = ()
     order: str = "suite"
     kind: str = ""
     severity: str = ""
@@ -91,9 +90,11 @@ class Look:
         choice: the settled one.
         seen: what is open.
         get: the figures of parts, or PENDING.
-        behind: makes the list of the runs that are meant.
+        list_runs: makes the list of the runs that are meant.
+        show_run: makes a run as a whole.
         placed: whether that list stands below a row already.
         waiting: how many figures were not there yet.
+        links: whether names are the way to the runs behind them.
     """
 
     ws: Workspace
@@ -101,9 +102,11 @@ class Look:
     choice: Choice
     seen: Seen
     get: Callable[[Count, Sequence[Part]], dict[Part, Any]]
-    behind: Callable[[], Node]
+    list_runs: Callable[[Look], Node]
+    show_run: Callable[[RunKey], Node]
     placed: bool = False
     waiting: int = 0
+    links: bool = True
     parts: list[Part] = field(init=False)
     meant: Metric = field(init=False)
 
@@ -143,6 +146,10 @@ class Look:
         found = self.get(count, parts)
         self.waiting += sum(one is PENDING for one in found.values())
         return {part: None if one is PENDING else one for part, one in found.items()}
+
+    def behind(self) -> Node:
+        """The list of the runs that are meant."""
+        return self.list_runs(self)
 
     def is_at(self, at: Place) -> bool:
         """Whether this row was clicked."""
@@ -238,6 +245,20 @@ def head(name: str, where: str, act: Sequence[Any], *, first: bool, about: str =
     ]
 
 
+def filters(label: str, name: str, total: int, options: Mapping[str, str], chosen: str) -> Node:
+    """The way to the rows of a kind alone: a button each, and one for all."""
+    return h(
+        "div",
+        [
+            button(words, ("see", name, value), aria_pressed="true" if value == chosen else "false")
+            for value, words in {"": f"All {total:,}", **options}.items()
+        ],
+        cls="sen-row sen-x-filters",
+        role="group",
+        aria_label=label,
+    )
+
+
 def of_page(items: Sequence[T], page: int) -> Sequence[T]:
     """The items of a page, the last one where there are not so many."""
     first = page_of(len(items), page) * PAGE
@@ -298,26 +319,24 @@ def behind(look: Look, runs: pl.DataFrame) -> Node:
         "section",
         h(
             "div",
-            h("p", h("b", count(runs.height, "run")), f": {said(look)}", role="status"),
+            h("p", h("b", count(runs.height, "run")), f": {_which(look)}", role="status"),
             button("Show all runs", ("clear",)) if clicked else None,
             cls="sen-row sen-middle sen-spread",
         ),
         h("p", "There is no such run.", cls="sen-soft") if runs.is_empty() else None,
         _list(look, shown) if not alone or clicked is None or _tells(clicked) else None,
         pager(runs.height, page, "runs", "run"),
-        show_run(look.ws, key_of(runs.row(0, named=True)))
-        if alone and clicked is not None
-        else None,
+        look.show_run(key_of(runs.row(0, named=True))) if alone and clicked is not None else None,
         cls="sen-x-behind",
         aria_label="The runs behind it",
         key="behind",
     )
 
 
-def said(look: Look) -> str:
+def _which(look: Look) -> str:
     """Which runs they are, in words."""
     if look.seen.clicked is not None:
-        return look.seen.clicked.said
+        return look.seen.clicked.words
     evals = look.choice.evals
     of = f" of {count(len(evals), 'eval')}" if evals else ""
     return f"all{of} that is looked at"
@@ -336,12 +355,14 @@ def _list(look: Look, runs: pl.DataFrame) -> Child:
     rows: list[Node] = []
     for one in runs.iter_rows(named=True):
         key = key_of(one)
-        is_open = look.seen.opened == key
         cells = [(cell(one), REASONS.get(name)) for name, cell in columns]
-        rows.append(_row(look, one, key, cells, is_open))
-        if is_open:
-            cell = h("td", show_run(look.ws, key), colspan=str(len(heads)))
-            rows.append(h("tr", cell, cls="sen-x-below", key="opened"))
+        rows.append(_row(look, one, key, cells, key in look.seen.opened))
+        if key in look.seen.opened[-1:]:  # the one of the other side beside it
+            sides = [name for _, name in look.kinds]
+            opened = sorted(look.seen.opened, key=lambda run: sides.index(run.configuration))
+            shown = h("div", [look.show_run(run) for run in opened], cls="sen-columns")
+            below = h("td", shown, colspan=str(len(heads)))
+            rows.append(h("tr", below, cls="sen-x-below", key="opened"))
     head = h("tr", [h("th", words, scope="col") for words in heads])
     table = h("table", h("thead", head), h("tbody", rows), cls="sen-x-runs")
     return h(

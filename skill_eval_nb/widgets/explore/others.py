@@ -20,7 +20,7 @@ from ..ui.later import PENDING
 from ..ui.parts import button, choose, details, entry, notice, pill
 from . import figures
 from .choice import Choice, Part, iteration_name, of_path
-from .look import Look, grid, of_page, pager, row
+from .look import Look, filters, grid, of_page, pager, row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,7 +64,7 @@ def _of_iteration(look: Look, part: Part, rows: list[Row] | None) -> list[Child]
 
 
 def _note(part: Part, number: int, one: Row) -> list[Child]:
-    act = ("pick_note", part.iteration, number) if one["evals"] or one["runs"] else None
+    act = ("pick", "note", part.iteration, number) if one["evals"] or one["runs"] else None
     more = one["expectations"]
     return [
         pill(one["kind"], LOOKS.get(one["kind"], "")),
@@ -123,25 +123,8 @@ def _severities(counts: Counter[str], chosen: str) -> Node | None:
         return None
     names = [name for name in SEVERITIES if counts[name]]
     words = {name: PLURALS[name] if counts[name] > 1 else name for name in names}
-    return h(
-        "div",
-        button(
-            f"All {counts.total():,}",
-            ("choose_severity", ""),
-            aria_pressed="false" if chosen else "true",
-        ),
-        [
-            button(
-                f"{counts[name]:,} {words[name]}",
-                ("choose_severity", name),
-                aria_pressed="true" if name == chosen else "false",
-            )
-            for name in names
-        ],
-        cls="sen-row sen-x-filters",
-        role="group",
-        aria_label="Severity",
-    )
+    labels = {name: f"{counts[name]:,} {words[name]}" for name in names}
+    return filters("Severity", "severity", counts.total(), labels, chosen)
 
 
 def _row(look: Look, number: int, one: Row, runs: pl.DataFrame, at: tuple[str, ...]) -> Node:
@@ -149,7 +132,7 @@ def _row(look: Look, number: int, one: Row, runs: pl.DataFrame, at: tuple[str, .
     found: Child = h("span", "of no run alone", cls="sen-soft sen-small")
     if touched:
         spoken = f"{called(one['code'])}: show the {count(touched, 'run')} it is about"
-        found = button(count(touched, "run"), ("pick_problem", number), aria_label=spoken)
+        found = button(count(touched, "run"), ("pick", "problem", number), aria_label=spoken)
     return row(
         [pill(one["severity"], SEVERITIES[one["severity"]]), h("small", f" {called(one['code'])}")],
         [
@@ -173,25 +156,32 @@ PARTS = {"all": "everything that was loaded", "chosen": "the skill and iteration
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """How it is to be written, and what was written last.
+    """How it is to be written.
 
     Attributes:
         folder: where to.
         dialect: the form of benchmark.json.
         part: one of PARTS.
-        busy: whether it is being written.
-        written: the paths of what was.
-        losses: what the dialect has no place for.
-        tab: where one asked for it, and is told of it.
     """
 
     folder: str = FOLDER
     dialect: str = "skill-creator"
     part: str = "all"
-    busy: bool = False
-    written: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was written.
+
+    Attributes:
+        tab: where one asked for it.
+        paths: of the files.
+        losses: what the dialect has no place for.
+    """
+
+    tab: str
+    paths: tuple[Path, ...]
     losses: tuple[str, ...] = ()
-    tab: str = "export"
 
 
 def dialects() -> list[str]:
@@ -239,7 +229,7 @@ def _folder(export: Export) -> Path:
     return Path(export.folder.strip() or FOLDER).expanduser()
 
 
-def exporting(export: Export) -> Node:
+def exporting(export: Export, *, busy: bool) -> Node:
     """The view of what can be handed on."""
     known = {name: name for name in dialects()}
     return h(
@@ -247,8 +237,8 @@ def exporting(export: Export) -> Node:
         h(
             "div",
             folder(export),
-            choose("What", PARTS, export.part, ("choose_part",)),
-            choose("Form of benchmark.json", known, export.dialect, ("choose_dialect",)),
+            choose("What", PARTS, export.part, ("hand", "part")),
+            choose("Form of benchmark.json", known, export.dialect, ("hand", "dialect")),
             cls="sen-row",
         ),
         h(
@@ -256,34 +246,29 @@ def exporting(export: Export) -> Node:
             "Writes benchmark.json, benchmark.md and report.html, one file that opens anywhere.",
             cls="sen-soft sen-x-export",
         ),
-        _start(export),
-        told(export, "export"),
+        button(
+            "Writing …" if busy else "Write the report",
+            None if busy else ("export",),
+            kind="main",
+        ),
     )
-
-
-def _start(export: Export) -> Node:
-    if export.busy:
-        return button("Writing …", None, kind="main")
-    return button("Write the report", ("export",), kind="main")
 
 
 def folder(export: Export) -> Node:
     """Where to write."""
     return entry(
-        "Folder", export.folder, ("choose_folder",), spellcheck="false", cls="sen-x-folder"
+        "Folder", export.folder, ("hand", "folder"), spellcheck="false", cls="sen-x-folder"
     )
 
 
-def told(export: Export, tab: str) -> Child:
-    """What was written from a tab, and what could not be."""
-    if not export.written or export.tab != tab:
-        return None
-    items = [h("li", h("code", str(path.resolve()))) for path in export.written]
-    losses = [h("li", one) for one in export.losses]
+def outcome_view(outcome: Outcome, export: Export) -> Child:
+    """What was written, and what could not be."""
+    items = [h("li", h("code", str(path.resolve()))) for path in outcome.paths]
+    losses = h("ul", [h("li", one) for one in outcome.losses])
     return [
         notice("Written:", fine=True, key="written"),
         h("ul", items, cls="sen-x-written"),
-        details(f"What {export.dialect} has no place for", h("ul", losses)) if losses else None,
+        details(f"What {export.dialect} has no place for", losses) if outcome.losses else None,
     ]
 
 
@@ -405,7 +390,7 @@ def key_of(choice: Choice, name: str) -> Hashable:
 
 
 def drawing(
-    look: Look, get: Callable[[Hashable, Callable[[], Picture]], Any], export: Export
+    look: Look, get: Callable[[Hashable, Callable[[], Picture]], Any], export: Export, *, busy: bool
 ) -> Node:
     """The view of charts.
 
@@ -413,6 +398,7 @@ def drawing(
         look: what is looked at.
         get: gives what was drawn, or PENDING.
         export: where a chart is written to.
+        busy: whether one is being written.
     """
     name = look.seen.chart
     options = {one: words for one, (words, _) in CHARTS.items()}
@@ -421,10 +407,10 @@ def drawing(
         "div",
         h(
             "div",
-            choose("Chart", options, name, ("choose_chart",)),
+            choose("Chart", options, name, ("see", "chart")),
             folder(export),
             [
-                button(f"Save as {kind.upper()}", None if export.busy else ("save_chart", kind))
+                button(f"Save as {kind.upper()}", None if busy else ("save_chart", kind))
                 for kind in KINDS
             ],
             cls="sen-row",

@@ -13,25 +13,29 @@ from skill_eval_nb.stats.values import RUBRIC
 from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h
-from ..ui.parts import button, details, notice, pill
+from ..ui.parts import details, notice, pill
 from . import figures
 from .choice import Part, Place
 from .evals import mean_of
-from .look import Look, grid, head, of_page, pager, row, sides_legend
+from .figures import TURNS
+from .look import Look, filters, grid, head, of_page, pager, row, sides_legend
 from .track import axis_of, delta, interval, of_difference, scale, track
 from .verdict import adjusted, legend, stack, word
 
 Row = Mapping[str, Any]
 CHECK_COLUMNS = 4
-CLASS_LOOKS = {"separates": "good", "hurts": "bad", "flaky": "odd"}
+CLASS_LOOKS = {"separates": "good", "hurts": "bad", "flaky": "odd"} | {
+    "newly passing": "good",
+    "newly failing": "bad",
+}
 
-Line = tuple[str, str, Part]
-"""What a row is: layer and text of an expectation, in an iteration."""
+Line = tuple[str, str, str | None, Part]
+"""What a row is: layer and text of an expectation, the eval's id where it is of one, and where."""
 
 
 def checks(look: Look) -> Node:
     """The view of expectations."""
-    found = look.figures(figures.checks)
+    found = look.figures(figures.flips if look.suite.turned else figures.checks)
     if any(rows is None for rows in found.values()):
         return h("p", "Counting …", cls="sen-soft", role="status")
     lines = _check_lines(look, found)
@@ -41,11 +45,11 @@ def checks(look: Look) -> Node:
     kind = look.seen.kind if look.seen.kind in classes else ""
     kept = [line for line, one in lines.items() if kind in ("", one["class"])]
     rows: list[Node] = []
-    above: tuple[str, ...] = ()
+    above: tuple[str | None, ...] = ()
     for line in of_page(kept, look.seen.page("checks")):
-        rows.append(_row(look, line, lines[line], first=line[:2] != above))
+        rows.append(_row(look, line, lines[line], first=line[:3] != above))
         rows += look.below(_check_at(line), CHECK_COLUMNS)
-        above = line[:2]
+        above = line[:3]
     heads: list[Child] = [
         "Expectation",
         [
@@ -75,12 +79,13 @@ def checks(look: Look) -> Node:
 
 def _check_lines(look: Look, found: Mapping[Part, Sequence[Row] | None]) -> dict[Line, Row]:
     """Those of an expectation together, as the last iteration has them in order."""
-    order: dict[tuple[str, str], None] = {}
-    for part in reversed(look.parts):
-        order |= dict.fromkeys((one["layer"], one["text"]) for one in found[part] or [])
     known: dict[Line, Row] = {
-        (one["layer"], one["text"], part): one for part, rows in found.items() for one in rows or []
+        (one["layer"], one["text"], one.get("eval_id"), part): one
+        for part, rows in found.items()
+        for one in rows or []
     }
+    last_first = sorted(known, key=lambda line: -look.parts.index(line[-1]))
+    order = dict.fromkeys(line[:3] for line in last_first)
     return {
         (*key, part): known[*key, part]
         for key in order
@@ -91,43 +96,26 @@ def _check_lines(look: Look, found: Mapping[Part, Sequence[Row] | None]) -> dict
 
 def _classes(classes: Counter[str], chosen: str) -> Node:
     """How many expectations are of which class, and the way to those alone."""
-    shown = [(name, classes[name]) for name in CLASSES if classes[name]]
-    return h(
-        "div",
-        button(
-            f"All {classes.total():,}",
-            ("choose_class", ""),
-            aria_pressed="false" if chosen else "true",
-        ),
-        [
-            button(
-                f"{name} {number:,}",
-                ("choose_class", name),
-                aria_pressed="true" if name == chosen else "false",
-            )
-            for name, number in shown
-        ],
-        cls="sen-row sen-x-filters",
-        role="group",
-        aria_label="Class of expectation",
-    )
+    names = [name for name in (*CLASSES, *TURNS) if classes[name]]
+    labels = {name: f"{name} {classes[name]:,}" for name in names}
+    return filters("Class of expectation", "kind", classes.total(), labels, chosen)
 
 
 def _check_at(line: Line) -> Place:
     """Which row it is, for what is clicked there."""
-    layer, text, part = line
-    return ("checks", part.iteration, layer, text)
+    layer, text, eval_id, part = line
+    return ("checks", part.iteration, layer, text, eval_id or "")
 
 
 def _row(look: Look, line: Line, found: Row, *, first: bool) -> Node:
-    layer, text, part = line
+    layer, text, eval_id, part = line
     at = _check_at(line)
     cells = [_cell(line, found, kind, name) for kind, name in look.kinds]
     return row(
         head(
             called(text, 400),
             look.called(part.iteration),
-            ("pick_check", part.iteration, layer, text),
+            ("pick", "check", part.iteration, layer, text, *((None, eval_id) if eval_id else ())),
             first=first,
             about=_about(found),
         ),
@@ -151,7 +139,7 @@ def _about(found: Row) -> str:
 
 def _cell(line: Line, found: Row, kind: str, name: str) -> Node:
     """Passed of scored on one side, coloured by its share."""
-    layer, text, part = line
+    layer, text, eval_id, part = line
     end = {found["configuration"]: "", found["baseline"]: "_baseline"}.get(name)
     if end is None:
         return h("span", "–", cls=f"sen-x-cell sen-x-none sen-x-at-{kind}", title="no run")
@@ -178,7 +166,17 @@ def _cell(line: Line, found: Row, kind: str, name: str) -> Node:
         style={"--sen-share": f"{abs(share - 0.5) * 200:.3g}%"},
         aria_label=f"{spoken}; show these runs",
         title=spoken,
-        on={"click": ("pick_check", part.iteration, layer, text, name)},
+        on={
+            "click": (
+                "pick",
+                "check",
+                part.iteration,
+                layer,
+                text,
+                name,
+                *((eval_id,) if eval_id else ()),
+            )
+        },
     )
 
 
@@ -222,7 +220,7 @@ def dimensions(look: Look) -> Node:
                 head(
                     called(dimension),
                     look.called(part.iteration),
-                    ("pick_dimension", part.iteration, dimension),
+                    ("pick", "dimension", part.iteration, dimension),
                     first=dimension != above,
                 ),
                 [
@@ -280,7 +278,7 @@ def _means(look: Look, dimension: str, part: Part, rows: Sequence[Row]) -> Node:
             known[name]["mean"] if name in known else None,
             known[name]["n"] if name in known else 0,
             f"{called(name, 40)}, {called(dimension, 60)}",
-            ("pick_dimension", part.iteration, dimension, name),
+            ("pick", "dimension", part.iteration, dimension, name),
         )
         for kind, name in look.kinds
     ]

@@ -107,20 +107,25 @@ LOOKS = {"helps": "good", "hurts": "bad", "no worthwhile difference": ""}
 SCOPES = {"suite": "these evals", "population": "tasks like these"}
 
 
-def verdict(look: Look) -> Node:
-    """The card with the answer."""
-    found: Found = {
+def differences(look: Look) -> Found:
+    """The difference of each iteration by scope; None where it is being counted."""
+    return {
         part: None if rows is None else {row["scope"]: row for row in rows}
         for part, rows in look.of_metric(figures.headline, figures.others).items()
     }
+
+
+def verdict(look: Look) -> Node:
+    """The card with the answer."""
+    found = differences(look)
     if look.waiting and not any(found.values()):
         content: Child = h("p", "Counting …", cls="sen-soft")
     else:
-        content = [_said(look, found), _tracks(look, found)]
+        content = [_answer(look, found), tracks(look, found)]
     return h("div", content, _sources(look), cls="sen-card sen-x-verdict", key="verdict")
 
 
-def _said(look: Look, found: Found) -> list[Node]:
+def _answer(look: Look, found: Found) -> list[Node]:
     """The sentence for the last iteration that has one, and what it rests on."""
     known = [part for part in look.parts if (rows := found[part]) and rows["suite"]["n_evals"]]
     if not known:
@@ -140,7 +145,7 @@ def _said(look: Look, found: Found) -> list[Node]:
     return [
         h(
             "div",
-            _answer(look, lead),
+            _difference_large(look, lead),
             h("h3", f"{_says(look, lead, on_what)}{where}."),
             cls="sen-x-said",
         ),
@@ -158,7 +163,7 @@ def adjusted(look: Look) -> Child:
     return h("p", explained(meant.name), cls="sen-soft sen-small sen-x-adjusted")
 
 
-def _answer(look: Look, found: Row) -> Child:
+def _difference_large(look: Look, found: Row) -> Child:
     """The difference, large; it has the colour of the better side where that is decided."""
     if found["estimate"] is None:
         return None
@@ -205,7 +210,7 @@ def _iterations(look: Look) -> str:
     return names[0] if len(names) == 1 else f"the {len(names):,} iterations"
 
 
-def _tracks(look: Look, found: Found) -> Child:
+def tracks(look: Look, found: Found) -> Child:
     """The differences of each iteration, of both scopes, on one axis."""
     known = [one for rows in found.values() for one in (rows or {}).values()]
     if not known:
@@ -230,12 +235,14 @@ def _tracks(look: Look, found: Found) -> Child:
 
 def _rows(look: Look, part: Part, found: dict[str, Row] | None, axis: Axis) -> list[Node]:
     where = called(iteration_name(part.iteration))
-    act = ("pick_iteration", part.iteration)
-    head = button(where, act, kind="quiet", aria_label=f"{where}: show its runs")
+    act = ("pick", "iteration", part.iteration)
+    head = h("div", h("b", where))
+    if look.links:
+        head = button(where, act, kind="quiet", aria_label=f"{where}: show its runs")
     chosen = look.is_at(("verdict", part.iteration))
     if not found:
-        told = h("span", "no difference", cls="sen-soft")
-        return [row(head, [None, told, None], key=f"{part.iteration}-none", chosen=chosen)]
+        none = h("span", "no difference", cls="sen-soft")
+        return [row(head, [None, none, None], key=f"{part.iteration}-none", chosen=chosen)]
     return [
         row(
             _scope(scope, one, head),

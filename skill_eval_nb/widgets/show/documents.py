@@ -13,22 +13,26 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+import msgspec
+
 from skill_eval_nb.grading.evidence import extracting, extractor, images
-from skill_eval_nb.grading.evidence.extractor import CELL, COLUMNS, ROWS, weight
+from skill_eval_nb.grading.evidence.contents import output_text
+from skill_eval_nb.grading.evidence.extractor import CELL, COLUMNS, ROWS
+from skill_eval_nb.grading.evidence.extractor import weight as unpacked_size
 from skill_eval_nb.grading.evidence.images import kind_of
 from skill_eval_nb.grading.evidence.room import EXTRACTING_SECONDS, IMAGE_BYTES
 from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h
 from ..ui.blobs import Bytes
-from .files import NotDrawn, OutputFile, Reading, Sheet, lines_in, read, whole_text
-from .format import LONGEST, body, first, line, name, plain, soft
-from .format import line as one_line
+from .files import NotDrawn, OutputFile, Reading, Sheet, lines_in, read, weight, whole_text
+from .format import body, first, line, name, plain, soft
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -111,7 +115,7 @@ def draw_code(sheet: Sheet) -> Child:
     reading = read(sheet.file)
     text, excerpt = bounded(reading)
     shown = highlighted(text, lexer_for(sheet.file.name))
-    return [notes(reading, excerpt), listing(shown, label=f"code of {one_line(sheet.file.name)}")]
+    return [notes(reading, excerpt), listing(shown, label=f"code of {line(sheet.file.name)}")]
 
 
 def source(text: str, language: str, *, label: str) -> Node:
@@ -235,7 +239,7 @@ def draw_picture(sheet: Sheet) -> Child:
     if form is None:
         raise NotDrawn("it does not begin as a picture")
     odd = None
-    if weight(data, form) > UNPACKED:  # a few bytes can stand for gigabytes of points
+    if unpacked_size(data, form) > UNPACKED:  # a few bytes can stand for gigabytes of points
         odd = "a picture too large to be looked through"
     elif file.size <= IMAGE_BYTES:
         odd = _awaited(sheet, form, lambda fault, _: fault or None)
@@ -247,6 +251,16 @@ def draw_picture(sheet: Sheet) -> Child:
     ]
 
 
+def as_written(sheet: Sheet, text: str, language: str, excerpt: str | None = None) -> Node:
+    """How what is drawn is written, to be unfolded."""
+    return h(
+        "details",
+        h("summary", "As it is written", cls="sen-soft sen-small"),
+        None if excerpt is None else soft(excerpt, "."),
+        source(text, language, label=f"source of {line(sheet.file.name)}"),
+    )
+
+
 def draw_svg(sheet: Sheet) -> Child:
     """A drawing in SVG, and how it is written. As a picture it runs no script."""
     file = sheet.file
@@ -254,15 +268,8 @@ def draw_svg(sheet: Sheet) -> Child:
     text, excerpt = bounded(reading)
     if "<svg" not in reading.text[:10_000]:
         raise NotDrawn("there is no <svg> where it begins")
-    return [
-        h("img", blob=sheet.show(file, "image/svg+xml"), alt=line(file.name), cls="sen-svg"),
-        h(
-            "details",
-            h("summary", "As it is written", cls="sen-soft sen-small"),
-            None if excerpt is None else soft(excerpt, "."),
-            source(text, "xml", label=f"source of {line(file.name)}"),
-        ),
-    ]
+    picture = h("img", blob=sheet.show(file, "image/svg+xml"), alt=line(file.name), cls="sen-svg")
+    return [picture, as_written(sheet, text, "xml", excerpt)]
 
 
 _FRONT = re.compile(r"---[ \t]*\n(?P<matter>.*?\n)---[ \t]*(?:\n|$)", re.DOTALL)
@@ -296,11 +303,7 @@ def draw_markdown(sheet: Sheet) -> Child:
         file = sheet.pictures.get(os.path.normpath(f"{here}/{unquote(src)}"))
         return shown_words(src, words) if file is None else shown_picture(sheet, file, words)
 
-    written = h(
-        "details",
-        h("summary", "As it is written", cls="sen-soft sen-small"),
-        source(text, "markdown", label=f"source of {line(sheet.file.name)}"),
-    )
+    written = as_written(sheet, text, "markdown")
     return [notes(reading, excerpt), rendered(text, picture), written]
 
 
@@ -540,147 +543,20 @@ def delimiter_of(text: str) -> str:
     return best
 
 
-DEEP = 16
-"""Levels that are shown at most."""
-MEMBERS = 100
-"""Members of one list or object that are shown at most."""
-NODES = 3_000
-"""Values of one file that are shown at most."""
-JSON_CHARS = 1_000
-"""Characters of one text in it that are shown at most."""
-UNFOLDED = 60
-"""Values that a tree may have to stand open in all its levels."""
-_WORDS = {None: "null", True: "true", False: "false"}
-
-
-class Pairs(list[tuple[str, Any]]):
-    """An object as it is written, in which a name may stand twice."""
-
-
-class Written(str):
-    """A number as it is written."""
-
-    __slots__ = ()
-
-
 def draw_json(sheet: Sheet) -> Child:
-    """The tree of a file."""
+    """A file of JSON as code, indented where it stands on one line."""
     reading = whole_text(sheet.file)
     try:
-        value = parsed(reading.text)
+        indented = msgspec.json.format(reading.text, indent=2)
     except (ValueError, RecursionError) as error:
         raise NotDrawn(f"it is no JSON: {error}") from None
-    tree = Tree()
-    shown = tree.shown(value, 0, unfold=_small(value))
-    return [notes(reading, tree.excerpt()), h("div", shown, cls="sen-json", dir="ltr")]
-
-
-def draw_json_lines(sheet: Sheet) -> Child:
-    """A file with a JSON value on each line."""
-    reading = read(sheet.file)
-    lines = [one for one in reading.text.splitlines() if one.strip()]
-    tree, shown = Tree(), []
-    for text in lines[:MEMBERS]:
-        try:
-            shown.append(h("li", tree.shown(parsed(text), 0)))
-        except (ValueError, RecursionError):
-            shown.append(h("li", "(no JSON) ", h("code", plain(text[:JSON_CHARS]))))
-    excerpt = tree.excerpt()
-    if len(lines) > MEMBERS or not reading.whole:
-        excerpt = first(MEMBERS, max(reading.lines or 0, len(lines)), "line")
-    return [notes(reading, excerpt), h("ol", shown, cls="sen-json", dir="ltr")]
-
-
-def parsed(text: str) -> Any:
-    """The value that a text of JSON says.
-
-    >>> parsed('{"a": 1.50, "a": [true]}')
-    [('a', '1.50'), ('a', [True])]
-
-    Raises:
-        ValueError: it is no JSON.
-        RecursionError: it is nested too deep.
-    """
-    return json.loads(
-        text,
-        parse_int=Written,
-        parse_float=Written,
-        parse_constant=Written,
-        object_pairs_hook=Pairs,
-    )
-
-
-class Tree:
-    """A tree in the making: how many values it has, and what was left out."""
-
-    def __init__(self) -> None:
-        self.nodes = 0
-        self.left_out = 0
-
-    def excerpt(self) -> str | None:
-        """What is not shown; None where all is."""
-        return f"{count(self.left_out, 'value')} not shown here" if self.left_out else None
-
-    def shown(self, value: Any, deep: int, *, unfold: bool = False, name: Child = None) -> Node:
-        """A value, with its name before it where it has one."""
-        self.nodes += 1
-        if not isinstance(value, list):
-            return h("span", name, _leaf(value))
-        what = "object" if isinstance(value, Pairs) else "list"
-        noun = "member" if isinstance(value, Pairs) else "item"
-        caption = h("span", f"{what}, {count(len(value), noun)}", cls="sen-soft")
-        if not value or deep >= DEEP or self.nodes >= NODES:
-            self.left_out += len(value)
-            cut = ", not shown here" if value else ""
-            return h("span", name, caption, h("span", cut, cls="sen-soft") if cut else None)
-        return h(
-            "details",
-            h("summary", name, caption),
-            self._members(value, deep, unfold=unfold),
-            open=unfold or deep == 0,
-        )
-
-    def _members(self, value: Sequence[Any], deep: int, *, unfold: bool) -> Child:
-        of_object = isinstance(value, Pairs)
-        rows = []
-        for at, one in enumerate(value[:MEMBERS]):
-            if self.nodes >= NODES:
-                break
-            key = h("span", line(one[0]) if of_object else str(at), cls="sen-key", dir="auto")
-            member = one[1] if of_object else one
-            rows.append(h("li", self.shown(member, deep + 1, unfold=unfold, name=[key, ": "])))
-        left = len(value) - len(rows)
-        self.left_out += left
-        more = soft(f"{first(len(rows), len(value), 'value')}.") if left else None
-        return [h("ul", rows), more]
-
-
-def _leaf(value: Any) -> Child:
-    if isinstance(value, Written):
-        return h("span", value[:JSON_CHARS], cls="sen-tok-number")
-    if isinstance(value, str):
-        return _json_text(value)
-    return h("span", _WORDS[value], cls="sen-tok-keyword")
-
-
-def _json_text(value: str) -> Child:
-    excerpt = h("span", plain(value[:JSON_CHARS]), cls="sen-tok-string sen-said", dir="auto")
-    if len(value) <= JSON_CHARS:
-        return excerpt
-    opens = "all" if len(value) <= LONGEST else f"the first {LONGEST:,}"
-    words = f"{first(JSON_CHARS, len(value), 'character')}; opens {opens}"
-    whole = body(value[:LONGEST], label="text")
-    return [excerpt, h("details", h("summary", words, cls="sen-soft sen-small"), whole)]
-
-
-def _small(value: Any, left: int = UNFOLDED) -> bool:
-    waiting, seen = [value], 0
-    while waiting and seen <= left:
-        one = waiting.pop()
-        seen += 1
-        if isinstance(one, list):
-            waiting += [pair[1] for pair in one] if isinstance(one, Pairs) else one
-    return seen <= left
+    remark = None
+    if "\n" not in reading.text.strip() and "\n" in indented:
+        reading = replace(reading, text=indented, lines=lines_in(indented))
+        remark = soft("Indented here: in the file it stands on one line.")
+    text, excerpt = bounded(reading)
+    label = f"code of {line(sheet.file.name)}"
+    return [notes(reading, excerpt), remark, source(text, "json", label=label)]
 
 
 def draw_workbook(sheet: Sheet) -> Child:
@@ -713,125 +589,64 @@ def _sheets(text: str, of: str) -> Iterator[Child]:
         yield soft(f"{count(len(others), 'more sheet')} not shown: {named}.")
 
 
-CELLS = 100
-"""Cells that are shown at most."""
 NOTEBOOK_CHARS = 60_000
 """Characters of all cells that are shown at most."""
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/svg+xml")
-_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 def draw_notebook(sheet: Sheet) -> Child:
-    """The cells of a notebook."""
+    """The cells of a notebook: their source, and what they gave as text and as pictures."""
     reading = whole_text(sheet.file)
-    notebook = _parsed(reading.text)
-    language = _language(notebook.get("metadata"))
-    drawn = Cells(sheet, language)
-    shown = []
-    for number, cell in enumerate(notebook["cells"][:CELLS]):
-        if drawn.left <= 0:
+    cells = _cells(reading.text)
+    left, shown = NOTEBOOK_CHARS, []
+    for number, cell in enumerate(cells):
+        if left <= 0:
             break
-        shown.append(h("div", list(drawn.cell(number, cell)), cls="sen-cell"))
-    all_cells = len(notebook["cells"])
-    excerpt = first(len(shown), all_cells, "cell") if len(shown) < all_cells else None
+        view = list(_cell_view(sheet, number, cell, left))
+        left -= weight(view)
+        shown.append(h("div", view, cls="sen-cell"))
+    excerpt = first(len(shown), len(cells), "cell") if len(shown) < len(cells) else None
     return [notes(reading, excerpt), h("div", shown, cls="sen-notebook")]
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _cells(text: str) -> list[Any]:
     try:
         raw = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise NotDrawn(f"it is no notebook: {error}") from None
     if not isinstance(raw, dict) or not isinstance(raw.get("cells"), list):
         raise NotDrawn("it is no notebook: it has no list of cells")
-    return raw
+    return raw["cells"]
 
 
-def _language(metadata: Any) -> str:
-    stated = metadata if isinstance(metadata, dict) else {}
-    info = stated.get("language_info")
-    found = info.get("name") if isinstance(info, dict) else None
-    return found if isinstance(found, str) else "python"
+def _cell_view(sheet: Sheet, number: int, cell: Any, room: int) -> Iterator[Child]:
+    if not isinstance(cell, dict):
+        yield soft(f"Cell {number + 1} is damaged.")
+        return
+    written = _joined_text(cell.get("source"))[:room]
+    label = f"cell {number + 1}"
+    if cell.get("cell_type") == "markdown":
+        yield rendered(written)
+    else:
+        yield source(written, "python", label=label)
+    outputs = cell.get("outputs")
+    for place, output in enumerate(outputs if isinstance(outputs, list) else []):
+        data = output.get("data") if isinstance(output, dict) else None
+        form = next((one for one in PICTURES if isinstance(data, dict) and one in data), None)
+        if form is not None:
+            blob = sheet.offer(
+                f"{label} {place}",
+                partial(_picture_of, sheet.file, number, place, form),
+                loads=len(_joined_text(data[form])) if data else 0,
+            )
+            yield h("img", blob=blob, alt=f"picture of {label}")
+        elif isinstance(output, dict):
+            yield body(output_text(output)[:room], label=f"output of {label}")
 
 
-class Cells:
-    """Cells on their way to be seen, and the room that is left for them."""
-
-    def __init__(self, sheet: Sheet, language: str) -> None:
-        self.left = NOTEBOOK_CHARS
-        self._sheet = sheet
-        self._language = language
-
-    def cell(self, number: int, cell: Any) -> Iterator[Child]:
-        """One cell."""
-        if not isinstance(cell, dict):
-            yield soft(f"Cell {number + 1} is damaged.")
-            return
-        written = self._bounded(_joined_text(cell.get("source")))
-        kind = cell.get("cell_type")
-        if kind == "markdown":
-            yield rendered(written)
-        elif kind == "code":
-            yield source(written, self._language, label=f"cell {number + 1}")
-        else:
-            yield body(written, label=f"cell {number + 1}")
-        outputs = cell.get("outputs")
-        for place, output in enumerate(outputs if isinstance(outputs, list) else []):
-            if isinstance(output, dict):
-                yield self._output(number, place, output)
-
-    def _bounded(self, text: str) -> str:
-        room, self.left = self.left, self.left - len(text)
-        shown, excerpt = bounded(Reading(text[: max(room, 0)], len(text) <= room, lines_in(text)))
-        return shown if excerpt is None else f"{shown}\n[… {excerpt}]"
-
-    def _output(self, number: int, place: int, output: dict[str, Any]) -> Child:
-        label = f"output of cell {number + 1}"
-        if output.get("output_type") == "error":
-            trace = output.get("traceback")
-            lines = "\n".join(map(str, trace)) if isinstance(trace, list) else ""
-            text = lines or f"{output.get('ename')}: {output.get('evalue')}"
-            return body(self._bounded(_COLOURS.sub("", text)), label=label)
-        if "text" in output:
-            return body(self._bounded(_COLOURS.sub("", _joined_text(output["text"]))), label=label)
-        data = output.get("data")
-        if not isinstance(data, dict):
-            return None
-        return self._picture(number, place, data) or self._words(data, label)
-
-    def _picture(self, number: int, place: int, data: dict[str, Any]) -> Child:
-        form = next((one for one in PICTURES if one in data), None)
-        if form is None:
-            return None
-        coded = _joined_text(data[form])
-        file = self._sheet.file
-        blob = self._sheet.offer(
-            f"cell {number} {place}",
-            lambda: _bytes(file, number, place, form),
-            loads=len(coded),
-        )
-        words = line(_joined_text(data.get("text/plain"))[:100]) or f"picture of cell {number + 1}"
-        return h("img", blob=blob, alt=words)
-
-    def _words(self, data: dict[str, Any], label: str) -> Child:
-        if "text/markdown" in data:
-            return rendered(self._bounded(_joined_text(data["text/markdown"])))
-        if "text/plain" in data:
-            others = [str(kind) for kind in data if kind != "text/plain"]
-            also = soft(f"Also as {line(', '.join(others))[:200]}, which is not drawn.")
-            text = body(self._bounded(_joined_text(data["text/plain"])), label=label)
-            return [text, also if others else None]
-        kind, value = next(iter(data.items()), ("nothing", ""))
-        shown = value if isinstance(value, str | list) else json.dumps(value)[:NOTEBOOK_CHARS]
-        text = body(self._bounded(_joined_text(shown)), label=label)
-        return [soft(f"As it is written ({line(kind)[:80]}):"), text]
-
-
-def _bytes(file: OutputFile, number: int, place: int, form: str) -> Bytes:
+def _picture_of(file: OutputFile, number: int, place: int, form: str) -> Bytes:
     """A picture, read again from its notebook: it is not kept."""
-    text = _joined_text(
-        _parsed(whole_text(file).text)["cells"][number]["outputs"][place]["data"][form]
-    )
+    text = _joined_text(_cells(whole_text(file).text)[number]["outputs"][place]["data"][form])
     if form == "image/svg+xml":
         return text.encode("utf-8", "replace"), form
     try:
@@ -856,12 +671,7 @@ def draw_page(sheet: Sheet) -> Child:
         notes(reading, None),
         h("iframe", blob=frame, title=title),
         soft("Without its scripts, and without anything that it would fetch."),
-        h(
-            "details",
-            h("summary", "As it is written", cls="sen-soft sen-small"),
-            None if excerpt is None else soft(excerpt, "."),
-            source(text, "html", label=f"source of {line(file.name)}"),
-        ),
+        as_written(sheet, text, "html", excerpt),
     ]
 
 
@@ -886,15 +696,7 @@ def draw_pdf(sheet: Sheet) -> Child:
     if file.size > PDF_MOST:
         return [soft(f"A PDF of {size(file.size)}: up to {size(PDF_MOST)} are drawn."), text]
     frame = h("iframe", blob=sheet.show(file, "application/pdf"), title=f"{line(file.name)}, a PDF")
-    if _is_damaged(file):
-        caption = "As far as the browser can draw it"
-        return [text, h("details", h("summary", caption, cls="sen-soft sen-small"), frame)]
     return [frame, h("details", h("summary", "Its text", cls="sen-soft sen-small"), text)]
-
-
-def _is_damaged(file: OutputFile) -> bool:
-    begun = _begun(file, "pdf")
-    return begun.done() and "cannot be read" in str(begun.exception())
 
 
 def draw_office(sheet: Sheet) -> Child:
@@ -959,36 +761,6 @@ def _extracted_text(sheet: Sheet) -> Child:
     return _awaited(sheet, READERS.get(sheet.file.suffix, "pdf"), shown)
 
 
-SHOWN = 256
-"""Bytes that are shown."""
-_ROW = 16
-
-
-def draw_bytes(sheet: Sheet) -> Child:
-    """The first bytes of a file, in a details."""
-    data = sheet.file.read(SHOWN)
-    words = f"The first {len(data):,} of {count(sheet.file.size, 'byte')}"
-    if sheet.file.size <= SHOWN:
-        words = f"Its {count(len(data), 'byte')}"
-    dump = h(
-        "pre",
-        "\n".join(rows(data)),
-        cls="sen-bytes",
-        tabindex="0",
-        role="group",
-        aria_label=f"bytes of {line(sheet.file.name)}",
-        dir="ltr",
-    )
-    return [soft("Its bytes are no text."), h("details", h("summary", words), dump)]
-
-
-def rows(data: bytes) -> Iterator[str]:
-    r"""Bytes in rows of sixteen, as figures and as letters.
-
-    >>> list(rows(b"PK\x03\x04"))
-    ['0000  50 4b 03 04                                      PK··']
-    """
-    for at in range(0, len(data), _ROW):
-        part = data[at : at + _ROW]
-        letters = "".join(chr(one) if 32 <= one < 127 else "·" for one in part)
-        yield f"{at:04x}  {part.hex(' '):<{_ROW * 3 - 1}}    {letters}"
+def draw_bytes(_: Sheet) -> Child:
+    """What stands for a file of which nothing can be shown."""
+    return soft("Its bytes are no text: download it to look into it.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2s
 from pathlib import Path
@@ -19,6 +19,7 @@ from skill_eval_nb.triggers.attempt import read_offer
 from ..ui import Child, Node, h
 from ..ui.form import BUDGET, Field, Fields, controls, empty, faults_view, form_card, model, priced
 from ..ui.parts import button, choose, details, field, waiting
+from ..ui.source import rows_of
 from ..ui.task import at_most
 
 if TYPE_CHECKING:
@@ -235,13 +236,6 @@ def results_of(measured: Measured) -> Results:
         sorted(rows_of(measured.rates), key=_wrong),
         attempts,
     )
-
-
-def rows_of(table: Any) -> Iterator[dict[str, Any]]:
-    """The rows of a table of either kind."""
-    import narwhals as nw
-
-    return nw.from_native(table, eager_only=True).iter_rows(named=True)
 
 
 def _wrong(row: Figures) -> tuple[bool, float]:

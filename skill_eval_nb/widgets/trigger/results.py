@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.text import count, dollars, percent
 from skill_eval_nb.triggers import Attempt, Measured
 from skill_eval_nb.triggers.measurement import MeasuringProgress
+from skill_eval_nb.view import Mark, Text, blocks_of
 
-from ..diff.skill import ALIKE, words_shared
+from ..diff.skill import marked, spans
 from ..ui import Child, Node, h
+from ..ui.blocks import blocks_view
+from ..ui.form import faults_view
 from ..ui.parts import button, details, diff_view, figure, notice, pill, place, tick, waiting
 from ..ui.task import Task, likely, running_card, time_figures
+from ..ui.track import Axis, interval_track
 from .plan import Figures, Form, Results, RunPlan, SearchPlan, between
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ SCORES = {
 GROUPS = {True: "Should trigger", False: "Should not trigger"}
 LEGEND = (
     "Each line goes from 0 to 100% of a query's runs, and is shaded where its rate should be; "
-    "the bar is the 95% interval, a diamond a query whose runs differ."
+    "the bar is the 95% interval."
 )
 THRESHOLD = 0.5
 """The rate from which on a query triggers."""
@@ -65,21 +65,10 @@ def _title(measured: Measured) -> str:
     return f"{made:,}{of} runs, by {measured.model} ({measured.executor}){cost}"
 
 
-def _doubt(one: Figures) -> Node:
-    if not one["broken"]:
-        return notice(one["message"], key=f"doubt-{one['doubt']}")
-    return _broken("The measurement is broken. ", [one["message"]], key=f"doubt-{one['doubt']}")
-
-
-def _broken(head: str, why: Sequence[str], key: str) -> Node:
-    return h(
-        "div",
-        h("p", h("b", head)),
-        h("ul", [h("li", one, dir="auto") for one in why]),
-        cls="sen-notice sen-faults",
-        role="alert",
-        key=key,
-    )
+def _doubt(one: Figures) -> Node | None:
+    if one["broken"]:
+        return faults_view([one["message"]], title="The measurement is broken.")
+    return notice(one["message"], key=f"doubt-{one['doubt']}")
 
 
 def _scores(row: Figures) -> Node:
@@ -106,18 +95,11 @@ def _errored(errored: Sequence[Attempt]) -> Node | None:
         return None
     reasons = Counter(one.reason or "no reason is known" for one in errored)
     items = [
-        h("li", f"{reason} ", h("span", f"({number:,})", cls="sen-soft"), dir="auto")
+        h("li", f"{reason} ({number:,})", dir="auto")
         for reason, number in reasons.most_common(REASONS)
     ]
-    if len(reasons) > REASONS:
-        items.append(h("li", f"and {len(reasons) - REASONS:,} other reasons: see the runs below"))
-    return h(
-        "div",
-        h("p", h("b", f"{count(len(errored), 'run')} errored: they are in no figure.")),
-        h("ul", items),
-        cls="sen-notice",
-        key="errored",
-    )
+    head = f"{count(len(errored), 'run')} errored: they are in no figure."
+    return notice(head, h("ul", items), key="errored")
 
 
 def _group(should: bool, results: Results) -> Node | None:
@@ -155,48 +137,24 @@ def _pills(row: Figures) -> Iterator[Child]:
             yield from (" ", pill(f"{row[name]:,} {words}", "bad" if name == "n_errored" else ""))
 
 
+RATES = Axis(0, 1, (0.0, 0.5, 1.0))
+
+
 def _track(row: Figures) -> Node:
     """The rate with its interval, on a line whose wanted half is shaded."""
-    rate, low, high = row["rate"], row["low"], row["high"]
-    wanted = "right" if row["should_trigger"] else "left"
+    rate, should = row["rate"], row["should_trigger"]
     if rate is None:
-        caption = "no rate is known"
-        marks: Child = None
-    else:
-        right = row["triggers"] is row["should_trigger"]
-        sure = between(low, high)
-        caption = f"triggers in {rate:.0%} of its runs" + (f", interval {sure}" if sure else "")
-        caption += ", as it should" if right else ", not as it should"
-        look = "right" if right else "wrong"
-        marks = [
-            None
-            if low is None or high is None
-            else h("span", cls=f"sen-trig-bar sen-trig-{look}", style=span(low, high)),
-            h(
-                "span",
-                cls=f"sen-trig-dot sen-trig-{look}" + " sen-trig-flips" * bool(row["flips"]),
-                style={"left": f"{100 * rate:.1f}%"},
-            ),
-        ]
-    return h(
-        "div",
-        h("span", cls=f"sen-trig-wanted sen-trig-at-{wanted}"),
-        h("span", cls="sen-trig-rail"),
-        marks,
-        cls="sen-trig-track",
-        role="img",
-        aria_label=caption,
-        title=caption,
+        return interval_track(RATES, None, (None, None), "")
+    right, sure = row["triggers"] is should, between(row["low"], row["high"])
+    words = f"triggers in {rate:.0%} of its runs" + (f", interval {sure}" if sure else "")
+    return interval_track(
+        RATES,
+        rate,
+        (row["low"], row["high"]),
+        f"{words}, {'as it should' if right else 'not as it should'}",
+        look="good" if right else "bad",
+        zone=(THRESHOLD, 1) if should else (0, THRESHOLD),
     )
-
-
-def span(low: float, high: float) -> dict[str, str]:
-    """Where an interval lies on a line from 0 to 1.
-
-    >>> span(0.25, 0.75)
-    {'left': '25.0%', 'width': '50.0%'}
-    """
-    return {"left": f"{100 * low:.1f}%", "width": f"{100 * (high - low):.1f}%"}
 
 
 def _counted(row: Figures) -> str:
@@ -324,180 +282,38 @@ def ended_view(task: Task[Measured] | None) -> Node | None:
     return notice(message, key="ended") if message else None
 
 
-STEP, HEIGHT = 84, 150
-"""Pixels between two rounds, and from 0 to 1."""
-APART = 5
-"""Pixels by which either side stands apart from the middle of a round."""
-SIDES = {"train": ("train", -APART), "test": ("held-out", APART)}
-LINES = (0.0, 0.5, 1.0)
-
-
-def curves(steps: Sequence[Step]) -> Node:
-    """A line for either side; what has no score has no point."""
-    caption = "; ".join(
-        f"round {one.round}: train {_score_words(one.train)}, held-out {_score_words(one.test)}"
-        for one in steps
-    )
-    plot = h(
-        "div",
-        [_level(value) for value in LINES],
-        [list(_side(side, steps)) for side in SIDES],
-        [_round(at, one) for at, one in enumerate(steps)],
-        cls="sen-trig-plot",
-        style={"width": f"{STEP * len(steps)}px", "height": f"{HEIGHT}px"},
-        role="img",
-        aria_label=f"scores by round: {caption}",
-    )
-    legend = [
-        h("span", h("span", cls=f"sen-trig-key sen-trig-of-{side}"), name)
-        for side, (name, _) in SIDES.items()
-    ]
-    return h(
-        "div",
-        h("div", legend, h("span", "share of runs that were right"), cls="sen-trig-legend"),
-        h("div", plot, cls="sen-trig-frame", tabindex="0", role="group", aria_label="curves"),
-    )
-
-
-def _level(value: float) -> Node:
-    words = h("span", percent(value), cls="sen-trig-tick")
-    return h("div", words, cls="sen-trig-level", style={"top": f"{_y(value):.0f}px"})
-
-
-def _round(at: int, step: Step) -> Node:
-    words = f"{step.round}, chosen" if step.is_best else f"{step.round}"
-    left = f"{STEP * at}px"
-    return h("div", words, cls="sen-trig-round", style={"left": left, "width": f"{STEP}px"})
-
-
-def _side(side: str, steps: Sequence[Step]) -> Iterator[Node]:
-    """Intervals, then the line, then the points upon it."""
-    _, shift = SIDES[side]
-    scores: list[Score | None] = [getattr(one, side) for one in steps]
-    places = [
-        (STEP * (at + 0.5) + shift, _y(one.score), one)
-        for at, one in enumerate(scores)
-        if one is not None
-    ]
-    for x, _, one in places:
-        top, tall = _y(one.high), HEIGHT * (one.high - one.low)
-        style = {"left": f"{x:.1f}px", "top": f"{top:.1f}px", "height": f"{tall:.1f}px"}
-        yield h("div", cls=f"sen-trig-upright sen-trig-of-{side}", style=style)
-    for (x, y, _), (other_x, other_y, _) in itertools.pairwise(places):
-        long = math.hypot(other_x - x, other_y - y)
-        turned = math.degrees(math.atan2(other_y - y, other_x - x))
-        style = {"left": f"{x:.1f}px", "top": f"{y:.1f}px", "width": f"{long:.1f}px"}
-        style["transform"] = f"rotate({turned:.2f}deg)"
-        yield h("div", cls=f"sen-trig-way sen-trig-of-{side}", style=style)
-    for x, y, _ in places:
-        style = {"left": f"{x:.1f}px", "top": f"{y:.1f}px"}
-        yield h("div", cls=f"sen-trig-point sen-trig-of-{side}", style=style)
-
-
-def _y(share: float) -> float:
-    """Pixels from the top."""
-    return HEIGHT * (1 - share)
-
-
-def _score_words(score: Score | None) -> str:
-    return "no score" if score is None else str(score)
-
-
-_TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
-
-
-def words_changed(before: str, after: str) -> list[Node]:
-    """A description with what it does not share with another one marked.
-
-    Where the two share too little, it is the description alone.
-
-    >>> words_changed("Fills long forms.", "Fills PDF forms.")
-    ['Fills ', ['del', {}, ['long']], ['ins', {}, ['PDF']], ' forms.']
-    """
-    if words_shared(before, after) < ALIKE:
-        return [after]
-    old, new = _TOKENS.findall(before), _TOKENS.findall(after)
-    nodes: list[Node] = []
-    gone = come = ""
-    for tag, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        same = "".join(new[k:m]) if tag == "equal" else ""
-        if same.isspace() and (gone or come) and j < len(old):
-            gone, come = gone + same, come + same  # a blank between two changed words
-        elif same:
-            nodes += [*_changed(gone, come), same]
-            gone = come = ""
-        else:
-            gone, come = gone + "".join(old[i:j]), come + "".join(new[k:m])
-    return [*nodes, *_changed(gone, come)]
-
-
-def _changed(gone: str, come: str) -> Iterator[Node]:
-    if gone:
-        yield h("del", gone)
-    if come:
-        yield h("ins", come)
-
-
 def optimised_view(found: Optimised, chosen: str | None) -> Node:
     """What came of a search; `chosen` is the description that would be written, if any."""
-    cost = "" if found.cost_usd is None else f"It cost {dollars(found.cost_usd)}."
-    broken = found.status == "broken"
+    texts = [block for block in blocks_of(found) if isinstance(block, Text | Mark)]
+    broken = faults_view(found.doubts, title="The measurement is broken: nothing was looked for.")
     return h(
         "section",
         h("h4", "What was found"),
-        _broken("The measurement is broken, so nothing was looked for.", found.doubts, key="broken")
-        if broken
-        else h("p", found.why, cls="sen-trig-why", dir="auto"),
-        None if broken else _score(found),
-        h("p", f"It ended: {found.ended}. {cost}", cls="sen-soft", dir="auto"),
-        [h("p", one, cls="sen-soft sen-small", dir="auto") for one in found.notes],
-        None if broken else [notice(one) for one in found.doubts],
+        broken if found.status == "broken" else blocks_view(texts),
         rounds_view(found.steps, chosen),
         aria_label="what was found",
     )
 
 
-def _score(found: Optimised) -> Node:
-    selected = "none" if found.selected is None else str(found.selected)
-    fresh = "It was not measured again on fresh runs, so no score of it is without flattery."
-    if found.best is not None:
-        held, made = count(found.n_test, "query"), found.best.n_queries
-        part = "" if made == found.n_test else f"{made:,} of "
-        fresh = f"on fresh runs of {part}the {held} held out"
-    return h(
-        "p",
-        h("b", f"{found.best} ", cls="sen-trig-fresh") if found.best is not None else None,
-        fresh,
-        [
-            h("br"),
-            h(
-                "span",
-                f"It was chosen by {selected}, which flatters whoever is chosen.",
-                cls="sen-soft sen-small",
-            ),
-        ]
-        if len(found.steps) > 1
-        else None,
-    )
-
-
 def rounds_view(steps: Sequence[Step], chosen: str | None = None) -> Child:
     """The rounds that there are; with `chosen`, one of them can be chosen to be written."""
-    if not steps:
-        return None
-    first = steps[0].description
-    return [curves(steps), [_step(one, first, chosen) for one in steps]]
+    return [_step(one, steps[0].description, chosen) for one in steps]
+
+
+SIDES = {"train": "train", "test": "held-out"}
 
 
 def _step(step: Step, first: str, chosen: str | None) -> Node:
-    present = step.round == 1
-    mine = step.description == chosen
+    present, is_mine = step.round == 1, step.description == chosen
     choose = button(
-        "To be written" if mine else "Choose this one",
+        "To be written" if is_mine else "Choose this one",
         ("choose", step.round),
-        aria_pressed=mine,
+        aria_pressed=is_mine,
         aria_label=f"Choose the description of round {step.round}",
     )
+    _, words = marked(first, step.description)
+    failed = sorted((one for one in step.asked if _fails(one)), key=lambda one: one.share or 0)
+    wrong = h("ul", [_item(one) for one in failed])
     return h(
         "section",
         h(
@@ -505,22 +321,21 @@ def _step(step: Step, first: str, chosen: str | None) -> Node:
             h("b", f"Round {step.round}"),
             pill("as it was") if present else None,
             pill("chosen", "good") if step.is_best else None,
-            h("span", f"train {_score_words(step.train)}", cls="sen-numbers"),
-            h("span", f"held-out {_score_words(step.test)}", cls="sen-numbers"),
             h("span", count(len(step.description), "character"), cls="sen-soft sen-small"),
             cls="sen-row sen-middle",
         ),
+        [_score(name, getattr(step, side)) for side, name in SIDES.items()],
         h(
             "p",
-            step.description if present else words_changed(first, step.description),
+            step.description if present else spans(words, "new"),
             cls="sen-trig-described",
             dir="auto",
         ),
         h(
             "div",
             choose if chosen is not None else None,
-            details("Queries that went wrong", _wrong(step.asked), key=f"wrong-{step.round}")
-            if any(_fails(one) for one in step.asked)
+            details("Queries that went wrong", wrong, key=f"wrong-{step.round}")
+            if failed
             else None,
             cls="sen-row sen-middle",
         ),
@@ -530,13 +345,21 @@ def _step(step: Step, first: str, chosen: str | None) -> Node:
     )
 
 
+def _score(name: str, score: Score | None) -> Node:
+    """The share of runs of one side that were right, with its interval."""
+    words = f"{name} {'no score' if score is None else score}"
+    value, ends = (None, (None, None)) if score is None else (score.score, (score.low, score.high))
+    look = "with" if name == SIDES["test"] else ""
+    return h(
+        "div",
+        h("span", words, cls="sen-numbers sen-small"),
+        interval_track(RATES, value, ends, words, look=look, zone=(0, 1)),
+        cls="sen-trig-score",
+    )
+
+
 def _fails(one: QueryOutcome) -> bool:
     return one.share is not None and one.share < 1
-
-
-def _wrong(outcomes: Sequence[QueryOutcome]) -> Node:
-    failed = sorted((one for one in outcomes if _fails(one)), key=lambda one: one.share or 0)
-    return h("ul", [_item(one) for one in failed])
 
 
 def _item(one: QueryOutcome) -> Node:

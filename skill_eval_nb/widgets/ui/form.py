@@ -82,12 +82,15 @@ def empty(fields: Fields, form: Any, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def faults_view(faults: Iterable[str], say: Callable[[str], str] = str) -> Node | None:
+def faults_view(
+    faults: Iterable[str], say: Callable[[str], str] = str, title: str = ""
+) -> Node | None:
     """What stands in the way; `say` puts it in the form's own labels."""
     lines = [h("li", say(one), dir="auto") for one in faults]
     if not lines:
         return None
-    return h("div", h("ul", lines), cls="sen-notice sen-faults", role="alert", key="faults")
+    head = h("p", h("b", title)) if title else None
+    return h("div", head, h("ul", lines), cls="sen-notice sen-faults", role="alert", key="faults")
 
 
 def form_card(title: str, faults: Node | None, *content: Any) -> Node:

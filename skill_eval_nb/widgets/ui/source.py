@@ -5,13 +5,21 @@ from __future__ import annotations
 import logging
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.tables import NothingToLoad, Workspace, load
 
 log = logging.getLogger(__name__)
+
+
+def rows_of(table: Any) -> Iterator[dict[str, Any]]:
+    """The rows of a table of either kind, pandas or polars."""
+    import narwhals as nw
+
+    return nw.from_native(table, eager_only=True).iter_rows(named=True)
+
 
 _WATCHED: weakref.WeakSet[Source] = weakref.WeakSet()
 _LOCK = threading.Lock()

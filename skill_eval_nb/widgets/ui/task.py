@@ -33,6 +33,7 @@ class Background:
         """
         self._ready, self._failed = ready, failed
         self._turn, self._done = 0, threading.Event()
+        self._done.set()
         self.busy = False
         """Whether something is being done."""
 
@@ -60,20 +61,21 @@ class Background:
                     self._failed(error)
             if turn == self._turn:
                 self.busy = False
-            done.set()
             self._ready()
+            done.set()
 
         threading.Thread(target=target, name="skill-eval-nb panel", daemon=True).start()
         done.wait(patience)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until nothing is being done, at most so many seconds; whether it came to that."""
+        """Wait until all is done and told, at most so many seconds; whether it came to that."""
         until = None if seconds is None else time.monotonic() + seconds
-        while self.busy:
-            left = None if until is None else until - time.monotonic()
-            if not self._done.wait(left):
-                break
-        return not self.busy
+        done = None
+        while done is not self._done:  # something newer may have been begun meanwhile
+            done = self._done
+            if not done.wait(None if until is None else max(until - time.monotonic(), 0)):
+                return False
+        return True
 
 
 def settled(works: Iterable[Background], seconds: float) -> bool:

@@ -7,8 +7,8 @@ import json
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.diff.iterations import CheckKey, chosen, suites
-from skill_eval_nb.widgets.diff.unlike import Only, Reworded, Unlike, unlike
+from skill_eval_nb.widgets.diff.skill import Pair
+from skill_eval_nb.widgets.diff.unlike import Difference, unlike
 from tests.corpus.build import graded
 from tests.tables.made import made
 from tests.widgets.diff.made import workspace
@@ -17,35 +17,36 @@ FIRST = "iteration-1/eval-2-logout/with_skill/run-1"
 SECOND = "iteration-2/eval-2-logout/with_skill/run-1"
 
 
-def of(path) -> Unlike:
-    ws = sen.load(path)
-    two = chosen(suites(ws), None, None)
-    assert two is not None
-    return unlike(two.part(ws), two)
+PAIR = Pair("iteration-1", "iteration-2")
+
+
+def of(path) -> list[Difference]:
+    return unlike(sen.load(path), PAIR)
+
+
+def touching(found) -> bool:
+    return any(one.touches_deltas for one in found)
 
 
 def test_nothing(tmp_path):
-    found = of(workspace(tmp_path))
-    assert found == Unlike()
-    assert (found.count, found.touches_deltas) == (0, False)
+    assert of(workspace(tmp_path)) == []
 
 
 def test_an_eval_of_one_iteration_alone(tmp_path):
     third = {"iteration-2/eval-3-third/with_skill/run-1/grading.json": graded("p")}
-    found = of(workspace(tmp_path, third))
-    assert found.evals == (Only("iteration-2", ("third",)),)
-    assert (found.count, found.touches_deltas) == (1, False)
-    assert found.checks == ()  # that it has expectations of its own is no news
+    found = of(workspace(tmp_path, third))  # that it has expectations of its own is no news
+    assert found == [Difference("Evals", "third", None, "third")]
+    assert not touching(found)
 
 
 def test_a_changed_prompt(tmp_path):
     changed = {"eval_id": 2, "eval_name": "logout", "prompt": "Do the logout twice"}
     path = workspace(tmp_path, {"iteration-2/eval-2-logout/eval_metadata.json": changed})
     found = of(path)
-    assert found.prompts == (Reworded("logout", "Do the logout", "Do the logout twice"),)
-    assert found.touches_deltas
+    assert found == [Difference("Prompts", "logout", "Do the logout", "Do the logout twice")]
+    assert touching(found)
     (path / "iteration-1" / "eval-2-logout" / "eval_metadata.json").unlink()
-    assert of(path).prompts == ()  # what is not known is no difference
+    assert of(path) == []  # what is not known is no difference
 
 
 def test_expectations_of_one_iteration_alone_and_reworded(tmp_path):
@@ -57,13 +58,12 @@ def test_expectations_of_one_iteration_alone_and_reworded(tmp_path):
     old = expectations(("E1", "it works"), (None, "gone"), (None, "stays"))
     new = expectations(("E1", "it works well"), (None, "came"), (None, "stays"))
     found = of(workspace(tmp_path, dict(zip(runs, (old, old, new, new), strict=True))))
-    alone = {
-        one.iteration: (one.eval_name, [key.text for key in one.checks]) for one in found.checks
-    }
-    assert alone == {"iteration-1": ("logout", ["gone"]), "iteration-2": ("logout", ["came"])}
-    assert found.reworded == (Reworded("logout, E1", "it works", "it works well"),)
-    assert (found.count, found.touches_deltas) == (3, True)
-    assert isinstance(found.checks[0].checks[0], CheckKey)
+    assert found == [
+        Difference("Expectations", "logout, E1", "it works", "it works well"),
+        Difference("Expectations", "logout", "gone", None),
+        Difference("Expectations", "logout", None, "came"),
+    ]
+    assert touching(found)
 
 
 @pytest.mark.parametrize(
@@ -80,11 +80,9 @@ def test_another_model(column, name, touches):
             for at, model in enumerate(several)
         ]
     )
-    two = chosen(suites(ws), None, None)
-    assert two is not None
-    found = unlike(two.part(ws), two)
-    assert found.models == (Reworded(name, "old", "new"),)
-    assert found.touches_deltas is touches
+    found = unlike(ws, PAIR)
+    assert found == [Difference("Models", name, "old", "new")]
+    assert touching(found) is touches
 
 
 def test_rubric_dimensions_of_one_iteration_alone(tmp_path):
@@ -97,9 +95,9 @@ def test_rubric_dimensions_of_one_iteration_alone(tmp_path):
         f"{SECOND}/grading.json": scored("clarity"),
     }
     found = of(workspace(tmp_path, runs))
-    assert found.dimensions == (Only("iteration-1", ("depth",)),)
+    assert found == [Difference("Rubric dimensions", "depth", "depth", None)]
     del runs[f"{SECOND}/grading.json"]
-    assert of(workspace(tmp_path / "other", runs)).dimensions == ()  # not judged is not unlike
+    assert of(workspace(tmp_path / "other", runs)) == []  # not judged is not unlike
 
 
 def test_what_our_journals_say_of_how_it_was_run(tmp_path):
@@ -109,7 +107,7 @@ def test_what_our_journals_say_of_how_it_was_run(tmp_path):
         return json.dumps({"event": "planned", "fingerprint": told})
 
     logs = {f"iteration-{n}/journal.jsonl": journal(n, str(n)) for n in (1, 2)}
-    assert of(workspace(tmp_path, logs)).plan == (
-        Reworded("seed", "1", "2"),
-        Reworded("limits, turns", "31", "32"),
-    )
+    assert of(workspace(tmp_path, logs)) == [
+        Difference("How it was run", "seed", "1", "2"),
+        Difference("How it was run", "limits, turns", "31", "32"),
+    ]

@@ -18,13 +18,16 @@ def test_from_the_verdict_to_the_evidence(browser, tmp_path):
     made = panel(workspace(tmp_path))
     with staged(browser, made, *NARROW) as stage:
         page = stage.page
-        page.get_by_role("button", name="login", exact=True).click()
-        page.get_by_role("button", name="Show eval 1, with_skill, run 2 of iteration-2").click()
+        page.get_by_role("button", name="login: show its runs").click()
+        page.get_by_role("button", name="login, iteration-2, run 2", exact=True).click()
+        page.get_by_role("button", name="login, iteration-1, run 1", exact=True).click()
         stage.settle()
         page.evaluate(UNFOLD)
         looked_at(stage)
         page.get_by_role("tab", name="Expectations (2 flipped)").click()
-        page.get_by_role("button", name="check 1", exact=True).click()
+        page.get_by_role("button", name="newly failing 1").click()
+        stage.settle()
+        page.get_by_role("button", name="check 1: show its runs").click()
         page.get_by_text("iteration-2 with_skill 2: check 1").wait_for()
         stage.settle()
         page.evaluate(UNFOLD)
@@ -34,8 +37,8 @@ def test_from_the_verdict_to_the_evidence(browser, tmp_path):
         page.get_by_text("sixteen", exact=True).wait_for()
         looked_at(stage, "diff-skill")
         page.get_by_role("button", name="Swap the two iterations").click()
-        page.get_by_role("heading", name="iteration-1 against iteration-2").wait_for()
-        assert made.selection.height == 16
+        page.get_by_text("iteration-1 against iteration-2").wait_for()
+        assert made.selection.height == 8
         assert stage.console_errors == []
         assert stage.outside_requests == []
 
@@ -58,10 +61,10 @@ def test_hostile_text_stays_text(browser, tmp_path):
     changes = {name: _plain(content) for name, content in changes.items()}
     made = panel(workspace(tmp_path, changes))
     with staged(browser, made) as stage:
-        for tab in ("checks", "skill", "others", "verdicts"):
-            made.do("choose_tab", tab)
+        for tab in ("checks", "skill", "others", "evals"):
+            made.do("see", "tab", tab)
             if tab == "checks":
-                made.do("show_behind", "check", ["1", "judged", None, "check 1"])
+                made.do("pick", "check", "with_skill", "judged", "check 1", None, "1")
             stage.settle()
             stage.page.evaluate(UNFOLD)
             stage.settle()

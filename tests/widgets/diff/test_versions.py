@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.diff.iterations import chosen, suites
-from skill_eval_nb.widgets.diff.skill import of_two, offers_none, versions
+from skill_eval_nb.widgets.diff.skill import Pair, offers_none, skill_pair
+from skill_eval_nb.widgets.explore.choice import suites, turned_workspace
 from tests.corpus.build import lay
 from tests.tables.made import made
 from tests.widgets.diff.made import workspace
@@ -15,13 +15,17 @@ FIRST = "iteration-1/skill-snapshot/with_skill"
 SECOND = "iteration-2/skill-snapshot/with_skill"
 
 
+PAIR = Pair("iteration-1", "iteration-2")
+
+
+def versions(ws, configuration="with_skill"):
+    (suite,) = suites(turned_workspace(ws), turned=True)
+    return skill_pair(ws, suite, PAIR, configuration, {})
+
+
 def of(path, configuration="with_skill"):
-    ws = sen.load(path)
-    two = chosen(suites(ws), None, None)
-    assert two is not None
-    found = versions(ws, two.suite)
-    pair = of_two(found, two, configuration)
-    return list(found.every), [one and one.name for one in pair]
+    found = versions(sen.load(path), configuration)
+    return list(found.every), [one and one.name for one in (found.old, found.new)]
 
 
 def test_those_of_the_iterations(tmp_path):
@@ -44,9 +48,9 @@ def test_the_skill_beside_the_workspace_can_be_chosen_and_is_of_no_iteration(tmp
 
 def test_tables_alone_keep_no_skill():
     run = {"workspace": "w", "skill": "s", "configuration": "with_skill", "path": "nowhere"}
+    run |= {"eval_id": "1", "eval_name": "e"}
     ws = made(runs=[run | {"iteration": f"iteration-{n}"} for n in (1, 2)])
-    (suite,) = suites(ws)
-    assert versions(ws, suite).every == {}
+    assert versions(ws).every == {}
 
 
 @pytest.mark.parametrize(("name", "none"), [("baseline", True), ("old_skill", False), ("x", False)])

@@ -46,11 +46,11 @@ def words(panel: Explore) -> str:
     return text(panel._tree).replace("\xa0", " ")
 
 
-def clickable(panel: Explore, name: str) -> Iterator[tuple[Any, ...]]:
+def clickable(panel: Explore, *begin: str) -> Iterator[tuple[Any, ...]]:
     """What clicks of an action there are to make, as the page would send them."""
     for one in elements(panel._tree):
         act = one[1].get("on", {}).get("click")
-        if act and act[0] == name and not one[1].get("disabled"):
+        if act and tuple(act[: len(begin)]) == begin and not one[1].get("disabled"):
             yield tuple(act)
 
 

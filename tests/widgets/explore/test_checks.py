@@ -15,14 +15,14 @@ ROWS = stats.discrimination(WS).filter(iteration="iteration-2").to_dicts()
 
 def shown(ws=TDD, **asked):
     panel = explorer(ws, **asked)
-    after(panel, "choose_tab", "checks")
+    after(panel, "see", "tab", "checks")
     return panel
 
 
 def cells(panel):
     """What stands in the cells, by expectation and configuration."""
     return {
-        tuple(one[1]["on"]["click"][3:]): one[2][0][2][0]
+        tuple(one[1]["on"]["click"][4:]): one[2][0][2][0]
         for one in find(panel._tree, tag="button")
         if "sen-x-cell" in one[1].get("class", "")
     }
@@ -60,17 +60,17 @@ def test_every_expectation_has_its_class_and_reason():
 
 def test_a_class_can_be_looked_at_alone():
     panel = shown()
-    after(panel, "choose_class", "separates")
-    texts = {act[3] for act in clickable(panel, "pick_check")}
+    after(panel, "see", "kind", "separates")
+    texts = {act[4] for act in clickable(panel, "pick", "check")}
     assert texts == {row["text"] for row in ROWS if row["class"] == "separates"}
-    after(panel, "choose_class", "")
-    assert len({act[3] for act in clickable(panel, "pick_check")}) == len(ROWS)
+    after(panel, "see", "kind", "")
+    assert len({act[4] for act in clickable(panel, "pick", "check")}) == len(ROWS)
 
 
 def test_a_click_on_a_cell_shows_verdict_and_evidence_of_its_runs():
     panel = shown()
     row = next(row for row in ROWS if row["class"] == "separates")
-    read = after(panel, "pick_check", "iteration-2", row["layer"], row["text"], "without_skill")
+    read = after(panel, "pick", "check", "iteration-2", row["layer"], row["text"], "without_skill")
     verdicts = WS.expectations.filter(
         iteration="iteration-2", text=row["text"], configuration="without_skill"
     )
@@ -91,9 +91,9 @@ def test_what_was_not_scored_is_said_and_counts_as_neither():
 def test_many_expectations_are_shown_25_at_a_time():
     panel = shown(world(evals=6, expectations=10))
     assert "1–25 of 60 expectations" in words(panel)
-    assert len({act[3] for act in clickable(panel, "pick_check")}) == 25
+    assert len({act[4] for act in clickable(panel, "pick", "check")}) == 25
     after(panel, "turn", "checks", 2)
-    assert len({act[3] for act in clickable(panel, "pick_check")}) == 10
+    assert len({act[4] for act in clickable(panel, "pick", "check")}) == 10
 
 
 def test_without_expectations_it_says_so():
@@ -102,6 +102,6 @@ def test_without_expectations_it_says_so():
 
 def test_of_several_iterations_each_has_its_row():
     panel = shown(iteration=["iteration-1", "iteration-2"])
-    rows = [act[1:] for act in clickable(panel, "pick_check") if len(act) == 4]
+    rows = [act[2:] for act in clickable(panel, "pick", "check") if len(act) == 5]
     assert rows[0][1:] == rows[1][1:]
     assert {rows[0][0], rows[1][0]} == {"iteration-1", "iteration-2"}

@@ -159,3 +159,25 @@ def test_one_of_several_models_is_looked_at_and_said():
     assert "Nothing to compare" in told
     assert panel.selection.height == 1
     assert "Model" not in words(explorer(one)).split()
+
+
+NAMES = ("iteration-1", "iteration-2", "iteration-10")
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ((None, None), ("iteration-2", "iteration-10")),
+        ((None, "iteration-2"), ("iteration-1", "iteration-2")),
+        ((None, "iteration-1"), ("iteration-2", "iteration-1")),
+        (("iteration-1", None), ("iteration-1", "iteration-10")),
+        (("iteration-10", None), ("iteration-10", "iteration-2")),
+        (("iteration-10", "iteration-1"), ("iteration-10", "iteration-1")),
+        (("gone", "iteration-1"), ("iteration-2", "iteration-1")),
+    ],
+)
+def test_of_iterations_the_last_two_are_compared_unless_told(asked, found):
+    suite = Suite("w", "s", {"with_skill": NAMES[::-1]}, {}, (), (), 9, turned=True)
+    before, after = asked
+    choice = settled(suite, Choice(configuration=after, baseline=before))
+    assert (choice.baseline, choice.configuration) == found

@@ -12,7 +12,7 @@ WS = bundled()
 
 def shown(ws=TDD, **asked):
     panel = explorer(ws, **asked)
-    after(panel, "choose_tab", "dimensions")
+    after(panel, "see", "tab", "dimensions")
     return panel
 
 
@@ -53,10 +53,10 @@ def test_it_is_said_where_the_judge_cannot_be_told_apart():
 
 def test_a_click_shows_the_runs_that_were_scored_with_the_judges_reasons():
     panel = shown()
-    acts = list(clickable(panel, "pick_dimension"))
+    acts = list(clickable(panel, "pick", "dimension"))
     assert len(acts) == 4 * 3
     scores = WS.rubric_scores.filter(iteration="iteration-2", dimension="small_steps")
-    read = after(panel, "pick_dimension", "iteration-2", "small_steps", "without_skill")
+    read = after(panel, "pick", "dimension", "iteration-2", "small_steps", "without_skill")
     own = scores.filter(configuration="without_skill")
     assert panel.selection.height == 17
     for row in own.filter(eval_id="1").to_dicts():
@@ -71,4 +71,4 @@ def test_without_a_rubric_it_says_so():
 def test_one_side_has_no_deltas():
     panel = shown(world(configurations=("with_skill",), runs=2))
     assert "difference" not in text(panel._tree)
-    assert len(list(clickable(panel, "pick_dimension"))) == 3 * 2
+    assert len(list(clickable(panel, "pick", "dimension"))) == 3 * 2

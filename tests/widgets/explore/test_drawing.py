@@ -36,12 +36,12 @@ def test_each_is_drawn_of_what_is_looked_at(name):
 
 def test_the_picture_is_in_the_page_with_its_answer_in_words():
     panel = explorer(iteration="iteration-1")
-    after(panel, "choose_tab", "charts")
+    after(panel, "see", "tab", "charts")
     (picture,) = find(panel._tree, tag="img")
     assert "with_skill helps on these 5 evals" in picture[1]["alt"]
     png, kind = read(picture[1]["blob"])
     assert (png[:4], kind) == (b"\x89PNG", "image/png")
-    after(panel, "choose_chart", "deltas")
+    after(panel, "see", "chart", "deltas")
     (other,) = find(panel._tree, tag="img")
     assert other[1]["blob"] != picture[1]["blob"]
 
@@ -51,20 +51,20 @@ def test_nothing_is_drawn_before_it_is_asked_for(monkeypatch):
     monkeypatch.setattr(sys.modules[draw.__module__], "draw", lambda *given: drawn.append(given))
     panel = explorer()
     for tab in ("dimensions", "checks", "notes", "problems", "export"):
-        after(panel, "choose_tab", tab)
+        after(panel, "see", "tab", tab)
     assert drawn == []
 
 
 @pytest.mark.parametrize(("kind", "begins"), [("png", b"\x89PNG"), ("svg", b"<svg")])
 def test_a_chart_is_saved_where_one_says(tmp_path, kind, begins):
     panel = explorer(world())
-    after(panel, "choose_tab", "charts")
-    after(panel, "choose_folder", str(tmp_path / "new" / "folder"))
+    after(panel, "see", "tab", "charts")
+    after(panel, "hand", "folder", str(tmp_path / "new" / "folder"))
     shown = after(panel, "save_chart", kind)
     path = tmp_path / "new" / "folder" / f"forest.{kind}"
     assert path.read_bytes().startswith(begins)
     assert str(path) in shown
-    assert str(path) not in after(panel, "choose_tab", "export")
+    assert str(path) not in after(panel, "see", "tab", "export")
 
 
 def test_an_iteration_without_runs_of_either_side_does_not_spoil_the_chart():

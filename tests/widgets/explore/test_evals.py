@@ -28,9 +28,9 @@ def test_every_run_is_drawn_once_where_its_figure_is(metric):
     panel = explorer(metric=metric)
     values = values_of(WS, metric).filter(iteration="iteration-2").drop_nulls("value")
     drawn = {
-        (act[2], act[4], number): float(left[:-1])
+        (act[3], act[5], number): float(left[:-1])
         for act, left in points(panel)
-        for number in act[5:]
+        for number in act[6:]
     }
     low, high = (0, 1) if metric == "pass_rate" else (1, 5)
     wanted = {
@@ -45,11 +45,11 @@ def test_every_run_is_drawn_once_where_its_figure_is(metric):
 
 def test_a_click_on_a_point_shows_the_evidence_of_that_run():
     panel = explorer()
-    alone = [act for act, _ in points(panel) if len(act) == 6]
+    alone = [act for act, _ in points(panel) if len(act) == 7]
     assert alone
     for act in alone:
         shown = after(panel, *act)
-        _, iteration, eval_id, _, name, number = act
+        _, _, iteration, eval_id, _, name, number = act
         assert panel.selection.height == 1
         row = WS.expectations.filter(
             iteration=iteration, eval_id=eval_id, configuration=name, run_number=number
@@ -63,12 +63,12 @@ def test_a_point_of_several_runs_lists_them_and_opens_one():
     panel = explorer()
     act = next(act for act, _ in points(panel) if len(act) == 8)
     after(panel, *act)
-    assert sorted(panel.selection["run_number"]) == list(act[5:])
+    assert sorted(panel.selection["run_number"]) == list(act[6:])
     runs = list(clickable(panel, "open_run"))
-    assert [run[-1] for run in runs] == list(act[5:])
+    assert [run[-1] for run in runs] == list(act[6:])
     shown = after(panel, *runs[1])
     evidence = WS.expectations.filter(
-        iteration=act[1], eval_id=act[2], configuration=act[4], run_number=runs[1][-1]
+        iteration=act[2], eval_id=act[3], configuration=act[5], run_number=runs[1][-1]
     )["evidence"][0]
     assert evidence in shown
     assert evidence not in after(panel, *runs[1])
@@ -76,15 +76,15 @@ def test_a_point_of_several_runs_lists_them_and_opens_one():
 
 def test_means_have_their_n_and_lead_to_the_runs():
     panel = explorer()
-    acts = [act for act in clickable(panel, "pick_runs") if len(act) == 5]
+    acts = [act for act in clickable(panel, "pick", "runs") if len(act) == 6]
     assert len(acts) == 12
     shown = words(panel)
     for row in stats.deltas_by_eval(WS).filter(iteration="iteration-2").to_dicts():
         assert f"{100 * row['mean']:.1f}".removesuffix(".0") + f"%n {row['n_runs']}" in shown
     for act in acts:
         after(panel, *act)
-        assert set(panel.selection["eval_id"]) == {act[2]}
-        assert set(panel.selection["configuration"]) == {act[4]}
+        assert set(panel.selection["eval_id"]) == {act[3]}
+        assert set(panel.selection["configuration"]) == {act[5]}
 
 
 def test_what_is_missing_is_said_and_is_no_zero():
@@ -93,8 +93,8 @@ def test_what_is_missing_is_said_and_is_no_zero():
     assert "1 errored" in shown
     assert "no run of without_skill" in shown
     assert "–n 0" in shown
-    lost = [act for act, _ in points(panel) if act[3] == "waiting-list" and act[4] == "with_skill"]
-    assert sorted(number for act in lost for number in act[5:]) == [1, 3]
+    lost = [act for act, _ in points(panel) if act[4] == "waiting-list" and act[5] == "with_skill"]
+    assert sorted(number for act in lost for number in act[6:]) == [1, 3]
     (mean,) = labelled(panel, "with_skill, waiting-list: mean 87.5%, 2 runs; show them")
     shown = after(panel, *mean[1]["on"]["click"])
     assert panel.selection["run_number"].to_list() == [1, 2, 3]
@@ -104,8 +104,8 @@ def test_what_is_missing_is_said_and_is_no_zero():
 @pytest.mark.parametrize("order", ["largest", "smallest"])
 def test_evals_can_be_put_in_order_of_their_deltas(order):
     panel = explorer()
-    after(panel, "choose_order", order)
-    found = [act[2] for act in clickable(panel, "pick_eval")]
+    after(panel, "see", "order", order)
+    found = [act[3] for act in clickable(panel, "pick", "eval")]
     rows = stats.deltas_by_eval(WS).filter(iteration="iteration-2")
     wanted = rows.sort("estimate", descending=order == "largest", maintain_order=True)
     assert found == wanted["eval_id"].to_list()
@@ -113,12 +113,12 @@ def test_evals_can_be_put_in_order_of_their_deltas(order):
 
 def test_many_evals_are_shown_25_at_a_time():
     panel = explorer(world(evals=60))
-    assert len(list(clickable(panel, "pick_eval"))) == 25
+    assert len(list(clickable(panel, "pick", "eval"))) == 25
     assert "1–25 of 60 evals" in words(panel)
     after(panel, "turn", "evals", 2)
-    assert [act[2] for act in clickable(panel, "pick_eval")] == [str(n) for n in range(50, 60)]
+    assert [act[3] for act in clickable(panel, "pick", "eval")] == [str(n) for n in range(50, 60)]
     after(panel, "choose_evals", "3", "4")
-    assert [act[2] for act in clickable(panel, "pick_eval")] == ["3", "4"]
+    assert [act[3] for act in clickable(panel, "pick", "eval")] == ["3", "4"]
 
 
 def test_many_runs_of_an_eval_are_drawn_as_one_and_it_says_so():
@@ -133,7 +133,7 @@ def test_many_runs_of_an_eval_are_drawn_as_one_and_it_says_so():
 
 def test_of_several_iterations_the_rows_of_an_eval_stand_together():
     panel = explorer(iteration=["iteration-1", "iteration-2"])
-    acts = [act[1:3] for act in clickable(panel, "pick_eval")]
+    acts = [act[2:4] for act in clickable(panel, "pick", "eval")]
     assert acts == [(f"iteration-{n}", str(one)) for one in range(1, 7) for n in (1, 2)]
 
 
@@ -147,7 +147,7 @@ def test_evals_with_the_same_name_are_told_apart():
     panel = explorer(workspace(runs=rows))
     assert "eval 1" in words(panel)
     assert "eval 2" in words(panel)
-    after(panel, "pick_eval", "iteration-1", "2", "twin")
+    after(panel, "pick", "eval", "iteration-1", "2", "twin")
     assert panel.selection["eval_id"].to_list() == ["2", "2"]
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 import skill_eval_nb as sen
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import figures
-from skill_eval_nb.widgets.explore.explorer import TABS
+from skill_eval_nb.widgets.explore.explorer import Explore
 from skill_eval_nb.widgets.ui import elements, find
 from skill_eval_nb.widgets.ui.source import landed
 from tests.charts.worlds import HOSTILE, workspace, world
@@ -116,14 +116,14 @@ def test_a_folder_that_is_gone_is_told(tmp_path):
     panel = explorer(path)
     assert "is not there any more" not in words(panel)
     path.rename(tmp_path / "away")
-    assert "tdd-workspace is not there any more" in after(panel, "choose_tab", "checks")
+    assert "tdd-workspace is not there any more" in after(panel, "see", "tab", "checks")
 
 
 def test_what_was_chosen_stays_when_runs_land(tmp_path):
     place = tmp_path / "ws"
     shutil.copytree(TDD, place)
     panel = explorer(place, iteration="iteration-1")
-    after(panel, "pick_eval", "iteration-1", "1", "lend-a-book")
+    after(panel, "pick", "eval", "iteration-1", "1", "lend-a-book")
     before = panel.selection.height
     shutil.copytree(place / "iteration-2", place / "iteration-3")
     landed(place)
@@ -152,13 +152,13 @@ def test_a_fault_in_one_view_leaves_the_others(monkeypatch):
     fail.__name__ = "checks"
     panel = explorer()
     monkeypatch.setattr(figures, "checks", fail)
-    panel.do("choose_tab", "checks")
+    panel.do("see", "tab", "checks")
     assert panel.settle()
     shown = words(panel)
     assert "This could not be shown. RuntimeError: the disk is full" in shown
     assert "with_skill helps" in shown
     monkeypatch.undo()
-    assert "always passes" in after(panel, "choose_tab", "checks")
+    assert "always passes" in after(panel, "see", "tab", "checks")
 
 
 def test_while_it_is_being_counted_the_page_is_there(monkeypatch):
@@ -200,8 +200,8 @@ def test_whatever_is_clicked_nothing_breaks_and_the_selection_is_of_what_is_ther
     panel = explorer(ws)
     every = set(ws.runs.rows())
     for _ in range(data.draw(st.integers(1, 6))):
-        tab = chance.choice([one for one in TABS if one != "charts"])
-        after(panel, "choose_tab", tab)
+        tab = chance.choice([one for one in Explore.TABS if one != "charts"])
+        after(panel, "see", "tab", tab)
         acts = [
             tuple(one[1]["on"]["click"])
             for one in elements(panel._tree)
@@ -216,7 +216,7 @@ def test_whatever_is_clicked_nothing_breaks_and_the_selection_is_of_what_is_ther
 def test_a_run_of_another_side_is_not_among_those_looked_at():
     panel = explorer(WORLDS["three sides"], baseline="old_skill")
     assert set(panel.selection["configuration"]) == {"with_skill", "old_skill"}
-    assert len(list(clickable(panel, "pick_eval"))) == 3
+    assert len(list(clickable(panel, "pick", "eval"))) == 3
 
 
 def test_a_workspace_of_tables_alone_can_be_looked_at():
@@ -229,6 +229,6 @@ def test_a_workspace_of_tables_alone_can_be_looked_at():
         for n in (1, 2)
     ]
     panel = explorer(workspace(runs=runs))
-    shown = after(panel, "pick_runs", "none", "1", "e", "with_skill", 2)
+    shown = after(panel, "pick", "runs", "none", "1", "e", "with_skill", 2)
     assert "1 run: eval ‘e’, with_skill, run 2" in shown
     assert "+50 pp" in shown

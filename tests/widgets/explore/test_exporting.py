@@ -26,8 +26,8 @@ def files(folder):
 
 def test_it_writes_what_the_shell_writes_and_says_where(tmp_path):
     panel = explorer(SMALL)
-    after(panel, "choose_tab", "export")
-    after(panel, "choose_folder", str(tmp_path / "widget"))
+    after(panel, "see", "tab", "export")
+    after(panel, "hand", "folder", str(tmp_path / "widget"))
     shown = after(panel, "export")
     told = CliRunner().invoke(app, ["report", str(SMALL), "--out", str(tmp_path / "shell")])
     assert told.exit_code == 0, told.output
@@ -40,9 +40,9 @@ def test_it_writes_what_the_shell_writes_and_says_where(tmp_path):
 
 def test_what_is_chosen_can_be_reported_on_alone(tmp_path):
     panel = explorer(ROOT / "data", skill="sql-migration", iteration="iteration-1")
-    after(panel, "choose_tab", "export")
-    after(panel, "choose_folder", str(tmp_path))
-    after(panel, "choose_part", "chosen")
+    after(panel, "see", "tab", "export")
+    after(panel, "hand", "folder", str(tmp_path))
+    after(panel, "hand", "part", "chosen")
     after(panel, "export")
     assert set(files(tmp_path)) == set(FILES)
     assert "Benchmark of sql-migration, iteration-1" in (tmp_path / "benchmark.md").read_text()
@@ -50,9 +50,9 @@ def test_what_is_chosen_can_be_reported_on_alone(tmp_path):
 
 def test_the_form_of_the_benchmark_can_be_chosen(tmp_path):
     panel = explorer(SMALL)
-    after(panel, "choose_folder", str(tmp_path))
-    after(panel, "choose_dialect", "codingbuddy")
-    after(panel, "choose_tab", "export")
+    after(panel, "hand", "folder", str(tmp_path))
+    after(panel, "hand", "dialect", "codingbuddy")
+    after(panel, "see", "tab", "export")
     shown = after(panel, "export")
     assert "What codingbuddy has no place for" in shown
     written = json.loads((tmp_path / "benchmark.json").read_text())
@@ -63,21 +63,23 @@ def test_the_form_of_the_benchmark_can_be_chosen(tmp_path):
 def test_what_goes_wrong_is_shown_and_it_can_be_tried_again(tmp_path):
     (tmp_path / "file").write_text("not a folder")
     panel = explorer(world(evals=1))
-    panel.do("choose_tab", "export")
-    panel.do("choose_folder", str(tmp_path / "file"))
+    panel.do("see", "tab", "export")
+    panel.do("hand", "folder", str(tmp_path / "file"))
     panel.do("export")
     assert panel.settle()
     assert panel.fault is not None
     assert str(tmp_path / "file") in panel.fault
     assert list(clickable(panel, "export")) == [("export",)]
-    panel.do("choose_folder", str(tmp_path / "folder"))
+    panel.do("hand", "folder", str(tmp_path / "folder"))
     after(panel, "export")
     assert (tmp_path / "folder" / "report.html").is_file()
 
 
-@pytest.mark.parametrize("action", ["choose_dialect", "choose_part", "choose_tab", "choose_chart"])
-def test_what_there_is_not_cannot_be_chosen(action):
+@pytest.mark.parametrize(
+    "act", [("hand", "dialect"), ("hand", "part"), ("see", "tab"), ("see", "chart")]
+)
+def test_what_there_is_not_cannot_be_chosen(act):
     panel = explorer()
-    panel.do(action, "nonsense")
+    panel.do(*act, "nonsense")
     assert panel.fault is not None
     assert "There is no `nonsense` here." in panel.fault

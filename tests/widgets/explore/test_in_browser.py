@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skill_eval_nb.widgets.explore.explorer import TABS
+from skill_eval_nb.widgets.explore.explorer import Explore
 from tests.charts.worlds import run_keys, workspace
 from tests.widgets.explore.made import after, bundled, explorer, words
 from tests.widgets.hostile import TEXTS, canaries
@@ -50,11 +50,11 @@ def test_from_a_point_to_the_evidence_of_its_run(browser):
 def test_every_view_can_be_read_by_everybody(browser):
     panel = explorer(iteration=["iteration-1", "iteration-2"])
     with staged(browser, panel, "light", 900) as stage:
-        for name, label in TABS.items():
+        for name, label in Explore.TABS.items():
             stage.page.get_by_role("tab", name=label).click()
             settled(stage)
             dark = [("dark", 900)] if name in ("dimensions", "checks") else []
-            new = "html" if name == next(iter(TABS)) else "[role=tablist], [role=tabpanel]"
+            new = "html" if name == next(iter(Explore.TABS)) else "[role=tablist], [role=tabpanel]"
             looked_at(stage, f"explore-{name}", [*dark, ("light", 900)], within=new)
         assert stage.console_errors == []
         assert stage.outside_requests == []
@@ -141,12 +141,12 @@ def test_hostile_text_stays_text(browser):
     ]
     panel = explorer(workspace(**made), configuration="with_skill", baseline=TEXTS[0])
     with staged(browser, panel) as stage:
-        for tab in TABS:
-            after(panel, "choose_tab", tab)
+        for tab in Explore.TABS:
+            after(panel, "see", "tab", tab)
             after(panel, "turn", tab, 1)
             settled(stage)
             assert canaries(stage.page) == []
-        after(panel, "pick_check", TEXTS[2], "judged", TEXTS[1])
+        after(panel, "pick", "check", TEXTS[2], "judged", TEXTS[1])
         after(panel, "open_run", "tdd-workspace", "tdd", TEXTS[2], TEXTS[1], "with_skill", 1)
         settled(stage)
         assert "<script>" in words(panel)

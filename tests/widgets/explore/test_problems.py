@@ -12,22 +12,22 @@ from tests.widgets.explore.made import after, bundled, clickable, explorer, word
 
 def test_every_problem_is_there_errors_first():
     panel = explorer()
-    read = after(panel, "choose_tab", "problems")
+    read = after(panel, "see", "tab", "problems")
     assert "Problems (3)" in read
     for message in bundled().problems["message"]:
         assert message in read
     assert read.index("errored-run") < read.index("efficiency-of-one")
-    only = after(panel, "choose_severity", "info")
+    only = after(panel, "see", "severity", "info")
     assert "errored-run" not in only
     assert "efficiency-of-one" in only
 
 
 def test_a_click_shows_the_runs_it_touches_in_whichever_iteration():
     panel = explorer()
-    after(panel, "choose_tab", "problems")
+    after(panel, "see", "tab", "problems")
     problems = bundled().problems
-    acts = list(clickable(panel, "pick_problem"))
-    assert [problems["code"][act[1]] for act in acts] == ["errored-run", "missing-side"]
+    acts = list(clickable(panel, "pick", "problem"))
+    assert [problems["code"][act[2]] for act in acts] == ["errored-run", "missing-side"]
     after(panel, *acts[0])
     assert panel.selection.select("iteration", "eval_name", "run_number").rows() == [
         ("iteration-1", "waiting-list", 2)
@@ -36,7 +36,7 @@ def test_a_click_shows_the_runs_it_touches_in_whichever_iteration():
 
 def test_those_of_other_workspaces_are_not_shown():
     panel = explorer(ROOT / "data", skill="recipe-scaler")
-    read = after(panel, "choose_tab", "problems")
+    read = after(panel, "see", "tab", "problems")
     assert "double-pancakes" in read
     assert "waiting-list" not in read
 
@@ -65,5 +65,5 @@ def test_a_path_touches_the_runs_above_and_below_it(path, touched):
 
 def test_where_all_is_well_it_says_so():
     panel = explorer(world())
-    assert "Everything could be used as it is." in after(panel, "choose_tab", "problems")
+    assert "Everything could be used as it is." in after(panel, "see", "tab", "problems")
     assert "Problems (" not in words(panel)

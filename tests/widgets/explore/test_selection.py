@@ -61,7 +61,7 @@ def test_every_click_selects_what_a_filter_does(choice, data):
         (clicks.of_iteration(iteration), own),
         (clicks.of_eval(iteration, eval_id, "x"), own.filter(pl.col("eval_id") == eval_id)),
         (
-            clicks.of_runs(iteration, eval_id, "x", name, numbers),
+            clicks.of_runs(iteration, eval_id, "x", name, *numbers),
             own.filter(
                 (pl.col("eval_id") == eval_id)
                 & (pl.col("configuration") == name)
@@ -89,12 +89,12 @@ def test_runs_are_in_the_order_in_which_people_read_them():
 
 def test_a_click_on_a_cell_selects_as_many_runs_as_the_cell_counts():
     panel = explorer(iteration=["iteration-1", "iteration-2"])
-    after(panel, "choose_tab", "checks")
-    acts = [act for act in clickable(panel, "pick_check") if len(act) == 5]
+    after(panel, "see", "tab", "checks")
+    acts = [act for act in clickable(panel, "pick", "check") if len(act) == 6]
     assert len(acts) == 50
     for act in acts:
         after(panel, *act)
-        _, iteration, layer, text, name = act
+        *_, iteration, layer, text, name = act
         rows = WS.expectations.filter(
             iteration=iteration, layer=layer, text=text, configuration=name
         )
@@ -113,8 +113,8 @@ def test_an_expectation_with_two_texts_for_its_id_is_one():
     runs.append(run_keys(eval_id="1", eval_name="other") | {"path": "y", "status": "graded"})
     ws = workspace(runs=runs, expectations=[*rows, other])
     panel = explorer(ws)
-    after(panel, "choose_tab", "checks")
-    after(panel, "pick_check", "iteration-1", "structural", "a file is there")
+    after(panel, "see", "tab", "checks")
+    after(panel, "pick", "check", "iteration-1", "structural", "a file is there")
     assert panel.selection["run_number"].to_list() == [1, 2]
     assert panel.selection["eval_id"].to_list() == ["0", "0"]
 
@@ -125,7 +125,7 @@ def test_the_selection_is_in_the_backend_of_the_workspace(backend):
     frame = {"polars": pl.DataFrame, "pandas": pd.DataFrame}[backend]
     assert isinstance(panel.selection, frame)
     assert list(panel.selection.columns) == WS.runs.columns
-    after(panel, "pick_runs", "iteration-2", EVALS[0], SUITE.evals[EVALS[0]], "with_skill", 2)
+    after(panel, "pick", "runs", "iteration-2", EVALS[0], SUITE.evals[EVALS[0]], "with_skill", 2)
     assert list(panel.selection["run_number"]) == [2]
     after(panel, "clear")
     assert len(panel.selection) == 36
@@ -133,7 +133,7 @@ def test_the_selection_is_in_the_backend_of_the_workspace(backend):
 
 def test_what_was_clicked_goes_when_something_else_is_looked_at():
     panel = explorer()
-    after(panel, "pick_eval", "iteration-2", EVALS[0], SUITE.evals[EVALS[0]])
+    after(panel, "pick", "eval", "iteration-2", EVALS[0], SUITE.evals[EVALS[0]])
     assert panel.selection.height == 6
     after(panel, "choose_metric", "tokens")
     assert panel.selection.height == 6

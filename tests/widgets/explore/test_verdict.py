@@ -18,7 +18,7 @@ def card(panel):
 
 
 def tracks(panel):
-    return [one for one in find(card(panel), role="img") if "sen-x-track" in one[1]["class"]]
+    return [one for one in find(card(panel), role="img") if "sen-track" in one[1]["class"]]
 
 
 def test_it_says_the_verdict_and_the_reason_of_both_scopes():
@@ -50,9 +50,9 @@ def test_each_iteration_has_its_rows_and_all_lie_on_one_axis():
         "+39.4 pp, +27.6 to +51.1",
         "+39.4 pp, −8.3 to +75",
     ]
-    zeros = {find(one, cls="sen-x-zero")[0][1]["style"]["left"] for one in found}
+    zeros = {find(one, cls="sen-zero")[0][1]["style"]["left"] for one in found}
     assert len(zeros) == 1
-    places = [float(find(one, cls="sen-x-dot")[0][1]["style"]["left"][:-1]) for one in found]
+    places = [float(find(one, cls="sen-dot")[0][1]["style"]["left"][:-1]) for one in found]
     assert places[0] == places[1] < places[2] == places[3]
 
 
@@ -60,10 +60,10 @@ def test_a_difference_in_what_is_better_as_less_has_the_colour_of_the_better_sid
     panel = explorer(metric="tokens")
     assert "with_skill uses more tokens on these 6 evals" in text(card(panel))
     assert "hurts" not in text(card(panel))
-    assert any("sen-x-hurts" in one[1]["class"] for one in tracks(panel))
+    assert any("sen-of-base" in one[1]["class"] for one in tracks(panel))
     after(panel, "choose_configuration", "without_skill")
     assert "without_skill uses fewer tokens on these 6 evals" in text(card(panel))
-    assert any("sen-x-helps" in one[1]["class"] for one in tracks(panel))
+    assert any("sen-of-with" in one[1]["class"] for one in tracks(panel))
 
 
 def test_the_other_side_has_the_opposite_delta():
@@ -111,8 +111,8 @@ def test_where_the_spread_comes_from_has_the_shares_of_the_statistics():
 
 def test_a_click_on_an_iteration_selects_its_runs():
     panel = explorer(iteration=["iteration-1", "iteration-2"])
-    assert len(list(clickable(panel, "pick_iteration"))) == 2
-    after(panel, "pick_iteration", "iteration-1")
+    assert len(list(clickable(panel, "pick", "iteration"))) == 2
+    after(panel, "pick", "iteration", "iteration-1")
     assert panel.selection.height == 33
     assert len(find(card(panel), key="behind")) == 1
 
