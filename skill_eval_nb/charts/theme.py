@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import struct
 import textwrap
 import unicodedata
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,12 +103,32 @@ def mimebundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
 
     import vl_convert
 
-    picture = vl_convert.vegalite_to_png(spec, scale=SCALE)
+    picture = packed(vl_convert.vegalite_to_png(spec, scale=SCALE))
     return {
         MIME: spec | {"$schema": SCHEMA},
         "image/png": base64.b64encode(picture).decode("ascii"),
         "text/plain": spec.get("description", "a chart"),
     }
+
+
+def packed(picture: bytes) -> bytes:
+    """The same PNG in about a third of the bytes: it was compressed for speed."""
+    at, head, pixels = 8, picture[:8], b""
+    while at < len(picture):
+        size, kind = struct.unpack_from(">I4s", picture, at)
+        end = at + 12 + size
+        if kind == b"IDAT":
+            pixels += picture[at + 8 : end - 4]
+        elif kind != b"IEND":
+            head += picture[at:end]
+        at = end
+    return head + chunk(b"IDAT", zlib.compress(zlib.decompress(pixels), 5)) + chunk(b"IEND")
+
+
+def chunk(kind: bytes, data: bytes = b"") -> bytes:
+    """A part of a PNG."""
+    checksum = zlib.crc32(kind + data)
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", checksum)
 
 
 def save(chart: ChartType, path: str | Path) -> Path:

@@ -4,9 +4,11 @@ import base64
 import json
 import re
 import struct
+import zlib
 
 import altair as alt
 import pytest
+import vl_convert
 
 from skill_eval_nb import charts
 from skill_eval_nb.charts import theme as render
@@ -52,6 +54,25 @@ def test_the_picture_has_two_pixels_for_each_of_the_chart() -> None:
     size = drawn(chart).attrib
     assert abs(width - 2 * float(size["width"])) <= 4
     assert abs(height - 2 * float(size["height"])) <= 4
+
+
+def pixels(picture: bytes) -> bytes:
+    """What a PNG holds of its picture; every checksum is right."""
+    at, found = 8, b""
+    while at < len(picture):
+        size, kind = struct.unpack_from(">I4s", picture, at)
+        body = picture[at + 4 : at + 8 + size]
+        assert struct.unpack_from(">I", picture, at + 8 + size) == (zlib.crc32(body),)
+        found += body[4:] if kind == b"IDAT" else b""
+        at += 12 + size
+    return found
+
+
+def test_a_picture_is_kept_small_and_is_the_same() -> None:
+    drawn_fast = vl_convert.vegalite_to_png(charts.deltas(world()).to_dict(), scale=2.0)
+    small = render.packed(drawn_fast)
+    assert len(small) < len(drawn_fast) / 2
+    assert zlib.decompress(pixels(small)) == zlib.decompress(pixels(drawn_fast))
 
 
 def test_a_users_own_chart_shows_too() -> None:
