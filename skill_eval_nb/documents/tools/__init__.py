@@ -6,6 +6,8 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, cast
 
+import msgspec
+
 from skill_eval_nb.disk import open_regular, read_bytes
 
 from ..base import Faults
@@ -17,6 +19,7 @@ from .results import UNSTATED, WITH, WITHOUT, Aggregate, Part, Results, Run, Too
 __all__ = [
     "ENDINGS",
     "GROUP",
+    "NAMED",
     "UNSTATED",
     "WITH",
     "WITHOUT",
@@ -26,6 +29,7 @@ __all__ = [
     "Run",
     "Tool",
     "checks",
+    "decoded",
     "open_other",
     "read",
     "tool_of",
@@ -132,8 +136,21 @@ def open_other(path: str, faults: Faults) -> Any:
 
 
 def _line(line: bytes, faults: Faults) -> Any:
+    value = decoded(line)
     try:
-        value = parse(line, faults)
+        value = parse(line, faults) if value is None else value
     except NotJSON:
         return None
     return value if isinstance(value, dict) else None
+
+
+NAMED = ("result.json", "trial-result.json", "aggregate-result.json", "results.json")
+"""Names that tools give to their files, which are then decoded at once; others are parsed."""
+
+
+def decoded(data: bytes) -> Any:
+    """The value of strict JSON; None of anything else, which `parse` may know how to read."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
