@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, cast
@@ -63,18 +64,13 @@ def _others() -> dict[str, Tool]:
         try:
             found[entry.name] = cast("Tool", entry.load())
         except Exception as fault:  # noqa: BLE001 -- somebody else's package must not end a load
-            found[entry.name] = cast("Tool", _Broken(f"{type(fault).__name__}: {fault}"))
+            _tell(f"the reader {entry.name!r} of {GROUP} cannot be imported: {fault!r}")
     return found
 
 
-class _Broken:
-    """A tool that cannot be imported; it recognises nothing."""
-
-    def __init__(self, why: str) -> None:
-        self.why = why
-
-    def recognise(self, raw: Any) -> bool:  # noqa: ARG002
-        return False
+@cache
+def _tell(message: str) -> None:
+    warnings.warn(f"{message}; what it would read is left out", stacklevel=2)
 
 
 def tool_of(raw: Any, *, others: bool = False) -> str | None:
@@ -88,9 +84,10 @@ def tool_of(raw: Any, *, others: bool = False) -> str | None:
         try:
             if tool.recognise(raw):
                 return name
-        except Exception:
+        except Exception as fault:
             if not others:
                 raise
+            _tell(f"the reader {name!r} of {GROUP} ended in {fault!r} over a file")
     return None
 
 

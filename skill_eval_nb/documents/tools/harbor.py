@@ -87,11 +87,11 @@ def _trial(raw: dict[str, Any], path: str) -> Results:
     skills = agent.raw.get("skills")
     if isinstance(skills, list) and len(names := [str(one) for one in skills]) == 1:
         results.skill = names[0].rstrip("/").rsplit("/", 1)[-1]
-    task = (whole.text("task_name") or "unnamed").rsplit("/", 1)[-1]
+    task = whole.text("task_name") or "unnamed"
     run = Run(
         configuration=_side(skills, path, whole.faults),
         eval_id=task,
-        eval_name=task,
+        eval_name=task.rsplit("/", 1)[-1],
         model=info.part("model_info").text("name") or agent.text("model_name"),
         harness=info.text("name") or agent.text("name"),
         metrics=Metrics(cost_usd=used.number("cost_usd", 0) or None),
