@@ -124,7 +124,7 @@ TABLES: dict[str, Table] = {
                 *RUN_KEYS,
                 _text(
                     "status",
-                    "graded, gated (a critical check failed, no judge), executed (not, or not wholly "
+                    "graded, gated (a critical check failed, no judge), executed (not or not wholly "
                     "graded), errored, or ungraded (nothing usable)",
                     "never",
                 ),
