@@ -124,8 +124,8 @@ TABLES: dict[str, Table] = {
                 *RUN_KEYS,
                 _text(
                     "status",
-                    "graded, gated (a critical check failed, no judge), executed (not graded yet, or "
-                    "not wholly), errored, or ungraded (nothing usable)",
+                    "graded, gated (a critical check failed, no judge), executed (not graded yet, "
+                    "or not wholly), errored, or ungraded (nothing usable)",
                     "never",
                 ),
                 _number(

@@ -627,6 +627,16 @@ def test_copies_count_once(tmp_path: Path) -> None:
     assert "copy" in codes(ws)
 
 
+def test_a_stray_file_hides_nothing(tmp_path: Path) -> None:
+    """A file that is called as a trial's, above evals, is no trial: what lies below is read."""
+    grading = {"iteration-1/eval-0/with_skill/grading.json": graded("pf")}
+    ws = sen.load(lay(tmp_path, {**grading, "reward.txt": "what to do", "x.jsonl": '{"a": 1}'}))
+    assert ws.runs["pass_rate"].to_list() == [0.5]
+    deep = {"a__1/tests/x__y/a.txt": "", "a__1/verifier/reward.txt": "1"}
+    ws = sen.load(lay(tmp_path / "job", {"a__1/result.json": trial("a", 1.0, []), **deep}))
+    assert ws.runs.height == 1
+
+
 def test_registered_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody else's reader is asked for what nothing else knows; its faults end no load."""
 
