@@ -171,6 +171,7 @@ def test_our_own_notebooks_name_what_they_look_at():
         "00": path | skill,
         **dict.fromkeys(("01", "02", "03", "04", "06"), path),
         **dict.fromkeys(("05", "08"), skill),
+        "09": set(),  # a table of its own, which is no workspace
         "07": path | skill,
     }
     assert (ROOT / "notebooks" / share.START).exists()

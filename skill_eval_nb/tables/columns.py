@@ -124,13 +124,14 @@ TABLES: dict[str, Table] = {
                 *RUN_KEYS,
                 _text(
                     "status",
-                    "graded, gated (a critical check failed, no judge), executed (not graded yet), "
-                    "errored, or ungraded (nothing usable)",
+                    "graded, gated (a critical check failed, no judge), executed (not graded yet, "
+                    "or not wholly), errored, or ungraded (nothing usable)",
                     "never",
                 ),
                 _number(
                     "pass_rate",
-                    "passed / (passed + failed), counted from grading.json, else structural.json",
+                    "passed / (passed + failed), counted from grading.json, else structural.json; "
+                    "the rate itself where a tool states one",
                     "rate",
                     "nothing was scored",
                 ),

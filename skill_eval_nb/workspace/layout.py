@@ -544,7 +544,7 @@ def lay_out(folders: list[Folder]) -> Layout:
         if mine.issuperset(folder.files):
             continue
         for name in sorted(folder.files, key=_usual_first):
-            if name in mine or not name.lower().endswith(READ):
+            if name in mine or not name.lower().endswith(LISTED):
                 continue
             run = None if name == "grading.json" else _run_by_file(folder, name)
             if run is not None:
@@ -574,14 +574,24 @@ def _without_trials(folders: list[Folder], layout: Layout) -> Iterator[Folder]:
 
 def _trial(folder: Folder) -> str | None:
     """The file that tells of a tool's trial in its folder; all that lies below is of this trial."""
-    if not RESULTS.isdisjoint(folder.files):
+    inside = folder.name == "verifier" and folder.parent is not None
+    if inside or not RESULTS.isdisjoint(folder.files) or any(map(_holds_evals, folder.folders)):
         return None
     below = folder.folders.get("verifier")
     return trial_file(folder.files, below.files if below else (), agent="agent" in folder.folders)
 
 
+def _holds_evals(name: str) -> bool:
+    """Whether a folder's name shows that the one above it is no trial, but holds evals."""
+    named = is_iteration(name) or is_eval(name) or is_configuration(name)
+    return named or run_number(name) is not None or "__" in name
+
+
 READ = (".json", *ENDINGS)
 """How the names of files end that may tell of evals."""
+
+LISTED = tuple(ending for ending in READ if ending.startswith("."))
+"""Those that tell of them wherever they lie."""
 
 
 def _eval_told(folder: Folder, name: str) -> str | None:

@@ -189,7 +189,8 @@ def test_harbor_job(tmp_path: Path) -> None:
     run = ws.runs.filter(pass_rate=0.75).row(0, named=True)
     assert (run["passed"], run["total"]) == (None, None)  # a reward is no count of checks
     assert (run["tokens"], run["tokens_cached"], run["time_seconds"]) == (1000, 800, 30)
-    assert (run["harness"], run["executor_model"], run["eval_id"]) == ("codex", "gpt-5.5", "a")
+    assert (run["harness"], run["executor_model"]) == ("codex", "gpt-5.5")
+    assert (run["eval_id"], run["eval_name"]) == ("bench/a", "a")
     assert (run["workspace"], run["skill"]) == (tmp_path.name, "pdf")
     assert ws.expectations["passed"].to_list() == [True, False, None]
     assert {"no-rate", "errored-run"} <= codes(ws)
@@ -291,9 +292,11 @@ def test_vally(tmp_path: Path) -> None:
             }
         ],
     }
+    inside = {"winner": "baseline", "magnitude": "much-better", "score": -1.0}
+    inside = {"type": "comparison", "stimuli": [{"stimulusName": "greet", "trials": [inside]}]}
     lines = {
         "baseline": [vally_trial("baseline", 1), vally_trial("baseline", 0, status="error")],
-        "skilled": [vally_trial("skilled", 2)],
+        "skilled": [vally_trial("skilled", 2), inside],
         "plugin": [vally_trial("plugin", 1)],
     }
     files = {
@@ -312,9 +315,11 @@ def test_vally(tmp_path: Path) -> None:
         4,
     )
     assert ws.runs.filter(status="errored").height == 1
-    assert ws.comparisons.select("winner", "side", "configuration").rows() == [
+    assert sorted(ws.comparisons.select("winner", "side", "configuration").rows()) == [
         ("A", "A", "skilled"),
         ("A", "B", "baseline"),
+        ("B", "A", "skilled"),
+        ("B", "B", "baseline"),
     ]
     wrong = ws.problems.filter(code="disagree")
     assert wrong["where"].to_list() == ["$.summary.wins"]
@@ -622,6 +627,16 @@ def test_copies_count_once(tmp_path: Path) -> None:
     assert "copy" in codes(ws)
 
 
+def test_a_stray_file_hides_nothing(tmp_path: Path) -> None:
+    """A file that is called as a trial's, above evals, is no trial: what lies below is read."""
+    grading = {"iteration-1/eval-0/with_skill/grading.json": graded("pf")}
+    ws = sen.load(lay(tmp_path, {**grading, "reward.txt": "what to do", "x.jsonl": '{"a": 1}'}))
+    assert ws.runs["pass_rate"].to_list() == [0.5]
+    deep = {"a__1/tests/x__y/a.txt": "", "a__1/verifier/reward.txt": "1"}
+    ws = sen.load(lay(tmp_path / "job", {"a__1/result.json": trial("a", 1.0, []), **deep}))
+    assert ws.runs.height == 1
+
+
 def test_registered_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody else's reader is asked for what nothing else knows; its faults end no load."""
 
@@ -655,6 +670,10 @@ def test_registered_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert ws.runs["skill"].unique().to_list() == ["pdf"]
     monkeypatch.setattr(Reader, "read", lambda *_: 1 / 0)
     assert "reader-failed" in codes(sen.load(tmp_path))
+    lay(tmp_path, {"mine/grading.json": graded("p")})
+    monkeypatch.setattr(Reader, "recognise", lambda *_: 1 / 0)
+    with pytest.warns(UserWarning, match="'ours' .* ended in ZeroDivisionError"):
+        assert sen.load(tmp_path).runs.height == 1
 
 
 def test_real_files(others: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, cast
+
+import msgspec
 
 from skill_eval_nb.disk import open_regular, read_bytes
 
@@ -17,6 +20,7 @@ from .results import UNSTATED, WITH, WITHOUT, Aggregate, Part, Results, Run, Too
 __all__ = [
     "ENDINGS",
     "GROUP",
+    "NAMED",
     "UNSTATED",
     "WITH",
     "WITHOUT",
@@ -26,6 +30,7 @@ __all__ = [
     "Run",
     "Tool",
     "checks",
+    "decoded",
     "open_other",
     "read",
     "tool_of",
@@ -59,18 +64,13 @@ def _others() -> dict[str, Tool]:
         try:
             found[entry.name] = cast("Tool", entry.load())
         except Exception as fault:  # noqa: BLE001 -- somebody else's package must not end a load
-            found[entry.name] = cast("Tool", _Broken(f"{type(fault).__name__}: {fault}"))
+            _tell(f"the reader {entry.name!r} of {GROUP} cannot be imported: {fault!r}")
     return found
 
 
-class _Broken:
-    """A tool that cannot be imported; it recognises nothing."""
-
-    def __init__(self, why: str) -> None:
-        self.why = why
-
-    def recognise(self, raw: Any) -> bool:  # noqa: ARG002
-        return False
+@cache
+def _tell(message: str) -> None:
+    warnings.warn(f"{message}; what it would read is left out", stacklevel=2)
 
 
 def tool_of(raw: Any, *, others: bool = False) -> str | None:
@@ -84,9 +84,10 @@ def tool_of(raw: Any, *, others: bool = False) -> str | None:
         try:
             if tool.recognise(raw):
                 return name
-        except Exception:
+        except Exception as fault:
             if not others:
                 raise
+            _tell(f"the reader {name!r} of {GROUP} ended in {fault!r} over a file")
     return None
 
 
@@ -132,8 +133,21 @@ def open_other(path: str, faults: Faults) -> Any:
 
 
 def _line(line: bytes, faults: Faults) -> Any:
+    value = decoded(line)
     try:
-        value = parse(line, faults)
+        value = parse(line, faults) if value is None else value
     except NotJSON:
         return None
     return value if isinstance(value, dict) else None
+
+
+NAMED = ("result.json", "trial-result.json", "aggregate-result.json", "results.json")
+"""Names that tools give to their files, which are then decoded at once; others are parsed."""
+
+
+def decoded(data: bytes) -> Any:
+    """The value of strict JSON; None of anything else, which `parse` may know how to read."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None

@@ -79,7 +79,7 @@ def _trial(raw: dict[str, Any], path: str) -> Results:
     config = raw.get("config")
     whole = Part(raw, secrets=tuple(secrets_in(config)))
     results = Results(faults=whole.faults)
-    folder = str(Path(path).parent)
+    folder = os.path.dirname(path)
     if trial := whole.text("id"):
         results.key = f"harbor {trial}"
     agent = whole.part("config").part("agent")
@@ -87,11 +87,11 @@ def _trial(raw: dict[str, Any], path: str) -> Results:
     skills = agent.raw.get("skills")
     if isinstance(skills, list) and len(names := [str(one) for one in skills]) == 1:
         results.skill = names[0].rstrip("/").rsplit("/", 1)[-1]
-    task = (whole.text("task_name") or "unnamed").rsplit("/", 1)[-1]
+    task = whole.text("task_name") or "unnamed"
     run = Run(
         configuration=_side(skills, path, whole.faults),
         eval_id=task,
-        eval_name=task,
+        eval_name=task.rsplit("/", 1)[-1],
         model=info.part("model_info").text("name") or agent.text("model_name"),
         harness=info.text("name") or agent.text("name"),
         metrics=Metrics(cost_usd=used.number("cost_usd", 0) or None),
@@ -124,12 +124,11 @@ def _trial(raw: dict[str, Any], path: str) -> Results:
 def _side(skills: Any, path: str, faults: Faults) -> str:
     """By the agent's skills where they are stated, else by words of the folders."""
     above = path.replace("\\", "/").split("/")[-4:-1]
-    named = next((side for name in reversed(above) if (side := side_in(name))), None)
-    named = named or (WITH if any(map(_SKILLS.search, above[-2:])) else None)
     if not isinstance(skills, list):
-        return named or UNSTATED
-    stated = WITH if skills else WITHOUT
-    if named is not None and named != stated and side_in(above[-1]) is not None:
+        named = next((side for name in reversed(above) if (side := side_in(name))), None)
+        return named or (WITH if any(map(_SKILLS.search, above[-2:])) else UNSTATED)
+    stated, named = WITH if skills else WITHOUT, side_in(above[-1])
+    if named not in (None, stated):
         message = (
             f"skills: {len(skills)} are stated, the folder's name says {named}; the former counts"
         )
@@ -155,7 +154,7 @@ def _reward(run: Run, rewards: Part, folder: str) -> None:
 def _tests(folder: str, of: Part) -> list[GradedExpectation]:
     """The tests of ctrf.json as verdicts, where there is one."""
     for name in ("verifier/ctrf.json", "ctrf.json"):
-        if (raw := _beside(f"{folder}/{name}")) is not None:
+        if isinstance(raw := _beside(f"{folder}/{name}"), dict):
             tests = Part(raw, "$", of.faults, of.secrets).part("results").parts("tests")
             passed = {"passed": True, "failed": False}
             return [
@@ -192,7 +191,7 @@ def bare(path: str) -> dict[str, Any]:
 
 def _bare(rewards: Any, path: str) -> Results:
     """A trial of which the folders say everything: `<model>/<task>/<side>/trial-N/reward.txt`."""
-    folder = str(Path(path).parent).removesuffix(f"{os.sep}verifier")
+    folder = os.path.dirname(path).removesuffix("/verifier")
     whole = Part({"rewards": rewards})
     names = [name for name in Path(folder).parts if name != os.sep][-6:]
     number = task = model = side = None
@@ -231,7 +230,7 @@ def _job(raw: dict[str, Any], path: str) -> Results:
     results = Results(key=f"harbor job {raw['id']}" if raw.get("id") else None)
     whole = Part(raw, faults=results.faults)
     evals = whole.part("stats").named("evals")
-    config = Part(_beside(f"{Path(path).parent}/config.json")).parts("agents")
+    config = Part(_beside(f"{os.path.dirname(path)}/config.json")).parts("agents")
     if len(evals) != 1:
         message = f"a job of {len(evals)} agents or data sets: its means are of no single side"
         results.faults.add("info", "not-used", "$.stats.evals", message)

@@ -46,7 +46,8 @@ def read(raw: Any, path: str) -> Results:  # noqa: ARG001 -- the file says all i
             "that weigh 0, so they enter no mean, and show how far it agrees with itself"
         )
         whole.faults.add("info", "votes", "$.cases[*].arms", message)
-    _aggregates(whole, results)
+    if partial is None:
+        _aggregates(whole, results)
     return results
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Protocol
 
 from ..base import MOST, Faults, names_of
@@ -155,6 +156,11 @@ def without_keys(text: str, secrets: Iterable[str] = ()) -> str:
     """
     for secret in secrets:
         text = text.replace(secret, HIDDEN)
+    return _masked(text)
+
+
+@lru_cache(4096)  # names come again in every run
+def _masked(text: str) -> str:
     return _KEY.sub(HIDDEN, text)
 
 
@@ -301,6 +307,7 @@ _WITH = re.compile(
 )
 
 
+@lru_cache(1024)
 def side_in(name: str | None) -> str | None:
     """The side that a name speaks of, in words that people use for it.
 

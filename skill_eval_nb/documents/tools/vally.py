@@ -11,7 +11,7 @@ from ..run import GradedExpectation, Grading, Metrics, Timing
 from .results import UNSTATED, Part, Results, Run, side_of
 
 _COMPARISONS = ("comparison", "comparison-report")
-_SIDES = {"treatment": "A", "baseline": "B", "tie": "tie"}
+_TIES, _BASELINES = ("tie", "equal", "draw"), ("baseline", "B")
 
 
 def recognise(raw: Any) -> bool:
@@ -121,14 +121,15 @@ def _compare(one: Part, path: str, results: Results) -> None:
     name = Path(path).parent.name or "comparison"
     a = one.text("treatmentVariant", "treatment") or "skilled"
     b = one.text("baselineVariant", "baseline") or "baseline"
-    counted, errored, scores = dict.fromkeys(_SIDES.values(), 0), 0, []
+    counted, errored, scores = {"A": 0, "B": 0, "tie": 0}, 0, []
     for stimulus in one.parts("stimuli"):
         eval_ = stimulus.text("stimulusName") or "unnamed"
         for number, trial in enumerate(stimulus.parts("trials"), 1):
-            winner = _SIDES.get(trial.text("winner") or "")
-            if trial.flag("errored") or winner is None:
+            named = trial.text("winner")
+            if trial.flag("errored") or named is None:
                 errored += 1
                 continue
+            winner = "tie" if named in _TIES else "B" if named in (b, *_BASELINES) else "A"
             counted[winner] += 1
             scores.append(trial.number("score"))
             results.comparisons.append(
