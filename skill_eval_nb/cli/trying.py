@@ -162,8 +162,8 @@ def _run_demo_skill(out_folder: Path) -> Path:
     if missing:  # what the stand-in has done is known, so it may do without
         out.print(Text(f"Without a sandbox: {missing}", style="yellow"))
     plan = sen.plan_runs(
-        share() / "data" / "demo-skill",
-        workspace=out_folder / "demo-skill-workspace",
+        share() / "data" / "release-notes",
+        workspace=out_folder / "release-notes-workspace",
         runs=3,
         judgings=2,
         sandbox="none" if missing else "bubblewrap",

@@ -57,7 +57,7 @@ def find(path: PathLike | Iterable[PathLike], *, out: bool = True) -> Found:
         FileNotFoundError: where a path does not exist, or a glob matches nothing.
         NothingToLoad: where there is no evaluation document.
     """
-    roots = _roots(path)
+    roots = roots_of(path)
     problems = Problems()
     layout = Layout()
     for root in roots:
@@ -76,7 +76,8 @@ def find(path: PathLike | Iterable[PathLike], *, out: bool = True) -> Found:
     return Found(layout, _base(roots), problems)
 
 
-def _roots(path: PathLike | Iterable[PathLike]) -> list[str]:
+def roots_of(path: PathLike | Iterable[PathLike]) -> list[str]:
+    """The paths that are meant, without those below another one."""
     given = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     roots: list[str] = []
     for one in given:

@@ -9,7 +9,7 @@ import skill_eval_nb as sen
 from tests.checkout import ROOT
 from tests.cli.calls import run
 
-SKILL = ROOT / "data" / "demo-skill"
+SKILL = ROOT / "data" / "release-notes"
 UNCONTAINED = ("--sandbox", "none")
 """What the stand-in has done is known; these tests run where there is no sandbox, too."""
 

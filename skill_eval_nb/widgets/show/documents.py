@@ -18,6 +18,7 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from skill_eval_nb import skill_md
 from skill_eval_nb.grading.evidence import extracting, extractor, images
 from skill_eval_nb.grading.evidence.extractor import CELL, COLUMNS, ROWS, weight
 from skill_eval_nb.grading.evidence.images import kind_of
@@ -265,7 +266,6 @@ def draw_svg(sheet: Sheet) -> Child:
     ]
 
 
-_FRONT = re.compile(r"---[ \t]*\n(?P<matter>.*?\n)---[ \t]*(?:\n|$)", re.DOTALL)
 _LINKS = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 _PLAIN = {
     "paragraph": "p",
@@ -331,9 +331,11 @@ def rendered(text: str, picture: Picture = shown_words) -> Node:
     from markdown_it.tree import SyntaxTreeNode
 
     text = plain(text)
-    front = _FRONT.match(text)
-    head = source(front["matter"], "yaml", label="front matter") if front else None
-    tokens = parser().parse(text[front.end() :] if front else text)
+    try:
+        head = source(skill_md.parts(text)[1], "yaml", label="front matter")
+    except skill_md.BadSkill:
+        head = None
+    tokens = parser().parse(skill_md.body(text))
     if any(token.level >= NESTED - 1 for token in tokens):
         return h("div", soft("Nested too deep to be drawn: as it is written."), body(text))
     return h("div", head, _inside(SyntaxTreeNode(tokens), picture), cls="sen-md", dir="auto")
