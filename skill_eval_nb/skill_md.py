@@ -23,7 +23,7 @@ DEEPEST = 20
 
 KEYS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 """The keys that the specification of Agent Skills knows."""
-MOST = {"name": 64, "description": 1024, "compatibility": 500}
+LENGTHS = {"name": 64, "description": 1024, "compatibility": 500}
 """Characters that they may have, by the same specification."""
 
 _SAFE = re.compile(r"[^\W_][\w .-]{0,63}")
@@ -144,6 +144,13 @@ class SkillMd:
 def read_skill_md(path: Path) -> SkillMd:
     """Read a SKILL.md, and say what is wrong with it."""
     found = SkillMd()
+    if not path.is_file():
+        names = sorted(one.name for one in path.parent.iterdir())
+        near = next((one for one in names if one.lower() == SKILL_FILE.lower()), None)
+        holds = ", ".join(names[:8] or ["nothing"]) + (" …" if len(names) > 8 else "")
+        hint = f"rename {near}" if near else f"it holds {holds}"
+        found.faults.append(f"{path.parent.name} has no {SKILL_FILE}: {hint}")
+        return found
     try:
         found.text = _text(path)
         says = fields(parts(found.text)[1])
@@ -167,11 +174,6 @@ def read_skill_md(path: Path) -> SkillMd:
 
 
 def _text(path: Path) -> str:
-    if not path.is_file():
-        names = sorted(one.name for one in path.parent.iterdir())
-        near = next((one for one in names if one.lower() == SKILL_FILE.lower()), None)
-        shown = ", ".join(names[:8] or ["nothing"]) + (" …" if len(names) > 8 else "")
-        raise BadSkill(f"is not there: {f'rename {near}' if near else f'{shown} is'}")
     try:
         data = read_bytes(path)
         if b"\0" in data:
@@ -207,7 +209,7 @@ def host_warnings(says: Mapping[Any, Any], folder: str) -> Iterator[str]:
             )
         if plain != unicodedata.normalize("NFKC", folder):
             yield f"`name` is {name!r}, but its folder is {folder}: hosts want them to be the same"
-    for key, most in MOST.items():
+    for key, most in LENGTHS.items():
         value = says.get(key)
         if isinstance(value, str) and len(value.strip()) > most:
             yield f"`{key}` has {len(value.strip()):,} characters: hosts take {most:,} at most"

@@ -168,7 +168,9 @@ def told(command: Callable[..., Any]) -> Callable[..., Any]:
             asked = NoSuchDocument | NothingToLoad | Refused | BadPrices | ModelFault
             # What failed for another reason was a mistake of ours.
             cause = error.__cause__ if isinstance(error, JobFailed) else error
-            if not isinstance(cause, OSError | CannotRun | Unwritable | asked):
+            if not isinstance(
+                cause, OSError | ModuleNotFoundError | CannotRun | Unwritable | asked
+            ):
                 raise
             err.print(Text(in_words(error), style="red"))
             raise typer.Exit(2) from None

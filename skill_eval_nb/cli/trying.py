@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
 import subprocess
@@ -53,6 +54,8 @@ def lab(
     """
     from skill_eval_nb.share import START, copy_notebooks, fill_in
 
+    if importlib.util.find_spec("jupyterlab") is None:
+        raise ModuleNotFoundError("JupyterLab is missing: `pip install jupyterlab`")
     paths = {} if path is None else _looked_at(path)
     copy_notebooks(to)
     filled, kept = fill_in(to, paths)

@@ -11,7 +11,7 @@ from typing import Any
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.running.skill import read_skill
-from skill_eval_nb.skill_md import MOST, SKILL_FILE, BadSkill, fields, parts
+from skill_eval_nb.skill_md import LENGTHS, SKILL_FILE, BadSkill, fields, parts
 from skill_eval_nb.workspace import PathLike, write_atomic
 from skill_eval_nb.workspace.writing import keep_beside
 
@@ -182,6 +182,9 @@ def _diff(path: Path, before: bytes, after: bytes) -> str:
     return "".join(one if one.endswith("\n") else f"{one}\n{NO_END}\n" for one in told)
 
 
+MOST = LENGTHS["description"]
+
+
 def faults_of(description: str) -> list[str]:
     r"""What is wrong with a description; empty where it can be used.
 
@@ -198,8 +201,8 @@ def _faults(text: str) -> Iterator[str]:
         yield "it is empty"
     if text != text.strip():
         yield "it begins or ends with a space"
-    if len(text) > MOST["description"]:
-        yield f"it has {len(text):,} characters, and {MOST['description']:,} are allowed"
+    if len(text) > MOST:
+        yield f"it has {len(text):,} characters, and {MOST:,} are allowed"
     if len(text.splitlines()) > 1 or "\n" in text:
         yield "it is on more than one line"
     odd = {one for one in text if not (one.isprintable() or one.isspace())}

@@ -19,11 +19,11 @@ from skill_eval_nb.running.options import executor_of
 from skill_eval_nb.running.protocol import Executor, Limits, SandboxKind
 from skill_eval_nb.running.refused import Refused, gathered
 from skill_eval_nb.running.skill import SkillSource, read_skill
-from skill_eval_nb.skill_md import MOST, SKILL_FILE
+from skill_eval_nb.skill_md import SKILL_FILE
 from skill_eval_nb.workspace import PathLike
 
 from .attempt import default_folder, mark
-from .describe import body_of, faults_of, with_description
+from .describe import MOST, body_of, faults_of, with_description
 from .measured import Measured, Price
 from .measurement import measure
 from .optimised import NAME, Estimate, Optimised, OptimisingProgress, QueryOutcome, Round, score_of
@@ -102,7 +102,7 @@ def _estimate(going: Rounds, price: Price) -> Estimate:
         price: of one round of which nothing is there yet.
     """
     asked = tuple(QueryOutcome(one, (not one.should_trigger,)) for one in going.queries)
-    tried = [Round(n, f"{n}{'?' * MOST['description']}", asked) for n in range(1, going.rounds)]
+    tried = [Round(n, f"{n}{'?' * MOST}", asked) for n in range(1, going.rounds)]
     texts = [
         question(going.proposer, going.name, going.body, tried, tried[-1], going.competing)
         for _ in tried
