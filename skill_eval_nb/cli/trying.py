@@ -17,7 +17,7 @@ from typer.core import TyperCommand
 
 from skill_eval_nb.running.job import watch
 
-from .shell import INTERRUPTED, OutOption, app, busy, out, told
+from .shell import INTERRUPTED, OutOption, app, busy, out, show, told
 
 JUPYTER = "jupyter"
 """Under this name a call of `lab` keeps what it hands on."""
@@ -135,7 +135,7 @@ def demo(out_folder: OutOption = Path("skill-eval-nb-demo")) -> None:
     made = _run_demo_skill(out_folder)
     for path in (made, *bundled_workspaces()):
         ws = sen.load(path)
-        out.print(Text(repr(ws)))
+        show(ws)
         folder = out_folder / path.name
         with busy(f"writing {folder}"):
             written += sen.report.write_report(ws, folder)
@@ -172,7 +172,7 @@ def _run_demo_skill(out_folder: Path) -> Path:
         sandbox="none" if missing else "bubblewrap",
         allow_scripts=not missing,
     )
-    out.print(Text(repr(plan)))
+    show(plan)
     end = watch(plan.start(), out)
     out.print(Text(str(end)))
     if end.status == "stopped":  # nothing but Ctrl-C stops it
