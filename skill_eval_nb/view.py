@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Protocol
+from typing import Any, Protocol
 
 WIDTH = 96
 """Characters of a line of text; a notebook and most terminals have as many."""
@@ -42,6 +42,24 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return framed("".join(block.html() for block in self._blocks()))
+
+    def _data(self) -> dict[str, Any]:
+        """The same for programs: all as text, and its tables as lists."""
+        blocks = list(self._blocks())
+        tables = [one for one in blocks if isinstance(one, Table) and one.rows]
+        rest = [line for one in blocks if one not in tables for line in one.lines()]
+        return {
+            "text": "\n".join(rest),
+            "tables": [
+                {
+                    "caption": one.caption,
+                    "columns": list(one.heads),
+                    "rows": [[_value(cell) for cell in row] for row in one.rows],
+                    "left_out": one.more,
+                }
+                for one in tables
+            ],
+        }
 
 
 def blocks_of(value: Shown) -> Iterator[Block]:
@@ -209,6 +227,10 @@ class Table:
         kinds = (" class='sen-n'" if figure else "" for figure in self._figures())
         parts = zip(cells, kinds, strict=True)
         return f"<tr>{''.join(f'<{tag}{kind}>{_inside(c)}</{tag[:2]}>' for c, kind in parts)}</tr>"
+
+
+def _value(cell: Cell) -> str | int | None:
+    return cell if cell is None or isinstance(cell, int) else _plain(cell)
 
 
 def _plain(cell: Cell) -> str:

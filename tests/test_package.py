@@ -10,8 +10,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import yaml
+from typer.testing import CliRunner
 
 import skill_eval_nb as sen
+from skill_eval_nb import cli
 from tests.checkout import ROOT, files, pyproject
 
 HEAVY = (
@@ -96,3 +99,19 @@ def test_the_shell_is_a_module_too_and_completes():
     shell = [str(Path(sys.executable).with_name("skill-eval-nb"))]
     told = subprocess.run(shell, capture_output=True, text=True, check=True, env=asked)
     assert told.stdout.split() == ["report"]
+
+
+def test_what_others_look_for_is_there_and_says_the_same():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    project = pyproject()["project"]
+    said = ("version", "license", "keywords")
+    assert [cited[one] for one in said] == [project[one] for one in said]
+    assert cited["abstract"] == project["description"]
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert hook["entry"].split()[0] in project["scripts"]
+    names = re.compile(hook["files"])
+    found = [str(path.relative_to(ROOT)) for path in files("data") if names.search(path.as_posix())]
+    assert {"SKILL.md", "evals.json", "grading.json"} <= {path.rpartition("/")[2] for path in found}
+    skill = [one for one in found if one.startswith("data/release-notes/")]
+    done = CliRunner().invoke(cli.app, ["check", *(str(ROOT / one) for one in skill)])
+    assert (len(skill), done.exit_code) == (2, 0), done.output

@@ -1,9 +1,11 @@
 """What is installed: the wheel, its dependencies, the commands that make and CI run."""
 
+import ast
 import re
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import distribution, packages_distributions
 
 import pytest
 from packaging.requirements import Requirement
@@ -69,6 +71,105 @@ print(sen.load({str(wheel / "skill_eval_nb/_share/data/tdd-workspace")!r}).runs.
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, cwd=wheel, capture_output=True, text=True, check=True)
     assert int(done.stdout) > 0
+
+
+ABSENT = frozenset(("ipykernel", "jupyterlab", "pandas", "pyarrow"))
+"""What a CI image or a host with its own may lack."""
+
+
+def reached(names):
+    """The distributions that these need, and all that those need, but for the absent ones."""
+    found, waiting = set(), list(names)
+    while waiting:
+        name = canonicalize_name(waiting.pop())
+        if name in found or name in ABSENT:
+            continue
+        found.add(name)
+        needed = map(Requirement, distribution(name).requires or ())
+        waiting += [
+            one.name for one in needed if one.marker is None or one.marker.evaluate({"extra": ""})
+        ]
+    return found
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory, wheel):
+    """Runs Python where nothing is installed but the wheel and what it needs, without `ABSENT`."""
+    there = tmp_path_factory.mktemp("bare")
+    base = pyproject()["project"]["dependencies"]
+    for name in reached(Requirement(one).name for one in base):
+        whole = distribution(name)
+        for top in {file.parts[0] for file in whole.files or ()} - {"..", "__pycache__"}:
+            if not (there / top).exists():
+                (there / top).symlink_to(whole.locate_file(top))
+
+    def run(program, *arguments, code=0):
+        setup = f"import sys; sys.path += [{str(wheel)!r}, {str(there)!r}]\n"
+        command = [sys.executable, "-I", "-S", "-c", setup + program, *map(str, arguments)]
+        done = subprocess.run(command, cwd=there, capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+        return done
+
+    return run
+
+
+SHELL = "from skill_eval_nb.cli import main; main()"
+
+
+def test_the_main_job_is_done_without_jupyterlab_ipykernel_pandas_and_pyarrow(bare, tmp_path):
+    data = ROOT / "data" / "skill-creator-workspace"
+    program = f"""
+from importlib.util import find_spec
+assert not [one for one in {sorted(ABSENT)!r} if find_spec(one)]
+import skill_eval_nb as sen
+ws = sen.load({str(data)!r})
+(row,) = sen.stats.deltas(ws).to_dicts()
+assert row["n_evals"] == 3, row
+chart = sen.charts.forest(ws)
+assert chart.to_dict()["$schema"]
+assert "image/png" in chart._repr_mimebundle_()
+sen.report.write_report(ws, {str(tmp_path)!r})
+assert "<svg" in open({str(tmp_path / "report.html")!r}).read()
+sen.explore(ws)
+try:
+    sen.load({str(data)!r}, backend="pandas").runs
+except ModuleNotFoundError as error:
+    assert "pip install pandas pyarrow" in str(error)
+else:
+    raise AssertionError
+"""
+    bare(program)
+    bare(SHELL, "check", data)
+    bare(SHELL, "report", data, "--out", tmp_path / "report")
+    assert (tmp_path / "report" / "benchmark.json").is_file()
+    skill, ws = ROOT / "data" / "release-notes", tmp_path / "ws"
+    run = ["run", "--skill", skill, "--workspace", ws, "--executor", "offline", "--runs", 1]
+    bare(SHELL, *run, "--eval", "1")
+    assert list(ws.glob("iteration-1/*/*/run-1/grading.json"))
+    missing = bare(SHELL, "lab", "--to", tmp_path / "lab", code=2)
+    assert missing.stderr == "JupyterLab is missing: `pip install jupyterlab`\n"
+
+
+def test_nothing_is_required_that_is_not_imported():
+    trees = [ast.parse(path.read_text()) for path in files("skill_eval_nb") if path.suffix == ".py"]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    imported = {one.name for node in nodes if isinstance(node, ast.Import) for one in node.names}
+    whole = [node for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
+    imported |= {node.module or "" for node in whole}
+    by_module = packages_distributions()
+    used = {
+        canonicalize_name(name)
+        for module in imported
+        for name in by_module.get(module.partition(".")[0], ())
+    }
+    base = [Requirement(one).name for one in pyproject()["project"]["dependencies"]]
+    required = {canonicalize_name(one) for one in base}
+    # A program, and what anywidget stands on, with which people lay out our widgets.
+    assert required - used == {"jupyterlab", "ipywidgets"}
+    extras = pyproject()["project"]["optional-dependencies"].values()
+    extra = {canonicalize_name(Requirement(one).name) for of in extras for one in of}
+    # IPython and traitlets are there wherever their notebook is.
+    assert used - required - extra - {"skill-eval-nb"} == {"ipython", "traitlets"}
 
 
 def requirements():

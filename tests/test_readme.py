@@ -6,7 +6,6 @@ import shutil
 
 import pytest
 
-import skill_eval_nb as sen
 from tests.checkout import ROOT
 from tests.cli.calls import run
 
@@ -82,10 +81,3 @@ def test_the_skill_names_commands_and_options_that_there_are():
         names = words[: 2 if words[0] == "improve" else 1]
         told = run(*names, "--help").output
         assert [one for one in words if one.startswith("--") and one not in told] == []
-
-
-def test_the_skill_s_evals_run(tmp_path):
-    plan = sen.plan_runs(SKILL, workspace=tmp_path / "runs", executor="offline", runs=1)
-    plan.start().wait()
-    found = sen.load(tmp_path / "runs").runs
-    assert (len(found), set(found["status"])) == (12, {"graded"})

@@ -20,7 +20,7 @@ HERE = {
     "data/a-workspace/evals.json": [],
     "data/b-workspace/.hidden": "x",
     "data/making/__pycache__/model.pyc": b"x",
-    "data/demo-skill/SKILL.md": "skill",
+    "data/release-notes/SKILL.md": "skill",
 }
 COPIED = {name for name in HERE if not any(part in name for part in ("/.", "/__"))}
 

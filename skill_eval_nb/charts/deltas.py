@@ -188,7 +188,7 @@ def _both(own: pl.DataFrame, like: pl.DataFrame) -> pl.DataFrame:
         pl.col("high").alias("wide_high"),
         pl.col("verdict").alias("wide_verdict"),
     )
-    return pl.concat([own, wide], how="horizontal")
+    return own.hstack(wide)
 
 
 def _with_evals(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
-from .shell import PathArgument, app, err, in_options, loaded, out, told
+from .shell import PathArgument, app, loaded, show, tell, told
 from .spending import BudgetOption, PricesOption, YesOption, ask_first
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def compare(
 
 
 def _show(compared: object) -> None:
-    out.print(Text(in_options(repr(compared))))
+    show(compared)
 
 
 def _tell(progress: AskingProgress) -> None:
@@ -81,4 +80,4 @@ def _tell(progress: AskingProgress) -> None:
     from skill_eval_nb.text import dollars
 
     line = f"{progress.done} of {progress.total} comparisons, {dollars(progress.spent_usd)}"
-    err.print(Text(f"{line}: {progress.what}"))
+    tell(f"{line}: {progress.what}")

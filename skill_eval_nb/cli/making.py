@@ -11,7 +11,7 @@ from rich.text import Text
 from typer.core import TyperCommand
 
 from .printing import counted_lines, print_problems
-from .shell import INTERRUPTED, PathArgument, app, busy, err, in_options, out, told
+from .shell import INTERRUPTED, PathArgument, app, busy, err, in_options, out, show, tell, told
 from .spending import BudgetOption, ExecutorOption, PricesOption, YesOption, ask_first
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ ScriptsOption = Annotated[
     bool, typer.Option("--allow-scripts", help="Run the scripts that evals have, in the sandbox.")
 ]
 LOCAL = "local"
-TO_BEGIN = "\n\n  without --dry-run it begins; nothing is spent before"
+TO_BEGIN = "  without --dry-run it begins; nothing is spent before"
 """How a plan ends that has something to do; left out where it begins at once."""
 
 
@@ -140,8 +140,7 @@ def run(
         retry_errored=retry_errored,
         limits=None if run_usd is None else sen.running.Limits(usd=run_usd),
     )
-    told = in_options(repr(plan))
-    out.print(Text(told if dry_run else told.replace(TO_BEGIN, "")))
+    show(plan, "" if dry_run else TO_BEGIN)
     if resume and not (plan.folder / "journal.jsonl").exists():
         raise typer.BadParameter(
             f"nothing was begun in {plan.folder}: the plan differs from what was run, or the "
@@ -235,7 +234,7 @@ def judge(
         prices=sen.models.load_prices(prices),
         progress=_tell,
     )
-    out.print(Text(repr(judged)))
+    show(judged)
     raise typer.Exit(0 if judged.status == "done" else 1)
 
 
@@ -251,7 +250,7 @@ def _tell(progress: JudgingProgress) -> None:
     from skill_eval_nb.text import dollars
 
     line = f"{progress.done} of {progress.total} judgings, {dollars(progress.spent_usd)}"
-    err.print(Text(f"{line}: {progress.what}"))
+    tell(f"{line}: {progress.what}")
 
 
 def _sides(given: list[str] | None, skill: Path) -> Any:

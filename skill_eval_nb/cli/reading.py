@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.text import Text
+
+from skill_eval_nb.text import some
 
 from .printing import print_problems, print_written
-from .shell import Dialect, OutOption, PathArgument, app, busy, err, loaded, out, told
+from .shell import (
+    Dialect,
+    OutOption,
+    PathArgument,
+    app,
+    busy,
+    err,
+    loaded,
+    out,
+    settings,
+    show,
+    told,
+)
 
 Format = Literal["parquet", "csv", "json"]
 
@@ -29,24 +43,24 @@ def _known_tables(names: list[str] | None) -> list[str] | None:
 @app.command()
 @told
 def check(
-    path: PathArgument,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help="Workspaces, folders above them, skills, or files."),
+    ],
     dialect: Annotated[
         Dialect | None, typer.Option(help="Check against this one; else the nearest.")
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object a problem.")
-    ] = False,
 ) -> None:
-    """Check files or workspaces for faults.
+    """Check files, skills or workspaces for faults.
 
     Every fault is told with its file, its place there, what was expected and what was found.
-    Exit code 1 where one of them is an error.
+    Exit code 1 where one of them is an error. With --json it is one object a problem.
     """
     from skill_eval_nb.workspace import check as check_path
 
-    with busy(f"checking {path}"):
-        problems = check_path(path, dialect)
-    if as_json:
+    with busy(f"checking {some(list(map(str, paths)), 3)}"):
+        problems = check_path(paths, dialect)
+    if settings.as_json:
         for one in problems:
             fields = ("severity", "code", "path", "where", "message")
             print(json.dumps({name: getattr(one, name) for name in fields}))
@@ -111,7 +125,7 @@ def report(
         written = sen.report.write_report(
             ws, out_folder, dialect=dialect, timestamp=timestamp, progress=doing
         )
-    out.print(Text(repr(ws)))
+    show(ws)
     print_written(written)
 
 

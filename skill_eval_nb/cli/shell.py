@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import errno
+import inspect
 import io
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
@@ -18,6 +21,7 @@ from typer.core import TyperGroup
 
 from skill_eval_nb import __version__
 from skill_eval_nb.text import in_terms, visible
+from skill_eval_nb.view import Shown
 
 if TYPE_CHECKING:
     from rich.segment import Segment
@@ -147,33 +151,100 @@ def options(
     """Does your agent skill really help? Run, grade, load, check and report skill evaluations."""
 
 
+@dataclass
+class Settings:
+    """What every command takes beside its own options."""
+
+    debug: bool = False
+    as_json: bool = False
+
+
+settings = Settings()
+MISTAKE = 70
+"""The exit code of a mistake of ours, as sysexits.h has it."""
+CODES = (
+    "Exit codes: 0 done; 1 something is wrong with the data, or left to do; 2 wrong usage, or "
+    f"something stands in the way; {MISTAKE} a mistake of ours; 130 stopped by Ctrl-C."
+)
+JSON = Annotated[
+    bool, typer.Option("--json", help="Print what is shown as JSON; all else goes to stderr.")
+]
+DEBUG = Annotated[bool, typer.Option("--debug", help="Show where in the code an error arose.")]
+
+
 def told(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Turn the errors that a user can do something about into a line, and exit code 2."""
+    """Make a command: errors are a line and an exit code, and every one has --json and --debug.
+
+    What a user can do something about ends with 2, a mistake of ours with `MISTAKE`; a traceback
+    is shown with --debug alone.
+    """
 
     @wraps(command)
-    def run(*arguments: Any, **options: Any) -> Any:
+    def run(*arguments: Any, debug: bool = False, as_json: bool = False, **options: Any) -> Any:
+        settings.debug, settings.as_json = debug, as_json
+        before = out._file  # noqa: SLF001 - None is the standard output of the moment
+        if as_json:
+            out.file = sys.stderr
         try:
             return command(*arguments, **options)
-        except BrokenPipeError:  # whoever was reading has read enough
+        except (BrokenPipeError, typer.BadParameter, typer.Exit, typer.Abort):
             raise
         except Exception as error:
-            from skill_eval_nb.documents.dialects import NoSuchDocument
-            from skill_eval_nb.models import BadPrices, ModelFault
-            from skill_eval_nb.running.dispatcher import JobFailed
-            from skill_eval_nb.running.files import Unwritable
-            from skill_eval_nb.running.refused import Refused
-            from skill_eval_nb.running.steps import CannotRun
-            from skill_eval_nb.workspace import NothingToLoad
-
-            asked = NoSuchDocument | NothingToLoad | Refused | BadPrices | ModelFault
-            # What failed for another reason was a mistake of ours.
-            cause = error.__cause__ if isinstance(error, JobFailed) else error
-            if not isinstance(cause, OSError | CannotRun | Unwritable | asked):
+            if debug:
                 raise
-            err.print(Text(in_words(error), style="red"))
-            raise typer.Exit(2) from None
+            line, code = _fault(error)
+            err.print(Text(line, style="red"))
+            raise typer.Exit(code) from None
+        finally:
+            out._file = before  # noqa: SLF001
 
+    extra = {"debug": DEBUG, "as_json": JSON}
+    ours = inspect.signature(command, eval_str=True)
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
+        for name, kind in extra.items()
+    ]
+    whole = ours.replace(parameters=[*ours.parameters.values(), *added])
+    vars(run)["__signature__"] = whole
+    run.__annotations__ = {name: one.annotation for name, one in whole.parameters.items()}
+    run.__doc__ = f"{inspect.cleandoc(command.__doc__ or '')}\n\n{CODES}"
     return run
+
+
+def _fault(error: Exception) -> tuple[str, int]:
+    """What an error says to a user, and the exit code."""
+    from skill_eval_nb.documents.dialects import NoSuchDocument
+    from skill_eval_nb.models import BadPrices, ModelFault
+    from skill_eval_nb.running.dispatcher import JobFailed
+    from skill_eval_nb.running.files import Unwritable
+    from skill_eval_nb.running.refused import Refused
+    from skill_eval_nb.running.steps import CannotRun
+    from skill_eval_nb.workspace import NothingToLoad
+
+    asked = NoSuchDocument | NothingToLoad | Refused | BadPrices | ModelFault
+    # What failed for another reason was a mistake of ours.
+    cause = error.__cause__ if isinstance(error, JobFailed) else error
+    if isinstance(cause, OSError | ModuleNotFoundError | CannotRun | Unwritable | asked):
+        return in_words(error), 2
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"a mistake of ours: {what} (the same command with --debug shows where)", MISTAKE
+
+
+def show(value: object, leave: str = "") -> None:
+    """Print what a value shows as text, without what is in `leave`, or with --json as an object."""
+    if not settings.as_json:
+        told = in_options(repr(value))
+        out.print(Text(told.replace(leave, "").rstrip() if leave else told))
+    elif isinstance(value, Shown):
+        print(json.dumps(value._data(), ensure_ascii=False))  # noqa: SLF001 - as its notebook does
+    else:
+        print(json.dumps({"text": str(value)}, ensure_ascii=False))
+
+
+def tell(progress: str) -> None:
+    """Say on a terminal how far it is; nothing elsewhere."""
+    if err.is_terminal:
+        err.print(Text(progress))
 
 
 def loaded(path: Path) -> Workspace:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
 import subprocess
@@ -16,7 +17,7 @@ from typer.core import TyperCommand
 
 from skill_eval_nb.running.job import watch
 
-from .shell import INTERRUPTED, OutOption, app, busy, out, told
+from .shell import INTERRUPTED, OutOption, app, busy, out, show, told
 
 JUPYTER = "jupyter"
 """Under this name a call of `lab` keeps what it hands on."""
@@ -53,6 +54,8 @@ def lab(
     """
     from skill_eval_nb.share import START, copy_notebooks, fill_in
 
+    if importlib.util.find_spec("jupyterlab") is None:
+        raise ModuleNotFoundError("JupyterLab is missing: `pip install jupyterlab`")
     paths = {} if path is None else _looked_at(path)
     copy_notebooks(to)
     filled, kept = fill_in(to, paths)
@@ -132,7 +135,7 @@ def demo(out_folder: OutOption = Path("skill-eval-nb-demo")) -> None:
     made = _run_demo_skill(out_folder)
     for path in (made, *bundled_workspaces()):
         ws = sen.load(path)
-        out.print(Text(repr(ws)))
+        show(ws)
         folder = out_folder / path.name
         with busy(f"writing {folder}"):
             written += sen.report.write_report(ws, folder)
@@ -162,14 +165,14 @@ def _run_demo_skill(out_folder: Path) -> Path:
     if missing:  # what the stand-in has done is known, so it may do without
         out.print(Text(f"Without a sandbox: {missing}", style="yellow"))
     plan = sen.plan_runs(
-        share() / "data" / "demo-skill",
-        workspace=out_folder / "demo-skill-workspace",
+        share() / "data" / "release-notes",
+        workspace=out_folder / "release-notes-workspace",
         runs=3,
         judgings=2,
         sandbox="none" if missing else "bubblewrap",
         allow_scripts=not missing,
     )
-    out.print(Text(repr(plan)))
+    show(plan)
     end = watch(plan.start(), out)
     out.print(Text(str(end)))
     if end.status == "stopped":  # nothing but Ctrl-C stops it

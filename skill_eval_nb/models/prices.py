@@ -1,27 +1,40 @@
-"""What tokens cost: a dated table, which the user may correct and extend."""
+"""What tokens cost: the prices of genai-prices, which the user's own file corrects and extends."""
 
 from __future__ import annotations
 
 import difflib
 import itertools
 import json
-import math
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from .usage import Usage
 
 MILLION = 1_000_000
-FACTORS = {"cache_read": 0.1, "cache_write": 1.25, "cache_write_1h": 2.0, "batch": 0.5}
-"""What multiplies the price of plain input (`batch`: of everything) where a file says nothing."""
+
+Figure = Annotated[float, msgspec.Meta(ge=0)]
 
 
-@dataclass(frozen=True, slots=True)
-class Rates:
+class Factors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What multiplies the price of plain input (`batch`: of everything) where nothing is stated."""
+
+    cache_read: Figure = 0.1
+    cache_write: Figure = 1.25
+    cache_write_1h: Figure = 2.0
+    batch: Figure = 0.5
+
+
+class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """US dollars per million tokens of one model.
 
     Attributes:
@@ -31,18 +44,37 @@ class Rates:
         cache_write: read and kept for five minutes.
         cache_write_1h: read and kept for an hour.
         batch: what multiplies all of it in a batch.
-        over: tokens read by a call, above which all of its tokens are at the rates `long`.
-        long: those rates; None where there are no others.
+        long: the rates of calls that read more than `long.over` tokens, for all of their
+            tokens; None where there are no others.
+        over: tokens read by a call, above which these rates hold.
+
+    Raises:
+        ValueError: where the worst case of a call would not be its dearest: a call that may
+            write to the cache is reserved at the price of writing, and a long one at `long`.
     """
 
-    input: float
-    output: float
-    cache_read: float
-    cache_write: float
-    cache_write_1h: float
-    batch: float
-    over: int = 0
+    input: Figure
+    output: Figure
+    cache_read: Figure
+    cache_write: Figure
+    cache_write_1h: Figure
+    batch: Annotated[float, msgspec.Meta(ge=0, le=1)]
     long: Rates | None = None
+    over: Annotated[int, msgspec.Meta(ge=0)] = 0
+
+    def __post_init__(self) -> None:
+        for low, high in itertools.pairwise(_LADDER):
+            if getattr(self, low) > getattr(self, high):
+                raise ValueError(
+                    f"`{low}` ({getattr(self, low):g}) is dearer than `{high}` "
+                    f"({getattr(self, high):g}); a budget relies on {' ≤ '.join(_LADDER)}"
+                )
+        if self.long is None:
+            return
+        if self.long.over <= self.over:
+            raise ValueError("`long.over`: expected tokens, more than for the rates before it")
+        if any(getattr(self.long, one) < getattr(self, one) for one in (*_LADDER, "output")):
+            raise ValueError("`long` is cheaper somewhere; a budget relies on its being dearer")
 
     def cost(self, usage: Usage, *, batch: bool = False) -> float:
         """US dollars of `usage`.
@@ -53,7 +85,7 @@ class Rates:
         >>> Rates(3, 15, 0.3, 3.75, 6, 0.5).cost(Usage(1_000_000, 100_000))
         4.5
         """
-        if self.long is not None and usage.longest > self.over:
+        if self.long is not None and usage.longest > self.long.over:
             return self.long.cost(usage, batch=batch)
         dollars = (
             usage.input_tokens * self.input
@@ -65,83 +97,24 @@ class Rates:
         return dollars * (self.batch if batch else 1.0) / MILLION
 
 
-def rates_of(entry: object, factors: Mapping[str, float], where: str) -> tuple[Rates, list[str]]:
-    """The rates that an entry of a file states, and what is wrong with it, each with its place.
-
-    `input` and `output` must be there; the others are in dollars too where they are stated,
-    but for `batch`, a factor; else `factors` makes them of the input's price. `long` holds the
-    same, and the tokens `over` which a call is priced by it.
-    """
-    if not isinstance(entry, Mapping):
-        return _NONE, [f'{where}: expected {{"input": …, "output": …}}, found {entry!r}']
-    entry = dict(entry)
-    longer, over, faults = entry.pop("long", None), 0, list[str]()
-    if isinstance(longer, Mapping):
-        longer, over = dict(longer), longer.get("over")
-        if isinstance(over, bool) or not isinstance(over, int) or over < 1:
-            faults = [f"{where}.long.over: expected tokens from 1 upwards, found {over!r}"]
-        longer.pop("over", None)
-    stated, wrong = figures_of(entry, ("input", "output", *FACTORS), where)
-    wrong += [f"{where}: `{name}` is missing" for name in ("input", "output") if name not in entry]
-    if wrong:
-        return _NONE, wrong
-    plain = stated["input"]
-    made = {name: plain * factor for name, factor in factors.items()} | {"batch": factors["batch"]}
-    rates = Rates(**(made | stated))
-    wrong = [f"{where}: {why}" for why in _out_of_order(rates)]
-    if longer is None:
-        return rates, wrong
-    dear, more = rates_of(longer, factors, f"{where}.long")
-    wrong += faults + more
-    if not more and min(getattr(dear, name) - getattr(rates, name) for name in _PRICED) < 0:
-        wrong.append(f"{where}.long: something is cheaper than below it; a budget relies on that")
-    return replace(rates, over=over, long=dear), wrong
+_LADDER = ("cache_read", "input", "cache_write", "cache_write_1h")
 
 
-_NONE = Rates(0, 0, 0, 0, 0, 0)
-_PRICED = ("input", "output", "cache_read", "cache_write", "cache_write_1h", "batch")
+def _rates(entry: Any, factors: Factors = Factors()) -> Rates:  # noqa: B008 - it is frozen
+    """The rates of an entry, whose missing figures are multiples of its plain input's."""
+
+    def whole(part: Any) -> Any:
+        if not isinstance(part, dict) or not isinstance(part.get("input"), int | float):
+            return part
+        made = {name: part["input"] * one for name, one in msgspec.structs.asdict(factors).items()}
+        return made | {"batch": factors.batch} | part | {"long": whole(part.get("long"))}
+
+    rates = msgspec.convert(whole(entry), Rates)
+    if rates.over:
+        raise msgspec.ValidationError("`over` belongs into `long`")
+    return rates
 
 
-def figures_of(entry: Mapping[Any, Any], names: tuple[str, ...], where: str) -> Any:
-    """The figures of an entry as floats, and what is wrong with it."""
-    found: dict[str, float] = {}
-    wrong: list[str] = []
-    for name, value in entry.items():
-        if name not in names:
-            wrong.append(f"{where}.{name}: no such figure; there are {', '.join(names)}")
-        elif isinstance(value, bool) or not isinstance(value, int | float):
-            wrong.append(f"{where}.{name}: expected a number, found {value!r}")
-        elif not (math.isfinite(value) and value >= 0):
-            wrong.append(f"{where}.{name}: expected a number from 0 upwards, found {value!r}")
-        else:
-            found[name] = float(value)
-    return found, wrong
-
-
-def _out_of_order(rates: Rates) -> list[str]:
-    """Why the worst case of a call would not be its dearest, if so.
-
-    A call that may write to the cache is reserved at the price of writing: whatever else
-    its input turns out to be must not be dearer.
-    """
-    ladder = [
-        ("cache_read", rates.cache_read),
-        ("input", rates.input),
-        ("cache_write", rates.cache_write),
-        ("cache_write_1h", rates.cache_write_1h),
-    ]
-    found = [
-        f"`{low}` ({cheap:g}) is dearer than `{high}` ({dear:g}); a budget relies on "
-        "cache_read ≤ input ≤ cache_write ≤ cache_write_1h"
-        for (low, cheap), (high, dear) in itertools.pairwise(ladder)
-        if cheap > dear
-    ]
-    if rates.batch > 1:
-        found.append(f"`batch` ({rates.batch:g}) is more than 1: a batch is never dearer")
-    return found
-
-
-BUNDLED = Path(__file__).with_name("prices.json")
 VARIABLE = "SKILL_EVAL_NB_PRICES"
 """The environment variable that names the user's own file."""
 
@@ -164,15 +137,12 @@ class Prices:
     whose names begin with `stand-in`, cost nothing.
 
     Attributes:
-        date: when the prices held, as the file says it (`2026-06`); both dates where two
-            files were used.
+        date: of which day the prices are, and where they come from.
         models: the rates by model.
-        source: the files that they came from.
     """
 
     date: str
     models: Mapping[str, Rates]
-    source: tuple[str, ...] = ()
 
     def cost(self, usage: Usage, model: str, *, batch: bool = False) -> float | None:
         """US dollars of `usage`; None where no price of the model is known, even for none.
@@ -213,12 +183,48 @@ class Prices:
         return (
             f"No price is known for the model `{model}`.{hint} If the name is right, write a file "
             f'{{"date": "YYYY-MM", "models": {{"{model}": {{"input": …, "output": …}}}}}} with US '
-            f"dollars per million tokens, and name it in the environment variable {VARIABLE}."
+            f"dollars per million tokens, and name it in the environment variable {VARIABLE}; or "
+            "install a newer genai-prices, which may have one."
         )
 
 
+@cache
+def _published() -> Prices:
+    """The prices of Anthropic's models that hold today, as the installed genai-prices has them."""
+    from genai_prices import data
+
+    now, models = datetime.now(UTC), dict[str, Rates]()
+    (provider,) = (one for one in data.providers if one.id == "anthropic")
+    # Models of today come first: they are those that a batch has a price for.
+    for model in sorted(provider.models, key=lambda one: not one.price_variants):
+        stated = model.get_prices(now)
+        figures = {name: getattr(stated, f"{name}_mtok") for name in (*_LADDER, "output")}
+        tiers = {tier.start for one in figures.values() for tier in getattr(one, "tiers", ())}
+        entry = None
+        for over in sorted({0, *tiers}, reverse=True):
+            known = {name: _at(one, over) for name, one in figures.items() if one is not None}
+            entry = known | {"long": entry, "over": over}
+        # One that a budget could not rely on has no price, as if it were not there.
+        with suppress(ValueError):
+            models[_DATED.sub("", model.id)] = _rates(entry)
+    return Prices(f"{now:%Y-%m-%d}, as genai-prices {version('genai-prices')} has them", models)
+
+
+def _at(price: Any, over: int) -> float:
+    """A figure of genai-prices for calls that read more than `over` tokens."""
+    tiers = (one.price for one in reversed(getattr(price, "tiers", ())) if one.start <= over)
+    return float(next(tiers, getattr(price, "base", price)))
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    date: Annotated[str, msgspec.Meta(min_length=1)]
+    models: dict[str, Any]
+    factors: Factors = Factors()
+    about: Any = None
+
+
 def load_prices(path: str | os.PathLike[str] | None = None) -> Prices:
-    """The bundled prices, overlaid model by model with the user's.
+    """Prices of today as genai-prices has them, overlaid model by model with the user's.
 
     A file says `{"date": "2026-06", "models": {"NAME": {"input": 3, "output": 15}}}` in US
     dollars per million tokens. A model may also state `cache_read`, `cache_write` (for five
@@ -231,25 +237,21 @@ def load_prices(path: str | os.PathLike[str] | None = None) -> Prices:
         path: the user's file; None for the one that SKILL_EVAL_NB_PRICES names, if any.
 
     Raises:
-        BadPrices: where a file cannot be read, or does not say what it should: all that is
-            wrong with it at once.
+        BadPrices: where a file cannot be read, or does not say what it should, with what is
+            wrong with each model.
     """
-    prices = _read(BUNDLED)
+    published = _published()
     given = os.fspath(path) if path is not None else os.environ.get(VARIABLE)
     if not given:
-        return prices
+        return published
     own = _read(Path(given))
-    return replace(
-        prices,
-        date=f"{own.date} ({Path(given).name}), {prices.date}",
-        models={**prices.models, **own.models},
-        source=(*own.source, *prices.source),
-    )
+    date = f"{own.date} ({Path(given).name}), {published.date}"
+    return Prices(date, {**published.models, **own.models})
 
 
 def _read(path: Path) -> Prices:
     try:
-        content = json.loads(path.read_bytes())
+        content = msgspec.json.decode(path.read_bytes())
     except OSError as error:
         raise BadPrices(
             f"The file of prices {path} cannot be read: {error.strerror}. It is named by "
@@ -257,46 +259,16 @@ def _read(path: Path) -> Prices:
         ) from None
     except ValueError as error:
         raise BadPrices(f"The file of prices {path} is no JSON: {error}.") from None
-    date, models, wrong = _understood(content)
+    models, wrong = dict[str, Rates](), list[str]()
+    try:
+        file = msgspec.convert(content, _File)
+    except msgspec.ValidationError as error:
+        raise BadPrices(f"The file of prices {path} cannot be used: {error}") from None
+    for name, entry in file.models.items():
+        try:
+            models[name] = _rates(entry, file.factors)
+        except msgspec.ValidationError as error:
+            wrong.append(f"$.models[{json.dumps(name)}]: {error}")
     if wrong:
-        lines = "".join(f"\n  {line}" for line in wrong)
-        raise BadPrices(f"The file of prices {path} cannot be used:{lines}")
-    return Prices(date, models, (str(path),))
-
-
-def _understood(content: Any) -> tuple[str, dict[str, Rates], list[str]]:
-    """What a file says, and what is wrong with it."""
-    if not isinstance(content, dict):
-        return "", {}, [f'$: expected {{"date": …, "models": {{…}}}}, found {_short(content)}']
-    wrong = [
-        f"$.{name}: no such key; there are about, date, factors, models"
-        for name in content
-        if name not in ("about", "date", "factors", "models")
-    ]
-    date = content.get("date")
-    if not isinstance(date, str) or not date.strip():
-        wrong.append(f"$.date: expected when the prices held, such as 2026-06, found {date!r}")
-    factors, faults = FACTORS, list[str]()
-    if "factors" in content:
-        factors, faults = _factors(content["factors"])
-    wrong += faults
-    entries = content.get("models")
-    if not isinstance(entries, dict):
-        return "", {}, [*wrong, f"$.models: expected models by name, found {_short(entries)}"]
-    models: dict[str, Rates] = {}
-    for name, entry in entries.items():
-        models[name], faults = rates_of(entry, factors, f"$.models[{json.dumps(name)}]")
-        wrong += faults
-    return str(date), models, wrong
-
-
-def _factors(entry: object) -> tuple[dict[str, float], list[str]]:
-    if not isinstance(entry, dict):
-        return FACTORS, [f"$.factors: expected numbers by name, found {_short(entry)}"]
-    stated, wrong = figures_of(entry, tuple(FACTORS), "$.factors")
-    return FACTORS | stated, wrong
-
-
-def _short(value: object) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
+        raise BadPrices("\n  ".join([f"The file of prices {path} cannot be used:", *wrong]))
+    return Prices(file.date, models)

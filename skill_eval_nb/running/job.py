@@ -280,8 +280,7 @@ STYLE = """
 def watch(job: Job, console: Console | None = None) -> Progress:
     """Show a job until it has ended; interrupting stops it, and what is finished stays.
 
-    A notebook and a terminal show a picture that changes; a file or a pipe gets a line
-    whenever a run ends.
+    A notebook and a terminal show a picture that changes; a file or a pipe gets nothing.
 
     Returns:
         the progress at the end.
@@ -355,22 +354,13 @@ def _in_place(job: Job) -> None:
 def _in_a_console(job: Job, console: Console | None) -> None:
     from rich.console import Console
     from rich.live import Live
-    from rich.text import Text
 
     to = console or Console(highlight=False, soft_wrap=True)
     if to.is_terminal:
         with Live(console=to, transient=True, auto_refresh=False) as live:
             _follow(job, lambda now: live.update(picture(now), refresh=True))
-        return
-    ended = 0
-
-    def line(now: Progress) -> None:
-        nonlocal ended
-        if now.status == "running" and now.finished + now.errored != ended:
-            ended = now.finished + now.errored
-            to.print(Text(visible(str(now))))
-
-    _follow(job, line)
+    else:
+        _follow(job, lambda _: None)
 
 
 def _follow(job: Job, show: Callable[[Progress], object]) -> None:

@@ -228,5 +228,5 @@ def plan_runs(
     )
     estimate = estimate_of(plan)
     plan = limited(plan)
-    warnings = (*suite.warnings, *advice(plan, estimate.usd))
+    warnings = (*main.warnings, *suite.warnings, *advice(plan, estimate.usd))
     return Plan(**vars(plan), estimate=estimate, warnings=warnings)

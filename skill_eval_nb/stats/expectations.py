@@ -209,7 +209,7 @@ def outcomes(data: Any, baseline: str | None = None) -> pl.DataFrame:
     checks = _checks(_counted(verdicts, runs))
     cells = (
         checks.select("check", "configuration", "passed", "scored")
-        .explode("configuration", "passed", "scored")
+        .explode("configuration", "passed", "scored", empty_as_null=False)
         .group_by("check", "configuration")
         .agg(pl.col("passed", "scored").sum())
     )

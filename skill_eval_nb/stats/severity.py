@@ -107,7 +107,7 @@ def _matrix(judgings: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...], Arra
         .drop("run")
         .with_row_index("row")
     )
-    long = runs.select("row", "judge", "value").explode("judge", "value")
+    long = runs.select("row", "judge", "value").explode("judge", "value", empty_as_null=False)
     place = long["row"].to_numpy().astype(np.int64) * len(judges) + long["judge"].to_numpy()
     size = runs.height * len(judges)
     sums = np.bincount(place, long["value"].to_numpy(), minlength=size)

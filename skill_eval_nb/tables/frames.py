@@ -84,9 +84,20 @@ def _whole(value: Any) -> Any:
 
 
 def to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
-    """A pandas copy: nullable `Int64` and `boolean`, text as pandas' own text type."""
-    import pandas as pd
-    import pyarrow as pa
+    """A pandas copy: nullable `Int64` and `boolean`, text as pandas' own text type.
+
+    Raises:
+        ModuleNotFoundError: pandas or pyarrow is missing; the message says how to have it.
+    """
+    try:
+        import pandas as pd
+        import pyarrow as pa
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"tables in pandas need {error.name}: `pip install pandas pyarrow`, then restart the "
+            "kernel; in polars they are there without",
+            name=error.name,
+        ) from None
 
     kinds = {
         pa.int64(): pd.Int64Dtype(),

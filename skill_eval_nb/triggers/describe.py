@@ -10,13 +10,10 @@ from typing import Any
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.running.refused import Refused, refuse
-from skill_eval_nb.running.skill import SKILL_FILE, BadYAML, read_skill, read_yaml
+from skill_eval_nb.running.skill import read_skill
+from skill_eval_nb.skill_md import LENGTHS, SKILL_FILE, BadSkill, fields, parts
 from skill_eval_nb.workspace import PathLike, write_atomic
 from skill_eval_nb.workspace.writing import keep_beside
-
-MARK = "\ufeff"
-"""What some editors put before a text; it stays."""
-FENCE = "---"
 
 
 def with_description(skill_md: bytes, description: str) -> bytes:
@@ -31,9 +28,9 @@ def with_description(skill_md: bytes, description: str) -> bytes:
         description: the new one, any text.
 
     Raises:
-        Refused: the file is no UTF-8; its front matter is missing, not closed, not YAML (as
-            `read_yaml` reads it) or no mapping; or `description` is not in it exactly once and
-            as a text. It is a ValueError.
+        Refused: the file is no UTF-8; its front matter is missing, not closed, not YAML
+            (as `skill_md.fields` reads it) or no mapping; or `description` is not in it exactly
+            once and as a text. It is a ValueError.
 
     >>> print(with_description(b"---\ndescription: old  # ours\n---\n", "It's new").decode())
     ---
@@ -43,11 +40,9 @@ def with_description(skill_md: bytes, description: str) -> bytes:
     """
     before, inner, after = _parts(skill_md)
     try:
-        found = read_yaml(inner)
-    except BadYAML as error:
-        raise refuse(f"the front matter of SKILL.md is {error}") from error
-    if not isinstance(found, dict):
-        raise refuse("the front matter of SKILL.md is to have keys, `name` and `description`")
+        found = fields(inner)
+    except BadSkill as error:
+        raise refuse(f"SKILL.md {error}") from error
     start, end = _place(inner)
     old, comment = _told(inner[start:end])
     new = inner[:start] + quoted(description) + comment + inner[start + len(old) :]
@@ -75,16 +70,11 @@ def quoted(text: str) -> str:
 def _parts(skill_md: bytes) -> tuple[str, str, str]:
     """What is before, in and after the front matter."""
     try:
-        text = skill_md.decode()
+        return parts(skill_md.decode())
     except UnicodeDecodeError as error:
         raise refuse(f"SKILL.md cannot be read as UTF-8 text: {error}") from error
-    lines = text.splitlines(keepends=True)
-    if not lines or lines[0].removeprefix(MARK).rstrip() != FENCE:
-        raise refuse("SKILL.md has no front matter: its first line is to be `---`")
-    end = next((n for n, line in enumerate(lines[1:], 1) if line.rstrip() == FENCE), None)
-    if end is None:
-        raise refuse("the front matter of SKILL.md is not closed: a line `---` is to end it")
-    return lines[0], "".join(lines[1:end]), "".join(lines[end:])
+    except BadSkill as error:
+        raise refuse(f"SKILL.md {error}") from error
 
 
 def _place(inner: str) -> tuple[int, int]:
@@ -110,8 +100,8 @@ def _place(inner: str) -> tuple[int, int]:
 
 def _says(inner: str, wanted: Any) -> bool:
     try:
-        return repr(read_yaml(inner)) == repr(wanted)
-    except BadYAML:
+        return repr(fields(inner)) == repr(wanted)
+    except BadSkill:
         return False
 
 
@@ -192,8 +182,7 @@ def _diff(path: Path, before: bytes, after: bytes) -> str:
     return "".join(one if one.endswith("\n") else f"{one}\n{NO_END}\n" for one in told)
 
 
-MOST = 1024
-"""Characters of a description, at most: those who list skills refuse or cut a longer one."""
+MOST = LENGTHS["description"]
 
 
 def faults_of(description: str) -> list[str]:

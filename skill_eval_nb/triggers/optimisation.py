@@ -18,7 +18,8 @@ from skill_eval_nb.running.lock import paying
 from skill_eval_nb.running.options import executor_of
 from skill_eval_nb.running.protocol import Executor, Limits, SandboxKind
 from skill_eval_nb.running.refused import Refused, gathered
-from skill_eval_nb.running.skill import SKILL_FILE, SkillSource, read_skill
+from skill_eval_nb.running.skill import SkillSource, read_skill
+from skill_eval_nb.skill_md import SKILL_FILE
 from skill_eval_nb.workspace import PathLike
 
 from .attempt import default_folder, mark

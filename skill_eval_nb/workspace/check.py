@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from skill_eval_nb.disk import leads_out
 from skill_eval_nb.documents import Faults
 from skill_eval_nb.documents.base import Severity
 from skill_eval_nb.documents.dialects import (
@@ -20,10 +23,11 @@ from skill_eval_nb.documents.dialects import (
 )
 from skill_eval_nb.documents.dialects import check as check_document
 from skill_eval_nb.documents.tools import tool_of
+from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md
 
 from .catalogue import Catalogue, EvalKey, catalogued, named_by
 from .files import Files
-from .find import find
+from .find import NothingToLoad, PathLike, find, roots_of
 from .layout import NO_ITERATION, UNSTATED, FilePlace, Place, RunPlace, eval_parts, natural
 from .problems import Problems
 from .read import SideRun, load_any, load_raw, place_of_metadata, read_files, sides_in
@@ -461,14 +465,18 @@ def at_home(one: Gathered, suites: Suites) -> Gathered:
     return replace(one, place=replace(one.place, workspace=suites[one.path][0]))
 
 
-def check(path: str | os.PathLike[str], dialect: str | None = None) -> Problems:
-    """Every fault of a file or of all documents of workspaces, with file and JSON path.
+SKILLS = ("", "skills/*", ".claude/skills/*")
+"""Where skills lie below a folder that is checked; in one called `skills` they lie at once."""
+
+
+def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> Problems:
+    """Every fault of files or of all documents of workspaces and skills, with file and JSON path.
 
     Each workspace is checked on its own, against the dialect that its documents are nearest
-    to, kind by kind.
+    to, kind by kind; a SKILL.md against what hosts take.
 
     Args:
-        path: a file or a folder.
+        path: a file or a folder, a list of them, or a glob.
         dialect: what to check against; found out from the documents where it is not given.
 
     Returns:
@@ -482,8 +490,16 @@ def check(path: str | os.PathLike[str], dialect: str | None = None) -> Problems:
     """
     if dialect is not None and dialect not in DIALECTS:
         raise NoSuchDocument(f"there is no dialect `{dialect}`; there are {', '.join(DIALECTS)}")
-    found = find(path)
+    skills = Problems()
+    there = [_check_skill(file, skills) for root in roots_of(path) for file in _skills(root)]
+    try:
+        found = find(path)
+    except NothingToLoad:
+        if there:
+            return skills
+        raise
     problems = found.problems
+    problems += skills
     told = Problems()
     files = read_files(found.layout.files, told)
     _report_tools(files, told, problems)
@@ -510,6 +526,23 @@ def _report_tools(files: Files, told: Problems, problems: Problems) -> None:
         path = next(path for path, of in tools.items() if of == tool)
         message = f"{number} files of {tool}: read as what they are, and of no dialect"
         problems.add("info", "tool", path, message)
+
+
+def _skills(root: str) -> list[str]:
+    if os.path.basename(root) == SKILL_FILE:
+        return [root]
+    below = ("*",) if os.path.basename(os.path.abspath(root)) == "skills" else ()
+    patterns = [os.path.join(glob.escape(root), one, SKILL_FILE) for one in (*SKILLS, *below)]
+    found = (file for one in patterns for file in sorted(glob.glob(one)))
+    return [file for file in found if leads_out(file, root) is None]
+
+
+def _check_skill(file: str, problems: Problems) -> None:
+    says = read_skill_md(Path(file))
+    for fault in says.faults:
+        problems.add("error", "skill", file, fault)
+    for warning in says.warnings:
+        problems.add("warning", "skill", file, warning)
 
 
 def _check_workspace(folder: str, whole: Whole, dialect: str | None, problems: Problems) -> None:

@@ -66,7 +66,7 @@ def find(
         FileNotFoundError: where a path does not exist, or a glob matches nothing.
         NothingToLoad: where there is no evaluation document.
     """
-    roots = _roots(path)
+    roots = roots_of(path)
     problems = Problems()
     layout = Layout()
     for root in roots:
@@ -106,7 +106,8 @@ def _with_sides(
         problems.add("warning", "no-such-file", name, message)
 
 
-def _roots(path: PathLike | Iterable[PathLike]) -> list[str]:
+def roots_of(path: PathLike | Iterable[PathLike]) -> list[str]:
+    """The paths that are meant, without those below another one."""
     given = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     roots: list[str] = []
     for one in given:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skill_eval_nb.disk import leads_out
+from skill_eval_nb.skill_md import SKILL_FILE
 
 from .layout import NOT_ENTERED, is_eval, is_folder, natural, run_number, slug
 
-SKILL_FILE = "SKILL.md"
 DEEPEST = 4
 """Levels below a workspace at which a version may lie: iteration, snapshots, side, skill."""
 

@@ -19,7 +19,7 @@ from tests.triggers.measuring.made import make_skill
 
 MODEL = "claude-haiku-4-5"
 UNCONTAINED = ("--sandbox", "none", "--others", "none")
-DEMO = ROOT / "data" / "demo-skill"
+DEMO = ROOT / "data" / "release-notes"
 RIGOUR = {"name": "rigour", "description": "d", "weight": 1.0}
 RIGOUR |= {"scoring": {"1": "none", "3": "some", "5": "all"}}
 Command = list[object]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import skill_eval_nb as sen
 from tests.checkout import ROOT
 from tests.cli.calls import run
 
-SKILL = ROOT / "data" / "demo-skill"
+SKILL = ROOT / "data" / "release-notes"
 UNCONTAINED = ("--sandbox", "none")
 """What the stand-in has done is known; these tests run where there is no sandbox, too."""
 
@@ -122,3 +123,17 @@ class TestJudge:
         result = run("judge", tmp_path / "ws", "--judge-model", "claude-opus-4-8")
         assert result.exit_code != 0
         assert "This costs money" in result.output
+
+
+def test_the_skill_that_teaches_this_shell_is_run_by_it(tmp_path):
+    skill = ROOT / "skills" / "evaluate-a-skill"
+    checked = run("check", skill)
+    assert (checked.exit_code, "0 errors, 0 warnings" in checked.stdout) == (0, True)
+    done = run("run", "--skill", skill, "--workspace", tmp_path / "ws", "--runs", 1)
+    assert (done.exit_code, "done: 6 of 6 runs" in done.stdout) == (0, True)
+    assert set(sen.load(tmp_path / "ws").runs["status"]) <= {"graded", "gated"}
+    body = (skill / "SKILL.md").read_text()
+    told = re.findall(r"`skill-eval-nb ([a-z-]+(?: [a-z]+\b)?)[^`]*?( --[a-z-]+)?`", body)
+    assert len(told) > 5
+    for command, option in told:
+        assert option.strip() in run(*command.split(), "-h").stdout

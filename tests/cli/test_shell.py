@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 import skill_eval_nb as sen
 from skill_eval_nb import cli
 from skill_eval_nb.documents.dialects import DIALECTS
+from tests.checkout import ROOT
 from tests.cli.calls import COMMANDS, PROGRAM, TDD, WITH_PATH, run, started
 from tests.corpus.build import lay
 
@@ -30,7 +31,7 @@ class TestHelp:
         shown = run(*command.split(), "--help").stdout
         assert shown.isascii() or command == "schema"
         assert not re.search(r"[`*_]{2}|\x1b|[│╭╰]", shown)
-        assert "..." not in re.sub(r"\[(OPTIONS|ARGS)\]\.\.\.|\[ARGS\]", "", shown)
+        assert "..." not in re.sub(r"(\[(OPTIONS|ARGS)\]|\{paths\})\.\.\.|\[ARGS\]", "", shown)
         assert not re.search(r"list\[|Value error", shown)
         assert run(*command.split(), "-h").stdout == shown
 
@@ -102,13 +103,49 @@ class TestErrors:
         message = self.refused(*arguments)
         assert all(dialect in message for dialect in DIALECTS)
 
-    def test_a_mistake_of_ours_is_not_taken_for_one_of_the_users(self, ws, monkeypatch):
+    def test_a_mistake_of_ours_has_its_own_code_and_a_traceback_with_debug_alone(
+        self, ws, monkeypatch
+    ):
         def broken(*_: Any) -> None:
-            raise ValueError("a bug")
+            raise ValueError("a bug\nof two lines")
 
         monkeypatch.setattr("skill_eval_nb.workspace.check", broken)
+        result = run("check", ws)
+        assert (result.exit_code, result.stdout) == (70, "")
+        assert result.stderr.count("\n") == 1
+        assert "a mistake of ours: ValueError: a bug of two lines" in result.stderr
         with pytest.raises(ValueError, match="a bug"):
-            run("check", ws)
+            run("check", ws, "--debug")
+
+
+class TestEveryCommand:
+    @pytest.mark.parametrize("command", [one for one in COMMANDS if one != "improve"])
+    def test_has_json_and_debug_and_says_its_exit_codes(self, command):
+        shown = " ".join(run(command, "-h").stdout.split())
+        assert all(one in shown for one in ("--json", "--debug", "Exit codes: 0 done; 1 "))
+
+    def test_a_table_is_json_alone_on_stdout_and_the_rest_on_stderr(self, tmp_path):
+        skill = ROOT / "data" / "release-notes"
+        plan = run("run", "--skill", skill, "--workspace", tmp_path, "--dry-run", "--json")
+        (order,) = [
+            one for one in json.loads(plan.stdout)["tables"] if "US dollars" in one["columns"]
+        ]
+        assert order["rows"][0][0] == "with_skill"
+        result = run("improve", "draft", TDD, "--out", tmp_path / "drafts.json", "--json")
+        assert {"text", "tables"} == json.loads(result.stdout).keys()
+        assert "wrote" in result.stderr
+
+    def test_a_terminal_is_told_how_far_it_is(self, tmp_path, monkeypatch):
+        skill = ROOT / "data" / "release-notes"
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        given = [skill, skill / "trigger-eval-set.json", "--executor", "offline", "--runs", 1]
+        result = run("trigger", *given, "--out", tmp_path)
+        assert " attempts, $0.00: triggered: " in result.stderr
+
+    def test_nothing_is_coloured_and_no_progress_shown_to_a_pipe(self, tmp_path):
+        said = started("tables", TDD, "--out", tmp_path, env={**os.environ, "NO_COLOR": "1"})
+        assert (said.returncode, said.stderr) == (0, "")
+        assert "\x1b" not in said.stdout
 
 
 class TestInAProcess:

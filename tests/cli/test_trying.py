@@ -53,7 +53,7 @@ class TestLab:
         assert str(copy / "notebooks") in result.stdout
         assert looked_at(copy, "00_start_here") == {
             "PATH": "../data/tdd-workspace",
-            "SKILL": "../data/demo-skill",
+            "SKILL": "../data/release-notes",
         }
 
     def test_what_stands_after_two_dashes_is_jupyter_s(self, commands, copy, ws):
@@ -65,15 +65,18 @@ class TestLab:
 
     def test_the_notebooks_look_at_the_workspace(self, commands, copy, ws):
         result = run("lab", ws, "--to", copy)
-        assert looked_at(copy, "00_start_here") == {"PATH": str(ws), "SKILL": "../data/demo-skill"}
+        assert looked_at(copy, "00_start_here") == {
+            "PATH": str(ws),
+            "SKILL": "../data/release-notes",
+        }
         for name in ("01_load_and_look", "02_rubric_variance", "04_how_many_runs"):
             assert looked_at(copy, name) == {"PATH": str(ws)}
-        assert looked_at(copy, "05_run_and_grade") == {"SKILL": "../data/demo-skill"}
+        assert looked_at(copy, "05_run_and_grade") == {"SKILL": "../data/release-notes"}
         assert f"PATH is {ws} in 00_start_here.ipynb, 01_load_and_look.ipynb" in result.stdout
         assert len(commands) == 1
 
     def test_a_skill_goes_where_a_skill_is_run(self, commands, copy):
-        skill = ROOT / "data" / "demo-skill"
+        skill = ROOT / "data" / "release-notes"
         for given in (skill, skill / "SKILL.md"):
             run("lab", given, "--to", copy)
             assert looked_at(copy, "05_run_and_grade") == {"SKILL": str(skill)}
@@ -131,7 +134,7 @@ def test_the_demo(tmp_path, monkeypatch):
     assert result.exit_code == 0
     assert "made up" in result.stdout
     assert "done: 36 of 36 runs" in result.stdout
-    benchmark = (out / "demo-skill-workspace" / "benchmark.md").read_text()
+    benchmark = (out / "release-notes-workspace" / "benchmark.md").read_text()
     for told in (
         "**with_skill helps on these 6 evals.**",
         "**with_skill helps on tasks like these.**",
@@ -142,8 +145,8 @@ def test_the_demo(tmp_path, monkeypatch):
     ):
         assert told in benchmark
     assert "| Cost" not in benchmark
-    assert {path.name for path in out.iterdir()} == {"demo-skill-workspace", bundled.name}
-    ran = out / "demo-skill-workspace"
+    assert {path.name for path in out.iterdir()} == {"release-notes-workspace", bundled.name}
+    ran = out / "release-notes-workspace"
     assert set(sen.load(ran).runs["status"]) <= {"graded", "gated"}
     charts = list((ran / "charts").glob("*.png"))
     assert {path.stem for path in charts} == set(sen.charts.__all__) - {"save"}

@@ -20,7 +20,7 @@ from tests.checkout import ROOT
 
 DATA = ROOT / "data"
 WORKSPACES = sorted(DATA.glob("*-workspace"))
-DEMO = DATA / "demo-skill"
+DEMO = DATA / "release-notes"
 
 
 def generate(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -21,8 +21,8 @@ BARE = {"executor": "offline", "sandbox": "none", "runs": 1, "judgings": 1}
 def ran(tmp_path_factory) -> Path:
     """A folder with the bundled demo skill and a workspace in which an eval of it was run."""
     folder = tmp_path_factory.mktemp("ran")
-    shutil.copytree(ROOT / "data" / "demo-skill", folder / "demo-skill")
-    sen.plan_runs(folder / "demo-skill", evals_only=[2], **BARE).start().wait()
+    shutil.copytree(ROOT / "data" / "release-notes", folder / "release-notes")
+    sen.plan_runs(folder / "release-notes", evals_only=[2], **BARE).start().wait()
     return folder
 
 
@@ -30,7 +30,7 @@ def ran(tmp_path_factory) -> Path:
 def skill(ran, tmp_path) -> Path:
     """The demo skill, with the workspace beside it."""
     shutil.copytree(ran, tmp_path / "here")
-    return tmp_path / "here" / "demo-skill"
+    return tmp_path / "here" / "release-notes"
 
 
 def first_of(ws: sen.Workspace) -> str:
@@ -38,7 +38,7 @@ def first_of(ws: sen.Workspace) -> str:
 
 
 def test_a_plan_takes_the_prepared_iteration_and_runs_in_it(skill):
-    home = skill.with_name("demo-skill-workspace")
+    home = skill.with_name("release-notes-workspace")
     one = draft("structural_expectations", CHECK, evals=[first_of(sen.load(home))])
     change = apply(one, skill)
     assert change.written is not None
@@ -53,7 +53,7 @@ def test_a_plan_takes_the_prepared_iteration_and_runs_in_it(skill):
 
 
 def test_it_is_an_iteration_without_runs_and_without_errors(skill):
-    home = skill.with_name("demo-skill-workspace")
+    home = skill.with_name("release-notes-workspace")
     before = sen.load(home)
     new = {"prompt": "Write notes of nothing", "name": "nothing at all", "expected_output": "none"}
     change = apply([draft("evals", new)], skill)
@@ -75,7 +75,7 @@ def test_it_is_an_iteration_without_runs_and_without_errors(skill):
 
 
 def test_the_suite_that_the_workspace_keeps_follows(skill):
-    kept = skill.with_name("demo-skill-workspace") / "evals" / "evals.json"
+    kept = skill.with_name("release-notes-workspace") / "evals" / "evals.json"
     for text in ("One", "Two"):
         change = apply(draft("expectations", f"{text} is new"), skill)
         assert kept.read_bytes() == change.after

@@ -202,7 +202,7 @@ def script(line):
 CELLS = (
     "import skill_eval_nb as sen\nsen.review('data/tdd-workspace')",
     "sen.drafts('data/tdd-workspace')",
-    "sen.trigger_panel('data/demo-skill')",
+    "sen.trigger_panel('data/release-notes')",
     "'the last'",
 )
 
@@ -217,7 +217,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.models import StandIn
 from skill_eval_nb.running.executors.offline import Offline
 
-sen.run_panel('data/demo-skill', runs=2, executor=Offline(StandIn(latency=0.1)))
+sen.run_panel('data/release-notes', runs=2, executor=Offline(StandIn(latency=0.1)))
 """
 RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
 
@@ -333,5 +333,5 @@ def test_a_panel_says_that_its_kernel_is_gone_and_the_next_goes_on(opened, desk)
         large.click()
         panel.get_by_text("24 of 24 runs").wait_for()
         assert panel.get_by_text("errored", exact=True).count() == 1  # what a square would mean
-        assert not (desk.work / "data" / "demo-skill-workspace" / "iteration-2").exists()
+        assert not (desk.work / "data" / "release-notes-workspace" / "iteration-2").exists()
     assert notebook.console_errors == []

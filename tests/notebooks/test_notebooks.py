@@ -38,7 +38,7 @@ WIDGETS = (
     "import skill_eval_nb as sen\nws = sen.load('../data/tdd-workspace')\nsen.explore(ws)",
     "sen.diff(ws)",
     "sen.drafts('../data/tdd-workspace')",
-    "sen.run_panel('../data/demo-skill')",
+    "sen.run_panel('../data/release-notes')",
 )
 PROMISES = ("Counting", "counted", "Grouping what", "is being made", "Looking at")
 ASK = "import urllib.request as u; u.urlopen('http://example.org')"

@@ -18,7 +18,7 @@ from tests.running.scripted_agent import scripted_agent
 
 pytestmark = pytest.mark.slow
 
-DEMO = ROOT / "data" / "demo-skill"
+DEMO = ROOT / "data" / "release-notes"
 EVALS = ("mixed-commits",)
 
 

@@ -20,7 +20,9 @@ POLARS = {
     "flag": pl.Boolean,
     "list": pl.List(pl.String),
 }
-PANDAS = {"text": "str", "whole": "Int64", "number": "float64", "flag": "boolean", "list": "object"}
+TEXT = "str" if pd.__version__ >= "3" else "object"
+"""What text is in pandas: a type of its own from version 3 on."""
+PANDAS = {"text": TEXT, "whole": "Int64", "number": "float64", "flag": "boolean", "list": "object"}
 
 KEYS = "workspace skill iteration eval_id eval_name configuration run_number".split()
 """What a run-level table begins with, as the design says."""

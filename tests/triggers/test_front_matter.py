@@ -12,8 +12,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from skill_eval_nb.running.refused import Refused
-from skill_eval_nb.running.skill import front_matter
-from skill_eval_nb.triggers.describe import MARK, quoted, with_description
+from skill_eval_nb.skill_md import MARK, read_skill_md
+from skill_eval_nb.triggers.describe import quoted, with_description
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 LINES = st.text(st.sampled_from("ab '\"\\:#-|>{}[]&*!%@`?,~é😀"), min_size=1, max_size=60)
@@ -120,8 +120,8 @@ def test_whatever_the_bytes_it_is_done_or_refused(data):
         (b"---\nname: n\ndescription: d\n", "not closed"),
         (b"---\nname: n\n---\n", "0 keys `description`"),
         (b"---\ndescription: a\ndescription: b\n---\n", "2 keys `description`"),
-        (b"---\n- a\n---\n", "is to have keys"),
-        (b"---\n---\n", "is to have keys"),
+        (b"---\n- a\n---\n", "it is to have `name`"),
+        (b"---\n---\n", "it is to have `name`"),
         (b"---\ndescription: a: b\n---\n", "not YAML"),
         (b"---\ndescription: [a, b]\n---\n", "written out"),
         (b"---\ndescription:\nname: n\n---\n", "written out"),
@@ -138,4 +138,5 @@ def test_what_cannot_be_changed_alone_is_refused(text, says):
 def test_what_it_writes_is_what_a_run_is_offered(tmp_path):
     path = tmp_path / "SKILL.md"
     path.write_bytes(with_description(b"---\nname: n\ndescription: >\n  d\n---\nb", NEW))
-    assert front_matter(path)[1:] == ({"name": "n", "description": NEW}, [])
+    read = read_skill_md(path)
+    assert (read.name, read.description, read.faults) == ("n", NEW, [])

@@ -42,7 +42,8 @@ def test_a_sound_workspace_has_no_faults(tmp_path):
 @pytest.mark.parametrize("name", ["codingbuddy", "iterations", "skill-creator", "test-cases"])
 def test_the_bundled_workspaces_are_sound_and_recognised(name):
     path = ROOT / "data" / f"{name}-workspace"
-    assert faults(path) == []
+    # Of these the test-cases one is the skill's own folder, and not called after it.
+    assert faults(path) == [("warning", "skill", "SKILL.md", None)] * (name == "test-cases")
     assert set(checked_against(path).values()) == {name}
 
 
@@ -143,3 +144,61 @@ def test_no_workspace_of_the_corpus_is_taken_for_what_it_is_not(corpus_workspace
     assert found["japurcell+skills"]
     for name, codes in found.items():
         assert not codes & {"missing-folder", "unknown-eval", "misplaced"}, name
+
+
+def skill_md(folder, matter):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "SKILL.md").write_text(f"---\n{matter}\n---\n# Steps\n")
+    return folder / "SKILL.md"
+
+
+FINE = "description: Does it. Use when it is wanted."
+
+
+def rules(path):
+    return [(one.severity, one.message) for one in check(path) if one.code == "skill"]
+
+
+@pytest.mark.parametrize(
+    ("matter", "says"),
+    [
+        (f"name: maps\n{FINE}\nlicense: MIT\nallowed-tools: Read\nmetadata: {{version: '2'}}", []),
+        (f"name: My Skill.v2\n{FINE}", ["lower-case letters", "its folder is maps"]),
+        (
+            f"name: -maps\n{FINE}",
+            ["`name` is '-maps'; it names a folder", "single hy", "its folder"],
+        ),
+        (f"name: ma--ps\n{FINE}", ["single hyphens", "its folder is maps"]),
+        (f"name: {'m' * 65}\n{FINE}", ["64 at most", "its folder", "65 characters"]),
+        (f"name: maps\ndescription: {'d' * 1025}", ["`description` has 1,025 characters"]),
+        (f"name: maps\n{FINE}\ncompatibility: {'c' * 501}", ["`compatibility` has 501"]),
+        (f"name: maps\n{FINE}\ncompatibility: [a]", ["`compatibility` is no text"]),
+        (f"name: maps\n{FINE}\nversion: 2", ["`version` is no key that hosts know"]),
+        (FINE, ["`name` is missing"]),
+        ("- maps", ["front matter that is a list"]),
+    ],
+)
+def test_a_skill_is_held_against_what_hosts_take(tmp_path, matter, says):
+    file = skill_md(tmp_path / "maps", matter)
+    for path in (file, file.parent):
+        found = rules(path)
+        assert len(found) == len(says)
+        for (_, message), part in zip(found, says, strict=True):
+            assert part in message
+
+
+def test_skills_are_found_where_hosts_look_and_beside_a_workspace(tmp_path):
+    laid(tmp_path, codingbuddy())
+    for folder in ("skills/a", ".claude/skills/b", "skill-snapshot/c"):
+        skill_md(tmp_path / folder, f"name: other\n{FINE}")
+    assert len(rules(tmp_path)) == 2
+    assert len(rules(tmp_path / "skills")) == 1
+    assert len(rules([tmp_path / "skills" / "a" / "SKILL.md", tmp_path / ".claude"])) == 2
+    assert any(one.code == "dialect" for one in check(tmp_path))
+
+
+def test_the_bundled_skills_obey(tmp_path):
+    skills = sorted((ROOT / "data").glob("**/SKILL.md"))
+    own = [one for one in skills if "-workspace" not in str(one)]
+    assert len(own) > 5
+    assert [rules(one) for one in own] == [[]] * len(own)

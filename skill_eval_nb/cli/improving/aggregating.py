@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ..shell import PathArgument, busy, loaded, out, told
+from ..shell import PathArgument, busy, loaded, out, show, told
 from ..spending import BudgetOption, YesOption, ask_first
 from .app import improve, of_iterations
 
@@ -61,6 +61,6 @@ def aggregate(
             budget_usd=budget_usd,
             dry_run=dry_run,
         )
-    out.print(Text(repr(found)))
+    show(found)
     if target is not None:
         out.print(Text(f"wrote {found.write(target, force=force)}"))

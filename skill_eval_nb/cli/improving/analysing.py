@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
-from ..shell import PathArgument, err, loaded, out, told
+from ..shell import PathArgument, loaded, show, tell, told
 from ..spending import BudgetOption, PricesOption, YesOption, ask_first
 from .app import improve
 
@@ -54,11 +53,11 @@ def analyse(
     }
     planned = analyse(ws, dry_run=True, **options)
     if dry_run:
-        out.print(Text(repr(planned)))
+        show(planned)
         return
     ask_first(budget_usd, yes, planned.worst_usd if planned.n_missing else 0)
     found = analyse(ws, budget_usd=budget_usd, concurrency=concurrency, progress=_tell, **options)
-    out.print(Text(repr(found)))
+    show(found)
     raise typer.Exit(0 if found.status == "done" else 1)
 
 
@@ -74,4 +73,4 @@ def _tell(progress: AskingProgress) -> None:
     from skill_eval_nb.text import dollars
 
     told = f"{progress.done} of {progress.total} analyses, {dollars(progress.spent_usd)}"
-    err.print(Text(told))
+    tell(told)

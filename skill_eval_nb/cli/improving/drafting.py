@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ..shell import PathArgument, busy, in_options, loaded, out, told
+from ..shell import PathArgument, busy, loaded, out, show, told
 from .app import improve, of_iterations
 
 
@@ -40,7 +40,7 @@ def draft(
     ws = of_iterations(loaded(path), iteration or [])
     with busy("drafting"):
         drafts = sen.improving.draft(ws, baseline=baseline, model=model, budget_usd=budget_usd)
-    out.print(Text(in_options(repr(drafts))))
+    show(drafts)
     if drafts.cost_usd:
         out.print(f"spent {dollars(drafts.cost_usd)}")
     if to is not None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ..shell import PathArgument, busy, loaded, out, told
+from ..shell import PathArgument, busy, loaded, out, show, told
 from .app import improve
 
 
@@ -42,7 +42,7 @@ def history(
     ws = loaded(path)
     with busy("comparing the versions"):
         found = history(ws, parents=dict(map(_pair, parent or ())))
-    out.print(Text(repr(found)))
+    show(found)
     if out_file is not None:
         out.print(Text(f"wrote {found.write(out_file, force=force)}"))
 

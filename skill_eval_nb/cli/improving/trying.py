@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from ..making import ScriptsOption
-from ..shell import PathArgument, err, in_options, loaded, out, told
+from ..shell import PathArgument, loaded, show, tell, told
 from ..spending import BudgetOption, PricesOption
 from .app import improve
 
@@ -65,11 +64,11 @@ def try_(
             budget_usd=left,
             progress=_tell,
         )
-        out.print(Text(in_options(repr(tried))))
+        show(tried)
         if left is not None:
             left = max(0.0, left - (tried.cost_usd or 0.0))
 
 
 def _tell(progress: AskingProgress) -> None:
     """Print how far it is."""
-    err.print(Text(f"{progress.done} of {progress.total}: {progress.what}"))
+    tell(f"{progress.done} of {progress.total}: {progress.what}")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ..shell import app, in_options, out, told
+from ..shell import app, out, show, told
 from ..spending import BudgetOption, PricesOption
 from .measuring import OthersOption, SkillArgument, others_of
 
@@ -54,7 +54,7 @@ def draft(
         budget_usd=budget_usd,
         dry_run=dry_run,
     )
-    out.print(Text(in_options(repr(drafted))))
+    show(drafted)
     if drafted.cost_usd:
         out.print(f"spent ${drafted.cost_usd:.4f}")
     if drafted and file is not None and not dry_run:

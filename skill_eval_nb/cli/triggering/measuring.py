@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from ..making import SandboxOption
-from ..shell import app, err, in_options, out, told
+from ..shell import app, out, show, tell, told
 from ..spending import BudgetOption, ExecutorOption, PricesOption, YesOption, ask_first
 
 if TYPE_CHECKING:
@@ -86,12 +86,12 @@ def trigger(
         "retry_errored": retry_errored,
     }
     planned = measure(skill, asked, dry_run=True, **options)
-    out.print(Text(in_options(repr(planned))))
+    show(planned)
     if dry_run:
         return
     ask_first(budget_usd, yes, planned.price.worst_usd)
     measured = measure(skill, asked, progress=_tell, **options)
-    out.print(Text(in_options(repr(measured))))
+    show(measured)
     out.print(Text(f"The attempts are in {measured.folder}."))
     raise typer.Exit(0 if _is_sound(measured) else 1)
 
@@ -114,4 +114,4 @@ def _tell(progress: MeasuringProgress) -> None:
 
     one = progress.latest
     line = f"{progress.done} of {progress.total} attempts, {dollars(progress.spent_usd)}"
-    err.print(Text(f"{line}: {one.outcome}: {brief(one.query.query, 60)}"))
+    tell(f"{line}: {one.outcome}: {brief(one.query.query, 60)}")

@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from ..making import SandboxOption
-from ..shell import app, err, in_options, out, told
+from ..shell import app, out, show, tell, told
 from ..spending import BudgetOption, ExecutorOption, PricesOption, YesOption, ask_first
 from .measuring import (
     AgainOption,
@@ -101,12 +101,12 @@ def trigger_optimise(
         "retry_errored": retry_errored,
     }
     planned = optimise(skill, asked, dry_run=True, **options)
-    out.print(Text(in_options(repr(planned))))
+    show(planned)
     if dry_run:
         return
     ask_first(budget_usd, yes, planned.estimate.worst)
     found = optimise(skill, asked, progress=_tell, **options)
-    out.print(Text(in_options(repr(found))))
+    show(found)
     out.print(Text(f"All of it is in {found.folder}."))
     diff = write_description(skill, found.best_description) if found.has_new else ""
     for line in diff.splitlines():
@@ -126,4 +126,4 @@ def _tell(progress: OptimisingProgress) -> None:
     one = progress.measuring
     runs = "" if one is None else f", {one.done} of {one.total} attempts"
     where = f"round {progress.round} of {progress.rounds} at most"
-    err.print(Text(f"{where}, {progress.doing}{runs}, {dollars(progress.spent_usd)}"))
+    tell(f"{where}, {progress.doing}{runs}, {dollars(progress.spent_usd)}")

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
+from skill_eval_nb.skill_md import BadSkill, fields, parts
+
 from . import reading
 from .agent import words
 from .settings import StandIn
@@ -161,7 +163,6 @@ QUERY_PART = reading.fences("skill|others|existing")
 ASKED = re.compile(
     r"exactly (\d+) queries that should trigger and (\d+) that should not, at least (\d+) of these"
 )
-HEAD = re.compile(r"^---\s*\n(.*?)\n---\s*$", re.DOTALL | re.MULTILINE)
 OTHER = re.compile(r"^- ([\w .-]+?): (.+)$", re.MULTILINE)
 OPENING = re.compile(
     r"^(?P<when>(?:use |apply )?(?:this |it )?(?:skill )?(?:when(?:ever)? |if |for )|)"
@@ -307,15 +308,11 @@ def _tasks(description: str) -> list[str]:
 
 def _front_matter(skill_md: str) -> tuple[str, str]:
     """A skill's name and description; empty where it has none."""
-    import yaml
-
-    head = HEAD.search(skill_md)
     try:
-        told = yaml.safe_load(head[1]) if head else None
-    except yaml.YAMLError:
-        told = None
-    fields = told if isinstance(told, dict) else {}
-    return str(fields.get("name", "")), str(fields.get("description", ""))
+        says = fields(parts(skill_md.lstrip())[1])
+    except BadSkill:
+        return "", ""
+    return str(says.get("name", "")), str(says.get("description", ""))
 
 
 def _unnamed(description: str, name: str) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, cast
 
+from skill_eval_nb import skill_md
 from skill_eval_nb.grading.sandbox import Box, left_words
 from skill_eval_nb.grading.sandbox.limits import Watch
 from skill_eval_nb.models import Meter, Tally, load_prices, together
@@ -285,17 +285,15 @@ def _of(value: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: value[name] for name in names if value.get(name) is not None}
 
 
-_FRONT_MATTER = re.compile(r"\A---[ \t]*+\n.*?\n---[ \t]*+\n", re.DOTALL)
-
-
 def body_of(skill: Skill) -> str:
     """The text of a skill's SKILL.md behind its front matter.
 
     Raises:
         OSError: where it cannot be read.
     """
-    text = (skill.folder / "SKILL.md").read_text(encoding="utf-8-sig", errors="replace")
-    return _FRONT_MATTER.sub("", text)
+    return skill_md.body(
+        (skill.folder / skill_md.SKILL_FILE).read_text(encoding="utf-8-sig", errors="replace")
+    )
 
 
 def was_opened(name: str, body: str, events: Iterable[Mapping[str, Any]]) -> bool:

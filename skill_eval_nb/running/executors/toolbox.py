@@ -12,6 +12,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from skill_eval_nb import skill_md
 from skill_eval_nb.grading.sandbox import Box, BoxLimits, Ran, arun, python, used
 
 from ..protocol import SandboxKind, Skill, Task
@@ -169,8 +170,7 @@ class StagedSkill:
     @cached_property
     def body(self) -> str:
         """SKILL.md below its front matter."""
-        head, mark, rest = self.text.partition("\n---")
-        return rest.partition("\n")[2].strip() if mark and head.startswith("---") else self.text
+        return skill_md.body(self.text).rstrip()
 
     @property
     def opened(self) -> str:

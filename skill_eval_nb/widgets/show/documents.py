@@ -21,6 +21,7 @@ from urllib.parse import unquote
 
 import msgspec
 
+from skill_eval_nb import skill_md
 from skill_eval_nb.grading.evidence import extracting, extractor, images
 from skill_eval_nb.grading.evidence.contents import output_text
 from skill_eval_nb.grading.evidence.extractor import CELL, COLUMNS, ROWS
@@ -272,7 +273,6 @@ def draw_svg(sheet: Sheet) -> Child:
     return [picture, as_written(sheet, text, "xml", excerpt)]
 
 
-_FRONT = re.compile(r"---[ \t]*\n(?P<matter>.*?\n)---[ \t]*(?:\n|$)", re.DOTALL)
 _LINKS = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 _PLAIN = {
     "paragraph": "p",
@@ -334,9 +334,11 @@ def rendered(text: str, picture: Picture = shown_words) -> Node:
     from markdown_it.tree import SyntaxTreeNode
 
     text = plain(text)
-    front = _FRONT.match(text)
-    head = source(front["matter"], "yaml", label="front matter") if front else None
-    tokens = parser().parse(text[front.end() :] if front else text)
+    try:
+        head = source(skill_md.parts(text)[1], "yaml", label="front matter")
+    except skill_md.BadSkill:
+        head = None
+    tokens = parser().parse(skill_md.body(text))
     if any(token.level >= NESTED - 1 for token in tokens):
         return h("div", soft("Nested too deep to be drawn: as it is written."), body(text))
     return h("div", head, _inside(SyntaxTreeNode(tokens), picture), cls="sen-md", dir="auto")

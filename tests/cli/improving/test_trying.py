@@ -44,4 +44,4 @@ def test_one_draft_by_its_key_judged_offline(root, file):
     result = run("improve", "try", file, root, *options)
     assert "Its mean score is" in result.stdout
     assert "pass rate" not in result.stdout
-    assert "12 of 12" in result.stderr
+    assert result.stderr == ""

@@ -48,7 +48,7 @@ def test_it_shows_the_change_and_writes_it_only_where_told(given):
     result = run("trigger-optimise", *given, *options)
     file = given[0] / "SKILL.md"
     assert f"description: {OLD}\n" in file.read_text()
-    assert "round 1 of 5 at most, measuring, 12 of 12 attempts, $0.00" in result.stderr
+    assert result.stderr == ""
     assert "2 (chosen)" in result.stdout
     assert f"-description: {OLD}" in result.stdout
     assert "--write changes it" in result.stdout

@@ -268,7 +268,7 @@ def test_it_answers_whatever_it_is_sent():
 
 # ── outputs ────────────────────────────────────────────────────────────────────────────────────
 
-DEMO = Path(__file__).parents[3] / "data/demo-skill"
+DEMO = Path(__file__).parents[3] / "data/release-notes"
 EVALS = json.loads((DEMO / "evals/evals.json").read_text())["evals"]
 LEVELS = range(1, 6)
 

@@ -538,7 +538,7 @@ def texts(body: dict[str, Any]) -> str:
 
 @pytest.mark.skipif(sandbox.available() is not None, reason="no sandbox for the agent here")
 def test_the_judge_of_a_demo_run_sees_the_input_files(tmp_path):
-    skill = Path(shutil.copytree(ROOT / "data" / "demo-skill", tmp_path / "demo-skill"))
+    skill = Path(shutil.copytree(ROOT / "data" / "release-notes", tmp_path / "release-notes"))
     stand_in = StandIn(log=str(tmp_path / "log"))
     made = plan_runs(
         skill,

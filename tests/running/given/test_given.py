@@ -154,7 +154,7 @@ def test_links_that_leave_lead_nowhere_or_in_circles_are_all_told(tmp_path, skil
         (f"---\n{LAUGHS}name: *i\ndescription: d\n---\n", r"line 3: an alias \(`\*a`\); write"),
         (f"---\nname: x\ndescription: {'[' * 10_000}\n---\n", "line 3: nested too deep"),
         (f"---\nname: {'1' * 10_000}\ndescription: d\n---\n", "not YAML: Exceeds the limit"),
-        (f"---\nname: x\ndescription: {'d' * 70_000}\n---\n", "too long: it has 70,021"),
+        (f"---\nname: x\ndescription: {'d' * 70_000}\n---\n", "too long: it has 70,022"),
         ("---\nname: x\nsince: 2026-02-30\ndescription: d\n---\n", "not YAML: day"),
         ("---\nname: x\nsince: !!timestamp x\ndescription: d\n---\n", "not YAML"),
     ],

@@ -128,7 +128,7 @@ class Job:
     def __init__(self, seed: int, kind: type[Budget] = Budget) -> None:
         self.chance = chance = random.Random(seed)
         self.prices = prices(a=chance.uniform(0.1, 30), b=chance.uniform(0.1, 30))
-        tiered = Rates(1, 5, 0.1, 1.25, 2, 0.5, 20_000, Rates(5, 25, 0.5, 6.25, 10, 0.5))
+        tiered = Rates(1, 5, 0.1, 1.25, 2, 0.5, Rates(5, 25, 0.5, 6.25, 10, 0.5, over=20_000))
         self.prices = replace(self.prices, models={**self.prices.models, "c": tiered})
         self.ceiling = chance.choice([0.01, 0.1, 1.0, 10.0]) * chance.uniform(0.5, 2)
         self.budget = kind(self.ceiling, self.prices)
@@ -181,7 +181,7 @@ class Job:
     def price(self, usage: Usage, model: str) -> float:
         """What it costs, by a way of its own: the whole call at the rates of its length."""
         rates = self.prices.models[model]
-        if rates.long is not None and usage.input_tokens > rates.over:
+        if rates.long is not None and usage.input_tokens > rates.long.over:
             rates = rates.long
         return (usage.input_tokens * rates.input + usage.output_tokens * rates.output) / 1e6
 

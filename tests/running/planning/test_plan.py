@@ -161,6 +161,7 @@ def test_what_may_not_be_meant_is_told(tmp_path):
         "judge and executor are the same model",
         'sandbox="none"',
         "no budget is set",
+        "but its folder is skill: hosts want them to be the same",
     ):
         assert one in text, one
     only = plan(tmp_path, configurations=["with_skill"], allow_scripts=True).warnings

@@ -140,7 +140,7 @@ def test_an_empty_workspace_is_met_kindly():
 
 
 def test_evals_that_nobody_ran_are_met_kindly():
-    shown = words(explorer(ROOT / "data" / "demo-skill"))
+    shown = words(explorer(ROOT / "data" / "release-notes"))
     assert "Nothing to look at yet" in shown
     assert "release-notes" in shown
 

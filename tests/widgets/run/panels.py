@@ -18,7 +18,7 @@ SMALL: dict[str, Any] = {"evals_only": ["1", "2"], "runs": 1}
 
 def demo_skill(folder: Path) -> Path:
     """A copy of the demo skill."""
-    return Path(shutil.copytree(ROOT / "data" / "demo-skill", folder / "demo-skill"))
+    return Path(shutil.copytree(ROOT / "data" / "release-notes", folder / "release-notes"))
 
 
 def settled(panel: RunPanel) -> RunPanel:

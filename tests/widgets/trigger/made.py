@@ -25,7 +25,7 @@ ASKED = {
 
 def demo_skill(folder: Path) -> Path:
     """A copy of the demo skill, with queries of ours."""
-    skill = Path(shutil.copytree(ROOT / "data" / "demo-skill", folder / "demo-skill"))
+    skill = Path(shutil.copytree(ROOT / "data" / "release-notes", folder / "release-notes"))
     rows = [{"query": words, "should_trigger": should} for words, should in ASKED.items()]
     (skill / "trigger-eval-set.json").write_text(json.dumps(rows))
     return skill

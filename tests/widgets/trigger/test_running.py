@@ -49,7 +49,7 @@ def test_a_run_says_what_measuring_in_code_says(skill: Path) -> None:
     do(panel, "tab", "run")
     assert "6 queries × 3 = 18 runs: 18 runs to make" in shown(panel)
     assert "It costs nothing" in shown(panel)
-    assert not (skill.parent / "demo-skill-workspace").exists()
+    assert not (skill.parent / "release-notes-workspace").exists()
     run(panel)
     measured = panel.measured
     assert measured is not None

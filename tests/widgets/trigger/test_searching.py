@@ -60,7 +60,7 @@ def test_from_the_price_to_another_description_in_the_file(skill: Path) -> None:
     assert "held out, 3 runs of each" in says
     assert "It costs nothing" in says
     assert panel.optimised is None
-    assert not (skill.parent / "demo-skill-workspace").exists()
+    assert not (skill.parent / "release-notes-workspace").exists()
     searched(panel)
     found = panel.optimised
     assert found is not None

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(
     reason=f"left out: {ClaudeCode().why_not('bubblewrap')}",
 )
 
-DEMO = ROOT / "data" / "demo-skill"
+DEMO = ROOT / "data" / "release-notes"
 HEAD, DOTS = struct.pack(">IIBBBBB", 9, 9, 8, 2, 0, 0, 0), zlib.compress(bytes(9 * 28))
 PNG = b"\x89PNG\r\n\x1a\n" + b"".join(
     struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -1,0 +1,223 @@
+"""A SKILL.md: its front matter, read in one way everywhere, and what hosts do not take of it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .disk import read_bytes
+
+SKILL_FILE = "SKILL.md"
+MARK = "\ufeff"
+"""What some editors put before a text."""
+FENCE = "---"
+
+LONGEST = 65_536
+"""Characters of front matter that are read: an agent sees a name and a description."""
+DEEPEST = 20
+"""Lists and mappings within each other, so far down."""
+
+KEYS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
+"""The keys that the specification of Agent Skills knows."""
+LENGTHS = {"name": 64, "description": 1024, "compatibility": 500}
+"""Characters that they may have, by the same specification."""
+
+_SAFE = re.compile(r"[^\W_][\w .-]{0,63}")
+"""Names that a folder may have, since the skill is offered in a folder of its name."""
+
+
+class BadSkill(ValueError):
+    """A SKILL.md cannot be read; the message goes on after the file's name."""
+
+
+def parts(text: str) -> tuple[str, str, str]:
+    r"""What opens the front matter, what is in it, and the rest from its end on.
+
+    Joined they are the text, whose line ends and mark stay as they are.
+
+    Raises:
+        BadSkill: there is no front matter, or no end of it.
+
+    >>> parts("---\nname: tdd\n---\n# Tests first\n")
+    ('---\n', 'name: tdd\n', '---\n# Tests first\n')
+    """
+    lines = text.splitlines(keepends=True)
+    if not lines or lines[0].removeprefix(MARK).rstrip() != FENCE:
+        first = repr(lines[0].rstrip()[:40]) if lines else "nothing"
+        raise BadSkill(
+            f"has no front matter: it begins with {first}; its first line is to be `---`, then "
+            "come `name:` and `description:`, then `---`"
+        )
+    end = next((n for n, line in enumerate(lines[1:], 1) if line.rstrip() == FENCE), None)
+    if end is None:
+        raise BadSkill("has front matter that is not closed; a line `---` is to end it")
+    return lines[0], "".join(lines[1:end]), "".join(lines[end:])
+
+
+def body(text: str) -> str:
+    r"""The text below the front matter; all of it where there is none.
+
+    >>> body("---\nname: tdd\n---\n\n# Tests first\n")
+    '# Tests first\n'
+    """
+    try:
+        return parts(text)[2].partition("\n")[2].lstrip()
+    except BadSkill:
+        return text
+
+
+def fields(matter: str) -> dict[str, Any]:
+    r"""What front matter says, neither long nor deep.
+
+    Aliases are refused: by them a few lines can stand for gigabytes.
+
+    Raises:
+        BadSkill: it is not YAML, beyond these bounds, or no mapping.
+
+    >>> fields("name: tdd\ndescription: Tests first")
+    {'name': 'tdd', 'description': 'Tests first'}
+    """
+    import yaml
+
+    if len(matter) > LONGEST:
+        raise BadSkill(
+            f"has front matter that is too long: it has {len(matter):,} characters, {LONGEST:,} "
+            "at most are read"
+        )
+    try:
+        _bound(matter)
+        found = yaml.safe_load(matter)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" in line {mark.line + 2}" if mark is not None else ""
+        what = getattr(error, "problem", None) or str(error)
+        hint = "; a text with a colon in it goes between quotes" if ": " in matter else ""
+        raise BadSkill(f"has front matter that is not YAML{line}: {what}{hint}") from error
+    except BadSkill:
+        raise
+    except (ValueError, LookupError, AttributeError) as error:  # of PyYAML, for a 30th of February
+        raise BadSkill(f"has front matter that is not YAML: {error}") from error
+    if not isinstance(found, dict):
+        what = "empty" if found is None else f"a {type(found).__name__}"
+        raise BadSkill(f"has front matter that is {what}; it is to have `name` and `description`")
+    return found
+
+
+def _bound(matter: str) -> None:
+    """Look at a text before anything is made of it."""
+    import yaml
+
+    depth = 0
+    for event in yaml.parse(matter, Loader=yaml.SafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        where = f"has front matter that is refused in line {event.start_mark.line + 2}"
+        if isinstance(event, yaml.AliasEvent):
+            raise BadSkill(f"{where}: an alias (`*{event.anchor}`); write it out")
+        if depth > DEEPEST:
+            raise BadSkill(f"{where}: nested too deep")
+
+
+@dataclass(slots=True)
+class SkillMd:
+    """What a SKILL.md says.
+
+    Attributes:
+        text: all of it, with plain ends of lines.
+        name: from the front matter; empty where it says none that can be used.
+        description: likewise.
+        faults: why it cannot be run.
+        warnings: what hosts refuse or pass over.
+    """
+
+    text: str = ""
+    name: str = ""
+    description: str = ""
+    faults: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_skill_md(path: Path) -> SkillMd:
+    """Read a SKILL.md, and say what is wrong with it."""
+    found = SkillMd()
+    if not path.is_file():
+        names = sorted(one.name for one in path.parent.iterdir())
+        near = next((one for one in names if one.lower() == SKILL_FILE.lower()), None)
+        holds = ", ".join(names[:8] or ["nothing"]) + (" …" if len(names) > 8 else "")
+        hint = f"rename {near}" if near else f"it holds {holds}"
+        found.faults.append(f"{path.parent.name} has no {SKILL_FILE}: {hint}")
+        return found
+    try:
+        found.text = _text(path)
+        says = fields(parts(found.text)[1])
+    except BadSkill as error:
+        found.faults.append(f"it {error}")
+        return found
+    for key in ("name", "description"):
+        value = says.get(key)
+        if isinstance(value, str) and value.strip():
+            setattr(found, key, value.strip())
+        else:
+            what = "is missing" if key not in says else f"is {repr(value)[:80]}, not a text"
+            found.faults.append(f"`{key}` {what} in the front matter")
+    if found.name and not _SAFE.fullmatch(found.name):
+        found.faults.append(
+            f"`name` is {found.name!r}; it names a folder, so it is to begin with a "
+            "letter or digit and have letters, digits, `-`, `_` and `.` only, 64 at most"
+        )
+    found.warnings += host_warnings(says, path.resolve().parent.name)
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        data = read_bytes(path)
+        if b"\0" in data:
+            raise BadSkill("is not in UTF-8 (it may be UTF-16); save it as UTF-8")
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except (UnicodeDecodeError, OSError) as error:
+        raise BadSkill(f"cannot be read as UTF-8 text: {error}") from error
+
+
+def host_warnings(says: Mapping[Any, Any], folder: str) -> Iterator[str]:
+    """What of front matter breaks the specification of Agent Skills, as its own reader checks it.
+
+    Args:
+        says: the front matter.
+        folder: the name of the folder that the skill lies in.
+
+    >>> list(host_warnings({"name": "tdd", "description": "Tests first"}, "tdd"))
+    []
+    >>> for one in host_warnings({"name": "My Skill", "version": 2}, "tdd"):
+    ...     print(one)
+    `name` is 'My Skill': hosts take lower-case letters, digits and single hyphens between them
+    `name` is 'My Skill', but its folder is tdd: hosts want them to be the same
+    `version` is no key that hosts know: some refuse the skill; it may go below `metadata`
+    """
+    name = says.get("name")
+    if isinstance(name, str) and name.strip():
+        plain = unicodedata.normalize("NFKC", name.strip())
+        spelled = plain == plain.lower() and all(map(str.isalnum, plain.split("-")))
+        if not spelled:
+            yield (
+                f"`name` is {name!r}: hosts take lower-case letters, digits and single hyphens "
+                "between them"
+            )
+        if plain != unicodedata.normalize("NFKC", folder):
+            yield f"`name` is {name!r}, but its folder is {folder}: hosts want them to be the same"
+    for key, most in LENGTHS.items():
+        value = says.get(key)
+        if isinstance(value, str) and len(value.strip()) > most:
+            yield f"`{key}` has {len(value.strip()):,} characters: hosts take {most:,} at most"
+        elif key == "compatibility" and key in says and not isinstance(value, str):
+            yield f"`{key}` is no text: hosts want one"
+    for key in says:
+        if key not in KEYS:
+            yield (
+                f"`{key}` is no key that hosts know: some refuse the skill; it may go below "
+                "`metadata`"
+            )
