@@ -620,6 +620,15 @@ def test_damage_ends_in_no_exception(tmp_path: Path) -> None:
             assert ws.runs[rate].drop_nulls().is_between(0, 1).all(), done
 
 
+@pytest.mark.parametrize("deep", [150, 700, 20_000])
+def test_what_nobody_knows_may_be_deep(tmp_path: Path, deep: int) -> None:
+    """However deep a part lies that is not read, the file is, or a problem says why not."""
+    whole = json.dumps(plugin_suite([plugin_run(True)], []))
+    nested = f'{whole[:-1]}, "unknown": {"[" * deep}1{"]" * deep}}}'
+    ws = sen.load(lay(tmp_path, {"aggregate-result.json": nested, "a/g.json": graded("p")}))
+    assert ws.runs.height == 1 or {"not-json"} <= codes(ws)
+
+
 def test_copies_count_once(tmp_path: Path) -> None:
     suite = plugin_suite([plugin_run(True)], [plugin_run(False)])
     ws = sen.load(lay(tmp_path, {"a.json": suite, "copy/a.json": suite}))
