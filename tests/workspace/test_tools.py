@@ -530,6 +530,13 @@ def test_inspect_errors(tmp_path: Path) -> None:
     assert "no-samples" in codes(ws)
     ws = sen.load(lay(tmp_path / "c", {"a.json": log, "results.eval": b"PK\x03\x04 no zip"}))
     assert "unreadable" in codes(ws)
+    torn = zstandard(inspect_log(["C", "C"], {"skill": True})).replace(b"\x28\xb5\x2f\xfd", b"torn")
+    whole = zipped(inspect_log(["C", "I"], {"skill": True})).replace(
+        b'"epoch": 2', b'"epoch": 3', 1
+    )
+    ws = sen.load(lay(tmp_path / "d", {"a.eval": whole, "b.eval": torn}))
+    assert ws.runs["pass_rate"].to_list() == [1.0]  # the sample whose sum is wrong is left out
+    assert ws.problems.filter(code="unreadable").height == 2
 
 
 # ── all of them ──────────────────────────────────────────────────────────────────────────────
