@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import skill_eval_nb as sen
+from tests.checkout import ROOT
 
 ROWS = [
     {"task": task, "arm": arm, "trial": trial, "reward": reward, "model": "m", "wall_ms": 1500}
@@ -199,3 +200,17 @@ def test_a_messy_file(tmp_path: Path) -> None:
     ]
     assert set(ws.runs["workspace"]) == {"mine"}
     assert "not-a-figure" in codes(ws)
+
+
+def test_the_bundled_leaderboard_comes_out() -> None:
+    """The composites that seo-skill-bench has published, from the runs that are bundled."""
+    folder = ROOT / "data" / "published"
+    parts = {"detection": 40, "trap_avoidance": 25, "judgment": 25, "execution": 10}
+    runs = pl.read_csv(folder / "seo-skill-bench.csv").with_columns(
+        composite=pl.sum_horizontal(weight * pl.col(part) for part, weight in parts.items())
+    )
+    ws = sen.from_table(runs, eval="fixture", configuration="entrant", score="composite")
+    found = dict(ws.runs.group_by("configuration").agg(pl.col("score").median()).rows())
+    board = dict(pl.read_csv(folder / "seo-skill-bench-leaderboard.csv").rows())
+    assert found == {name: pytest.approx(value, abs=1e-9) for name, value in board.items()}
+    assert len(board) == 10

@@ -17,7 +17,9 @@ from tests.checkout import ROOT
 from tests.corpus.build import graded, lay, row
 from tests.tables.made import BASELINE, RUN, load, two_sides
 
-BUNDLED = sorted(path for path in (ROOT / "data").iterdir() if (path / "README.md").is_file())
+BUNDLED = sorted(
+    {path.parent for path in (ROOT / "data").glob("*/README.md")} - {ROOT / "data/published"}
+)
 
 
 class Opened:

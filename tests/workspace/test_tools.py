@@ -530,6 +530,13 @@ def test_inspect_errors(tmp_path: Path) -> None:
     assert "no-samples" in codes(ws)
     ws = sen.load(lay(tmp_path / "c", {"a.json": log, "results.eval": b"PK\x03\x04 no zip"}))
     assert "unreadable" in codes(ws)
+    torn = zstandard(inspect_log(["C", "C"], {"skill": True})).replace(b"\x28\xb5\x2f\xfd", b"torn")
+    whole = zipped(inspect_log(["C", "I"], {"skill": True})).replace(
+        b'"epoch": 2', b'"epoch": 3', 1
+    )
+    ws = sen.load(lay(tmp_path / "d", {"a.eval": whole, "b.eval": torn}))
+    assert ws.runs["pass_rate"].to_list() == [1.0]  # the sample whose sum is wrong is left out
+    assert ws.problems.filter(code="unreadable").height == 2
 
 
 # ── all of them ──────────────────────────────────────────────────────────────────────────────
@@ -618,6 +625,15 @@ def test_damage_ends_in_no_exception(tmp_path: Path) -> None:
         check(folder)
         for rate in ("pass_rate", "overall_efficiency"):
             assert ws.runs[rate].drop_nulls().is_between(0, 1).all(), done
+
+
+@pytest.mark.parametrize("deep", [150, 700, 20_000])
+def test_what_nobody_knows_may_be_deep(tmp_path: Path, deep: int) -> None:
+    """However deep a part lies that is not read, the file is, or a problem says why not."""
+    whole = json.dumps(plugin_suite([plugin_run(True)], []))
+    nested = f'{whole[:-1]}, "unknown": {"[" * deep}1{"]" * deep}}}'
+    ws = sen.load(lay(tmp_path, {"aggregate-result.json": nested, "a/g.json": graded("p")}))
+    assert ws.runs.height == 1 or {"not-json"} <= codes(ws)
 
 
 def test_copies_count_once(tmp_path: Path) -> None:

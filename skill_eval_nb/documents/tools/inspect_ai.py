@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import lzma
+import struct
 import zipfile
+import zlib
 from typing import Any
 
 import msgspec
@@ -34,6 +37,13 @@ _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _VERDICTS = {"C": True, "I": False, "N": False, "P": None, True: True, False: False}
 _SWITCHES = ("skill", "skills", "with_skill", "use_skill", "skill_enabled")
 _ZSTD = 93
+
+
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, NotJSON),
+    *(NotImplementedError, EOFError, RuntimeError),
+)
+"""What a damaged zip, or one that is packed in an unknown way, ends in."""
 
 
 class _Sample(msgspec.Struct):
@@ -78,13 +88,17 @@ def open_log(path: str, faults: Faults) -> Any:
                 return None
             whole = parse(_member(log, head), faults)
             if isinstance(whole, dict):
-                whole["samples"] = [
-                    _sample(_member(log, name), faults)
-                    for name in names
-                    if name.startswith("samples/") and name.endswith(".json")
-                ]
+                whole["samples"] = []
+                for name in names:
+                    if not (name.startswith("samples/") and name.endswith(".json")):
+                        continue
+                    try:
+                        whole["samples"].append(_sample(_member(log, name), faults))
+                    except _BROKEN as fault:
+                        message = f"{name} cannot be read: {fault}; the run is left out"
+                        faults.add("error", "unreadable", "$.samples", message)
             return whole
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError, NotJSON) as fault:
+    except _BROKEN as fault:
         raise ValueError(str(fault)) from None
 
 

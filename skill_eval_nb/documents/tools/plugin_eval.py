@@ -53,9 +53,11 @@ def read(raw: Any, path: str) -> Results:  # noqa: ARG001 -- the file says all i
 
 def _plain(raw: Any, depth: int = 0) -> Any:
     """The same with plain keys, so that runsPerCase and runs_per_case are one."""
+    if depth > 20:  # nothing that is read lies so deep
+        return None
     if isinstance(raw, list):
         return [_plain(one, depth + 1) for one in raw]
-    if not isinstance(raw, dict) or depth > 20:
+    if not isinstance(raw, dict):
         return raw
     return {plainly(key): _plain(value, depth + 1) for key, value in raw.items()}
 
