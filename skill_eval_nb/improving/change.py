@@ -23,10 +23,10 @@ from skill_eval_nb.workspace import (
     check,
     write_atomic,
 )
+from skill_eval_nb.workspace.json_text import written_like
 from skill_eval_nb.workspace.writing import keep_beside
 
 from .edits import edits_of
-from .json_text import rewritten
 from .prepare import prepare
 from .suite import Suite, open_suite, planned_evals, text_of
 from .values import Draft
@@ -196,10 +196,7 @@ def preview(
     """
     suite = open_suite(evals, workspace)
     edits = edits_of([drafts] if isinstance(drafts, Draft) else drafts, suite)
-    text = suite.text
-    after = suite.data
-    if edits.ids:
-        after = text.encoded(rewritten(text.text, text.value, edits.value))
+    after = written_like(edits.value, suite.data) if edits.ids else suite.data
     problems = _new_problems(suite, after) if after != suite.data else ()
     return Change(suite, after, tuple(edits.ids), edits.refused, tuple(problems), edits.ids)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import socket
 import threading
@@ -14,8 +13,6 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
-
-from skill_eval_nb.documents.base import to_json
 
 from .layout import OWN
 
@@ -96,28 +93,6 @@ PATIENCE = 2.0
 """Seconds that are waited for somebody else who is just writing."""
 
 _WRITING = threading.Lock()
-
-
-def written_like(value: Any, data: bytes | None) -> bytes:
-    r"""JSON, written as a file was: its indentation, escapes and line ends.
-
-    >>> written_like({"a": ["é"]}, b'{"a":["\\u00e8"]}'), written_like({"a": 1}, b'{\r\n\t"a": 2}')
-    (b'{"a":["\\u00e9"]}', b'{\r\n\t"a": 1\r\n}')
-    """
-    if data is None:
-        return to_json(value)
-    text = data.decode("utf-8-sig")
-    indent = re.search(r"\n([ \t]+)", text)
-    tight = indent is None and re.search(r'":\S', text) is not None
-    told = json.dumps(
-        value,
-        ensure_ascii=text.isascii() and "\\u" in text,
-        indent=indent[1] if indent else None,
-        separators=(",", ":") if tight else None,
-    )
-    told += "\n" if text.endswith("\n") else ""
-    told = told.replace("\n", "\r\n") if "\r\n" in text else told
-    return told.encode("utf-8", "backslashreplace")
 
 
 def keep_beside(path: Path, data: bytes) -> Path:
