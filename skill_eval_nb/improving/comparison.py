@@ -34,7 +34,7 @@ from skill_eval_nb.view import Block, Mark, Pairs, Table, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, PathLike
 from skill_eval_nb.workspace.snapshots import kept_skills, skill_now
 
-from .outcome import Outcome, PairAnswer, Winner, outcome_of
+from .outcome import PairAnswer, Winner, outcome_of, rates, verdict
 from .pairs import Named, Pair, Run, Side, pairs_of, sides_of
 from .questions import Paid, Progress, documents_at, paid, write_numbered
 from .versions import texts
@@ -57,42 +57,31 @@ class Compared(Paid):
     Attributes:
         a: what the first side is called.
         b: what the second side is called.
-        outcome: tables and figures.
+        pairs: one row a pair of runs, in the workspace's kind of table. `workspace`, `eval_id`,
+            `eval_name`, `run_number`, `pair` (as documents have it), `run_a`, `run_b` (their
+            folders); `winner` after unblinding: `a`, `b` or `tie`, null where it was not seen in
+            both orders; `a_first`, `b_first`: the winner where that side was shown first;
+            `consistent`: whether they agree; `repeated_same`: whether the same order got the
+            same answer twice, null where it was asked once; `n_comparisons`; `reasons`: the
+            comparator's own, with what was A and B.
+        by_eval: one row an eval: its pairs, those settled, `wins` of a, `losses`, `ties`,
+            `winner`.
+        figures: the row of `stats.preference`, with wins, losses and rates of a against b; empty
+            where nothing was seen.
         comparisons: every comparison that counts, those of earlier calls included.
     """
 
     a: str
     b: str
-    outcome: Outcome
+    pairs: Any
+    by_eval: Any
+    figures: Mapping[str, Any]
     comparisons: tuple[Comparison, ...]
-
-    @property
-    def pairs(self) -> Any:
-        """One row a pair of runs, in the workspace's kind of table.
-
-        `workspace`, `eval_id`, `eval_name`, `run_number`, `pair` (as documents have it),
-        `run_a`, `run_b` (their folders); `winner` after unblinding: `a`, `b` or `tie`, null
-        where it was not seen in both orders; `a_first`, `b_first`: the winner where that side
-        was shown first; `consistent`: whether they agree; `repeated_same`: whether the same
-        order got the same answer twice, null where it was asked once; `n_comparisons`;
-        `reasons`: the comparator's own, with what was A and B.
-        """
-        return self.outcome.pairs
-
-    @property
-    def by_eval(self) -> Any:
-        """One row an eval: its pairs, those settled, `wins` of a, `losses`, `ties`, `winner`."""
-        return self.outcome.by_eval
-
-    @property
-    def figures(self) -> Mapping[str, Any]:
-        """The row of `stats.preference`, with wins, losses and rates of a against b."""
-        return self.outcome.figures
 
     @property
     def verdict(self) -> Winner:
         """Who wins, in words."""
-        return self.outcome.verdict(self.a, self.b)
+        return verdict(self.figures, self.a, self.b)
 
     @property
     def winner(self) -> str | None:
@@ -106,10 +95,10 @@ class Compared(Paid):
             f"{len(self.pairs):,} pairs; {self._counts(there, 'comparisons')}",
         )
         if there or self.status != "dry run":  # before anybody was asked there is no verdict
-            verdict = self.verdict
-            word = f"{verdict.winner} {verdict.word}" if verdict.winner else verdict.word
-            yield Mark("info", word, verdict.reason)
-        yield from map(Text, self.outcome.rates(self.a))
+            who = self.verdict
+            word = f"{who.winner} {who.word}" if who.winner else who.word
+            yield Mark("info", word, who.reason)
+        yield from map(Text, rates(self.figures, self.a))
         measures = {what: self.figures.get(name) for name, what in MEASURES.items()}
         rows = [(what, f"{value:.2f}") for what, value in measures.items() if value is not None]
         yield Pairs(rows, "Can the comparator be trusted?")
@@ -208,7 +197,7 @@ def compare(
         notes=tuple(_notes(sides, comparator, pairs)),
         a=sides[0].label,
         b=sides[1].label,
-        outcome=outcome_of(compared, ours.backend),
+        **outcome_of(compared, ours.backend),
         comparisons=tuple(one.comparison for one in compared if one.comparison is not None),
     )
 
