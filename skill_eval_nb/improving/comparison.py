@@ -32,12 +32,11 @@ from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.view import Block, Mark, Pairs, Table, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, PathLike
-from skill_eval_nb.workspace.snapshots import kept_skills, skill_now
 
 from .outcome import PairAnswer, Winner, outcome_of, rates, verdict
 from .pairs import Named, Pair, Run, Side, pairs_of, sides_of
 from .questions import Paid, Progress, documents_at, paid, write_numbered
-from .versions import texts
+from .versions import skill_folders, texts
 
 FOLDER = "comparisons"
 """Where they lie in a workspace."""
@@ -262,7 +261,10 @@ def _orders(
     once: list[_Order] = []
     twice: list[_Order] = []
     runs = [run for pair in pairs for run in (pair.a, pair.b)]
-    lines = _skill_lines(runs)
+    folders = skill_folders(run.stored for run in runs)
+    lines = tuple(
+        line for one in folders for _, text in texts(one) for line in (text or "").splitlines()
+    )
     skills, names = _hidden_names(sides, runs)
 
     def order_of(
@@ -314,22 +316,6 @@ def _hidden_names(
     names = {name for table in tables for column in columns for name in table[column].unique()}
     names = (names | folders | one ^ other) - skills - {NO_ITERATION, UNSTATED, None}
     return tuple(sorted(skills)), tuple(sorted(names))
-
-
-def _skill_lines(runs: Iterable[Run]) -> tuple[str, ...]:
-    """The lines of every version of the skills that these runs' workspaces keep."""
-    workspaces: dict[Path, list[Run]] = {}
-    for run in runs:
-        workspaces.setdefault(run.stored.workspace, []).append(run)
-    lines: dict[str, None] = {}
-    for folder, own in workspaces.items():
-        iterations = {run.ref.iteration for run in own}
-        kept = kept_skills(folder, iterations, {run.ref.configuration for run in own})
-        now = skill_now(folder)
-        for one in [*kept, *([now] if now else [])]:
-            for _, text in texts(one.folder):
-                lines |= dict.fromkeys((text or "").splitlines())
-    return tuple(lines)
 
 
 def _item(one: _Order, sides: tuple[Side, Side], prices: Prices) -> Item[Comparison]:
