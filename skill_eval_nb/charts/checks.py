@@ -327,9 +327,7 @@ def discrimination(
         for names, own in part.of(both).group_by("configuration", "baseline", maintain_order=True)
     ]
     squares = [
-        square(
-            _expectations(own), who, other, _heading(part, who, other) if len(compared) > 1 else ""
-        )
+        square(_expectations(own), who, other, part.above(who, other) if len(compared) > 1 else "")
         for part, who, other, own in compared
     ]
     shown = pl.concat(own for *_, own in compared)
@@ -393,11 +391,6 @@ def _p(row: Row) -> str:
 def _evals(names: Sequence[str]) -> str:
     more = f" and {len(names) - EVALS:,} more" if len(names) > EVALS else ""
     return ", ".join(called(name, 40) for name in names[:EVALS]) + more
-
-
-def _heading(part: Part, configuration: str, baseline: str) -> str:
-    sides = f"{called(configuration, 40)} against {called(baseline, 40)}"
-    return f"{part.heading} · {sides}" if part.heading else sides
 
 
 def _discrimination_answer(found: pl.DataFrame, names: Sequence[tuple[str, str]]) -> str:

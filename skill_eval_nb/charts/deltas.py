@@ -172,11 +172,11 @@ def _rows_of(rows: Sequence[Mapping[str, Any]], scope: str, like: pl.DataFrame) 
 
 def _forest_heading(part: Part, row: Row, versus: Versus | None) -> str:
     """What stands above a comparison where there are several."""
-    where = f"{part.heading} · " if part.heading else ""
     if versus == (row["iteration"], row["baseline"]):
+        where = f"{part.heading} · " if part.heading else ""
         sides = f"{called(row['iteration'])} against {called(row['baseline'])}"
         return f"{where}{called(row['configuration'], 40)}: {sides}"
-    return f"{where}{called(row['configuration'], 40)} against {called(row['baseline'], 40)}"
+    return part.above(row["configuration"], row["baseline"])
 
 
 def _both(own: pl.DataFrame, like: pl.DataFrame) -> pl.DataFrame:
@@ -195,14 +195,20 @@ def _with_evals(
     row: Row, by_eval: pl.DataFrame, most: int, heading: str, meant: Metric
 ) -> list[Row]:
     """A comparison, then its evals with the largest deltas, from above to below the baseline."""
-    import polars as pl
-
-    own = by_eval.filter(configuration=row["configuration"], baseline=row["baseline"])
-    size = pl.col("estimate").abs()
-    largest = own.drop_nulls("estimate").sort(size, descending=True, maintain_order=True)
-    evals = largest.head(most).sort("estimate", descending=True, maintain_order=True).to_dicts()
+    evals = _largest(by_eval, row, most)
     whole = _row(row, f"All {tied(row['n_evals'], 'eval')}", heading, meant) | {"all": True}
     return [whole, *(_row(one, one["eval_name"], heading, meant) for one in evals)]
+
+
+def _largest(by_eval: pl.DataFrame, comparison: Row, most: int) -> list[Row]:
+    """The evals of a comparison with the largest deltas, from above to below the baseline."""
+    import polars as pl
+
+    sides = {name: comparison[name] for name in ("configuration", "baseline")}
+    size = pl.col("estimate").abs()
+    own = by_eval.filter(**sides).drop_nulls("estimate")
+    largest = own.sort(size, descending=True, maintain_order=True).head(most)
+    return largest.sort("estimate", descending=True, maintain_order=True).to_dicts()
 
 
 def _row(row: Row, name: str, heading: str, meant: Metric) -> Row:
@@ -232,12 +238,8 @@ def _forest_drawn(rows: Rows, meant: Metric) -> ChartType:
     scale = alt.Scale(domain=domain, nice=False, zero=False, clamp=True)
     unit = "pp" if meant.unit == "rate" else "points" if meant.unit == "1-5" else meant.style.axis
     axis = alt.Axis(title=f"difference in {meant.name} ({unit})", format="+~f", tickCount=7)
-    hues = {word_of(word, meant.column): hue for word, hue in VERDICTS.items()}
-    hue = alt.Color(
-        "decided:N",
-        scale=alt.Scale(domain=list(hues), range=list(hues.values())),
-        legend=alt.Legend(orient="top", title=None, symbolType="circle", symbolOpacity=1),
-    )
+    hues = {word_of(word, meant.column) or word: hue for word, hue in VERDICTS.items()}
+    hue = colour(hues, "decided")
     about = tips(label="What", delta="Delta", n="n", verdict="Verdict", reason="Reason")
     zones = [row | {"from": -row["worth"]} for row in placed if row["worth"]]
     points = chart_of(placed).mark_point(
@@ -375,12 +377,8 @@ def deltas(
 
 def _rows(paired: pl.DataFrame, comparison: Row, most: int, meant: Metric) -> list[Row]:
     """The evals of a comparison with the largest deltas, from above to below the baseline."""
-    import polars as pl
-
     configuration, baseline = comparison["configuration"], comparison["baseline"]
-    own = paired.filter(configuration=configuration, baseline=baseline)
-    largest = own.sort(pl.col("estimate").abs(), descending=True, maintain_order=True).head(most)
-    shown = largest.sort("estimate", descending=True, maintain_order=True).to_dicts()
+    shown = _largest(paired, comparison, most)
     names = Counter(row["eval_name"] for row in shown)
     return [
         {name: row[name] for name in SHOWN}
@@ -404,12 +402,9 @@ def _eval(row: Row, names: Counter[str]) -> str:
 
 def _deltas_heading(part: Part, comparison: Row, meant: Metric) -> str:
     """What stands above a comparison where there are several."""
-    sides = (
-        f"{called(comparison['configuration'], 40)} against {called(comparison['baseline'], 40)}"
-    )
-    where = f"{part.heading} · " if part.heading else ""
+    sides = part.above(comparison["configuration"], comparison["baseline"])
     mean = meant.difference(comparison["estimate"])
-    return f"{where}{sides}: {mean} over {tied(comparison['n_evals'], 'eval')}"
+    return f"{sides}: {mean} over {tied(comparison['n_evals'], 'eval')}"
 
 
 def _unpaired(rows: Rows) -> str:

@@ -19,6 +19,7 @@ from .theme import (
     Rows,
     below,
     chart_of,
+    colour,
     finish,
     interval,
     n_of,
@@ -288,7 +289,4 @@ def _points(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 
 def _hue() -> alt.Color:
-    from .vega import alt
-
-    scale = alt.Scale(domain=list(RESULTS), range=[shade for shade, _ in RESULTS.values()])
-    return alt.Color("result:N", scale=scale, legend=None)
+    return colour({name: ink for name, (ink, _) in RESULTS.items()}, "result", legend=False)

@@ -35,6 +35,11 @@ class Part:
         """The rows of a table that belong to this part; of all models where it has no such."""
         return frame.filter(**{key: name for key, name in self.keys if key in frame.columns})
 
+    def above(self, configuration: str, baseline: str) -> str:
+        """What stands above a comparison in it, where there are several."""
+        sides = f"{called(configuration, 40)} against {called(baseline, 40)}"
+        return f"{self.heading} · {sides}" if self.heading else sides
+
 
 @dataclass(frozen=True, slots=True)
 class Picked:

@@ -22,6 +22,7 @@ from .theme import (
     Rows,
     below,
     chart_of,
+    colour,
     finish,
     nothing,
     subheading,
@@ -288,7 +289,7 @@ def _panel(rows: Rows, heading: str) -> ChartType:
     beside = alt.Axis(title=sharp.axis, tickCount=6, format=ticks, grid=True)
     x = alt.X("x:Q", axis=below, scale=alt.Scale(zero=True, nice=True))
     y = alt.Y("y:Q", axis=beside, scale=alt.Scale(domain=[0, top], nice=False))
-    hue = _hue(list(dict.fromkeys(point["more"] for point in curves)))
+    hue = colour({more: SHADES[more] for more in dict.fromkeys(p["more"] for p in curves)}, "more")
     about = tips(design="Design", sharp=sharp.name.capitalize(), cost=cost.axis)
     line = chart_of(curves).encode(x=x, y=y, color=hue)
     ends = [point for point in curves if point["end"]]
@@ -303,15 +304,6 @@ def _panel(rows: Rows, heading: str) -> ChartType:
         *_named(points, x, y, about),
     ]
     return alt.layer(*layers, width=WIDTH, height=HEIGHT, title=subheading(heading))
-
-
-def _hue(shown: list[str]) -> alt.Color:
-    """The levers as colours, each the same in every chart."""
-    from .vega import alt
-
-    above = alt.Legend(orient="top", title=None, symbolType="circle", symbolOpacity=1, offset=14)
-    scale = alt.Scale(domain=shown, range=[SHADES[more] for more in shown])
-    return alt.Color("more:N", legend=above, scale=scale)
 
 
 def _point(row: Row, sharp: Sharpness, cost: Paid, levers: Sequence[str]) -> Row:

@@ -22,6 +22,7 @@ from .theme import (
     below,
     cells,
     chart_of,
+    colour,
     column,
     finish,
     in_lanes,
@@ -279,11 +280,7 @@ def _rates_drawn(rows: Rows, level: float) -> ChartType:
     there = [one for one in VERDICTS if any(row["verdict"] == one for row in rows)]
     scale = alt.Scale(domain=[0, 1], nice=False, zero=True)
     axis = alt.Axis(title=f"trigger rate (%), {level:.0%} interval", format=".0%", tickCount=5)
-    hue = alt.Color(
-        "verdict:N",
-        scale=alt.Scale(domain=there, range=[VERDICTS[verdict] for verdict in there]),
-        legend=alt.Legend(orient="top", title=None, symbolType="circle", symbolOpacity=1),
-    )
+    hue = colour({one: VERDICTS[one] for one in there}, "verdict")
     about = tips(
         query="Query",
         heading="It",
@@ -563,10 +560,7 @@ def _plot(points: Rows, x: alt.X) -> list[alt.Chart]:
     """Both curves with their intervals, the chosen description in a ring."""
     from .vega import alt
 
-    shades = {name: shade for name, shade, _ in SIDES.values()}
-    legend = alt.Legend(orient="top", title=None, symbolType="circle", symbolOpacity=1)
-    scale = alt.Scale(domain=list(shades), range=list(shades.values()))
-    hue = alt.Color("side:N", scale=scale, legend=legend)
+    hue = colour({name: ink for name, ink, _ in SIDES.values()}, "side")
     rate = alt.Scale(domain=[0, 1], nice=False, zero=True)
     axis = alt.Axis(title="score: share right (%)", format=".0%", tickCount=5, grid=True)
     y = alt.Y("score:Q", axis=axis, scale=rate)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,18 +20,15 @@ from skill_eval_nb.workspace import (
     Problem,
     Problems,
     check,
-    write_atomic,
 )
-from skill_eval_nb.workspace.writing import keep_beside
+from skill_eval_nb.workspace.json_text import written_like
+from skill_eval_nb.workspace.writing import diff_of, replace_kept
 
 from .edits import edits_of
-from .json_text import rewritten
 from .prepare import prepare
 from .suite import Suite, open_suite, planned_evals, text_of
 from .values import Draft
 
-NO_END = "\\ No newline at end of file"
-"""What a diff says of a last line without an end."""
 _COUNTED = re.compile(r" \(\d+ times, first at .*\)$|\[\*\]|\[\d+\]|\d+")
 """What tells of a fault how often it stands there, and at which places of lists."""
 
@@ -87,12 +83,7 @@ class Change(Shown):
     @cached_property
     def diff(self) -> str:
         """The change as a unified diff; empty where there is none."""
-        text = self.suite.text
-        new = self.after[len(text.mark) :].decode("utf-8")
-        lines = difflib.unified_diff(
-            _lines(text.text), _lines(new), str(self.path), f"{self.path.name} (new)"
-        )
-        return "".join(one if one.endswith("\n") else f"{one}\n{NO_END}\n" for one in lines)
+        return diff_of(self.path, self.before, self.after)
 
     @property
     def errors(self) -> tuple[Problem, ...]:
@@ -152,8 +143,7 @@ class Change(Shown):
             raise refuse(f"{self.path} has changed since it was looked at: preview again")
         if self.after == self.before:
             return replace(self, written=Written())
-        kept = keep_beside(self.path, self.before)
-        write_atomic(self.path, self.after)
+        kept = replace_kept(self.path, self.before, self.after)
         if not next_iteration:
             return replace(self, written=Written(kept))
         try:
@@ -196,10 +186,7 @@ def preview(
     """
     suite = open_suite(evals, workspace)
     edits = edits_of([drafts] if isinstance(drafts, Draft) else drafts, suite)
-    text = suite.text
-    after = suite.data
-    if edits.ids:
-        after = text.encoded(rewritten(text.text, text.value, edits.value))
+    after = written_like(edits.value, suite.data) if edits.ids else suite.data
     problems = _new_problems(suite, after) if after != suite.data else ()
     return Change(suite, after, tuple(edits.ids), edits.refused, tuple(problems), edits.ids)
 
@@ -223,11 +210,6 @@ def apply(
         OSError: it cannot be read or written.
     """
     return preview(drafts, evals, workspace=workspace).write()
-
-
-def _lines(text: str) -> list[str]:
-    *lines, last = text.split("\n")
-    return [f"{line}\n" for line in lines] + [last] * bool(last)
 
 
 def _new_problems(suite: Suite, after: bytes) -> Problems:

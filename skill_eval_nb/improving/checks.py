@@ -18,9 +18,10 @@ from skill_eval_nb.grading.structural.outputs import list_outputs
 from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.text import brief, count, quoted
 from skill_eval_nb.workspace import Problems, catalogued, find, read_files
-from skill_eval_nb.workspace.snapshots import SKILL_FILE, kept_skills, skill_now
+from skill_eval_nb.workspace.snapshots import SKILL_FILE
 
 from .values import Part, RunRef, Suggestion
+from .versions import skill_folders
 
 if TYPE_CHECKING:
     import polars as pl
@@ -166,14 +167,7 @@ class Evidence:
 
     def skill_text(self) -> str:
         """The versions of the skill that lie in the workspace or beside it, as one text."""
-        iterations = {ref.iteration for ref in self.stored}
-        configurations = {ref.configuration for ref in self.stored}
-        files = [
-            one.folder / SKILL_FILE
-            for workspace in sorted({one.workspace for one in self.stored.values()})
-            for one in (*kept_skills(workspace, iterations, configurations), skill_now(workspace))
-            if one is not None
-        ]
+        files = (folder / SKILL_FILE for folder in skill_folders(self.stored.values()))
         return "\n".join(file.read_text("utf-8", "replace") for file in files)
 
     def with_outputs(self, evals: Iterable[str], sides: tuple[str, str]) -> list[str]:

@@ -32,12 +32,11 @@ from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.view import Block, Mark, Pairs, Table, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, PathLike
-from skill_eval_nb.workspace.snapshots import kept_skills, skill_now
 
-from .outcome import Outcome, PairAnswer, Winner, outcome_of
+from .outcome import PairAnswer, Winner, outcome_of, rates, verdict
 from .pairs import Named, Pair, Run, Side, pairs_of, sides_of
 from .questions import Paid, Progress, documents_at, paid, write_numbered
-from .versions import texts
+from .versions import skill_folders, texts
 
 FOLDER = "comparisons"
 """Where they lie in a workspace."""
@@ -57,42 +56,31 @@ class Compared(Paid):
     Attributes:
         a: what the first side is called.
         b: what the second side is called.
-        outcome: tables and figures.
+        pairs: one row a pair of runs, in the workspace's kind of table. `workspace`, `eval_id`,
+            `eval_name`, `run_number`, `pair` (as documents have it), `run_a`, `run_b` (their
+            folders); `winner` after unblinding: `a`, `b` or `tie`, null where it was not seen in
+            both orders; `a_first`, `b_first`: the winner where that side was shown first;
+            `consistent`: whether they agree; `repeated_same`: whether the same order got the
+            same answer twice, null where it was asked once; `n_comparisons`; `reasons`: the
+            comparator's own, with what was A and B.
+        by_eval: one row an eval: its pairs, those settled, `wins` of a, `losses`, `ties`,
+            `winner`.
+        figures: the row of `stats.preference`, with wins, losses and rates of a against b; empty
+            where nothing was seen.
         comparisons: every comparison that counts, those of earlier calls included.
     """
 
     a: str
     b: str
-    outcome: Outcome
+    pairs: Any
+    by_eval: Any
+    figures: Mapping[str, Any]
     comparisons: tuple[Comparison, ...]
-
-    @property
-    def pairs(self) -> Any:
-        """One row a pair of runs, in the workspace's kind of table.
-
-        `workspace`, `eval_id`, `eval_name`, `run_number`, `pair` (as documents have it),
-        `run_a`, `run_b` (their folders); `winner` after unblinding: `a`, `b` or `tie`, null
-        where it was not seen in both orders; `a_first`, `b_first`: the winner where that side
-        was shown first; `consistent`: whether they agree; `repeated_same`: whether the same
-        order got the same answer twice, null where it was asked once; `n_comparisons`;
-        `reasons`: the comparator's own, with what was A and B.
-        """
-        return self.outcome.pairs
-
-    @property
-    def by_eval(self) -> Any:
-        """One row an eval: its pairs, those settled, `wins` of a, `losses`, `ties`, `winner`."""
-        return self.outcome.by_eval
-
-    @property
-    def figures(self) -> Mapping[str, Any]:
-        """The row of `stats.preference`, with wins, losses and rates of a against b."""
-        return self.outcome.figures
 
     @property
     def verdict(self) -> Winner:
         """Who wins, in words."""
-        return self.outcome.verdict(self.a, self.b)
+        return verdict(self.figures, self.a, self.b)
 
     @property
     def winner(self) -> str | None:
@@ -106,10 +94,10 @@ class Compared(Paid):
             f"{len(self.pairs):,} pairs; {self._counts(there, 'comparisons')}",
         )
         if there or self.status != "dry run":  # before anybody was asked there is no verdict
-            verdict = self.verdict
-            word = f"{verdict.winner} {verdict.word}" if verdict.winner else verdict.word
-            yield Mark("info", word, verdict.reason)
-        yield from map(Text, self.outcome.rates(self.a))
+            who = self.verdict
+            word = f"{who.winner} {who.word}" if who.winner else who.word
+            yield Mark("info", word, who.reason)
+        yield from map(Text, rates(self.figures, self.a))
         measures = {what: self.figures.get(name) for name, what in MEASURES.items()}
         rows = [(what, f"{value:.2f}") for what, value in measures.items() if value is not None]
         yield Pairs(rows, "Can the comparator be trusted?")
@@ -208,7 +196,7 @@ def compare(
         notes=tuple(_notes(sides, comparator, pairs)),
         a=sides[0].label,
         b=sides[1].label,
-        outcome=outcome_of(compared, ours.backend),
+        **outcome_of(compared, ours.backend),
         comparisons=tuple(one.comparison for one in compared if one.comparison is not None),
     )
 
@@ -273,7 +261,10 @@ def _orders(
     once: list[_Order] = []
     twice: list[_Order] = []
     runs = [run for pair in pairs for run in (pair.a, pair.b)]
-    lines = _skill_lines(runs)
+    folders = skill_folders(run.stored for run in runs)
+    lines = tuple(
+        line for one in folders for _, text in texts(one) for line in (text or "").splitlines()
+    )
     skills, names = _hidden_names(sides, runs)
 
     def order_of(
@@ -325,22 +316,6 @@ def _hidden_names(
     names = {name for table in tables for column in columns for name in table[column].unique()}
     names = (names | folders | one ^ other) - skills - {NO_ITERATION, UNSTATED, None}
     return tuple(sorted(skills)), tuple(sorted(names))
-
-
-def _skill_lines(runs: Iterable[Run]) -> tuple[str, ...]:
-    """The lines of every version of the skills that these runs' workspaces keep."""
-    workspaces: dict[Path, list[Run]] = {}
-    for run in runs:
-        workspaces.setdefault(run.stored.workspace, []).append(run)
-    lines: dict[str, None] = {}
-    for folder, own in workspaces.items():
-        iterations = {run.ref.iteration for run in own}
-        kept = kept_skills(folder, iterations, {run.ref.configuration for run in own})
-        now = skill_now(folder)
-        for one in [*kept, *([now] if now else [])]:
-            for _, text in texts(one.folder):
-                lines |= dict.fromkeys((text or "").splitlines())
-    return tuple(lines)
 
 
 def _item(one: _Order, sides: tuple[Side, Side], prices: Prices) -> Item[Comparison]:

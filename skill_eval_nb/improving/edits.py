@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -22,9 +22,9 @@ from skill_eval_nb.documents.base import fields_of, origin_of, plainly
 from skill_eval_nb.documents.dialects.form import named
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.text import brief
+from skill_eval_nb.workspace.json_text import same
 
-from .json_text import Edited, same
-from .suite import Suite, Text
+from .suite import Suite, Text, text_of
 from .values import Draft, SuiteItem
 
 KINDS: dict[str, type[Document]] = {
@@ -62,7 +62,7 @@ class Edits(NamedTuple):
     """What becomes of a suite.
 
     Attributes:
-        value: its new plain value, for `json_text.rewritten`.
+        value: its new plain value.
         ids: the ids that the new items of each draft have, by the draft's key.
         refused: why a draft has no part in it, by its key.
     """
@@ -87,10 +87,26 @@ def edits_of(drafts: Iterable[Draft], suite: Suite) -> Edits:
             ids[draft.key] = tuple(editor.take(draft))
         except Refused as error:
             refused.setdefault(draft.key, "; ".join(error.faults))
-    return Edits(editor.value(), ids, refused)
+    editor.finish()
+    return Edits(editor.text.value, ids, refused)
 
 
 # ── lists and their items ────────────────────────────────────────────────────────────────────
+
+
+@dataclass(slots=True)
+class _Entry:
+    """An item of a list: what can be read of it, and what comes in its place, by which draft."""
+
+    value: Any
+    document: Document | None = None
+    draft: str = ""
+    instead: list[Any] | None = None
+
+    @property
+    def values(self) -> list[Any]:
+        """What stands here in the end."""
+        return [self.value] if self.instead is None else self.instead
 
 
 @dataclass(slots=True)
@@ -100,67 +116,53 @@ class _List:
     Attributes:
         part: which one.
         value: the plain list; None where it is not there yet.
-        items: what can be read of it, each with its place in the list.
+        entries: its items, and those that drafts add.
         above: the object that it is, or is to be, a member of.
         path: the names that lead from there to it.
         taken: the ids that were ever given in it.
-        instead: what comes in the place of an item, by its place.
-        drafts: the key of the draft that wants that, by the same place.
-        added: what comes behind the last item, each with the key of its draft.
     """
 
     part: str
     value: list[Any] | None
-    items: tuple[tuple[int, Document], ...]
+    entries: list[_Entry]
     above: Any
     path: tuple[str, ...]
-    taken: list[Any] = field(default_factory=list)
-    instead: dict[int, list[Any]] = field(default_factory=dict)
-    drafts: dict[int, str] = field(default_factory=dict)
-    added: list[tuple[str, Any]] = field(default_factory=list)
+    taken: list[Any]
 
     @property
     def documents(self) -> list[Document]:
-        """Its items."""
-        return [one for _, one in self.items]
+        """What can be read of its items."""
+        return [one.document for one in self.entries if one.document is not None]
 
-    def find(self, target: str) -> tuple[int, Document] | None:
+    def find(self, target: str) -> _Entry | None:
         """An item by its id, else its name, else its text, else the id that a run gives it.
 
         Raises:
             Refused: several fit equally well.
         """
+        named = [(one, _names(one.document)) for one in self.entries if one.document is not None]
         for at in range(3):
-            found = [one for one in self.items if _names(one[1])[at] == target.strip()]
+            found = [one for one, names in named if names[at] == target.strip()]
             if len(found) == 1:
                 return found[0]
             if found:
                 raise refuse(f"`{target}` stands {len(found)} times in `{self.part}`")
-        unnamed = enumerate(self.items, 1)
         letter = LETTERS[self.part] if self.part != "evals" else ""
-        without_id = ((f"{letter}{n}", one) for n, one in unnamed if _names(one[1])[0] is None)
+        without_id = (
+            (f"{letter}{n}", one) for n, (one, names) in enumerate(named, 1) if names[0] is None
+        )
         return next((one for name, one in without_id if name == target), None)
 
-    def present(self) -> Iterator[tuple[str, Any]]:
-        """What is in the list, old and new, each with what to call it."""
-        for one in self.documents:
-            yield _called(one), raw_of(one)
-        for at, items in self.instead.items():
-            yield from ((self.drafts[at], item) for item in items)
-        yield from self.added
-
-    def edited(self, change: Any) -> Edited:
-        """The list as it becomes; `change` gives what becomes of an old item."""
-        new: list[tuple[int | None, Any]] = []
-        for at, item in enumerate(self.value or ()):
-            items = self.instead.get(at)
-            if items is None:
-                new.append((at, change(item)))
-            elif len(items) == 1:
-                new.append((at, items[0]))
-            else:
-                new += [(None, one) for one in items]
-        return Edited([*new, *((None, item) for _, item in self.added)])
+    def finish(self) -> None:
+        """Put its items where they belong."""
+        items = [value for one in self.entries for value in one.values]
+        if self.value is not None:
+            self.value[:] = items
+        elif items:
+            above = self.above
+            for name in self.path[:-1]:
+                above = above.setdefault(name, {})
+            above[self.path[-1]] = items
 
 
 def _list_of(part: str, value: Any, documents: Sequence[Document], above: Any, *path: str) -> _List:
@@ -170,17 +172,17 @@ def _list_of(part: str, value: Any, documents: Sequence[Document], above: Any, *
         Refused: it is there, and is no list.
     """
     if value is None:
-        return _List(part, None, (), above, path)
+        return _List(part, None, [], above, path, [])
     if not isinstance(value, list):
         raise refuse(f"`{path[-1]}` is no list: write it as one first")
-    items: list[tuple[int, Document]] = []
     waiting = list(documents)
-    for place, item in enumerate(value):
-        if waiting and raw_of(waiting[0]) is item:
-            items.append((place, waiting.pop(0)))
+    entries = [
+        _Entry(item, waiting.pop(0) if waiting and raw_of(waiting[0]) is item else None)
+        for item in value
+    ]
     if waiting:
         raise refuse(f"`{part}` is not plain enough to be changed in place: mend it first")
-    return _List(part, value, tuple(items), above, path, ids_of([one for _, one in items]))
+    return _List(part, value, entries, above, path, ids_of(documents))
 
 
 def raw_of(document: Document) -> Any:
@@ -383,26 +385,20 @@ def _known_field(key: str, old: Document, new: Mapping[str, Any]) -> str | None:
 # ── drafts to changes ────────────────────────────────────────────────────────────────────────
 
 
-class _Step(NamedTuple):
-    """A draft's work on one list: which item goes, if one does."""
-
-    listed: _List
-    at: int | None = None
-    old: Document | None = None
-
-
 class _Editor:
     """The lists that change, by the place of their eval (none for the suite's own) and part."""
 
     def __init__(self, suite: Suite) -> None:
-        self._suite, self._style = suite, _Style(suite.text)
+        self.text = text_of(suite.path.name, suite.data)  # its own, which it may change
+        self._suite, self._style = suite, _Style(self.text)
         self._lists: dict[tuple[int | None, str], _List] = {}
-        value, document = suite.text.value, suite.text.document
+        value, document = self.text.value, self.text.document
         if isinstance(value, list):
             self._evals = _list_of("evals", value, document.evals, None)
         else:
             name = keys_of(document).get("evals", self._style.name(Evals, "evals"))
             self._evals = _list_of("evals", value.get(name), document.evals, value, name)
+        self._places = [one for one in self._evals.entries if one.document is not None]
 
     def take(self, draft: Draft) -> list[str]:
         """Take in a draft; gives the ids that its items have.
@@ -421,69 +417,51 @@ class _Editor:
             steps = [self._on_eval(draft, place) for place in places]
         else:
             raise refuse("it names no eval that it changes")
-        for step in steps:
-            self._may(draft, step)
-        return [id_ for step in steps for id_ in self._do(draft, step)]
+        for listed, entry in steps:
+            self._may(draft, listed, entry)
+        return [id_ for listed, entry in steps for id_ in self._do(draft, listed, entry)]
 
-    def value(self) -> Any:
-        """The plain value of the suite as it becomes."""
-        lists = {id(one.value): one for one in self._lists.values() if one.value is not None}
-        made: dict[int, dict[str, Any]] = {}
+    def finish(self) -> None:
+        """Write every list that changed into the suite's value."""
         for one in self._lists.values():
-            if one.value is None and one.added:
-                value: Any = [item for _, item in one.added]
-                for name in reversed(one.path[1:]):
-                    value = {name: value}
-                made.setdefault(id(one.above), {})[one.path[0]] = value
+            one.finish()
 
-        def change(value: Any) -> Any:
-            if id(value) in lists:
-                return lists[id(value)].edited(change)
-            if isinstance(value, list):
-                return [change(item) for item in value]
-            if isinstance(value, dict):
-                new = {name: change(item) for name, item in value.items()}
-                return new | made.get(id(value), {})
-            return value
-
-        return change(self._suite.text.value)
-
-    def _on_suite(self, draft: Draft) -> _Step:
+    def _on_suite(self, draft: Draft) -> tuple[_List, _Entry | None]:
         listed = self._kept(None, self._evals)
         if draft.target is None:
-            return _Step(listed)
+            return listed, None
         place = self._suite.eval_of(draft.target)
         for (inside, _), other in self._lists.items():
-            keys = [*other.drafts.values(), *(key for key, _ in other.added)]
+            keys = [one.draft for one in other.entries if one.draft]
             if inside == place and keys:
                 raise refuse(f"{keys[0]} changes a part of this eval already")
-        return _Step(listed, *self._evals.items[place])
+        return listed, self._places[place]
 
-    def _on_eval(self, draft: Draft, place: int) -> _Step:
-        at, one = self._evals.items[place]
-        name, whole = self._suite.keys[place].id, self._lists.get((None, "evals"))
-        if whole is not None and at in whole.drafts:
-            raise refuse(f"{whole.drafts[at]} changes the whole of eval {name} already")
+    def _on_eval(self, draft: Draft, place: int) -> tuple[_List, _Entry | None]:
+        entry, name = self._places[place], self._suite.keys[place].id
+        if entry.draft:
+            raise refuse(f"{entry.draft} changes the whole of eval {name} already")
+        one = entry.document
         assert isinstance(one, Eval)
-        listed = self._of_eval(draft.part, one)
+        listed = self._kept(place, self._of_eval(draft.part, one))
         where = self._suite.described.get(name)
-        if draft.part == "expectations" and not listed.items and where is not None:
+        if draft.part == "expectations" and not listed.documents and where is not None:
             raise refuse(
                 f"the expectations of eval {name} stand in its eval_metadata.json ({where}), and "
                 f"one in {self._suite.path.name} would hide them: change them there"
             )
         if draft.target is None:
-            return _Step(self._kept(place, listed))
+            return listed, None
         lists = [listed]
         if draft.part in OTHER:
-            lists.append(self._of_eval(OTHER[draft.part], one))
+            lists.append(self._kept(place, self._of_eval(OTHER[draft.part], one)))
         for each in lists:
             try:
                 found = each.find(draft.target)
             except Refused as error:
                 raise refuse(f"eval {name}: {error}") from None
             if found is not None:
-                return _Step(self._kept(place, each), *found)
+                return each, found
         there = [one for each in lists for one in each.documents]
         names = [name for one in there for name in _names(one) if name]
         near = get_close_matches(draft.target, names, n=1)
@@ -502,37 +480,36 @@ class _Editor:
         if rubric is None or above is None:
             if above is not None:
                 raise refuse(f"`{outer}` is no rubric that can be read: mend it first")
-            return _List(part, None, (), raw, (outer, inner))
+            return _List(part, None, [], raw, (outer, inner), [])
         inner = keys_of(rubric).get("dimensions", inner)
         if not isinstance(above, dict):
             return _list_of(part, above, rubric.dimensions, raw, outer)
         return _list_of(part, above.get(inner), rubric.dimensions, above, inner)
 
-    def _may(self, draft: Draft, step: _Step) -> None:
+    def _may(self, draft: Draft, listed: _List, entry: _Entry | None) -> None:
         """Refuse what another draft changes, and new items that are there already."""
-        listed = step.listed
-        if step.at in listed.drafts:
-            raise refuse(f"{listed.drafts[step.at]} changes `{draft.target}` already")
-        if step.at is not None and len(draft.new) == 1:
+        if entry is not None and entry.draft:
+            raise refuse(f"{entry.draft} changes `{draft.target}` already")
+        if entry is not None and len(draft.new) == 1:
             return
         for new in draft.new:
             item = self._style.added(new, listed.part, listed.documents, [])
-            for name, other in listed.present():
-                if self._style.is_there(item, other, listed.part):
+            for other in listed.entries:
+                if any(self._style.is_there(item, one, listed.part) for one in other.values):
+                    document = other.document
+                    name = other.draft or (document and _called(document)) or "an item"
                     raise refuse(f"such an item is there already: {name}")
 
-    def _do(self, draft: Draft, step: _Step) -> Iterator[str]:
-        listed = step.listed
-        if step.old is not None and len(draft.new) == 1:
-            items = [self._style.instead(draft.new[0], step.old, listed.part)]
+    def _do(self, draft: Draft, listed: _List, entry: _Entry | None) -> Iterator[str]:
+        if entry is not None and entry.document is not None and len(draft.new) == 1:
+            items = [self._style.instead(draft.new[0], entry.document, listed.part)]
         else:
             given = (listed.part, listed.documents, listed.taken)
             items = [self._style.added(one, *given) for one in draft.new]
-        if step.at is None:
-            listed.added += [(draft.key, item) for item in items]
+        if entry is None:
+            listed.entries += [_Entry(item, draft=draft.key) for item in items]
         else:
-            listed.instead[step.at] = items
-            listed.drafts[step.at] = draft.key
+            entry.draft, entry.instead = draft.key, items
         key = self._style.name(KINDS[listed.part], "id")
         yield from (str(one[key]) for one in items if isinstance(one, dict) and key in one)
 

@@ -61,67 +61,57 @@ class Winner:
         return self.reason
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of it, told of the sides `a` and `b`.
+def verdict(row: Mapping[str, Any], a: str, b: str) -> Winner:
+    """The verdict on *these evals*, and what of it holds for tasks like these.
 
-    Attributes:
-        pairs: one row a pair, as `Compared.pairs` says.
-        by_eval: one row an eval, as `Compared.by_eval` says.
-        figures: the row of `stats.preference`, of a against b; empty where nothing was seen.
+    A side wins where the exact p of its wins over pairs is at most 5 %. Nobody wins where
+    most pairs have another winner in the other order, and those go one way more often than
+    chance would have it (exact p at most 5 %).
+
+    Args:
+        row: of `stats.preference`, of a against b; empty where nothing was seen.
+        a: what the one side is called.
+        b: what the other side is called.
     """
-
-    pairs: Any
-    by_eval: Any
-    figures: Mapping[str, Any]
-
-    def verdict(self, a: str, b: str) -> Winner:
-        """The verdict on *these evals*, and what of it holds for tasks like these.
-
-        A side wins where the exact p of its wins over pairs is at most 5 %. Nobody wins where
-        most pairs have another winner in the other order, and those go one way more often than
-        chance would have it (exact p at most 5 %).
-        """
-        row = self.figures
-        pairs = row.get("n_both_orders", 0)
-        if not pairs:
-            return Winner(None, "nothing compared", "No pair was compared in both orders.")
-        if reason := _found_out(row, pairs):
-            return Winner(None, "found out", reason)
-        wins, losses = row["wins"], row["losses"]
-        counts = (
-            f"{a} wins {wins}, {b} wins {losses}, {row['ties']} tied, of {count(pairs, 'pair')} "
-            f"({row['n_evals']} evals)"
-        )
-        if row["p"] is None or row["p"] > 1 - LEVEL:
-            p = "nothing was decided" if row["p"] is None else f"exact p {chance(row['p'])}"
-            reason = f"Unclear who is better on these evals: {counts}; {p}.{_unsteady(row)}"
-            return Winner(None, "unclear", reason)
-        winner, other = (a, b) if wins > losses else (b, a)
-        reason = (
-            f"{winner} is better than {other} on these evals: {counts}; exact p "
-            f"{chance(row['p'])}. {_beyond(row, wins > losses)}{_unsteady(row)}"
-        )
-        return Winner(winner, "wins", reason)
-
-    def rates(self, a: str) -> Iterator[str]:
-        """How often a wins, over pairs and over evals, in words."""
-        row = self.figures
-        units = {"": "pairs (these evals)", "eval_": "evals (tasks like these)"}
-        for prefix, unit in units.items():
-            if row and row[f"{prefix}win_rate"] is not None:
-                decided = row[f"{prefix}wins"] + row[f"{prefix}losses"]
-                rate, low, high = (
-                    percent(row[f"{prefix}{name}"]) for name in ("win_rate", "low", "high")
-                )
-                yield (
-                    f"{a} wins {rate} of {decided} decided {unit}, 95 % interval {low} to {high} "
-                    f"(exact); ties left out: {row[f'{prefix}ties']}"
-                )
+    pairs = row.get("n_both_orders", 0)
+    if not pairs:
+        return Winner(None, "nothing compared", "No pair was compared in both orders.")
+    if reason := _found_out(row, pairs):
+        return Winner(None, "found out", reason)
+    wins, losses = row["wins"], row["losses"]
+    counts = (
+        f"{a} wins {wins}, {b} wins {losses}, {row['ties']} tied, of {count(pairs, 'pair')} "
+        f"({row['n_evals']} evals)"
+    )
+    if row["p"] is None or row["p"] > 1 - LEVEL:
+        p = "nothing was decided" if row["p"] is None else f"exact p {chance(row['p'])}"
+        reason = f"Unclear who is better on these evals: {counts}; {p}.{_unsteady(row)}"
+        return Winner(None, "unclear", reason)
+    winner, other = (a, b) if wins > losses else (b, a)
+    reason = (
+        f"{winner} is better than {other} on these evals: {counts}; exact p "
+        f"{chance(row['p'])}. {_beyond(row, wins > losses)}{_unsteady(row)}"
+    )
+    return Winner(winner, "wins", reason)
 
 
-def outcome_of(compared: Sequence[PairAnswer], backend: Backend) -> Outcome:
-    """Unblind comparisons, and count."""
+def rates(row: Mapping[str, Any], a: str) -> Iterator[str]:
+    """How often a wins, over pairs and over evals, in words."""
+    units = {"": "pairs (these evals)", "eval_": "evals (tasks like these)"}
+    for prefix, unit in units.items():
+        if row and row[f"{prefix}win_rate"] is not None:
+            decided = row[f"{prefix}wins"] + row[f"{prefix}losses"]
+            rate, low, high = (
+                percent(row[f"{prefix}{name}"]) for name in ("win_rate", "low", "high")
+            )
+            yield (
+                f"{a} wins {rate} of {decided} decided {unit}, 95 % interval {low} to {high} "
+                f"(exact); ties left out: {row[f'{prefix}ties']}"
+            )
+
+
+def outcome_of(compared: Sequence[PairAnswer], backend: Backend) -> dict[str, Any]:
+    """Unblind comparisons, and count: the fields `pairs`, `by_eval` and `figures` of `Compared`."""
     import polars as pl
 
     whole, text = pl.Int64, pl.String
@@ -135,7 +125,7 @@ def outcome_of(compared: Sequence[PairAnswer], backend: Backend) -> Outcome:
     counts = dict.fromkeys(("n_pairs", "n_settled", "wins", "losses", "ties"), whole)
     by_eval = pl.DataFrame(evals, dict.fromkeys(EVAL, text) | counts | {"winner": text})
     frames = [to_pandas(one) if backend == "pandas" else one for one in (table, by_eval)]
-    return Outcome(frames[0], frames[1], _figures(compared))
+    return {"pairs": frames[0], "by_eval": frames[1], "figures": _figures(compared)}
 
 
 def _grouped(keyed: Iterable[tuple[Hashable, T]]) -> list[list[T]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,9 +17,8 @@ from skill_eval_nb.running.stored_runs import top_of, with_suite
 from skill_eval_nb.running.suite import USUAL, PlannedEval, complete, ids_of, name_of
 from skill_eval_nb.workspace import EvalKey, PathLike, Problems, catalogued, find, read_files
 from skill_eval_nb.workspace.check import suite_keys
+from skill_eval_nb.workspace.json_text import NotPlain, plain_value
 from skill_eval_nb.workspace.layout import is_iteration
-
-from .json_text import NotPlain, plain_value
 
 PLACES = (*USUAL, "eval/evals.json", "eval/eval_metadata.json", "eval_metadata.json")
 """Where a suite is looked for in a folder, in this order."""
@@ -28,25 +26,17 @@ PLACES = (*USUAL, "eval/evals.json", "eval/eval_metadata.json", "eval_metadata.j
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An eval suite as text, and what it says.
+    """What the text of an eval suite says.
 
     Attributes:
-        text: the file, without its byte-order mark.
-        mark: that mark; mostly none.
         value: its plain value; the documents remember which part of it they were read from.
         document: what it says.
         dialect: how it is written.
     """
 
-    text: str
-    mark: bytes
     value: Any
     document: Evals
     dialect: str
-
-    def encoded(self, text: str) -> bytes:
-        """The bytes of a changed text."""
-        return self.mark + text.encode("utf-8", "backslashreplace")  # half of a surrogate pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +46,7 @@ class Suite:
     Attributes:
         path: its file.
         data: its bytes.
-        text: its text.
+        text: what it says.
         keys: the id and name of each eval as the tables have them.
         workspace: the folder whose next iteration it is for; None where there is none.
         described: ids of evals whose checks stand in their eval_metadata.json.
@@ -153,7 +143,7 @@ def suite_file(evals: PathLike) -> Path:
 
 
 def text_of(name: str, data: bytes) -> Text:
-    """The text of a suite.
+    """What the text of a suite says.
 
     Args:
         name: its file's name.
@@ -162,10 +152,8 @@ def text_of(name: str, data: bytes) -> Text:
     Raises:
         Refused: it is no suite, or no strict JSON in UTF-8, so that it cannot be changed in place.
     """
-    mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
     try:
-        text = data[len(mark) :].decode("utf-8")
-        value = plain_value(text)
+        value = plain_value(data.decode("utf-8-sig"))
     except (NotPlain, UnicodeDecodeError) as error:
         raise refuse(
             f"{name} is not plain enough to be changed in place ({error}): mend it, and try again"
@@ -176,7 +164,7 @@ def text_of(name: str, data: bytes) -> Text:
         raise refuse(f"{name} is {what}, not an eval suite")
     dialect = recognise("evals", value)
     document, _ = read("evals", value, dialect)
-    return Text(text, mark, value, document, dialect)
+    return Text(value, document, dialect)
 
 
 def planned_evals(document: Evals) -> tuple[list[PlannedEval], list[str]]:

@@ -407,45 +407,23 @@ def _about(request: Request, words: Sequence[str], judged: pl.DataFrame) -> Abou
     """The judged expectation that a draft is about.
 
     It is the draft's target where that is a judged one; else the expectation that is nearest
-    in words to the draft; else the one of a suggestion that the draft rests on, where that is
-    near; None where none is.
+    in words to the draft; None where none is.
     """
-    import polars as pl
-
     if judged.is_empty():
         return None
     draft = request.draft
     if draft.target is not None and (found := _of_target(judged, draft.target)).height:
         return About(found["text"][0], "the draft names it")
     texts = judged["text"].unique(maintain_order=True).to_list()
-    near = _nearest(words, texts, texts)
-    if near is not None:
-        return About(near[0], "the nearest in words", near[1])
-    known = {plain(text): text for text in texts}
-    known |= dict(judged.select("expectation_id", "text").drop_nulls().unique().iter_rows())
-    runs = pl.DataFrame(draft.runs, dict(judged.select(RUN).schema), orient="row")
-    rows = request.ws.polars("suggestions").join(runs, on=RUN, how="semi").drop_nulls("expectation")
-    meant = {
-        reason: known[key]
-        for name, reason in rows.select("expectation", "reason").iter_rows()
-        if (key := name if name in known else plain(name)) in known
-    }
-    near = _nearest(words, list(meant), list(meant.values()))
-    return near and About(near[0], "a suggestion on it is the nearest in words", near[1])
-
-
-def _nearest(
-    words: Sequence[str], wordings: Sequence[str], about: Sequence[str]
-) -> tuple[str, float] | None:
-    """What the wording is about that is nearest to some words, and how alike they are, 0-1."""
     own = [one for one in words if one.strip()]
-    if not own or not wordings:
+    if not own:
         return None
-    measured = measure([*wordings, *own])
+    measured = measure([*texts, *own])
     square = likeness(measured, range(len(measured.texts)))
-    best = square[: len(wordings), len(wordings) :].max(axis=1)
+    best = square[: len(texts), len(texts) :].max(axis=1)
     place = int(best.argmax())
-    return (about[place], float(best[place])) if best[place] >= LIKE else None
+    alike = float(best[place])
+    return About(texts[place], "the nearest in words", alike) if alike >= LIKE else None
 
 
 def _disagreements(

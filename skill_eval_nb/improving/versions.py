@@ -21,11 +21,14 @@ from skill_eval_nb.workspace.snapshots import (
     KeptSkill,
     iteration_folder,
     kept_skills,
+    skill_now,
     skill_of,
 )
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from skill_eval_nb.running.stored_runs import StoredRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,3 +405,15 @@ def texts(folder: Path) -> Iterator[tuple[str, str | None]]:
             yield name, path.read_text("utf-8") if path.stat().st_size <= LARGEST_SHOWN else None
         except (OSError, UnicodeDecodeError):
             yield name, None
+
+
+def skill_folders(runs: Iterable[StoredRun]) -> Iterator[Path]:
+    """Every version of a skill that lies in the workspaces of these runs, and as it is now."""
+    workspaces: dict[Path, list[StoredRun]] = {}
+    for run in runs:
+        workspaces.setdefault(run.workspace, []).append(run)
+    for workspace, own in sorted(workspaces.items()):
+        names = ({run.iteration for run in own}, {run.configuration for run in own})
+        yield from (one.folder for one in kept_skills(workspace, *names))
+        if (now := skill_now(workspace)) is not None:
+            yield now.folder

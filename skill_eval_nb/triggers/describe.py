@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import stat
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.running.skill import read_skill
 from skill_eval_nb.skill_md import LENGTHS, SKILL_FILE, BadSkill, fields, parts
-from skill_eval_nb.workspace import PathLike, write_atomic
-from skill_eval_nb.workspace.writing import keep_beside
+from skill_eval_nb.workspace import PathLike
+from skill_eval_nb.workspace.writing import diff_of, replace_kept
 
 
 def with_description(skill_md: bytes, description: str) -> bytes:
@@ -126,8 +124,6 @@ def body_of(skill_md: bytes) -> str:
 
 
 WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
-NO_END = "\\ No newline at end of file"
-"""What a diff says of a last line without an end."""
 
 
 class Diff(str):
@@ -168,18 +164,8 @@ def write_description(skill: PathLike, description: str, *, dry_run: bool = True
     if not dry_run and after != before:
         if not path.stat().st_mode & WRITABLE:
             raise refuse(f"{path} is read-only: make it writable (chmod u+w), and write again")
-        keep_beside(path, before)
-        write_atomic(path, after)
-    return Diff(_diff(path, before, after))
-
-
-def _diff(path: Path, before: bytes, after: bytes) -> str:
-    lines = [data.decode("utf-8-sig").split("\n") for data in (before, after)]
-    old, new = (
-        [f"{line}\n" for line in own[:-1]] + [line for line in own[-1:] if line] for own in lines
-    )
-    told = difflib.unified_diff(old, new, str(path), f"{path.name} (new)")
-    return "".join(one if one.endswith("\n") else f"{one}\n{NO_END}\n" for one in told)
+        replace_kept(path, before, after)
+    return Diff(diff_of(path, before, after))
 
 
 MOST = LENGTHS["description"]

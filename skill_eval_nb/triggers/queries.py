@@ -20,8 +20,9 @@ from skill_eval_nb.documents.dialects import check
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.text import brief, count, quoted, some
 from skill_eval_nb.workspace import PathLike, Problems, find, read_files
+from skill_eval_nb.workspace.json_text import written_like
 from skill_eval_nb.workspace.read import load_raw
-from skill_eval_nb.workspace.writing import alone, written_like
+from skill_eval_nb.workspace.writing import alone
 
 from .values import Query
 

@@ -16,7 +16,8 @@ from skill_eval_nb.disk import read_bytes, write_atomic
 from skill_eval_nb.documents import Faults, NotJSON, Review, dump, mend, parse
 from skill_eval_nb.documents.base import origin_of
 
-from .writing import alone, written_like
+from .json_text import written_like
+from .writing import alone
 
 COMPLETE, IN_PROGRESS = "complete", "in_progress"
 """What the status of feedback may be."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
+from difflib import unified_diff
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.documents.base import to_json
+from skill_eval_nb.disk import write_atomic
 
 from .layout import OWN
 
@@ -92,32 +92,12 @@ def _holder(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+NO_END = "\\ No newline at end of file"
+"""What a diff says of a last line without an end."""
 PATIENCE = 2.0
 """Seconds that are waited for somebody else who is just writing."""
 
 _WRITING = threading.Lock()
-
-
-def written_like(value: Any, data: bytes | None) -> bytes:
-    r"""JSON, written as a file was: its indentation, escapes and line ends.
-
-    >>> written_like({"a": ["é"]}, b'{"a":["\\u00e8"]}'), written_like({"a": 1}, b'{\r\n\t"a": 2}')
-    (b'{"a":["\\u00e9"]}', b'{\r\n\t"a": 1\r\n}')
-    """
-    if data is None:
-        return to_json(value)
-    text = data.decode("utf-8-sig")
-    indent = re.search(r"\n([ \t]+)", text)
-    tight = indent is None and re.search(r'":\S', text) is not None
-    told = json.dumps(
-        value,
-        ensure_ascii=text.isascii() and "\\u" in text,
-        indent=indent[1] if indent else None,
-        separators=(",", ":") if tight else None,
-    )
-    told += "\n" if text.endswith("\n") else ""
-    told = told.replace("\n", "\r\n") if "\r\n" in text else told
-    return told.encode("utf-8", "backslashreplace")
 
 
 def keep_beside(path: Path, data: bytes) -> Path:
@@ -141,6 +121,27 @@ def keep_beside(path: Path, data: bytes) -> Path:
             raise
         return kept
     raise AssertionError
+
+
+def replace_kept(path: Path, before: bytes, after: bytes) -> Path:
+    """Write a file anew in one step, what it held kept beside it; gives where that is.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    kept = keep_beside(path, before)
+    write_atomic(path, after)
+    return kept
+
+
+def diff_of(path: Path, before: bytes, after: bytes) -> str:
+    """A change of a file as a unified diff, which `patch` takes; empty where there is none."""
+    old, new = (
+        [f"{line}\n" for line in lines[:-1]] + [line for line in lines[-1:] if line]
+        for lines in (data.decode("utf-8-sig").split("\n") for data in (before, after))
+    )
+    found = unified_diff(old, new, str(path), f"{path.name} (new)")
+    return "".join(one if one.endswith("\n") else f"{one}\n{NO_END}\n" for one in found)
 
 
 @contextmanager

@@ -17,11 +17,11 @@ from skill_eval_nb.documents import Faults, NotJSON, parse
 from skill_eval_nb.documents.dialects import kind_of
 from skill_eval_nb.improving import apply, preview
 from skill_eval_nb.improving.edits import edits_of
-from skill_eval_nb.improving.json_text import Edited, NotPlain, plain_value, rewritten
 from skill_eval_nb.improving.suite import Suite, text_of
 from skill_eval_nb.improving.values import Draft
 from skill_eval_nb.running.refused import Refused
 from skill_eval_nb.workspace import EvalKey
+from skill_eval_nb.workspace.json_text import NotPlain, plain_value, written_like
 from tests.checkout import ROOT
 from tests.improving.made_suites import EVALS, draft, evals_in, suite
 
@@ -345,7 +345,7 @@ def changed(suite: Suite, *drafts: Draft) -> bytes:
     """The bytes of a suite after some drafts, all of which go in."""
     edits = edits_of(drafts, suite)
     assert not edits.refused, (suite.path, edits.refused)
-    return suite.text.encoded(rewritten(suite.text.text, suite.text.value, edits.value))
+    return written_like(edits.value, suite.data)
 
 
 def differs_in_one_place(less: bytes, more: bytes) -> bool:
@@ -418,46 +418,39 @@ def laid_out(value: Any, random: Random) -> str:
 
 
 def drawn(value: Any, random: Random, new: Any) -> Any:
-    """The value after some changes; lists of which items come or go are `Edited`."""
+    """The value after some changes."""
     if isinstance(value, list):
-        items = [(at, drawn(item, random, new)) for at, item in enumerate(value)]
+        items = [drawn(item, random, new) for item in value]
         kept = [one for one in items if random.random() < 0.8]
-        return Edited([*kept, *[(None, new)] * random.randint(0, 2)])
+        return [*kept, *[new] * random.randint(0, 2)]
     if isinstance(value, dict):
         kept = {key: drawn(one, random, new) for key, one in value.items() if random.random() < 0.8}
         return kept | ({"a new one": new} if random.random() < 0.3 else {})
     return value if random.random() < 0.8 else new
 
 
-def plain(value: Any) -> Any:
-    """The plain value that an edited one stands for."""
-    if isinstance(value, Edited):
-        return [plain(item) for _, item in value]
-    if isinstance(value, list):
-        return [plain(item) for item in value]
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    return value
+def rewritten(text: str, value: Any) -> str:
+    return written_like(value, text.encode()).decode()
 
 
 @given(values, values, randoms)
 def test_a_text_says_what_the_same_edit_makes_of_the_data(value, new, random: Random):
     text = laid_out(value, random)
-    assert rewritten(text, value, value) == text
+    assert rewritten(text, value) == text
     edited = drawn(value, random, new)
-    assert json.loads(rewritten(text, value, edited)) == plain(edited)
+    assert json.loads(rewritten(text, edited)) == edited
 
 
 @given(st.lists(values, min_size=1, max_size=4), values, randoms)
 def test_what_comes_or_goes_is_in_one_piece_and_all_else_is_there(items, new, random: Random):
     value = {"before": [1.0, 2e1], "it": items, "behind": "é"}
     text = laid_out(value, random)
-    more = rewritten(text, value, {**value, "it": Edited([*enumerate(items), (None, new)])})
+    more = rewritten(text, {**value, "it": [*items, new]})
     assert is_one_piece_more(text, more)
     assume(len(items) > 1)
     at = random.randrange(len(items))
-    left = Edited([one for one in enumerate(items) if one[0] != at])
-    less = rewritten(text, value, {**value, "it": left})
+    left = [one for place, one in enumerate(items) if place != at]
+    less = rewritten(text, {**value, "it": left})
     for part in (text.partition('"it"')[0], text.rpartition('"behind"')[2]):
         assert part in less
 

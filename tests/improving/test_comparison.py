@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 import skill_eval_nb as sen
+from skill_eval_nb.improving import outcome
 from skill_eval_nb.improving.comparison import compare
-from skill_eval_nb.improving.outcome import Outcome
 from skill_eval_nb.models import Prices
 from skill_eval_nb.models.prices import Rates
 from skill_eval_nb.models.stand_in.settings import Fault
@@ -375,7 +375,7 @@ def verdict(*pairs: tuple[str, str], evals: Iterable[str] = ()):
         for first, second, said in (("a", "b", pair[0]), ("b", "a", pair[1]))
     ]
     found = preference(pl.DataFrame(rows)).to_dicts() if rows else [{}]
-    return Outcome(None, None, found[0]).verdict("new", "old")
+    return outcome.verdict(found[0], "new", "old")
 
 
 def test_a_side_that_wins_all_six_evals_wins_for_tasks_like_these_too() -> None:

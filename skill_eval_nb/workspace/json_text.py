@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Any, NamedTuple
+
+from skill_eval_nb.documents.base import to_json
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 
 
 class NotPlain(ValueError):
     """The text is no strict JSON; the message says why."""
-
-
-class Edited(list[tuple[int | None, Any]]):
-    """What becomes of a list: each item with its place in the old one, None where it is new."""
 
 
 class _Part(NamedTuple):
@@ -36,7 +35,7 @@ def plain_value(text: str) -> Any:
 
     >>> plain_value('{"a": 1, "a": 2}')
     Traceback (most recent call last):
-    skill_eval_nb.improving.json_text.NotPlain: `a` stands twice in one object
+    skill_eval_nb.workspace.json_text.NotPlain: `a` stands twice in one object
     """
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -72,22 +71,44 @@ def same(one: Any, other: Any) -> bool:
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
-def rewritten(text: str, old: Any, new: Any) -> str:
-    r"""The text of another value; new parts are written in the indentation of those beside them.
+def written_like(value: Any, data: bytes | None) -> bytes:
+    r"""A value as JSON, in the place of what a file holds: what stays the same stays byte for byte.
+
+    What is new stands in the indentation, and on a line or on lines, as what is beside it. Where
+    the file is no strict JSON, the whole is written in its indentation, escapes and line ends.
 
     Args:
-        text: strict JSON.
-        old: its value.
-        new: the other value; lists of which items come or go are `Edited`.
+        value: what the file is to say.
+        data: what it holds now; None where there is no file.
 
-    >>> rewritten('[1,\n 2]\n', [1, 2], Edited([(1, 2), (None, 3)]))
-    '[2,\n 3]\n'
-    >>> rewritten('{"a": [ 1 ], "b": "\\u00e9"}', {"a": [1], "b": "é"}, {"b": "é", "c": "è"})
-    '{"b": "\\u00e9", "c": "\\u00e8"}'
+    >>> written_like([1, 2, 3], b'[1,\n 2]\n'), written_like({"a": 1}, b'{\r\n\t"a": 2}')
+    (b'[1,\n 2,\n 3]\n', b'{\r\n\t"a": 1}')
+    >>> written_like({"b": "é", "c": "è"}, b'{"a": [ 1 ], "b": "\\u00e9"}')
+    b'{"b": "\\u00e9", "c": "\\u00e8"}'
     """
-    at = _skip(text, 0)
-    _, end = json.JSONDecoder().raw_decode(text, at)
-    return text[:at] + _Writer(text).written(at, end, old, new) + text[end:]
+    if data is None:
+        return to_json(value)
+    text = data.decode("utf-8")
+    mark, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
+    writer, at = _Writer(text), _skip(text, 0)
+    try:
+        old = plain_value(text)
+    except NotPlain:
+        new = writer.rendered(value, "", inline=writer.unit is None)
+        new += writer.newline if text.endswith("\n") else ""
+    else:
+        _, end = json.JSONDecoder().raw_decode(text, at)
+        new = text[:at] + writer.written(at, end, old, value) + text[end:]
+    return (mark + new).encode("utf-8", "backslashreplace")  # half of a surrogate pair
+
+
+def _aligned(old: list[Any], new: list[Any]) -> list[tuple[int | None, Any]]:
+    """The items of a list, each with the place of the old one that it is, or comes instead of."""
+    texts = [[json.dumps(one, sort_keys=True) for one in each] for each in (old, new)]
+    found: list[tuple[int | None, Any]] = []
+    for _, i, j, k, m in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
+        found += [(i + at if i + at < j else None, one) for at, one in enumerate(new[k:m])]
+    return found
 
 
 class _Writer:
@@ -105,20 +126,16 @@ class _Writer:
 
     def written(self, at: int, end: int, old: Any, new: Any) -> str:
         """The text of a value in the place of the one that stands there."""
-        if isinstance(old, list) and isinstance(new, Edited):
+        if isinstance(old, list) and isinstance(new, list):
             return self._list(at, end, old, new)
         if isinstance(old, dict) and isinstance(new, dict):
             return self._object(at, end, old, new)
-        if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-            return self._list(at, end, old, Edited(enumerate(new)))
         if same(old, new):
             return self.text[at:end]
         return self.rendered(new, self._indent(at), inline="\n" not in self.text[at:end])
 
     def rendered(self, value: Any, indent: str, *, inline: bool) -> str:
         """A new value: on one line, or its lines indented further than `indent`."""
-        if isinstance(value, Edited):
-            value = [item for _, item in value]
         text = json.dumps(
             value,
             ensure_ascii=self.escaped,
@@ -127,10 +144,10 @@ class _Writer:
         )
         return text.replace("\n", self.newline + indent)
 
-    def _list(self, at: int, end: int, old: list[Any], new: Edited) -> str:
+    def _list(self, at: int, end: int, old: list[Any], new: list[Any]) -> str:
         parts = list(self._parts(at))
         texts: list[tuple[int | None, str]] = []
-        for place, value in new:
+        for place, value in _aligned(old, new):
             if place is None:
                 texts.append((None, self._beside(at, parts, value)))
             else:
