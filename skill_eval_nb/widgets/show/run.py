@@ -312,16 +312,25 @@ def _judging(row: Row) -> Node:
 
 
 def _meaning(defined: Mapping[str, Any] | None) -> Node | None:
-    """What a dimension asks, and what its scores stand for."""
+    """What a dimension asks, and what its scores stand for, to be unfolded."""
     if defined is None or not (defined["description"] or defined["anchors"]):
         return None
-    description, text = defined["description"], str(defined["anchors"] or "")
-    return h(
-        "details",
-        h("summary", "What the scores mean", cls="sen-soft sen-small"),
-        h("p", prose(str(description)), dir="auto") if description else None,
-        anchors_view(anchors) if (anchors := anchors_of(text)) else text and h("p", prose(text)),
-    )
+    summary = h("summary", "What the scores mean", cls="sen-soft sen-small")
+    return h("details", summary, meaning_of(defined["description"], defined["anchors"]))
+
+
+def meaning_of(description: str | None, stated: object) -> list[Node]:
+    """What a dimension asks, and what its scores stand for as it is stated."""
+    anchors = anchors_of(stated)
+    pairs = [
+        h("div", h("dt", line(score)), h("dd", prose(words), dir="auto"))
+        for score, words in sorted(anchors.items())
+    ]
+    return [
+        *([h("p", prose(str(description)), dir="auto")] if description else []),
+        *([h("dl", pairs, cls="sen-anchors")] if pairs else []),
+        *([h("p", prose(str(stated)))] if stated and not anchors else []),
+    ]
 
 
 def anchors_of(text: object) -> dict[str, str]:
@@ -331,15 +340,6 @@ def anchors_of(text: object) -> dict[str, str]:
     except (ValueError, RecursionError):
         return {}
     return {str(k): str(v) for k, v in anchors.items()} if isinstance(anchors, dict) else {}
-
-
-def anchors_view(anchors: Mapping[str, str]) -> Node:
-    """The same as a list."""
-    pairs = [
-        h("div", h("dt", line(score)), h("dd", prose(words), dir="auto"))
-        for score, words in anchors.items()
-    ]
-    return h("dl", pairs, cls="sen-anchors")
 
 
 TITLES = {
@@ -394,7 +394,7 @@ def _head(ws: Workspace, key: RunKey, row: Row, title: Child) -> Node:
         title,
         cls="sen-row sen-middle sen-run-head",
     )
-    return h("div", head, _asked(ws, key))
+    return h("div", head, prompt_view(ws, key))
 
 
 def _side(ws: Workspace, key: RunKey) -> str:
@@ -409,19 +409,20 @@ def _side(ws: Workspace, key: RunKey) -> str:
     return {WITH_SKILL: "with", BASELINE: "base"}.get(shades.get(key.configuration, ""), "other")
 
 
-def _asked(ws: Workspace, key: RunKey) -> Node | None:
-    """What the executor was asked."""
-    eval_row = next(iter(rows_of_eval(ws, "evals", key)), None)
-    if eval_row is None or not eval_row["prompt"]:
+def prompt_view(ws: Workspace, key: RunKey, *, unfolded: bool = False) -> Node | None:
+    """What the executor was asked, and what success looks like."""
+    row = next(iter(rows_of_eval(ws, "evals", key)), None)
+    if row is None or not row["prompt"]:
         return None
-    prompt, wanted = str(eval_row["prompt"]), eval_row["expected_output"]
+    wanted = row["expected_output"]
     return h(
         "details",
         h("summary", "Prompt", cls="sen-soft"),
-        _long(prompt),
+        _long(str(row["prompt"])),
         [h("p", "Expected output", cls="sen-soft sen-small"), _long(str(wanted))]
         if wanted
         else None,
+        open=unfolded,
     )
 
 
