@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
@@ -16,6 +15,7 @@ from skill_eval_nb.text import count, dollars
 from ..runs import RunKey, folder_of, named, rows_of
 from ..ui import Child, Node, h
 from ..ui.parts import Act, pill
+from ..ui.recent import Recent
 from .files import OutputFile, output_files
 from .format import (
     between,
@@ -37,22 +37,15 @@ from .transcript import show_transcript, transcript_summary
 
 Row = dict[str, Any]
 
-RUNS = 400
-"""Tables of runs that are kept of a workspace."""
-
-_KEPT: WeakKeyDictionary[Workspace, OrderedDict[tuple[str, RunKey], list[Row]]] = (
-    WeakKeyDictionary()
-)
+_ROWS: WeakKeyDictionary[Workspace, Recent[list[Row]]] = WeakKeyDictionary()
 
 
 def rows(ws: Workspace, table: str, key: RunKey) -> list[Row]:
-    """The rows of a table that are of one run."""
-    kept = _KEPT.setdefault(ws, OrderedDict())
+    """The rows of a table that are of one run; those of the last runs are kept."""
+    kept = _ROWS.setdefault(ws, Recent(400))
     found = kept.get((table, key))
     if found is None:
-        found = kept[table, key] = rows_of(ws.polars(table), key).to_dicts()
-        while len(kept) > RUNS:
-            kept.popitem(last=False)
+        found = kept.put((table, key), rows_of(ws.polars(table), key).to_dicts())
     return found
 
 
@@ -533,31 +526,21 @@ def _part(title: str, items: Sequence[Node]) -> Child:
 def _claim(row: Row) -> Node:
     label = _VERIFIED[row["verified"]]
     facts = between([label, row["type"] and line(row["type"])])
-    return h(
-        "li",
-        verdict(row["verified"], label=label),
-        h(
-            "div",
-            h("p", prose(str(row["claim"])), dir="auto"),
-            h("p", facts, cls="sen-soft sen-small"),
-            evidence(row["evidence"]),
-        ),
-        cls="sen-item",
-    )
+    claim = h("p", prose(str(row["claim"])), dir="auto")
+    about = [claim, h("p", facts, cls="sen-soft sen-small"), evidence(row["evidence"])]
+    return h("li", verdict(row["verified"], label=label), h("div", about), cls="sen-item")
 
 
 def _note(row: Row) -> Node:
-    kind = pill(_kind(row))
-    return h("li", kind, h("div", remark(row["text"], what="note")), cls="sen-item sen-kind")
-
-
-def _kind(row: Row) -> str:
-    return line(row["kind"]).replace("_", " ")[:40]
+    return _of_kind(row, remark(row["text"], what="note"))
 
 
 def _suggestion(row: Row) -> Node:
-    kind = pill(_kind(row))
     of = row["expectation"]
     about = h("p", "On: ", h("span", prose(str(of)), dir="auto"), cls="sen-soft") if of else None
-    body = remark(row["reason"], what="suggestion") if row["reason"] else None
-    return h("li", kind, h("div", about, body), cls="sen-item sen-kind")
+    return _of_kind(row, about, remark(row["reason"], what="suggestion") if row["reason"] else None)
+
+
+def _of_kind(row: Row, *content: Child) -> Node:
+    kind = line(row["kind"]).replace("_", " ")[:40]
+    return h("li", pill(kind), h("div", content), cls="sen-item sen-kind")
