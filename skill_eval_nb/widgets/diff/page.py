@@ -151,7 +151,7 @@ class Diff(Explorer):
     # ── what is seen ──────────────────────────────────────────────────────────────────────────
 
     def _shown(self, look: Look) -> Node:
-        configuration = look.choice.iterations[0]
+        configuration = look.choice.iteration
         found = skill_pair(self.source.ws, look.suite, _pair_of(look), configuration, self.versions)
         self._skills = found
         self._compared = None

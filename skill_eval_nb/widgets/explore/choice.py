@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from skill_eval_nb.stats.names import in_order, natural, no_such
 from skill_eval_nb.stats.pairing import UNSTATED, choose, side, turned
@@ -189,6 +189,11 @@ class Choice:
         """The configurations that are looked at, the baseline last."""
         return tuple(name for name in (self.configuration, self.baseline) if name is not None)
 
+    @property
+    def iteration(self) -> str:
+        """The first of the iterations; of a part the only one."""
+        return self.iterations[0]
+
 
 def suite_of(suites: Sequence[Suite], choice: Choice) -> Suite | None:
     """The skill that is meant, or the nearest to it; None where there is none.
@@ -320,35 +325,15 @@ def _first_metric(suite: Suite) -> str:
     return HEADLINE if HEADLINE in known else next(iter(known), HEADLINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One iteration of a choice, of one model. Statistics never cross iterations."""
-
-    workspace: str
-    skill: str
-    iteration: str
-    configuration: str | None
-    baseline: str | None
-    evals: tuple[str, ...]
-    model: Model = ()
+Part: TypeAlias = Choice
+"""What is looked at of one iteration, whatever the metric. Statistics never cross iterations."""
 
 
 def parts_of(choice: Choice) -> list[Part]:
     """The parts of a settled choice, an iteration each, in order."""
     if choice.workspace is None or choice.skill is None:
         return []
-    return [
-        Part(
-            choice.workspace,
-            choice.skill,
-            iteration,
-            choice.configuration,
-            choice.baseline,
-            choice.evals,
-            choice.model,
-        )
-        for iteration in choice.iterations
-    ]
+    return [replace(choice, iterations=(name,), metric="") for name in choice.iterations]
 
 
 def within(ws: Workspace, parts: Sequence[Part]) -> Workspace:
@@ -356,10 +341,10 @@ def within(ws: Workspace, parts: Sequence[Part]) -> Workspace:
     one = parts[0]
     evals = {"eval_id": one.evals} if one.evals else {}
     found = ws.select(
-        workspace=one.workspace,
-        skill=one.skill,
+        workspace=one.workspace or "",
+        skill=one.skill or "",
         iteration=[part.iteration for part in parts],
-        configuration=[name for name in (one.configuration, one.baseline) if name is not None],
+        configuration=one.sides,
         **evals,
         **dict(one.model),
     )

@@ -15,7 +15,7 @@ from ..ui.parts import choose
 from . import figures
 from .choice import Part, Place
 from .figures import MANY, Cell, Cells, EvalKey
-from .look import Look, grid, head, of_page, pager, row, sides_legend
+from .look import Look, grid, head, listed, row, sides_legend
 from .track import Axis, axis_of, delta, interval, of_difference, of_figures, scale, size, track
 
 NEAR = 2.5
@@ -195,22 +195,16 @@ def evals(look: Look) -> Node:
     found = look.figures(figures.cells)
     deltas, counting = _deltas(look)
     lines = _in_order(lines, deltas, look.seen.order)
-    shown = of_page(lines, look.seen.page("evals"))
-    axis = of_figures(look.meant, *_ends(found.values()))
-    apart = axis_of(list(deltas.values()), look.meant)
-    rows: list[Node] = []
-    above: EvalKey | None = None
-    for line in shown:
-        key, part = line
-        first = key != above
-        rows.append(_row(look, line, found[part], deltas.get(line), (axis, apart), first=first))
-        rows += look.below(_at(line), COLUMNS)
-        above = key
+    axes = of_figures(look.meant, *_ends(found.values())), axis_of([*deltas.values()], look.meant)
+
+    def draw(line: Line, at: Place, first: bool) -> Node:
+        return _row(look, line, at, found[line[1]], deltas.get(line), axes, first=first)
+
+    rows, paging = listed(look, "evals", lines, "eval", draw, COLUMNS)
     titles = look.meant.axis, of_difference(look.meant)
-    heads: list[Child] = ["Eval", scale(axis, look.meant, titles[0]), "Mean"]
+    heads: list[Child] = ["Eval", scale(axes[0], look.meant, titles[0]), "Mean"]
     if look.compares:
-        heads.append(scale(apart, look.meant, titles[1], difference=True))
-    paging = pager(len(lines), look.seen.page("evals"), "evals", "row" if look.several else "eval")
+        heads.append(scale(axes[1], look.meant, titles[1], difference=True))
     return h(
         "div",
         h(
@@ -234,12 +228,6 @@ def _lines(look: Look) -> list[Line]:
     keys = {key for own in known.values() for key in own}
     ordered = sorted(keys, key=lambda key: [natural(name) for name in key])
     return [(key, part) for key in ordered for part, own in known.items() if key in own]
-
-
-def _at(line: Line) -> Place:
-    """Which row it is, for what is clicked there."""
-    key, part = line
-    return ("evals", part.iteration, *key)
 
 
 def _deltas(look: Look) -> tuple[Deltas, str]:
@@ -294,6 +282,7 @@ def _aggregated(found: Mapping[Part, Cells | None]) -> Child:
 def _row(
     look: Look,
     line: Line,
+    at: Place,
     found: Cells | None,
     delta_row: Row | None,
     axes: tuple[Axis, Axis],
@@ -301,10 +290,9 @@ def _row(
     first: bool,
 ) -> Node:
     (eval_id, name), part = line
-    at = _at(line)
     axis, apart = axes
     sides = [
-        _side(look, kind, configuration, line, found, delta_row)
+        _side(look, kind, configuration, line, at, found, delta_row)
         for kind, configuration in look.kinds
     ]
     act = ("pick", "eval", part.iteration, eval_id, name)
@@ -325,11 +313,17 @@ def _row(
 
 
 def _side(
-    look: Look, kind: str, name: str, line: Line, found: Cells | None, delta_row: Row | None
+    look: Look,
+    kind: str,
+    name: str,
+    line: Line,
+    at: Place,
+    found: Cells | None,
+    delta_row: Row | None,
 ) -> Side:
     key, part = line
     end = "_baseline" if delta_row and delta_row["baseline"] == name else ""
-    clicked = look.seen.clicked if look.is_at(_at(line)) else None
+    clicked = look.seen.clicked if look.is_at(at) else None
     return Side(
         kind=kind,
         configuration=name,

@@ -8,7 +8,7 @@ that a statistic takes is the same for many runs as for few.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -19,6 +19,7 @@ from skill_eval_nb.stats import pairing
 from skill_eval_nb.stats.overview import overview, overview_by_eval
 from skill_eval_nb.stats.values import EVAL, RUBRIC, values_of
 
+from ..ui.recent import Recent
 from .choice import Part, Suite, runs_of, suites, turned_workspace, within
 
 if TYPE_CHECKING:
@@ -257,8 +258,8 @@ class Counted:
         self.ws = turned_workspace(ws) if turned else ws
         self._turned = turned
         self._later = later
-        self._parts: OrderedDict[tuple[Part, ...], Workspace] = OrderedDict()
-        self._runs: OrderedDict[Hashable, pl.DataFrame] = OrderedDict()
+        self._parts: Recent[Workspace] = Recent(PARTS)
+        self._runs: Recent[pl.DataFrame] = Recent(ANSWERS)
         self._lock = threading.Lock()
         later.forget()
 
@@ -285,13 +286,9 @@ class Counted:
 
     def runs(self, choice: Choice, clicked: Selection | None) -> pl.DataFrame:
         """The runs that are meant; the last answers are kept."""
-        asked = (replace(choice, metric=""), clicked)
-        if asked not in self._runs:
-            self._runs[asked] = runs_of(self.ws, choice, clicked)
-        self._runs.move_to_end(asked)
-        while len(self._runs) > ANSWERS:
-            self._runs.popitem(last=False)
-        return self._runs[asked]
+        key = (replace(choice, metric=""), clicked)
+        found = self._runs.get(key)
+        return self._runs.put(key, runs_of(self.ws, choice, clicked)) if found is None else found
 
     @cached_property
     def _at_once(self) -> int:
@@ -302,10 +299,5 @@ class Counted:
     def _within(self, parts: Sequence[Part]) -> Workspace:
         """What of the workspace is in these parts; figures of the same parts share its tables."""
         with self._lock:
-            asked = tuple(parts)
-            if asked not in self._parts:
-                self._parts[asked] = within(self.ws, parts)
-            self._parts.move_to_end(asked)
-            while len(self._parts) > PARTS:
-                self._parts.popitem(last=False)
-            return self._parts[asked]
+            found = self._parts.get(tuple(parts))
+            return self._parts.put(tuple(parts), within(self.ws, parts)) if found is None else found

@@ -201,6 +201,7 @@ PAGE = 25
 """Rows of a page."""
 
 T = TypeVar("T")
+L = TypeVar("L", bound=tuple[tuple[Any, ...], Part])
 
 
 def grid(caption: str, heads: Sequence[Child], rows: Child, *, cls: str) -> Node:
@@ -257,6 +258,35 @@ def filters(label: str, name: str, total: int, options: Mapping[str, str], chose
         role="group",
         aria_label=label,
     )
+
+
+def listed(
+    look: Look,
+    name: str,
+    lines: Sequence[L],
+    noun: str,
+    draw: Callable[[L, Place, bool], Node],
+    columns: int,
+) -> tuple[list[Node], Node | None]:
+    """The rows of a page, each with the runs below that were clicked; and the way to others.
+
+    Args:
+        look: what is looked at.
+        name: of the view, which begins the place of each row.
+        lines: what the rows are of: what they are about, and the part.
+        noun: what a line is where there is one iteration.
+        draw: makes the row, handed its place and whether it is the first of what it is about.
+        columns: of the table.
+    """
+    rows: list[Node] = []
+    above: Any = None
+    page = look.seen.page(name)
+    for line in of_page(lines, page):
+        about, part = line
+        at = (name, part.iteration, *(str(one or "") for one in about))
+        rows += [draw(line, at, about != above), *look.below(at, columns)]
+        above = about
+    return rows, pager(len(lines), page, name, "row" if look.several else noun)
 
 
 def of_page(items: Sequence[T], page: int) -> Sequence[T]:

@@ -18,7 +18,7 @@ from . import figures
 from .choice import Part, Place
 from .evals import mean_of
 from .figures import TURNS
-from .look import Look, filters, grid, head, of_page, pager, row, sides_legend
+from .look import Look, filters, grid, head, listed, row, sides_legend
 from .track import axis_of, delta, interval, of_difference, scale, track
 from .verdict import adjusted, legend, stack, word
 
@@ -29,8 +29,9 @@ CLASS_LOOKS = {"separates": "good", "hurts": "bad", "flaky": "odd"} | {
     "newly failing": "bad",
 }
 
-Line = tuple[str, str, str | None, Part]
-"""What a row is: layer and text of an expectation, the eval's id where it is of one, and where."""
+Check = tuple[str, str, str | None]
+"""Layer and text of an expectation, and the eval's id where it is of one."""
+Line = tuple[Check, Part]
 
 
 def checks(look: Look) -> Node:
@@ -44,12 +45,11 @@ def checks(look: Look) -> Node:
     classes = Counter(one["class"] for one in lines.values())
     kind = look.seen.kind if look.seen.kind in classes else ""
     kept = [line for line, one in lines.items() if kind in ("", one["class"])]
-    rows: list[Node] = []
-    above: tuple[str | None, ...] = ()
-    for line in of_page(kept, look.seen.page("checks")):
-        rows.append(_row(look, line, lines[line], first=line[:3] != above))
-        rows += look.below(_check_at(line), CHECK_COLUMNS)
-        above = line[:3]
+
+    def draw(line: Line, at: Place, first: bool) -> Node:
+        return _row(look, line, at, lines[line], first=first)
+
+    rows, paging = listed(look, "checks", kept, "expectation", draw, CHECK_COLUMNS)
     heads: list[Child] = [
         "Expectation",
         [
@@ -68,30 +68,20 @@ def checks(look: Look) -> Node:
             rows,
             cls="sen-x-checks",
         ),
-        pager(
-            len(kept),
-            look.seen.page("checks"),
-            "checks",
-            "row" if look.several else "expectation",
-        ),
+        paging,
     )
 
 
 def _check_lines(look: Look, found: Mapping[Part, Sequence[Row] | None]) -> dict[Line, Row]:
     """Those of an expectation together, as the last iteration has them in order."""
     known: dict[Line, Row] = {
-        (one["layer"], one["text"], one.get("eval_id"), part): one
+        ((one["layer"], one["text"], one.get("eval_id")), part): one
         for part, rows in found.items()
         for one in rows or []
     }
-    last_first = sorted(known, key=lambda line: -look.parts.index(line[-1]))
-    order = dict.fromkeys(line[:3] for line in last_first)
-    return {
-        (*key, part): known[*key, part]
-        for key in order
-        for part in look.parts
-        if (*key, part) in known
-    }
+    last_first = sorted(known, key=lambda line: -look.parts.index(line[1]))
+    lines = ((about, part) for about in dict(last_first) for part in look.parts)
+    return {line: known[line] for line in lines if line in known}
 
 
 def _classes(classes: Counter[str], chosen: str) -> Node:
@@ -101,15 +91,8 @@ def _classes(classes: Counter[str], chosen: str) -> Node:
     return filters("Class of expectation", "kind", classes.total(), labels, chosen)
 
 
-def _check_at(line: Line) -> Place:
-    """Which row it is, for what is clicked there."""
-    layer, text, eval_id, part = line
-    return ("checks", part.iteration, layer, text, eval_id or "")
-
-
-def _row(look: Look, line: Line, found: Row, *, first: bool) -> Node:
-    layer, text, eval_id, part = line
-    at = _check_at(line)
+def _row(look: Look, line: Line, at: Place, found: Row, *, first: bool) -> Node:
+    (layer, text, eval_id), part = line
     cells = [_cell(line, found, kind, name) for kind, name in look.kinds]
     return row(
         head(
@@ -139,7 +122,7 @@ def _about(found: Row) -> str:
 
 def _cell(line: Line, found: Row, kind: str, name: str) -> Node:
     """Passed of scored on one side, coloured by its share."""
-    layer, text, eval_id, part = line
+    (layer, text, eval_id), part = line
     end = {found["configuration"]: "", found["baseline"]: "_baseline"}.get(name)
     if end is None:
         return h("span", "–", cls=f"sen-x-cell sen-x-none sen-x-at-{kind}", title="no run")
@@ -210,34 +193,25 @@ def dimensions(look: Look) -> Node:
     lines = _lines(look, means)
     meant = metric_of(RUBRIC)
     axis = axis_of(list(by_line.values()), meant)
-    rows: list[Node] = []
-    above = ""
-    for dimension, part in of_page(lines, look.seen.page("dimensions")):
-        at = ("dimensions", part.iteration, dimension)
+
+    def draw(line: tuple[tuple[str], Part], at: Place, first: bool) -> Node:
+        (dimension,), part = line
         own = [one for one in sources[part] or [] if one["dimension"] == dimension]
-        rows.append(
-            row(
-                head(
-                    called(dimension),
-                    look.called(part.iteration),
-                    ("pick", "dimension", part.iteration, dimension),
-                    first=dimension != above,
-                ),
-                [
-                    _means(look, dimension, part, means[part] or []),
-                    *([_delta(by_line.get((dimension, part)), axis)] if look.compares else []),
-                    [
-                        stack([one for one in own if one["configuration"] == name], kind, name)
-                        for kind, name in look.kinds
-                    ],
-                ],
-                key=str(at),
-                chosen=look.is_at(at),
-                joined=dimension == above,
-            )
+        stacks = [
+            stack([one for one in own if one["configuration"] == name], kind, name)
+            for kind, name in look.kinds
+        ]
+        act = ("pick", "dimension", part.iteration, dimension)
+        difference = [_delta(by_line.get((dimension, part)), axis)] if look.compares else []
+        return row(
+            head(called(dimension), look.called(part.iteration), act, first=first),
+            [_means(look, dimension, part, means[part] or []), *difference, stacks],
+            key=str(at),
+            chosen=look.is_at(at),
+            joined=not first,
         )
-        rows += look.below(at, COLUMNS)
-        above = dimension
+
+    rows, paging = listed(look, "dimensions", lines, "row", draw, COLUMNS)
     title = of_difference(metric_of("rubric_weighted_mean"))
     every = [one for found in sources.values() for one in found or []]
     heads: list[Child] = [
@@ -250,22 +224,22 @@ def dimensions(look: Look) -> Node:
         "div",
         sides_legend(look),
         grid("Scores on the rubric, 1–5", heads, rows, cls="sen-x-dimensions"),
-        pager(len(lines), look.seen.page("dimensions"), "dimensions", "row"),
+        paging,
         adjusted(look),
         _remarks(every),
     )
 
 
-def _lines(look: Look, means: Mapping[Part, Sequence[Row] | None]) -> list[tuple[str, Part]]:
+def _lines(look: Look, means: Mapping[Part, Sequence[Row] | None]) -> list[tuple[tuple[str], Part]]:
     """A row for each dimension of each iteration that has a score on it."""
     known = {
-        (one["metric"].removeprefix(RUBRIC), part)
+        ((one["metric"].removeprefix(RUBRIC),), part)
         for part, rows in means.items()
         for one in rows or []
         if one["metric"].startswith(RUBRIC) and one["n"]
     }
     places = {part: at for at, part in enumerate(look.parts)}
-    return sorted(known, key=lambda line: (natural(line[0]), places[line[1]]))
+    return sorted(known, key=lambda line: (natural(line[0][0]), places[line[1]]))
 
 
 def _means(look: Look, dimension: str, part: Part, rows: Sequence[Row]) -> Node:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.stats.pairing import likeness
@@ -13,8 +12,8 @@ from skill_eval_nb.workspace.feedback import Entry, Said
 
 from ..runs import RunKey, folder_of, run_row
 from ..show import show_figures, show_outputs
-from ..show.format import between, line, name, plain, prose, soft
-from ..show.run import anchors_of, anchors_view, rows_of_eval, section
+from ..show.format import between, line, name, plain, soft
+from ..show.run import anchors_of, meaning_of, prompt_view, rows_of_eval, section
 from ..ui import Child, Node, h
 from ..ui.parts import Options, button, choose, notice, pill, tick, typing
 from .queue import (
@@ -27,7 +26,6 @@ from .queue import (
     SHOWN,
     Choice,
     Item,
-    Progress,
     ReviewState,
     Scope,
     in_order,
@@ -48,39 +46,32 @@ POINTS = (1, 2, 3, 4, 5)
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """A dimension: its name, what it measures, and what some of the scores look like."""
+    """A dimension: its name, what it measures, and what its scores look like, as stated."""
 
     name: str
     description: str | None = None
-    anchors: tuple[tuple[str, str], ...] = ()
+    anchors: str | None = None
 
 
-def dimensions_of(ws: Workspace, key: RunKey) -> tuple[Dimension, ...]:
+def dimensions_of(ws: Workspace, key: RunKey) -> list[Dimension]:
     """The rubric of a run's eval as it is defined, else as its runs were judged, else OVERALL."""
-    wanted = {"workspace": key.workspace, "skill": key.skill, "eval_id": key.eval_id}
-    defined = ws.polars("dimensions").filter(**wanted)
-    if not defined.is_empty():
-        return tuple(
-            Dimension(
-                row["dimension"],
-                row["description"],
-                tuple(sorted(anchors_of(row["anchors"]).items())),
-            )
-            for row in defined.iter_rows(named=True)
-        )
-    judged = ws.polars("rubric_scores").filter(**wanted)["dimension"]
-    names = judged.unique(maintain_order=True).to_list()
-    return tuple(Dimension(name) for name in names or [OVERALL])
+    defined = rows_of_eval(ws, "dimensions", key)
+    if defined:
+        return [Dimension(row["dimension"], row["description"], row["anchors"]) for row in defined]
+    judged = dict.fromkeys(row["dimension"] for row in rows_of_eval(ws, "rubric_scores", key))
+    return [Dimension(name) for name in judged or [OVERALL]]
 
 
 @dataclass(frozen=True, slots=True)
-class RunForm:
-    """What is said of a run, and what could be.
+class Side:
+    """One of the runs that are looked at, what is said of it, and what could be.
 
     Attributes:
+        key: the run.
         token: the run, without saying which.
         keep: a name for its text in the page: no other run's, and no other file's.
-        of: what the run is called here.
+        title: what it is called here.
+        look: `with`, `base`, `other`, or `hidden` where nothing may tell which run it is.
         said: what is said of it; None where nothing is.
         others: what others said of it.
         dimensions: what can be scored.
@@ -88,46 +79,53 @@ class RunForm:
         since: when it was said, where that was before.
     """
 
+    key: RunKey
     token: str
     keep: str
-    of: str
+    title: str
+    look: str
     said: Said | None
     others: Sequence[Entry]
     dimensions: Sequence[Dimension]
     saved: bool
     since: str | None
 
+    @property
+    def hidden(self) -> bool:
+        """Whether nothing may tell which run it is."""
+        return self.look == "hidden"
 
-def form(sheet: RunForm) -> Node:
+
+def form(side: Side) -> Node:
     """The human's part of the review of a run."""
-    said = sheet.said or Said()
+    said = side.said or Said()
     return h(
         "div",
-        h("div", h("h5", "Your feedback"), _state(sheet), cls="sen-row sen-middle sen-spread"),
-        [_said_by_others(one) for one in sheet.others],
+        h("div", h("h5", "Your feedback"), _state(side), cls="sen-row sen-middle sen-spread"),
+        [_said_by_others(one) for one in side.others],
         typing(
-            f"What is to be said of {sheet.of}",
+            f"What is to be said of {side.title}",
             said.text,
-            ("say", sheet.token),
-            keep=sheet.keep,
-            key=f"{sheet.token}-text",
+            ("say", side.token),
+            keep=side.keep,
+            key=f"{side.token}-text",
             rows=3,
         ),
-        h("div", [_scored(sheet, one) for one in sheet.dimensions], cls="sen-rv-scores"),
+        h("div", [_scored(side, one) for one in side.dimensions], cls="sen-rv-scores"),
         None
         if said
-        else tick("Nothing to say: it is fine", sheet.said is not None, ("call_fine", sheet.token)),
+        else tick("Nothing to say: it is fine", side.said is not None, ("call_fine", side.token)),
         cls="sen-rv-form",
-        key=f"{sheet.token}-form",
+        key=f"{side.token}-form",
     )
 
 
-def _state(sheet: RunForm) -> Child:
-    if not sheet.saved:
+def _state(side: Side) -> Child:
+    if not side.saved:
         return pill("not saved", "bad")
-    if sheet.said is None:
+    if side.said is None:
         return pill("not reviewed")
-    when = f" {sheet.since[:10]}" if sheet.since else ""
+    when = f" {side.since[:10]}" if side.since else ""
     return pill(f"reviewed{when}", "good")
 
 
@@ -143,19 +141,19 @@ def _said_by_others(entry: Entry) -> Node:
     )
 
 
-def _scored(sheet: RunForm, dimension: Dimension) -> Node:
-    score = sheet.said.scores.get(dimension.name) if sheet.said else None
-    act = ("score", sheet.token, dimension.name)
+def _scored(side: Side, dimension: Dimension) -> Node:
+    score = side.said.scores.get(dimension.name) if side.said else None
+    act = ("score", side.token, dimension.name)
     clear = (*act, None)
     keys = {str(point): (*act, point) for point in POINTS}
     keys |= dict.fromkeys(("0", "Delete", "Backspace"), clear)
-    label = f"{line(dimension.name)}, {sheet.of}"
+    label = f"{line(dimension.name)}, {side.title}"
     return h(
         "div",
         h("span", line(dimension.name), cls="sen-rv-dimension", dir="auto"),
         h(
             "div",
-            [_point(sheet, dimension, point, score) for point in POINTS],
+            [_point(side, dimension, point, score) for point in POINTS],
             role="radiogroup",
             aria_label=f"Score for {label}",
             keys=keys,
@@ -171,144 +169,76 @@ def _scored(sheet: RunForm, dimension: Dimension) -> Node:
             ],
         ),
         cls="sen-rv-scored",
-        key=f"{sheet.token}-{dimension.name}",
+        key=f"{side.token}-{dimension.name}",
     )
 
 
-def _point(sheet: RunForm, dimension: Dimension, point: int, score: float | None) -> Node:
-    meaning = dict(dimension.anchors).get(str(point))
+def _point(side: Side, dimension: Dimension, point: int, score: float | None) -> Node:
+    meaning = anchors_of(dimension.anchors).get(str(point))
     box = h(
         "input",
         type="radio",
-        name=f"{sheet.token}-{dimension.name}",
+        name=f"{side.token}-{dimension.name}",
         value=str(point),
         checked=score == point,
-        on={"change": ("score", sheet.token, dimension.name)},
+        on={"change": ("score", side.token, dimension.name)},
     )
     return h("label", box, h("span", str(point)), title=meaning, cls="sen-rv-point")
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of the runs that are looked at.
-
-    Attributes:
-        key: the run.
-        title: what it is called here.
-        look: `with`, `base`, `other`, or `hidden` where nobody is to know.
-        sheet: what is said of it.
-        hidden: whether nothing may tell which run it is.
-        unfolded: the parts that are open.
-    """
-
-    key: RunKey
-    title: str
-    look: str
-    sheet: RunForm
-    hidden: bool
-    unfolded: frozenset[str]
-
-
-def column(ws: Workspace, side: Side) -> Node:
+def column(ws: Workspace, side: Side, unfolded: frozenset[str]) -> Node:
     """A run and the form for it; the parts of two of them stand in line."""
-    row = run_row(ws, side.key)
-    folder = folder_of(ws, row)
-    parts: list[Child] = [_head(ws, side), _outputs(side, folder), form(side.sheet)]
+    folder = folder_of(ws, run_row(ws, side.key))
+    title = h("h4", name(side.title), cls="sen-rv-title")
+    outputs = soft("None are stored: this run has no folder of its own.")
+    if folder is not None:
+        outputs = show_outputs(folder, key=side.token)
+    parts: list[Child] = [
+        title if side.hidden else [title, show_figures(ws, side.key)],
+        [h("h5", "Outputs"), outputs],
+        form(side),
+    ]
     for part in () if side.hidden else ("checks", "rubric", "critique", "transcript"):
-        unfolded, toggle = part in side.unfolded, ("unfold", part)
-        parts.append(section(part, ws, side.key, folder, unfolded=unfolded, toggle=toggle))
+        toggle = ("unfold", part)
+        parts.append(section(part, ws, side.key, folder, unfolded=part in unfolded, toggle=toggle))
     return h(
         "section",
         [h("div", part) for part in parts],
         cls=f"sen-rv-side sen-rv-{side.look}",
         aria_label=side.title,
-        key=side.sheet.token,
-    )
-
-
-def _head(ws: Workspace, side: Side) -> Child:
-    title = h("h4", name(side.title), cls="sen-rv-title")
-    return title if side.hidden else [title, show_figures(ws, side.key)]
-
-
-def _outputs(side: Side, folder: Path | None) -> Child:
-    if folder is None:
-        return [h("h5", "Outputs"), soft("None are stored: this run has no folder of its own.")]
-    return [h("h5", "Outputs"), show_outputs(folder, key=side.sheet.token)]
-
-
-LONGEST_TASK = 20_000
-"""Characters of a prompt that are shown."""
-
-
-def task(ws: Workspace, key: RunKey) -> Child:
-    """The prompt of a run's eval, and what success looks like."""
-    asked = next(iter(rows_of_eval(ws, "evals", key)), None)
-    if asked is None or not asked["prompt"]:
-        return None
-    wanted = asked["expected_output"]
-    return h(
-        "div",
-        h("p", "Prompt", cls="sen-soft sen-small"),
-        h(
-            "p",
-            plain(asked["prompt"])[:LONGEST_TASK],
-            cls="sen-rv-prompt",
-            dir="auto",
-            tabindex="0",
-            role="group",
-            aria_label="Prompt",
-        ),
-        wanted
-        and h(
-            "details",
-            h("summary", "Expected output", cls="sen-soft sen-small"),
-            h("p", plain(wanted)[:LONGEST_TASK], cls="sen-remark", dir="auto"),
-        ),
-        cls="sen-rv-task",
+        key=side.token,
     )
 
 
 def meanings(dimensions: Sequence[Dimension]) -> Node | None:
     """What each dimension measures, and what its scores look like."""
-    told = [one for one in dimensions if one.description or one.anchors]
-    if not told:
+    stated = {one.name: meaning_of(one.description, one.anchors) for one in dimensions}
+    parts = [h("div", h("h5", line(of)), meaning) for of, meaning in stated.items() if meaning]
+    if not parts:
         return None
-    return h(
-        "details",
-        h("summary", "What the scores mean", cls="sen-soft sen-small"),
-        [_meaning(one) for one in told],
-        cls="sen-rv-meanings",
-    )
+    summary = h("summary", "What the scores mean", cls="sen-soft sen-small")
+    return h("details", summary, parts, cls="sen-rv-meanings")
 
 
-def _meaning(dimension: Dimension) -> Node:
-    return h(
-        "div",
-        h("h5", line(dimension.name)),
-        h("p", prose(dimension.description), dir="auto") if dimension.description else None,
-        anchors_view(dict(dimension.anchors)) if dimension.anchors else None,
-    )
-
-
-def head(scope: Scope, choice: Choice, progress: Progress) -> Node:
+def head(now: ReviewState) -> Node:
     """What the review is of, how far it is, and its end."""
+    waiting = now.book.waiting()
     return h(
         "div",
         h(
             "div",
-            h("div", h("h3", "Review: ", name(scope.skill)), _of(scope, choice)),
-            _end(progress),
+            h("div", h("h3", "Review: ", name(now.scope.skill)), _of(now.scope, now.choice)),
+            _end(now),
             cls="sen-row sen-spread",
         ),
         h(
             "progress",
-            value=str(progress.reviewed),
-            max=str(max(progress.runs, 1)),
+            value=str(len(now.reviewed)),
+            max=str(max(len(now.runs), 1)),
             aria_label="Runs that are reviewed",
         ),
-        h("p", _told(choice, progress), cls="sen-soft", aria_live="polite"),
-        [_fault(fault, progress.waiting) for fault in _faults(progress)],
+        h("p", _progress(now), cls="sen-soft", aria_live="polite"),
+        [_fault(fault, waiting) for fault in now.faults],
         cls="sen-rv-head",
     )
 
@@ -328,41 +258,33 @@ def _of(scope: Scope, choice: Choice) -> Node:
     return h("p", between(parts), cls="sen-soft")
 
 
-def _told(choice: Choice, progress: Progress) -> Child:
-    left = progress.runs - progress.reviewed
-    told = [f"{progress.reviewed:,} of {count(progress.runs, 'run')} reviewed"]
-    if choice.hidden:
-        told.append(f"{progress.scored:,} of {count(progress.pairs, 'pair')} scored on both sides")
-    elif left and progress.reviewed:
-        told.append(f"{left:,} left")
-    if progress.files:
-        told.append(f"saved as you type, in {' and '.join(map(line, progress.files))}")
-    return between(told)
+def _progress(now: ReviewState) -> Child:
+    left = len(now.runs) - len(now.reviewed)
+    facts = [f"{len(now.reviewed):,} of {count(len(now.runs), 'run')} reviewed"]
+    if now.choice.hidden:
+        pairs = [item for item in now.items if item.is_pair]
+        scored = sum(map(now.is_scored, pairs))
+        facts.append(f"{scored:,} of {count(len(pairs), 'pair')} scored on both sides")
+    elif left and now.reviewed:
+        facts.append(f"{left:,} left")
+    files = [line(page.name) for page in now.pages if page.fault is None]
+    if files:
+        facts.append(f"saved as you type, in {' and '.join(files)}")
+    return between(facts)
 
 
-def _end(progress: Progress) -> Child:
-    if progress.complete:
-        return h(
-            "div",
-            pill("complete", "good"),
-            button("Go on reviewing", ("reopen",), kind="quiet"),
-            cls="sen-row sen-middle",
-        )
-    return button("Finish", ("finish",) if progress.can_end else None)
-
-
-def _faults(progress: Progress) -> Sequence[str]:
-    if progress.faults or not progress.waiting:
-        return progress.faults
-    return [f"what was said of {count(progress.waiting, 'run')} could not be written"]
+def _end(now: ReviewState) -> Child:
+    if not now.complete:
+        return button("Finish", ("finish",) if now.begun else None)
+    again = button("Go on reviewing", ("reopen",), kind="quiet")
+    return h("div", pill("complete", "good"), again, cls="sen-row sen-middle")
 
 
 def _fault(fault: str, waiting: int) -> Node:
-    told = f"Not saved: {line(fault)}."
     kept = f"What you said of {count(waiting, 'run')} is kept in this page meanwhile."
     return h(
         "div",
-        h("div", h("p", told), h("p", kept) if waiting else None),
+        h("div", h("p", f"Not saved: {line(fault)}."), h("p", kept) if waiting else None),
         button("Try again", ("save",)),
         cls="sen-fault",
         role="alert",
@@ -400,31 +322,16 @@ MOST = 400
 """Runs or pairs that are listed at once."""
 
 
-def jumps(
-    items: Sequence[Item],
-    at: str,
-    done: Callable[[Item], str],
-    *,
-    unfolded: bool,
-    what: str,
-    failed: str | None,
-) -> Node:
-    """The list.
-
-    Args:
-        items: what is shown.
-        at: the token of what is looked at.
-        done: tells of an item DONE, PARTLY or LEFT.
-        unfolded: whether it is open.
-        what: what an item is called: a pair, a run.
-        failed: what it is called that a check failed; None where nobody is to know.
-    """
-    left = sum(done(item) != DONE for item in items)
-    told = f"{count(len(items), what)}, {f'{left:,} left' if left else 'all reviewed'}"
+def jumps(now: ReviewState) -> Node:
+    """The list of what is shown, to jump in; it is made while it is open."""
+    what = "pair" if now.scope.sides else "run"
+    left = sum(now.done(item) != DONE for item in now.shown)
+    facts = f"{count(len(now.shown), what)}, {f'{left:,} left' if left else 'all reviewed'}"
+    unfolded = "jumps" in now.choice.unfolded
     return h(
         "details",
-        h("summary", "Jump to", " ", h("span", told, cls="sen-soft")),
-        _list(items, at, done, failed) if unfolded else None,
+        h("summary", "Jump to", " ", h("span", facts, cls="sen-soft")),
+        _list(now) if unfolded else None,
         open=unfolded,
         on={"toggle": ("unfold", "jumps")},
         cls="sen-rv-jumps",
@@ -432,67 +339,44 @@ def jumps(
     )
 
 
-def _list(items: Sequence[Item], at: str, done: Callable[[Item], str], failed: str | None) -> Child:
-    window = _around(items, at)
+def _list(now: ReviewState) -> Child:
+    placed = list(enumerate(now.shown, 1))
+    first = max(0, min(now.at - MOST // 2, len(placed) - MOST))
+    window = placed[first : first + MOST]
     by_eval: dict[tuple[str, str], list[tuple[int, Item]]] = {}
     for place, item in window:
         by_eval.setdefault((item.eval_id, item.title), []).append((place, item))
-    more = None
-    if len(window) < len(items):
-        more = h(
-            "p",
-            f"{len(window):,} of {len(items):,} are listed, around this one: choose an eval above "
-            "to see the others.",
-            cls="sen-soft sen-small",
-        )
     rows = [
         h(
             "li",
-            h("span", line(name), cls="sen-rv-eval", dir="auto"),
-            h("span", [_jump(n, item, at, done(item), failed) for n, item in inside]),
+            h("span", line(title), cls="sen-rv-eval", dir="auto"),
+            h("span", [_jump(now, place, item) for place, item in inside]),
             key=eval_id,
         )
-        for (eval_id, name), inside in by_eval.items()
+        for (eval_id, title), inside in by_eval.items()
     ]
-    return [h("ul", rows, cls="sen-list"), more, _legend(failed)]
+    more = f"{len(window):,} of {len(placed):,} are listed: choose an eval to see the others."
+    return [h("ul", rows, cls="sen-list"), soft(more) if len(window) < len(placed) else None]
 
 
-def _around(items: Sequence[Item], at: str) -> list[tuple[int, Item]]:
-    placed = list(enumerate(items, 1))
-    if len(placed) <= MOST:
-        return placed
-    here = next((n for n, item in placed if item.token == at), 1)
-    first = max(0, min(here - MOST // 2, len(placed) - MOST))
-    return placed[first : first + MOST]
+LOOKS = {DONE: "done", PARTLY: "partly", LEFT: "left"}
 
 
-def _jump(place: int, item: Item, at: str, state: str, failed: str | None) -> Node:
-    look = {DONE: "done", PARTLY: "partly", LEFT: "left"}[state]
-    fails = failed is not None and item.failed
-    told = f"{place}: {item.title}, {state}{f', {failed}' if fails else ''}"
+def _jump(now: ReviewState, place: int, item: Item) -> Node:
+    state, fails = now.done(item), item.failed and not now.choice.hidden
+    of = f" of {now.scope.sides[0]}" if now.scope.sides else ""
+    words = line(f"{place}: {item.title}, {state}{f', a check{of} failed' if fails else ''}")
     return h(
         "button",
         str(place),
         type="button",
         on={"click": ("jump", item.token)},
-        cls=f"sen-rv-jump sen-rv-{look}{' sen-rv-failed' if fails else ''}",
-        aria_label=line(told),
-        aria_current="true" if item.token == at else None,
-        title=line(told),
+        cls=f"sen-rv-jump sen-rv-{LOOKS[state]}{' sen-rv-failed' if fails else ''}",
+        aria_label=words,
+        aria_current="true" if item.token == now.choice.at else None,
+        title=words,
         key=item.token,
     )
-
-
-def _legend(failed: str | None) -> Node:
-    looks = [("done", DONE), ("partly", PARTLY), ("left", LEFT)]
-    shown = [
-        h("span", h("i", cls=f"sen-rv-jump sen-rv-{look}", aria_hidden="true"), " ", words)
-        for look, words in looks
-    ]
-    if failed is not None:
-        sign = h("i", cls="sen-rv-jump sen-rv-left sen-rv-failed", aria_hidden="true")
-        shown.append(h("span", sign, " ", line(failed)))
-    return h("p", shown, cls="sen-soft sen-small sen-rv-legend")
 
 
 def controls(scope: Scope, choice: Choice, evals: Mapping[str, str]) -> Node:
@@ -571,27 +455,16 @@ def review_view(now: ReviewState) -> Child:
     evals = {item.eval_id: item.title for item in now.items}
     return h(
         "div",
-        head(scope, choice, now.progress()),
+        head(now),
         controls(scope, choice, evals),
         scope.lacking and notice(scope.lacking, key="lacking"),
         _blindness(now),
         steps(now.shown, now.at, scope.sides),
-        jumps(
-            now.shown,
-            choice.at,
-            now.done,
-            unfolded="jumps" in choice.unfolded,
-            what="pair" if scope.sides else "run",
-            failed=None if choice.hidden else _failed(now),
-        ),
+        jumps(now),
         _item(now, now.shown[now.at]) if now.at >= 0 else nothing_shown(choice),
         keys=KEYS,
         cls="sen-rv",
     )
-
-
-def _failed(now: ReviewState) -> str:
-    return f"a check of {now.scope.sides[0]} failed" if now.scope.sides else "a check failed"
 
 
 def _blindness(now: ReviewState) -> Child:
@@ -600,8 +473,8 @@ def _blindness(now: ReviewState) -> Child:
     alone = len(now.scope.items) - len(now.items)
     left_out = f"{count(alone, 'run')} with none beside them are left out." if alone else None
     if now.choice.revealed:
-        told = outcome(now.items, now.book.said, now.scope.sides)
-        return h("div", told, cls="sen-card sen-rv-outcome", role="status", key="outcome")
+        preferred = outcome(now.items, now.book.said, now.scope.sides)
+        return h("div", preferred, cls="sen-card sen-rv-outcome", role="status", key="outcome")
     return notice(CANNOT_HIDE, *([left_out] if left_out else []), key="blind")
 
 
@@ -611,16 +484,16 @@ def _item(now: ReviewState, item: Item) -> Child:
     runs = in_order(item, now.seed) if now.choice.blind else item.runs
     columns: list[Child] = []
     for place, key in enumerate(runs):
-        made = column(now.ws, _side(now, item, key, place))
+        shown = column(now.ws, _side(now, item, key, place), now.choice.unfolded)
         folder = folder_of(now.ws, run_row(now.ws, key))
-        columns.append(sealed(made, folder) if hidden else made)
+        columns.append(sealed(shown, folder) if hidden else shown)
     numbers = {key.run_number for key in item.runs}
     several = len({key.run_number for one in now.items for key in one.runs}) > 1
     number = f", run {numbers.pop()}" if len(numbers) == 1 and several and item.is_pair else ""
     return h(
         "div",
         h("h4", name(item.title), number, cls="sen-rv-of"),
-        task(now.ws, item.runs[0]),
+        prompt_view(now.ws, item.runs[0], unfolded=True),
         meanings(dimensions_of(now.ws, item.runs[0])),
         h("div", columns, cls=f"sen-rv-sides sen-rv-sides-{len(runs)}"),
         cls="sen-rv-item",
@@ -629,20 +502,20 @@ def _item(now: ReviewState, item: Item) -> Child:
 
 
 def _side(now: ReviewState, item: Item, key: RunKey, place: int) -> Side:
-    hidden, token, book = now.choice.hidden, token_of(key), now.book
-    title = _title(now, item, key, place)
+    token, book = token_of(key), now.book
     entry = book.entry(key)
-    sheet = RunForm(
+    return Side(
+        key,
         token,
         now.keep(key, token),
-        LETTERS[place] if hidden else title,
+        _title(now, item, key, place),
+        _look(now, key),
         book.said(key),
-        () if hidden else book.others(key),
+        () if now.choice.hidden else book.others(key),
         dimensions_of(now.ws, key),
         saved=book.is_saved(key),
         since=None if entry is None or book.is_typed(key) else entry.timestamp,
     )
-    return Side(key, title, _look(now, key), sheet, hidden, now.choice.unfolded)
 
 
 def _title(now: ReviewState, item: Item, key: RunKey, place: int) -> str:
@@ -651,8 +524,8 @@ def _title(now: ReviewState, item: Item, key: RunKey, place: int) -> str:
         return LETTERS[place]
     own = key.iteration if now.scope.asked.pair == "iterations" else key.configuration
     same = {one.run_number for one in item.runs} == {key.run_number}
-    told = own if item.is_pair and same else f"{own}, run {key.run_number}"
-    return f"{LETTERS[place]}: {told}" if now.choice.blind else told
+    words = own if item.is_pair and same else f"{own}, run {key.run_number}"
+    return f"{LETTERS[place]}: {words}" if now.choice.blind else words
 
 
 def _look(now: ReviewState, key: RunKey) -> str:

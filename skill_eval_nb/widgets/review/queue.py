@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -285,21 +285,6 @@ class Choice:
         return self.blind and not self.revealed
 
 
-def chosen(
-    items: Sequence[Item], choice: Choice, is_reviewed: Callable[[Item], bool]
-) -> list[Item]:
-    """What is shown of the items: those that were asked for, and the one that is looked at."""
-
-    def fits(item: Item) -> bool:
-        if choice.eval_id and item.eval_id != choice.eval_id:
-            return False
-        if choice.shown == "left":
-            return not is_reviewed(item)
-        return item.failed if choice.shown == "failed" else True
-
-    return [item for item in items if fits(item) or item.token == choice.at]
-
-
 LETTERS = ("A", "B")
 Feedback = Callable[[RunKey], Said | None]
 
@@ -322,55 +307,41 @@ def common(item: Item, said: Feedback) -> dict[str, tuple[float, float]]:
     }
 
 
-def is_scored(item: Item, said: Feedback) -> bool:
-    """Whether a pair has told which of its runs is the better one, if any."""
-    return bool(common(item, said))
+ALL_DIMENSIONS = "all dimensions"
 
 
-@dataclass(frozen=True, slots=True)
-class Preferred:
-    """In how many pairs the first side had the higher score, neither, or the second."""
+def preferences(items: Iterable[Item], said: Feedback) -> dict[str, Counter[int]]:
+    """On the mean of all dimensions, and on each: how often the first side (1), none or the other.
 
-    first: int = 0
-    neither: int = 0
-    second: int = 0
-
-    @property
-    def n(self) -> int:
-        """How many pairs that are."""
-        return self.first + self.neither + self.second
-
-
-def preferences(items: Iterable[Item], said: Feedback) -> tuple[Preferred, dict[str, Preferred]]:
-    """Which side was preferred: over the mean of all dimensions, and on each."""
-    whole: list[int] = []
-    each: dict[str, list[int]] = {}
+    A pair that was not scored on both sides is in none of them.
+    """
+    found: dict[str, Counter[int]] = defaultdict(Counter)
     for item in items:
-        scores = common(item, said)
-        if not scores:
-            continue
-        whole.append(_sign(sum(one - other for one, other in scores.values())))
-        for name, (one, other) in scores.items():
-            each.setdefault(name, []).append(_sign(one - other))
-    return _preferred(whole), {name: _preferred(signs) for name, signs in each.items()}
+        differences = {name: one - other for name, (one, other) in common(item, said).items()}
+        if differences:
+            found[ALL_DIMENSIONS][_sign(sum(differences.values()))] += 1
+        for name, difference in differences.items():
+            found[name][_sign(difference)] += 1
+    return dict(found)
 
 
 def outcome(items: Iterable[Item], said: Feedback, sides: tuple[str, ...]) -> Child:
     """Which side was preferred how often, said first and then shown."""
-    whole, each = preferences(items, said)
-    if not whole.n:
+    found = preferences(items, said)
+    if not found:
         return h("p", "No pair was scored on both sides.")
     first, second = map(line, sides)
-    found = [("all dimensions", whole), *each.items()] if len(each) > 1 else list(each.items())
+    whole = found[ALL_DIMENSIONS]
     rows = [
-        (line(name), str(one.first), str(one.neither), str(one.second), str(one.n))
-        for name, one in found
+        [line(name), *(str(signs[sign]) for sign in (1, 0, -1)), str(signs.total())]
+        for name, signs in found.items()
+        if len(found) != 2 or name != ALL_DIMENSIONS  # of one dimension the mean is its own
     ]
     return [
         h(
             "p",
-            h("b", f"You preferred {first} in {whole.first} of {count(whole.n, 'pair')}"),
-            f", {second} in {whole.second}, and neither in {whole.neither}.",
+            h("b", f"You preferred {first} in {whole[1]} of {count(whole.total(), 'pair')}"),
+            f", {second} in {whole[-1]}, and neither in {whole[0]}.",
         ),
         table(
             ["Dimension", first, "no difference", second, "pairs"],
@@ -379,10 +350,6 @@ def outcome(items: Iterable[Item], said: Feedback, sides: tuple[str, ...]) -> Ch
             numbers=(1, 2, 3, 4),
         ),
     ]
-
-
-def _preferred(signs: list[int]) -> Preferred:
-    return Preferred(signs.count(1), signs.count(0), signs.count(-1))
 
 
 def _sign(difference: float) -> int:
@@ -444,8 +411,17 @@ class ReviewState:
 
     @cached_property
     def shown(self) -> list[Item]:
-        """What of it is shown."""
-        return chosen(self.items, self.choice, lambda item: self.done(item) == DONE)
+        """What of it is shown: what was asked for, and the one that is looked at."""
+        choice = self.choice
+
+        def fits(item: Item) -> bool:
+            if choice.eval_id and item.eval_id != choice.eval_id:
+                return False
+            if choice.shown == "left":
+                return self.done(item) != DONE
+            return item.failed or choice.shown != "failed"
+
+        return [item for item in self.items if fits(item) or item.token == choice.at]
 
     @property
     def at(self) -> int:
@@ -470,7 +446,7 @@ class ReviewState:
 
     def is_scored(self, item: Item) -> bool:
         """Whether both sides of a pair are scored on some dimension."""
-        return is_scored(item, self.book.said)
+        return bool(common(item, self.book.said))
 
     @cached_property
     def pages(self) -> list[Page]:
@@ -483,49 +459,21 @@ class ReviewState:
         """Those of them that say something."""
         return [page for page in self.pages if page.found]
 
-    def progress(self) -> Progress:
-        """How far it is."""
-        pairs = [item for item in self.items if item.is_pair] if self.choice.hidden else []
-        return Progress(
-            reviewed=len(self.reviewed),
-            runs=len(self.runs),
-            scored=sum(map(self.is_scored, pairs)),
-            pairs=len(pairs),
-            complete=bool(self.begun) and all(one.now.status == COMPLETE for one in self.begun),
-            can_end=bool(self.begun),
-            files=tuple(page.name for page in self.pages if page.fault is None),
-            faults=tuple(page.fault for page in self.pages if page.fault is not None),
-            waiting=self.book.waiting(),
-        )
+    @property
+    def complete(self) -> bool:
+        """Whether the feedback says that it is complete."""
+        return bool(self.begun) and all(one.now.status == COMPLETE for one in self.begun)
+
+    @property
+    def faults(self) -> list[str]:
+        """Why something cannot be written, or was not."""
+        found = [page.fault for page in self.pages if page.fault is not None]
+        if not found and (waiting := self.book.waiting()):
+            found.append(f"what was said of {count(waiting, 'run')} could not be written")
+        return found
 
     def keep(self, key: RunKey, token: str) -> str:
         """A name for the text on a run: no other run's and no other file's; it tells neither."""
         page = self.book.pages.of(key)
         file = os.path.realpath(page.files[0]) if page.files else self.ws.path
         return f"review {sha256(f'{file} {token}'.encode()).hexdigest()[:32]}"
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a review is.
-
-    Attributes:
-        reviewed: runs that somebody said something of.
-        runs: all that are to be reviewed.
-        scored, pairs: in a blind review the pairs that are scored on both sides, and all.
-        complete: whether the feedback says that it is complete.
-        can_end: whether there is feedback that could.
-        files: the files that the feedback is in.
-        faults: why something cannot be written.
-        waiting: of how many runs something is said that is in no file.
-    """
-
-    reviewed: int
-    runs: int
-    scored: int
-    pairs: int
-    complete: bool
-    can_end: bool
-    files: Sequence[str]
-    faults: Sequence[str]
-    waiting: int

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from skill_eval_nb.charts.metrics import Metric, metric
 from skill_eval_nb.running.journal import FINISHED, LAUNCHED, NAME, read
 from skill_eval_nb.stats import plan
 from skill_eval_nb.stats.names import natural
@@ -14,8 +15,10 @@ from skill_eval_nb.stats.plan import AS_IT_WAS
 from skill_eval_nb.stats.values import RUBRIC, UNITS
 from skill_eval_nb.text import count, dollars
 
+from ..explore.track import amount
 from ..ui import Node, h
-from ..ui.parts import button, choose, details, entry, pill, table
+from ..ui.form import Field
+from ..ui.parts import button, choose, details, pill, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,13 +107,13 @@ def propose(ws: Workspace, home: Path, question: Question, most_evals: int) -> P
     metrics = metrics_of(mine)
     if not metrics:
         return None
-    metric = question.metric if question.metric in metrics else metrics[0]
-    effect = question.effect or LEAST[unit(metric)]
-    question = Question(metric, effect, question.scope)
+    asked = question.metric if question.metric in metrics else metrics[0]
+    effect = question.effect or LEAST[unit(asked)]
+    question = Question(asked, effect, question.scope)
     per_judging, seconds = judging_took(home, iteration)
     found = plan(
         mine,
-        metric=metric,
+        metric=asked,
         effect=effect,
         scope=question.scope,
         price_per_judging=per_judging,
@@ -225,24 +228,19 @@ def _nothing(busy: bool) -> str:
 
 
 def _content(found: Proposal, most_evals: int, costs: bool) -> list[Node | None]:
-    question = found.question
-    metric = question.metric or ""
-    factor = 100 if unit(metric) == "rate" else 1
-    names = {name: metric_words(name) for name in found.metrics}
-    design = found.design
+    question, design = found.question, found.design
+    asked = question.metric or ""
+    rate = unit(asked) == "rate"
+    names = {name: metric(name).name for name in found.metrics}
+    effect = (100 if rate else 1) * (question.effect or 0)
     return [
         h("p", _sentence(found, costs), cls="sen-says"),
         _take(design, most_evals, "Put it into the form") if design and found.enough else None,
         h(
             "div",
-            choose("To tell a difference in", names, metric, ("ask", "metric")),
-            entry(
-                f"of, in {_unit(metric)}",
-                f"{factor * (question.effect or 0):g}",
-                ("ask", "effect"),
-                kind="number",
-                min=0,
-                step="any",
+            choose("To tell a difference in", names, asked, ("ask", "metric")),
+            Field(f"of, in {'pp' if rate else 'points'}", "number", 0).view(
+                effect, ("ask", "effect")
             ),
             choose("on", SCOPES, question.scope, ("ask", "scope")),
             cls="sen-row",
@@ -263,23 +261,16 @@ def _notes(found: Proposal, costs: bool) -> Iterator[str]:
 
 
 def _sentence(found: Proposal, costs: bool) -> str:
-    if found.design is None:
+    design, meant = found.design, metric(found.question.metric or "pass_rate")
+    if design is None:
         return "Nothing can be planned from what is there."
+    finds, cost = tells(design, meant), price(design, costs)
     if found.enough:
-        enough = tells(found.design, found.question.metric)
-        return f"{size(found.design)} would tell {enough}{price(found.design, costs)}."
-    wanted = difference(found.question.effect, found.question.metric)
+        return f"{size(design)} would tell {finds}{cost}."
+    wanted = difference(found.question.effect or 0.0, meant)
     return (
-        f"No design within reach tells {wanted}. {size(found.design)}, as it is now, "
-        f"{_would(found)}{price(found.design, costs)}."
+        f"No design within reach tells {wanted}. {size(design)}, as it is now, tells {finds}{cost}."
     )
-
-
-def _would(found: Proposal) -> str:
-    assert found.design is not None
-    if found.design.tells is None:
-        return "can tell nothing for sure"
-    return f"tells {tells(found.design, found.question.metric)}"
 
 
 def size(design: Design) -> str:
@@ -288,24 +279,18 @@ def size(design: Design) -> str:
     >>> size(Design((3, 2, 1), 0.1, 1.2))
     '3 evals × 2 runs × 1 judging'
     """
-    evals, runs, judgings = design.size
-    return f"{count(evals, 'eval')} × {count(runs, 'run')} × {count(judgings, 'judging')}"
+    nouns = zip(design.size, ("eval", "run", "judging"), strict=True)
+    return " × ".join(count(number, noun) for number, noun in nouns)
 
 
-def tells(design: Design, metric: str | None) -> str:
+def tells(design: Design, meant: Metric) -> str:
     """The smallest difference that a design finds."""
-    return "nothing for sure" if design.tells is None else difference(design.tells, metric)
+    return "nothing for sure" if design.tells is None else difference(design.tells, meant)
 
 
-def difference(value: float | None, metric: str | None) -> str:
-    """A difference in its unit.
-
-    >>> difference(0.1, "pass_rate"), difference(0.5, "rubric:clarity")
-    ('10 pp', '0.5 points')
-    """
-    much = (100 if unit(metric or "") == "rate" else 1) * (value or 0)
-    shown = f"{much:.1f}".removesuffix(".0") if much >= 1 else f"{much:.2g}"
-    return f"{shown} {_unit(metric or '')}"
+def difference(value: float, meant: Metric) -> str:
+    """A difference in its unit, whichever its sign."""
+    return amount(meant, value).removeprefix("+")
 
 
 def price(design: Design, costs: bool) -> str:
@@ -319,20 +304,6 @@ def price(design: Design, costs: bool) -> str:
     return ", at no cost" if design.usd is not None and not costs else ""
 
 
-def metric_words(metric: str) -> str:
-    """A metric in words.
-
-    >>> metric_words("pass_rate"), metric_words("rubric:reader_view")
-    ('pass rate', 'reader_view')
-    """
-    name = metric.removeprefix(RUBRIC)
-    return name if metric.startswith(RUBRIC) else name.replace("_", " ")
-
-
-def _unit(metric: str) -> str:
-    return "pp" if unit(metric) == "rate" else "points"
-
-
 def _take(design: Design, most_evals: int, label: str, kind: str = "") -> Node:
     lacks = design.size[0] - most_evals
     if lacks > 0:
@@ -341,12 +312,14 @@ def _take(design: Design, most_evals: int, label: str, kind: str = "") -> Node:
 
 
 def _around(found: Proposal, most_evals: int) -> Node:
+    meant = metric(found.question.metric or "pass_rate")
     rows = [
         (
-            [f"{' × '.join(map(str, one.size))} ", pill("as it was run")]
-            if one.changed == AS_IT_WAS
-            else " × ".join(map(str, one.size)),
-            tells(one, found.question.metric),
+            [
+                " × ".join(map(str, one.size)),
+                [" ", pill("as it was run")] if one.changed == AS_IT_WAS else None,
+            ],
+            tells(one, meant),
             dollars(one.usd) if one.usd is not None else "–",
             _take(one, most_evals, "Use", "quiet"),
         )

@@ -16,14 +16,15 @@ from skill_eval_nb.models import StandIn
 from skill_eval_nb.running import Limits, Plan, Refused, plan_runs
 from skill_eval_nb.running.journal import ENDED, NAME, PLANNED, STARTED, Record, read
 from skill_eval_nb.running.options import read_all
-from skill_eval_nb.running.plan_view import HEADS, Facts, facts
+from skill_eval_nb.running.plan_view import Facts, blocks, facts
 from skill_eval_nb.running.spec import errored
 from skill_eval_nb.running.suite import Suite
 from skill_eval_nb.text import dollars
 
 from ..ui import Child, Node, h
+from ..ui.blocks import blocks_view
 from ..ui.form import empty
-from ..ui.parts import button, details, figure, table
+from ..ui.parts import button
 from .form import FIELDS, OFFLINE, STAND_IN, FixedArgs, Form, filled, in_labels, name_of, options
 
 
@@ -112,54 +113,10 @@ def make(form: Form, fixed: FixedArgs) -> PlanPreview:
 
 def plan_view(shown: Facts, start: Child) -> Node:
     """The plan; `start` is what begins it, and stands where its price does."""
-    return h(
-        "div",
-        h("h4", shown.title),
-        h("p", shown.place, cls="sen-soft sen-small"),
-        h("div", [figure(value, noun) for value, noun in shown.counts], cls="sen-job-figures"),
-        h("p", shown.size),
-        _warnings(shown),
-        _estimate(shown),
-        start,
-        details("What is run", _settings(shown), key="settings"),
-        details("What the price rests on", _list(shown.assumptions), key="assumptions"),
-        details("In which order", _order(shown), key="order") if shown.order else None,
-    )
-
-
-def _warnings(shown: Facts) -> Node | None:
-    if not shown.warnings:
-        return None
-    head = h("p", h("b", "Look at this before starting"))
-    return h(
-        "div", head, _list(tuple(map(in_labels, shown.warnings))), cls="sen-notice", key="warnings"
-    )
-
-
-def _estimate(shown: Facts) -> Node:
-    if not shown.estimate:
-        return h("p", "Nothing is missing that costs money.", key="nothing")
-    heads = ("", *HEADS[1:])
-    return h(
-        "div", table(heads, shown.estimate, caption="Estimate, low to high", numbers=(1, 2, 3, 4))
-    )
-
-
-def _settings(shown: Facts) -> Node:
-    rows = [
-        h("tr", h("th", label.strip(), scope="row"), h("td", words))
-        for label, words in shown.settings
-    ]
-    return h("table", h("tbody", rows), cls="sen-settings")
-
-
-def _list(lines: tuple[str, ...]) -> Node:
-    return h("ul", [h("li", one) for one in lines])
-
-
-def _order(shown: Facts) -> list[Node]:
-    rest = [h("p", f"… and {shown.more:,} more")] if shown.more else []
-    return [h("ol", [h("li", one) for one in shown.order]), *rest]
+    in_words = replace(shown, warnings=tuple(map(in_labels, shown.warnings)))
+    title, counts, size, warnings, settings, estimate, *lists, _ = blocks(in_words)
+    first = blocks_view([title, counts, size, warnings, estimate])
+    return h("div", first, start, blocks_view([settings, *lists]))
 
 
 MOST = 3

@@ -281,19 +281,8 @@ def _legend() -> Node:
 KINDS = {"helps": "good", "hurts": "bad"}
 """How the word of a verdict stands out; any other is neither good nor bad."""
 
-
-@dataclass(frozen=True)
-class Verdict:
-    """What an iteration says of a skill: a word, a sentence and the reason for it."""
-
-    word: str
-    sentence: str
-    reason: str
-
-    @property
-    def kind(self) -> str:
-        """How it stands out."""
-        return KINDS.get(self.word, "odd")
+Verdict = tuple[str, str, str]
+"""What an iteration says of a skill: a word, a sentence and the reason for it."""
 
 
 class Running(WorkspaceTask[None]):
@@ -354,7 +343,7 @@ def verdicts(home: Path, iteration: str) -> list[Verdict]:
     Of its evals; or of tasks like them, where only that can be said.
     """
     ws = load(home).select(iteration=iteration)
-    found = []
+    found: list[Verdict] = []
     for these, beyond in zip(
         *(deltas(ws, scope=scope).to_dicts() for scope in SCOPES), strict=True
     ):
@@ -362,11 +351,11 @@ def verdicts(home: Path, iteration: str) -> list[Verdict]:
         row = beyond if wide else these
         word = row["verdict"] or "unclear"
         if not row["n_evals"]:
-            found.append(Verdict(word, "There is nothing to compare", row["reason"]))
+            found.append((word, "There is nothing to compare", row["reason"]))
             continue
         where = "tasks like these" if wide else of_these(row["n_evals"])
         says = sentence(row["verdict"], row["metric"], row["configuration"], where)
-        found.append(Verdict(word, says, f"Pass rate: {row['reason']}"))
+        found.append((word, says, f"Pass rate: {row['reason']}"))
     return found
 
 
@@ -558,11 +547,11 @@ def _verdicts(at: Running) -> Child:
     return [
         h(
             "div",
-            h("p", pill(one.word, one.kind), " ", h("b", f"{one.sentence}.")),
-            h("p", one.reason, cls="sen-soft sen-small"),
+            h("p", pill(word, KINDS.get(word, "odd")), " ", h("b", f"{says}.")),
+            h("p", reason, cls="sen-soft sen-small"),
             key=f"verdict-{place}",
         )
-        for place, one in enumerate(at.verdicts)
+        for place, (word, says, reason) in enumerate(at.verdicts)
     ]
 
 

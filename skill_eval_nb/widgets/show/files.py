@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +21,7 @@ from skill_eval_nb.workspace.read import load_if_there
 
 from ..ui import Child, offer
 from ..ui.blobs import Bytes
+from ..ui.recent import Recent
 
 OUTPUTS = "outputs"
 
@@ -254,33 +253,9 @@ def weight(node: Child) -> int:
     return PER_ELEMENT + sum(map(weight, node)) if isinstance(node, list | tuple) else 0
 
 
-class Keep:
-    """Trees by what they were made of; those not asked for the longest go first."""
-
-    def __init__(self, most: int = KEPT) -> None:
-        self._most = most
-        self._held = 0
-        self._kept: OrderedDict[Hashable, tuple[Drawn, int]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: Hashable) -> Drawn | None:
-        """The tree of that key, if it is still there."""
-        with self._lock:
-            if key not in self._kept:
-                return None
-            self._kept.move_to_end(key)
-            return self._kept[key][0]
-
-    def put(self, key: Hashable, drawn: Drawn) -> None:
-        """Keep a tree."""
-        cost = drawn.weight + 1_000
-        with self._lock:
-            if key in self._kept:
-                self._held -= self._kept.pop(key)[1]
-            self._kept[key] = drawn, cost
-            self._held += cost
-            while self._held > self._most and len(self._kept) > 1:
-                self._held -= self._kept.popitem(last=False)[1][1]
+def keep() -> Recent[Drawn]:
+    """A place for trees, as many as have room."""
+    return Recent(KEPT, lambda drawn: drawn.weight + 1_000)
 
 
 WHOLE = 4 * 2**20

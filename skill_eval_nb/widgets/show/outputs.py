@@ -15,7 +15,6 @@ from skill_eval_nb.grading.evidence import images
 from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h, offer
-from ..ui.blobs import Bytes
 from .documents import (
     FORMS,
     begin,
@@ -34,7 +33,7 @@ from .documents import (
     draw_workbook,
     lexer_for,
 )
-from .files import Drawn, Keep, NotDrawn, OutputFile, Sheet, output_files, weight
+from .files import Drawn, NotDrawn, OutputFile, Sheet, keep, output_files, weight
 from .format import between, line, name, soft
 
 START = 65_536
@@ -111,7 +110,7 @@ KINDS = (
 PROMISES = frozenset("png jpg jpeg gif webp pdf xlsx xlsm docx pptx".split())
 """Ends of names that say how the bytes begin."""
 
-_KEEP = Keep()
+_KEEP = keep()
 
 
 def drawn(file: OutputFile, pictures: dict[str, OutputFile], waits: float = 1.0) -> Drawn:
@@ -313,7 +312,7 @@ def _file(file: OutputFile, view: Drawn, key: str, *, unfolded: bool) -> Node:
             h("div", view.offered(), cls="sen-content"),
             open=unfolded,
         ),
-        _download_of(file),
+        download_of(file),
         cls="sen-file",
         key=f"{key} {file.name}",
     )
@@ -330,7 +329,7 @@ def _listed(files: Sequence[OutputFile], key: str) -> Child:
             " ",
             soft_size(one),
             " ",
-            _download_of(one),
+            download_of(one),
             key=f"{key} {one.name}",
         )
         for one in files[: LISTED - SHOWN]
@@ -348,17 +347,16 @@ def soft_size(file: OutputFile) -> Node:
     return h("span", file.reason or size(file.size), cls="sen-soft sen-small")
 
 
-def _download_of(file: OutputFile) -> Node | None:
+def download_of(file: OutputFile) -> Node | None:
+    """The way to have the bytes of a file, where they can be had."""
     if file.reason is not None:
         return None
     if file.size > DOWNLOAD:
         return h("span", "too large to hand over: ", line(file.path), cls="sen-soft sen-small")
 
-    def get() -> Bytes:
-        return file.read(), OCTETS
-
     last = line(file.name.rstrip("/").rpartition("/")[2])
-    return _download(offer(f"{file.blob} download", get), last, file.name)
+    blob = offer(f"{file.blob} download", lambda: (file.read(), OCTETS))
+    return _download(blob, last, file.name)
 
 
 def _download(blob: str, file: str, what: str, words: str = " Download") -> Node:

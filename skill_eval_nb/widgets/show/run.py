@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
@@ -16,6 +15,7 @@ from skill_eval_nb.text import count, dollars
 from ..runs import RunKey, folder_of, named, rows_of
 from ..ui import Child, Node, h
 from ..ui.parts import Act, pill
+from ..ui.recent import Recent
 from .files import OutputFile, output_files
 from .format import (
     between,
@@ -37,22 +37,15 @@ from .transcript import show_transcript, transcript_summary
 
 Row = dict[str, Any]
 
-RUNS = 400
-"""Tables of runs that are kept of a workspace."""
-
-_KEPT: WeakKeyDictionary[Workspace, OrderedDict[tuple[str, RunKey], list[Row]]] = (
-    WeakKeyDictionary()
-)
+_ROWS: WeakKeyDictionary[Workspace, Recent[list[Row]]] = WeakKeyDictionary()
 
 
 def rows(ws: Workspace, table: str, key: RunKey) -> list[Row]:
-    """The rows of a table that are of one run."""
-    kept = _KEPT.setdefault(ws, OrderedDict())
+    """The rows of a table that are of one run; those of the last runs are kept."""
+    kept = _ROWS.setdefault(ws, Recent(400))
     found = kept.get((table, key))
     if found is None:
-        found = kept[table, key] = rows_of(ws.polars(table), key).to_dicts()
-        while len(kept) > RUNS:
-            kept.popitem(last=False)
+        found = kept.put((table, key), rows_of(ws.polars(table), key).to_dicts())
     return found
 
 
@@ -312,16 +305,25 @@ def _judging(row: Row) -> Node:
 
 
 def _meaning(defined: Mapping[str, Any] | None) -> Node | None:
-    """What a dimension asks, and what its scores stand for."""
+    """What a dimension asks, and what its scores stand for, to be unfolded."""
     if defined is None or not (defined["description"] or defined["anchors"]):
         return None
-    description, text = defined["description"], str(defined["anchors"] or "")
-    return h(
-        "details",
-        h("summary", "What the scores mean", cls="sen-soft sen-small"),
-        h("p", prose(str(description)), dir="auto") if description else None,
-        anchors_view(anchors) if (anchors := anchors_of(text)) else text and h("p", prose(text)),
-    )
+    summary = h("summary", "What the scores mean", cls="sen-soft sen-small")
+    return h("details", summary, meaning_of(defined["description"], defined["anchors"]))
+
+
+def meaning_of(description: str | None, stated: object) -> list[Node]:
+    """What a dimension asks, and what its scores stand for as it is stated."""
+    anchors = anchors_of(stated)
+    pairs = [
+        h("div", h("dt", line(score)), h("dd", prose(words), dir="auto"))
+        for score, words in sorted(anchors.items())
+    ]
+    return [
+        *([h("p", prose(str(description)), dir="auto")] if description else []),
+        *([h("dl", pairs, cls="sen-anchors")] if pairs else []),
+        *([h("p", prose(str(stated)))] if stated and not anchors else []),
+    ]
 
 
 def anchors_of(text: object) -> dict[str, str]:
@@ -331,15 +333,6 @@ def anchors_of(text: object) -> dict[str, str]:
     except (ValueError, RecursionError):
         return {}
     return {str(k): str(v) for k, v in anchors.items()} if isinstance(anchors, dict) else {}
-
-
-def anchors_view(anchors: Mapping[str, str]) -> Node:
-    """The same as a list."""
-    pairs = [
-        h("div", h("dt", line(score)), h("dd", prose(words), dir="auto"))
-        for score, words in anchors.items()
-    ]
-    return h("dl", pairs, cls="sen-anchors")
 
 
 TITLES = {
@@ -394,7 +387,7 @@ def _head(ws: Workspace, key: RunKey, row: Row, title: Child) -> Node:
         title,
         cls="sen-row sen-middle sen-run-head",
     )
-    return h("div", head, _asked(ws, key))
+    return h("div", head, prompt_view(ws, key))
 
 
 def _side(ws: Workspace, key: RunKey) -> str:
@@ -409,19 +402,20 @@ def _side(ws: Workspace, key: RunKey) -> str:
     return {WITH_SKILL: "with", BASELINE: "base"}.get(shades.get(key.configuration, ""), "other")
 
 
-def _asked(ws: Workspace, key: RunKey) -> Node | None:
-    """What the executor was asked."""
-    eval_row = next(iter(rows_of_eval(ws, "evals", key)), None)
-    if eval_row is None or not eval_row["prompt"]:
+def prompt_view(ws: Workspace, key: RunKey, *, unfolded: bool = False) -> Node | None:
+    """What the executor was asked, and what success looks like."""
+    row = next(iter(rows_of_eval(ws, "evals", key)), None)
+    if row is None or not row["prompt"]:
         return None
-    prompt, wanted = str(eval_row["prompt"]), eval_row["expected_output"]
+    wanted = row["expected_output"]
     return h(
         "details",
         h("summary", "Prompt", cls="sen-soft"),
-        _long(prompt),
+        _long(str(row["prompt"])),
         [h("p", "Expected output", cls="sen-soft sen-small"), _long(str(wanted))]
         if wanted
         else None,
+        open=unfolded,
     )
 
 
@@ -532,31 +526,21 @@ def _part(title: str, items: Sequence[Node]) -> Child:
 def _claim(row: Row) -> Node:
     label = _VERIFIED[row["verified"]]
     facts = between([label, row["type"] and line(row["type"])])
-    return h(
-        "li",
-        verdict(row["verified"], label=label),
-        h(
-            "div",
-            h("p", prose(str(row["claim"])), dir="auto"),
-            h("p", facts, cls="sen-soft sen-small"),
-            evidence(row["evidence"]),
-        ),
-        cls="sen-item",
-    )
+    claim = h("p", prose(str(row["claim"])), dir="auto")
+    about = [claim, h("p", facts, cls="sen-soft sen-small"), evidence(row["evidence"])]
+    return h("li", verdict(row["verified"], label=label), h("div", about), cls="sen-item")
 
 
 def _note(row: Row) -> Node:
-    kind = pill(_kind(row))
-    return h("li", kind, h("div", remark(row["text"], what="note")), cls="sen-item sen-kind")
-
-
-def _kind(row: Row) -> str:
-    return line(row["kind"]).replace("_", " ")[:40]
+    return _of_kind(row, remark(row["text"], what="note"))
 
 
 def _suggestion(row: Row) -> Node:
-    kind = pill(_kind(row))
     of = row["expectation"]
     about = h("p", "On: ", h("span", prose(str(of)), dir="auto"), cls="sen-soft") if of else None
-    body = remark(row["reason"], what="suggestion") if row["reason"] else None
-    return h("li", kind, h("div", about, body), cls="sen-item sen-kind")
+    return _of_kind(row, about, remark(row["reason"], what="suggestion") if row["reason"] else None)
+
+
+def _of_kind(row: Row, *content: Child) -> Node:
+    kind = line(row["kind"]).replace("_", " ")[:40]
+    return h("li", pill(kind), h("div", content), cls="sen-item sen-kind")

@@ -12,20 +12,21 @@ from typing import Any, Literal
 
 from skill_eval_nb.text import count, size
 
-from ..ui import Child, Node, h, offer
+from ..ui import Child, Node, h
 from .documents import bounded, notes, rendered, source
 from .files import (
     Drawn,
-    Keep,
     NotDrawn,
     OutputFile,
     Reading,
     as_text,
+    keep,
     lines_in,
     transcript_files,
     weight,
 )
 from .format import between, body, first, line, name, soft
+from .outputs import download_of, soft_size
 
 Who = Literal["agent", "thinking", "call", "result", "told", "system", "end"]
 Event = Mapping[str, Any]
@@ -406,7 +407,7 @@ def bounded_piece(text: str) -> tuple[str, Node | None]:
 MOST = 64 * 2**20
 """Bytes of a transcript that is read."""
 
-_KEEP = Keep()
+_KEEP = keep()
 
 
 def show_transcript(folder: Path) -> Node:
@@ -419,7 +420,11 @@ def show_transcript(folder: Path) -> Node:
         drawn = _drawn(files[0])
     return h(
         "div",
-        h("div", [_download(one) for one in files], cls="sen-row sen-middle sen-small"),
+        h(
+            "div",
+            [[name(one.name), " ", soft_size(one), " ", download_of(one)] for one in files],
+            cls="sen-row sen-middle sen-small",
+        ),
         drawn.view,
         cls="sen-transcript",
     )
@@ -440,9 +445,7 @@ def _drawn(file: OutputFile) -> Drawn:
     if kept is not None:
         return kept
     kind, view = _view(file)
-    made = Drawn(kind, view, weight([view]), 0, {})
-    _KEEP.put(file, made)
-    return made
+    return _KEEP.put(file, Drawn(kind, view, weight([view]), 0, {}))
 
 
 def _view(file: OutputFile) -> tuple[str, Child]:
@@ -476,19 +479,3 @@ def _transcript(text: str) -> tuple[Transcript | None, str]:
         return transcript_of(text), "it holds no messages that could be read"
     except Exception as error:  # noqa: BLE001 -- what others call a transcript
         return None, f"its reader broke on it ({type(error).__name__})"
-
-
-def _download(file: OutputFile) -> Node:
-    blob = offer(f"{file.blob} download", lambda: (file.read(), "application/octet-stream"))
-    return h(
-        "button",
-        h("span", "↓", aria_hidden="true"),
-        " ",
-        name(file.name),
-        h("span", f" {size(file.size)}", cls="sen-soft"),
-        type="button",
-        cls="sen-quiet",
-        blob=blob,
-        download=line(file.name),
-        aria_label=f"Download {line(file.name)}, {size(file.size)}",
-    )

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.models import load_prices
 from skill_eval_nb.models.stand_in.settings import EXECUTOR
@@ -436,24 +436,13 @@ class QueriesTab(DraftsPart):
     @quiet_action
     def type(self, key: str, words: str) -> None:
         """Take what was typed, as one types."""
-        query = replace(self._grid.row(key).query, query=words)
-        self._put(self._grid.changed(key, query))
+        self.change(key, "query", words)
 
     @action
-    def typed(self, key: str, words: str) -> None:
-        """Take what was typed, once it is whole."""
-        self.type(key, words)
-
-    @action
-    def tick(self, key: str, on: bool) -> None:
-        """Say whether the skill should be picked up for a query."""
-        query = replace(self._grid.row(key).query, should_trigger=on)
-        self._put(self._grid.changed(key, query))
-
-    @action
-    def tag(self, key: str, words: str) -> None:
-        """Say what kind of query it is."""
-        query = replace(self._grid.row(key).query, tags=tags_of(words))
+    def change(self, key: str, part: str, value: Any) -> None:
+        """Change the words of a `query`, its `tags`, or whether it `should_trigger`."""
+        made = {"query": str, "tags": tags_of, "should_trigger": bool}
+        query = replace(self._grid.row(key).query, **{part: made[part](value)})
         self._put(self._grid.changed(key, query))
 
     @action

@@ -345,14 +345,14 @@ def _row(at: int, row: Row, remarks: Sequence[Node], keep: str, page: str) -> No
         dir="auto",
         aria_label=f"query {at}",
         aria_describedby=below if remarks else None,
-        on={"input": ("type", row.key), "change": ("typed", row.key)},
+        on={"input": ("type", row.key), "change": ("change", row.key, "query")},
     )
     ticked = h(
         "input",
         type="checkbox",
         checked=query.should_trigger,
         aria_label=f"query {at} should trigger",
-        on={"change": ("tick", row.key)},
+        on={"change": ("change", row.key, "should_trigger")},
     )
     tags = h(
         "input",
@@ -360,7 +360,7 @@ def _row(at: int, row: Row, remarks: Sequence[Node], keep: str, page: str) -> No
         value=", ".join(query.tags),
         aria_label=f"tags of query {at}",
         dir="auto",
-        on={"change": ("tag", row.key)},
+        on={"change": ("change", row.key, "tags")},
     )
     remove = button("Remove", ("remove", row.key), kind="quiet", aria_label=f"Remove query {at}")
     message: Child = h("ul", remarks, id=below) if remarks else None

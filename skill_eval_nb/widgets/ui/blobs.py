@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
+
+from .recent import Recent
 
 Bytes = tuple[bytes, str]
 """The bytes, and their media type."""
@@ -12,8 +12,7 @@ Bytes = tuple[bytes, str]
 MOST = 5_000
 """Names that are remembered; those not offered for the longest time go first."""
 
-_OFFERED: OrderedDict[str, Callable[[], Bytes]] = OrderedDict()
-_LOCK = threading.Lock()
+_OFFERED: Recent[Callable[[], Bytes]] = Recent(MOST)
 
 
 def offer(name: str, get: Callable[[], Bytes]) -> str:
@@ -29,11 +28,7 @@ def offer(name: str, get: Callable[[], Bytes]) -> str:
     >>> read(offer("greeting", lambda: (b"hello", "text/plain")))
     (b'hello', 'text/plain')
     """
-    with _LOCK:
-        _OFFERED[name] = get
-        _OFFERED.move_to_end(name)
-        while len(_OFFERED) > MOST:
-            _OFFERED.popitem(last=False)
+    _OFFERED.put(name, get)
     return name
 
 
@@ -44,8 +39,7 @@ def read(name: str) -> Bytes:
         LookupError: where nothing of that name is offered.
         OSError: where they cannot be read.
     """
-    with _LOCK:
-        get = _OFFERED.get(name)
+    get = _OFFERED.get(name)
     if get is None:
         raise LookupError("it is no longer shown; draw it again")
     return get()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from skill_eval_nb.text import count
 from skill_eval_nb.view import Block, Cards, Diff, Items, Mark, Pairs, Table, Text, Title
 
 from .parts import details, diff_view, figure, pill, table
@@ -51,6 +50,9 @@ def _view(block: Block) -> Node | None:
 
 
 def _table(block: Table) -> Node:
+    if not any(block.heads):
+        remarks = [h("p", [[_cell(cell), " "] for cell in row]) for row in block.rows]
+        return h("div", h("p", h("b", block.caption)), remarks, cls="sen-notice")
     right = set(block.right)
     numbers = [at for at, head in enumerate(block.heads) if head in right]
     rows = [[_cell(cell) for cell in row] for row in block.rows]
@@ -70,7 +72,7 @@ def _cell(cell: object) -> Child:
 
 
 def _more(number: int) -> Node | None:
-    return _soft(f"{count(number, 'more')} not shown") if number > 0 else None
+    return _soft(f"… and {number:,} more") if number > 0 else None
 
 
 def _soft(words: str) -> Node | None:

@@ -18,7 +18,7 @@ from tests.widgets.explore.made import bundled
 
 WS = bundled()
 PARTS = [
-    Part("tdd-workspace", "testing", f"iteration-{n}", "with_skill", "without_skill", ())
+    Part("tdd-workspace", "testing", (f"iteration-{n}",), "with_skill", "without_skill", ())
     for n in (1, 2)
 ]
 parts = pytest.mark.parametrize("part", PARTS, ids=lambda part: part.iteration)
@@ -83,7 +83,7 @@ def test_cells_hold_every_run_that_has_the_figure(part, metric):
 
 def test_many_runs_of_a_cell_are_drawn_as_one():
     ws = world(evals=1, runs=figures.MANY + 1, expectations=5)
-    part = Part("tdd-workspace", "tdd", "iteration-1", "with_skill", "without_skill", ())
+    part = Part("tdd-workspace", "tdd", ("iteration-1",), "with_skill", "without_skill", ())
     found = figures.cells(within(ws, [part]), [part], "tokens")[0].by_eval
     key = ("0", "writes-the-failing-test-first")
     tokens = sorted(ws.runs.filter(configuration="with_skill")["tokens"])

@@ -6,7 +6,7 @@ import json
 import re
 
 from skill_eval_nb.widgets.review import review
-from skill_eval_nb.widgets.review.queue import Item, Preferred, preferences, token_of
+from skill_eval_nb.widgets.review.queue import ALL_DIMENSIONS, Item, preferences, token_of
 from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.blobs import read
 from skill_eval_nb.widgets.ui.tree import elements
@@ -124,6 +124,8 @@ def test_a_preference_is_of_the_dimensions_that_both_sides_have():
         items[1].runs[1]: Said("", {"tone": 3}),
         items[2].runs[0]: Said("only words"),
     }
-    whole, each = preferences(items, said.get)
-    assert (whole, whole.n) == (Preferred(0, 1, 1), 2)
-    assert each == {"tone": Preferred(1, 0, 1), "order": Preferred(0, 0, 1)}
+    assert preferences(items, said.get) == {
+        ALL_DIMENSIONS: {0: 1, -1: 1},
+        "tone": {1: 1, -1: 1},
+        "order": {-1: 1},
+    }

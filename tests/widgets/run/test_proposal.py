@@ -58,7 +58,7 @@ def test_a_question_that_cannot_be_answered_says_so(tmp_path: Path) -> None:
     found = propose(runs(), tmp_path, Question(effect=0.001), 6)
     assert found is not None
     assert not found.enough
-    said = text([proposal_view(found, busy=False, most_evals=6, costs=True)])
+    said = text([proposal_view(found, busy=False, most_evals=6, costs=True)]).replace("\xa0", " ")
     assert "No design within reach tells 0.1 pp" in said
     assert "Put it into the form" not in said
 

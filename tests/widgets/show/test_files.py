@@ -13,6 +13,7 @@ from skill_eval_nb.widgets.show.files import OutputFile, output_files, transcrip
 from skill_eval_nb.widgets.show.outputs import LISTED, SHOWN
 from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.blobs import read
+from skill_eval_nb.widgets.ui.recent import Recent
 from tests.widgets.show import zoo
 
 
@@ -141,13 +142,13 @@ def test_heavy_files_do_not_fill_the_page_and_can_be_had(tmp_path):
     assert len(downloads(node)) == 51
 
 
-def test_bytes_that_were_given_up_can_be_had_again(tmp_path):
+def test_bytes_that_were_given_up_can_be_had_again(tmp_path, monkeypatch):
     (tmp_path / "outputs").mkdir()
     (tmp_path / "outputs" / "a.png").write_bytes(zoo.png())
     from skill_eval_nb.widgets.ui import blobs
 
     node = show_outputs(tmp_path, key="k")
-    blobs._OFFERED.clear()
+    monkeypatch.setattr(blobs, "_OFFERED", Recent(9))
     (picture,) = find(show_outputs(tmp_path, key="k"), tag="img")
     assert picture in find(node, tag="img")
     assert read(picture[1]["blob"])[0] == zoo.png()

@@ -229,7 +229,10 @@ def test_every_cell_is_there(tmp_path_factory, rows):
 
 @given(
     st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False),
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False),
         lambda inner: (
             st.lists(inner, max_size=4) | st.dictionaries(st.text("ab", max_size=4), inner)
         ),

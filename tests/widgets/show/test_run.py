@@ -5,7 +5,7 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.widgets.runs import key_of
 from skill_eval_nb.widgets.show import outputs, run, show_run, transcript
-from skill_eval_nb.widgets.show.files import Keep, OutputFile
+from skill_eval_nb.widgets.show.files import OutputFile, keep
 from skill_eval_nb.widgets.ui import find, text
 from tests.checkout import ROOT
 from tests.widgets.show import zoo
@@ -82,9 +82,9 @@ def test_once_drawn_nothing_of_a_run_is_looked_up_or_read_again(tdd, monkeypatch
 
         return noting
 
-    monkeypatch.setattr(outputs, "_KEEP", Keep())
-    monkeypatch.setattr(transcript, "_KEEP", Keep())
-    monkeypatch.setattr(run, "_KEPT", {})
+    monkeypatch.setattr(outputs, "_KEEP", keep())
+    monkeypatch.setattr(transcript, "_KEEP", keep())
+    monkeypatch.setattr(run, "_ROWS", {})
     monkeypatch.setattr(run, "rows_of", noted(run.rows_of))
     monkeypatch.setattr(OutputFile, "open", noted(OutputFile.open))
     keys = [key_of(row) for row in tdd.polars("runs").head(12).iter_rows(named=True)]

@@ -47,8 +47,8 @@ def test_what_is_typed_ticked_and_tagged_is_in_the_set(skill: Path) -> None:
     panel = panel_on(skill)
     first, second = keys(panel)[:2]
     do(panel, "type", first, "tell my users what changed")
-    do(panel, "tick", second, False)
-    do(panel, "tag", second, "near miss, git")
+    do(panel, "change", second, "should_trigger", False)
+    do(panel, "change", second, "tags", "near miss, git")
     assert panel.queries[0] == Query("tell my users what changed", should_trigger=True)
     assert panel.queries[1].tags == ("near miss", "git")
     assert not panel.queries[1].should_trigger
@@ -67,15 +67,15 @@ def test_rows_come_and_go_and_come_back(skill: Path) -> None:
     assert panel.queries == before
     press(panel, "Add a query")
     assert panel.queries == before
-    do(panel, "typed", keys(panel)[-1], "what is new?")
+    do(panel, "change", keys(panel)[-1], "query", "what is new?")
     assert panel.queries == (*before, Query("what is new?", should_trigger=True))
 
 
 def test_doubts_stand_beside_the_queries_that_they_are_about(skill: Path) -> None:
     panel = panel_on(skill)
     first, second, third = keys(panel)[:3]
-    do(panel, "typed", second, f"{panel.queries[0].query}!")
-    do(panel, "typed", third, "use release-notes on this log")
+    do(panel, "change", second, "query", f"{panel.queries[0].query}!")
+    do(panel, "change", third, "query", "use release-notes on this log")
     for key in (first, second):
         assert "twice" in row(panel, key)
         assert "Keep one" in row(panel, key)
@@ -92,7 +92,7 @@ def test_saving_writes_the_file_and_keeps_what_else_it_says(skill: Path) -> None
     rows[0]["note"] = "ours"
     (skill / NAME).write_text(json.dumps(rows))
     panel = panel_on(skill)
-    do(panel, "tick", keys(panel)[0], False)
+    do(panel, "change", keys(panel)[0], "should_trigger", False)
     press(panel, "Save")
     rows[0]["should_trigger"] = False
     assert stored(skill) == rows
@@ -163,7 +163,7 @@ def test_a_skill_without_a_set_begins_with_an_empty_grid(skill: Path) -> None:
     assert panel.fault is None
     assert "No queries yet" in shown(panel)
     do(panel, "add_row")
-    do(panel, "typed", keys(panel)[0], "what is new?")
+    do(panel, "change", keys(panel)[0], "query", "what is new?")
     press(panel, "Save")
     assert stored(skill) == [{"query": "what is new?", "should_trigger": True}]
 

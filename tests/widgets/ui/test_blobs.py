@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from skill_eval_nb.widgets.ui import blobs, offer
+from skill_eval_nb.widgets.ui.recent import Recent
 
 
 def test_what_is_offered_again_is_remembered_and_what_is_not_is_forgotten(monkeypatch) -> None:
-    monkeypatch.setattr(blobs, "MOST", 3)
+    monkeypatch.setattr(blobs, "_OFFERED", Recent(3))
     for name in ("a", "b", "a", "c", "d"):
         offer(name, lambda name=name: (name.encode(), "text/plain"))
     assert blobs.read("a")[0] == b"a"
