@@ -441,8 +441,8 @@ class QueriesTab(DraftsPart):
     @action
     def change(self, key: str, part: str, value: Any) -> None:
         """Change the words of a `query`, its `tags`, or whether it `should_trigger`."""
-        made = {"query": str, "tags": tags_of, "should_trigger": bool}
-        query = replace(self._grid.row(key).query, **{part: made[part](value)})
+        readers = {"query": str, "tags": tags_of, "should_trigger": bool}
+        query = replace(self._grid.row(key).query, **{part: readers[part](value)})
         self._put(self._grid.changed(key, query))
 
     @action
