@@ -16,7 +16,7 @@ EXTRAS      := --editable ".[claude-code,dask,office]"
 BESIDE      := $(BIN)/uv run --quiet --no-project --python $(BIN)/python --with evalstats==0.3.3 python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lab check fix bench calibrate constraints
+.PHONY: help demo test lab check fix docs bench calibrate constraints
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,9 @@ fix: .venv/installed ## mend what can be mended without thinking
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/nbstripout notebooks/*.ipynb
+
+docs: .venv/installed ## build the documentation into build/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --config-file docs/mkdocs.yml
 
 bench: .venv/extras ## measure loading, statistics, checks, calls, running and widgets
 	$(BIN)/python -m bench

@@ -5,12 +5,15 @@ import re
 import subprocess
 import sys
 import zipfile
+from html import unescape
 from importlib.metadata import distribution, packages_distributions
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from skill_eval_nb.documents.dialects import DIALECTS
+from skill_eval_nb.tables.columns import TABLES
 from tests.checkout import ROOT, files, pyproject
 
 MADE_WITH = ("data/generate.py", "data/making/")
@@ -204,3 +207,21 @@ def test_every_make_target_that_is_named_anywhere_exists():
             re.findall(r"(?:^|`|# {3})make ([a-z]+)", (ROOT / file).read_text(), re.MULTILINE)
         )
     assert {"demo", "test", "check"} <= named <= targets
+
+
+def test_the_documentation_is_built_without_a_warning_or_a_dead_link(tmp_path):
+    pytest.importorskip("mkdocs")
+    command = [sys.executable, "-m", "mkdocs", "build", "--config-file", "docs/mkdocs.yml"]
+    done = subprocess.run(
+        [*command, "--site-dir", tmp_path], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr  # it is strict: a warning is an error
+    built = below(tmp_path)
+    books = [one for one in files("notebooks") if one.suffix == ".ipynb"]
+    notebooks = {f"questions/{one.stem}.html" for one in books}
+    assert notebooks | {f"formats/{name}.html" for name in DIALECTS} <= built
+    page = (tmp_path / "tables.html").read_text()
+    assert all(column.meaning[:20] in unescape(page) for column in TABLES["runs"].columns)
+    loaded = re.compile(r"<(?:script|link|img)[^>]*(?:src|href)=\"?(https?:[^\" >]+)")
+    pages = [(tmp_path / path).read_text() for path in built if path.endswith(".html")]
+    assert not [one for page in pages for one in loaded.findall(page)]
