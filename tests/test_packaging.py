@@ -5,12 +5,15 @@ import re
 import subprocess
 import sys
 import zipfile
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import distribution, packages_distributions
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from skill_eval_nb.documents.dialects import DIALECTS
+from skill_eval_nb.tables.columns import TABLES
 from tests.checkout import ROOT, files, pyproject
 
 MADE_WITH = ("data/generate.py", "data/making/")
@@ -204,3 +207,14 @@ def test_every_make_target_that_is_named_anywhere_exists():
             re.findall(r"(?:^|`|# {3})make ([a-z]+)", (ROOT / file).read_text(), re.MULTILINE)
         )
     assert {"demo", "test", "check"} <= named <= targets
+
+
+def test_every_public_name_table_command_dialect_and_tool_has_a_page():
+    """`make docs` builds them, and ends at a dead link or a warning."""
+    pages = SourceFileLoader("build", str(ROOT / "docs" / "build.py")).load_module()
+    made = dict([*pages.python(), *pages.dialects(), *pages.tools()])
+    assert "::: skill_eval_nb.stats.deltas.deltas\n" in made["python/sen_stats.md"]
+    assert {f"dialects/{name}.md" for name in DIALECTS} < made.keys()
+    assert {"tools/harbor.md", "tools/waza.md"} < made.keys()
+    assert all(column.meaning in pages.tables() for column in TABLES["runs"].columns)
+    assert "## skill-eval-nb improve apply" in pages.shell()

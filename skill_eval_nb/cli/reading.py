@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from skill_eval_nb.text import some
 
@@ -40,12 +41,20 @@ def _known_tables(names: list[str] | None) -> list[str] | None:
     return names
 
 
-@app.command()
+class Several(TyperCommand):
+    """A command of several paths, whose help says so in the words of the others."""
+
+    def get_help(self, ctx: Any) -> str:
+        """Its help."""
+        return super().get_help(ctx).replace("<list[Path]>", "<path>")
+
+
+@app.command(cls=Several)
 @told
 def check(
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Workspaces, folders above them, skills, or files."),
+        typer.Argument(help="Workspaces, folders above, skills, or files."),
     ],
     dialect: Annotated[
         Dialect | None, typer.Option(help="Check against this one; else the nearest.")

@@ -78,6 +78,20 @@ class Workspace(Shown):
         frame = self.polars(name)
         return to_pandas(frame) if self.backend == "pandas" else frame
 
+    def show(self, name: str = "runs") -> Any:
+        """A table to be sorted, filtered and searched by a click, in a notebook without a network.
+
+        It is an `itables.widget.ITable`: text from files is escaped, no row is left out, and a
+        saved notebook holds all of it. `ws.table(name)` is the plain frame.
+
+        Raises:
+            KeyError: for a name that is no table; the message names the nearest one.
+        """
+        from itables.widget import ITable
+
+        frame = self.polars(name)
+        return ITable(frame, caption=name, column_filters="footer", maxBytes=0, showIndex=False)
+
     def tables(self) -> dict[str, Any]:
         """Every table by name, read in one pass."""
         self.polars("problems")

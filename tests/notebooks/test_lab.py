@@ -335,3 +335,19 @@ def test_a_panel_says_that_its_kernel_is_gone_and_the_next_goes_on(opened, desk)
         assert panel.get_by_text("errored", exact=True).count() == 1  # what a square would mean
         assert not (desk.work / "data" / "release-notes-workspace" / "iteration-2").exists()
     assert notebook.console_errors == []
+
+
+def test_a_table_is_sorted_and_searched_by_a_click_and_needs_no_network(reader, desk):
+    from playwright.sync_api import expect
+
+    show = "import skill_eval_nb as sen\nsen.load('data/tdd-workspace').show('runs')"
+    write(desk, "table.ipynb", show)
+    with open_notebook(reader, "table.ipynb") as notebook:
+        assert faults(notebook.run()) == []
+        table = notebook.page.locator(".dt-container")
+        head = table.locator("thead th", has_text="time_seconds").first
+        head.get_by_role("button").click()
+        expect(head).to_have_attribute("aria-sort", "ascending")
+        table.locator("input[type=search]").fill("without_skill")
+        expect(table.locator("tbody tr").first).to_contain_text("without_skill")
+    assert notebook.console_errors == []

@@ -188,3 +188,16 @@ def test_read_anew_it_is_the_same_selection_of_what_is_there_by_then(tmp_path) -
     assert again.polars("runs").equals(part.polars("runs"))
     given = Workspace.from_tables({})
     assert given.again() is given
+
+
+def test_a_table_is_shown_whole_with_every_text_escaped():
+    rows = [
+        dict(zip(KEYS, ["w", "s", "i", "1", f"<img src=x>{at}", "with_skill", at], strict=True))
+        for at in range(3_000)
+    ]
+    ws = Workspace.from_tables({"runs": pl.DataFrame(rows)})
+    shown = str(ws.show("runs").get_state())
+    assert "<img src=x" not in shown
+    assert sum(f"&lt;img src=x&gt;{at}" in shown for at in range(3_000)) == 3_000
+    with pytest.raises(KeyError, match="Did you mean `runs`"):
+        ws.show("run")

@@ -543,18 +543,18 @@ def test_the_judge_of_a_demo_run_sees_the_input_files(tmp_path):
     made = plan_runs(
         skill,
         workspace=tmp_path / "ws",
-        runs=1,
+        runs=2,
         evals_only=[1],
         executor_options={"stand_in": stand_in},
         connection=Connection(stand_in=stand_in),
     )
     progress = made.start().wait(120)
-    assert (progress.status, progress.finished) == ("done", 2), progress
+    assert (progress.status, progress.finished) == ("done", 4), progress
     given = (skill / FILE).read_bytes()
     kept = [made.folder_of(cell) / "inputs" / FILE for cell in made.cells]
-    assert [one.read_bytes() for one in kept] == [given, given]
+    assert [one.read_bytes() for one in kept] == [given] * 4
     requests = asked(tmp_path / "log")
-    assert len(requests) == 2
+    assert len(requests) >= 2  # a run without the skill may miss the gate
     for body in requests:
         assert f'<input file="{FILE}"' in texts(body)
         assert given.decode().splitlines()[0] in texts(body)
