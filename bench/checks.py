@@ -78,7 +78,9 @@ def measure(folder: Path, transcript: Path, times: int) -> dict[str, float]:
         "mixed": lambda: check(MIXED, folder, transcript),
         "expression": lambda: check(WITHOUT_LITERAL, folder, None),
     }
-    marks = [one.passed for one in check(ONE + MIXED, folder, transcript).expectations]
+    marks = [
+        expectation.passed for expectation in check(ONE + MIXED, folder, transcript).expectations
+    ]
     if plain(str(folder)) != 1 or marks != [True] * len(marks):
         raise RuntimeError(f"the checks do not say what is so: {marks}")
     best = dict.fromkeys(ways, float("inf"))

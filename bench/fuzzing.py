@@ -68,7 +68,7 @@ def damage(folder: Path, chance: random.Random) -> str:
     files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     if not files:
         return "nothing is left"
-    path = chance.choice([one for one in files if one.suffix in READ] or files)
+    path = chance.choice([file for file in files if file.suffix in READ] or files)
     kind = chance.choice([*_KINDS])
     _KINDS[kind](path, chance)
     return f"{kind} {path.relative_to(folder)}"

@@ -81,7 +81,11 @@ def workspace(scene: Scene) -> Workspace:
 def grouped(scene: Scene, threshold: float = THRESHOLD) -> list[Any]:
     """The key of the group that each suggestion of a scene was put into."""
     found = aggregate(workspace(scene), threshold=threshold)
-    keys = {source.run.run_number: one.key for one in found.suggestions for source in one.sources}
+    keys = {
+        source.run.run_number: suggestion.key
+        for suggestion in found.suggestions
+        for source in suggestion.sources
+    }
     return [keys[number] for number, _ in enumerate(scene["said"], 1)]
 
 

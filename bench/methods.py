@@ -74,14 +74,17 @@ def json_and_pandas_tables() -> Reader:
     def without_lists(documents: list[dict[str, Any]]) -> pd.DataFrame:
         lists = ("expectations", "claims", "rubric_scores")
         return pd.json_normalize(
-            [{key: one[key] for key in one if key not in lists} for one in documents]
+            [{key: document[key] for key in document if key not in lists} for document in documents]
         )
 
     def items(documents: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
         """Documents with an object of unknown keys as a list, which `json_normalize` wants."""
         return [
-            {**one, name: [{"name": key, "value": value} for key, value in one[name].items()]}
-            for one in documents
+            {
+                **document,
+                name: [{"name": key, "value": value} for key, value in document[name].items()],
+            }
+            for document in documents
         ]
 
     def read(path: str) -> dict[str, pd.DataFrame]:

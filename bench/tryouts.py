@@ -44,7 +44,7 @@ def workspace(runs: int = RUNS, cache: Path = CACHE) -> Path:
     """
     names = ("generate.py", "phrases.py", "run.py", "suite.py", "tryouts.py")
     sources = (Path(__file__).with_name(name) for name in names)
-    digest = hashlib.sha256(b"".join(one.read_bytes() for one in sources)).hexdigest()[:8]
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:8]
     folder = cache / f"{runs}-tries-{digest}"
     if not folder.exists():
         for old in cache.glob(f"{runs}-tries-*"):
@@ -67,7 +67,7 @@ def add_outputs(folder: Path) -> None:
         lines = [" ".join(chance.choices(words, k=8)) for _ in range(60)]
         (outputs / "report.md").write_text(("\n".join(["# Stock", *lines, head]))[-N_BYTES:])
         for hall in (1, 2):
-            rows = (f"{one},{chance.randint(0, 99)}" for one in words[: 100 * hall])
+            rows = (f"{word},{chance.randint(0, 99)}" for word in words[: 100 * hall])
             (outputs / f"hall-{hall}.csv").write_text("\n".join(["article,stock", *rows]))
 
 

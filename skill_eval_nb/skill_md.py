@@ -146,7 +146,7 @@ def read_skill_md(path: Path) -> SkillMd:
     found = SkillMd()
     if not path.is_file():
         names = sorted(one.name for one in path.parent.iterdir())
-        near = next((one for one in names if one.lower() == SKILL_FILE.lower()), None)
+        near = next((name for name in names if name.lower() == SKILL_FILE.lower()), None)
         holds = ", ".join(names[:8] or ["nothing"]) + (" …" if len(names) > 8 else "")
         hint = f"rename {near}" if near else f"it holds {holds}"
         found.faults.append(f"{path.parent.name} has no {SKILL_FILE}: {hint}")

@@ -92,7 +92,7 @@ def in_terms(told: object, names: Mapping[str, str]) -> str:
     >>> in_terms("raise budget_usd, see my/budget_usd", {"budget_usd": "--budget-usd"})
     'raise --budget-usd, see my/budget_usd'
     """
-    spoken = "|".join(re.escape(one).replace(r"\ ", r"\s+") for one in names)
+    spoken = "|".join(re.escape(name).replace(r"\ ", r"\s+") for name in names)
     found = re.compile(rf"(?<![\w./])(?:{spoken})(?![\w/])")
     return found.sub(lambda one: names[" ".join(one[0].split())], str(told))
 

@@ -46,18 +46,18 @@ class Shown:
     def _data(self) -> dict[str, Any]:
         """The same for programs: all as text, and its tables as lists."""
         blocks = list(self._blocks())
-        tables = [one for one in blocks if isinstance(one, Table) and one.rows]
-        rest = [line for one in blocks if one not in tables for line in one.lines()]
+        tables = [block for block in blocks if isinstance(block, Table) and block.rows]
+        rest = [line for block in blocks if block not in tables for line in block.lines()]
         return {
             "text": "\n".join(rest),
             "tables": [
                 {
-                    "caption": one.caption,
-                    "columns": list(one.heads),
-                    "rows": [[_value(cell) for cell in row] for row in one.rows],
-                    "left_out": one.more,
+                    "caption": table.caption,
+                    "columns": list(table.heads),
+                    "rows": [[_value(cell) for cell in row] for row in table.rows],
+                    "left_out": table.more,
                 }
-                for one in tables
+                for table in tables
             ],
         }
 

@@ -48,14 +48,18 @@ def findings(found: Found) -> Iterator[str]:
 
 
 def _coverage(which: str, shares: list[Share]) -> str:
-    inside = [one for one in shares if not outside(one.value, COVERAGE)]
+    inside = [share for share in shares if not outside(share.value, COVERAGE)]
     low, high = min(shares), max(shares)
     told = (
         f"**Coverage, {which}**: {len(inside)} of {len(shares)} cells are within {COVERAGE}. "
         f"The lowest is {low}, the highest {high}."
     )
-    under = [one for one in shares if one.value + noise(one.value, one.size) < COVERAGE.low]
-    over = [one for one in shares if one.value - noise(one.value, one.size) > COVERAGE.high]
+    under = [
+        share for share in shares if share.value + noise(share.value, share.size) < COVERAGE.low
+    ]
+    over = [
+        share for share in shares if share.value - noise(share.value, share.size) > COVERAGE.high
+    ]
     return told + _beyond("Too narrow", sorted(under)) + _beyond("Too wide", sorted(over)[::-1])
 
 
@@ -69,8 +73,8 @@ def _beyond(what: str, shares: list[Share], most: int = 5) -> str:
 
 
 def _false_verdicts(shares: list[Share]) -> str:
-    bad = sorted((one for one in shares if outside(one.value, CLAIMS)), reverse=True)
-    able = [one for one in shares if one.value]
+    bad = sorted((share for share in shares if outside(share.value, CLAIMS)), reverse=True)
+    able = [share for share in shares if share.value]
     told = (
         f"**False verdicts**: at most {max(shares)}; on average, over the {len(able)} cells in "
         f"which one fell at all, {100 * mean(one.value for one in able):.1f} %."

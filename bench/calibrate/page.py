@@ -27,7 +27,7 @@ def page(found: Found, about: About) -> str:
     parts = [
         _opening(about),
         "## What was found",
-        "\n".join(f"- {one}" for one in findings(found)),
+        "\n".join(f"- {finding}" for finding in findings(found)),
         _data(about),
         *sections.coverage(found),
         *sections.false_verdicts(found),
@@ -95,4 +95,4 @@ an answer, only {HOPELESS} data sets were asked about.
 
 
 def _listed(effects: tuple[float, ...]) -> str:
-    return " / ".join(f"{one:g}" for one in effects)
+    return " / ".join(f"{effect:g}" for effect in effects)

@@ -71,8 +71,8 @@ def evalstats(values: Array, metric: str, random: np.random.Generator) -> Answer
     if values.shape[3] > 1:
         keys["run"] = run
     rows: list[tuple[float, float, int]] = []
-    for one in values[:AT_MOST]:
-        data = pd.DataFrame({**keys, "score": one.ravel()})
+    for value in values[:AT_MOST]:
+        data = pd.DataFrame({**keys, "score": value.ravel()})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it says which interval it chose, each time
             loaded = package.load_from(data)

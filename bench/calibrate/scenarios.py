@@ -74,7 +74,7 @@ def scenarios() -> Iterator[Scenario]:
 
 def cells() -> list[Cell]:
     """All of them; the smallest detectable effect only where a claim can be made at all."""
-    given = [Cell(one, n, runs) for one in scenarios() for n in NS for runs in KS]
+    given = [Cell(scenario, n, runs) for scenario in scenarios() for n in NS for runs in KS]
     return given + [
         Cell(Scenario(kind, world, kind=kind), n, runs)
         for world in PLAIN

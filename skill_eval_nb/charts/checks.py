@@ -427,7 +427,7 @@ def _why(every: pl.DataFrame, ws: Any, iteration: str | Sequence[str] | None) ->
         return why_none(ws, "graded expectation", iteration)
     groups = every.group_by(GROUP).agg("configuration")["configuration"]
     reasons = sorted({choose(set(names))[1] for names in groups} - {""})
-    why = f": {'; '.join(brief(one, 160) for one in reasons[:4])}" if reasons else ""
+    why = f": {'; '.join(brief(reason, 160) for reason in reasons[:4])}" if reasons else ""
     return f"No expectation was scored on both sides{why}."
 
 

@@ -197,7 +197,7 @@ def _with_evals(
     """A comparison, then its evals with the largest deltas, from above to below the baseline."""
     evals = _largest(by_eval, row, most)
     whole = _row(row, f"All {tied(row['n_evals'], 'eval')}", heading, meant) | {"all": True}
-    return [whole, *(_row(one, one["eval_name"], heading, meant) for one in evals)]
+    return [whole, *(_row(eval_, eval_["eval_name"], heading, meant) for eval_ in evals)]
 
 
 def _largest(by_eval: pl.DataFrame, comparison: Row, most: int) -> list[Row]:
@@ -424,7 +424,9 @@ def _why(by_eval: pl.DataFrame) -> str:
         return "There are no runs. `ws.problems` says what could not be used."
     reasons = by_eval["unpaired"].drop_nulls().unique(maintain_order=True).to_list()
     more = f"; and {len(reasons) - NAMED} more reasons" if len(reasons) > NAMED else ""
-    return f"No eval is paired: {'; '.join(brief(one, 160) for one in reasons[:NAMED])}{more}."
+    return (
+        f"No eval is paired: {'; '.join(brief(reason, 160) for reason in reasons[:NAMED])}{more}."
+    )
 
 
 def _deltas_drawn(rows: Rows, shades: dict[str, str], meant: Metric) -> ChartType:
@@ -577,7 +579,7 @@ def _panel(
     figures: list[Row] = [
         {"line": "iteration", "text": label, "x": place} for place, label in enumerate(labels)
     ]
-    for configuration in (one for one in shades if one in there):
+    for configuration in (shade for shade in shades if shade in there):
         size = 130 if shades[configuration] == BASELINE else 70
         for place, name in enumerate(names):
             row = means.get((configuration, name), {"mean": None, "n": 0})

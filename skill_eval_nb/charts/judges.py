@@ -426,7 +426,7 @@ def judge_confusion(
     if not picked.parts:
         return nothing("No judgings to compare", why_none(ws, NO_PAIRS[kind], iteration))
     shown, left = _least_agreed(picked.parts, rows)
-    pairs = {_key(one.keys): _pairs(one) for one in raters(ws, human)}
+    pairs = {_key(rater.keys): _pairs(rater) for rater in raters(ws, human)}
     mine = [pairs[_key(row[name] for name in KEYS)] for row in shown]
     panels = [_panel(row, own) for row, own in zip(shown, mine, strict=True)]
     notes = [

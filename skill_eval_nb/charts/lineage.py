@@ -62,7 +62,7 @@ def versions_of(data: Any) -> pl.DataFrame:
 
     frame = as_polars(table_of(data))
     types = {
-        **{one.name: pl.String for one in TABLES["history"].columns if one.type == "text"},
+        **{column.name: pl.String for column in TABLES["history"].columns if column.type == "text"},
         **dict.fromkeys(("metric", "iteration", "reason", "what_changed"), pl.String),
         **dict.fromkeys(("expectation_pass_rate", "mean", "estimate", "low", "high"), pl.Float64),
         **dict.fromkeys(("n_evals", "n_runs", "lines_added", "lines_removed"), pl.Int64),
@@ -71,7 +71,7 @@ def versions_of(data: Any) -> pl.DataFrame:
     known = {name: pl.col(name) if name in frame.columns else pl.lit(None) for name in types}
     whole = frame.select(value.cast(types[name]).alias(name) for name, value in known.items())
     figures = [pl.col(name) for name, type_ in types.items() if type_ == pl.Float64]
-    whole = whole.with_columns(pl.when(one.is_finite()).then(one) for one in figures)
+    whole = whole.with_columns(pl.when(figure.is_finite()).then(figure) for figure in figures)
     if "metric" in frame.columns:
         return whole
     return whole.with_columns(

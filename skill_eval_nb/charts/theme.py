@@ -572,7 +572,7 @@ def shade(share: float | None) -> str:
         return "transparent"
     ends = SHARES[:2] if share < 0.5 else SHARES[1:]
     part = 2 * share - (share >= 0.5)
-    both = ([int(one[at : at + 2], 16) for at in (1, 3, 5)] for one in ends)
+    both = ([int(end[at : at + 2], 16) for at in (1, 3, 5)] for end in ends)
     mixed = (round(low + part * (high - low)) for low, high in zip(*both, strict=True))
     return "#" + "".join(f"{one:02X}" for one in mixed)
 
@@ -598,8 +598,8 @@ def with_figures(
     """
     from .vega import alt
 
-    figures = [one | {"line": uncut(one["line"], NAME)} for one in figures]
-    names = list(dict.fromkeys(one["line"] for one in figures))
+    figures = [figure | {"line": uncut(figure["line"], NAME)} for figure in figures]
+    names = list(dict.fromkeys(figure["line"] for figure in figures))
     axis = alt.Axis(title=None, grid=False, labelLimit=150, labelPadding=14)
     y = alt.Y("line:N", sort=names, axis=axis if named else None)
     written = words(figures, "text", x, y, align="center", small=True, tooltip=tooltip)

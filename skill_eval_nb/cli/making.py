@@ -194,7 +194,7 @@ def grade(
         )
     print_problems(graded.problems)
     out.print(Text(str(graded)))
-    lost = any(one.code == "not-written" for one in graded.problems)
+    lost = any(problem.code == "not-written" for problem in graded.problems)
     raise typer.Exit(1 if graded.kept or lost else 0)
 
 
@@ -222,7 +222,7 @@ def judge(
     import skill_eval_nb as sen
 
     models = [judge_model] if judge_model else _judges_of(path)
-    if not models or not all(one.startswith("stand-in") for one in models):
+    if not models or not all(model.startswith("stand-in") for model in models):
         ask_first(budget_usd, yes)
     judged = sen.judge_again(
         path,

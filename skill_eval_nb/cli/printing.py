@@ -62,7 +62,7 @@ def print_problems(
         console: where to.
     """
     order = list(COLOURS)
-    ordered = sorted(problems, key=lambda one: order.index(one.severity))
+    ordered = sorted(problems, key=lambda problem: order.index(problem.severity))
     for one in ordered[:SHOWN]:
         line = Text()
         line.append(f"{one.severity}", style=COLOURS[one.severity])

@@ -70,12 +70,12 @@ def check(
     with busy(f"checking {some(list(map(str, paths)), 3)}"):
         problems = check_path(paths, dialect)
     if settings.as_json:
-        for one in problems:
+        for problem in problems:
             fields = ("severity", "code", "path", "where", "message")
-            print(json.dumps({name: getattr(one, name) for name in fields}))
+            print(json.dumps({name: getattr(problem, name) for name in fields}))
     else:
         print_problems(problems)
-    raise typer.Exit(1 if any(one.severity == "error" for one in problems) else 0)
+    raise typer.Exit(1 if any(problem.severity == "error" for problem in problems) else 0)
 
 
 @app.command()

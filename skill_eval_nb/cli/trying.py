@@ -87,7 +87,7 @@ def lab(
 def _served(copy: Path, paths: Iterable[str]) -> str:
     """The folder that JupyterLab shows: the copy, and what the notebooks look at, to be changed."""
     here = os.path.realpath(copy)
-    folders = [one if Path(one).is_dir() else os.path.dirname(one) for one in paths]  # noqa: PTH120
+    folders = [path if Path(path).is_dir() else os.path.dirname(path) for path in paths]  # noqa: PTH120
     try:
         above = os.path.commonpath([here, *map(os.path.realpath, folders)])
     except ValueError:  # on another drive

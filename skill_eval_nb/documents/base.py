@@ -206,7 +206,7 @@ def _not_null(kind: inspect.Type) -> inspect.Type:
     """What a type is besides null, where that is one type alone; else the type itself."""
     if not isinstance(kind, inspect.UnionType):
         return kind
-    others = [one for one in kind.types if not isinstance(one, inspect.NoneType)]
+    others = [type_ for type_ in kind.types if not isinstance(type_, inspect.NoneType)]
     return others[0] if len(others) == 1 else kind
 
 
@@ -214,8 +214,8 @@ def _taken(kind: inspect.Type) -> Iterator[type]:
     """The types of values that a type takes as they are: texts, flags and null."""
     kind = unwrap(kind)[1]
     if isinstance(kind, inspect.UnionType):
-        for one in kind.types:
-            yield from _taken(one)
+        for type_ in kind.types:
+            yield from _taken(type_)
     elif isinstance(kind, inspect.StrType) and not kind.pattern:
         yield str
     elif isinstance(kind, inspect.BoolType):

@@ -186,7 +186,7 @@ def _match_keys(
 def _plausible(raw: Any, kind: inspect.Type) -> bool:
     """Whether a value found under another name can be meant for a field of this kind."""
     if isinstance(kind, inspect.UnionType):
-        return any(_plausible(raw, unwrap(one)[1]) for one in kind.types)
+        return any(_plausible(raw, unwrap(type_)[1]) for type_ in kind.types)
     if isinstance(kind, inspect.ListType) and isinstance(
         unwrap(kind.item_type)[1], inspect.StructType
     ):
@@ -310,14 +310,14 @@ _JSON_TYPES = {
 def _union(raw: Any, kind: inspect.UnionType, where: str, faults: Faults, unit: str | None) -> Any:
     if raw is None and kind.includes_none:
         return None
-    choices = [one for one in kind.types if not isinstance(one, inspect.NoneType)]
+    choices = [type_ for type_ in kind.types if not isinstance(type_, inspect.NoneType)]
     if len(choices) == 1:
         return _value(raw, choices[0], where, faults, unit)
     fitting = [
-        one
-        for one in choices
-        if isinstance(raw, _JSON_TYPES.get(type(unwrap(one)[1]), object))
-        and not (isinstance(raw, bool) and not isinstance(unwrap(one)[1], inspect.BoolType))
+        choice
+        for choice in choices
+        if isinstance(raw, _JSON_TYPES.get(type(unwrap(choice)[1]), object))
+        and not (isinstance(raw, bool) and not isinstance(unwrap(choice)[1], inspect.BoolType))
     ]
     before, value = len(faults), UNUSABLE
     for one in fitting or choices:

@@ -168,7 +168,9 @@ def analysis_of(
             name: answer["transcript_insights"][name]
             for name in (f"{side}_execution_pattern" for side in SIDES)
         },
-        comparisons=[one.comparison_id for one in comparisons if one.comparison_id],
+        comparisons=[
+            comparison.comparison_id for comparison in comparisons if comparison.comparison_id
+        ],
         pair=first.pair,
         analyst_model=model,
         refused_answers=list(answered.refused),
@@ -302,7 +304,7 @@ def _content(
 ) -> Iterator[str]:
     """The texts of the request: task and verdict, then both sides, then what is asked."""
     skills = _skills(sides, analyst.shown_chars // SKILLS)
-    said = [_said(one) for one in comparisons[:2]]
+    said = [_said(comparison) for comparison in comparisons[:2]]
     said = [cut(text, analyst.shown_chars // VERDICTS // len(said))[0] for text in said]
     taken = sum(len(text) for own in skills for _, text in own) + sum(map(len, said))
     works = _works(sides, analyst.shown_chars - taken)
@@ -341,7 +343,7 @@ def _side(
     else:
         parts.append(OPENED.format(calls=transcript_of(side.case.transcript).setup_calls))
     # Sides are no secret here: what was covered up for a judge is shown as it is.
-    parts += [uncovered(one["text"], work.originals) for one in work.blocks]
+    parts += [uncovered(block["text"], work.originals) for block in work.blocks]
     return "".join([*parts, CLOSE.format(nonce=nonce)])
 
 
@@ -376,13 +378,13 @@ def _shown(case: Case, chars: int) -> Showing:
     )
 
 
-def _said(one: Comparison) -> str:
+def _said(comparison: Comparison) -> str:
     """A comparator's verdict and reasons, and how it found the expectations."""
-    raw = dump(one)
+    raw = dump(comparison)
     told = {name: raw[name] for name in TOLD if raw.get(name)}
     checks = {
         side: {check.text: check.passed for check in results.details}
-        for side, results in one.expectation_results.items()
+        for side, results in comparison.expectation_results.items()
     }
     told |= {"expectations_met": checks} if checks else {}
     return json.dumps(told, ensure_ascii=False, indent=1)

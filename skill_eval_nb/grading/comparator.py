@@ -113,7 +113,9 @@ def criteria_of(dimensions: Sequence[Dimension]) -> tuple[Criterion, ...]:
     (['depth'], 6)
     """
     if dimensions:
-        return tuple(Criterion(CONTENT, one.name, tuple(_about(one))) for one in dimensions)
+        return tuple(
+            Criterion(CONTENT, dimension.name, tuple(_about(dimension))) for dimension in dimensions
+        )
     return tuple(
         Criterion(group, name, (about,))
         for group, criteria in _USUAL.items()
@@ -121,9 +123,9 @@ def criteria_of(dimensions: Sequence[Dimension]) -> tuple[Criterion, ...]:
     )
 
 
-def _about(one: Dimension) -> list[str]:
-    scores = [f"- {score}: {text}" for score, text in sorted(one.scoring.items())]
-    return [*([one.description] if one.description else []), *scores]
+def _about(dimension: Dimension) -> list[str]:
+    scores = [f"- {score}: {text}" for score, text in sorted(dimension.scoring.items())]
+    return [*([dimension.description] if dimension.description else []), *scores]
 
 
 TELLING = 24
@@ -375,7 +377,7 @@ def _results(
         )
         for one, verdict in zip(prepared.case.expectations, verdicts, strict=True)
     ]
-    passed = sum(one.passed is True for one in details)
+    passed = sum(detail.passed is True for detail in details)
     return ExpectationResults(
         passed=passed,
         total=len(details),

@@ -89,8 +89,13 @@ class Aggregate(Shown):
         types = dict.fromkeys(names, pl.String) | {"frequency": pl.Int64}
         types |= {"evals": pl.List(pl.String), "n_sources": pl.Int64, "key": pl.String}
         rows = [
-            (*(getattr(one, name) for name in names), [*one.evals], len(one.sources), one.key)
-            for one in self.suggestions
+            (
+                *(getattr(suggestion, name) for name in names),
+                [*suggestion.evals],
+                len(suggestion.sources),
+                suggestion.key,
+            )
+            for suggestion in self.suggestions
         ]
         frame = pl.DataFrame(rows, schema=types, orient="row")
         return to_pandas(frame) if (backend or self.backend) == "pandas" else frame
@@ -104,7 +109,7 @@ class Aggregate(Shown):
             total_runs=self.total_runs,
             threshold=self.threshold,
             merged_by=self.merged_by,
-            suggestions=[_documented(one) for one in self.suggestions],
+            suggestions=[_documented(suggestion) for suggestion in self.suggestions],
         )
 
     def write(self, path: PathLike, *, force: bool = False) -> Path:
@@ -125,7 +130,8 @@ class Aggregate(Shown):
         # In the order that people know, with its nulls.
         content = {name: raw.get(name) for name in first} | {
             "suggestions": [
-                {name: dump(getattr(one, name)) for name in names} for one in document.suggestions
+                {name: dump(getattr(suggestion, name)) for name in names}
+                for suggestion in document.suggestions
             ]
         }
         return write_atomic(free(path, force=force), to_json(content))
@@ -140,16 +146,18 @@ class Aggregate(Shown):
             return
         where = ", ".join(one for one in (self.skill_name, self.iteration) if one)
         number = count(len(self.suggestions), "suggestion")
-        times = sum(len(one.sources) for one in self.suggestions)
+        times = sum(len(suggestion.sources) for suggestion in self.suggestions)
         yield Title(
             f"{number} from {runs}{f' ({where})' if where else ''}",
             f"said {times:,} times; wordings at most {self.threshold:g} apart (0-1) are taken for "
             "the same",
         )
         yield from merging
-        for one in self.suggestions[:MOST]:
-            action = [f"→ {one.action}"] if one.action else []
-            yield Items([one.reason, *action], f"{one.frequency:,} × {_about(one)}")
+        for suggestion in self.suggestions[:MOST]:
+            action = [f"→ {suggestion.action}"] if suggestion.action else []
+            yield Items(
+                [suggestion.reason, *action], f"{suggestion.frequency:,} × {_about(suggestion)}"
+            )
         if (more := len(self.suggestions) - MOST) > 0:
             yield Text(f"… and {more:,} more; table() has them all.")
 
@@ -270,23 +278,25 @@ def _is_ours(file: Path) -> bool:
         return False
 
 
-def _documented(one: Suggestion) -> AggregatedSuggestion:
+def _documented(suggestion: Suggestion) -> AggregatedSuggestion:
     names = ("frequency", "assertion", "reason", "action", "kind")
     sources = [
         SuggestionSource(
             **each.run._asdict(), kind=each.kind, expectation=each.expectation, reason=each.reason
         )
-        for each in one.sources
+        for each in suggestion.sources
     ]
-    fields = {name: getattr(one, name) for name in names}
-    return AggregatedSuggestion(**fields, evals=list(one.evals), sources=sources)
+    fields = {name: getattr(suggestion, name) for name in names}
+    return AggregatedSuggestion(**fields, evals=list(suggestion.evals), sources=sources)
 
 
 def _suggestion(many: Sequence[Mention], nearest: Mention) -> Suggestion:
     sources = tuple(one.source for one in many)
-    kinds = Counter(one.kind for one in sources)
-    content = json.dumps([[*one.run, one.kind, one.expectation, one.reason] for one in sources])
-    first = [nearest.source, *(one for one in sources if one != nearest.source)]
+    kinds = Counter(source.kind for source in sources)
+    content = json.dumps(
+        [[*source.run, source.kind, source.expectation, source.reason] for source in sources]
+    )
+    first = [nearest.source, *(source for source in sources if source != nearest.source)]
     actions = Counter(filter(None, (action_of(one.kind, one.reason) for one in first)))
     return Suggestion(
         key=f"s-{sha256(content.encode()).hexdigest()[:8]}",
@@ -330,8 +340,8 @@ def _assertion(many: Sequence[Mention]) -> str | None:
     return labels.pop() if len(labels) == 1 else about[0].text
 
 
-def _about(one: Suggestion) -> str:
-    if one.assertion is not None:
-        return one.assertion
-    named = next((source.expectation for source in one.sources if source.expectation), None)
+def _about(suggestion: Suggestion) -> str:
+    if suggestion.assertion is not None:
+        return suggestion.assertion
+    named = next((source.expectation for source in suggestion.sources if source.expectation), None)
     return "a missing expectation" if named is None else f"{named} (no expectation of the eval)"

@@ -318,9 +318,11 @@ def _settled(comparisons: Iterable[_StoredComparison]) -> tuple[list[_WonPair], 
     A comparison that belongs to no pair is taken at its word: nobody asked in the other order.
     """
     groups: dict[object, list[_StoredComparison]] = {}
-    for one in comparisons:
-        pair = one.document.pair
-        groups.setdefault(one.path if pair is None else (one.place.workspace, pair), []).append(one)
+    for comparison in comparisons:
+        pair = comparison.document.pair
+        groups.setdefault(
+            comparison.path if pair is None else (comparison.place.workspace, pair), []
+        ).append(comparison)
     found: list[_WonPair] = []
     left: list[LeftOut] = []
     for own in groups.values():
@@ -418,7 +420,7 @@ class _RunLookup:
         letters = {"winner": won.winner, "loser": _other(won.winner)}
         found = {name: self._run(won.comparisons[0], one) for name, one in letters.items()}
         winner, loser = (self._work(letters[name], run) for name, run in found.items())
-        documents = [one.document for one in won.comparisons]
+        documents = [comparison.document for comparison in won.comparisons]
         asked = question(analyst, winner, loser, documents)
 
         def save(answered: Answered[Answer]) -> Stored:
@@ -431,24 +433,24 @@ class _RunLookup:
 
         return Item(asked.key, won.what, asked, won.folder, save)
 
-    def _run(self, one: _StoredComparison, letter: str) -> StoredRun:
+    def _run(self, comparison: _StoredComparison, letter: str) -> StoredRun:
         """The run behind a letter."""
-        stated = one.document.runs.get(letter)
+        stated = comparison.document.runs.get(letter)
         if stated is not None:
             run = next((run for run in self.runs if _is(run, stated)), None)
             if run is None:
                 raise Unjudged(f"the run behind {letter}, {stated.path}, is not here")
         else:
-            run = self._first_run(one, letter)
+            run = self._first_run(comparison, letter)
         if run.eval is None:
             raise Unjudged(f"nothing defines the eval of the run behind {letter}, {run.folder}")
         if run.outputs is None:
             raise Unjudged(f"the run behind {letter}, {run.folder}, has no outputs")
         return run
 
-    def _first_run(self, one: _StoredComparison, letter: str) -> StoredRun:
+    def _first_run(self, comparison: _StoredComparison, letter: str) -> StoredRun:
         """The first run of a configuration, of the eval and iteration that a comparison lies in."""
-        place, document = one.place, one.document
+        place, document = comparison.place, comparison.document
         stated = document.configuration_a if letter == "A" else document.configuration_b
         configuration = stated or (self.named and self.named[LETTERS.index(letter)])
         if configuration is None:

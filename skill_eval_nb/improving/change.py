@@ -88,7 +88,7 @@ class Change(Shown):
     @property
     def errors(self) -> tuple[Problem, ...]:
         """The problems that forbid to write it."""
-        return tuple(one for one in self.problems if one.severity == "error")
+        return tuple(problem for problem in self.problems if problem.severity == "error")
 
     @property
     def headline(self) -> str:
@@ -106,7 +106,10 @@ class Change(Shown):
     def notes(self) -> tuple[str, ...]:
         """What is to be known of it besides its diff: what is refused, and new problems."""
         refused = (f"{key} is refused: {why}" for key, why in self.refused.items())
-        problems = (f"{one.severity} at {one.where or '$'}: {one.message}" for one in self.problems)
+        problems = (
+            f"{problem.severity} at {problem.where or '$'}: {problem.message}"
+            for problem in self.problems
+        )
         return (*refused, *problems)
 
     @property
@@ -250,5 +253,5 @@ def _checked(name: str, data: bytes, dialect: str) -> list[Problem]:
             return [Problem("error", "nothing-to-load", str(path), str(error))]
 
 
-def _kind(one: Problem) -> tuple[str, str, str]:
-    return one.code, _COUNTED.sub("", one.where or ""), _COUNTED.sub("", one.message)
+def _kind(problem: Problem) -> tuple[str, str, str]:
+    return problem.code, _COUNTED.sub("", problem.where or ""), _COUNTED.sub("", problem.message)

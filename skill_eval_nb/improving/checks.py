@@ -90,7 +90,7 @@ class Check:
     @property
     def in_words(self) -> str:
         """What became of it, in sentences."""
-        return " ".join(f"{self.named}: {one[0].lower()}{one[1:]}" for one in self.reasons)
+        return " ".join(f"{self.named}: {reason[0].lower()}{reason[1:]}" for reason in self.reasons)
 
     def is_any(self, *classes: str) -> bool:
         """Whether a comparison gives it one of these classes."""
@@ -136,9 +136,9 @@ class Evidence:
         """What graders suggest about a check."""
         names = {check.target, check.text, check.definition.id} - {None}
         return tuple(
-            one
-            for one in self.found.suggestions
-            if one.assertion in names and not set(one.evals).isdisjoint(check.evals)
+            suggestion
+            for suggestion in self.found.suggestions
+            if suggestion.assertion in names and not set(suggestion.evals).isdisjoint(check.evals)
         )
 
     def stand_in(self, check: Check) -> Check | None:
@@ -177,7 +177,7 @@ class Evidence:
             for ref, run in self.stored.items()
             if run.outputs is not None
         }
-        return [one for one in evals if all((one, side) in there for side in sides)]
+        return [eval_ for eval_ in evals if all((eval_, side) in there for side in sides)]
 
     def outputs(
         self, evals: Iterable[str], sides: tuple[str, str], pattern: str | None = None
@@ -236,7 +236,7 @@ def halves(evals: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     (('1', '2'), ('3',))
     """
     names = sorted(set(evals))
-    dealt = sorted(names, key=lambda one: hashlib.sha256(f"half of {one}".encode()).digest())
+    dealt = sorted(names, key=lambda name: hashlib.sha256(f"half of {name}".encode()).digest())
     first = set(dealt[: -(-len(dealt) // 2)])
     return tuple(n for n in names if n in first), tuple(n for n in names if n not in first)
 
@@ -244,16 +244,16 @@ def halves(evals: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def suggested(suggestions: Iterable[Suggestion]) -> str:
     """What graders said, each with the number of runs that said it."""
     return " ".join(
-        f"Graders of {count(one.frequency, 'run')} said: {quoted(one.reason, REASON)}"
-        + ("" if one.reason.rstrip().endswith((".", "!", "?")) else ".")
-        for one in suggestions
+        f"Graders of {count(suggestion.frequency, 'run')} said: {quoted(suggestion.reason, REASON)}"
+        + ("" if suggestion.reason.rstrip().endswith((".", "!", "?")) else ".")
+        for suggestion in suggestions
     )
 
 
 def runs_of(checks: Iterable[Check], suggestions: Iterable[Suggestion] = ()) -> list[RunRef]:
     """The runs that checks and suggestions rest on, each once."""
     verdicts = [ref for check in checks for ref in check.verdicts]
-    sources = [source.run for one in suggestions for source in one.sources]
+    sources = [source.run for suggestion in suggestions for source in suggestion.sources]
     return list(dict.fromkeys([*verdicts, *sources]))
 
 

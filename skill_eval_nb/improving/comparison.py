@@ -185,10 +185,11 @@ def compare(
     pairs, left = pairs_of(*sides, evals)
     orders, unshown = _orders(comparator, pairs, sides, repeat, seed)
     homes = sorted({run.stored.workspace for pair in pairs for run in (pair.a, pair.b)})
-    items = [_item(one, sides, terms.known_prices) for one in orders]
+    items = [_item(order, sides, terms.known_prices) for order in orders]
     answers = answers_of(items, partial(stored, homes), "a comparison", terms)
     compared = [
-        PairAnswer(one.pair, one.swapped, answers.values.get(one.fingerprint)) for one in orders
+        PairAnswer(order.pair, order.swapped, answers.values.get(order.fingerprint))
+        for order in orders
     ]
     return Compared(
         **paid(items, answers, terms, [*left, *unshown]),
@@ -204,7 +205,7 @@ def compare(
 def _comparator(model: str | Comparator | None, sides: Sequence[Side], terms: Terms) -> Comparator:
     if isinstance(model, Comparator):
         return model
-    found = terms.model(model, [row["judge_model"] for one in sides for row in one.rows])
+    found = terms.model(model, [row["judge_model"] for side in sides for row in side.rows])
     if isinstance(found, str):
         return Comparator(found)
     judges = f"these runs were judged by {', '.join(found)}" if found else "no judging names one"
@@ -212,7 +213,7 @@ def _comparator(model: str | Comparator | None, sides: Sequence[Side], terms: Te
 
 
 def _notes(sides: Sequence[Side], comparator: Comparator, pairs: Sequence[Pair]) -> Iterable[str]:
-    yield from dict.fromkeys(note for one in sides for note in one.notes)
+    yield from dict.fromkeys(note for side in sides for note in side.notes)
     models = {run.executor_model for pair in pairs for run in (pair.a, pair.b)}
     for executor in sorted(models - {None}, key=str):
         if same_model(comparator.model, executor):
@@ -263,7 +264,10 @@ def _orders(
     runs = [run for pair in pairs for run in (pair.a, pair.b)]
     folders = skill_folders(run.stored for run in runs)
     lines = tuple(
-        line for one in folders for _, text in texts(one) for line in (text or "").splitlines()
+        line
+        for folder in folders
+        for _, text in texts(folder)
+        for line in (text or "").splitlines()
     )
     skills, names = _hidden_names(sides, runs)
 
@@ -318,18 +322,20 @@ def _hidden_names(
     return tuple(sorted(skills)), tuple(sorted(names))
 
 
-def _item(one: _Order, sides: tuple[Side, Side], prices: Prices) -> Item[Comparison]:
-    asked = question(one.comparator, one.prepared, one.fingerprint[:32], swapped=one.swapped)
-    home = one.pair.a.stored.workspace
+def _item(order: _Order, sides: tuple[Side, Side], prices: Prices) -> Item[Comparison]:
+    asked = question(
+        order.comparator, order.prepared, order.fingerprint[:32], swapped=order.swapped
+    )
+    home = order.pair.a.stored.workspace
 
     def save(answered: Answered[Answer]) -> Comparison:
-        document = _document(one, answered, sides, prices)
+        document = _document(order, answered, sides, prices)
         write(home, document)
         return document
 
-    again = ", again" if one.repetition > 1 else ""
-    what = f"{one.pair.named}, order {one.order}{again}"
-    return Item(one.fingerprint, what, asked, folder_of(home), save)
+    again = ", again" if order.repetition > 1 else ""
+    what = f"{order.pair.named}, order {order.order}{again}"
+    return Item(order.fingerprint, what, asked, folder_of(home), save)
 
 
 # ── files ────────────────────────────────────────────────────────────────────────────────────
@@ -347,7 +353,7 @@ def folder_of(workspace: Path) -> Path:
 def stored(workspaces: Iterable[Path]) -> dict[str, Comparison]:
     """The comparisons of these workspaces by their fingerprints; what cannot be read has none."""
     folders = map(folder_of, workspaces)
-    paths = (path for one in folders for path in sorted(one.glob("comparison-*.json")))
+    paths = (path for folder in folders for path in sorted(folder.glob("comparison-*.json")))
     found = documents_at(paths, Comparison)
     return {one.fingerprint: one for _, one in found if one.fingerprint is not None}
 

@@ -55,7 +55,7 @@ class Differences:
 
     def parts(self) -> dict[str, Any]:
         """The fields by name."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def compared(
@@ -117,7 +117,7 @@ def counted(
     """Rows of `sides`: how many runs came to which outcome on each side."""
     import polars as pl
 
-    names = {one.replace(" ", "_"): one for one in outcomes}
+    names = {outcome.replace(" ", "_"): outcome for outcome in outcomes}
     cells = values.group_by(*PLACE, "configuration").agg(
         pl.len().alias("runs"),
         *((pl.col("outcome") == one).sum().alias(name) for name, one in names.items()),

@@ -174,35 +174,41 @@ def _evals(evidence: Evidence) -> Iterator[str]:
         yield f"[{eval_id}] {brief(evidence.names[eval_id], 80)}: {_line(one.prompt)}"
 
 
-def _check(number: str, one: Check) -> str:
-    layer = "structural" if one.structural else "judged"
-    gate = "; critical" if one.critical else ""
-    figures = " | ".join(one.reasons) or "no verdicts"
-    fields = _fields(one) if one.structural else ""
-    return f"[{number}] ({layer}{gate}; evals {_listed(one.evals)}) {one.named}{fields}: {figures}"
-
-
-def _fields(one: Check) -> str:
-    names = ("type", "pattern", "match", "match_any", "match_regex", "count", "operator")
-    given = {name: getattr(one.definition, name) for name in names}
-    return " " + ", ".join(f"{name} {_line(str(value))}" for name, value in given.items() if value)
-
-
-def _dimension(number: str, one: Dimension, evals: tuple[str, ...]) -> str:
-    anchors = "; ".join(f"{at}: {_line(text)}" for at, text in sorted(one.scoring.items()))
-    name = f"{one.id} {one.name}" if one.id else one.name
+def _check(number: str, check: Check) -> str:
+    layer = "structural" if check.structural else "judged"
+    gate = "; critical" if check.critical else ""
+    figures = " | ".join(check.reasons) or "no verdicts"
+    fields = _fields(check) if check.structural else ""
     return (
-        f"[{number}] (weight {one.weight:g}; evals {_listed(evals)}) {brief(name, 80)}: "
-        f"{_line(one.description or 'no description')} Anchors: {anchors or 'none'}"
+        f"[{number}] ({layer}{gate}; evals {_listed(check.evals)}) {check.named}{fields}: {figures}"
     )
 
 
-def _suggestion(number: str, one: Suggestion) -> str:
-    about = f"about {_line(one.assertion)}" if one.assertion else "about nothing that is there"
-    action = f" To do: {_line(one.action)}" if one.action else ""
+def _fields(check: Check) -> str:
+    names = ("type", "pattern", "match", "match_any", "match_regex", "count", "operator")
+    given = {name: getattr(check.definition, name) for name in names}
+    return " " + ", ".join(f"{name} {_line(str(value))}" for name, value in given.items() if value)
+
+
+def _dimension(number: str, dimension: Dimension, evals: tuple[str, ...]) -> str:
+    anchors = "; ".join(f"{at}: {_line(text)}" for at, text in sorted(dimension.scoring.items()))
+    name = f"{dimension.id} {dimension.name}" if dimension.id else dimension.name
     return (
-        f"[{number}] ({one.frequency} runs; {about}; evals {_listed(one.evals)}) "
-        f"{_line(one.reason)}{action}"
+        f"[{number}] (weight {dimension.weight:g}; evals {_listed(evals)}) {brief(name, 80)}: "
+        f"{_line(dimension.description or 'no description')} Anchors: {anchors or 'none'}"
+    )
+
+
+def _suggestion(number: str, suggestion: Suggestion) -> str:
+    about = (
+        f"about {_line(suggestion.assertion)}"
+        if suggestion.assertion
+        else "about nothing that is there"
+    )
+    action = f" To do: {_line(suggestion.action)}" if suggestion.action else ""
+    return (
+        f"[{number}] ({suggestion.frequency} runs; {about}; evals {_listed(suggestion.evals)}) "
+        f"{_line(suggestion.reason)}{action}"
     )
 
 
@@ -213,9 +219,9 @@ def _outputs(evidence: Evidence) -> Iterator[tuple[str, str]]:
     there = {ref.eval_id for ref, run in evidence.stored.items() if run.outputs is not None}
     first, _ = halves(there & evidence.suite.keys())
     last: dict[tuple[str, str], str] = {}
-    for one in evidence.outputs(first, evidence.sides):
-        if one.text.strip():
-            last[one.run.eval_id, one.run.configuration] = one.text
+    for output in evidence.outputs(first, evidence.sides):
+        if output.text.strip():
+            last[output.run.eval_id, output.run.configuration] = output.text
     for (eval_id, side), text in list(last.items())[:MOST_OUTPUTS]:
         yield eval_id, f"[eval {eval_id}, {brief(side)}]\n{shortened(text, OUTPUT_CHARS)}"
 
@@ -298,7 +304,7 @@ def _draft(
         new,
         why,
         runs=runs_of(checks, suggestions),
-        suggestions=[one.key for one in suggestions],
+        suggestions=[suggestion.key for suggestion in suggestions],
         found_on=[name for name in given.looked_at if name in evals or part == "evals"],
         by=model,
     )
@@ -343,9 +349,9 @@ def _see_target(
         return None
     if there != part:
         look.wrong(f"{where}: {number} stands in `{there}`, not in `{part}`")
-    for one in evals:
-        if one not in holds:
-            look.wrong(f"{where}: eval {short(one)} has no {number}")
+    for eval_ in evals:
+        if eval_ not in holds:
+            look.wrong(f"{where}: eval {short(eval_)} has no {number}")
     return name
 
 

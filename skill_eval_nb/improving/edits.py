@@ -132,7 +132,7 @@ class _List:
     @property
     def documents(self) -> list[Document]:
         """What can be read of its items."""
-        return [one.document for one in self.entries if one.document is not None]
+        return [entry.document for entry in self.entries if entry.document is not None]
 
     def find(self, target: str) -> _Entry | None:
         """An item by its id, else its name, else its text, else the id that a run gives it.
@@ -140,7 +140,9 @@ class _List:
         Raises:
             Refused: several fit equally well.
         """
-        named = [(one, _names(one.document)) for one in self.entries if one.document is not None]
+        named = [
+            (entry, _names(entry.document)) for entry in self.entries if entry.document is not None
+        ]
         for at in range(3):
             found = [one for one, names in named if names[at] == target.strip()]
             if len(found) == 1:
@@ -155,7 +157,7 @@ class _List:
 
     def finish(self) -> None:
         """Put its items where they belong."""
-        items = [value for one in self.entries for value in one.values]
+        items = [value for entry in self.entries for value in entry.values]
         if self.value is not None:
             self.value[:] = items
         elif items:
@@ -201,21 +203,25 @@ def keys_of(document: Document) -> dict[str, str]:
 
 def ids_of(documents: Sequence[Document]) -> list[Any]:
     """The ids that items have, as their file has them."""
-    found = ((raw_of(one), keys_of(one).get("id")) for one in documents)
+    found = ((raw_of(document), keys_of(document).get("id")) for document in documents)
     return [raw[key] for raw, key in found if key is not None and raw[key] is not None]
 
 
-def _names(one: Document) -> tuple[str | None, str | None, str | None]:
+def _names(document: Document) -> tuple[str | None, str | None, str | None]:
     """The id, the name and the text of an item."""
-    ids = ids_of([one])
+    ids = ids_of([document])
     texts = {Expectation: "text", StructuralExpectation: "description", Eval: "prompt"}
-    text = getattr(one, texts.get(type(one), ""), None)
-    return str(ids[0]).strip() if ids else None, getattr(one, "name", None), text and text.strip()
+    text = getattr(document, texts.get(type(document), ""), None)
+    return (
+        str(ids[0]).strip() if ids else None,
+        getattr(document, "name", None),
+        text and text.strip(),
+    )
 
 
-def _called(one: Document) -> str:
+def _called(document: Document) -> str:
     """What to call an item: by its id, else its name, else its text."""
-    return next(filter(None, _names(one)), "an item")
+    return next(filter(None, _names(document)), "an item")
 
 
 def next_id(way: str | int, taken: Iterable[str | int], letter: str = "") -> str | int:
@@ -251,12 +257,12 @@ class _Style:
         self.dialect = text.dialect
         self.items: dict[str, list[Document]] = {part: [] for part in KINDS}
         self.names: dict[tuple[type[Document], str], Counter[str]] = {}
-        for one in _documents(text.document):
+        for document in _documents(text.document):
             for part, kind in KINDS.items():
-                if isinstance(one, kind):
-                    self.items[part].append(one)
-            for name, key in keys_of(one).items():
-                self.names.setdefault((type(one), name), Counter())[key] += 1
+                if isinstance(document, kind):
+                    self.items[part].append(document)
+            for name, key in keys_of(document).items():
+                self.names.setdefault((type(document), name), Counter())[key] += 1
 
     def name(self, kind: type[Document], name: str) -> str:
         """The name of a field: as most have it, else as the dialect has it."""
@@ -398,7 +404,7 @@ class _Editor:
         else:
             name = keys_of(document).get("evals", self._style.name(Evals, "evals"))
             self._evals = _list_of("evals", value.get(name), document.evals, value, name)
-        self._places = [one for one in self._evals.entries if one.document is not None]
+        self._places = [entry for entry in self._evals.entries if entry.document is not None]
 
     def take(self, draft: Draft) -> list[str]:
         """Take in a draft; gives the ids that its items have.
@@ -413,7 +419,7 @@ class _Editor:
         if draft.part == "evals":
             steps = [self._on_suite(draft)]
         elif draft.evals:
-            places = dict.fromkeys(self._suite.eval_of(one) for one in draft.evals)
+            places = dict.fromkeys(self._suite.eval_of(eval_) for eval_ in draft.evals)
             steps = [self._on_eval(draft, place) for place in places]
         else:
             raise refuse("it names no eval that it changes")
@@ -432,7 +438,7 @@ class _Editor:
             return listed, None
         place = self._suite.eval_of(draft.target)
         for (inside, _), other in self._lists.items():
-            keys = [one.draft for one in other.entries if one.draft]
+            keys = [entry.draft for entry in other.entries if entry.draft]
             if inside == place and keys:
                 raise refuse(f"{keys[0]} changes a part of this eval already")
         return listed, self._places[place]
@@ -462,21 +468,21 @@ class _Editor:
                 raise refuse(f"eval {name}: {error}") from None
             if found is not None:
                 return each, found
-        there = [one for each in lists for one in each.documents]
+        there = [document for each in lists for document in each.documents]
         names = [name for one in there for name in _names(one) if name]
         near = get_close_matches(draft.target, names, n=1)
         hint = f"; did you mean `{brief(near[0], 80)}`? There are" if near else "; there are"
         every = ", ".join(brief(_called(one)) for one in there) or "none"
         raise refuse(f"eval {name}: there is no item `{brief(draft.target, 80)}`{hint} {every}")
 
-    def _of_eval(self, part: str, one: Eval) -> _List:
-        raw = raw_of(one)
+    def _of_eval(self, part: str, eval_: Eval) -> _List:
+        raw = raw_of(eval_)
         if part != "dimensions":
-            name = keys_of(one).get(part, self._style.name(Eval, part))
-            return _list_of(part, raw.get(name), getattr(one, part), raw, name)
-        outer = keys_of(one).get("quality_rubric", self._style.name(Eval, "quality_rubric"))
+            name = keys_of(eval_).get(part, self._style.name(Eval, part))
+            return _list_of(part, raw.get(name), getattr(eval_, part), raw, name)
+        outer = keys_of(eval_).get("quality_rubric", self._style.name(Eval, "quality_rubric"))
         inner = self._style.name(QualityRubric, "dimensions")
-        rubric, above = one.quality_rubric, raw.get(outer)
+        rubric, above = eval_.quality_rubric, raw.get(outer)
         if rubric is None or above is None:
             if above is not None:
                 raise refuse(f"`{outer}` is no rubric that can be read: mend it first")
@@ -495,7 +501,7 @@ class _Editor:
         for new in draft.new:
             item = self._style.added(new, listed.part, listed.documents, [])
             for other in listed.entries:
-                if any(self._style.is_there(item, one, listed.part) for one in other.values):
+                if any(self._style.is_there(item, value, listed.part) for value in other.values):
                     document = other.document
                     name = other.draft or (document and _called(document)) or "an item"
                     raise refuse(f"such an item is there already: {name}")

@@ -127,7 +127,7 @@ class Lineage(Shown):
     @property
     def current_best(self) -> str | None:
         """The version that is the best of all; None where none is proven to be."""
-        return next((one.version for one in self.versions if one.is_current_best), None)
+        return next((version.version for version in self.versions if version.is_current_best), None)
 
     def table(self, backend: Backend = "polars") -> Any:
         """One row a version: workspace, skill, metric, level and the fields of `Version`."""
@@ -136,10 +136,10 @@ class Lineage(Shown):
         from skill_eval_nb.tables.frames import to_pandas
 
         kinds = {"str": pl.String, "float": pl.Float64, "int": pl.Int64, "bool": pl.Boolean}
-        own = {one.name: kinds[str(one.type).split(" ", 1)[0]] for one in fields(Version)}
+        own = {field.name: kinds[str(field.type).split(" ", 1)[0]] for field in fields(Version)}
         shared = {"workspace": pl.String, "skill": pl.String, "metric": pl.String}
         known = {name: getattr(self, name) for name in [*shared, "level"]}
-        rows = [known | {name: getattr(one, name) for name in own} for one in self.versions]
+        rows = [known | {name: getattr(version, name) for name in own} for version in self.versions]
         frame = pl.DataFrame(rows, schema={**shared, "level": pl.Float64, **own})
         return to_pandas(frame) if backend == "pandas" else frame
 
@@ -149,7 +149,7 @@ class Lineage(Shown):
             started_at=self.started_at,
             skill_name=self.skill,
             current_best=self.current_best,
-            iterations=[_stated_version(one) for one in self.versions],
+            iterations=[_stated_version(version) for version in self.versions],
         )
 
     def write(self, path: str | PathLike[str], *, force: bool = False) -> Path:
@@ -190,21 +190,23 @@ class Lineage(Shown):
         which = "none is proven better" if best is None else f"the best is {best}"
         versions, metric = count(len(self.versions), "version"), self.metric.replace("_", " ")
         yield Title(f"{versions} of {brief(self.skill)} by {metric}; {which}")
-        for one in self.versions:
-            parent = "" if one.parent is None else f", from {one.parent} ({one.parent_from})"
-            mean = "no figure" if one.mean is None else figure(one.mean)
-            result = one.grading_result or "not compared"
-            result += ", the best" if one.is_current_best else ""
-            where = f"{brief(one.iteration)}, {brief(one.configuration)}"
+        for version in self.versions:
+            parent = (
+                "" if version.parent is None else f", from {version.parent} ({version.parent_from})"
+            )
+            mean = "no figure" if version.mean is None else figure(version.mean)
+            result = version.grading_result or "not compared"
+            result += ", the best" if version.is_current_best else ""
+            where = f"{brief(version.iteration)}, {brief(version.configuration)}"
             lines = (
-                f"compared: {one.compared}" if one.compared else "",
-                one.reason,
-                f"changed: {one.what_changed}" if one.what_changed else "",
-                _stated_in_words(one),
+                f"compared: {version.compared}" if version.compared else "",
+                version.reason,
+                f"changed: {version.what_changed}" if version.what_changed else "",
+                _stated_in_words(version),
             )
             yield Items(
                 [line for line in lines if line],
-                f"{one.version}  {where}: {mean}, {result}{parent}",
+                f"{version.version}  {where}: {mean}, {result}{parent}",
             )
         yield from (Text(note, "!") for note in self.notes)
 
@@ -214,12 +216,16 @@ OURS = "reason"
 """What every version has that we wrote, and no other tool writes."""
 
 
-def _stated_in_words(one: Version) -> str:
+def _stated_in_words(version: Version) -> str:
     """What a history.json says of a version."""
-    if one.stated_result is None and one.stated_pass_rate is None:
+    if version.stated_result is None and version.stated_pass_rate is None:
         return ""
-    rate = "" if one.stated_pass_rate is None else f" with a pass rate of {one.stated_pass_rate:g}"
-    return f"history.json says: {one.stated_result or 'no result'}{rate}"
+    rate = (
+        ""
+        if version.stated_pass_rate is None
+        else f" with a pass rate of {version.stated_pass_rate:g}"
+    )
+    return f"history.json says: {version.stated_result or 'no result'}{rate}"
 
 
 def _is_ours(data: bytes) -> bool:
@@ -231,22 +237,22 @@ def _is_ours(data: bytes) -> bool:
     return (
         isinstance(versions, list)
         and bool(versions)
-        and all(isinstance(one, dict) and OURS in one for one in versions)
+        and all(isinstance(version, dict) and OURS in version for version in versions)
     )
 
 
-def _stated_version(one: Version) -> StatedVersion:
-    rate = one.expectation_pass_rate
+def _stated_version(version: Version) -> StatedVersion:
+    rate = version.expectation_pass_rate
     return StatedVersion(
-        version=one.version,
-        parent=one.parent,
+        version=version.version,
+        parent=version.parent,
         expectation_pass_rate=None if rate is None else round(rate, 4),
-        grading_result=one.grading_result,
-        is_current_best=one.is_current_best,
-        iteration=one.iteration,
-        configuration=one.configuration,
-        reason=one.reason,
-        what_changed=one.what_changed,
+        grading_result=version.grading_result,
+        is_current_best=version.is_current_best,
+        iteration=version.iteration,
+        configuration=version.configuration,
+        reason=version.reason,
+        what_changed=version.what_changed,
     )
 
 
@@ -343,7 +349,7 @@ class _Trace:
     def _parent(self, place: int, best: VersionRuns) -> tuple[VersionRuns, str]:
         """The version that the one in this place was made from, and how that is known."""
         mine = self.sides[place].version
-        before = {one.version: one for one in self.sides[:place]}
+        before = {side.version: side for side in self.sides[:place]}
         if mine in self.given:
             return before[self.given[mine]], "given"
         stated = self.stated.get(mine)
@@ -351,7 +357,7 @@ class _Trace:
             return before[stated["parent"]], "stated"
         return best, "best so far"
 
-    def _against(self, place: int, parent: VersionRuns, one: Version) -> Version:
+    def _against(self, place: int, parent: VersionRuns, version: Version) -> Version:
         """Against the parent's runs: those of the version's own iteration, where it ran the parent.
 
         Where nothing says which version that was, it was the one before.
@@ -364,7 +370,7 @@ class _Trace:
             same = self.kept.same(own, parent)
             if same or (same is None and parent == self.sides[place - 1]):
                 parent = own
-        return self._decided(side, parent, one)
+        return self._decided(side, parent, version)
 
     def _decided(self, child: VersionRuns, parent: VersionRuns, one: Version) -> Version:
         """A version compared with another one, on these evals."""
@@ -520,7 +526,7 @@ def history(
         tables, sides, metric, worth, level, given(parents, sides), known, kept(ws, tables["runs"])
     ).versions()
     notes += [text for text in (note, *_contradicted(versions, rows if known else [])) if text]
-    started = oldest(one.started_at for one in versions)
+    started = oldest(version.started_at for version in versions)
     return Lineage(workspace, skill, metric, level, versions, started, tuple(notes))
 
 
@@ -541,14 +547,14 @@ def _contradicted(
     versions: Sequence[Version], rows: Iterable[Mapping[str, object]]
 ) -> Iterable[str]:
     """Where a history.json says something else."""
-    for one in versions:
-        if one.stated_result not in (None, one.grading_result):
+    for version in versions:
+        if version.stated_result not in (None, version.grading_result):
             yield (
-                f"history.json says that {one.version} {_was(one.stated_result)}; "
-                f"its runs say: {one.grading_result or 'nothing to compare'}."
+                f"history.json says that {version.version} {_was(version.stated_result)}; "
+                f"its runs say: {version.grading_result or 'nothing to compare'}."
             )
     best = next((str(row["version"]) for row in rows if row["is_current_best"]), None)
-    ours = next((one.version for one in versions if one.is_current_best), None)
+    ours = next((version.version for version in versions if version.is_current_best), None)
     if best is not None and best != ours:
         proven = "prove none to be" if ours is None else f"bear out {ours}"
         yield f"history.json has {best} as the best version, its runs {proven}."

@@ -182,7 +182,7 @@ def mentions(data: Any) -> tuple[Mention, ...]:
             *RunRef._fields, "kind", "expectation", "reason"
         ).iter_rows()
     }
-    return tuple(Mention(one, _about_of(one, find)) for one in sorted(sources, key=_order))
+    return tuple(Mention(source, _about_of(source, find)) for source in sorted(sources, key=_order))
 
 
 def n_graded(data: Any) -> int:

@@ -115,7 +115,7 @@ def merged(
     items = {at: _item(part, model, kept) for at, part in enumerate(parts) if len(part) > 1}
 
     def stored() -> dict[str, Same]:
-        values = ((one.key, _kept(kept, one.question)) for one in items.values())
+        values = ((item.key, _kept(kept, item.question)) for item in items.values())
         return {key: value for key, value in values if value is not None}
 
     answers = answers_of(list(items.values()), stored, "a merge of suggestions", terms)
@@ -131,7 +131,7 @@ def merged(
         answers.worst_usd,
         answers.cost_usd,
         asked=True,
-        answered=sum(one.key in answers.values for one in items.values()),
+        answered=sum(item.key in answers.values for item in items.values()),
         failed=tuple(dict.fromkeys(one.reason for one in answers.failed.values())),
     )
 
@@ -139,8 +139,8 @@ def merged(
 def _parts(groups: Sequence[Group]) -> list[list[Group]]:
     """What one question puts side by side: of one suite, about the same expectation together."""
     found = []
-    for suite in sorted({one[0].suite for one in groups}):
-        mine = sorted((one for one in groups if one[0].suite == suite), key=_about)
+    for suite in sorted({group[0].suite for group in groups}):
+        mine = sorted((group for group in groups if group[0].suite == suite), key=_about)
         found += [mine[begin : begin + AT_ONCE] for begin in range(0, len(mine), AT_ONCE)]
     return found
 

@@ -178,7 +178,7 @@ def _eval(own: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "wins": counts["a"],
         "losses": counts["b"],
         "ties": counts[TIE],
-        "winner": WHO[majority(letters[one] for one in winners)] if winners else None,
+        "winner": WHO[majority(letters[winner] for winner in winners)] if winners else None,
     }
 
 

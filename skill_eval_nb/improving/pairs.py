@@ -305,10 +305,10 @@ def _ids(rows: Iterable[Row], evals: Iterable[str | int]) -> set[str]:
     """The ids of evals that are named by id or name."""
     ids = {row["eval_id"]: row["eval_id"] for row in rows}
     names = {row["eval_name"]: row["eval_id"] for row in rows} | ids
-    for one in evals:
-        if str(one) not in names:
-            raise refuse(no_such("eval", str(one), names))
-    return {names[str(one)] for one in evals}
+    for eval_ in evals:
+        if str(eval_) not in names:
+            raise refuse(no_such("eval", str(eval_), names))
+    return {names[str(eval_)] for eval_ in evals}
 
 
 def _runs(

@@ -68,7 +68,7 @@ def sharpened(evidence: Evidence) -> Iterator[Draft]:
         if (evals[0], pattern) not in mined:
             outputs = evidence.outputs(evals[0], evidence.sides, pattern)
             tasks = [evidence.suite[one] for one in evals[0]]
-            given = [text for one in tasks for text in (one.prompt, *one.files)]
+            given = [text for task in tasks for text in (task.prompt, *task.files)]
             found = differing(outputs, evidence.sides[0], given)
             found.sort(key=lambda one: one.phrase not in skill)  # what the skill asks for, first
             mined[evals[0], pattern] = outputs, found
@@ -99,7 +99,7 @@ def differing(
     for at, one in enumerate(outputs):
         own = blocks.setdefault((one.run.iteration, one.run.eval_id), ([], []))
         own[one.run.configuration != configuration].append(at)
-    fewest = min(2, len({one.run.eval_id for one in outputs}))
+    fewest = min(2, len({output.run.eval_id for output in outputs}))
     every = frozenset(range(len(outputs)))
     apart = [
         one
@@ -141,7 +141,7 @@ def _compared(
 
 def _phrases_in(outputs: Sequence[Output]) -> dict[str, frozenset[int]]:
     """Where each phrase stands, of those that stand in enough outputs to tell sides apart."""
-    tokens = [set(_TOKEN.findall(one.text)) for one in outputs]
+    tokens = [set(_TOKEN.findall(output.text)) for output in outputs]
     times = Counter(token for own in tokens for token in own)
     least = LEAST_APART / 4 * len(outputs)
     often = {token for token, number in times.items() if number >= least}

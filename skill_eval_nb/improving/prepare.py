@@ -57,7 +57,7 @@ def prepare(suite: Suite, after: bytes, drafts: Sequence[str]) -> tuple[Path | N
 
 def _why_not(suite: Suite, home: Path, there: Mapping[int, Path]) -> str:
     folders = [home] if there else [home, home.parent]
-    if any((one / SKILL_FILE).is_file() for one in folders):
+    if any((folder / SKILL_FILE).is_file() for folder in folders):
         return f"{home} is the skill's own, and runs do not go there: name another folder"
     stated = [one.id for one in planned_evals(suite.text.document)[0]]
     if any(key.id != id_ for key, id_ in zip(suite.keys, stated, strict=True)):
@@ -74,8 +74,8 @@ def _write(folder: Path, evals: Sequence[PlannedEval], about: dict[str, object])
     half.chmod(folder.parent.stat().st_mode & 0o777)  # mkdtemp closes it to everybody else
     line = {"event": PREPARED, "at": now(), **about}
     (half / NAME).write_text(json.dumps(line) + "\n")
-    for one in evals:
-        write_atomic(half / one.folder / METADATA, to_json(metadata_of(one)))
+    for eval_ in evals:
+        write_atomic(half / eval_.folder / METADATA, to_json(metadata_of(eval_)))
     old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         if folder.exists():

@@ -77,7 +77,7 @@ def paid(
     items: Iterable[Item[V]], answers: Answers[V], terms: Terms, left_out: Iterable[LeftOut] = ()
 ) -> dict[str, Any]:
     """The fields of `Paid` that answers give."""
-    keys = [one.key for one in items]
+    keys = [item.key for item in items]
     failed = tuple(answers.failed.values())
     return {
         "status": "dry run" if terms.dry_run else "partial" if failed else "done",

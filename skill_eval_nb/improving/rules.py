@@ -93,12 +93,12 @@ def of_rubric(evidence: Evidence) -> Iterator[Draft]:
 
 def missed(evidence: Evidence) -> Iterator[Draft]:
     """Add an expectation for what several runs miss: in a grader's words, else to be written."""
-    for one in evidence.found.suggestions:
-        evals = [eval_id for eval_id in evidence.suite if eval_id in one.evals]
-        if one.assertion is not None or one.frequency < FEWEST_SAYING or not evals:
+    for suggestion in evidence.found.suggestions:
+        evals = [eval_id for eval_id in evidence.suite if eval_id in suggestion.evals]
+        if suggestion.assertion is not None or suggestion.frequency < FEWEST_SAYING or not evals:
             continue
-        named = any(source.expectation for source in one.sources)
-        action = one.action or ""
+        named = any(source.expectation for source in suggestion.sources)
+        action = suggestion.action or ""
         text = action.removeprefix("Add: ") if action.startswith("Add: ") else ""
         known = {each.text for name in evals for each in evidence.suite[name].expectations}
         if named or text in known:
@@ -109,10 +109,10 @@ def missed(evidence: Evidence) -> Iterator[Draft]:
             else "The expectation is still to be written; a check that a program makes is better "
             "where one can."
         )
-        why = f"{suggested([one])} {note}"
-        runs = runs_of([], [one])
+        why = f"{suggested([suggestion])} {note}"
+        runs = runs_of([], [suggestion])
         yield new_draft(
-            "add", "expectations", evals, None, [text], why, runs=runs, suggestions=[one.key]
+            "add", "expectations", evals, None, [text], why, runs=runs, suggestions=[suggestion.key]
         )
 
 
@@ -155,7 +155,7 @@ def _changed(
         new,
         " ".join(filter(None, (check.in_words, suggested(suggestions), why))),
         runs=runs_of([check], suggestions),
-        suggestions=[one.key for one in suggestions],
+        suggestions=[suggestion.key for suggestion in suggestions],
     )
 
 
@@ -204,9 +204,9 @@ def common(evals: list[Eval]) -> dict[str, Any]:
         forms = set.intersection(*({form(one) for one in own} for own in lists))
         return [one for one in lists[0] if form(one) in forms]
 
-    texts = [one.text for one in shared([one.expectations for one in evals])]
-    structural = shared([one.structural_expectations for one in evals])
-    rubrics = [one.quality_rubric.dimensions if one.quality_rubric else [] for one in evals]
+    texts = [one.text for one in shared([eval_.expectations for eval_ in evals])]
+    structural = shared([eval_.structural_expectations for eval_ in evals])
+    rubrics = [eval_.quality_rubric.dimensions if eval_.quality_rubric else [] for eval_ in evals]
     dimensions = msgspec.to_builtins(shared(rubrics))
     item: dict[str, Any] = {"prompt": ""}
     item |= {"expectations": texts} if texts else {}

@@ -98,7 +98,7 @@ def open_suite(evals: PathLike, workspace: PathLike | None = None) -> Suite:
     files = read_files(found.layout.files, Problems())
     index = catalogued(found.layout, files, found.base, Problems())
     suites = suite_keys(files, index)
-    mine = next((one for one in suites if os.path.realpath(one) == str(path)), None)
+    mine = next((suite for suite in suites if os.path.realpath(suite) == str(path)), None)
     if mine is None:
         raise refuse(f"{path} lies where no suite is looked for: move it, or give another file")
     above, keys = suites[mine]
@@ -128,11 +128,11 @@ def suite_file(evals: PathLike) -> Path:
     for name in PLACES:
         if (path / name).is_file() and _is_suite(path / name):
             return path / name
-    suites = [Path(one.path) for one in read_files(find(path).layout.files, Problems()).suites]
+    suites = [Path(suite.path) for suite in read_files(find(path).layout.files, Problems()).suites]
     if len(suites) == 1:
         return suites[0]
     if suites:
-        names = ", ".join(str(one.relative_to(path)) for one in suites)
+        names = ", ".join(str(suite.relative_to(path)) for suite in suites)
         raise refuse(f"{path} has several suites ({names}): say which")
     if beside := with_suite(path, None)[1:]:
         return Path(beside[0])
@@ -177,7 +177,9 @@ def planned_evals(document: Evals) -> tuple[list[PlannedEval], list[str]]:
         PlannedEval(id_, name, folder, complete(one, id_, faults), (), (), ())
         for one, id_, name, folder in zip(document.evals, ids, names, folders, strict=True)
     ]
-    faults += [f"eval {one.id} has no prompt" for one in evals if not one.definition.prompt.strip()]
+    faults += [
+        f"eval {eval_.id} has no prompt" for eval_ in evals if not eval_.definition.prompt.strip()
+    ]
     return evals, faults
 
 

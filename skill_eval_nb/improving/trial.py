@@ -115,7 +115,7 @@ def runs_for(draft: Draft, ws: Workspace) -> pl.DataFrame:
 
     runs = runs_of(ws).with_columns((pl.len().over("path") > 1).alias("shared"))
     runs = runs.filter(pl.col("eval_id").is_in(list(draft.evals)))
-    meant = {(one.workspace, one.skill) for one in draft.runs}
+    meant = {(run.workspace, run.skill) for run in draft.runs}
     there = set(runs.select("workspace", "skill").rows())
     if len(there) > 1:
         if not meant & there:

@@ -133,10 +133,10 @@ def try_verdicts(request: Request, runs: pl.DataFrame) -> Tried:
     gone = _of_target(judged, draft.target)
     if gone.is_empty():  # a name, which stored verdicts need not tell
         texts = {
-            one.text
+            expectation.text
             for _, definition in _evals_of(runs["folder"])
-            for one in definition.expectations
-            if draft.target in (one.id, one.name)
+            for expectation in definition.expectations
+            if draft.target in (expectation.id, expectation.name)
         }
         gone = judged.filter(pl.col("text").is_in(list(texts)))
     if gone.is_empty():
@@ -176,8 +176,8 @@ def try_verdicts(request: Request, runs: pl.DataFrame) -> Tried:
 # ── verdicts ─────────────────────────────────────────────────────────────────────────────────
 
 
-def _check(one: SuiteItem) -> StructuralExpectation:
-    fields = {"description": one} if isinstance(one, str) else dict(one)
+def _check(item: SuiteItem) -> StructuralExpectation:
+    fields = {"description": item} if isinstance(item, str) else dict(item)
     try:
         return msgspec.convert(fields, StructuralExpectation)
     except msgspec.ValidationError:
@@ -198,9 +198,9 @@ def _verdicts(
     """
     if not checks:
         return []
-    transcripts = any(one.type == "no_errors" for one in checks)
-    wanted = [as_structural(one) for one in checks]
-    spoken = [isinstance(one, Expectation) for one in checks]
+    transcripts = any(check.type == "no_errors" for check in checks)
+    wanted = [as_structural(check) for check in checks]
+    spoken = [isinstance(check, Expectation) for check in checks]
     of_runner = RUNNER if any(map(_may_ask_for_all, wanted)) else ()
 
     def look(place: tuple[str, str | None]) -> list[TriedVerdict]:
@@ -221,7 +221,7 @@ def _verdicts(
                 progress(AskingProgress(done, len(places), 0, 0.0, "outputs checked"))
 
     places = list(zip(folders, reasons, strict=True))
-    if request.allow_scripts and any(one.type in SCRIPTS for one in checks):
+    if request.allow_scripts and any(check.type in SCRIPTS for check in checks):
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             by_run = list(counted(pool.map(look, places)))
     else:
@@ -230,12 +230,12 @@ def _verdicts(
     return [list(column) for column in zip(*by_run, strict=True)]
 
 
-def _may_ask_for_all(one: StructuralExpectation) -> bool:
+def _may_ask_for_all(expectation: StructuralExpectation) -> bool:
     """Whether a check may look at files that the runner, too, has under their name."""
-    if one.pattern is None:
+    if expectation.pattern is None:
         return True
     try:
-        return bool(matching(one.pattern, RUNNER))
+        return bool(matching(expectation.pattern, RUNNER))
     except BadGlob:
         return True
 
@@ -336,9 +336,9 @@ def _evals_of(folders: Iterable[str]) -> Iterator[tuple[str, Eval]]:
                 yield folder, run.eval
 
 
-def _is(one: Check, target: str) -> bool:
-    text = one.text if isinstance(one, Expectation) else one.description
-    return one.id == target or plain(text or "") == plain(target)
+def _is(check: Check, target: str) -> bool:
+    text = check.text if isinstance(check, Expectation) else check.description
+    return check.id == target or plain(text or "") == plain(target)
 
 
 # ── what they come to ────────────────────────────────────────────────────────────────────────
@@ -375,9 +375,9 @@ def _answer(
     request: Request, found: Differences, verdicts: Sequence[TriedVerdict], gates: int
 ) -> str:
     """How the sides differ in a drafted check, in one sentence."""
-    scored = [one for one in verdicts if one.passed is not None]
+    scored = [verdict for verdict in verdicts if verdict.passed is not None]
     if not scored:
-        ((reason, times),) = Counter(one.evidence for one in verdicts).most_common(1)
+        ((reason, times),) = Counter(verdict.evidence for verdict in verdicts).most_common(1)
         return f"It was scored in none of {count(len(verdicts), 'run')}: {times} × {reason}."
     if found.proof is None:
         passed = sum(one.passed is True for one in scored)
@@ -415,7 +415,7 @@ def _about(request: Request, words: Sequence[str], judged: pl.DataFrame) -> Abou
     if draft.target is not None and (found := _of_target(judged, draft.target)).height:
         return About(found["text"][0], "the draft names it")
     texts = judged["text"].unique(maintain_order=True).to_list()
-    own = [one for one in words if one.strip()]
+    own = [word for word in words if word.strip()]
     if not own:
         return None
     measured = measure([*texts, *own])
@@ -547,10 +547,12 @@ def _of_new(new: Sequence[tuple[bool, Sequence[TriedVerdict]]]) -> list[pl.Expr]
     """How many of the new checks passed and failed in each run, and their gate."""
     import polars as pl
 
-    marks = [pl.Series([one.passed for one in verdicts], dtype=pl.Boolean) for _, verdicts in new]
+    marks = [
+        pl.Series([verdict.passed for verdict in verdicts], dtype=pl.Boolean) for _, verdicts in new
+    ]
     critical = [one for one, (is_critical, _) in zip(marks, new, strict=True) if is_critical]
     return [
         pl.sum_horizontal(pl.lit(0), *map(pl.lit, marks)).alias("passed_new"),
-        pl.sum_horizontal(pl.lit(0), *(pl.lit(~one) for one in marks)).alias("failed_new"),
+        pl.sum_horizontal(pl.lit(0), *(pl.lit(~mark) for mark in marks)).alias("failed_new"),
         pl.all_horizontal(pl.lit(value=True), *map(pl.lit, critical)).alias("gate_new"),
     ]

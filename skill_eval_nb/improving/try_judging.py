@@ -141,7 +141,7 @@ def _by_judgings(
         columns.append(pl.Series("replaced_score", old, pl.Float64))
     differences = compared(request, runs, values, OUTCOMES, "score")
     by_run = runs.select(RUN).with_columns(*columns).hstack(_means(runs, stored, target, given))
-    scored = [one for one in scores if one is not None]
+    scored = [score for score in scores if score is not None]
     if not scored:
         ((reason, times),) = Counter(evidence).most_common(1)
         answer = f"None of {count(runs.height, 'run')} has a score: {times} × {reason}."
@@ -223,7 +223,9 @@ class _Judged:
         judging = self.judgings.get(place)
         if judging is None:
             return f"Not scored: {self.left_out.get(place) or self.failed.get(place)}"
-        return "; ".join(one.evidence or "" for one in judging.rubric_scores.values())
+        return "; ".join(
+            rubric_score.evidence or "" for rubric_score in judging.rubric_scores.values()
+        )
 
 
 def _is_free(request: Request, model: str) -> bool:
@@ -257,11 +259,18 @@ def _judge(
         spent = found.cost_usd or 0.0
 
         def tell(
-            one: AskingProgress, done: int = before + failed, was: int = failed, usd: float = spent
+            progress: AskingProgress,
+            done: int = before + failed,
+            was: int = failed,
+            usd: float = spent,
         ) -> None:
             assert terms.progress is not None
-            fields = {"done": done + one.done, "failed": was + one.failed, "total": len(cases)}
-            terms.progress(replace(one, **fields, spent_usd=usd + one.spent_usd))
+            fields = {
+                "done": done + progress.done,
+                "failed": was + progress.failed,
+                "total": len(cases),
+            }
+            terms.progress(replace(progress, **fields, spent_usd=usd + progress.spent_usd))
 
         budget = None if free or terms.budget_usd is None else max(0.0, terms.budget_usd - spent)
         mine = replace(
@@ -308,7 +317,7 @@ def _items(
         body = request(judge, case, 1, prepared=prepared)
         content = json.dumps([body["model"], body["messages"]], sort_keys=True)
         name = hashlib.sha256(content.encode()).hexdigest()[:24]
-        wanted = [one.name for one in case.dimensions]
+        wanted = [dimension.name for dimension in case.dimensions]
         question = Question(
             key=name,
             model=judge.model,
@@ -361,15 +370,15 @@ def folder_of(home: Path, key: str) -> Path:
 def _stored(items: Sequence[Item[Judging]]) -> dict[str, Judging]:
     """The judgings that were kept; one that cannot be read is none."""
     found = {}
-    for one in items:
-        assert one.folder is not None
+    for item in items:
+        assert item.folder is not None
         try:
-            raw = parse(read_bytes(one.folder / f"{one.key}.json"), Faults())
+            raw = parse(read_bytes(item.folder / f"{item.key}.json"), Faults())
         except (OSError, NotJSON):
             continue
         judging = mend(raw, Judging)[0]
         if judging.rubric_scores:
-            found[one.key] = judging
+            found[item.key] = judging
     return found
 
 

@@ -80,7 +80,7 @@ class Suggestion:
     @property
     def evals(self) -> tuple[str, ...]:
         """The ids of the evals whose runs said it, in order of first mention."""
-        return tuple(dict.fromkeys(one.run.eval_id for one in self.sources))
+        return tuple(dict.fromkeys(source.run.eval_id for source in self.sources))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,42 +199,42 @@ def edited(draft: Draft, new: Sequence[SuiteItem]) -> Draft:
     return replace(draft, key=key, new=tuple(new), missing=missing_in(draft.part, new))
 
 
-def _missing(part: Part, one: SuiteItem) -> Iterator[str]:
+def _missing(part: Part, item: SuiteItem) -> Iterator[str]:
     match part:
         case "expectations":
-            text = one if isinstance(one, str) else one.get("text")
+            text = item if isinstance(item, str) else item.get("text")
             yield from () if _says(text) else ("text",)
         case "structural_expectations":
-            yield from _missing_in_check(one)
+            yield from _missing_in_check(item)
         case "dimensions":
-            yield from _unsaid(one, "name", "description")
-            scoring = _field(one, "scoring") or {}
+            yield from _unsaid(item, "name", "description")
+            scoring = _field(item, "scoring") or {}
             yield from (f"scoring.{at}" for at in ANCHORS if not _says(scoring.get(at)))
         case "evals":
-            yield from _unsaid(one, "prompt")
+            yield from _unsaid(item, "prompt")
 
 
-def _missing_in_check(one: SuiteItem) -> Iterator[str]:
-    yield from _unsaid(one, "type")
-    match _field(one, "type"):
+def _missing_in_check(item: SuiteItem) -> Iterator[str]:
+    yield from _unsaid(item, "type")
+    match _field(item, "type"):
         case "file_contains" | "file_not_contains":
-            if not any(_field(one, name) for name in LOOKED_FOR):
+            if not any(_field(item, name) for name in LOOKED_FOR):
                 yield "match"
         case "file_exists":
-            yield from _unsaid(one, "pattern")
+            yield from _unsaid(item, "pattern")
         case "file_count":
-            yield from _unsaid(one, "pattern")
-            yield from () if _field(one, "count") is not None else ("count",)
+            yield from _unsaid(item, "pattern")
+            yield from () if _field(item, "count") is not None else ("count",)
         case "custom_script":
-            yield from _unsaid(one, "script")
+            yield from _unsaid(item, "script")
 
 
-def _unsaid(one: SuiteItem, *names: str) -> Iterator[str]:
-    return (name for name in names if not _says(_field(one, name)))
+def _unsaid(item: SuiteItem, *names: str) -> Iterator[str]:
+    return (name for name in names if not _says(_field(item, name)))
 
 
-def _field(one: SuiteItem, name: str) -> Any:
-    return None if isinstance(one, str) else one.get(name)
+def _field(item: SuiteItem, name: str) -> Any:
+    return None if isinstance(item, str) else item.get(name)
 
 
 def _says(text: Any) -> bool:
@@ -267,7 +267,7 @@ def write_drafts(path: PathLike, drafts: Iterable[Draft]) -> Path:
     Raises:
         OSError: where the file cannot be written.
     """
-    filed = {"drafts": [msgspec.to_builtins(one) for one in drafts]}
+    filed = {"drafts": [msgspec.to_builtins(draft) for draft in drafts]}
     return write_atomic(path, to_json(filed))
 
 
@@ -304,7 +304,7 @@ def read_drafts(path: PathLike) -> tuple[Draft, ...]:
 
 def _draft(filed: _Filed) -> Draft:
     fields = {name: getattr(filed, name) for name in filed.__struct_fields__}
-    fields["runs"] = tuple(RunRef(*one) for one in filed.runs)
+    fields["runs"] = tuple(RunRef(*run) for run in filed.runs)
     fields["key"] = key_of(filed.part, filed.evals, filed.target, filed.new)
     fields["missing"] = missing_in(filed.part, filed.new)
     return Draft(**fields)

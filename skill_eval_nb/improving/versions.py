@@ -166,14 +166,14 @@ def in_words(found: Sequence[FileChange]) -> str:
     return "; ".join([*named, *more])
 
 
-def _in_words(one: FileChange) -> str:
-    name = brief(one.name, 60)
-    if one.added is None or one.removed is None:
-        return f"{name} {one.kind}"
-    if one.kind != "changed":
-        return f"{name} {one.kind}, {count(one.added or one.removed, 'line')}"
-    first = "" if one.first is None else f", first: {quoted(one.first)}"
-    return f"{name} +{one.added} −{one.removed} lines{first}"
+def _in_words(change: FileChange) -> str:
+    name = brief(change.name, 60)
+    if change.added is None or change.removed is None:
+        return f"{name} {change.kind}"
+    if change.kind != "changed":
+        return f"{name} {change.kind}, {count(change.added or change.removed, 'line')}"
+    first = "" if change.first is None else f", first: {quoted(change.first)}"
+    return f"{name} +{change.added} −{change.removed} lines{first}"
 
 
 def _files(folder: Path) -> dict[str, bytes]:
@@ -346,7 +346,7 @@ def stated(
         versions: the versions that there are runs of.
     """
     names = [str(row["version"]) for row in rows]
-    ours = [one.version for one in versions]
+    ours = [version.version for version in versions]
     if len(set(names)) < len(names):
         return {}, "Several files tell the versions' history; none of them was used."
     if len(names) > len(ours):
@@ -414,6 +414,6 @@ def skill_folders(runs: Iterable[StoredRun]) -> Iterator[Path]:
         workspaces.setdefault(run.workspace, []).append(run)
     for workspace, own in sorted(workspaces.items()):
         names = ({run.iteration for run in own}, {run.configuration for run in own})
-        yield from (one.folder for one in kept_skills(workspace, *names))
+        yield from (kept_skill.folder for kept_skill in kept_skills(workspace, *names))
         if (now := skill_now(workspace)) is not None:
             yield now.folder

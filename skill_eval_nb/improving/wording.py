@@ -221,11 +221,11 @@ class Measured:
 def measure(texts: Sequence[str]) -> Measured:
     """The words of texts as vectors; a word counts the more, the fewer texts have it."""
     bags = [words(text) for text in texts]
-    vocabulary = sorted({word for one in bags for word in one})
+    vocabulary = sorted({word for bag in bags for word in bag})
     place = {word: index for index, word in enumerate(vocabulary)}
-    rows = np.repeat(np.arange(len(bags)), [len(one) for one in bags])
-    columns = np.array([place[word] for one in bags for word in one], dtype=np.intp)
-    weights = np.array([weight for one in bags for weight in one.values()])
+    rows = np.repeat(np.arange(len(bags)), [len(bag) for bag in bags])
+    columns = np.array([place[word] for bag in bags for word in bag], dtype=np.intp)
+    weights = np.array([weight for bag in bags for weight in bag.values()])
     shape = (len(bags), len(vocabulary))
     alike = _alike(vocabulary)
     held = csr_array(csr_array((np.ones(len(rows)), (rows, columns)), shape=shape) @ alike)
@@ -343,7 +343,7 @@ def distances(measured: Measured, rows: Sequence[int], *, known: bool) -> NDArra
     if known:
         found = [complaints(measured.texts[row]) for row in rows]
         kinds = {one: place for place, one in enumerate(dict.fromkeys(found))}
-        more = np.array([[agreement(one, other) for other in kinds] for one in kinds])
+        more = np.array([[agreement(kind, other) for other in kinds] for kind in kinds])
         places = [kinds[one] for one in found]
         alike += more[np.ix_(places, places)]
     apart = 1 - np.clip(alike, 0, 1)
@@ -351,10 +351,10 @@ def distances(measured: Measured, rows: Sequence[int], *, known: bool) -> NDArra
     return np.round((apart + apart.T) / 2, DIGITS)
 
 
-def _block(one: Mention) -> Block:
-    if one.about is not None:
-        return ("about", one.about.identity)
-    return ("missing",) if one.source.expectation is None else ("unknown",)
+def _block(mention: Mention) -> Block:
+    if mention.about is not None:
+        return ("about", mention.about.identity)
+    return ("missing",) if mention.source.expectation is None else ("unknown",)
 
 
 def _cut(apart: NDArray[np.float64], threshold: float) -> list[int]:

@@ -199,7 +199,7 @@ def _published() -> Prices:
     for model in sorted(provider.models, key=lambda one: not one.price_variants):
         stated = model.get_prices(now)
         figures = {name: getattr(stated, f"{name}_mtok") for name in (*_LADDER, "output")}
-        tiers = {tier.start for one in figures.values() for tier in getattr(one, "tiers", ())}
+        tiers = {tier.start for figure in figures.values() for tier in getattr(figure, "tiers", ())}
         entry = None
         for over in sorted({0, *tiers}, reverse=True):
             known = {name: _at(one, over) for name, one in figures.items() if one is not None}

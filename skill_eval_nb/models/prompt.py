@@ -131,14 +131,14 @@ class AnswerCheck:
         """The rows by their names, which must be the wanted ones, each exactly once."""
         plain = {_plain(name): name for name in wanted}
         found: dict[str, dict[str, Any]] = {}
-        for one in rows:
-            name = plain.get(_plain(one[field]))
+        for row in rows:
+            name = plain.get(_plain(row[field]))
             if name is None:
-                self.wrong(f"there is no {what} {short(one[field])}; leave it out")
+                self.wrong(f"there is no {what} {short(row[field])}; leave it out")
             elif name in found:
                 self.wrong(f"{what} `{name}` is there twice")
             else:
-                found[name] = one
+                found[name] = row
         missing = [name for name in wanted if name not in found]
         if missing:
             self.wrong(f"{what}s not answered: {', '.join(missing)}")
@@ -153,7 +153,7 @@ class AnswerCheck:
 
 def filled(texts: Iterable[str]) -> list[str]:
     """Texts without those in which nothing stands."""
-    return [one for one in texts if one.strip()]
+    return [text for text in texts if text.strip()]
 
 
 def short(value: Any) -> str:

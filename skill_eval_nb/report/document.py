@@ -218,7 +218,7 @@ def _run(row: Row, notes: list[Row], verdicts: list[Row], scores: list[Row]) -> 
 
 def rated(verdicts: list[Row]) -> list[Row]:
     """The expectations that a run's pass rate counts: the judged, else the structural ones."""
-    return [one for one in verdicts if one["layer"] == "judged"] or verdicts
+    return [verdict for verdict in verdicts if verdict["layer"] == "judged"] or verdicts
 
 
 def _expectation(row: Row) -> GradedExpectation:
@@ -307,7 +307,7 @@ def _for_viewer(benchmark: Benchmark) -> Fitted:
         told.append(
             f"Not in the list of runs, for lack of a pass rate: {many}, {some(missing, 6)}."
         )
-    if any(one.passed is None for run in rated for one in run.expectations):
+    if any(expectation.passed is None for run in rated for expectation in run.expectations):
         told.append("Verdicts that were not scored are not in the lists of expectations.")
     return replace(
         benchmark,
@@ -322,7 +322,7 @@ def _fitted_scores(run: BenchmarkRun) -> BenchmarkRun:
     result = run.result or RunResult()
     if result.passed is not None and result.failed is not None:
         result = replace(result, total=result.passed + result.failed)
-    scored = [one for one in run.expectations if one.passed is not None]
+    scored = [expectation for expectation in run.expectations if expectation.passed is not None]
     return replace(run, result=result, expectations=scored)
 
 

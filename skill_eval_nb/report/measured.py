@@ -115,17 +115,17 @@ def folders(parts: Sequence[Slice]) -> list[PurePosixPath]:
     if len(parts) == 1:
         return [PurePosixPath(".")]
     skills: dict[str, set[str]] = {}
-    for one in parts:
-        skills.setdefault(one.workspace, set()).add(one.skill)
+    for part in parts:
+        skills.setdefault(part.workspace, set()).add(part.skill)
     taken: set[str] = set()
-    return [_free(_folder(one, len(skills[one.workspace]) > 1), taken) for one in parts]
+    return [_free(_folder(part, len(skills[part.workspace]) > 1), taken) for part in parts]
 
 
-def _folder(one: Slice, by_skill: bool) -> PurePosixPath:
-    names = re.split(r"[/\\]+", one.workspace)
-    names += [one.skill] if by_skill else []
-    names += [one.iteration] if one.iteration != NO_ITERATION else []
-    names += [model_name(dict(one.model))] if one.model else []
+def _folder(slice_: Slice, by_skill: bool) -> PurePosixPath:
+    names = re.split(r"[/\\]+", slice_.workspace)
+    names += [slice_.skill] if by_skill else []
+    names += [slice_.iteration] if slice_.iteration != NO_ITERATION else []
+    names += [model_name(dict(slice_.model))] if slice_.model else []
     return PurePosixPath(*(safe for name in names if (safe := safe_name(name))))
 
 

@@ -148,7 +148,10 @@ def certainty(measured: Measured) -> Section:
 def _certainty(measured: Measured) -> Iterator[Part]:
     known = [
         (name, metric)
-        for metric in (*measured.metrics, *(DIMENSION + one for one in measured.dimensions))
+        for metric in (
+            *measured.metrics,
+            *(DIMENSION + dimension for dimension in measured.dimensions),
+        )
         for name in measured.compared
         if "verdict" in measured.deltas.get((name, metric), {})
     ]
@@ -275,7 +278,10 @@ def _by_eval(measured: Measured, metric: str) -> Table:
     rows = tuple(
         (
             line(name),
-            *(sides[eval_id, name].get(one, Figure(MISSING)) for one in measured.configurations),
+            *(
+                sides[eval_id, name].get(configuration, Figure(MISSING))
+                for configuration in measured.configurations
+            ),
             *(deltas[eval_id, name].get(one, MISSING) for one in measured.compared),
         )
         for eval_id, name in sides

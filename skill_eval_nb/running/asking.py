@@ -78,7 +78,7 @@ def worst_usd(questions: Iterable[Question[Any]], prices: Prices | None = None) 
     None where the price of a model is not known.
     """
     known = prices or load_prices()
-    costs = [known.cost(one.worst, one.model) for one in questions]
+    costs = [known.cost(question.worst, question.model) for question in questions]
     return None if None in costs else float(sum(cost for cost in costs if cost is not None))
 
 
@@ -121,20 +121,20 @@ def ask_all(
         raise refuse(f"concurrency is {concurrency}: it must be 1 at least")
     if budget_usd is not None and not budget_usd >= 0:
         raise refuse(f"budget_usd is {budget_usd}: it must be 0 at least")
-    keys = [one.key for one in questions]
+    keys = [question.key for question in questions]
     if len(set(keys)) < len(keys):
         raise refuse("two questions have the same key")
     if not questions:
         return Replies()
     known = prices or load_prices()
-    for model in sorted({one.model for one in questions}):
+    for model in sorted({question.model for question in questions}):
         if budget_usd is not None and known.cost(Usage(), model) is None:
             raise refuse(
                 f"no price is known for `{model}`, so no budget can be kept: add it to the table "
                 "of prices, or leave budget_usd out"
             )
     asking = _Asking(len(questions), Budget(budget_usd, known), known, keep, progress)
-    reached = connection or reached_by(one.model for one in questions)
+    reached = connection or reached_by(question.model for question in questions)
     return in_thread(asking.all(questions, reached, concurrency), stop, name="ask_all")
 
 
@@ -325,7 +325,7 @@ def answers_of(
 
     def look() -> tuple[dict[str, V], dict[str, Item[V]]]:
         there = dict(stored())
-        return there, {one.key: one for one in items if one.key not in there}
+        return there, {item.key: item for item in items if item.key not in there}
 
     before, missing = look()
     prices = terms.known_prices

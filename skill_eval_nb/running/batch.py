@@ -93,7 +93,7 @@ def bring(
 
 
 def judging_from(
-    one: BatchedJudging[Any], results: Results, judge: Judge, prices: Prices
+    judging: BatchedJudging[Any], results: Results, judge: Judge, prices: Prices
 ) -> Judging:
     """The judging that came of a batch.
 
@@ -105,8 +105,8 @@ def judging_from(
     from skill_eval_nb.grading.judge.answers import answer_of
     from skill_eval_nb.models import Reply, Usage
 
-    case, number = one.prepared.case, one.number
-    given = [results.get(name) for name in one.requests]
+    case, number = judging.prepared.case, judging.number
+    given = [results.get(name) for name in judging.requests]
     replies = [reply for reply in given if isinstance(reply, Reply)]
     if len(replies) < len(given):
         fault = next(reply for reply in given if not isinstance(reply, Reply))
@@ -118,7 +118,7 @@ def judging_from(
         usage = sum((reply.usage for reply in replies), Usage())
         raise NoJudging(f"the answer by the batch cannot be used: {error}", usage) from error
     return read_judging(
-        judge, case, number, replies, prepared=one.prepared, prices=prices, batch=True
+        judge, case, number, replies, prepared=judging.prepared, prices=prices, batch=True
     )
 
 

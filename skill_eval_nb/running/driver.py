@@ -120,7 +120,7 @@ def write_suite(plan: Spec) -> tuple[str | None, list[str]]:
 def _as_suite(plan: Spec) -> bytes:
     """The suite in the usual form, where its file has another one."""
     suite = Evals(
-        evals=[one.definition for one in plan.suite.evals],
+        evals=[eval_.definition for eval_ in plan.suite.evals],
         skill_name=plan.suite.skill_name or plan.skill_name,
         eval_config=plan.suite.config,
     )
@@ -135,27 +135,27 @@ def is_ours(workspace: Path, mark: str) -> bool:
 
 def write_metadata(plan: Spec) -> None:
     """Write eval_metadata.json at the level of each eval that has a cell."""
-    for one in plan.evals:
-        data = to_json(metadata_of(one))
-        target = plan.folder / one.folder / "eval_metadata.json"
+    for eval_ in plan.evals:
+        data = to_json(metadata_of(eval_))
+        target = plan.folder / eval_.folder / "eval_metadata.json"
         if not target.is_file() or read_bytes(target) != data:
             write_atomic(target, data)
 
 
-def metadata_of(one: PlannedEval) -> Any:
+def metadata_of(eval_: PlannedEval) -> Any:
     """What eval_metadata.json says of an eval."""
     told = dump(
         EvalMetadata(
-            eval_id=int(one.id) if one.id.isdecimal() else one.id,
-            eval_name=one.name,
-            prompt=one.definition.prompt,
+            eval_id=int(eval_.id) if eval_.id.isdecimal() else eval_.id,
+            eval_name=eval_.name,
+            prompt=eval_.definition.prompt,
         )
     )
-    return {**told, "assertions": [_assertion(each) for each in one.definition.expectations]}
+    return {**told, "assertions": [_assertion(each) for each in eval_.definition.expectations]}
 
 
-def _assertion(one: Expectation) -> Any:
-    return one.text if one.type is None else dump(one)
+def _assertion(expectation: Expectation) -> Any:
+    return expectation.text if expectation.type is None else dump(expectation)
 
 
 def hidden_names(plan: Spec) -> Hidden:
@@ -206,7 +206,7 @@ class Driver:
             asked=plan.asked,
         )
         interrupted, self._batches = close_interrupted(journal, plan.folder)
-        waiting = sum(one.worst_usd or 0.0 for one in self._batches.values())
+        waiting = sum(batch.worst_usd or 0.0 for batch in self._batches.values())
         spent = max(read(plan.folder).spent_usd - waiting, 0.0)
         budget = Budget(plan.budget_usd, plan.prices, spent)
         self._dispatcher = Dispatcher(plan, self._pool, journal, budget, self._tell)
@@ -214,7 +214,7 @@ class Driver:
             plan, journal, budget, self._dispatcher, skills, hidden_names(plan), self._tell
         )
         self._scheduler.problems += [*odd, *interrupted]
-        evals = {one.id: one for one in plan.evals}
+        evals = {eval_.id: eval_ for eval_ in plan.evals}
         for cell in plan.cells:
             self._place(cell, Run(cell, evals[cell.eval_id], plan.folder, plan.folder_of(cell)))
 

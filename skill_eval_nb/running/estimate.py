@@ -167,17 +167,17 @@ class Estimate:
     @property
     def calls(self) -> Span:
         """Calls of models."""
-        return sum((one.calls for one in self.parts), NOTHING)
+        return sum((part.calls for part in self.parts), NOTHING)
 
     @property
     def tokens(self) -> Span:
         """Tokens, read and written."""
-        return sum((one.tokens for one in self.parts), NOTHING)
+        return sum((part.tokens for part in self.parts), NOTHING)
 
     @property
     def usd(self) -> Span | None:
         """US dollars; None where a price is not known."""
-        known = [one.usd for one in self.parts if one.usd is not None]
+        known = [part.usd for part in self.parts if part.usd is not None]
         return sum(known, NOTHING) if len(known) == len(self.parts) else None
 
 
@@ -204,7 +204,7 @@ def of_run(eval_: PlannedEval, skill: SkillSource | None, executor: str, limits:
     uses = []
     for at in (0, 1):
         opened = _tokens(skill.chars, at) if skill is not None else 0
-        files = _tokens(sum(one.size for one in eval_.inputs), at)
+        files = _tokens(sum(input_.size for input_ in eval_.inputs), at)
         described = _tokens(len(skill.description), at) if skill is not None else 0
         prompt = _tokens(len(eval_.definition.prompt), at)
         first = OVERHEAD.get(executor, OVERHEAD_ELSEWHERE) + prompt + described
@@ -229,7 +229,7 @@ def of_judging(eval_: PlannedEval, *, per_dimension: bool) -> Use:
     chars += sum(
         len(each.description or "") + sum(map(len, each.scoring.values())) for each in dimensions
     )
-    chars += min(sum(one.size for one in eval_.inputs), INPUTS_SHOWN)
+    chars += min(sum(input_.size for input_ in eval_.inputs), INPUTS_SHOWN)
     calls = len(dimensions) + bool(eval_.judged) if per_dimension else 1
     uses = []
     for at in (0, 1):
@@ -272,18 +272,18 @@ def assumptions(parts: Sequence[Part], executor: str, retold: Mapping[str, str])
     overhead = OVERHEAD.get(executor, OVERHEAD_ELSEWHERE)
     said = []
     said += [
-        f"{one.what}: as {one.measured} runs of this workspace came to, {_bounds(one.measured)}"
-        for one in parts
-        if one.measured and one.number
+        f"{part.what}: as {part.measured} runs of this workspace came to, {_bounds(part.measured)}"
+        for part in parts
+        if part.measured and part.number
     ]
-    if any(one.what != "judging" and not one.measured and one.number for one in parts):
+    if any(part.what != "judging" and not part.measured and part.number for part in parts):
         said.append(
             f"a run takes {_span(TURNS)} turns (one more where a skill is opened) of "
             f"{_span(TOKENS_A_TURN)} tokens, and tools give back {_span(RESULTS_A_TURN)} a turn; "
             f"{overhead:,} tokens of instructions and tools; earlier turns are read from the "
             "cache (low) or anew (high)"
         )
-    if any(one.what == "judging" and one.number for one in parts):
+    if any(part.what == "judging" and part.number for part in parts):
         said.append(
             f"a judge is shown {_span(SHOWN)} tokens of output and writes {_span(A_VERDICT)} a "
             f"verdict and {_span(REMARKS)} of remarks; no gate fails, no answer is asked for again"
@@ -296,11 +296,11 @@ def assumptions(parts: Sequence[Part], executor: str, retold: Mapping[str, str])
 def _sums(
     uses: Sequence[Use], prices: PriceList, model: str, *, batch: bool = False
 ) -> tuple[Span, Span, Span | None]:
-    calls = Span(sum(one.low.calls for one in uses), sum(one.high.calls for one in uses))
-    tokens = Span(sum(one.low.total for one in uses), sum(one.high.total for one in uses))
+    calls = Span(sum(use.low.calls for use in uses), sum(one.high.calls for one in uses))
+    tokens = Span(sum(use.low.total for use in uses), sum(one.high.total for one in uses))
     none = Use(Usage(), Usage()).usd(prices, model, batch=batch)
-    spans = [one.usd(prices, model, batch=batch) for one in uses]
-    known = [one for one in spans if one is not None]
+    spans = [use.usd(prices, model, batch=batch) for use in uses]
+    known = [span for span in spans if span is not None]
     usd = sum(known, NOTHING) if len(known) == len(uses) and none is not None else None
     return calls, tokens, usd
 

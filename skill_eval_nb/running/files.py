@@ -323,7 +323,7 @@ def collect(run: Path, inputs: Sequence[Input]) -> Collected:
     """
     work = run / "outputs"
     open_up(work)
-    same = [one.name for one in inputs if _keep(one, work, run / "inputs")]
+    same = [input_.name for input_ in inputs if _keep(input_, work, run / "inputs")]
     left_out = _take_away(work)
     files = sorted(
         path.relative_to(work).as_posix()
@@ -334,13 +334,13 @@ def collect(run: Path, inputs: Sequence[Input]) -> Collected:
     return Collected(tuple(files), tuple(sorted(same)), tuple(left_out), _characters(work, files))
 
 
-def _keep(one: Input, work: Path, inputs: Path) -> bool:
+def _keep(input_: Input, work: Path, inputs: Path) -> bool:
     """Put an input that is still as it was copied beside the outputs; whether it is."""
-    path, target = work / one.name, inputs / one.name
+    path, target = work / input_.name, inputs / input_.name
     if not is_plain(path, work) or not path.is_file():
         return False
     with open_file(path, work) as file:
-        if hashlib.file_digest(file, "sha256").hexdigest() != one.digest:
+        if hashlib.file_digest(file, "sha256").hexdigest() != input_.digest:
             return False
         file.seek(0)
         target.parent.mkdir(parents=True, exist_ok=True)

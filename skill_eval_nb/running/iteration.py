@@ -124,7 +124,9 @@ def folder_names(evals: Sequence[tuple[str, str]]) -> list[str]:
         rest = slug(name)[:LONGEST_NAME].strip("-")
         first = f"eval-{number}" + ("" if rest in ("", f"eval-{number}") else f"-{rest}")
         others = (f"{first}-{n}" for n in count(2))
-        folder = first if first not in taken else next(one for one in others if one not in taken)
+        folder = (
+            first if first not in taken else next(other for other in others if other not in taken)
+        )
         taken.add(folder)
         names.append(folder)
     return names
@@ -285,7 +287,7 @@ def is_prepared(iteration: Path) -> bool:
     if not events or any(event.get("event") != PREPARED for event in events):
         return False
     files = (one for one in iteration.rglob("*") if not one.is_dir())
-    return all(one.name in (NAME, METADATA) for one in files)
+    return all(file.name in (NAME, METADATA) for file in files)
 
 
 def _others(iteration: Path, mine: Fingerprint) -> str | None:

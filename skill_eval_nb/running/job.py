@@ -306,7 +306,7 @@ def page(progress: Progress) -> str:
     )
     rest = len(progress.in_flight) - SHOWN
     more = f"<li>and {rest} more</li>" if rest > 0 else ""
-    told = "".join(f"<p>{escape(visible(one))}</p>" for one in progress.problems[-3:])
+    told = "".join(f"<p>{escape(visible(problem))}</p>" for problem in progress.problems[-3:])
     return (
         f"<style>{STYLE}</style><div class='sen-job {NO_FORMULAS}'>{escape(visible(str(progress)))}"
         f"<progress max='1' value='{progress.share:.4f}' aria-label='runs that have ended'>"

@@ -86,7 +86,9 @@ def case_of(run: StoredRun, skills: tuple[str, ...], sides: tuple[str, ...]) -> 
     return Case(
         prompt=run.eval.prompt,
         expected_output=run.eval.expected_output,
-        expectations=tuple(one for one in run.eval.expectations if not is_checked(one)),
+        expectations=tuple(
+            expectation for expectation in run.eval.expectations if not is_checked(expectation)
+        ),
         dimensions=tuple(rubric.dimensions if rubric is not None else ()),
         outputs=run.outputs,
         transcript=run.transcript,

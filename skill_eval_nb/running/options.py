@@ -112,16 +112,16 @@ def evals_of(
     if suite is None or only is None:
         return suite.evals if suite is not None else ()
     wanted = [str(one) for one in ([only] if isinstance(only, (str, int)) else only)]
-    known = {name: one for one in suite.evals for name in (one.name, one.id)}
+    known = {name: eval_ for eval_ in suite.evals for name in (eval_.name, eval_.id)}
     faults += [
-        no_such("eval", name, [one.name for one in suite.evals])
+        no_such("eval", name, [eval_.name for eval_ in suite.evals])
         for name in wanted
         if name not in known
     ]
     if not wanted:
         faults.append("evals_only names no eval; leave it out for all of them")
     ids = {known[name].id for name in wanted if name in known}
-    return tuple(one for one in suite.evals if one.id in ids)
+    return tuple(eval_ for eval_ in suite.evals if eval_.id in ids)
 
 
 def figures(
@@ -245,15 +245,19 @@ def _skills(plan: Spec) -> Iterator[str]:
 
 
 def _grading(plan: Spec) -> Iterator[str]:
-    nothing = [one.name for one in plan.evals if not one.has_structural and not one.has_judged]
+    nothing = [
+        eval_.name for eval_ in plan.evals if not eval_.has_structural and not eval_.has_judged
+    ]
     if nothing:
         yield f"there is nothing to grade in {_listed(nothing)}: no expectation, no rubric"
     if not plan.judgings:
-        judged = [one.name for one in plan.evals if one.has_judged]
+        judged = [eval_.name for eval_ in plan.evals if eval_.has_judged]
         if judged:
             yield f"judgings=0: nothing is judged, though {_listed(judged)} could be"
     scripts = [
-        one.name for one in plan.evals if any(each.type == "custom_script" for each in one.checks)
+        eval_.name
+        for eval_ in plan.evals
+        if any(each.type == "custom_script" for each in eval_.checks)
     ]
     if scripts and not plan.allow_scripts:
         yield (
@@ -283,7 +287,7 @@ def _models(plan: Spec) -> Iterator[str]:
 def _money(plan: Spec, usd: Span | None) -> Iterator[str]:
     if usd is None:
         names = [plan.executor_model, *([plan.judge_model] if plan.judge_model else [])]
-        unknown = [one for one in dict.fromkeys(names) if not plan.prices.known(one)]
+        unknown = [name for name in dict.fromkeys(names) if not plan.prices.known(name)]
         yield from (plan.prices.unknown(one) for one in unknown)
     if plan.budget_usd is not None:
         yield from _budget(plan, plan.budget_usd, usd)

@@ -104,7 +104,7 @@ def _settings(plan: Spec) -> Iterator[tuple[str, str]]:
         yield side.name, f"skill {side.skill.name}, {files} of {side.skill.folder}"
         if side.skill.left_out:
             yield "  left out", f"{some(side.skill.left_out, 8)} (no executor sees them)"
-    yield "evals", f"{some([one.name for one in plan.evals], 8)} of {plan.suite.path}"
+    yield "evals", f"{some([eval_.name for eval_ in plan.evals], 8)} of {plan.suite.path}"
     yield "executor", f"{plan.executor.name}, model {plan.executor_model}"
     yield "judge", _judge(plan)
     limits = plan.limits
@@ -150,7 +150,7 @@ def blocks(shown: Facts) -> Iterator[Block]:
     yield Title(shown.title, shown.place)
     yield Cards([Card(figure, noun) for figure, noun in shown.counts])
     yield Text(shown.size)
-    warnings = [(Mark("warning", "look"), one) for one in shown.warnings]
+    warnings = [(Mark("warning", "look"), warning) for warning in shown.warnings]
     yield Table(("", ""), warnings, "Look at this before starting")
     yield Pairs(shown.settings, "What is run")
     if shown.estimate:

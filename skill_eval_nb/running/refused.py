@@ -23,7 +23,7 @@ class Refused(ValueError):
     def __str__(self) -> str:
         if len(self.faults) == 1:
             return self.faults[0]
-        lines = "".join(f"\n  - {one}" for one in self.faults)
+        lines = "".join(f"\n  - {fault}" for fault in self.faults)
         return f"{len(self.faults)} things stand in the way:{lines}"
 
 

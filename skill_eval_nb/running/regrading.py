@@ -87,7 +87,7 @@ def judged(folder: Path) -> ExistingGrades:
     places = [folder / "grading.json"]
     if timing is None or timing.executor is None:  # else what lies there is the agent's alone
         places.append(folder / "outputs" / "grading.json")
-    found = next((one for one in places if one.is_file()), None)
+    found = next((place for place in places if place.is_file()), None)
     if found is None:
         return ExistingGrades(folder, judgings, None)
     grading, faults = _read(found, Grading, folder)
@@ -119,7 +119,7 @@ def _beside(folder: Path, judgings: dict[int, Judging], grading: Grading) -> Exi
     if source is None and grading.rubric_scores:
         reason = "grading.json is not made from the judgings beside it; it was left as it is"
         return ExistingGrades(folder, judgings, grading, keep=reason)
-    if not grading.expectations or any(one.expectations for one in judgings.values()):
+    if not grading.expectations or any(judging.expectations for judging in judgings.values()):
         return ExistingGrades(folder, judgings, grading)
     # Verdicts that stand in the grading alone are those of the judging whose scores it shows.
     number = source or min(judgings)
@@ -140,11 +140,15 @@ def _source(grading: Grading, judgings: dict[int, Judging]) -> int | None:
 
 
 def _same(scores: dict[str, RubricScore], judgings: Sequence[Judging]) -> bool:
-    names = {name for one in judgings for name in one.rubric_scores}
+    names = {name for judging in judgings for name in judging.rubric_scores}
     if not scores or set(scores) != names:
         return False
     for name, stated in scores.items():
-        given = [one.rubric_scores[name].score for one in judgings if name in one.rubric_scores]
+        given = [
+            judging.rubric_scores[name].score
+            for judging in judgings
+            if name in judging.rubric_scores
+        ]
         known = [score for score in given if score is not None]
         if (stated.score is None) != (not known):
             return False
@@ -258,11 +262,14 @@ def aligned(judging: Judging, expectations: Sequence[Expectation]) -> Judging:
     A verdict belongs to an expectation by its id, else by its text, else (where there are as
     many of them) by its place.
     """
-    by_id = {one.id: one for one in expectations if one.id is not None}
-    by_text = {_plain(one.text): one for one in expectations}
+    by_id = {
+        expectation.id: expectation for expectation in expectations if expectation.id is not None
+    }
+    by_text = {_plain(expectation.text): expectation for expectation in expectations}
     known = [
-        (by_id.get(one.id) if one.id is not None else None) or by_text.get(_plain(one.text))
-        for one in judging.expectations
+        (by_id.get(expectation.id) if expectation.id is not None else None)
+        or by_text.get(_plain(expectation.text))
+        for expectation in judging.expectations
     ]
     if not any(known) and len(known) == len(expectations):
         known = list(expectations)

@@ -178,8 +178,8 @@ def _model_before(work: list[JudgeTask], connection: Connection) -> str:
         from skill_eval_nb.models.stand_in.settings import JUDGE
 
         return JUDGE
-    judgings = [one for item in work for one in item.before.judgings.values()]
-    before = sorted({one.judge_model for one in judgings if one.judge_model})
+    judgings = [judging for item in work for judging in item.before.judgings.values()]
+    before = sorted({judging.judge_model for judging in judgings if judging.judge_model})
     if len(before) == 1:
         return before[0]
     found = f"these runs were judged by {', '.join(before)}" if before else "no judging names one"

@@ -74,7 +74,7 @@ def read_skill(
     file = root / SKILL_FILE
     says, found = read_skill_md(file), contents(root, excluded)
     if says.faults or found.faults:
-        raise Refused([*(f"{file}: {one}" for one in says.faults), *found.faults])
+        raise Refused([*(f"{file}: {fault}" for fault in says.faults), *found.faults])
     return SkillSource(
         name=says.name,
         description=says.description,
@@ -83,7 +83,7 @@ def read_skill(
         left_out=tuple(sorted(found.left_out)),
         digest=digest(root, found),
         chars=len(says.text),
-        warnings=tuple(f"{SKILL_FILE}: {one}" for one in says.warnings),
+        warnings=tuple(f"{SKILL_FILE}: {warning}" for warning in says.warnings),
     )
 
 

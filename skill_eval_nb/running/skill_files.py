@@ -154,7 +154,10 @@ def _add_link(root: Path, path: Path, excluded: set[Path], found: Contents) -> N
             "it leads to in its place"
         )
         return
-    way = [target, *(one for one in target.parents if one.is_relative_to(root) and one != root)]
+    way = [
+        target,
+        *(parent for parent in target.parents if parent.is_relative_to(root) and parent != root),
+    ]
     if any(_is_apart(root, one, excluded) for one in way):
         found.left_out.append(inside)
     elif path.is_relative_to(target):

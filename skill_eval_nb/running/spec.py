@@ -338,9 +338,9 @@ class Spec:
         With the fingerprint it is enough to plan the same again, from the disk alone.
         """
         return {
-            "skills": {one.name: one.skill and str(one.skill.folder) for one in self.sides},
+            "skills": {side.name: side.skill and str(side.skill.folder) for side in self.sides},
             "suite": str(self.suite.path),
-            "evals": [one.id for one in self.evals],
+            "evals": [eval_.id for eval_ in self.evals],
             "runs": max((cell.run_number for cell in self.cells), default=0),
             "judgings": self.judgings,
             "judge_batch": self.judge_batch,
@@ -365,11 +365,11 @@ class Spec:
 
     def eval_of(self, cell: Cell) -> PlannedEval:
         """The eval that a cell is a run of."""
-        return next(one for one in self.evals if one.id == cell.eval_id)
+        return next(eval_ for eval_ in self.evals if eval_.id == cell.eval_id)
 
     def side_of(self, cell: Cell) -> Side:
         """The configuration that a cell is a run of."""
-        return next(one for one in self.sides if one.name == cell.configuration)
+        return next(side for side in self.sides if side.name == cell.configuration)
 
     def folder_of(self, cell: Cell) -> Path:
         """Where a cell's files go."""

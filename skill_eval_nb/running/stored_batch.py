@@ -169,8 +169,8 @@ async def judge_in_batch(
     return books.result()
 
 
-def _item(one: BatchedJudging[JudgeTask], home: Path) -> dict[str, Any]:
-    return {"run": name_of(one.of.run.folder, home), "number": one.number}
+def _item(judging: BatchedJudging[JudgeTask], home: Path) -> dict[str, Any]:
+    return {"run": name_of(judging.of.run.folder, home), "number": judging.number}
 
 
 async def _asked(
@@ -205,7 +205,7 @@ async def _asked(
 def _written(work: JudgeTask, ids: list[str], name: str) -> bool:
     """Whether a judging of the batch was written before an interruption."""
     wanted = f"{','.join(ids)}/{name}"
-    return bool(ids) and any(one.batch == wanted for one in work.before.judgings.values())
+    return bool(ids) and any(judging.batch == wanted for judging in work.before.judgings.values())
 
 
 def _affordable(

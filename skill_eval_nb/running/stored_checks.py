@@ -175,7 +175,10 @@ def _stored(
         if stored is not None and not differs and _says_same_of_gate(stored, found):
             return CheckedRun(folder, found, "same")
         if not force:
-            told = ", ".join(_told(one) for one in differs[:5]) or "its gate, or it is unreadable"
+            told = (
+                ", ".join(_told(differ) for differ in differs[:5])
+                or "its gate, or it is unreadable"
+            )
             problems.add(
                 "warning",
                 "differs",
@@ -201,17 +204,22 @@ def _stored(
 
 def _differences(stored: Structural, found: Structural) -> Iterator[Difference]:
     """The checks whose verdicts differ; a check that is on one side only is one of them."""
-    before = {_name(one): one for one in stored.expectations}
-    for one in found.expectations:
-        old = before.pop(_name(one), None)
-        if old is None or old.passed != one.passed:
-            yield Difference(_name(one), old.passed if old else None, one.passed, one.evidence)
+    before = {_name(expectation): expectation for expectation in stored.expectations}
+    for expectation in found.expectations:
+        old = before.pop(_name(expectation), None)
+        if old is None or old.passed != expectation.passed:
+            yield Difference(
+                _name(expectation),
+                old.passed if old else None,
+                expectation.passed,
+                expectation.evidence,
+            )
     for name, old in before.items():
         yield Difference(name, old.passed, None, "no such check is in the suite")
 
 
-def _name(one: GradedExpectation) -> str:
-    return one.id or one.text
+def _name(expectation: GradedExpectation) -> str:
+    return expectation.id or expectation.text
 
 
 def _says_same_of_gate(stored: Structural, found: Structural) -> bool:
@@ -221,12 +229,14 @@ def _says_same_of_gate(stored: Structural, found: Structural) -> bool:
 _WORDS = {True: "passed", False: "failed", None: "not scored"}
 
 
-def _told(one: Difference) -> str:
-    return f"{one.check} (there {_WORDS[one.stored]}, now {_WORDS[one.found]})"
+def _told(difference: Difference) -> str:
+    return f"{difference.check} (there {_WORDS[difference.stored]}, now {_WORDS[difference.found]})"
 
 
 def _lines(result: StoredChecks) -> Iterator[str]:
-    marks = [one.passed for run in result.runs for one in run.structural.expectations]
+    marks = [
+        expectation.passed for run in result.runs for expectation in run.structural.expectations
+    ]
     yield (
         f"{result.checked} runs checked: {marks.count(True)} checks passed, "
         f"{marks.count(False)} failed, {marks.count(None)} not scored"
@@ -234,7 +244,7 @@ def _lines(result: StoredChecks) -> Iterator[str]:
     yield f"{result.written} structural.json written, {len(result.kept)} kept that differ"
     for run in result.kept:
         yield f"  {run.folder}: {', '.join(map(_told, run.differs)) or 'the gate differs'}"
-    left_out = [one for one in result.problems if one.message.startswith("not checked")]
+    left_out = [problem for problem in result.problems if problem.message.startswith("not checked")]
     if left_out:
         yield f"{len(left_out)} runs not checked:"
         for message in dict.fromkeys(one.message for one in left_out):

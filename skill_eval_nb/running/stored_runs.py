@@ -99,7 +99,7 @@ class StoredRun:
     @property
     def home(self) -> Path:
         """What whoever writes into the run holds: its iteration's folder, as a job does."""
-        above = (one for one in self.folder.parents if one.name == self.iteration)
+        above = (parent for parent in self.folder.parents if parent.name == self.iteration)
         return next(above, self.workspace)
 
 
@@ -157,7 +157,7 @@ def transcript_in(run: PathLike) -> Path | None:
     """The transcript in a run's folder that says most; None as for `folder_in`."""
     names = (*TRANSCRIPTS, *(f"outputs/{name}" for name in TRANSCRIPTS))
     paths = (Path(run, name) for name in names)
-    return next((one for one in paths if one.is_file() and leads_out(one, run) is None), None)
+    return next((path for path in paths if path.is_file() and leads_out(path, run) is None), None)
 
 
 class _Evals:

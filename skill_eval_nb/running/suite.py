@@ -75,7 +75,7 @@ def find_inputs(
     found: dict[str, Input] = {}
     for text in stated:
         try:
-            found.update((one.name, one) for one in _inputs(text, roots, hidden))
+            found.update((input_.name, input_) for input_ in _inputs(text, roots, hidden))
         except Refused as error:
             faults += error.faults
     if faults:
@@ -90,12 +90,12 @@ def place_inputs(inputs: Iterable[Input], folder: Path) -> None:
         Refused: one has changed since it was found.
         OSError: one cannot be copied.
     """
-    for one in inputs:
-        there = folder / one.name
+    for input_ in inputs:
+        there = folder / input_.name
         there.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(one.source, there)
-        if _digest(there) != one.digest:
-            raise Refused([f"input file {one.source} has changed since the plan: plan again"])
+        shutil.copyfile(input_.source, there)
+        if _digest(there) != input_.digest:
+            raise Refused([f"input file {input_.source} has changed since the plan: plan again"])
 
 
 def _inputs(text: str, roots: Sequence[Path], hidden: set[Path]) -> list[Input]:
@@ -116,7 +116,8 @@ def _inputs(text: str, roots: Sequence[Path], hidden: set[Path]) -> list[Input]:
             _contain(one, text, root)
         files = [one for one in below if one.is_file()]
         return [
-            _input(one, f"{name}/{one.relative_to(path).as_posix()}", text, hidden) for one in files
+            _input(file, f"{name}/{file.relative_to(path).as_posix()}", text, hidden)
+            for file in files
         ]
     raise Refused([_missing(text, name, roots)])
 
@@ -339,24 +340,24 @@ def ids_of(evals: Sequence[Eval], faults: list[str]) -> list[str]:
     return ids
 
 
-def name_of(one: Eval, id_: str) -> str:
+def name_of(eval_: Eval, id_: str) -> str:
     """The name of an eval; made of its id where none is stated."""
-    stated = (one.name or "").strip()
+    stated = (eval_.name or "").strip()
     return stated or (f"eval-{id_}" if id_.isdecimal() else id_)
 
 
-def complete(one: Eval, id_: str, faults: list[str]) -> Eval:
+def complete(eval_: Eval, id_: str, faults: list[str]) -> Eval:
     """A copy in which every expectation and dimension has an id, each its own."""
-    rubric = one.quality_rubric
+    rubric = eval_.quality_rubric
     if rubric is not None:
         _once("dimension", [each.name for each in rubric.dimensions], id_, faults)
         dimensions = _named("Q", rubric.dimensions, "dimension", id_, faults)
         rubric = msgspec.structs.replace(rubric, dimensions=dimensions)
-    structural = one.structural_expectations
+    structural = eval_.structural_expectations
     return msgspec.structs.replace(
-        one,
+        eval_,
         id=id_,
-        expectations=_named("E", one.expectations, "expectation", id_, faults),
+        expectations=_named("E", eval_.expectations, "expectation", id_, faults),
         structural_expectations=_named("S", structural, "structural expectation", id_, faults),
         quality_rubric=rubric,
     )
@@ -419,11 +420,11 @@ def _once(kind: str, names: Sequence[str], eval_: str, faults: list[str]) -> Non
 def _digest_of(evals: Sequence[PlannedEval]) -> str:
     said: list[Any] = [
         {
-            **msgspec.to_builtins(one.definition),
-            "inputs": [(each.name, each.digest) for each in one.inputs],
-            "checks": msgspec.to_builtins(one.checks),
+            **msgspec.to_builtins(eval_.definition),
+            "inputs": [(each.name, each.digest) for each in eval_.inputs],
+            "checks": msgspec.to_builtins(eval_.checks),
         }
-        for one in evals
+        for eval_ in evals
     ]
     text = json.dumps(said, sort_keys=True, ensure_ascii=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -155,7 +155,7 @@ def compare(
         runs=runs,
         sufficient=sufficient,
         least_p=least,
-        moved=sum(abs(one) > TINY for one in differences),
+        moved=sum(abs(difference) > TINY for difference in differences),
         estimate=estimate,
         baseline=baseline,
         low=low,
@@ -184,7 +184,7 @@ def _mean(values: Sequence[float]) -> float:
 def _shares(weights: Sequence[float]) -> list[float]:
     """Weights whose mean is 1."""
     whole = math.fsum(weights)
-    return [len(weights) * one / whole for one in weights]
+    return [len(weights) * weight / whole for weight in weights]
 
 
 def _scaled(side: Sequence[Sequence[float]], shares: Sequence[float]) -> list[Sequence[float]]:

@@ -299,7 +299,7 @@ def _dealt(
             (part.select(metrics).to_numpy().astype(float), int((~part["second"]).sum()))
             for part in runs.partition_by(strata, maintain_order=True)
         ]
-        return deals([one for one in evals if 0 < one[1] < len(one[0])])
+        return deals([eval_ for eval_ in evals if 0 < eval_[1] < len(eval_[0])])
 
     return dealt
 

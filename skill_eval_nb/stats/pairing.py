@@ -231,7 +231,7 @@ def pooled(paired: pl.DataFrame) -> pl.DataFrame:
         .group_by(*comparison, *EVAL, maintain_order=True)
         .agg(
             *(pl.when(alone).then(pl.col(one).first()).alias(one) for one in MODEL),
-            *(pl.when(whole | alone).then(pl.col(one).mean()).alias(one) for one in means),
+            *(pl.when(whole | alone).then(pl.col(mean).mean()).alias(mean) for mean in means),
             pl.col([f"{count}{side}" for count in COUNTS for side in ("", "_baseline")]).sum(),
             *lists,
             pl.when(~whole).then(why.replace("", "not every model ran it")).alias("unpaired"),

@@ -581,7 +581,7 @@ def scores(positives: Class, negatives: Class) -> tuple[float | None, ...]:
         for one in (positives, negatives)
         for counts in (one.hits, one.of)
     ]
-    return tuple(None if np.isnan(one[0]) else float(one[0]) for one in _scores(*totals))
+    return tuple(None if np.isnan(score[0]) else float(score[0]) for score in _scores(*totals))
 
 
 def intervals(

@@ -100,9 +100,14 @@ def assemble(
         if not texts:
             return rows.frames(["runs"])
         add_suites(catalogue.definitions, catalogue.seen, catalogue.names, rows)
-        for one in catalogue.benchmarks:
-            sums.as_means(one, problems)
-            add_stated(catalogue.names[one.place.workspace], one, catalogue.below(one.path), rows)
+        for benchmark in catalogue.benchmarks:
+            sums.as_means(benchmark, problems)
+            add_stated(
+                catalogue.names[benchmark.place.workspace],
+                benchmark,
+                catalogue.below(benchmark.path),
+                rows,
+            )
         sides = rows.sides()
         gaps.report(problems)
         copies.report(problems)
@@ -122,14 +127,14 @@ def _add_runs(
 ) -> None:
     """Add the rows of `runs`, and with `texts` those of all tables that hold texts of runs."""
     chunk: list[Texts] = []
-    for one in runs:
-        key, path = rows.key(one.side, one.number), one.documents.path
-        timing, incomplete = one.documents.timing, one.documents.incomplete
-        reason = incomplete or (timing.reason if timing and one.figures[0] == "errored" else None)
-        gaps.add(one.side, one.figures[0], path, reason)
-        rows.add("runs", (key, *one.figures[:-1], catalogue.below(path)))
+    for run in runs:
+        key, path = rows.key(run.side, run.number), run.documents.path
+        timing, incomplete = run.documents.timing, run.documents.incomplete
+        reason = incomplete or (timing.reason if timing and run.figures[0] == "errored" else None)
+        gaps.add(run.side, run.figures[0], path, reason)
+        rows.add("runs", (key, *run.figures[:-1], catalogue.below(path)))
         if texts:
-            chunk.append(Texts(key, one.documents, one.weights))
+            chunk.append(Texts(key, run.documents, run.weights))
             if len(chunk) == CHUNK:
                 _add_texts(chunk, rows)
     _add_texts(chunk, rows)
@@ -137,10 +142,10 @@ def _add_runs(
 
 def _noted(runs: Iterable[Counted], copies: Copies, sums: Sums) -> Iterator[Counted]:
     """The same runs, of which note is taken."""
-    for one in runs:
-        copies.add(one.folder, (one.side[2:], one.number, one.figures[:-1]))
-        sums.add(one.folder, one)
-        yield one
+    for run in runs:
+        copies.add(run.folder, (run.side[2:], run.number, run.figures[:-1]))
+        sums.add(run.folder, run)
+        yield run
 
 
 def _add_texts(chunk: list[Texts], rows: Rows) -> None:
@@ -152,10 +157,10 @@ def _add_texts(chunk: list[Texts], rows: Rows) -> None:
 def _add_problems(problems: Problems, catalogue: Catalogue, rows: Rows) -> None:
     folders = sorted(catalogue.names, key=len, reverse=True)
     homes: dict[str, str | None] = {}
-    for path in dict.fromkeys(one.path for one in problems):
+    for path in dict.fromkeys(problem.path for problem in problems):
         home = next((f for f in folders if path == f or path.startswith(f"{f}/")), None)
         homes[path] = catalogue.names[home][0] if home else None
-    at_home = (replace(one, workspace=homes[one.path]) for one in problems)
+    at_home = (replace(problem, workspace=homes[problem.path]) for problem in problems)
     rows["problems"].extend(
         (
             one.severity,

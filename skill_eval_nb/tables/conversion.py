@@ -120,10 +120,12 @@ def convert(path: PathLike, to: str, out: PathLike) -> Converted:
     of_tools = Problems()
     for run in counted(found.layout, files, catalogue, problems):
         runs[run.folder].append(_without_tool(run, of_tools))
-    for one in catalogue.benchmarks:
-        if one.tool and one.document.run_summary:
-            of_tools.add("info", "loss", one.path, "left out: what the tool itself sums up")
-    losses = Problems(one for one in problems if one.severity == "error" or one.code in UNREAD)
+    for benchmark in catalogue.benchmarks:
+        if benchmark.tool and benchmark.document.run_summary:
+            of_tools.add("info", "loss", benchmark.path, "left out: what the tool itself sums up")
+    losses = Problems(
+        problem for problem in problems if problem.severity == "error" or problem.code in UNREAD
+    )
     losses += of_tools
     disk = {run.path: run for run in found.layout.runs}
     for one in target.iterdir() if cut_off else ():
@@ -199,9 +201,9 @@ class _Workspace:
 
     def benchmarks(self) -> list[BenchmarkFile]:
         return [
-            one
-            for one in self.catalogue.benchmarks
-            if one.place.workspace == self.folder and not one.tool
+            benchmark
+            for benchmark in self.catalogue.benchmarks
+            if benchmark.place.workspace == self.folder and not benchmark.tool
         ]
 
     def metadata(self) -> Iterator[tuple[str, EvalKey, EvalMetadata]]:
@@ -210,11 +212,11 @@ class _Workspace:
             if folder.workspace == self.folder:
                 yield folder.iteration, self.catalogue.keys[folder], one
 
-    def row_eval(self, one: BenchmarkFile, row: Any) -> EvalKey | None:
+    def row_eval(self, benchmark: BenchmarkFile, row: Any) -> EvalKey | None:
         """The eval that a row of a benchmark names."""
         id_ = None if row.eval_id is None else str(row.eval_id)
         name = stated(row.eval_name)
-        key = self.catalogue.index.find(self.folder, one.iteration, id_, name)
+        key = self.catalogue.index.find(self.folder, benchmark.iteration, id_, name)
         return key or (EvalKey(id_ or name or "", name or id_ or "") if id_ or name else None)
 
     def evals(self) -> Iterator[EvalKey]:
@@ -222,8 +224,10 @@ class _Workspace:
         yield from (key for of, key, _ in self.catalogue.definitions if of == self.folder)
         yield from (one.key for one in self.catalogue.seen.get(self.folder, []))
         yield from (EvalKey(run.side.eval_id, run.side.eval_name) for run in self.runs)
-        for one in self.benchmarks():
-            yield from filter(None, (self.row_eval(one, row) for row in one.document.runs))
+        for benchmark in self.benchmarks():
+            yield from filter(
+                None, (self.row_eval(benchmark, row) for row in benchmark.document.runs)
+            )
 
 
 @dataclass(slots=True)
@@ -253,9 +257,13 @@ class _Writer:
             for _, file, _ in ws.files.others
             if file.place.workspace == ws.folder
         }
-        alone = {one.iteration for one in ws.benchmarks() if stem(one.path) == one.iteration} - used
+        alone = {
+            benchmark.iteration
+            for benchmark in ws.benchmarks()
+            if stem(benchmark.path) == benchmark.iteration
+        } - used
         alone = alone if self.paths.rows else set()
-        used |= {one.iteration for one in ws.benchmarks()} - alone
+        used |= {benchmark.iteration for benchmark in ws.benchmarks()} - alone
         self.iterations = name_iterations(used, counted=is_counted) | dict.fromkeys(alone, "")
         if NO_ITERATION not in {run.side.iteration for run in ws.runs}:
             self.iterations[NO_ITERATION] = ""
@@ -316,7 +324,7 @@ class _Writer:
         """Whether a run that only a benchmark tells of stays a row of it, which holds it whole."""
         grading, metrics = run.documents.grading, run.documents.metrics
         more = (grading and grading.rubric_scores) or (metrics and metrics.cost_usd is not None)
-        stating = {one.path for one in self.source.benchmarks()}
+        stating = {benchmark.path for benchmark in self.source.benchmarks()}
         return self.paths.rows and not more and run.documents.path in stating
 
     def _eval(self, iteration: str, key: EvalKey, side: str = "", run: int = 1) -> dict[str, Any]:
@@ -377,7 +385,7 @@ class _Writer:
                 if graded is not None and not document.assertions:
                     message = f"the checks of eval {key.id} are those of its grading"
                     self.lose(path, message, "info", "$.assertions")
-                    texts = [Expectation(one.text) for one in graded.expectations]
+                    texts = [Expectation(expectation.text) for expectation in graded.expectations]
                     document = changed(document, assertions=texts)
                 self.write("eval_metadata", document, path, **self._eval(*at, side))
 
@@ -448,9 +456,9 @@ class _Writer:
         ):
             metrics = changed(metrics, skill_used=row["skill_used"])
         stated_model = {
-            one.document.metadata.executor_model
-            for one in self.source.benchmarks()
-            if one.iteration == run.side.iteration and self.paths.rows
+            benchmark.document.metadata.executor_model
+            for benchmark in self.source.benchmarks()
+            if benchmark.iteration == run.side.iteration and self.paths.rows
         }
         if row["executor_model"] not in stated_model:
             timing = changed(timing, model=row["executor_model"])
@@ -459,7 +467,9 @@ class _Writer:
     def _has(self, kind: str, name: str) -> bool:
         """Whether the dialect has a field in a kind of document."""
         form = DIALECTS[self.dialect].get(kind)
-        return form is not None and any(one.name == name for one in struct_fields(form.wire))
+        return form is not None and any(
+            struct_field.name == name for struct_field in struct_fields(form.wire)
+        )
 
     def _grading(self, grading: Grading, run: Counted, row: dict[str, Any]) -> Grading:
         """A grading that says what the dialect's folders do not, and nothing else of its run."""
@@ -506,17 +516,17 @@ class _Writer:
         together: dict[tuple[str, ...], list[tuple[BenchmarkFile, Any]]] = {}
         form = DIALECTS[self.dialect]["benchmark"]
         in_folders = form.many and "{iteration}" in self.paths.kinds["benchmark"]
-        for one in self.source.benchmarks():
-            iteration = self.iterations[one.iteration]
-            if in_folders and one.iteration == NO_ITERATION:
+        for benchmark in self.source.benchmarks():
+            iteration = self.iterations[benchmark.iteration]
+            if in_folders and benchmark.iteration == NO_ITERATION:
                 message = f"left out: `{self.dialect}` has benchmarks of numbered versions only"
-                self.lose(one.path, message)
+                self.lose(benchmark.path, message)
                 continue
-            document = self._benchmark(one, runs)
-            at = (iteration, one.path)
-            if form.many and (not in_folders or self._is_version(one)):
+            document = self._benchmark(benchmark, runs)
+            at = (iteration, benchmark.path)
+            if form.many and (not in_folders or self._is_version(benchmark)):
                 at = ("",)
-            together.setdefault(at, []).append((one, document))
+            together.setdefault(at, []).append((benchmark, document))
         for (iteration, *_), ones in together.items():
             first = ones[0][0]
             self.write(
@@ -527,21 +537,21 @@ class _Writer:
                 file=stem(first.path),
             )
 
-    def _is_version(self, one: BenchmarkFile) -> bool:
+    def _is_version(self, benchmark: BenchmarkFile) -> bool:
         """Whether a benchmark is of a version of the description, in a dialect that has these."""
-        return "grading" in self.paths.says and one.iteration.startswith("description-")
+        return "grading" in self.paths.says and benchmark.iteration.startswith("description-")
 
     def _benchmark(
-        self, one: BenchmarkFile, runs: dict[tuple[str, str, str], list[Counted]]
+        self, benchmark: BenchmarkFile, runs: dict[tuple[str, str, str], list[Counted]]
     ) -> Any:
         """A benchmark with the evals of the target; what the runs know is filled in."""
         rows = []
-        for row in one.document.runs:
-            key = self.source.row_eval(one, row)
-            there = runs[one.iteration, key.id, row.configuration] if key else []
-            if key and not there and not (self.paths.repeats or self._is_version(one)):
+        for row in benchmark.document.runs:
+            key = self.source.row_eval(benchmark, row)
+            there = runs[benchmark.iteration, key.id, row.configuration] if key else []
+            if key and not there and not (self.paths.repeats or self._is_version(benchmark)):
                 message = "left out: a row of no run that is written of this iteration"
-                self.lose(one.path, message, where="$.runs[*]")
+                self.lose(benchmark.path, message, where="$.runs[*]")
                 continue
             of_it = [run for run in there if row.run_number in (None, run.number)]
             changes: dict[str, Any] = {}
@@ -550,7 +560,7 @@ class _Writer:
             if len(of_it) == 1:
                 changes["result"] = _filled(row.result or RunResult(), of_it[0])
             rows.append(changed(row, **changes))
-        metadata, folder = one.document.metadata, self.iterations[one.iteration]
+        metadata, folder = benchmark.document.metadata, self.iterations[benchmark.iteration]
         if skill_named(metadata.skill_name) is None:
             skill = self.source.catalogue.names[self.source.folder][1]
             metadata = changed(metadata, skill_name=skill)
@@ -559,12 +569,12 @@ class _Writer:
             metadata = changed(metadata, iteration=number)
         elif "benchmark" not in self.paths.says and metadata.iteration in (number, folder):
             metadata = changed(metadata, iteration=None)
-        return changed(one.document, runs=rows, metadata=metadata)
+        return changed(benchmark.document, runs=rows, metadata=metadata)
 
     def _others(self, kept: list[Counted]) -> None:
         """Reviews, comparisons, analyses, versions, trigger sets and what else was read."""
         ws = self.source
-        mine = [one for one in ws.files.others if one[1].place.workspace == ws.folder]
+        mine = [other for other in ws.files.others if other[1].place.workspace == ws.folder]
         skill = ws.catalogue.names[ws.folder][1]
         several = {one.skill_name for kind, _, one in mine if kind == "triggers"}
         for kind, file, read in mine:
@@ -577,8 +587,10 @@ class _Writer:
                 key = ws.catalogue.eval_of(file.place)
                 names["where"] = f"{iteration}/{self.evals[key].folder}"
             if kind == "feedback":
-                reviews = [self._review(one, file, kept) for one in document.reviews]
-                document = changed(document, reviews=[one for one in reviews if one is not None])
+                reviews = [self._review(review, file, kept) for review in document.reviews]
+                document = changed(
+                    document, reviews=[review for review in reviews if review is not None]
+                )
             elif kind == "comparison" and document.eval_id is not None:
                 id_ = self._known(file.place.iteration, str(document.eval_id))
                 document = changed(document, eval_id=same(document.eval_id, id_))
@@ -680,7 +692,7 @@ class _Writer:
                 value = getattr(row.result, metric, None)
                 if row.configuration == side and value is not None:
                     evals[row.eval_id].append(value)
-            means = [fmean(one) for one in evals.values()]
+            means = [fmean(eval_) for eval_ in evals.values()]
             known = getattr(summary, metric)
             if (isinstance(known, Stats) and known.stddev is not None) or not means:
                 continue

@@ -133,29 +133,32 @@ def scores_text(scores: Mapping[str, float]) -> str | None:
     return json.dumps(whole, ensure_ascii=False)
 
 
-def _add_comparison(path: str, home: Home, one: Comparison, rows: Rows) -> None:
+def _add_comparison(path: str, home: Home, comparison: Comparison, rows: Rows) -> None:
     """Add a comparison's scores, one row a side and criterion."""
-    sides = {"A": (one.configuration_a, one.version_a), "B": (one.configuration_b, one.version_b)}
+    sides = {
+        "A": (comparison.configuration_a, comparison.version_a),
+        "B": (comparison.configuration_b, comparison.version_b),
+    }
     for side, (configuration, version) in sides.items():
         scores: list[tuple[str, str, float | None]] = []
-        behind = one.runs.get(side) or ComparedRun()
-        if rubric := one.rubric.get(side):
+        behind = comparison.runs.get(side) or ComparedRun()
+        if rubric := comparison.rubric.get(side):
             scores += [("content", name, score) for name, score in rubric.content.items()]
             scores += [("structure", name, score) for name, score in rubric.structure.items()]
             scores += [
                 ("overall", name, getattr(rubric, name))
                 for name in ("content_score", "structure_score", "overall_score")
             ]
-        if quality := one.output_quality.get(side):
+        if quality := comparison.output_quality.get(side):
             scores.append(("overall", "output_quality", quality.score))
         rows["comparisons"].extend(
             (
                 home.workspace,
                 home.skill,
-                one.comparison_id or path,
-                one.pair,
-                None if one.eval_id is None else str(one.eval_id),
-                one.winner,
+                comparison.comparison_id or path,
+                comparison.pair,
+                None if comparison.eval_id is None else str(comparison.eval_id),
+                comparison.winner,
                 side,
                 configuration,
                 None if version is None else str(version),
@@ -163,7 +166,7 @@ def _add_comparison(path: str, home: Home, one: Comparison, rows: Rows) -> None:
                 group,
                 name,
                 score,
-                one.reasoning,
+                comparison.reasoning,
             )
             for group, name, score in scores or [("overall", "overall_score", None)]
             if score is not None or not scores
@@ -177,12 +180,12 @@ def _add_analysis(path: str, home: Home, document: Analysis, rows: Rows) -> None
             home.workspace,
             home.skill,
             path,
-            one.priority,
-            one.category,
-            one.suggestion,
-            one.expected_impact,
+            improvement_suggestion.priority,
+            improvement_suggestion.category,
+            improvement_suggestion.suggestion,
+            improvement_suggestion.expected_impact,
         )
-        for one in document.improvement_suggestions
+        for improvement_suggestion in document.improvement_suggestions
     )
 
 
@@ -192,15 +195,15 @@ def _add_history(home: Home, document: History, rows: Rows) -> None:
         (
             home.workspace,
             home.skill,
-            one.version,
-            one.parent,
-            one.expectation_pass_rate,
-            one.grading_result,
-            document.current_best == one.version
-            if one.is_current_best is None and document.current_best
-            else one.is_current_best,
+            iteration.version,
+            iteration.parent,
+            iteration.expectation_pass_rate,
+            iteration.grading_result,
+            document.current_best == iteration.version
+            if iteration.is_current_best is None and document.current_best
+            else iteration.is_current_best,
         )
-        for one in document.iterations
+        for iteration in document.iterations
     )
 
 
@@ -210,18 +213,18 @@ def _add_triggers(home: Home, document: TriggerSet, rows: Rows) -> None:
         (
             home.workspace,
             skill_named(document.skill_name) or home.skill,
-            one.query,
-            one.should_trigger,
-            one.triggered,
-            one.runs,
-            one.trigger_rate
-            if one.trigger_rate is not None or not one.runs or one.triggered is None
-            else one.triggered / one.runs,
-            one.split,
-            one.tags,
+            query.query,
+            query.should_trigger,
+            query.triggered,
+            query.runs,
+            query.trigger_rate
+            if query.trigger_rate is not None or not query.runs or query.triggered is None
+            else query.triggered / query.runs,
+            query.split,
+            query.tags,
             document.description,
         )
-        for one in document.queries
+        for query in document.queries
     )
 
 
@@ -249,12 +252,12 @@ def _add_aggregate(home: Home, document: SuggestionAggregate, rows: Rows) -> Non
     rows["suggestions"].extend(
         (
             key,
-            one.assertion,
+            suggestion.assertion,
             "aggregate",
-            f"{one.reason} (said {'once' if one.frequency == 1 else f'{one.frequency} times'})"
-            + (f" Proposed: {one.action}" if one.action else ""),
+            f"{suggestion.reason} (said {'once' if suggestion.frequency == 1 else f'{suggestion.frequency} times'})"
+            + (f" Proposed: {suggestion.action}" if suggestion.action else ""),
         )
-        for one in document.suggestions
+        for suggestion in document.suggestions
     )
 
 
@@ -285,11 +288,11 @@ class Sums:
                 side = (folder, run.side.iteration, run.side.configuration, metric)
                 self._values.setdefault(side, []).append(run.figures[place])
 
-    def as_means(self, one: BenchmarkFile, problems: Problems) -> None:
+    def as_means(self, benchmark: BenchmarkFile, problems: Problems) -> None:
         """Turn totals that a benchmark states where means are meant into means, saying so."""
-        for configuration, summary in one.document.run_summary.items():
+        for configuration, summary in benchmark.document.run_summary.items():
             for metric in _PLACES:
-                side = (one.place.workspace, one.iteration, configuration, metric)
+                side = (benchmark.place.workspace, benchmark.iteration, configuration, metric)
                 values, stated = self._values.get(side, []), getattr(summary, metric)
                 if (
                     len(values) > 1
@@ -301,21 +304,21 @@ class Sums:
                         f"{metric} of {configuration}: {stated} is the sum of its {len(values)} "
                         "runs; read as their mean"
                     )
-                    problems.add("info", "sum-over-runs", one.path, message)
+                    problems.add("info", "sum-over-runs", benchmark.path, message)
 
 
-def add_stated(names: tuple[str, str], one: BenchmarkFile, path: str, rows: Rows) -> None:
+def add_stated(names: tuple[str, str], benchmark: BenchmarkFile, path: str, rows: Rows) -> None:
     """Add the figures that a benchmark states to the table `stated`, and its notes to `notes`."""
-    if one.document.notes:
-        key = rows.key(Side(*names, one.iteration, UNSTATED, UNSTATED, UNSTATED), 0)
-        rows["notes"].extend((key, "analyst", text) for text in one.document.notes)
-    for configuration, summary in one.document.run_summary.items():
+    if benchmark.document.notes:
+        key = rows.key(Side(*names, benchmark.iteration, UNSTATED, UNSTATED, UNSTATED), 0)
+        rows["notes"].extend((key, "analyst", text) for text in benchmark.document.notes)
+    for configuration, summary in benchmark.document.run_summary.items():
         for metric, figures in _metrics(summary, configuration == DELTA):
             values = _as_numbers(figures, metric)
             rows["stated"].extend(
                 (
                     *names,
-                    one.iteration,
+                    benchmark.iteration,
                     configuration,
                     metric,
                     statistic,
@@ -450,20 +453,20 @@ def add_suites(
             for dimension in rubric
         )
     for workspace, evals in seen.items():
-        for one in evals:
-            if (workspace, one.key.id) not in defined:
-                defined.add((workspace, one.key.id))
-                prompt = next(iter(sorted(one.prompts)), None)
+        for eval_ in evals:
+            if (workspace, eval_.key.id) not in defined:
+                defined.add((workspace, eval_.key.id))
+                prompt = next(iter(sorted(eval_.prompts)), None)
                 rows["evals"].append(
                     (
-                        *named(workspace, one.key.id),
-                        *one.key,
+                        *named(workspace, eval_.key.id),
+                        *eval_.key,
                         prompt,
                         None,
                         [],
                         [],
                         1.0,
-                        one.n_assertions,
+                        eval_.n_assertions,
                         0,
                         0,
                     )

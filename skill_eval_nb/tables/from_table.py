@@ -77,10 +77,10 @@ def from_table(
     stem = os.path.basename(path).rsplit(".", 1)[0] if path else "table"
     folder = f"{base}/{name or stem}" if path else name or stem
     files, met = Files(), Problems()
-    for one in results:
-        place = Place(folder, iteration=one.iteration) if one.iteration else Place(folder)
-        met.add_faults(path or folder, one.faults.collapsed())
-        add_results(FilePlace(path or folder, place, tool="table"), [one], files, met)
+    for result in results:
+        place = Place(folder, iteration=result.iteration) if result.iteration else Place(folder)
+        met.add_faults(path or folder, result.faults.collapsed())
+        add_results(FilePlace(path or folder, place, tool="table"), [result], files, met)
 
     def read(texts: bool) -> dict[str, pl.DataFrame]:
         frames = assemble(Layout(), base, texts, Problems(met), files)

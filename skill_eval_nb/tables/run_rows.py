@@ -29,7 +29,7 @@ FAILURES = frozenset(("error", "errored", "failed", "failure", "timeout", "timed
 
 def counts(expectations: Iterable[GradedExpectation]) -> tuple[int, int, int]:
     """How many expectations passed, failed and were not scored."""
-    verdicts = [one.passed for one in expectations]
+    verdicts = [expectation.passed for expectation in expectations]
     passed, failed = verdicts.count(True), verdicts.count(False)
     return passed, failed, len(verdicts) - passed - failed
 
@@ -198,9 +198,9 @@ def figures(
     checked = NOTHING
     if structural is not None:
         checked = count(structural.expectations, structural.summary, documents.path, problems)
-        for one in structural.expectations:
-            if one.evidence is not None and one.evidence.startswith(CHECK_FAILED):
-                told = f"{one.id or one.text}: {one.evidence}"
+        for expectation in structural.expectations:
+            if expectation.evidence is not None and expectation.evidence.startswith(CHECK_FAILED):
+                told = f"{expectation.id or expectation.text}: {expectation.evidence}"
                 problems.add("error", "check-failed", documents.path, told)
     gate = _gate(structural)
     beside = (*_costs(documents, problems), documents.path)
@@ -233,7 +233,9 @@ def figures(
 def _gate(structural: Structural | None) -> bool | None:
     if structural is None or structural.gate_passed is not None:
         return structural.gate_passed if structural else None
-    critical = [one.passed for one in structural.expectations if one.critical]
+    critical = [
+        expectation.passed for expectation in structural.expectations if expectation.critical
+    ]
     if False in critical:
         return False
     return None if None in critical or not structural.expectations else True
@@ -439,8 +441,8 @@ def _notes(key: int, grading: Grading) -> Iterator[tuple[Any, ...]]:
 def _suggestions(key: int, grading: Grading) -> Iterator[tuple[Any, ...]]:
     feedback, critique = grading.eval_feedback, grading.eval_critique
     if feedback is not None:
-        for one in feedback.suggestions:
-            yield key, one.assertion, "critique", one.reason
+        for suggestion in feedback.suggestions:
+            yield key, suggestion.assertion, "critique", suggestion.reason
         if feedback.overall:
             yield key, None, "overall", feedback.overall
     if critique is not None:

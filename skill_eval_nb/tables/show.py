@@ -105,7 +105,7 @@ def _cell(value: Any, number: bool) -> str:
 
 
 def _html_list(values: Iterable[Any]) -> str:
-    return f"<ul>{''.join(f'<li>{_linked(one)}</li>' for one in values)}</ul>"
+    return f"<ul>{''.join(f'<li>{_linked(value)}</li>' for value in values)}</ul>"
 
 
 def _linked(value: Any) -> str:

@@ -140,7 +140,7 @@ class Workspace(Shown):
         def others() -> pl.DataFrame:
             """The runs of other models."""
             own = pl.all_horizontal(
-                pl.col(key).is_in([one for one in names if one is not None])
+                pl.col(key).is_in([name for name in names if name is not None])
                 | (pl.col(key).is_null() if None in names else False)
                 for key, names in models.items()
             ).fill_null(value=False)

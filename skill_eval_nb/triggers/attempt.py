@@ -129,7 +129,7 @@ def staged(offer: SkillSet) -> Iterator[StagedSkills]:
             file = main.folder / SKILL_FILE
             file.write_bytes(with_description(file.read_bytes(), offer.description))
             main = replace(main, description=offer.description.strip())
-        others = tuple(_copy(one, Path(root)) for one in offer.others)
+        others = tuple(_copy(other, Path(root)) for other in offer.others)
         every = (main, *others)
         marks = {one.name: digest(one.folder, contents(one.folder)) for one in every}
         yield StagedSkills(main, others, marks)
@@ -285,7 +285,7 @@ def instead_of(execution: Execution, opened: Sequence[str]) -> str:
         return AT_ONCE
     given = use.get("input")
     values = given.values() if isinstance(given, Mapping) else ()
-    told = " ".join(next((one for one in values if isinstance(one, str)), "").split())
+    told = " ".join(next((value for value in values if isinstance(value, str)), "").split())
     told = told if len(told) <= LONGEST else f"{told[:LONGEST]} …"
     return f"used {use.get('name')}: {told}" if told else f"used {use.get('name')}"
 
@@ -376,11 +376,11 @@ def further_attempts(home: Path, cells: Sequence[Cell]) -> list[Attempt]:
     Raises:
         Refused: as `read_attempt`.
     """
-    asked = {(one.query, one.run) for one in cells}
+    asked = {(cell.query, cell.run) for cell in cells}
     found: list[Attempt] = []
-    for query in dict.fromkeys(one.query for one in cells):
+    for query in dict.fromkeys(cell.query for cell in cells):
         files = place(home, Cell(query, 1)).parent.glob("run-*.json")
-        runs = sorted(int(one.stem.removeprefix("run-")) for one in files)
+        runs = sorted(int(file.stem.removeprefix("run-")) for file in files)
         read = (read_attempt(home, Cell(query, run)) for run in runs if (query, run) not in asked)
         found += filter(None, read)
     return found
@@ -423,12 +423,14 @@ def write_summary(home: Path, document: TriggerSet) -> None:
         OSError: it cannot be written.
     """
     path = home / SUMMARY
-    asked = {one.query for one in document.queries}
+    asked = {query.query for query in document.queries}
     before: Sequence[Any] = ()
     if path.is_file():
         from skill_eval_nb.running.files import read_document
 
-        before = [one for one in read_document(path, TriggerSet).queries if one.query not in asked]
+        before = [
+            query for query in read_document(path, TriggerSet).queries if query.query not in asked
+        ]
     whole = TriggerSet([*before, *document.queries], document.skill_name, document.description)
     write_atomic(path, to_json(dump(whole)))
 

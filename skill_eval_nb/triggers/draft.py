@@ -200,7 +200,7 @@ def _shown(asked: DraftSubject, wanted: QueryDemand) -> str:
     body = (asked.skill.folder / SKILL_FILE).read_text("utf-8-sig")
     parts = [
         ("skill", [shortened(body, SKILL_CHARS)]),
-        ("others", [f"- {one.name}: {_line(one.description)}" for one in asked.others]),
+        ("others", [f"- {other.name}: {_line(other.description)}" for other in asked.others]),
         ("existing", list(_existing(asked.existing))),
     ]
     nonce, blocks = fenced(parts)
@@ -216,8 +216,8 @@ def _shown(asked: DraftSubject, wanted: QueryDemand) -> str:
 
 def _existing(queries: Sequence[Query]) -> list[str]:
     return [
-        f"- ({'should' if one.should_trigger else 'should not'}) {_line(one.query)}"
-        for one in queries[:MOST_EXISTING]
+        f"- ({'should' if query.should_trigger else 'should not'}) {_line(query.query)}"
+        for query in queries[:MOST_EXISTING]
     ]
 
 
@@ -262,7 +262,7 @@ class DraftedQueries(tuple[Query, ...]):  # noqa: SLOT001 -- a tuple cannot have
             tags = f"  [{', '.join(one.tags)}]" if one.tags else ""
             should = "should    " if one.should_trigger else "should not"
             lines.append(f"  {should}  {brief(one.query, 200)}{tags}")
-        return "\n".join([*lines, *(f"  {one.doubt}: {one.message}" for one in self.doubts)])
+        return "\n".join([*lines, *(f"  {doubt.doubt}: {doubt.message}" for doubt in self.doubts)])
 
 
 MOST = 100
@@ -325,7 +325,7 @@ def draft_queries(
         negatives=n // 2,
         near_misses=(n // 2 + 1) // 2,
         name=asked.skill.name,
-        others=tuple(one.name for one in asked.others),
+        others=tuple(other.name for other in asked.others),
         existing=asked.existing,
     )
     question = question_of(model, asked, wanted)

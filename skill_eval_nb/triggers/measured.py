@@ -70,7 +70,7 @@ def price_of(cells: Iterable[Cell], setting: MeasureConfig, prices: Prices) -> P
     """
     limits, model = setting.limits, setting.model
     cells = list(cells)
-    uses = [_use(one.query.query, setting) for one in cells]
+    uses = [_use(cell.query.query, setting) for cell in cells]
     calls = len(cells) * limits.turns
     low = [prices.cost(use, model) for use, _, _ in uses]
     high = [prices.cost(use, model) for _, use, _ in uses]
@@ -155,7 +155,7 @@ class Measured(Shown):
     @property
     def queries(self) -> tuple[Query, ...]:
         """The queries, each once, in order."""
-        return tuple(dict.fromkeys(one.query for one in self.attempts))
+        return tuple(dict.fromkeys(attempt.query for attempt in self.attempts))
 
     def attempts_table(self, backend: Backend = "polars") -> Any:
         """One row a query × run, as `stats.trigger_rates` and its sisters take it.
@@ -185,19 +185,19 @@ class Measured(Shown):
         }
         rows = [
             (
-                one.query.query,
-                one.query.should_trigger,
-                list(one.query.tags),
-                one.query.split,
-                one.run,
-                one.outcome,
-                one.reason,
-                one.instead,
-                list(one.opened),
-                one.seconds,
-                one.cost_usd,
+                attempt.query.query,
+                attempt.query.should_trigger,
+                list(attempt.query.tags),
+                attempt.query.split,
+                attempt.run,
+                attempt.outcome,
+                attempt.reason,
+                attempt.instead,
+                list(attempt.opened),
+                attempt.seconds,
+                attempt.cost_usd,
             )
-            for one in self.attempts
+            for attempt in self.attempts
         ]
         values = zip(schema.items(), columns(rows, len(schema)), strict=True)
         frame = pl.DataFrame([series(name, column, kind) for (name, kind), column in values])
@@ -232,7 +232,7 @@ class Measured(Shown):
         """
         rows = []
         for query in self.queries:
-            outcomes = [one.outcome for one in self.attempts if one.query == query]
+            outcomes = [attempt.outcome for attempt in self.attempts if attempt.query == query]
             triggered = outcomes.count("triggered")
             runs = triggered + outcomes.count("not triggered")
             rows.append(

@@ -66,7 +66,7 @@ def faults_of(queries: Sequence[Query], budget_usd: float | None) -> list[str]:
     faults = []
     if not queries:
         faults.append("there are no queries; `triggers.read_queries` reads a file of them")
-    for text, times in Counter(one.query for one in queries).items():
+    for text, times in Counter(query.query for query in queries).items():
         if times > 1:
             faults.append(f"the query {text!r} is there {times} times; each is to be there once")
         if not text.strip():
@@ -211,7 +211,7 @@ def in_order(cells: Iterable[Cell], seed: int) -> list[Cell]:
 def take_up(journal: Journal, home: Path) -> None:
     """Close the attempts that a killed process left open, and take away what it left."""
     opened = [launch.told.get("folder") for launch in journal.told.open.values()]
-    staged = [one.get("skills") for one in journal.told.events if one.get("event") == STARTED]
+    staged = [event.get("skills") for event in journal.told.events if event.get("event") == STARTED]
     for left in map(str, filter(None, [*opened, *staged])):
         root = Path(left)
         if root.parent == Path(gettempdir()) and root.name.startswith((PREFIX, SKILLS)):
@@ -227,7 +227,7 @@ def spent_on(told: Record, home: Path, cells: Iterable[Cell]) -> float:
 
     One that nobody closed counts with what it can have cost by its notes, else at its worst.
     """
-    keys = {one.key for one in cells}
+    keys = {cell.key for cell in cells}
     numbers = {
         event["launch"]
         for event in told.events
@@ -280,9 +280,9 @@ class MeasurePlan:
     def missing(self, there: Mapping[Cell, Attempt]) -> list[Cell]:
         """The attempts that are to be made."""
         return [
-            one
-            for one in self.cells
-            if one not in there or (self.retry_errored and there[one].outcome == "errored")
+            cell
+            for cell in self.cells
+            if cell not in there or (self.retry_errored and there[cell].outcome == "errored")
         ]
 
     def price(self, there: Mapping[Cell, Attempt]) -> Price:
@@ -302,12 +302,12 @@ class MeasurePlan:
         return Measured(
             skill_name=offered.skill.name,
             description=offered.skill.description,
-            others=tuple(one.name for one in offered.others),
+            others=tuple(other.name for other in offered.others),
             model=model,
             executor=self.setting.executor.name,
             attempts=tuple(
-                made.get(one) or Attempt(one.query, one.run, "not run", reason=reason)
-                for one in self.cells
+                made.get(cell) or Attempt(cell.query, cell.run, "not run", reason=reason)
+                for cell in self.cells
             ),
             status=status,
             cost_usd=self._spent() if self.prices.known(model) else None,

@@ -44,7 +44,7 @@ def before(going: Rounds, priced: Measured, present: str, runs: int) -> Optimise
         present: the present description.
         runs: of each query.
     """
-    halves = Counter(one.split for one in going.queries)
+    halves = Counter(query.split for query in going.queries)
     return Optimised(
         skill_name=going.name,
         status="dry run",
@@ -70,7 +70,7 @@ def before(going: Rounds, priced: Measured, present: str, runs: int) -> Optimise
 
 def told_of(going: Rounds, priced: Measured) -> list[Any]:
     """What sets a search apart from another of the same description, as plain JSON."""
-    asked = [(one.query, one.should_trigger, one.split) for one in going.queries]
+    asked = [(query.query, query.should_trigger, query.split) for query in going.queries]
     told = [asked, priced.model, going.proposer, priced.executor, priced.others]
     return [*told, going.body, list(going.competing)]
 
@@ -82,7 +82,7 @@ def after(empty: Optimised, found: Found, going: Rounds) -> Optimised:
     if found.choice is None:
         return replace(done, status="partial")
     best = found.choice.round
-    steps = tuple(replace(one, is_best=one.round == best.number) for one in going.steps)
+    steps = tuple(replace(step, is_best=step.round == best.number) for step in going.steps)
     return replace(
         done,
         status="broken" if found.broken else "partial" if found.early else "done",
@@ -101,7 +101,7 @@ def _estimate(going: Rounds, price: Price) -> Estimate:
         going: the search.
         price: of one round of which nothing is there yet.
     """
-    asked = tuple(QueryOutcome(one, (not one.should_trigger,)) for one in going.queries)
+    asked = tuple(QueryOutcome(query, (not query.should_trigger,)) for query in going.queries)
     tried = [Round(n, f"{n}{'?' * MOST}", asked) for n in range(1, going.rounds)]
     texts = [
         question(going.proposer, going.name, going.body, tried, tried[-1], going.competing)

@@ -73,16 +73,16 @@ class Score:
 def asked_of(attempts: Iterable[Attempt]) -> tuple[QueryOutcome, ...]:
     """The attempts of a measurement, query by query, in the order in which they first come."""
     own: dict[Query, list[Attempt]] = {}
-    for one in attempts:
-        own.setdefault(one.query, []).append(one)
+    for attempt in attempts:
+        own.setdefault(attempt.query, []).append(attempt)
     return tuple(_asked(query, runs) for query, runs in own.items())
 
 
 def _asked(query: Query, runs: Sequence[Attempt]) -> QueryOutcome:
     hit, missed = "triggered", "not triggered"
     wanted = hit if query.should_trigger else missed
-    right = tuple(one.outcome == wanted for one in runs if one.outcome in (hit, missed))
-    told = (one.instead for one in runs if one.outcome == missed)
+    right = tuple(run.outcome == wanted for run in runs if run.outcome in (hit, missed))
+    told = (run.instead for run in runs if run.outcome == missed)
     return QueryOutcome(query, right, tuple(text for text in told if text is not None))
 
 

@@ -88,7 +88,7 @@ def question(
 
 
 def _reader(rounds: Sequence[Round]) -> Callable[[Any], str]:
-    tried = {_plain(one.description): one.number for one in rounds}
+    tried = {_plain(round_.description): round_.number for round_ in rounds}
 
     def read(raw: Any) -> str:
         look = AnswerCheck()
@@ -114,8 +114,8 @@ def _told(
 ) -> str:
     parts = [
         ("skill", [f"Name: {name}", "", shortened(body, BODY_CHARS)]),
-        ("tried", [_json(_tried(one)) for one in rounds]),
-        ("failures", [_json(one) for one in _failures(base)]),
+        ("tried", [_json(_tried(round_)) for round_ in rounds]),
+        ("failures", [_json(failure) for failure in _failures(base)]),
         ("competing", [_json({"name": one, "description": other}) for one, other in competing]),
     ]
     nonce, blocks = fenced(parts)
@@ -127,11 +127,11 @@ def _told(
     return "\n\n".join([said, *blocks])
 
 
-def _tried(one: Round) -> dict[str, Any]:
-    train = [run for asked in _train(one) for run in asked.right]
+def _tried(round_: Round) -> dict[str, Any]:
+    train = [run for asked in _train(round_) for run in asked.right]
     return {
-        "round": one.number,
-        "description": one.description,
+        "round": round_.number,
+        "description": round_.description,
         "right": f"{sum(train)} of {len(train)} runs",
     }
 
@@ -151,8 +151,8 @@ def _failures(base: Round) -> Iterator[dict[str, Any]]:
         }
 
 
-def _train(one: Round) -> list[QueryOutcome]:
-    return [asked for asked in one.asked if asked.query.split == "train"]
+def _train(round_: Round) -> list[QueryOutcome]:
+    return [asked for asked in round_.asked if asked.query.split == "train"]
 
 
 def _json(value: dict[str, Any]) -> str:

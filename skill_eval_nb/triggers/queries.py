@@ -53,7 +53,7 @@ def alike(queries: Sequence[str]) -> list[tuple[int, int]]:
     """
     from rapidfuzz import fuzz, process
 
-    texts = [plain(one) for one in queries]
+    texts = [plain(query) for query in queries]
     scores = process.cdist(texts, texts, scorer=fuzz.ratio, score_cutoff=NEARLY)
     pairs = zip(*(places.tolist() for places in scores.nonzero()), strict=True)
     return [(a, b) for a, b in pairs if a < b and texts[a] != texts[b]]
@@ -86,12 +86,16 @@ def set_in(folder: Path) -> Path:
     files = read_files(found.layout.files, Problems())
     sets = {file.path: document for kind, file, document in files.others if kind == "triggers"}
     sets = {path: one for path, one in sets.items() if Path(path).name != "evals.json"} or sets
-    sets = sets or {one.path: as_set for one in files.suites if (as_set := _labelled(one.path))}
+    sets = sets or {
+        suite.path: as_set for suite in files.suites if (as_set := _labelled(suite.path))
+    }
     if not sets:
         raise refuse(f"{folder} holds no trigger set: name its file, or draft one")
     highest = min(map(_depth, sets))
     near = {path: one for path, one in sets.items() if _depth(path) == highest}
-    words = {tuple((one.query, one.should_trigger) for one in own.queries) for own in near.values()}
+    words = {
+        tuple((query.query, query.should_trigger) for query in own.queries) for own in near.values()
+    }
     if len(words) > 1:
         names = [os.path.relpath(path, folder) for path in near]
         raise refuse(f"{folder} holds several trigger sets: {some(names, 9)}. Name the one's file")
@@ -101,7 +105,7 @@ def set_in(folder: Path) -> Path:
 def _labelled(path: str) -> TriggerSet | None:
     """A suite as a trigger set, where its evals say whether the skill should be picked up."""
     document, _ = mend(load_raw(path, Problems()), TriggerSet)
-    said = any(one.should_trigger is not None for one in document.queries)
+    said = any(query.should_trigger is not None for query in document.queries)
     return document if said else None
 
 
@@ -145,7 +149,7 @@ def read_queries(path: PathLike, *, skill: str | None = None) -> tuple[Query, ..
     document, faults = read_set(file)
     if faults:
         raise Refused(faults)
-    labels = [_label(one, skill) for one in document.queries]
+    labels = [_label(query, skill) for query in document.queries]
     if fault := _unlabelled(document.queries, labels, skill):
         raise refuse(f"{file} {fault}")
     return tuple(
@@ -166,7 +170,7 @@ def read_set(file: Path) -> tuple[TriggerSet, list[str]]:
     except NotJSON as error:
         raise refuse(f"{file} is no trigger set: {error}") from None
     document, faults = mend(raw, TriggerSet)
-    wrong = [one for one in faults if one.severity == "error"]
+    wrong = [fault for fault in faults if fault.severity == "error"]
     if any(one.where in ("$", "$.queries") for one in wrong):
         held = brief(msgspec.json.encode(raw).decode())
         raise refuse(
@@ -176,15 +180,15 @@ def read_set(file: Path) -> tuple[TriggerSet, list[str]]:
     return document, [f"{file}: {one.where}: {one.message}" for one in wrong]
 
 
-def for_several(one: TriggerQuery) -> bool:
+def for_several(query: TriggerQuery) -> bool:
     """Whether a row says which skill should be picked up, and not whether one should."""
-    return one.should_trigger is None and one.expected is not None
+    return query.should_trigger is None and query.expected is not None
 
 
-def _label(one: TriggerQuery, skill: str | None) -> bool | None:
-    expected = (one.expected or "").strip()
-    if not for_several(one):
-        return one.should_trigger
+def _label(query: TriggerQuery, skill: str | None) -> bool | None:
+    expected = (query.expected or "").strip()
+    if not for_several(query):
+        return query.should_trigger
     return expected == skill if expected.casefold() not in NONE else False
 
 
@@ -192,7 +196,7 @@ def _unlabelled(
     queries: Sequence[TriggerQuery], labels: Sequence[bool | None], skill: str | None
 ) -> str | None:
     """What to say where nobody knows of a query whether it should trigger."""
-    expected = {(one.expected or "").strip() for one in queries if for_several(one)}
+    expected = {(query.expected or "").strip() for query in queries if for_several(query)}
     named = sorted(name for name in expected if name.casefold() not in NONE)
     if named and skill not in expected:
         which = "say for which one, by `skill`" if skill is None else f"none expects `{skill}`"
@@ -206,8 +210,10 @@ def _unlabelled(
     )
 
 
-def _split(one: TriggerQuery) -> Literal["train", "test"] | None:
-    return cast("Literal['train', 'test']", one.split) if one.split in ("train", "test") else None
+def _split(query: TriggerQuery) -> Literal["train", "test"] | None:
+    return (
+        cast("Literal['train', 'test']", query.split) if query.split in ("train", "test") else None
+    )
 
 
 def write_queries(path: PathLike, queries: Iterable[Query], dialect: str = "iterations") -> Path:
@@ -244,7 +250,7 @@ def write_queries(path: PathLike, queries: Iterable[Query], dialect: str = "iter
 def _there(file: Path) -> TriggerSet:
     document, faults = read_set(file)
     if faults:
-        raise Refused([f"{one}; mend it before it is written to" for one in faults])
+        raise Refused([f"{fault}; mend it before it is written to" for fault in faults])
     if any(map(for_several, document.queries)):
         raise refuse(
             f"{file} names the `expected` skill of each query, for several skills: write the "
@@ -258,7 +264,9 @@ def _merged(there: Iterable[TriggerQuery], queries: Iterable[Query]) -> list[Tri
     known: defaultdict[str, list[TriggerQuery]] = defaultdict(list)
     for one in there:
         known[one.query].append(one)
-    return [_row(known[one.query].pop(0) if known[one.query] else None, one) for one in queries]
+    return [
+        _row(known[query.query].pop(0) if known[query.query] else None, query) for query in queries
+    ]
 
 
 def _row(row: TriggerQuery | None, query: Query) -> TriggerQuery:
@@ -330,7 +338,7 @@ def check_queries(queries: Iterable[Query], skill: str | None = None) -> tuple[Q
 
 
 def _one_class(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
-    classes = {one.should_trigger for one in queries}
+    classes = {query.should_trigger for query in queries}
     for should, name, says, figure in (
         (True, "no positives", "should", "recall"),
         (False, "no negatives", "should not", "precision"),
@@ -348,7 +356,7 @@ def _contradictions(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
 
 
 def _empty(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
-    blank = [one for one in queries if not plain(one.query)]
+    blank = [query for query in queries if not plain(query.query)]
     if blank:
         what = f"{_queries(len(blank))} without words: nothing can be picked up for nothing. "
         yield _doubt("empty", what + "Take them out.", blank)
@@ -356,7 +364,7 @@ def _empty(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
 
 def _twice(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
     for should in (True, False):
-        for same in _by_words([one for one in queries if one.should_trigger is should]):
+        for same in _by_words([query for query in queries if query.should_trigger is should]):
             if len(same) > 1:
                 what = f"{quoted(same[0].query)} is there {len(same)} times, and counts as often. "
                 yield _doubt("twice", what + "Keep one.", same)
@@ -365,7 +373,7 @@ def _twice(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
 def _nearly_twice(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
     """Only within a class: a near miss is to be close to a query that should trigger."""
     for should in (True, False):
-        own = [one for one in queries if one.should_trigger is should]
+        own = [query for query in queries if query.should_trigger is should]
         for places in _together(alike([one.query for one in own])):
             same = [own[place] for place in places]
             more = f", and {len(same) - 2} more with them" if len(same) > 2 else ""
@@ -387,7 +395,7 @@ def _together(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
 
 
 def _given_away(queries: Sequence[Query], skill: str | None) -> Iterator[QueryDoubt]:
-    named = [one for one in queries if skill and gives_away(one.query, skill)]
+    named = [query for query in queries if skill and gives_away(query.query, skill)]
     if skill and named:
         what = f"The skill's own name, {quoted(skill)}, stands in {_queries(len(named))}, such as "
         why = (
@@ -400,7 +408,7 @@ def _given_away(queries: Sequence[Query], skill: str | None) -> Iterator[QueryDo
 def _few(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
     """Wilson's lower limit, where all of n are right, is n / (n + z²)."""
     for should, says in ((True, "should"), (False, "should not")):
-        number = len({plain(one.query) for one in queries if one.should_trigger is should})
+        number = len({plain(query.query) for query in queries if query.should_trigger is should})
         if 0 < number < FEW:
             sure = number / (number + _Z**2)
             what = f"Only {_queries(number)} {says} trigger: even where all come out right, their "
@@ -411,9 +419,9 @@ def _few(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
 def _by_words(queries: Sequence[Query]) -> list[list[Query]]:
     """Queries with the same words, together; those without any are left out."""
     found: defaultdict[str, list[Query]] = defaultdict(list)
-    for one in queries:
-        if words := plain(one.query):
-            found[words].append(one)
+    for query in queries:
+        if words := plain(query.query):
+            found[words].append(query)
     return list(found.values())
 
 

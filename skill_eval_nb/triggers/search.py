@@ -84,39 +84,42 @@ def choose(rounds: Sequence[Round]) -> Choice:
     """
     held = rounds[0]
     told = []
-    for one in rounds[1:]:
-        pair = paired(held, one)
-        if not one.whole:
-            told.append(f"{_name(one)} was not finished, so it cannot be chosen.")
+    for round_ in rounds[1:]:
+        pair = paired(held, round_)
+        if not round_.whole:
+            told.append(f"{_name(round_)} was not finished, so it cannot be chosen.")
         elif pair is None:
-            told.append(f"{_name(one)} has no held-out query to be compared by.")
+            told.append(f"{_name(round_)} has no held-out query to be compared by.")
         else:
-            held, words = _compared(held, one, pair, SURE / (len(rounds) - 1))
+            held, words = _compared(held, round_, pair, SURE / (len(rounds) - 1))
             told.append(words)
     first = "is chosen" if held is not rounds[0] else "is kept"
     every = [f"{_name(held)} {first}.", *told]
     return Choice(held, " ".join(f"{one[0].upper()}{one[1:]}" for one in every))
 
 
-def _compared(held: Round, one: Round, pair: Paired, sure: float) -> tuple[Round, str]:
+def _compared(held: Round, round_: Round, pair: Paired, sure: float) -> tuple[Round, str]:
     """Which of two stays, and why; `sure` is the largest p that shows a difference."""
     chance = "" if pair.p is None else f" (exact one-sided p = {pair.p:.2g})"
     against = (
         f"{pair.after:.0%} right on {pair.n} held-out queries against {pair.before:.0%}{chance}"
     )
     if pair.p is not None and pair.p <= sure:
-        return one, f"{_name(one)} is better than {_name(held)}: {against}."
+        return round_, f"{_name(round_)} is better than {_name(held)}: {against}."
     if pair.told_apart:
-        return one, f"{_name(one)} seems better than {_name(held)}: {against}, which may be chance."
+        return (
+            round_,
+            f"{_name(round_)} seems better than {_name(held)}: {against}, which may be chance.",
+        )
     if pair.after < pair.before:
-        return held, f"{_name(one)} scores lower than {_name(held)}: {against}."
-    shorter = len(one.description) < len(held.description)
+        return held, f"{_name(round_)} scores lower than {_name(held)}: {against}."
+    shorter = len(round_.description) < len(held.description)
     kept = "shorter" if shorter else "earlier"
     words = (
-        f"{_name(one)} and {_name(held)} cannot be told apart: {against}, so the {kept} one is "
+        f"{_name(round_)} and {_name(held)} cannot be told apart: {against}, so the {kept} one is "
         "kept."
     )
-    return one if shorter else held, words
+    return round_ if shorter else held, words
 
 
 def paired(before: Round, after: Round) -> Paired | None:
@@ -142,8 +145,8 @@ def paired(before: Round, after: Round) -> Paired | None:
     return Paired(earlier, later, len(both), p)
 
 
-def _name(one: Round) -> str:
-    return "the present description" if one.number == 1 else f"round {one.number}"
+def _name(round_: Round) -> str:
+    return "the present description" if round_.number == 1 else f"round {round_.number}"
 
 
 PATIENCE = 2
@@ -243,11 +246,11 @@ def search(
 
 def leading(rounds: Sequence[Round]) -> Round:
     """The round to build on: the best on the train queries; of several, the last."""
-    return max(rounds, key=lambda one: (_train(one), one.number))
+    return max(rounds, key=lambda round_: (_train(round_), round_.number))
 
 
-def _train(one: Round) -> float:
-    return mean(one.asked, "train") or 0.0
+def _train(round_: Round) -> float:
+    return mean(round_.asked, "train") or 0.0
 
 
 def _end(made: Sequence[Round], rounds: int) -> str:
@@ -341,7 +344,7 @@ class Money:
 
     def _costs(self) -> list[float]:
         made: Iterable[Attempt] = (
-            one for measured in self._measured.values() for one in measured.attempts
+            attempt for measured in self._measured.values() for attempt in measured.attempts
         )
         return [one.cost_usd for one in made if one.cost_usd is not None]
 
@@ -397,7 +400,7 @@ class Rounds:
         """Measure a description, as `searching.Measure` has it."""
         self._heed()
         doing = "measuring again" if fresh else "measuring"
-        own = [one for one in self.queries if not fresh or one.split == "test"]
+        own = [query for query in self.queries if not fresh or query.split == "test"]
         self._tell(doing)
         measured = self.measuring(
             queries=own,
@@ -455,7 +458,7 @@ class Rounds:
     ) -> str | None:
         """Why a measurement is not whole; None where it is."""
         if measured.status == "partial":  # by the part of the budget that it was told
-            missing = sum(one.outcome == "not run" for one in measured.attempts)
+            missing = sum(attempt.outcome == "not run" for attempt in measured.attempts)
             beside = "" if fresh else ", with the last measurement kept back"
             return (
                 f"the budget does not hold {count(missing, 'more attempt')}{beside}, each "
@@ -514,13 +517,13 @@ def split(queries: Sequence[Query], held_out: float, seed: int) -> tuple[Query, 
         raise Refused(faults)
     tested: set[Query] = set()
     for should in (True, False):
-        own = [one for one in queries if one.should_trigger == should and one.split is None]
+        own = [query for query in queries if query.should_trigger == should and query.split is None]
         own.sort(key=lambda one: (sorted(one.tags), _drawn(one, seed)))
         wanted = min(max(round(held_out * len(own)), 1), len(own) - 1)
         tested.update(own[int((at + 0.5) * len(own) / wanted)] for at in range(wanted))
     dealt = tuple(
-        one if one.split else replace(one, split="test" if one in tested else "train")
-        for one in queries
+        query if query.split else replace(query, split="test" if query in tested else "train")
+        for query in queries
     )
     for should, says in ((True, "should"), (False, "should not")):
         for half, name in (("train", "train"), ("test", "held-out")):
@@ -540,7 +543,7 @@ def _drawn(query: Query, seed: int) -> str:
 
 def _twice(queries: Sequence[Query]) -> list[str]:
     """What to say of queries that differ by spaces and capitals at most: one could be in both."""
-    counts = Counter(" ".join(one.query.casefold().split()) for one in queries)
+    counts = Counter(" ".join(query.query.casefold().split()) for query in queries)
     return [
         f"the query “{words[:80]}” is there {count} times: one may be held out while another is "
         "learned from; leave one of them"

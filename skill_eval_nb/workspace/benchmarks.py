@@ -57,15 +57,15 @@ def stated_runs(
     """
     iterations = {(run.workspace, run.iteration) for run in on_disk}
     found: StatedRuns = {}
-    for one in sorted(benchmarks, key=lambda one: not one.is_benchmark):
-        mine = _renamed(_runs_of(one, index, iterations, problems), on_disk, problems)
-        if not one.is_benchmark:
-            mine = _of_known(mine, on_disk, one.path, problems)
-        for run, (key, documents) in _renumbered(mine, on_disk, one.path, problems).items():
+    for benchmark in sorted(benchmarks, key=lambda one: not one.is_benchmark):
+        mine = _renamed(_runs_of(benchmark, index, iterations, problems), on_disk, problems)
+        if not benchmark.is_benchmark:
+            mine = _of_known(mine, on_disk, benchmark.path, problems)
+        for run, (key, documents) in _renumbered(mine, on_disk, benchmark.path, problems).items():
             _, known = found.setdefault(run, (key, documents))
             if known is documents:
                 continue
-            if one.is_benchmark:
+            if benchmark.is_benchmark:
                 compare(run, _rate(known), documents, known.path, problems)
             else:
                 known.others.append(documents)
@@ -100,7 +100,7 @@ def _of_known(
 
 
 def _runs_of(
-    one: BenchmarkFile, index: EvalIndex, iterations: set[tuple[str, str]], problems: Problems
+    benchmark: BenchmarkFile, index: EvalIndex, iterations: set[tuple[str, str]], problems: Problems
 ) -> StatedRuns:
     """The runs that one benchmark states.
 
@@ -109,45 +109,45 @@ def _runs_of(
     """
     found: StatedRuns = {}
     met: Counter[tuple[str, str]] = Counter()
-    unnamed = _unnamed(one, problems)
-    numbers = [run.run_number for run in one.document.runs if run.run_number is not None]
+    unnamed = _unnamed(benchmark, problems)
+    numbers = [run.run_number for run in benchmark.document.runs if run.run_number is not None]
     from_zero = 0 in numbers
-    for position, run in enumerate(one.document.runs, 1):
+    for position, run in enumerate(benchmark.document.runs, 1):
         id_ = None if run.eval_id is None else str(run.eval_id)
         name = stated(run.eval_name)
-        model, iteration, configuration = None, one.iteration, run.configuration
+        model, iteration, configuration = None, benchmark.iteration, run.configuration
         if not isinstance(run, Run):
             iteration, configuration = _own_iteration(
-                stated(configuration) or UNSTATED, one, iterations
+                stated(configuration) or UNSTATED, benchmark, iterations
             )
             model, configuration = model_and_side(configuration)
         if unnamed and id_ is None and name is None:
             name = f"row {position}"
-        key = index.find(one.place.workspace, iteration, id_, name)
+        key = index.find(benchmark.place.workspace, iteration, id_, name)
         key = key or EvalKey(id_ or name or UNSTATED, name or id_ or UNSTATED)
         met[key.id, configuration] += 1
         number = met[key.id, configuration]
         if run.run_number is not None:
             number = run.run_number + from_zero
-        run_id = RunId(one.place.workspace, iteration, key.id, configuration, number)
+        run_id = RunId(benchmark.place.workspace, iteration, key.id, configuration, number)
         while run_id in found and run.run_number is None:
             run_id = run_id._replace(number=run_id.number + 1)
         again = run_id in found
         if again:
-            key, run_id = _of_another(key, run_id, found, one, problems)
-        found[run_id] = key, _documents(run, one, model)
+            key, run_id = _of_another(key, run_id, found, benchmark, problems)
+        found[run_id] = key, _documents(run, benchmark, model)
         found[run_id][1].unnamed = again or (id_ is None and name == f"row {position}")
     return found
 
 
 def _of_another(
-    key: EvalKey, run: RunId, found: StatedRuns, one: BenchmarkFile, problems: Problems
+    key: EvalKey, run: RunId, found: StatedRuns, benchmark: BenchmarkFile, problems: Problems
 ) -> tuple[EvalKey, RunId]:
     """The eval and the id of a row that gives the keys of another row: one of another eval."""
     problems.add(
         "warning",
         "duplicate-id",
-        one.path,
+        benchmark.path,
         "a row of the eval, configuration and run number of another: taken for an eval of its own",
         where="$.runs[*]",
     )
@@ -157,11 +157,11 @@ def _of_another(
     return EvalKey(other.eval_id, f"{key.name} ({copy})"), other
 
 
-def _unnamed(one: BenchmarkFile, problems: Problems) -> bool:
+def _unnamed(benchmark: BenchmarkFile, problems: Problems) -> bool:
     """Whether a configuration has several rows that name no eval, which is a problem."""
     sides = Counter(
         run.configuration
-        for run in one.document.runs
+        for run in benchmark.document.runs
         if run.eval_id is None and stated(run.eval_name) is None
     )
     several = max(sides.values(), default=0) > 1
@@ -169,7 +169,7 @@ def _unnamed(one: BenchmarkFile, problems: Problems) -> bool:
         problems.add(
             "warning",
             "unnamed-eval",
-            one.path,
+            benchmark.path,
             f"{sides.total()} rows name no eval: each is an eval of its own, and is compared with "
             "no other; write `eval_id`",
             where="$.runs[*]",
@@ -186,10 +186,10 @@ class SecondGraders:
     def add(self, run: RunId, used: float | None, told: RunDocuments) -> bool:
         """Note what `told` gives for a run and what was used; whether a second grader gives it."""
         others = [one for one in (told, *told.others) if not is_benchmark_file(one.path)]
-        for one in others:
-            rate = _rate(one)
+        for other in others:
+            rate = _rate(other)
             if used is not None and rate is not None:
-                sides = self._rates.setdefault(one.path, {})
+                sides = self._rates.setdefault(other.path, {})
                 sides.setdefault(run.configuration, []).append((used, rate))
         return told in others
 
@@ -216,7 +216,11 @@ def _rate(documents: RunDocuments) -> float | None:
     """The pass rate that a stated run gives."""
     grading = documents.grading
     if grading is None or grading.summary is None or grading.summary.pass_rate is None:
-        verdicts = [one.passed for one in grading.expectations] if grading is not None else []
+        verdicts = (
+            [expectation.passed for expectation in grading.expectations]
+            if grading is not None
+            else []
+        )
         passed, scored = verdicts.count(True), len(verdicts) - verdicts.count(None)
         return passed / scored if scored else None
     return grading.summary.pass_rate
@@ -305,23 +309,23 @@ def _renumbered(
 
 
 def _own_iteration(
-    configuration: str, one: BenchmarkFile, iterations: set[tuple[str, str]]
+    configuration: str, benchmark: BenchmarkFile, iterations: set[tuple[str, str]]
 ) -> tuple[str, str]:
     """A configuration such as ``with_skill (iter5)`` names the iteration its runs are of."""
     found = re.fullmatch(r"(?P<plain>[^()]+?) \((?:.*\()?(?P<told>[^()]+)\)+", configuration)
     if found:
         told = re.sub(r"^(?:iteration|iter)[-_ ]?", "", found["told"], flags=re.IGNORECASE)
         iteration = f"iteration-{told}"
-        if (one.place.workspace, iteration) in iterations:
+        if (benchmark.place.workspace, iteration) in iterations:
             return iteration, found["plain"]
-    return one.iteration, configuration
+    return benchmark.iteration, configuration
 
 
-def _documents(run: BenchmarkRun, one: BenchmarkFile, model: str | None) -> RunDocuments:
+def _documents(run: BenchmarkRun, benchmark: BenchmarkFile, model: str | None) -> RunDocuments:
     """A stated run as the documents that would lie in its folder."""
     if isinstance(run, Run):
         return RunDocuments(
-            run.path or one.path,
+            run.path or benchmark.path,
             grading=run.grading,
             timing=run.timing,
             metrics=run.metrics,
@@ -337,9 +341,9 @@ def _documents(run: BenchmarkRun, one: BenchmarkFile, model: str | None) -> RunD
         )
     result = run.result or RunResult()
     calls = result.tool_calls
-    metadata = one.document.metadata
+    metadata = benchmark.document.metadata
     return RunDocuments(
-        one.path,
+        benchmark.path,
         grading=Grading(
             expectations=run.expectations,
             summary=Summary(

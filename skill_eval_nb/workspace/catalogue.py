@@ -316,7 +316,7 @@ def _offset(suite: Suite, matches: list[Seen | None], known: list[Seen], problem
     if not any(votes.values()):
         ids = {one.key.id for one in known}
         votes = {
-            offset: sum(_shifted(one.id, offset) in ids for one in suite.document.evals)
+            offset: sum(_shifted(eval_.id, offset) in ids for eval_ in suite.document.evals)
             for offset in votes
         }
     offset = -1 if votes[-1] > votes[0] else 0
@@ -467,15 +467,15 @@ def _without_copies(benchmarks: list[BenchmarkFile], problems: Problems) -> list
     """The same without files of a workspace that repeat another's runs of the same time."""
     first: dict[tuple[str, str, str], BenchmarkFile] = {}
     copies: list[BenchmarkFile] = []
-    for one in sorted(benchmarks, key=lambda one: not one.is_benchmark):
-        time, runs = one.document.metadata.timestamp, one.document.runs
-        key = (one.place.workspace, time, repr(runs)) if time and runs else None
-        other = first.setdefault(key, one) if key else one
-        if other is not one:
-            copies.append(one)
+    for benchmark in sorted(benchmarks, key=lambda one: not one.is_benchmark):
+        time, runs = benchmark.document.metadata.timestamp, benchmark.document.runs
+        key = (benchmark.place.workspace, time, repr(runs)) if time and runs else None
+        other = first.setdefault(key, benchmark) if key else benchmark
+        if other is not benchmark:
+            copies.append(benchmark)
             message = f"the same runs of the same time as in {other.path}; counted once"
-            problems.add("info", "copy", one.path, message)
-    return [one for one in benchmarks if not any(one is copy for copy in copies)]
+            problems.add("info", "copy", benchmark.path, message)
+    return [benchmark for benchmark in benchmarks if not any(benchmark is copy for copy in copies)]
 
 
 def _told_skills(
@@ -483,8 +483,10 @@ def _told_skills(
 ) -> dict[str, list[str | None]]:
     """The folders of the workspaces, each with the skill's names that its benchmarks give."""
     told: dict[str, list[str | None]] = {place.workspace: [] for place in places}
-    for one in sorted(benchmarks, key=lambda one: not one.is_benchmark):
-        told.setdefault(one.place.workspace, []).append(one.document.metadata.skill_name)
+    for benchmark in sorted(benchmarks, key=lambda one: not one.is_benchmark):
+        told.setdefault(benchmark.place.workspace, []).append(
+            benchmark.document.metadata.skill_name
+        )
     return told
 
 
@@ -609,12 +611,12 @@ def benchmark_files(
         BenchmarkFile(
             path,
             place,
-            one,
+            document,
             place.iteration
             if lies_in and len(documents) == 1
-            else iteration_named(one.metadata.iteration or own, known),
+            else iteration_named(document.metadata.iteration or own, known),
         )
-        for one in documents
+        for document in documents
     ]
 
 

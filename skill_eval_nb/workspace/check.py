@@ -144,7 +144,7 @@ class Whole(NamedTuple):
 
     def of(self, kind: str) -> Iterator[Gathered]:
         """The documents of a kind."""
-        return (one for one in self.documents if one.kind == kind)
+        return (document for document in self.documents if document.kind == kind)
 
 
 def check_references(whole: Whole, strict: bool, problems: Problems) -> None:
@@ -162,7 +162,7 @@ def check_references(whole: Whole, strict: bool, problems: Problems) -> None:
 
 
 def _check_ids(suite: Gathered, problems: Problems) -> None:
-    counts = Counter(str(one.id) for one in suite.document.evals if one.id is not None)
+    counts = Counter(str(eval_.id) for eval_ in suite.document.evals if eval_.id is not None)
     for id_, count in counts.items():
         if count > 1:
             message = f"{count} evals have the id {id_}; give each its own"
@@ -309,10 +309,10 @@ def _check_folders(
 def _check_strangers(suites: Iterable[Gathered], whole: Whole, problems: Problems) -> None:
     """Every eval folder belongs to an eval of the suite."""
     known = {
-        f"eval-{one.id - 1}"
+        f"eval-{eval_.id - 1}"
         for suite in suites
-        for one in suite.document.evals
-        if isinstance(one.id, int)
+        for eval_ in suite.document.evals
+        if isinstance(eval_.id, int)
     }
     told: set[tuple[str, str]] = set()
     for run in whole.runs:
@@ -326,8 +326,8 @@ def _check_strangers(suites: Iterable[Gathered], whole: Whole, problems: Problem
 
 
 def _check_verdicts(grading: Gathered, about: Gathered, problems: Problems) -> None:
-    asserted = [one.text for one in about.document.assertions]
-    graded = [one.text for one in grading.document.expectations]
+    asserted = [assertion.text for assertion in about.document.assertions]
+    graded = [expectation.text for expectation in grading.document.expectations]
     for position, text in enumerate(graded):
         if text not in asserted:
             message = "eval_metadata.json has no assertion with this description"
@@ -368,13 +368,13 @@ def _check_benchmark(
 
 
 def _check_places(whole: Whole, folder: str, problems: Problems) -> None:
-    for one in whole.documents:
-        if one.kind in AT_THE_ROOT and os.path.dirname(one.path) != folder:
+    for document in whole.documents:
+        if document.kind in AT_THE_ROOT and os.path.dirname(document.path) != folder:
             message = f"it belongs into {folder}"
-            problems.add("warning", "misplaced", one.path, message)
-        elif one.kind in IN_AN_ITERATION and one.place.iteration == NO_ITERATION:
+            problems.add("warning", "misplaced", document.path, message)
+        elif document.kind in IN_AN_ITERATION and document.place.iteration == NO_ITERATION:
             message = "it belongs into the folder of its iteration: iteration-1, …"
-            problems.add("warning", "misplaced", one.path, message)
+            problems.add("warning", "misplaced", document.path, message)
 
 
 ENOUGH = 40
@@ -392,8 +392,8 @@ def nearest(documents: Iterable[Gathered]) -> dict[str, str | None]:
     where it suits none.
     """
     by_kind: dict[str, list[Gathered]] = defaultdict(list)
-    for one in documents:
-        by_kind[one.kind].append(one)
+    for document in documents:
+        by_kind[document.kind].append(document)
     errors = {kind: _errors(kind, ones) for kind, ones in by_kind.items()}
     overall = {name: sum(counts.get(name, 1) for counts in errors.values()) for name in DIALECTS}
     looks = Counter(_recognised(one) for ones in by_kind.values() for one in ones[:ENOUGH])
@@ -505,12 +505,14 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> Pr
     _report_tools(files, told, problems)
     catalogue = catalogued(found.layout, files, found.base, Problems())
     suites = suite_keys(files, catalogue)
-    beside = [at_home(one, suites) for one in gather_files(found.layout.files, problems)]
+    beside = [
+        at_home(gather_file, suites) for gather_file in gather_files(found.layout.files, problems)
+    ]
     runs = [run for place in found.layout.runs for run in gather_run(place, problems)]
     keys = {suite: of_it for suite, (_, of_it) in suites.items()}
     for folder in catalogue.names:
         mine = [run for run in runs if run.place.workspace == folder]
-        documents = [one for run in mine for one in run.documents]
+        documents = [document for run in mine for document in run.documents]
         documents += [one for one in beside if one.place.workspace == folder]
         if documents:
             _check_workspace(folder, Whole(mine, documents, keys, catalogue), dialect, problems)
@@ -533,7 +535,7 @@ def _skills(root: str) -> list[str]:
         return [root]
     below = ("*",) if os.path.basename(os.path.abspath(root)) == "skills" else ()
     patterns = [os.path.join(glob.escape(root), one, SKILL_FILE) for one in (*SKILLS, *below)]
-    found = (file for one in patterns for file in sorted(glob.glob(one)))
+    found = (file for pattern in patterns for file in sorted(glob.glob(pattern)))
     return [file for file in found if leads_out(file, root) is None]
 
 
@@ -550,8 +552,8 @@ def _check_workspace(folder: str, whole: Whole, dialect: str | None, problems: P
     strict = dialect == STRICT or (dialect is None and is_kept(whole, main_of(against)))
     if strict or dialect is not None:
         against |= dict.fromkeys(against.keys() & DIALECTS[dialect or STRICT], dialect or STRICT)
-    for one in whole.documents:
-        problems.add_faults(one.path, _faults(one, against[one.kind]).collapsed())
+    for document in whole.documents:
+        problems.add_faults(document.path, _faults(document, against[document.kind]).collapsed())
     check_references(whole, strict, problems)
     if strict:
         check_layout(whole, folder, problems)

@@ -58,7 +58,7 @@ def place_results(files: Files, problems: Problems) -> None:
         add_results(place, [results for _, results in group], files, problems)
         for file, results in group:
             own = replace(place, path=file.path)
-            files.others += [("comparison", own, one) for one in results.comparisons]
+            files.others += [("comparison", own, comparison) for comparison in results.comparisons]
             if results.aggregates and _is_sole(results, group):
                 summary = Benchmark(BenchmarkMetadata(), [], dict(results.aggregates))
                 files.benchmarks.append((own, [summary]))
@@ -72,10 +72,10 @@ def add_results(place: FilePlace, group: list[Results], files: Files, problems: 
         for run in results.runs:
             run.path = run.path or place.path
             run.skill = run.skill or results.skill
-        for one in results.evals:
-            folder = EvalFolder(place.place.workspace, place.place.iteration, str(one.eval_id))
+        for eval_ in results.evals:
+            folder = EvalFolder(place.place.workspace, place.place.iteration, str(eval_.eval_id))
             if folder not in files.metadata:
-                files.metadata[folder] = one
+                files.metadata[folder] = eval_
                 files.metadata_places.append(replace(place.place, eval=folder.folder))
     skills = [name for name in dict.fromkeys(run.skill for run in runs) if name]
     _name_skills(runs)
@@ -133,7 +133,7 @@ def _common(folders: Iterable[str]) -> str:
     try:
         return os.path.commonpath(folders)
     except ValueError:  # some are relative
-        return os.path.commonpath([os.path.abspath(one) for one in folders])
+        return os.path.commonpath([os.path.abspath(folder) for folder in folders])
 
 
 def _holder(folder: str) -> str:
@@ -196,4 +196,4 @@ def _is_sole(results: Results, group: list[ToolFile]) -> bool:
     """Whether what it states is of all runs of its side here, and so can be held against them."""
     sides = set(results.aggregates) - {"delta"}
     others = [one for _, one in group if one is not results and one.aggregates]
-    return not any(sides & set(one.aggregates) for one in others)
+    return not any(sides & set(other.aggregates) for other in others)

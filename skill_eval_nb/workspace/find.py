@@ -186,7 +186,7 @@ def _missing(path: str) -> str:
 
 def _nothing(roots: list[str], problems: Problems) -> str:
     if problems:
-        return "; ".join(f"{one.path}: {one.message}" for one in problems)
+        return "; ".join(f"{problem.path}: {problem.message}" for problem in problems)
     there = []
     for root in roots:
         names = sorted(os.listdir(root)) if os.path.isdir(root) else [os.path.basename(root)]

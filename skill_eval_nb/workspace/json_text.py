@@ -174,7 +174,7 @@ class _Writer:
         if not parts:
             return self.rendered(value, self._indent(at) + (self.unit or ""), inline=not self.unit)
         opening = "[" if isinstance(value, list) else "{"
-        alike = [one for one in parts if self.text[one.value] == opening]
+        alike = [part for part in parts if self.text[part.value] == opening]
         beside = self.text[alike[-1].value : alike[-1].end] if alike else ""
         inline = "\n" not in self.text[at : parts[-1].end] or (
             len(beside) > 2 and "\n" not in beside

@@ -444,7 +444,9 @@ def _is_side(folder: Folder, runs: set[str]) -> bool:
         for other in above.parent.folders.values()
         if other is not above
     ]
-    return len(beside) > 1 and any(one is not None and _holds_run(one, runs) for one in cousins)
+    return len(beside) > 1 and any(
+        cousin is not None and _holds_run(cousin, runs) for cousin in cousins
+    )
 
 
 def _holds_run(folder: Folder, runs: set[str]) -> bool:

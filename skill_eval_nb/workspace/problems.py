@@ -39,8 +39,10 @@ def said_once(problems: Iterable[Problem], base: str) -> Iterator[Problem]:
     and a pattern that the paths of all of them have.
     """
     groups: dict[object, list[Problem]] = {}
-    for one in dict.fromkeys(problems):
-        groups.setdefault(one if one.code in ALONE else _shape(one, base), []).append(one)
+    for problem in dict.fromkeys(problems):
+        groups.setdefault(problem if problem.code in ALONE else _shape(problem, base), []).append(
+            problem
+        )
     for same in groups.values():
         paths = list(dict.fromkeys(one.path for one in same))
         if len(same) <= MANY:
@@ -54,12 +56,19 @@ def said_once(problems: Iterable[Problem], base: str) -> Iterator[Problem]:
         yield replace(first, message=f"{told})", where=where)
 
 
-def _shape(one: Problem, base: str) -> tuple[object, ...]:
-    message = one.message.replace(one.path, "").replace(f"{base}/", "")
-    if one.severity == "info":
+def _shape(problem: Problem, base: str) -> tuple[object, ...]:
+    message = problem.message.replace(problem.path, "").replace(f"{base}/", "")
+    if problem.severity == "info":
         message = re.sub(r"\d+", "#", message)
-    where = re.sub(r"\[\d+\]", "[*]", one.where or "")
-    return one.severity, one.code, message, where, one.path.count("/"), one.workspace
+    where = re.sub(r"\[\d+\]", "[*]", problem.where or "")
+    return (
+        problem.severity,
+        problem.code,
+        message,
+        where,
+        problem.path.count("/"),
+        problem.workspace,
+    )
 
 
 def pattern(paths: Iterable[str]) -> str:

@@ -175,14 +175,20 @@ def _parse(data: bytes, path: str, problems: Problems) -> Any:
 def _with_texts(document: type[Document], **types: Any) -> type[msgspec.Struct]:
     """The strict form of a document with other types for some of its fields."""
     fields = []
-    for one in struct_fields(document):
-        kind = types.get(one.name, one.type)
-        if one.required:
-            fields.append((one.name, kind))
-        elif one.default is not msgspec.NODEFAULT:
-            fields.append((one.name, kind, one.default))
+    for struct_field in struct_fields(document):
+        kind = types.get(struct_field.name, struct_field.type)
+        if struct_field.required:
+            fields.append((struct_field.name, kind))
+        elif struct_field.default is not msgspec.NODEFAULT:
+            fields.append((struct_field.name, kind, struct_field.default))
         else:
-            fields.append((one.name, kind, msgspec.field(default_factory=one.default_factory)))
+            fields.append(
+                (
+                    struct_field.name,
+                    kind,
+                    msgspec.field(default_factory=struct_field.default_factory),
+                )
+            )
     return msgspec.defstruct(f"{document.__name__}WithTexts", fields, forbid_unknown_fields=True)
 
 
@@ -239,7 +245,8 @@ def _shared(document: Any) -> Any:
         return _as(EvalMetadata, document, assertions=_expectations(document.assertions))
     if form is _EvalsWithTexts:
         evals = [
-            _as(Eval, one, expectations=_expectations(one.expectations)) for one in document.evals
+            _as(Eval, eval_, expectations=_expectations(eval_.expectations))
+            for eval_ in document.evals
         ]
         return _as(Evals, document, evals=evals)
     return document
@@ -589,14 +596,14 @@ _OF_TIMING = set(names_of(Timing)) - {"status", "reason", "tool_calls"}
 
 def _first(part: dict[str, Any], names: tuple[str, ...]) -> str | None:
     values = (part.get(name) for name in names)
-    return next((str(one) for one in values if isinstance(one, str | int)), None)
+    return next((str(value) for value in values if isinstance(value, str | int)), None)
 
 
 def _listed(raw: dict[str, Any]) -> list[dict[str, Any]]:
     """The rows that are runs: those of `runs`, and results with figures of their own, no checks."""
     for key in _ROWS:
         rows = raw.get(key)
-        if isinstance(rows, list) and rows and all(isinstance(one, dict) for one in rows):
+        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
             return rows if key == "runs" or all(map(_is_run, rows)) else []
     return []
 

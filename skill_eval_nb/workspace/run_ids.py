@@ -84,10 +84,10 @@ class RunIds:
         """
         known = frozenset(sides)
         ids = list(self._ids(workspace, iteration, run, numbered))
-        for one in ids:
-            read = {self.run_of(workspace, iteration, one, of) for of in (self._sides, known)}
+        for id_ in ids:
+            read = {self.run_of(workspace, iteration, id_, of) for of in (self._sides, known)}
             if read == {run}:
-                return one
+                return id_
         return ids[0]
 
     def _ids(self, workspace: str, iteration: str, run: RunOf, numbered: bool) -> Iterator[str]:
@@ -98,7 +98,7 @@ class RunIds:
         if is_eval(folder):
             evals.insert(0, folder)
         for tail in (number,) if numbered else ("", number):
-            yield from (f"{one}-{run.configuration}{tail}" for one in evals)
+            yield from (f"{eval_}-{run.configuration}{tail}" for eval_ in evals)
 
     def run_of(
         self, workspace: str, iteration: str, run_id: str, sides: Iterable[str] | None = None
@@ -144,7 +144,7 @@ def _folder_of(base: str, name: str, path: str) -> str:
 def _iterations(layout: Layout, catalogue: Catalogue) -> dict[tuple[str, str], str]:
     """The folder of each iteration, by its workspace and name."""
     inside = [(run.place, run.path) for run in layout.runs]
-    inside += [(one.place, one.path) for one in catalogue.benchmarks]
+    inside += [(benchmark.place, benchmark.path) for benchmark in catalogue.benchmarks]
     found: dict[tuple[str, str], str] = {}
     for place, path in inside:
         if (place.workspace, place.iteration) in found:

@@ -126,10 +126,25 @@ def _told(
     inside = folder.relative_to(workspace)
     parts = [slug(part) for part in reversed(inside.parts)]
     iteration = next((one for part in parts for one in iterations if _names(part, slug(one))), None)
-    side = next((one for part in parts for one in configurations if _names(part, slug(one))), None)
+    side = next(
+        (
+            configuration
+            for part in parts
+            for configuration in configurations
+            if _names(part, slug(configuration))
+        ),
+        None,
+    )
     earlier = any(_EARLIER.search(part) for part in parts)
     if side is None and (earlier or (iteration is None and _SNAPSHOT.fullmatch(parts[0]))):
-        side = next((one for one in configurations if _EARLIER.search(slug(one))), "old_skill")
+        side = next(
+            (
+                configuration
+                for configuration in configurations
+                if _EARLIER.search(slug(configuration))
+            ),
+            "old_skill",
+        )
     return KeptSkill(inside.as_posix(), folder, iteration, side)
 
 

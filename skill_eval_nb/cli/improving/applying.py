@@ -69,10 +69,10 @@ def _chosen(drafts: Sequence[Draft], keys: list[str] | None) -> list[Draft]:
     """
     from skill_eval_nb.running.refused import Refused, no_such
 
-    known = {one.key: one for one in drafts}
+    known = {draft.key: draft for draft in drafts}
     if missing := [key for key in keys or () if key not in known]:
         raise Refused(no_such("draft", key, known) for key in missing)
-    return [one for one in drafts if not keys or one.key in keys]
+    return [draft for draft in drafts if not keys or draft.key in keys]
 
 
 def _show(change: Change) -> None:

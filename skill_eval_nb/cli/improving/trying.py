@@ -46,7 +46,7 @@ def try_(
     import skill_eval_nb as sen
     from skill_eval_nb.running.refused import no_such, refuse
 
-    every = {one.key: one for one in sen.improving.read_drafts(drafts)}
+    every = {draft.key: draft for draft in sen.improving.read_drafts(drafts)}
     for key in keys or ():
         if key not in every:
             raise refuse(no_such("draft", key, every))

@@ -48,7 +48,7 @@ def draft(
         skill,
         model=model,
         n=n,
-        others=[one.folder for one in offer.others],
+        others=[other.folder for other in offer.others],
         existing=existing,
         prices=load_prices(prices),
         budget_usd=budget_usd,

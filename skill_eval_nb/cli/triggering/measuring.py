@@ -104,7 +104,7 @@ def others_of(given: list[str] | None) -> Any:
 
 
 def _is_sound(measured: Measured) -> bool:
-    made = all(one.outcome in ("triggered", "not triggered") for one in measured.attempts)
+    made = all(attempt.outcome in ("triggered", "not triggered") for attempt in measured.attempts)
     return made and not any(measured.doubts["broken"])
 
 

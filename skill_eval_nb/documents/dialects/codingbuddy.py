@@ -243,7 +243,7 @@ Triggers = narrow(
 
 def _evals(plain: Plain) -> Plain:
     ids = [one.get("id") for one in plain["evals"]]
-    whole = all(type(one) is int for one in ids)
+    whole = all(type(id_) is int for id_ in ids)
     first = 1 - min(ids, default=1) if whole and min(ids, default=1) < 1 else 0
     return {
         **plain,

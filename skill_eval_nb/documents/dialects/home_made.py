@@ -254,7 +254,7 @@ def _iterations(raw: Any) -> list[tuple[dict[str, Any], str]]:
     shared = {key: raw[key] for key in _METADATA if key in raw}
     for key in ("iterations", "models"):
         blocks = raw.get(key)
-        if isinstance(blocks, list) and blocks and all(isinstance(one, dict) for one in blocks):
+        if isinstance(blocks, list) and blocks and all(isinstance(block, dict) for block in blocks):
             return [({**shared, **one}, f"$.{key}[{index}]") for index, one in enumerate(blocks)]
     named = [
         key for key in raw if key.lower().startswith("iteration") and isinstance(raw[key], dict)

@@ -140,7 +140,7 @@ def _run(test: Plain, configuration: str) -> Plain:
     An assertion that passed in a part of the runs has no verdict of its own.
     """
     assertions = test.get("assertions", [])
-    rates = [one["pass_rate"] for one in assertions if "pass_rate" in one]
+    rates = [assertion["pass_rate"] for assertion in assertions if "pass_rate" in assertion]
     figures = {
         "pass_rate": mean(rates),
         "tokens": when(test.get("tokens", {}).get("mean"), round),
@@ -154,11 +154,11 @@ def _run(test: Plain, configuration: str) -> Plain:
             "result": without_none(figures),
             "expectations": [
                 {
-                    "text": one.get("name", ""),
-                    "passed": {0: False, 1: True}.get(one.get("pass_rate")),
-                    "evidence": one.get("details"),
+                    "text": assertion.get("name", ""),
+                    "passed": {0: False, 1: True}.get(assertion.get("pass_rate")),
+                    "evidence": assertion.get("details"),
                 }
-                for one in assertions
+                for assertion in assertions
             ],
         }
     )
@@ -233,7 +233,7 @@ def _assertions(runs: list[Plain]) -> list[Plain]:
 
 
 def _tested(text: str, verdicts: list[Plain]) -> Plain:
-    scored = [one["passed"] for one in verdicts if one.get("passed") is not None]
+    scored = [verdict["passed"] for verdict in verdicts if verdict.get("passed") is not None]
     details = f"passed {sum(scored)}/{len(scored)} runs" if scored else None
     rate = mean(scored)
     if len(verdicts) == 1:

@@ -27,7 +27,9 @@ def contradictions(benchmark: Benchmark, where: str, faults: Faults) -> None:
             place = f"{where}.runs[{index}].result"
             for message in _of(run.result):
                 faults.add("warning", "contradiction", place, message)
-        verdicts = [one.passed for one in run.expectations if one.passed is not None]
+        verdicts = [
+            expectation.passed for expectation in run.expectations if expectation.passed is not None
+        ]
         if run.result is not None and run.result.passed is not None and verdicts:
             passed = sum(verdicts)
             if passed != run.result.passed and len(verdicts) == len(run.expectations):

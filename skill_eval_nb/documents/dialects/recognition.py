@@ -67,7 +67,7 @@ def is_grading(raw: Any) -> bool:
         return False
     rows = _objects(raw, *names_of(Grading, "expectations"))
     return (
-        any(_keys(one) & _VERDICTS for one in rows)
+        any(_keys(row) & _VERDICTS for row in rows)
         or {"assertionsmet", "assertionsmissed"} <= _keys(raw)
         or bool(components(raw))
     )
@@ -96,8 +96,8 @@ def is_benchmark(raw: Any) -> bool:
         return True
     rows = _objects(raw, "runs", "evals", "results", "cases")
     return any(
-        sum(is_side(key, value) for key, value in one.items()) > 1 and "prompt" not in _keys(one)
-        for one in rows
+        sum(is_side(key, value) for key, value in row.items()) > 1 and "prompt" not in _keys(row)
+        for row in rows
     )
 
 
@@ -128,7 +128,7 @@ def is_analysis(raw: Any) -> bool:
 def is_history(raw: Any) -> bool:
     """Versions of a skill."""
     rows = _objects(raw, "iterations", "versions") if isinstance(raw, dict) else []
-    return any("version" in _keys(one) for one in rows)
+    return any("version" in _keys(row) for row in rows)
 
 
 def is_feedback(raw: Any) -> bool:
@@ -156,7 +156,7 @@ def is_optimization(raw: Any) -> bool:
 def is_suggestions(raw: Any) -> bool:
     """Suggestions, and how many runs made them."""
     rows = _objects(raw, "suggestions") if isinstance(raw, dict) else []
-    return any("frequency" in _keys(one) for one in rows)
+    return any("frequency" in _keys(row) for row in rows)
 
 
 def is_object(raw: Any) -> bool:

@@ -102,7 +102,7 @@ def _stats(scores: Plain) -> Plain:
 
 def _benchmarks_to_wire(benchmarks: list[Plain]) -> Plain:
     entries = [_entry(one, number) for number, one in enumerate(benchmarks, 1)]
-    names = (one["metadata"].get("skill_name") for one in benchmarks)
+    names = (benchmark["metadata"].get("skill_name") for benchmark in benchmarks)
     return without_none(
         {
             "skill_name": next((name for name in names if name), None),
@@ -201,7 +201,7 @@ def _comparison_to_neutral(wire: Plain) -> Plain:
 def _side(wire: Plain, side: str) -> Plain:
     def column(name: str) -> Plain:
         rows = (one for one in wire.get("criteria_scores", []) if "criterion" in one)
-        return without_none({one["criterion"]: one.get(f"{name}_{side}") for one in rows})
+        return without_none({row["criterion"]: row.get(f"{name}_{side}") for row in rows})
 
     return without_none(
         {
@@ -324,7 +324,8 @@ def _grading(plain: Plain) -> Plain:
             **plain,
             "eval_id": when(plain.get("eval_id"), str),
             "expectations": [
-                {**one, "result": "pass" if one["passed"] else "fail"} for one in verdicts
+                {**verdict, "result": "pass" if verdict["passed"] else "fail"}
+                for verdict in verdicts
             ],
             "overall_score": plain.get("summary", {}).get("pass_rate"),
             "timing": without_none(

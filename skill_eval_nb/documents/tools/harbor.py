@@ -85,7 +85,7 @@ def _trial(raw: dict[str, Any], path: str) -> Results:
     agent = whole.part("config").part("agent")
     info, used = whole.part("agent_info"), whole.part("agent_result")
     skills = agent.raw.get("skills")
-    if isinstance(skills, list) and len(names := [str(one) for one in skills]) == 1:
+    if isinstance(skills, list) and len(names := [str(skill) for skill in skills]) == 1:
         results.skill = names[0].rstrip("/").rsplit("/", 1)[-1]
     task = whole.text("task_name") or "unnamed"
     run = Run(
@@ -104,7 +104,7 @@ def _trial(raw: dict[str, Any], path: str) -> Results:
     run.timing = Timing(
         total_duration_seconds=seconds_between(start, end)
         or seconds_between(begun, whole.text("finished_at")),
-        total_tokens=None if None in tokens else sum(one or 0 for one in tokens),
+        total_tokens=None if None in tokens else sum(token or 0 for token in tokens),
         cache_read_tokens=used.whole("n_cache_tokens"),
         executor_start=begun,
     )
@@ -159,11 +159,11 @@ def _tests(folder: str, of: Part) -> list[GradedExpectation]:
             passed = {"passed": True, "failed": False}
             return [
                 GradedExpectation(
-                    text=one.text("name") or "unnamed",
-                    passed=passed.get(one.text("status") or ""),
-                    evidence=one.text("message"),
+                    text=test.text("name") or "unnamed",
+                    passed=passed.get(test.text("status") or ""),
+                    evidence=test.text("message"),
                 )
-                for one in tests
+                for test in tests
             ]
     return []
 

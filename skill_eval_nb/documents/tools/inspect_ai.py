@@ -144,7 +144,7 @@ def read(raw: Any, path: str) -> Results:
     results = Results(skill=task, key=f"inspect {log}" if log else None, faults=whole.faults)
     configuration = _configuration(head, path)
     samples = whole.parts("samples")
-    scorers = [name for one in head.parts("scorers") if (name := one.text("name"))]
+    scorers = [name for part in head.parts("scorers") if (name := part.text("name"))]
     kinds = _kinds(samples)
     if (status := whole.text("status")) not in (None, "success"):
         message = f"the log's status is {status}: only the samples that it holds were read"
@@ -266,6 +266,6 @@ def _prompt(sample: Part) -> str | None:
     """The input: a text, or the user's messages."""
     if not isinstance(sample.raw.get("input"), list):
         return sample.text("input") if isinstance(sample.raw.get("input"), str) else None
-    said = [one for one in sample.parts("input") if one.raw.get("role") == "user"]
+    said = [part for part in sample.parts("input") if part.raw.get("role") == "user"]
     texts = [one.text("content") for one in said if isinstance(one.raw.get("content"), str)]
     return "\n\n".join(text for text in texts if text) or None

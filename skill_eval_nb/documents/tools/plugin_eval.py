@@ -18,14 +18,16 @@ def recognise(raw: Any) -> bool:
     if not isinstance(raw, dict) or not {"suite", "cases"} <= raw.keys():
         return False
     cases = raw["cases"]
-    return isinstance(cases, list) and all(isinstance(one, dict) and "arms" in one for one in cases)
+    return isinstance(cases, list) and all(
+        isinstance(case, dict) and "arms" in case for case in cases
+    )
 
 
 def read(raw: Any, path: str) -> Results:  # noqa: ARG001 -- the file says all itself
     """Its runs; `score` is the weighted share, and `pass_rate` counts each scored grader once."""
     whole = Part(_plain(raw))
     suite = whole.part("suite")
-    names = [one.text("name") or "unnamed" for one in suite.parts("plugins")]
+    names = [part.text("name") or "unnamed" for part in suite.parts("plugins")]
     began = whole.text("startedat")
     results = Results(
         skill=" + ".join(names) or None,
@@ -64,7 +66,7 @@ def _plain(raw: Any, depth: int = 0) -> Any:
 
 def _case(case: Part, model: str | None, partial: str | None, results: Results) -> None:
     name = case.text("name", "dir") or f"case {len(results.evals) + 1}"
-    graders = {one.text("name") or "unnamed": one for one in case.parts("graders")}
+    graders = {part.text("name") or "unnamed": part for part in case.parts("graders")}
     texts = [
         Expectation(text=_text(name, one), type=one.text("type")) for name, one in graders.items()
     ]
@@ -86,10 +88,10 @@ def _case(case: Part, model: str | None, partial: str | None, results: Results) 
             results.runs.append(run)
 
 
-def _run(one: Part, graders: dict[str, Part], partial: str | None) -> Run:
-    score, error = one.number("score"), one.text("error")
+def _run(part: Part, graders: dict[str, Part], partial: str | None) -> Run:
+    score, error = part.number("score"), part.text("error")
     verdicts, used, cast = [], None, {}
-    for verdict in one.parts("graders"):
+    for verdict in part.parts("graders"):
         name = verdict.text("name") or "unnamed"
         grader, passed = graders.get(name, Part({})), verdict.flag("passed")
         if grader.text("type") == "tool_used" and grader.part("config").text("tool") == "Skill":
@@ -106,24 +108,24 @@ def _run(one: Part, graders: dict[str, Part], partial: str | None) -> Run:
     failed = error is not None and (score is None or not verdicts)
     if error is not None and not failed:
         message = f"it ended with an error ({error}), and was graded all the same: its score counts"
-        one.faults.add("info", "error-beside-score", f"{one.where}.error", message)
+        part.faults.add("info", "error-beside-score", f"{part.where}.error", message)
     incomplete = partial
-    if one.flag("skippedpaidgraders"):
+    if part.flag("skippedpaidgraders"):
         incomplete = "graders that cost money were skipped"
         message = f"{incomplete}: the run enters no rate; run it again with a higher ceiling"
-        one.faults.add("warning", "incomplete", f"{one.where}.skippedPaidGraders", message)
+        part.faults.add("warning", "incomplete", f"{part.where}.skippedPaidGraders", message)
     return Run(
         configuration="",
         harness="claude-code",
         grading=None if failed else Grading(verdicts),
         timing=Timing(
-            total_duration_seconds=one.number("durationseconds", 0),
-            executor_start=one.text("startedat"),
-            cost_usd=one.number("costusd", 0),
+            total_duration_seconds=part.number("durationseconds", 0),
+            executor_start=part.text("startedat"),
+            cost_usd=part.number("costusd", 0),
             status="error" if failed else None,
             reason=error,
         ),
-        metrics=Metrics(total_steps=one.whole("turns"), skill_used=used),
+        metrics=Metrics(total_steps=part.whole("turns"), skill_used=used),
         judgings=votes(cast),
         score=score,
         incomplete=incomplete,
@@ -152,8 +154,8 @@ def _aggregates(whole: Part, results: Results) -> None:
         stated = case.part("aggregates")
         for arm, end in (("with", ""), ("without", "without")):
             runs = case.part("arms").parts(arm)
-            passed = mean(float(one.raw.get("passed") is True) for one in runs)
-            stated.agrees(f"score{end}", mean(_score(one) for one in runs))
+            passed = mean(float(run.raw.get("passed") is True) for run in runs)
+            stated.agrees(f"score{end}", mean(_score(run) for run in runs))
             stated.agrees(f"passrate{end}", passed)
             rates += [passed] if arm == "with" else []
     own = whole.part("aggregates")
@@ -163,6 +165,6 @@ def _aggregates(whole: Part, results: Results) -> None:
             results.aggregates[configuration] = Aggregate(score=score)
 
 
-def _score(one: Part) -> float | None:
-    score = one.raw.get("score")
+def _score(part: Part) -> float | None:
+    score = part.raw.get("score")
     return float(score) if isinstance(score, int | float) else None

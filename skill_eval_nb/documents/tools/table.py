@@ -144,9 +144,9 @@ def read_rows(
     columns = _columns(names, said, {*dimensions, *checks})
     table = _Table(rows, columns, faults)
     dimensions = dimensions or [
-        one for one in names if one.lower().startswith(("rubric:", "rubric_"))
+        name for name in names if name.lower().startswith(("rubric:", "rubric_"))
     ]
-    dimensions = [one for one in dimensions if one not in columns.values()]
+    dimensions = [dimension for dimension in dimensions if dimension not in columns.values()]
     _tell_columns(table, names, said, dimensions, checks)
     _scale(table, dimensions)
     results: dict[str | None, Results] = {}
@@ -202,10 +202,10 @@ def _tell_columns(
         f"{role} is {column!r}" + ("" if role in said else " (by its name)")
         for role, column in columns.items()
     ]
-    told += [f"{one!r} is a dimension" for one in dimensions] + [
-        f"{one!r} is a check" for one in checks
+    told += [f"{dimension!r} is a dimension" for dimension in dimensions] + [
+        f"{check!r} is a check" for check in checks
     ]
-    rest = [one for one in names if one not in {*columns.values(), *dimensions, *checks}]
+    rest = [name for name in names if name not in {*columns.values(), *dimensions, *checks}]
     unused = f"; not used: {', '.join(map(repr, rest[:_SHOWN]))}" if rest else ""
     unused += f" and {len(rest) - _SHOWN} more" if len(rest) > _SHOWN else ""
     faults.add("info", "columns", "$", f"columns: {', '.join(told) or 'none'}{unused}")

@@ -111,18 +111,20 @@ def _used(went: Part, metrics: Part) -> bool | None:
         return counted > 0
     events = went.parts("events")
     tools = {
-        one.part("data").text("toolName") for one in events if one.raw.get("type") == "tool_call"
+        event.part("data").text("toolName")
+        for event in events
+        if event.raw.get("type") == "tool_call"
     }
     return "skill" in tools if events else None
 
 
-def _compare(one: Part, path: str, results: Results) -> None:
+def _compare(part: Part, path: str, results: Results) -> None:
     """Its comparisons: A is the treatment, B the baseline. What it sums up is held against them."""
     name = Path(path).parent.name or "comparison"
-    a = one.text("treatmentVariant", "treatment") or "skilled"
-    b = one.text("baselineVariant", "baseline") or "baseline"
+    a = part.text("treatmentVariant", "treatment") or "skilled"
+    b = part.text("baselineVariant", "baseline") or "baseline"
     counted, errored, scores = {"A": 0, "B": 0, "tie": 0}, 0, []
-    for stimulus in one.parts("stimuli"):
+    for stimulus in part.parts("stimuli"):
         eval_ = stimulus.text("stimulusName") or "unnamed"
         for number, trial in enumerate(stimulus.parts("trials"), 1):
             named = trial.text("winner")
@@ -145,8 +147,8 @@ def _compare(one: Part, path: str, results: Results) -> None:
             )
     if errored:
         message = f"{errored} comparisons ended in an error: they name no winner, and were left out"
-        one.faults.add("warning", "comparison-errored", f"{one.where}.stimuli", message)
-    summary = one.part("summary")
+        part.faults.add("warning", "comparison-errored", f"{part.where}.stimuli", message)
+    summary = part.part("summary")
     known = [score for score in scores if score is not None]
     own = {"wins": counted["A"], "losses": counted["B"], "ties": counted["tie"]}
     own |= {"trialCount": sum(counted.values()), "erroredCount": errored}

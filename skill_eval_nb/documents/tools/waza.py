@@ -17,7 +17,7 @@ def recognise(raw: Any) -> bool:
     return (
         isinstance(tasks, list)
         and bool(raw.keys() & {"skill", "eval_name", "eval_id"})
-        and any(isinstance(one, dict) and {"test_id", "runs"} <= one.keys() for one in tasks)
+        and any(isinstance(task, dict) and {"test_id", "runs"} <= task.keys() for task in tasks)
     )
 
 
@@ -39,8 +39,8 @@ def read(raw: Any, path: str) -> Results:
         if task.flag("cached"):
             message = "its answer was taken from a cache: its time and tokens are of an earlier run"
             whole.faults.add("info", "cached", f"{task.where}.cached", message)
-        for one in task.parts("runs"):
-            run = _run(one)
+        for part in task.parts("runs"):
+            run = _run(part)
             run.configuration, run.eval_id, run.eval_name = side, id_, name
             run.model, run.harness = config.text("model_id"), config.text("engine_type")
             run.judge_model = config.text("judge_model")

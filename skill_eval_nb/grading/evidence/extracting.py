@@ -67,9 +67,13 @@ def _run(path: str, kind: str, seconds: float) -> Ran:
     """
     boxed = sandbox.available() is None
     libraries = [one for one in sys.path if Path(one).name in ("site-packages", "dist-packages")]
-    libraries = [one for one in libraries if Path(one).is_dir()]
+    libraries = [library for library in libraries if Path(library).is_dir()]
     shown = [("/extractor.py", _PROGRAM), (f"/file.{kind}", Path(path))]
-    shown += [(one, Path(one)) for one in libraries if not Path(one).is_relative_to("/usr")]
+    shown += [
+        (library, Path(library))
+        for library in libraries
+        if not Path(library).is_relative_to("/usr")
+    ]
     program, file = ("/extractor.py", f"/file.{kind}") if boxed else (str(_PROGRAM), path)
     kept_in: sandbox.BoxKind = "bubblewrap" if boxed else "none"
     python = [sandbox.python(kept_in), "-I", "-S", "-B", program]

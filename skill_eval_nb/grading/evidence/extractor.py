@@ -101,7 +101,7 @@ def grid(path: str) -> Iterator[str]:
     with Path(path).open("rb") as file:  # by its name it is no workbook
         values = openpyxl.load_workbook(file, read_only=True, data_only=True)
         formulas = openpyxl.load_workbook(file, read_only=True)
-        titles = [one.title for one in values.worksheets]
+        titles = [worksheet.title for worksheet in values.worksheets]
         yield json.dumps(titles[:1000]) + "\n"
         for title in titles[:SHEETS]:
             sheet = values[title]

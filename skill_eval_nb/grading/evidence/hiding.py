@@ -43,7 +43,7 @@ class Cover:
         self._numbers: dict[str, int] = {}
         self._there: set[int] = set()
         self._names, self._sides = _patterns(frozenset(skills), frozenset(configurations))
-        forms = (form for one in folders for form in _forms(one))
+        forms = (form for folder in folders for form in _forms(folder))
         self._folders = sorted(forms, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
@@ -90,7 +90,7 @@ def _patterns(
     """What is covered in texts, and in the names of files; the same for all runs of a job."""
     own = skills - {""}
     sides = {*SIDES, *configurations} - {""}
-    whole = {*SIDES, *(one for one in sides - own if "_" in one or "-" in one)}
+    whole = {*SIDES, *(side for side in sides - own if "_" in side or "-" in side)}
     in_names = rf"(?<!\w)(?:{_any(whole, '[-_]')})(?!\w)"
     spoken = _spoken(_any(own | sides, "[-_ ]"))
     return (
@@ -101,7 +101,7 @@ def _patterns(
 
 def _any(names: Iterable[str], between: str) -> str:
     """Any of the names, the longest first, whatever joins their pieces."""
-    spelled = sorted(names, key=lambda one: (-len(one), one))
+    spelled = sorted(names, key=lambda name: (-len(name), name))
     return "|".join(between.join(map(re.escape, re.split(r"[-_ ]", one))) for one in spelled)
 
 

@@ -87,20 +87,20 @@ def with_pictures(pieces: Sequence[Piece], wanted: bool) -> list[Piece]:
     """The pieces, with the pictures that there is no place for named only."""
     count = size = 0
     out = []
-    for one in pieces:
-        if one.content.picture is not None:
+    for piece in pieces:
+        if piece.content.picture is not None:
             reason = None
             if not wanted:
                 reason = "the model's API refused the pictures"
             elif count == IMAGES:
                 reason = f"{IMAGES} pictures come before it, which is the most"
-            elif size + one.content.picture_bytes > IMAGES_BYTES:
+            elif size + piece.content.picture_bytes > IMAGES_BYTES:
                 reason = f"the pictures before it fill {IMAGES_BYTES:,} bytes with it"
             if reason is None:
-                count, size = count + 1, size + one.content.picture_bytes
+                count, size = count + 1, size + piece.content.picture_bytes
             else:
-                one = replace(one, content=Content("image", reason=reason))  # noqa: PLW2901
-        out.append(one)
+                piece = replace(piece, content=Content("image", reason=reason))  # noqa: PLW2901
+        out.append(piece)
     return out
 
 
@@ -263,7 +263,7 @@ def _nonce(key: str, pieces: Sequence[Piece], told: Transcript | None) -> str:
     They depend on the run and on its files alone, so that all judgings of a run have the same
     beginning, which a cache can keep.
     """
-    texts = [one.content.text or "" for one in pieces]
+    texts = [piece.content.text or "" for piece in pieces]
     texts += [] if told is None else [*told.pieces, told.final or ""]
     digest = hashlib.sha256(key.encode("utf-8", "replace"))
     for text in texts:
@@ -289,7 +289,7 @@ def _rooms(
 
 
 def _list_wants(pieces: Sequence[Piece]) -> int:
-    return sum(one.line for one in pieces)
+    return sum(piece.line for piece in pieces)
 
 
 def _list(what: str, lines: Sequence[str], room: int, nonce: str, left_out: list[NotShown]) -> str:
@@ -331,7 +331,7 @@ def _parts(
 def _fitted(pieces: Sequence[str], room: int) -> tuple[str, int]:
     """The pieces within their room: a share each where that is of use, else head and tail."""
     breaks = max(len(pieces) - 1, 0)
-    given = shares([len(one) for one in pieces], room - breaks)
+    given = shares([len(piece) for piece in pieces], room - breaks)
     if any(share < min(len(one), LEAST) for share, one in zip(given, pieces, strict=True)):
         return cut("\n".join(pieces), room)
     cuts = [cut(one, share) for one, share in zip(pieces, given, strict=True)]

@@ -137,7 +137,7 @@ def _opens_skill(block: dict[str, Any]) -> bool:
         return False
     asked = block.get("input")
     values = asked.values() if isinstance(asked, dict) else [asked]
-    return any(isinstance(one, str) and _SKILL_FILES.search(one) for one in values)
+    return any(isinstance(value, str) and _SKILL_FILES.search(value) for value in values)
 
 
 def _compact(value: Any) -> str:
@@ -154,6 +154,6 @@ def _result(content: Any) -> str:
         return content
     parts = content if isinstance(content, list) else []
     return "\n".join(
-        str(one.get("text", f"({one.get('type')})")) if isinstance(one, dict) else str(one)
-        for one in parts
+        str(part.get("text", f"({part.get('type')})")) if isinstance(part, dict) else str(part)
+        for part in parts
     )

@@ -153,7 +153,7 @@ def answer_of(judge: Judge, part: Part, reply: Reply) -> Answer:
     return read_answer(
         reply.text,
         [name for name, _ in part.expectations],
-        [one.name for one in part.dimensions],
+        [dimension.name for dimension in part.dimensions],
     )
 
 
@@ -219,12 +219,12 @@ def judging_of(
     scores = {name: one for answer in answers for name, one in answer.dimensions.items()}
     first = answers[0]
     rubric = {
-        one.name: RubricScore(
-            score=float(scores[one.name].score),
-            evidence=scores[one.name].evidence,
-            weight=one.weight,
+        dimension.name: RubricScore(
+            score=float(scores[dimension.name].score),
+            evidence=scores[dimension.name].evidence,
+            weight=dimension.weight,
         )
-        for one in case.dimensions
+        for dimension in case.dimensions
     }
     return Judging(
         judging=number,
@@ -243,7 +243,7 @@ def judging_of(
         claims=[Claim(**claim) for claim in first.claims],
         user_notes_summary=_notes(first.user_notes),
         eval_feedback=_feedback(first),
-        dimension_order=[one.name for part in parts for one in part.dimensions],
+        dimension_order=[dimension.name for part in parts for dimension in part.dimensions],
         expectation_order=[name for part in parts for name, _ in part.expectations],
         per_dimension=judge.per_dimension or None,
         shown=None if prepared is None else prepared.showing.shown,
@@ -265,7 +265,7 @@ def rubric_summary(
     >>> rubric_summary({"a": RubricScore(4, weight=2.0), "b": RubricScore(1, weight=1.0)})
     RubricSummary(weighted_mean=3.0, max_possible=5.0, normalized=0.6)
     """
-    weights = {one.name: one.weight for one in dimensions}
+    weights = {dimension.name: dimension.weight for dimension in dimensions}
     weighted = [
         (one.score, weights.get(name, 1.0 if one.weight is None else one.weight))
         for name, one in scores.items()
@@ -288,7 +288,8 @@ def _feedback(answer: Answer) -> EvalFeedback | None:
     if not answer.suggestions and answer.overall is None:
         return None
     return EvalFeedback(
-        suggestions=[Suggestion(**one) for one in answer.suggestions], overall=answer.overall
+        suggestions=[Suggestion(**suggestion) for suggestion in answer.suggestions],
+        overall=answer.overall,
     )
 
 

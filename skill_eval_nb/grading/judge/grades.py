@@ -59,7 +59,7 @@ def grade(
         raise ValueError("a grading is made of judgings, and there is none")
     if structural is not None and structural.gate_passed is False:
         raise ValueError("the gate was not passed: the judge is skipped, and nothing is graded")
-    numbered = sorted(judgings, key=lambda one: one.judging or 0)
+    numbered = sorted(judgings, key=lambda judging: judging.judging or 0)
     scores = _scores(numbered)
     verdicts = _verdicts(numbered)
     models = list(dict.fromkeys(one.judge_model for one in numbered if one.judge_model))
@@ -87,7 +87,11 @@ def unjudged(
     """
     why = "No judge looked at this run: these are the verdicts of structural.json alone"
     if structural.gate_passed is False:
-        failed = [one.id or one.text for one in structural.expectations if _fails_gate(one)]
+        failed = [
+            expectation.id or expectation.text
+            for expectation in structural.expectations
+            if _fails_gate(expectation)
+        ]
         why = f"The gate was not passed ({', '.join(failed)}). {why}"
     return Grading(
         layer=STRUCTURAL,
@@ -99,8 +103,8 @@ def unjudged(
     )
 
 
-def _fails_gate(one: GradedExpectation) -> bool:
-    return bool(one.critical) and one.passed is False
+def _fails_gate(expectation: GradedExpectation) -> bool:
+    return bool(expectation.critical) and expectation.passed is False
 
 
 def _scores(judgings: Sequence[Judging]) -> dict[str, RubricScore]:
@@ -126,11 +130,11 @@ def _verdicts(judgings: Sequence[Judging]) -> list[GradedExpectation]:
     votes: dict[tuple[str | None, str, int], list[GradedExpectation]] = {}
     for judging in judgings:
         met: dict[tuple[str | None, str], int] = {}
-        for one in judging.expectations:
-            key = one.id, one.text
+        for expectation in judging.expectations:
+            key = expectation.id, expectation.text
             # A suite may state the same expectation twice: each is counted in its place.
             met[key] = met.get(key, 0) + 1
-            votes.setdefault((*key, met[key]), []).append(one)
+            votes.setdefault((*key, met[key]), []).append(expectation)
     return [_verdict(ones) for ones in votes.values()]
 
 
@@ -161,8 +165,8 @@ def _verdict(ones: Sequence[GradedExpectation]) -> GradedExpectation:
 
 
 def _summary(verdicts: Sequence[GradedExpectation]) -> Summary | None:
-    passed = sum(one.passed is True for one in verdicts)
-    failed = sum(one.passed is False for one in verdicts)
+    passed = sum(verdict.passed is True for verdict in verdicts)
+    failed = sum(verdict.passed is False for verdict in verdicts)
     if not verdicts:
         return None
     rate = round(passed / (passed + failed), 4) if passed + failed else None
@@ -170,7 +174,9 @@ def _summary(verdicts: Sequence[GradedExpectation]) -> Summary | None:
 
 
 def _notes(judgings: Sequence[Judging]) -> UserNotesSummary | None:
-    given = [one.user_notes_summary for one in judgings if one.user_notes_summary is not None]
+    given = [
+        judging.user_notes_summary for judging in judgings if judging.user_notes_summary is not None
+    ]
     if not given:
         return None
     return UserNotesSummary(
@@ -181,7 +187,7 @@ def _notes(judgings: Sequence[Judging]) -> UserNotesSummary | None:
 
 
 def _feedback(judgings: Sequence[Judging]) -> EvalFeedback | None:
-    given = [one.eval_feedback for one in judgings if one.eval_feedback is not None]
+    given = [judging.eval_feedback for judging in judgings if judging.eval_feedback is not None]
     if not given:
         return None
     suggestions: list[Suggestion] = _once(
@@ -195,13 +201,13 @@ def _feedback(judgings: Sequence[Judging]) -> EvalFeedback | None:
 def _once(items: Iterable[T], text: Callable[[T], str]) -> list[T]:
     """The items without those whose text was there before, but for case and blanks."""
     first: dict[str, T] = {}
-    for one in items:
-        first.setdefault(" ".join(text(one).lower().split()), one)
+    for item in items:
+        first.setdefault(" ".join(text(item).lower().split()), item)
     return list(first.values())
 
 
 def _timing(judgings: Sequence[Judging], timing: Timing | None) -> GradingTiming | None:
-    graded = [one.seconds for one in judgings if one.seconds is not None]
+    graded = [judging.seconds for judging in judgings if judging.seconds is not None]
     grader = round(sum(graded), 3) if graded else None
     executor = None
     if timing is not None:

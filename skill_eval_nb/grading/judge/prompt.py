@@ -102,7 +102,7 @@ def asked(
             "Dimensions. Score each of them once, under its name as it stands after ### and in "
             "this order:\n"
         )
-        parts += [_dimension(one) for one in dimensions]
+        parts += [_dimension(dimension) for dimension in dimensions]
     else:
         parts.append("No dimensions are asked for: `dimensions` is empty.\n")
     if not remarks:
@@ -112,11 +112,11 @@ def asked(
     return "\n".join(parts)
 
 
-def _dimension(one: Dimension) -> str:
-    lines = [f"### {' '.join(one.name.split())} (weight {one.weight:g})"]
-    if one.description:
-        lines.append(_indented(one.description))
-    lines += [f"- {score}: {_indented(text)}" for score, text in sorted(one.scoring.items())]
+def _dimension(dimension: Dimension) -> str:
+    lines = [f"### {' '.join(dimension.name.split())} (weight {dimension.weight:g})"]
+    if dimension.description:
+        lines.append(_indented(dimension.description))
+    lines += [f"- {score}: {_indented(text)}" for score, text in sorted(dimension.scoring.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -329,7 +329,7 @@ def prepare(judge: Judge, case: Case, *, images: bool = True) -> Prepared:
 def _look_at(case: Case) -> None:
     if not case.expectations and not case.dimensions:
         raise Unjudged("the eval has neither expectations for a judge nor a rubric")
-    names = [" ".join(one.name.split()) for one in case.dimensions]
+    names = [" ".join(dimension.name.split()) for dimension in case.dimensions]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice or "" in names:
         which = f"named {', '.join(twice)} more than once" if twice else "without a name"
@@ -355,7 +355,7 @@ def calls(judge: Judge, case: Case, number: int) -> tuple[Part, ...]:
     if not judge.per_dimension:
         return (Part(expectations, dimensions),)
     parts = [Part(expectations)] if expectations else []
-    parts += [Part(dimensions=(one,)) for one in dimensions]
+    parts += [Part(dimensions=(dimension,)) for dimension in dimensions]
     return (parts[0], *(replace(part, remarks=False) for part in parts[1:]))
 
 

@@ -222,7 +222,7 @@ def wrapped(
         options += ["--remount-ro", "/", "--chdir", INSIDE, "--seccomp", str(rules)]
         # through a file: a command line tells whoever lists processes inside
         said = stack.enter_context(
-            _in_memory(b"".join(os.fsencode(one) + b"\0" for one in options))
+            _in_memory(b"".join(os.fsencode(option) + b"\0" for option in options))
         )
         # a first process of bubblewrap's own is left to others to collect
         bubblewrap = [program("bwrap"), "--args", str(said), "--as-pid-1", *more]

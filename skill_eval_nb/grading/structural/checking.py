@@ -38,70 +38,79 @@ from .types import (
 )
 
 
-def plan(one: StructuralExpectation, setting: CheckContext, *, spoken: bool) -> PlannedCheck:
+def plan(
+    expectation: StructuralExpectation, setting: CheckContext, *, spoken: bool
+) -> PlannedCheck:
     """What a check wants to see, and how its verdict will come about.
 
     `spoken`: its dialect says in a sentence what others say in fields.
     """
-    if lost := lost_fields(one):
+    if lost := lost_fields(expectation):
         return PlannedCheck(partial(unscored, f"{', '.join(map(shown, lost))} cannot be read"))
-    if one.type == "file_exists" and one.pattern is None:
-        return spoken_exists(one, setting.outputs, any_file=spoken)
-    planner = _PLANNERS.get(one.type)
+    if expectation.type == "file_exists" and expectation.pattern is None:
+        return spoken_exists(expectation, setting.outputs, any_file=spoken)
+    planner = _PLANNERS.get(expectation.type)
     if planner is None:
-        return PlannedCheck(partial(unscored, unknown(one.type)))
+        return PlannedCheck(partial(unscored, unknown(expectation.type)))
     try:
-        return planner(one, setting)
+        return planner(expectation, setting)
     except (BadGlob, BadPattern) as error:
         field = "match_regex" if isinstance(error, BadPattern) else "pattern"
         return PlannedCheck(partial(unscored, f"`{field}`: {error}"))
 
 
-def _plan_exists(one: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
-    found = setting.files(one.pattern)
-    return PlannedCheck(partial(exists, one.pattern, found, setting.outputs))
+def _plan_exists(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
+    found = setting.files(expectation.pattern)
+    return PlannedCheck(partial(exists, expectation.pattern, found, setting.outputs))
 
 
-def _plan_count(one: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
-    found = setting.files(one.pattern)
+def _plan_count(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
+    found = setting.files(expectation.pattern)
     return PlannedCheck(
-        partial(count, one.pattern, found, one.count, one.operator, setting.outputs.left_out)
+        partial(
+            count,
+            expectation.pattern,
+            found,
+            expectation.count,
+            expectation.operator,
+            setting.outputs.left_out,
+        )
     )
 
 
-def _plan_contains(one: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
-    what = sought_by(one, setting.near)
+def _plan_contains(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
+    what = sought_by(expectation, setting.near)
     if what is None:
         reason = "neither `match` nor `match_any` nor `match_regex` says what to look for"
         return PlannedCheck(partial(unscored, reason))
-    positive = one.type == "file_contains"
+    positive = expectation.type == "file_contains"
     looking = TextSearch(what, one_is_enough=positive)
     verdict = contains if positive else contains_not
-    looks = ((looking, setting.files(one.pattern)),)
-    return PlannedCheck(partial(verdict, looking, one.pattern, setting.outputs), looks)
+    looks = ((looking, setting.files(expectation.pattern)),)
+    return PlannedCheck(partial(verdict, looking, expectation.pattern, setting.outputs), looks)
 
 
-def _plan_text(one: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
-    return contains_text(one, setting.outputs, setting.near)
+def _plan_text(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
+    return contains_text(expectation, setting.outputs, setting.near)
 
 
-def _plan_rows(one: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
-    return spoken_rows(one, setting.outputs)
+def _plan_rows(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
+    return spoken_rows(expectation, setting.outputs)
 
 
-def _plan_csv(one: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
-    return spoken_csv(one, setting.outputs)
+def _plan_csv(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
+    return spoken_csv(expectation, setting.outputs)
 
 
 def _plan_errors(_: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
     return PlannedCheck(partial(no_errors, setting.transcript))
 
 
-def _plan_script(one: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
+def _plan_script(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
     return PlannedCheck(
         partial(
             custom_script,
-            one.script,
+            expectation.script,
             setting.outputs,
             allowed=setting.allow_scripts,
             kind=setting.sandbox,
@@ -162,9 +171,9 @@ def check(
     """
     if near < 0:
         raise ValueError(f"near is {near}: a number of lines, 0 or more")
-    wanted = [as_structural(one) for one in expectations]
+    wanted = [as_structural(expectation) for expectation in expectations]
     setting = CheckContext(list_outputs(str(outputs)), transcript, near, allow_scripts, sandbox)
-    spoken = [isinstance(one, Expectation) for one in expectations]
+    spoken = [isinstance(expectation, Expectation) for expectation in expectations]
     verdicts = verdicts_on(wanted, spoken, setting)
     graded = [_graded(one, verdict) for one, verdict in zip(wanted, verdicts, strict=True)]
     return Structural(expectations=graded, summary=_summary(graded), gate_passed=_gate(graded))
@@ -186,9 +195,11 @@ def verdicts_on(
     return [_verdict(one, failed) for one in planned]
 
 
-def _plan(one: StructuralExpectation, setting: CheckContext, in_words: bool) -> PlannedCheck:
+def _plan(
+    expectation: StructuralExpectation, setting: CheckContext, in_words: bool
+) -> PlannedCheck:
     try:
-        return plan(one, setting, spoken=in_words)
+        return plan(expectation, setting, spoken=in_words)
     except Exception as error:  # noqa: BLE001 -- the other checks are none the worse for it
         return PlannedCheck(partial(broken, error))
 
@@ -247,14 +258,14 @@ def _show(
                 failed[looks] = error
 
 
-def _graded(one: StructuralExpectation, verdict: CheckVerdict) -> GradedExpectation:
+def _graded(expectation: StructuralExpectation, verdict: CheckVerdict) -> GradedExpectation:
     return GradedExpectation(
-        text=one.description or f"{one.type} {one.pattern or ''}".strip(),
+        text=expectation.description or f"{expectation.type} {expectation.pattern or ''}".strip(),
         passed=verdict.passed,
         evidence=verdict.evidence,
-        id=one.id,
-        type=one.type,
-        critical=one.critical,
+        id=expectation.id,
+        type=expectation.type,
+        critical=expectation.critical,
     )
 
 

@@ -112,7 +112,7 @@ def read_events(text: str) -> list[Event] | None:
         return None
     whole = _parsed(text)
     if whole is not None:
-        return [Event(0, one) for one in _messages(whole)] or None
+        return [Event(0, message) for message in _messages(whole)] or None
     lines = text.split("\n")
     events = [
         Event(number, one)

@@ -63,7 +63,9 @@ def _accepting(text: str) -> tuple[Callable[[str], object], ...]:
         patterns = bracex.expand(text, keep_escapes=True, limit=MOST_BRACES)
     except bracex.ExpansionLimitException:
         raise BadGlob(f"{text!r} has too many braces") from None
-    tests = [re.compile(one).match for each in dict.fromkeys(patterns) for one in _regexes(each)]
+    tests = [
+        re.compile(regex).match for each in dict.fromkeys(patterns) for regex in _regexes(each)
+    ]
     return (text.__eq__, *tests)
 
 
@@ -78,7 +80,7 @@ def _regexes(pattern: str) -> list[str]:
 
 def _below(pattern: str, names: Sequence[str]) -> str:
     """The pattern without the name of the outputs' folder."""
-    if not pattern.startswith("outputs/") or any(one.startswith("outputs/") for one in names):
+    if not pattern.startswith("outputs/") or any(name.startswith("outputs/") for name in names):
         return pattern
     return pattern.removeprefix("outputs/")
 

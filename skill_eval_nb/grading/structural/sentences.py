@@ -131,12 +131,14 @@ def rows_named(sentence: str) -> tuple[int, str] | None:
 _DENIES = "the sentence may say that something is not to be; write a check that says so by its type"
 
 
-def spoken_exists(one: StructuralExpectation, outputs: Outputs, *, any_file: bool) -> PlannedCheck:
+def spoken_exists(
+    expectation: StructuralExpectation, outputs: Outputs, *, any_file: bool
+) -> PlannedCheck:
     """`file_exists` without a pattern: each file that the sentence names.
 
     Where it names none, any file counts if `any_file` says so.
     """
-    sentence = one.description or ""
+    sentence = expectation.description or ""
     if denied(sentence):
         return _unscored(_DENIES)
     names = files_named(sentence)
@@ -148,22 +150,22 @@ def spoken_exists(one: StructuralExpectation, outputs: Outputs, *, any_file: boo
     return PlannedCheck(partial(_together, verdicts, either(sentence)))
 
 
-def contains_text(one: StructuralExpectation, outputs: Outputs, near: int) -> PlannedCheck:
+def contains_text(expectation: StructuralExpectation, outputs: Outputs, near: int) -> PlannedCheck:
     """`contains_text`: what `match` says, else what the sentence quotes, stands in a file."""
-    sentence = one.description or ""
-    what = sought_by(one, near)
+    sentence = expectation.description or ""
+    what = sought_by(expectation, near)
     texts = [] if what is not None else texts_named(sentence)
     if what is None and denied(sentence):
         return _unscored(_DENIES)
     if what is None and not texts:
         return _unscored("nothing stands in quotes in the sentence, and there is no `match`")
-    pattern, names = _files(one, outputs, texts)
+    pattern, names = _files(expectation, outputs, texts)
     if what is not None:
         wanted = [what]
     elif either(sentence):
-        wanted = [sought(texts, None, one.except_context, near)]
+        wanted = [sought(texts, None, expectation.except_context, near)]
     else:
-        wanted = [sought([text], None, one.except_context, near) for text in texts]
+        wanted = [sought([text], None, expectation.except_context, near) for text in texts]
     looking = [TextSearch(one, one_is_enough=True) for one in wanted]
 
     def verdict() -> CheckVerdict:
@@ -190,30 +192,32 @@ class Tables:
         self.unread[name] = error.strerror or str(error)
 
 
-def spoken_rows(one: StructuralExpectation, outputs: Outputs) -> PlannedCheck:
+def spoken_rows(expectation: StructuralExpectation, outputs: Outputs) -> PlannedCheck:
     """`row_count`: as many rows as `count` says, else the sentence."""
-    wanted, operator = one.count, one.operator
+    wanted, operator = expectation.count, expectation.operator
     if wanted is None:
-        told = rows_named(one.description or "")
+        told = rows_named(expectation.description or "")
         if told is None:
             return _unscored("neither `count` nor the sentence says for certain how many rows")
         wanted, operator = told[0], operator or told[1]
-    return _of_tables(one, outputs, lambda tables: row_count(tables, wanted, operator), alone=True)
+    return _of_tables(
+        expectation, outputs, lambda tables: row_count(tables, wanted, operator), alone=True
+    )
 
 
-def spoken_csv(one: StructuralExpectation, outputs: Outputs) -> PlannedCheck:
+def spoken_csv(expectation: StructuralExpectation, outputs: Outputs) -> PlannedCheck:
     """`csv_valid`: every table that is meant can be read, and its rows are of one length."""
-    return _of_tables(one, outputs, csv_valid, alone=False)
+    return _of_tables(expectation, outputs, csv_valid, alone=False)
 
 
 def _of_tables(
-    one: StructuralExpectation,
+    expectation: StructuralExpectation,
     outputs: Outputs,
     verdict_on: Callable[[list[CsvTable]], CheckVerdict],
     *,
     alone: bool,
 ) -> PlannedCheck:
-    pattern, names = _files(one, outputs, ())
+    pattern, names = _files(expectation, outputs, ())
     if pattern is None:
         names = [name for name in names if name.lower().endswith(ENDINGS)]
         if not names:
@@ -235,12 +239,12 @@ def _of_tables(
 
 
 def _files(
-    one: StructuralExpectation, outputs: Outputs, texts: Sequence[str]
+    expectation: StructuralExpectation, outputs: Outputs, texts: Sequence[str]
 ) -> tuple[str | None, list[str]]:
     """The files that are meant: those of the pattern, those named in the sentence, else all."""
-    if one.pattern is not None:
-        return one.pattern, matching(one.pattern, outputs.names)
-    named = [name for name in files_named(one.description or "") if name not in texts]
+    if expectation.pattern is not None:
+        return expectation.pattern, matching(expectation.pattern, outputs.names)
+    named = [name for name in files_named(expectation.description or "") if name not in texts]
     if not named:
         return None, outputs.names
     meant = {found for name in named for found in matching(name, outputs.names)}
@@ -251,9 +255,11 @@ def _together(verdicts: Sequence[CheckVerdict], any_counts: bool) -> CheckVerdic
     """The verdict on several things of which all, or any, are to hold."""
     if len(verdicts) == 1:
         return verdicts[0]
-    marks = [one.passed for one in verdicts]
+    marks = [verdict.passed for verdict in verdicts]
     mark = any_counts if any_counts in marks else (None if None in marks else not any_counts)
-    return CheckVerdict(mark, "; ".join(one.evidence for one in verdicts if one.passed is mark))
+    return CheckVerdict(
+        mark, "; ".join(verdict.evidence for verdict in verdicts if verdict.passed is mark)
+    )
 
 
 def _settled(verdict: CheckVerdict) -> PlannedCheck:

@@ -46,7 +46,7 @@ KINDS = frozenset((*OF_SKILL_EVALUATOR, *OF_ITERATIONS))
 Check = StructuralExpectation | Expectation
 
 
-def expectations_of(one: Eval) -> list[Check]:
+def expectations_of(eval_: Eval) -> list[Check]:
     """The expectations of an eval that layer 1 checks; the judge is not to be asked about them.
 
     Those are its structural expectations, whatever their type, and of the others those whose
@@ -57,40 +57,43 @@ def expectations_of(one: Eval) -> list[Check]:
     >>> expectations_of(one) == [typed]
     True
     """
-    typed = [check for check in one.expectations if is_checked(check)]
-    return [*one.structural_expectations, *typed]
+    typed = [check for check in eval_.expectations if is_checked(check)]
+    return [*eval_.structural_expectations, *typed]
 
 
-def is_checked(one: Expectation) -> bool:
+def is_checked(expectation: Expectation) -> bool:
     """Whether an expectation among the judged ones is layer 1's by its type."""
-    if one.type not in KINDS:
+    if expectation.type not in KINDS:
         return False
-    return one.type not in ("custom", "custom_script") or as_structural(one).script is not None
+    return (
+        expectation.type not in ("custom", "custom_script")
+        or as_structural(expectation).script is not None
+    )
 
 
-def as_structural(one: Check) -> StructuralExpectation:
+def as_structural(check: Check) -> StructuralExpectation:
     """An expectation as a structural one, with all fields that its file gave it."""
-    if isinstance(one, StructuralExpectation):
-        return one
-    origin = origin_of(one)
+    if isinstance(check, StructuralExpectation):
+        return check
+    origin = origin_of(check)
     raw: Any = origin.raw if origin is not None else None
     fields = dict(raw) if isinstance(raw, dict) else {}
-    fields |= {"type": one.type or "", "description": one.text}
-    return mend({**fields, "id": one.id}, StructuralExpectation)[0]
+    fields |= {"type": check.type or "", "description": check.text}
+    return mend({**fields, "id": check.id}, StructuralExpectation)[0]
 
 
-def lost_fields(one: StructuralExpectation) -> list[str]:
+def lost_fields(expectation: StructuralExpectation) -> list[str]:
     """The keys whose value could not be read as what it should be: a count in words.
 
     Texts in a list where one is wanted are lost too; a list of patterns is read.
     """
-    origin = origin_of(one)
+    origin = origin_of(expectation)
     if origin is None or not isinstance(origin.raw, dict):
         return []
     return [
         key
         for key, name in origin.keys.items()
-        if _is_lost(name, origin.raw[key], getattr(one, name))
+        if _is_lost(name, origin.raw[key], getattr(expectation, name))
     ]
 
 
@@ -375,25 +378,25 @@ def _delimiter(name: str, text: str) -> str:
 
 def row_count(tables: list[CsvTable], wanted: int | None, operator: str | None) -> CheckVerdict:
     """The verdict on `row_count`: every table has as many rows below its header as are wanted."""
-    compared = [compare(one.n_rows, wanted, operator, "rows") for one in tables]
+    compared = [compare(table.n_rows, wanted, operator, "rows") for table in tables]
     if not compared or compared[0].passed is None:
         return compared[0] if compared else unscored("there is no table to count")
-    broken = [one for one in tables if one.fault == "it is a binary file"]
+    broken = [table for table in tables if table.fault == "it is a binary file"]
     if broken:
         return unscored(f"rows of {listed([one.name for one in broken])} cannot be counted: binary")
     enough = all(one.passed for one in compared)
-    told = "; ".join(one.told for one in tables[:5])
-    faults = "".join(f"; {shown(one.name)}: {one.fault}" for one in tables[:5] if one.fault)
+    told = "; ".join(table.told for table in tables[:5])
+    faults = "".join(f"; {shown(table.name)}: {table.fault}" for table in tables[:5] if table.fault)
     return CheckVerdict(enough, f"{told}; wanted {compared[0].evidence}{faults}")
 
 
 def csv_valid(tables: list[CsvTable]) -> CheckVerdict:
     """The verdict on `csv_valid`: each has a header, and every row as many fields as that."""
-    faults = [f"{shown(one.name)}: {one.fault}" for one in tables if one.fault]
+    faults = [f"{shown(table.name)}: {table.fault}" for table in tables if table.fault]
     if faults:
         return failed("; ".join(faults[:5]))
     fields = ", ".join(shown(field, 40) for field in tables[0].header[:8])
-    told = "; ".join(one.told for one in tables[:5])
+    told = "; ".join(table.told for table in tables[:5])
     return passed(f"{told}; every row has as many fields as the header ({fields})")
 
 

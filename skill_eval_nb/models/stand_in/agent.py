@@ -92,7 +92,9 @@ def _fitting(task: str, read: str) -> dict | None:
     """The texts by hand for the commits that stand in the task or in what was read."""
     known = f"{task}\n{read}"
     evals = _by_hand()["eval"]
-    return next((one for one in evals if all(commit in known for commit in one["commits"])), None)
+    return next(
+        (eval_ for eval_ in evals if all(commit in known for commit in eval_["commits"])), None
+    )
 
 
 @cache

@@ -103,7 +103,11 @@ def propose(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     base = tried[int(named[1]) - 1] if named and int(named[1]) <= len(tried) else ""
     failures = parts.get("failures", [])
     missed, misled = (
-        [words(str(one.get("query"))) for one in failures if one.get("should_trigger") is should]
+        [
+            words(str(failure.get("query")))
+            for failure in failures
+            if failure.get("should_trigger") is should
+        ]
         for should in (True, False)
     )
     misleading = frozenset().union(*misled)
@@ -134,7 +138,7 @@ def _parted(text: str) -> tuple[str, list[str], list[str]]:
 
 
 def _list(which: str, names: list[str]) -> str:
-    quoted = [f"“{one}”" for one in names[:MOST_WORDS]]
+    quoted = [f"“{name}”" for name in names[:MOST_WORDS]]
     listed = " or ".join(filter(None, (", ".join(quoted[:-1]), *quoted[-1:])))
     return LISTS[which].format(listed) if quoted else ""
 

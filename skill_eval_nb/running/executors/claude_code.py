@@ -66,7 +66,7 @@ def reason_of(
     if calls == 0:
         return f"The harness answered by itself and asked no model: {_short(_said(result))}"
     there = _offered(lines)
-    missing = [f"`{one.name}`" for one in skills if one.name not in there]
+    missing = [f"`{skill.name}`" for skill in skills if skill.name not in there]
     if missing:
         return f"The harness did not offer the skill {', '.join(missing)}; it could not read it."
     return None

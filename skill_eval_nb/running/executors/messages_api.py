@@ -115,7 +115,7 @@ class Recording:
             subtype="init",
             model=model,
             tools=[tool["name"] for tool in tools],
-            skills=[one.name for one in skills],
+            skills=[skill.name for skill in skills],
         )
 
     def answer(self, reply: Reply) -> None:

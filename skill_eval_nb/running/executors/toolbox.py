@@ -113,7 +113,7 @@ def _tool(
     schema = {
         "type": "object",
         "properties": properties,
-        "required": [one for one in properties if one not in optional],
+        "required": [property_ for property_ in properties if property_ not in optional],
         "additionalProperties": False,
     }
     return {"name": name, "description": description, "input_schema": schema}
@@ -126,7 +126,7 @@ def _text(description: str) -> dict[str, Any]:
 def _listed(skills: Sequence[Skill]) -> str:
     if not skills:
         return "No skills are installed."
-    lines = [f"- {one.name}: {' '.join(one.description.split())}" for one in skills]
+    lines = [f"- {skill.name}: {' '.join(skill.description.split())}" for skill in skills]
     return "\n".join(["Skills:", *lines])
 
 

@@ -286,7 +286,7 @@ def least_p(sides: Sides) -> float:
     >>> least_p([([1.0], [0.5])] * 6 + [([1.0], [1.0])] * 2)
     0.03125
     """
-    ends = (math.prod(_end(*one, sign) for one in sides) for sign in (1, -1))
+    ends = (math.prod(_end(*side, sign) for side in sides) for sign in (1, -1))
     return min(1.0, max(LEAST, 2 * min(ends)))
 
 

@@ -101,9 +101,9 @@ class Diff(Explorer):
     def view(self) -> Child:
         """All of it."""
         if self.source.lacking is None and self._pair is None:
-            suites = [one for one in self.counted.suites if one.n_runs]
-            lines = [f"{one.skill}: {', '.join(one.configurations)}" for one in suites]
-            return [notice(NOTHING), h("ul", [h("li", one) for one in lines])]
+            suites = [suite for suite in self.counted.suites if suite.n_runs]
+            lines = [f"{suite.skill}: {', '.join(suite.configurations)}" for suite in suites]
+            return [notice(NOTHING), h("ul", [h("li", line) for line in lines])]
         if self.source.lacking is not None:
             return nothing_view((), None, self.source)
         return super().view()

@@ -119,7 +119,7 @@ def _checks(checks: pl.DataFrame, pair: Pair, shared: Collection[str]) -> Iterat
         others = [known[1][key] for key in _keys(row) if key in known[1]]
         if not others:
             yield Difference("Expectations", row["eval_name"], row["text"], None)
-        elif row["expectation_id"] and all(one["text"] != row["text"] for one in others):
+        elif row["expectation_id"] and all(other["text"] != row["text"] for other in others):
             about = f"{row['eval_name']}, {row['expectation_id']}"
             yield Difference("Expectations", about, row["text"], others[0]["text"])
     for row in rows[1]:
@@ -209,10 +209,15 @@ def _section(kind: str, several: Sequence[Difference], pair: Pair) -> Node:
     return h("section", h("h4", kind), known, table(("Of", *pair), rows))
 
 
-def _cells(one: Difference) -> list[Child]:
-    if one.before is None or one.after is None:
-        return [h("div", words or MISSING, dir="auto") for words in (one.before, one.after)]
+def _cells(difference: Difference) -> list[Child]:
+    if difference.before is None or difference.after is None:
+        return [
+            h("div", words or MISSING, dir="auto")
+            for words in (difference.before, difference.after)
+        ]
     return [
         h("div", spans(pieces, kind), cls="sen-diff-asked", dir="auto")
-        for pieces, kind in zip(marked(one.before, one.after), ("old", "new"), strict=True)
+        for pieces, kind in zip(
+            marked(difference.before, difference.after), ("old", "new"), strict=True
+        )
     ]

@@ -181,29 +181,36 @@ def suggestions_list(found: Aggregate, shown: Sequence[Card], seen: Seen) -> Nod
     return h("div", table(heads, lines, caption=caption), more, cls="sen-drafts-said")
 
 
-def _rows_of(one: Suggestion, total: int, shown: Sequence[Card], seen: Seen) -> list[Node]:
-    is_open = seen.opened == one.key
-    about = h("span", one.assertion or "a missing one", cls="sen-drafts-about")
-    evals = some(dict.fromkeys(source.run.eval_name for source in one.sources))
-    answers = [card for card in shown if one.key in card.draft.suggestions]
+def _rows_of(suggestion: Suggestion, total: int, shown: Sequence[Card], seen: Seen) -> list[Node]:
+    is_open = seen.opened == suggestion.key
+    about = h("span", suggestion.assertion or "a missing one", cls="sen-drafts-about")
+    evals = some(dict.fromkeys(source.run.eval_name for source in suggestion.sources))
+    answers = [card for card in shown if suggestion.key in card.draft.suggestions]
     reason = button(
-        one.reason, ("look_at", one.key), kind="quiet", aria_expanded=str(is_open).lower()
+        suggestion.reason,
+        ("look_at", suggestion.key),
+        kind="quiet",
+        aria_expanded=str(is_open).lower(),
     )
-    action = h("div", one.action, cls="sen-soft sen-small", dir="auto") if one.action else None
+    action = (
+        h("div", suggestion.action, cls="sen-soft sen-small", dir="auto")
+        if suggestion.action
+        else None
+    )
     row = table_row(
         [
-            _share(one.frequency, total),
+            _share(suggestion.frequency, total),
             [reason, action],
             [about, h("div", evals, cls="sen-soft sen-small")],
             [h("div", aim(card.draft), cls="sen-small") for card in answers] or "none",
         ],
         [None, None, None, None],
-        key=one.key,
+        key=suggestion.key,
         cls="sen-chosen" if is_open else None,
     )
     if not is_open:
         return [row]
-    return [row, h("tr", h("td", _sources(one), colspan=4), key=f"below-{one.key}")]
+    return [row, h("tr", h("td", _sources(suggestion), colspan=4), key=f"below-{suggestion.key}")]
 
 
 def _share(frequency: int, total: int) -> Child:
@@ -221,10 +228,10 @@ def _share(frequency: int, total: int) -> Child:
     )
 
 
-def _sources(one: Suggestion) -> Node:
+def _sources(suggestion: Suggestion) -> Node:
     """Every wording, with the runs that used it."""
     wordings: dict[str, list[str]] = {}
-    for source in one.sources:
+    for source in suggestion.sources:
         wordings.setdefault(source.reason, []).append(run_named(source.run))
     items = [
         h("li", h("div", words, dir="auto"), h("div", "; ".join(runs), cls="sen-soft sen-small"))
@@ -450,7 +457,7 @@ def changes(work: DraftFigures, accepted: Sequence[Card]) -> Node:
     return h(
         "div",
         notice("These drafts do not fit:", h("ul", refused)) if refused else None,
-        notice("The new file would have faults:", *(one.message for one in change.problems))
+        notice("The new file would have faults:", *(problem.message for problem in change.problems))
         if change.problems
         else None,
         h(

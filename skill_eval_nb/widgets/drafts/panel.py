@@ -141,7 +141,9 @@ class Drafts(Panel):
         """Whose suggestions are looked at, where there are several iterations."""
         if len(work.iterations) < 2:
             return None
-        options = {"": "all iterations"} | {one: one for one in reversed(work.iterations)}
+        options = {"": "all iterations"} | {
+            iteration: iteration for iteration in reversed(work.iterations)
+        }
         act = ("choose_iteration",)
         return h("div", choose("Suggestions of", options, self._seen.iteration, act), cls="sen-row")
 
@@ -267,7 +269,7 @@ class Drafts(Panel):
 
     def _shown(self, drafts: Sequence[Draft]) -> list[Card]:
         """The drafts in their order, each as it now is."""
-        return [self._changed.get(one.key) or Card(one.key, one) for one in drafts]
+        return [self._changed.get(draft.key) or Card(draft.key, draft) for draft in drafts]
 
     def _cards(self) -> list[Card]:
         return self._shown(self._wait(lambda work: work.drafts()))
@@ -309,7 +311,7 @@ def _items(text: str) -> tuple[Any, ...]:
         items = json.loads(text)
     except ValueError as error:
         raise ValueError(f"This is no JSON: {error}. Mend it, or leave the editing.") from None
-    if not isinstance(items, list) or not all(isinstance(one, dict | str) for one in items):
+    if not isinstance(items, list) or not all(isinstance(item, dict | str) for item in items):
         raise ValueError("A list of items is wanted, each an object or a text: [ … ].")
     return tuple(items)
 

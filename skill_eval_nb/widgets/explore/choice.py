@@ -125,7 +125,7 @@ def _suite(
             name: tuple(sorted((one for at, one in sides if at == name), key=side))
             for name in names
         },
-        evals=dict(sorted(evals, key=lambda one: (natural(one[0]), natural(one[1])))),
+        evals=dict(sorted(evals, key=lambda eval_: (natural(eval_[0]), natural(eval_[1])))),
         metrics=tuple(name for name in METRICS if known.get(name)),
         dimensions=tuple(sorted(scored["dimension"].unique(), key=natural)),
         n_runs=own.height,
@@ -220,14 +220,14 @@ def settled(suite: Suite | None, choice: Choice) -> Choice:
         return choice
     iterations = tuple(name for name in suite.iterations if name in choice.iterations)
     iterations = iterations or suite.last
-    there = {name for one in iterations for name in suite.iterations[one]}
+    there = {name for iteration in iterations for name in suite.iterations[iteration]}
     pair = _last_two if suite.turned else _sides
     configuration, baseline = pair(
         [name for name in suite.configurations if name in there],
         choice.configuration,
         choice.baseline,
     )
-    evals = tuple(one for one in suite.evals if one in choice.evals)
+    evals = tuple(eval_ for eval_ in suite.evals if eval_ in choice.evals)
     return Choice(
         workspace=suite.workspace,
         skill=suite.skill,
@@ -272,11 +272,13 @@ def initial(
     _check("configuration", [configuration, baseline], suite.configurations)
     if baseline == UNSTATED:
         raise ValueError(f"`{UNSTATED}` cannot be the baseline: nothing says what these runs are.")
-    by_name = {name: one for one, name in suite.evals.items()} | {one: one for one in suite.evals}
+    by_name = {name: one for one, name in suite.evals.items()} | {
+        eval_: eval_ for eval_ in suite.evals
+    }
     _check("eval", ids, by_name)
     if metric is not None and _metric(suite, metric) is None:
         raise no_such("metric", metric, [*suite.metrics, *suite.dimensions])
-    return replace(asked, evals=tuple(by_name[one] for one in ids))
+    return replace(asked, evals=tuple(by_name[id_] for id_ in ids))
 
 
 def _check(kind: str, names: Iterable[str | None], known: Iterable[str]) -> None:

@@ -77,7 +77,7 @@ class Seen:
 
     def from_first(self, name: str) -> Seen:
         """The same with what is paged from its first page on."""
-        return replace(self, pages=tuple(one for one in self.pages if one[0] != name))
+        return replace(self, pages=tuple(page for page in self.pages if page[0] != name))
 
 
 @dataclass(slots=True)
@@ -219,7 +219,7 @@ def row(
     return h(
         "tr",
         h("th", first, scope="row"),
-        [h("td", one) for one in cells],
+        [h("td", cell) for cell in cells],
         key=key,
         cls=looks,
     )

@@ -264,7 +264,7 @@ def folder(export: Export) -> Node:
 def outcome_view(outcome: Outcome, export: Export) -> Child:
     """What was written, and what could not be."""
     items = [h("li", h("code", str(path.resolve()))) for path in outcome.paths]
-    losses = h("ul", [h("li", one) for one in outcome.losses])
+    losses = h("ul", [h("li", loss) for loss in outcome.losses])
     return [
         notice("Written:", fine=True, key="written"),
         h("ul", items, cls="sen-x-written"),

@@ -227,7 +227,7 @@ class Book:
         """All that is said of a run, with when; ours first."""
         said, entry = self.said(key), self.entry(key)
         when = None if entry is None or not self.is_saved(key) else entry.timestamp
-        others = [(one.said, one.timestamp) for one in self.others(key)]
+        others = [(other.said, other.timestamp) for other in self.others(key)]
         return others if said is None else [(said, when), *others]
 
     def of(self, ws: Workspace) -> Book:
@@ -306,7 +306,7 @@ class Book:
             raise NotKept("That is not saved. What is wrong stands below.")
 
         def status(now: Reviews) -> str:
-            named = {self.pages.run_of(page, one.run_id) for one in now.entries}
+            named = {self.pages.run_of(page, entry.run_id) for entry in now.entries}
             if page.runs <= {*named, *page.elsewhere}:
                 return COMPLETE
             return IN_PROGRESS if said is None or now.status is None else now.status

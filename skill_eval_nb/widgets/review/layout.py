@@ -102,7 +102,7 @@ def form(side: Side) -> Node:
     return h(
         "div",
         h("div", h("h5", "Your feedback"), _state(side), cls="sen-row sen-middle sen-spread"),
-        [_said_by_others(one) for one in side.others],
+        [_said_by_others(other) for other in side.others],
         typing(
             f"What is to be said of {side.title}",
             said.text,
@@ -111,7 +111,7 @@ def form(side: Side) -> Node:
             key=f"{side.token}-text",
             rows=3,
         ),
-        h("div", [_scored(side, one) for one in side.dimensions], cls="sen-rv-scores"),
+        h("div", [_scored(side, dimension) for dimension in side.dimensions], cls="sen-rv-scores"),
         None
         if said
         else tick("Nothing to say: it is fine", side.said is not None, ("call_fine", side.token)),
@@ -212,7 +212,10 @@ def column(ws: Workspace, side: Side, unfolded: frozenset[str]) -> Node:
 
 def meanings(dimensions: Sequence[Dimension]) -> Node | None:
     """What each dimension measures, and what its scores look like."""
-    stated = {one.name: meaning_of(one.description, one.anchors) for one in dimensions}
+    stated = {
+        dimension.name: meaning_of(dimension.description, dimension.anchors)
+        for dimension in dimensions
+    }
     parts = [h("div", h("h5", line(of)), meaning) for of, meaning in stated.items() if meaning]
     if not parts:
         return None
@@ -523,7 +526,7 @@ def _title(now: ReviewState, item: Item, key: RunKey, place: int) -> str:
     if now.choice.hidden:
         return LETTERS[place]
     own = key.iteration if now.scope.asked.pair == "iterations" else key.configuration
-    same = {one.run_number for one in item.runs} == {key.run_number}
+    same = {run.run_number for run in item.runs} == {key.run_number}
     words = own if item.is_pair and same else f"{own}, run {key.run_number}"
     return f"{LETTERS[place]}: {words}" if now.choice.blind else words
 

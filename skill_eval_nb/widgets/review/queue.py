@@ -124,7 +124,7 @@ def _by_eval(rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
     found: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         found[row["eval_id"]].append(row)
-    return sorted(found.items(), key=lambda one: natural(one[0]))
+    return sorted(found.items(), key=lambda item: natural(item[0]))
 
 
 def _in_order(rows: Iterable[Row]) -> list[Row]:
@@ -365,7 +365,7 @@ def _sealed(node: Node, folder: str) -> Node:
     if isinstance(node, str):
         return node.replace(folder, "…") if folder else node
     tag, attributes, children = node
-    return [tag, _unnamed(attributes, folder), [_sealed(one, folder) for one in children]]
+    return [tag, _unnamed(attributes, folder), [_sealed(child, folder) for child in children]]
 
 
 def _unnamed(attributes: Mapping[str, Any], folder: str) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def propose(ws: Workspace, home: Path, question: Question, most_evals: int) -> P
     if not rows:
         return None
     designs = [_design(row) for row in rows]
-    whole = [one for one in designs if one is not None]
+    whole = [design for design in designs if design is not None]
     return Proposal(
         question=question,
         metrics=metrics,
@@ -175,7 +175,7 @@ def _near(designs: list[Design]) -> list[Design]:
         for at in range(3)
         for step in (*NEAR, first.size[at])
     }
-    return [one for one in others if one.size in wanted or one.changed == AS_IT_WAS]
+    return [other for other in others if other.size in wanted or other.changed == AS_IT_WAS]
 
 
 def judging_took(home: Path, iteration: str) -> tuple[float | None, float | None]:
@@ -184,16 +184,16 @@ def judging_took(home: Path, iteration: str) -> tuple[float | None, float | None
         return None, None
     record = read(home / iteration)
     judged = {
-        one["launch"]
-        for one in record.events
-        if one.get("event") == LAUNCHED and one.get("step") == "judge"
+        event["launch"]
+        for event in record.events
+        if event.get("event") == LAUNCHED and event.get("step") == "judge"
     }
     usd = [
-        one["usd"]
-        for one in record.events
-        if one.get("event") == FINISHED
-        and one.get("launch") in judged
-        and one.get("usd") is not None
+        event["usd"]
+        for event in record.events
+        if event.get("event") == FINISHED
+        and event.get("launch") in judged
+        and event.get("usd") is not None
     ]
     total, count = record.seconds.get("judge", (0.0, 0))
     return (sum(usd) / len(usd) if usd else None), (total / count if count else None)
@@ -316,13 +316,13 @@ def _around(found: Proposal, most_evals: int) -> Node:
     rows = [
         (
             [
-                " × ".join(map(str, one.size)),
-                [" ", pill("as it was run")] if one.changed == AS_IT_WAS else None,
+                " × ".join(map(str, other.size)),
+                [" ", pill("as it was run")] if other.changed == AS_IT_WAS else None,
             ],
-            tells(one, meant),
-            dollars(one.usd) if one.usd is not None else "–",
-            _take(one, most_evals, "Use", "quiet"),
+            tells(other, meant),
+            dollars(other.usd) if other.usd is not None else "–",
+            _take(other, most_evals, "Use", "quiet"),
         )
-        for one in found.others
+        for other in found.others
     ]
     return table(("evals × runs × judgings", "tells", "about", "take it"), rows, numbers=(1, 2))

@@ -181,15 +181,15 @@ def with_design(form: Form, design: tuple[int, int, int], evals: tuple[str, ...]
     """
     n_evals, runs, judgings = design
     ticked = form.evals_only or ()
-    first = sorted(evals, key=lambda one: one not in ticked)[:n_evals]
-    only = tuple(one for one in evals if one in first) if n_evals < len(evals) else None
+    first = sorted(evals, key=lambda eval_: eval_ not in ticked)[:n_evals]
+    only = tuple(eval_ for eval_ in evals if eval_ in first) if n_evals < len(evals) else None
     return replace(form, evals_only=only, runs=runs, judgings=judgings)
 
 
 def _sandbox(form: Form, suite: Suite | None, missing: str | None) -> Iterator[Node]:
     """Whether scripts may run, where some eval has one; what doing without a sandbox means."""
     evals = suite.evals if suite is not None else ()
-    if any(check.type == "custom_script" for one in evals for check in one.checks):
+    if any(check.type == "custom_script" for eval_ in evals for check in eval_.checks):
         yield h("div", controls(FIELDS, form, ["allow_scripts"]), key="scripts")
     if missing is None and form.sandbox == "bubblewrap":
         return
@@ -271,7 +271,9 @@ def form_view(
         listed: further models that can be had.
         typed: fields of models that have room for any name.
     """
-    wrong = {name for name in Form.__dataclass_fields__ if any(_is_of(name, one) for one in faults)}
+    wrong = {
+        name for name in Form.__dataclass_fields__ if any(_is_of(name, fault) for fault in faults)
+    }
     stated = suite.config.judge_model if suite is not None else None
     usual = (suite.config.runs_per_eval if suite is not None else None) or 3
     models = [
@@ -338,7 +340,7 @@ def _model(
 def _evals(form: Form, suite: Suite | None) -> Node | None:
     if suite is None:
         return None
-    every = {one.id: brief(one.name, LONGEST) for one in suite.evals}
+    every = {eval_.id: brief(eval_.name, LONGEST) for eval_ in suite.evals}
     chosen = list(every) if form.evals_only is None else form.evals_only
     boxes = ticks(
         f"Evals ({len([one for one in chosen if one in every]):,} of {len(every):,})",

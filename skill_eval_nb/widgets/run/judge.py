@@ -92,7 +92,7 @@ def _runs(path: Path, evals: Folder) -> list[StoredRun]:
 
 
 def _mark(runs: Iterable[StoredRun]) -> int:
-    return hash(tuple((one.folder, *_times(one.folder)) for one in runs))
+    return hash(tuple((run.folder, *_times(run.folder)) for run in runs))
 
 
 def _times(folder: Path) -> Iterable[int | None]:
@@ -179,8 +179,8 @@ def preview_judging(
 ) -> JudgePreview:
     """What judging these runs again comes to; nothing is asked and nothing is written."""
     work = stored.work
-    judgings = [one for item in work for one in item.before.judgings.values()]
-    before = Counter(one.judge_model for one in judgings if one.judge_model)
+    judgings = [judging for item in work for judging in item.before.judgings.values()]
+    before = Counter(judging.judge_model for judging in judgings if judging.judge_model)
     stands_in = connection is not None and connection.stand_in is not None
     usual = JUDGE if stands_in else next(iter(before)) if len(before) == 1 else None
     model = form.judge_model or usual
@@ -235,7 +235,11 @@ def _part(
     uses = [use for item in work for use in [_use(item)] * (form.again or 1)]
     if form.batch:
         return estimate_judging(uses, prices, model, batch=True)
-    mine = [one for one in judgings if one.judge_model == model and one.usage is not None]
+    mine = [
+        judging
+        for judging in judgings
+        if judging.judge_model == model and judging.usage is not None
+    ]
     past = Measured(
         tokens=[float(_tokens(one)) for one in mine],
         usd=[one.cost_usd for one in mine if one.cost_usd is not None],
@@ -252,8 +256,8 @@ def _use(item: JudgeTask) -> Use:
     return of_judging(planned, per_dimension=False)
 
 
-def _tokens(one: JudgingDocument) -> int:
-    used = one.usage
+def _tokens(document: JudgingDocument) -> int:
+    used = document.usage
     if used is None:
         return 0
     parts = (used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens)
@@ -403,7 +407,7 @@ def _preview(preview: JudgePreview) -> Iterator[Child]:
     if preview.batched:
         yield notice("A batch is under way there: starting with the same settings collects it.")
     yield _left_out(preview.left_out)
-    rests = h("ul", [h("li", one) for one in preview.assumptions])
+    rests = h("ul", [h("li", assumption) for assumption in preview.assumptions])
     yield details("What the price rests on", rests, key="assumptions")
 
 

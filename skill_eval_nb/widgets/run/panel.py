@@ -138,7 +138,7 @@ class RunForm(FormActions):
         """The ids of all evals of the suite."""
         preview = self._launch.plan
         suite = preview.suite if preview is not None else None
-        return tuple(one.id for one in suite.evals) if suite is not None else ()
+        return tuple(eval_.id for eval_ in suite.evals) if suite is not None else ()
 
     @action
     def tick_eval(self, eval_id: str, on: bool) -> None:

@@ -189,7 +189,7 @@ def _look(folder: Path, form: Form, fixed: FixedArgs, n_evals: int) -> Unfinishe
     if start is None or (end is not None and end.get("status") == "done"):
         return None
     number = int(folder.name.partition("-")[2])
-    mark = [one["fingerprint"] for one in record.events if one.get("event") == PLANNED][-1]
+    mark = [event["fingerprint"] for event in record.events if event.get("event") == PLANNED][-1]
     preview, used = _remade(number, mark, form_of(mark, start, form, n_evals), fixed)
     if preview.plan is not None and not preview.todo:
         return None

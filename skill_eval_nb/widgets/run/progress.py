@@ -125,11 +125,11 @@ class WorkspaceTask(Task[T]):
 U = TypeVar("U", bound=WorkspaceTask[Any])
 
 
-def watch(one: Observer) -> WorkspaceTask[Any] | None:
+def watch(observer: Observer) -> WorkspaceTask[Any] | None:
     """Tell it from now on; gives what is under way there already."""
     with _LOCK:
-        _OBSERVERS.add(one)
-        return _AT.get(one.home)
+        _OBSERVERS.add(observer)
+        return _AT.get(observer.home)
 
 
 def begin(home: Path, start: Callable[[], U]) -> U:
@@ -211,11 +211,11 @@ class Board:
         rows = [
             h(
                 "tr",
-                h("th", brief(one.name), scope="row", title=one.name),
-                [h("td", self._squares(one.id, name, name == baseline)) for name in names],
-                key=f"eval-{one.id}",
+                h("th", brief(eval_.name), scope="row", title=eval_.name),
+                [h("td", self._squares(eval_.id, name, name == baseline)) for name in names],
+                key=f"eval-{eval_.id}",
             )
-            for one in self.plan.evals
+            for eval_ in self.plan.evals
         ]
         heads = [h("th", name, scope="col") for name in names]
         table = h(
@@ -468,7 +468,7 @@ def _place(folder: str) -> str:
 def problems(now: Progress, reasons: Mapping[str, str]) -> Node | None:
     """What went wrong, the last of it first to be seen; but for the reasons beside the runs."""
     known = {f"{folder}: {reason}" for folder, reason in reasons.items()}
-    news = [one for one in now.problems if one not in known]
+    news = [problem for problem in now.problems if problem not in known]
     if not news:
         return None
     last = [h("li", one) for one in news[-LATEST:]]

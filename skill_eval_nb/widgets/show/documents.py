@@ -59,7 +59,7 @@ def draw_text(sheet: Sheet) -> Child:
 def notes(reading: Reading, excerpt: str | None) -> Child:
     """What is to be known of a text that is shown."""
     remarks = [one for one in (reading.note, excerpt) if one]
-    return [soft(f"{one[0].upper()}{one[1:]}.") for one in remarks]
+    return [soft(f"{remark[0].upper()}{remark[1:]}.") for remark in remarks]
 
 
 def bounded(reading: Reading) -> tuple[str, str | None]:

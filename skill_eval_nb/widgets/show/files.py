@@ -85,7 +85,7 @@ def output_files(folder: Path) -> list[OutputFile]:
     followed. They are in the natural order of their names. Nothing raises: a folder that
     cannot be listed is an entry that says so.
     """
-    aside = {one.path for one in transcript_files(folder)}
+    aside = {transcript_file.path for transcript_file in transcript_files(folder)}
     inside = [one for one in _inside(folder) if one.path not in aside]
     names = {one.name for one in inside}
     beside = [
@@ -154,15 +154,15 @@ def _of(entry: Entry, folder: Path) -> OutputFile:
     return OutputFile(entry.name, entry.path, length, now.st_mtime_ns, str(folder), entry.reason)
 
 
-def _as_it_is(one: OutputFile) -> OutputFile | None:
+def _as_it_is(file: OutputFile) -> OutputFile | None:
     """The same with its size, where it is a regular file."""
     try:
-        now = os.lstat(one.path)
+        now = os.lstat(file.path)
     except OSError:
         return None
     if not stat.S_ISREG(now.st_mode):
         return None
-    return replace(one, size=now.st_size, mtime_ns=now.st_mtime_ns)
+    return replace(file, size=now.st_size, mtime_ns=now.st_mtime_ns)
 
 
 Get = Callable[[], Bytes]

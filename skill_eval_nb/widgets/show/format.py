@@ -105,7 +105,7 @@ def between(parts: Iterable[Child], middle: str = " · ") -> list[Child]:
     >>> between(["a", None, "b"])
     ['a', ' · ', 'b']
     """
-    given = [one for one in parts if one]
+    given = [part for part in parts if part]
     return [piece for at, one in enumerate(given) for piece in ((middle, one) if at else (one,))]
 
 

@@ -242,9 +242,9 @@ def show_file(
 def pictures_of(files: Sequence[OutputFile]) -> dict[str, OutputFile]:
     """The pictures among files, by path."""
     return {
-        os.path.normpath(one.path): one
-        for one in files
-        if one.suffix in FORMS and one.reason is None
+        os.path.normpath(file.path): file
+        for file in files
+        if file.suffix in FORMS and file.reason is None
     }
 
 
@@ -254,13 +254,13 @@ def summary_of(files: Sequence[OutputFile]) -> str:
     >>> summary_of([OutputFile("a", "a", 2000, 0, "")])
     '1 file, 2.0 kB'
     """
-    return f"{count(len(files), 'file')}, {size(sum(one.size for one in files))}"
+    return f"{count(len(files), 'file')}, {size(sum(file.size for file in files))}"
 
 
 def _head(files: Sequence[OutputFile], folder: Path) -> Node | None:
     if len(files) == 1:
         return None
-    whole = [one for one in files if one.reason is None]
+    whole = [file for file in files if file.reason is None]
     packed = None
     if sum(one.size for one in whole) <= DOWNLOAD:
         state = hash(tuple(one.blob for one in whole))
@@ -274,16 +274,16 @@ def _head(files: Sequence[OutputFile], folder: Path) -> Node | None:
 def _zip(files: Sequence[OutputFile]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
-        for one in files:
-            target.writestr(line(one.name), one.read())
+        for file in files:
+            target.writestr(line(file.name), file.read())
     return packed.getvalue()
 
 
 def _shown(files: Sequence[OutputFile], key: str) -> list[Node]:
     pictures = pictures_of(files)
     room, loads, until = WEIGHT, LOADS, monotonic() + WAITS
-    for one in files[:SHOWN]:
-        begin(one)
+    for file in files[:SHOWN]:
+        begin(file)
     shown = []
     for place, one in enumerate(files[:SHOWN]):
         if room <= 0:
@@ -325,14 +325,14 @@ def _listed(files: Sequence[OutputFile], key: str) -> Child:
     rows = [
         h(
             "li",
-            name(one.name),
+            name(file.name),
             " ",
-            soft_size(one),
+            soft_size(file),
             " ",
-            download_of(one),
-            key=f"{key} {one.name}",
+            download_of(file),
+            key=f"{key} {file.name}",
         )
-        for one in files[: LISTED - SHOWN]
+        for file in files[: LISTED - SHOWN]
     ]
     left = len(files) - len(rows)
     more = soft(f"{count(left, 'more file')}: download all to have them.") if left else None

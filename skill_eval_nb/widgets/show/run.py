@@ -481,7 +481,7 @@ def section(
 def _named(files: Sequence[OutputFile]) -> Child:
     if not files:
         return "none"
-    names = between([name(one.name) for one in files[:NAMES]], ", ")
+    names = between([name(file.name) for file in files[:NAMES]], ", ")
     more = f" and {len(files) - NAMES:,} more" if len(files) > NAMES else None
     return [*names, more, f" ({summary_of(files)})"]
 
@@ -502,9 +502,9 @@ def show_critique(ws: Workspace, key: RunKey) -> Node | None:
         return None
     return h(
         "div",
-        _part("Claims", [_claim(one) for one in claims]),
-        _part("Notes", [_note(one) for one in notes]),
-        _part("Suggestions for the evals", [_suggestion(one) for one in suggestions]),
+        _part("Claims", [_claim(claim) for claim in claims]),
+        _part("Notes", [_note(note) for note in notes]),
+        _part("Suggestions for the evals", [_suggestion(suggestion) for suggestion in suggestions]),
         cls="sen-critique",
     )
 

@@ -351,7 +351,7 @@ def _brief_of(given: Any) -> Node | None:
     texts = [given] if isinstance(given, str) else []
     if isinstance(given, Mapping):
         texts = [one for one in given.values() if isinstance(one, str)]
-    said = next((brief(one) for one in texts if one.strip()), None)
+    said = next((brief(text) for text in texts if text.strip()), None)
     return None if said is None else h("code", said, cls="sen-soft")
 
 
@@ -415,14 +415,14 @@ def show_transcript(folder: Path) -> Node:
     files = transcript_files(folder)
     if not files:
         return h("div", soft("There is no transcript."), cls="sen-transcript")
-    drawn = next((made for one in files if (made := _drawn(one)).kind), None)
+    drawn = next((made for file in files if (made := _drawn(file)).kind), None)
     if drawn is None:
         drawn = _drawn(files[0])
     return h(
         "div",
         h(
             "div",
-            [[name(one.name), " ", soft_size(one), " ", download_of(one)] for one in files],
+            [[name(file.name), " ", soft_size(file), " ", download_of(file)] for file in files],
             cls="sen-row sen-middle sen-small",
         ),
         drawn.view,
@@ -435,7 +435,7 @@ def transcript_summary(folder: Path) -> str | None:
     files = transcript_files(folder)
     if not files:
         return None
-    drawn = next((made for one in files if (made := _drawn(one)).kind), None)
+    drawn = next((made for file in files if (made := _drawn(file)).kind), None)
     return drawn.kind if drawn is not None else size(files[0].size)
 
 

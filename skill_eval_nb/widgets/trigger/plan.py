@@ -167,7 +167,7 @@ def neighbours(deps: Deps, form: Form) -> list[Path]:
     Raises:
         Refused: one of them cannot be read.
     """
-    return [one.folder for one in read_offer(deps.skill, form.beside, None).others]
+    return [other.folder for other in read_offer(deps.skill, form.beside, None).others]
 
 
 def draft_more(deps: Deps, form: Form, queries: Sequence[Query], **given: Any) -> DraftedQueries:
@@ -221,14 +221,14 @@ class Results:
     @property
     def errored(self) -> list[Attempt]:
         """The runs that tell nothing since they broke."""
-        return [one for one in self.measured.attempts if one.outcome == "errored"]
+        return [attempt for attempt in self.measured.attempts if attempt.outcome == "errored"]
 
 
 def results_of(measured: Measured) -> Results:
     """Count a measurement."""
     attempts: dict[QueryKey, list[Attempt]] = {}
-    for one in measured.attempts:
-        attempts.setdefault((one.query.query, one.query.should_trigger), []).append(one)
+    for attempt in measured.attempts:
+        attempts.setdefault((attempt.query.query, attempt.query.should_trigger), []).append(attempt)
     return Results(
         measured,
         list(rows_of(measured.doubts)),
@@ -344,7 +344,7 @@ def search_plan(deps: Deps, form: Form, queries: tuple[Query, ...]) -> SearchPla
 
 
 def _ended(measured: Measured) -> tuple[Attempt, ...]:
-    return tuple(one for one in measured.attempts if one.outcome != "not run")
+    return tuple(attempt for attempt in measured.attempts if attempt.outcome != "not run")
 
 
 def _token(*shown: Any) -> str:

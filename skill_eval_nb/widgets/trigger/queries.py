@@ -227,7 +227,7 @@ def queries_view(
     rows = [row for row in grid.rows if _is_shown(row, which, remarks)]
     return h(
         "div",
-        [notice(one.message) for one in doubts if len(one.queries) not in BESIDE],
+        [notice(doubt.message) for doubt in doubts if len(doubt.queries) not in BESIDE],
         h(
             "div",
             h("p", _sizes(grid), cls="sen-trig-sizes"),
@@ -250,10 +250,10 @@ def queries_view(
 def _remarks(doubts: Sequence[QueryDoubt]) -> Mapping[str, list[Node]]:
     """By the words of a query what is said beside it."""
     found: dict[str, list[Node]] = {}
-    for one in doubts:
-        message = f" {one.message}" if len(one.queries) in BESIDE else None
-        for words in dict.fromkeys(one.queries):
-            remark = h("li", pill(one.doubt, "odd"), message, dir="auto")
+    for doubt in doubts:
+        message = f" {doubt.message}" if len(doubt.queries) in BESIDE else None
+        for words in dict.fromkeys(doubt.queries):
+            remark = h("li", pill(doubt.doubt, "odd"), message, dir="auto")
             found.setdefault(words, []).append(remark)
     return found
 
@@ -299,8 +299,8 @@ def _line(label: str, value: str, name: str, press: Node) -> Node:
 
 def _sizes(grid: Grid) -> str:
     queries = grid.queries
-    should = sum(one.should_trigger for one in queries)
-    near = sum(any(_plain(tag) == "near miss" for tag in one.tags) for one in queries)
+    should = sum(query.should_trigger for query in queries)
+    near = sum(any(_plain(tag) == "near miss" for tag in query.tags) for query in queries)
     parts = [f"{should:,} should trigger", f"{len(queries) - should:,} should not"]
     parts += [f"{near:,} near {'miss' if near == 1 else 'misses'}"] if near else []
     return f"{count(len(queries), 'query')}: {', '.join(parts)}"

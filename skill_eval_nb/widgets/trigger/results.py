@@ -49,7 +49,7 @@ def results_view(results: Results) -> Node:
     return h(
         "section",
         h("h4", _title(results.measured)),
-        [_doubt(one) for one in results.doubts],
+        [_doubt(doubt) for doubt in results.doubts],
         _scores(results.scores) if results.scores is not None else None,
         _errored(results.errored),
         h("p", LEGEND, cls="sen-soft sen-small"),
@@ -59,7 +59,7 @@ def results_view(results: Results) -> Node:
 
 
 def _title(measured: Measured) -> str:
-    made = sum(one.outcome != "not run" for one in measured.attempts)
+    made = sum(attempt.outcome != "not run" for attempt in measured.attempts)
     of = "" if made == len(measured.attempts) else f" of {len(measured.attempts):,}"
     cost = "" if measured.cost_usd is None else f", {dollars(measured.cost_usd)}"
     return f"{made:,}{of} runs, by {measured.model} ({measured.executor}){cost}"
@@ -116,7 +116,7 @@ def _group(should: bool, results: Results) -> Node | None:
 
 def _lane(row: Figures, results: Results) -> Node:
     outcomes = results.attempts[row["query"], row["should_trigger"]]
-    attempts = [one for one in outcomes if one.outcome != "not run"]
+    attempts = [outcome for outcome in outcomes if outcome.outcome != "not run"]
     return h(
         "li",
         h("div", h("span", row["query"], dir="auto"), list(_pills(row)), cls="sen-trig-words"),
@@ -169,19 +169,19 @@ def _behind(row: Figures, attempts: Sequence[Attempt]) -> Node:
 
 
 def _runs(attempts: Sequence[Attempt]) -> Node:
-    return h("ul", [h("li", list(_run(one)), dir="auto") for one in attempts])
+    return h("ul", [h("li", list(_run(attempt)), dir="auto") for attempt in attempts])
 
 
-def _run(one: Attempt) -> Iterator[str]:
-    yield f"run {one.run}: {one.outcome}"
-    if one.reason:
-        yield f", {one.reason}"
-    if one.instead:
-        yield f", {one.instead}"
-    if one.seconds is not None:
-        yield f", {one.seconds:.1f} s"
-    if one.cost_usd:
-        yield f", {dollars(one.cost_usd)}"
+def _run(attempt: Attempt) -> Iterator[str]:
+    yield f"run {attempt.run}: {attempt.outcome}"
+    if attempt.reason:
+        yield f", {attempt.reason}"
+    if attempt.instead:
+        yield f", {attempt.instead}"
+    if attempt.seconds is not None:
+        yield f", {attempt.seconds:.1f} s"
+    if attempt.cost_usd:
+        yield f", {dollars(attempt.cost_usd)}"
 
 
 OUTCOMES = {"triggered": "", "not triggered": "", "errored": "bad"}
@@ -202,7 +202,7 @@ def run_plan_view(plan: RunPlan | None, form: Form) -> Child:
     if due.attempts:
         already = f" ({there:,} are there already)" if there else ""
         left = f"{count(due.attempts, 'run')} to make{already}, {count(due.calls, 'call')} at most."
-    errored = sum(one.outcome == "errored" for one in measured.attempts)
+    errored = sum(attempt.outcome == "errored" for attempt in measured.attempts)
     cost = likely(due.low_usd, due.high_usd, due.worst_usd)
     again = f"Make the {count(errored, 'run')} that errored again"
     return [
@@ -262,12 +262,12 @@ def _figures(
     yield time_figures(task)
 
 
-def _latest(one: Attempt) -> Node:
-    instead = f" ({one.instead})" if one.instead else ""
+def _latest(attempt: Attempt) -> Node:
+    instead = f" ({attempt.instead})" if attempt.instead else ""
     return h(
         "p",
-        f"Last: {one.outcome}{instead} – ",
-        h("span", one.query.query, dir="auto"),
+        f"Last: {attempt.outcome}{instead} – ",
+        h("span", attempt.query.query, dir="auto"),
         cls="sen-soft sen-small",
     )
 
@@ -297,7 +297,7 @@ def optimised_view(found: Optimised, chosen: str | None) -> Node:
 
 def rounds_view(steps: Sequence[Step], chosen: str | None = None) -> Child:
     """The rounds that there are; with `chosen`, one of them can be chosen to be written."""
-    return [_step(one, steps[0].description, chosen) for one in steps]
+    return [_step(step, steps[0].description, chosen) for step in steps]
 
 
 SIDES = {"train": "train", "test": "held-out"}
@@ -358,20 +358,20 @@ def _score(name: str, score: Score | None) -> Node:
     )
 
 
-def _fails(one: QueryOutcome) -> bool:
-    return one.share is not None and one.share < 1
+def _fails(outcome: QueryOutcome) -> bool:
+    return outcome.share is not None and outcome.share < 1
 
 
-def _item(one: QueryOutcome) -> Node:
-    should = "should" if one.query.should_trigger else "should not"
-    side = "held-out" if one.query.split == "test" else "train"
-    instead = f"; instead: {one.instead[0]}" if one.instead else ""
+def _item(outcome: QueryOutcome) -> Node:
+    should = "should" if outcome.query.should_trigger else "should not"
+    side = "held-out" if outcome.query.split == "test" else "train"
+    instead = f"; instead: {outcome.instead[0]}" if outcome.instead else ""
     return h(
         "li",
-        one.query.query,
+        outcome.query.query,
         h(
             "span",
-            f" – {side}, {should}: right in {percent(one.share)} of its runs{instead}",
+            f" – {side}, {should}: right in {percent(outcome.share)} of its runs{instead}",
             cls="sen-soft",
         ),
         dir="auto",
@@ -402,7 +402,7 @@ def search_plan_view(plan: SearchPlan | None) -> Child:
             "the last measurement of the winner among them.",
         ),
         h("p", likely(*found.estimate)),
-        [h("p", one, cls="sen-soft sen-small", dir="auto") for one in found.notes],
+        [h("p", note, cls="sen-soft sen-small", dir="auto") for note in found.notes],
         h(
             "p",
             f"Kept in {place(found.folder)}. What is there of it already is in this price, and is "

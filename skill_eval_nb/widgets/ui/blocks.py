@@ -41,7 +41,7 @@ def _view(block: Block) -> Node | None:
             pairs = h("table", h("tbody", rows), cls="sen-settings")
             return details(block.caption or "More", pairs, key=f"block-{block.caption}")
         case Items() if block.items:
-            items = h("ol" if block.numbered else "ul", [h("li", one) for one in block.items])
+            items = h("ol" if block.numbered else "ul", [h("li", item) for item in block.items])
             caption = block.caption or "What it rests on"
             return details(caption, [items, _more(block.more)], key=f"block-{caption}")
         case Diff() if block.text:

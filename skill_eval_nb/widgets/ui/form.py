@@ -86,7 +86,7 @@ def faults_view(
     faults: Iterable[str], say: Callable[[str], str] = str, title: str = ""
 ) -> Node | None:
     """What stands in the way; `say` puts it in the form's own labels."""
-    lines = [h("li", say(one), dir="auto") for one in faults]
+    lines = [h("li", say(fault), dir="auto") for fault in faults]
     if not lines:
         return None
     head = h("p", h("b", title)) if title else None

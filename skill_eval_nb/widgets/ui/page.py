@@ -18,4 +18,6 @@ PARTS = "tree kept frames place asking controls files drawing focus acting view"
 def script() -> str:
     """All parts as one module."""
     parts = [(HERE / f"{name}.js").read_text("utf-8") for name in PARTS]
-    return "\n".join(re.sub(r"(?m)^import [^;]*;\n|^export (?!default)", "", one) for one in parts)
+    return "\n".join(
+        re.sub(r"(?m)^import [^;]*;\n|^export (?!default)", "", part) for part in parts
+    )

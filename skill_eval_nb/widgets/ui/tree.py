@@ -153,10 +153,10 @@ def find(node: Child, **attributes: Any) -> list[list[Any]]:
     tag = attributes.pop("tag", None)
     wanted = {name: _value(name, value) for name, value in _named(attributes)}
     return [
-        one
-        for one in elements(node)
-        if tag in (None, one[0])
-        and all(one[1].get(name) == value for name, value in wanted.items())
+        element
+        for element in elements(node)
+        if tag in (None, element[0])
+        and all(element[1].get(name) == value for name, value in wanted.items())
     ]
 
 
