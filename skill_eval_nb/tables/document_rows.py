@@ -254,10 +254,11 @@ def _add_aggregate(home: Home, document: SuggestionAggregate, rows: Rows) -> Non
             key,
             suggestion.assertion,
             "aggregate",
-            f"{suggestion.reason} (said {'once' if suggestion.frequency == 1 else f'{suggestion.frequency} times'})"
+            f"{suggestion.reason} (said {times})"
             + (f" Proposed: {suggestion.action}" if suggestion.action else ""),
         )
         for suggestion in document.suggestions
+        for times in ("once" if suggestion.frequency == 1 else f"{suggestion.frequency} times",)
     )
 
 
