@@ -70,7 +70,7 @@ def main() -> int:
     about = {"INHERIT": str(HERE / "mkdocs.yml"), "docs_dir": "pages", "site_dir": "site"}
     config.write_text(yaml.safe_dump(about | {"nav": nav}), encoding="utf-8")
     command = ["mkdocs", "build", "--strict", "--quiet", "--config-file", config]
-    return subprocess.run([sys.executable, "-m", *command], check=False).returncode
+    return subprocess.run([sys.executable, "-m", *command], cwd=OUT, check=False).returncode
 
 
 def write(page: str, text: str) -> str:
