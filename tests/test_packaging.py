@@ -5,8 +5,8 @@ import re
 import subprocess
 import sys
 import zipfile
-from importlib.machinery import SourceFileLoader
 from importlib.metadata import distribution, packages_distributions
+from importlib.util import module_from_spec, spec_from_file_location
 
 import pytest
 from packaging.requirements import Requirement
@@ -211,7 +211,9 @@ def test_every_make_target_that_is_named_anywhere_exists():
 
 def test_every_public_name_table_command_dialect_and_tool_has_a_page():
     """`make docs` builds them, and ends at a dead link or a warning."""
-    pages = SourceFileLoader("build", str(ROOT / "docs" / "build.py")).load_module()
+    spec = spec_from_file_location("build", ROOT / "docs" / "build.py")
+    pages = module_from_spec(spec)
+    spec.loader.exec_module(pages)
     made = dict([*pages.python(), *pages.dialects(), *pages.tools()])
     assert "::: skill_eval_nb.stats.deltas.deltas\n" in made["python/sen_stats.md"]
     assert {f"dialects/{name}.md" for name in DIALECTS} < made.keys()

@@ -75,7 +75,7 @@ def test_the_skill_names_commands_and_options_that_there_are():
     """Of the shell alone: what a model makes of them is what its evals are for."""
     text = (SKILL / "SKILL.md").read_text("utf-8").replace("\\\n", "")
     lines = re.findall(r"(?:^|`)skill-eval-nb ([a-z][^#`\n]*)", text, re.MULTILINE)
-    assert len(lines) > 8
+    assert len(lines) >= 6
     for line in lines:
         words = shlex.split(line)
         names = words[: 2 if words[0] == "improve" else 1]

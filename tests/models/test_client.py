@@ -461,7 +461,7 @@ def test_the_face_has_what_it_says():
 def test_the_room_is_light_until_a_model_is_called():
     program = (
         "import sys, skill_eval_nb.models as m\n"
-        "m.Connection, m.Tally, m.load_prices().date, m.connect, m.batches.submit, m.StandIn\n"
+        "m.Connection, m.Tally, m.load_prices, m.connect, m.batches.submit, m.StandIn\n"
         "print([n for n in ('anthropic', 'httpx2', 'pandas', 'polars') if n in sys.modules])"
     )
     said = subprocess.run(
