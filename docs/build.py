@@ -21,6 +21,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.cli import app
 from skill_eval_nb.documents.dialects import DIALECTS, PATHS
 from skill_eval_nb.documents.schema import json_schema
+from skill_eval_nb.documents.tools import TOOLS
 from skill_eval_nb.share import copy_notebooks
 
 HERE = Path(__file__).parent
@@ -37,6 +38,7 @@ QUESTIONS = {
     "How do I run more, within a budget?": "notebooks/05_run_and_grade.ipynb",
     "Is the new version better?": "notebooks/07_compare_versions.ipynb",
     "Does the description trigger?": "notebooks/08_triggers.ipynb",
+    "What do published results bear?": "notebooks/09_published_results.ipynb",
     "How do I hand the result on?": "hand_on.md",
 }
 COPIED = {
@@ -156,9 +158,8 @@ def dialects() -> Iterator[tuple[str, str]]:
 
 def tools() -> Iterator[tuple[str, str]]:
     """A page a tool of others whose results are read."""
-    for path in sorted((HERE.parent / "skill_eval_nb" / "documents" / "tools").glob("[!_]*.py")):
-        module = import_module(f"skill_eval_nb.documents.tools.{path.stem}")
-        yield f"tools/{path.stem}.md", f"# {path.stem}\n\n{(module.__doc__ or '').strip()}"
+    for name, tool in TOOLS.items():
+        yield f"tools/{name}.md", f"# {name}\n\n{(tool.__doc__ or '').strip()}"
 
 
 def properties(schema: dict) -> dict:
