@@ -212,7 +212,9 @@ def test_work_that_fails_says_why(skill: Path, monkeypatch) -> None:
 
 
 def test_two_panels_do_not_run_the_same_at_once(skill: Path) -> None:
-    one, other = (through(panel_on(skill, connection=slow())) for _ in range(2))
+    forever = StandIn(faults=(Fault("silence", holds=[*ASKED][-1]),))
+    connections = (Connection(stand_in=each) for each in (forever, StandIn()))
+    one, other = (through(panel_on(skill, connection=each)) for each in connections)
     press(one, "Start")
     until(lambda: one._ran.progress is not None)
     press(other, "Start")
