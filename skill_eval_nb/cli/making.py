@@ -11,14 +11,21 @@ from rich.text import Text
 from typer.core import TyperCommand
 
 from .printing import counted_lines, print_problems
-from .shell import INTERRUPTED, PathArgument, app, busy, err, in_options, out, show, tell, told
-from .spending import BudgetOption, ExecutorOption, PricesOption, YesOption, ask_first
+from .shell import INTERRUPTED, PathArgument, app, busy, err, in_options, out, show, told
+from .spending import (
+    BudgetOption,
+    DryRunOption,
+    ExecutorOption,
+    PricesOption,
+    YesOption,
+    ask_first,
+    tell_spent,
+)
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor as Pool
 
     from skill_eval_nb.running import Plan
-    from skill_eval_nb.running.judge_tasks import JudgingProgress
 
 Sandbox = Literal["bubblewrap", "none"]
 Layer = Literal["structural"]
@@ -99,9 +106,7 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with what was begun, or say that nothing was.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the plan and its price; do nothing.")
-    ] = False,
+    dry_run: DryRunOption = False,
     dask: Annotated[
         str | None,
         typer.Option(
@@ -232,7 +237,7 @@ def judge(
         budget_usd=budget_usd,
         concurrency=concurrency,
         prices=sen.models.load_prices(prices),
-        progress=_tell,
+        progress=tell_spent,
     )
     show(judged)
     raise typer.Exit(0 if judged.status == "done" else 1)
@@ -243,14 +248,6 @@ def _judges_of(path: Path) -> list[str]:
     from skill_eval_nb.tables import load
 
     return load(path).polars("rubric_scores")["judge_model"].drop_nulls().unique().to_list()
-
-
-def _tell(progress: JudgingProgress) -> None:
-    """Print how far judging is."""
-    from skill_eval_nb.text import dollars
-
-    line = f"{progress.done} of {progress.total} judgings, {dollars(progress.spent_usd)}"
-    tell(f"{line}: {progress.what}")
 
 
 def _sides(given: list[str] | None, skill: Path) -> Any:

@@ -1,4 +1,4 @@
-"""Problems and written files, as the shell prints them."""
+"""Problems, written files and diffs, as the shell prints them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,14 @@ SHOWN = 200
 _TIMES = re.compile(r"\((\d+) times")
 
 COLOURS = {"error": "red", "warning": "yellow", "info": "dim"}
+OF_DIFFS = {"+": "green", "-": "red", "@": "dim"}
+"""Colours of the lines of a diff, by their first character."""
+
+
+def print_diff(diff: str) -> None:
+    """Print what would change in a file."""
+    for line in diff.splitlines():
+        out.print(Text(line, style=OF_DIFFS.get(line[:1], "")))
 
 
 def print_written(written: Iterable[Path]) -> None:

@@ -1,13 +1,16 @@
-"""What the commands share that may cost money: their options, and the question before it."""
+"""What the commands share that may cost money: options, the question before it, how far it is."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .shell import INTERRUPTED
+from .shell import INTERRUPTED, tell
+
+if TYPE_CHECKING:
+    from skill_eval_nb.running.asking import AskingProgress
 
 BudgetOption = Annotated[
     float | None,
@@ -16,6 +19,9 @@ BudgetOption = Annotated[
 PricesOption = Annotated[Path | None, typer.Option(help="A table of prices of your own.")]
 YesOption = Annotated[
     bool, typer.Option("--yes", "-y", help="Spend money without a budget, and without asking.")
+]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would be done and its price; do nothing.")
 ]
 ExecutorOption = Annotated[
     str, typer.Option(help="offline, messages-api, claude-code, or one you installed.")
@@ -54,3 +60,11 @@ def ask_first(
         raise
     if not agreed:
         raise typer.Exit(2)
+
+
+def tell_spent(progress: AskingProgress) -> None:
+    """Say on a terminal how far asking is, and what it has cost."""
+    from skill_eval_nb.text import dollars
+
+    line = f"{progress.done} of {progress.total}, {dollars(progress.spent_usd)}"
+    tell(f"{line}: {progress.what}")

@@ -16,7 +16,7 @@ from skill_eval_nb.grading.judge import judge as judge_it
 from skill_eval_nb.grading.structural.types import is_checked
 from skill_eval_nb.models import BudgetSpent, Client, Connection, Prices, Tally, Usage, together
 
-from .asking import NO_MONEY
+from .asking import NO_MONEY, AskingProgress
 from .budget import Budget, BudgetQueue, Reservation
 from .refused import refuse
 from .regrading import (
@@ -203,25 +203,6 @@ class JudgedAgain:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgingProgress:
-    """How far judging is.
-
-    Attributes:
-        done: judgings that ended, those that failed included.
-        total: judgings to be done.
-        failed: judgings that there will be none of.
-        spent_usd: US dollars spent, as far as prices are known.
-        what: the run that was judged last, and the judging's number.
-    """
-
-    done: int
-    total: int
-    failed: int
-    spent_usd: float
-    what: str
-
-
-@dataclass(frozen=True, slots=True)
 class RejudgeSpec:
     """What `judge_again` was asked for."""
 
@@ -233,7 +214,7 @@ class RejudgeSpec:
     prices: Prices
     budget_usd: float | None
     concurrency: int
-    progress: Callable[[JudgingProgress], None] | None = None
+    progress: Callable[[AskingProgress], None] | None = None
 
     def numbers(self, work: JudgeTask) -> range:
         """The numbers of the judgings that a run lacks."""
@@ -291,7 +272,7 @@ class JudgeState:
             run = work.run
             what = f"{run.eval_name}, {run.configuration}, run {run.run_number}, judging {number}"
             self.order.progress(
-                JudgingProgress(done, self.total, len(self.failed), self.budget.spent_usd, what)
+                AskingProgress(done, self.total, len(self.failed), self.budget.spent_usd, what)
             )
 
     def result(self) -> JudgedAgain:

@@ -15,12 +15,11 @@ from skill_eval_nb.models import Connection, ModelFault, Prices, connect, load_p
 from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems
 from skill_eval_nb.workspace.layout import OWN
 
-from .asking import NO_MONEY, reached_by
+from .asking import NO_MONEY, AskingProgress, reached_by
 from .judge_tasks import (
     JudgedAgain,
     JudgeState,
     JudgeTask,
-    JudgingProgress,
     LeftOut,
     RejudgeSpec,
     judge_once,
@@ -55,7 +54,7 @@ def judge_again(
     batch: bool = False,
     judge: Judge | None = None,
     concurrency: int = 8,
-    progress: Callable[[JudgingProgress], None] | None = None,
+    progress: Callable[[AskingProgress], None] | None = None,
     evals: PathLike | None = None,
     stop: threading.Event | None = None,
 ) -> JudgedAgain:

@@ -13,6 +13,7 @@ from skill_eval_nb.documents import Judging as JudgingDocument
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.stand_in.settings import JUDGE, MODELS
 from skill_eval_nb.running import judge_again
+from skill_eval_nb.running.asking import AskingProgress
 from skill_eval_nb.running.estimate import (
     Measured,
     Part,
@@ -25,7 +26,6 @@ from skill_eval_nb.running.estimate import (
 from skill_eval_nb.running.judge_tasks import (
     JudgedAgain,
     JudgeTask,
-    JudgingProgress,
     LeftOut,
     work_of,
 )
@@ -272,7 +272,7 @@ class Judging(WorkspaceTask[JudgedAgain]):
     """A judging of stored outputs."""
 
     doing = "judging stored outputs"
-    progress: JudgingProgress | None
+    progress: AskingProgress | None
 
     def __init__(
         self,
@@ -305,8 +305,8 @@ class Judging(WorkspaceTask[JudgedAgain]):
             "evals": evals,
         }
 
-        def judge(report: Callable[[JudgingProgress], None], stop: threading.Event) -> JudgedAgain:
-            def ended(now: JudgingProgress) -> None:
+        def judge(report: Callable[[AskingProgress], None], stop: threading.Event) -> JudgedAgain:
+            def ended(now: AskingProgress) -> None:
                 self.recent.appendleft(now.what)
                 report(now)
 

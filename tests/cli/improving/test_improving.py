@@ -8,8 +8,7 @@ import shutil
 import pytest
 from typer.testing import CliRunner
 
-from skill_eval_nb.cli import app
-from skill_eval_nb.cli.improving import applying
+from skill_eval_nb.cli import app, improving
 from skill_eval_nb.improving import write_drafts
 from skill_eval_nb.improving.comparison import compare
 from tests.checkout import ROOT
@@ -127,7 +126,7 @@ def test_with_a_yes_it_writes_and_says_where_the_old_file_is(path, drafts):
 
 @pytest.mark.parametrize("answer", ["y", "n"])
 def test_at_a_terminal_it_asks(path, drafts, answer, monkeypatch):
-    monkeypatch.setattr(applying, "_at_a_terminal", lambda: True)
+    monkeypatch.setattr(improving, "_at_a_terminal", lambda: True)
     result = CliRunner().invoke(app, ["improve", "apply", str(drafts), str(path)], input=answer)
     assert "Write this?" in result.stdout
     assert (b"It is dated" in path.read_bytes()) is (answer == "y")

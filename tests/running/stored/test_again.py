@@ -15,7 +15,7 @@ from skill_eval_nb.models import Connection, StandIn, Usage, load_prices
 from skill_eval_nb.models.prices import Prices
 from skill_eval_nb.models.stand_in.settings import Fault
 from skill_eval_nb.running import batch, judge_again, stored_batch
-from skill_eval_nb.running.judge_tasks import JudgingProgress
+from skill_eval_nb.running.asking import AskingProgress
 from skill_eval_nb.running.stored_runs import stored_runs
 from skill_eval_nb.workspace import Problems, check
 from tests.checkout import ROOT
@@ -94,7 +94,7 @@ def runs(workspace: Path) -> Iterator[Path]:
 
 
 def test_new_judgings_beside_what_was_there(workspace: Path) -> None:
-    told: list[JudgingProgress] = []
+    told: list[AskingProgress] = []
     done = judge_again(workspace, again=2, connection=OFFLINE, progress=told.append)
     assert done.status == "done"
     assert len(done.judged) == 8

@@ -1,0 +1,371 @@
+"""Commands that improve: `compare`, and `improve` with its own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from .making import ScriptsOption
+from .printing import print_diff
+from .shell import InOrder, PathArgument, app, busy, err, loaded, out, show, told
+from .spending import BudgetOption, DryRunOption, PricesOption, YesOption, ask_first, tell_spent
+
+if TYPE_CHECKING:
+    from skill_eval_nb.improving import Draft
+    from skill_eval_nb.tables import Workspace
+
+improve = typer.Typer(
+    cls=InOrder,
+    no_args_is_help=True,
+    help="From results to better evals and skills: aggregate, draft, try, apply, analyse, history.",
+)
+app.add_typer(improve, name="improve")
+
+SIDE = (
+    "A configuration (with_skill), an iteration (iteration-1), both (iteration-1/with_skill), or "
+    "the path of another workspace."
+)
+BaselineOption = Annotated[
+    str | None, typer.Option(help="The configuration to compare against; else chosen by name.")
+]
+KeysOption = Annotated[
+    list[str] | None,
+    typer.Option("--key", metavar="KEY", help="Only the draft of this key; may be given again."),
+]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Replace a file that something else made.")
+]
+
+
+@app.command()
+@told
+def compare(
+    path: PathArgument,
+    a: Annotated[str, typer.Argument(help=SIDE)],
+    b: Annotated[str, typer.Argument(help="The same.")],
+    model: Annotated[
+        str | None, typer.Option(help="The model that compares; else the one that judged before.")
+    ] = None,
+    evals: Annotated[
+        list[str] | None,
+        typer.Option("--eval", metavar="EVAL", help="Only this eval; may be given again."),
+    ] = None,
+    repeat: Annotated[
+        float, typer.Option(help="Share of the pairs that are judged twice in the same order.")
+    ] = 0.2,
+    seed: Annotated[int, typer.Option(help="Of the draws.")] = 0,
+    budget_usd: BudgetOption = None,
+    concurrency: Annotated[int, typer.Option(help="Comparisons at a time.")] = 8,
+    prices: PricesOption = None,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
+) -> None:
+    """Compare stored runs of two sides, blind and in both orders.
+
+    Nothing is run. Each comparison is kept in the workspace and never paid for again. Exit code
+    1 where one is missing.
+    """
+    from skill_eval_nb.improving import compare as compare_sides
+    from skill_eval_nb.models import load_prices
+
+    ws = loaded(path)
+    options = {
+        "model": model,
+        "evals": evals,
+        "repeat": repeat,
+        "seed": seed,
+        "prices": load_prices(prices),
+    }
+    planned = compare_sides(ws, a, b, dry_run=True, **options)
+    if dry_run:
+        show(planned)
+        return
+    ask_first(budget_usd, yes, planned.worst_usd if planned.n_missing else 0)
+    compared = compare_sides(
+        ws, a, b, budget_usd=budget_usd, concurrency=concurrency, progress=tell_spent, **options
+    )
+    show(compared)
+    raise typer.Exit(0 if compared.status == "done" else 1)
+
+
+@improve.command()
+@told
+def aggregate(
+    path: PathArgument,
+    iteration: Annotated[
+        str | None, typer.Option(help="Only this iteration, such as iteration-2.")
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="Distance of wordings, 0 to 1, that counts as the same."),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="The file to write; else eval_feedback_aggregate.json in the iteration's folder, "
+            "or in the workspace's where there are several.",
+        ),
+    ] = None,
+    merge_model: Annotated[
+        str | None, typer.Option(help="A model that may merge further what says the same.")
+    ] = None,
+    budget_usd: BudgetOption = None,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Collect what the graders suggest for the evals, the same thing once."""
+    import skill_eval_nb as sen
+    from skill_eval_nb.improving.aggregation import THRESHOLD, free, place_of
+    from skill_eval_nb.models.stand_in.settings import MODELS
+
+    ws = _of_iterations(loaded(path), [] if iteration is None else [iteration])
+    target = None if dry_run else free(file or place_of(ws), force=force)
+    if not dry_run and merge_model not in (None, *MODELS):
+        ask_first(budget_usd, yes)
+    with busy("collecting what the graders suggest"):
+        found = sen.improving.aggregate(
+            ws,
+            threshold=THRESHOLD if threshold is None else threshold,
+            merge_model=merge_model,
+            budget_usd=budget_usd,
+            dry_run=dry_run,
+        )
+    show(found)
+    if target is not None:
+        out.print(Text(f"wrote {found.write(target, force=force)}"))
+
+
+@improve.command()
+@told
+def draft(
+    path: PathArgument,
+    to: Annotated[
+        Path | None, typer.Option("--out", help="File to write the drafts to: drafts.json.")
+    ] = None,
+    iteration: Annotated[
+        list[str] | None,
+        typer.Option("--iteration", metavar="ITERATION", help="Only this iteration; repeatable."),
+    ] = None,
+    baseline: BaselineOption = None,
+    model: Annotated[
+        str | None, typer.Option(help="Model that drafts beside the rules; none where not given.")
+    ] = None,
+    budget_usd: BudgetOption = None,
+) -> None:
+    """Draft changes of the evals from suggestions and figures; nothing but --out is written."""
+    import skill_eval_nb as sen
+    from skill_eval_nb.text import dollars
+
+    ws = _of_iterations(loaded(path), iteration or [])
+    with busy("drafting"):
+        drafts = sen.improving.draft(ws, baseline=baseline, model=model, budget_usd=budget_usd)
+    show(drafts)
+    if drafts.cost_usd:
+        out.print(f"spent {dollars(drafts.cost_usd)}")
+    if to is not None:
+        out.print(Text(f"wrote {sen.improving.write_drafts(to, drafts)}"))
+
+
+@improve.command(name="try")
+@told
+def try_(
+    drafts: Annotated[Path, typer.Argument(help="A file of drafts, as `improve draft` writes it.")],
+    path: PathArgument,
+    keys: KeysOption = None,
+    baseline: BaselineOption = None,
+    judge_model: Annotated[
+        str | None, typer.Option(help="Who judges a dimension; else the one that did before.")
+    ] = None,
+    budget_usd: BudgetOption = None,
+    prices: PricesOption = None,
+    allow_scripts: ScriptsOption = False,
+    near: Annotated[
+        int, typer.Option(help="Lines within which except_context exempts a match.")
+    ] = 2,
+) -> None:
+    """Try drafts on the stored outputs, before anything is paid for.
+
+    Nothing of the suite or of the runs changes. A drafted rubric dimension is judged only with
+    --budget-usd, which is for all drafts together; without it the price is told.
+    """
+    import skill_eval_nb as sen
+
+    chosen = _chosen(sen.improving.read_drafts(drafts), keys)
+    ws, left = loaded(path), budget_usd
+    known = sen.models.load_prices(prices)
+    for one in chosen:
+        tried = sen.improving.try_out(
+            one,
+            ws,
+            baseline=baseline,
+            allow_scripts=allow_scripts,
+            near=near,
+            judge_model=judge_model,
+            prices=known,
+            budget_usd=left,
+            progress=tell_spent,
+        )
+        show(tried)
+        if left is not None:
+            left = max(0.0, left - (tried.cost_usd or 0.0))
+
+
+@improve.command()
+@told
+def apply(
+    drafts: Annotated[Path, typer.Argument(help="The accepted drafts: a drafts.json.")],
+    evals: Annotated[
+        Path, typer.Argument(help="The evals.json, or the skill's or workspace's folder with it.")
+    ],
+    keys: KeysOption = None,
+    workspace: Annotated[
+        Path | None,
+        typer.Option(help="The workspace that the drafts are from; else the one beside EVALS."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
+) -> None:
+    """Write drafts into evals.json; the diff is shown first.
+
+    The old file is kept, and the next iteration's folder is prepared. Without a yes nothing is
+    written. Exit code 1 where a draft was refused or the evals would have new faults.
+    """
+    from skill_eval_nb.improving import preview, read_drafts
+
+    change = preview(_chosen(read_drafts(drafts), keys), evals, workspace=workspace)
+    print_diff(change.diff)
+    out.print(Text(change.headline))
+    for line in change.notes:
+        err.print(Text(line, style="yellow"))
+    if change.after != change.before and not change.errors:
+        if yes or (_at_a_terminal() and typer.confirm("Write this?")):
+            for line in change.write().results:
+                out.print(Text(line))
+        else:
+            out.print("Nothing was written; --yes writes it.")
+    raise typer.Exit(1 if change.refused or change.errors else 0)
+
+
+@improve.command()
+@told
+def analyse(
+    path: PathArgument,
+    comparison: Annotated[
+        str | None, typer.Option(help="Only this one: its id, its pair or its file.")
+    ] = None,
+    sides: Annotated[
+        str | None,
+        typer.Option(help="A,B: what stands behind them, where comparisons do not say."),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="The model that analyses; else the one that compared.")
+    ] = None,
+    budget_usd: BudgetOption = None,
+    concurrency: Annotated[int, typer.Option(help="Analyses at a time.")] = 4,
+    prices: PricesOption = None,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
+) -> None:
+    """Ask why the winners of blind comparisons won, and what to change in the skill.
+
+    Each analysis is kept beside its comparison and never paid for again. Exit code 1 where one
+    is missing.
+    """
+    from skill_eval_nb.improving.analysis import analyse
+    from skill_eval_nb.models import load_prices
+
+    ws = loaded(path)
+    options = {
+        "comparison": comparison,
+        "sides": None if sides is None else _pair(sides, "A,B", "--sides"),
+        "model": model,
+        "prices": load_prices(prices),
+    }
+    planned = analyse(ws, dry_run=True, **options)
+    if dry_run:
+        show(planned)
+        return
+    ask_first(budget_usd, yes, planned.worst_usd if planned.n_missing else 0)
+    found = analyse(
+        ws, budget_usd=budget_usd, concurrency=concurrency, progress=tell_spent, **options
+    )
+    show(found)
+    raise typer.Exit(0 if found.status == "done" else 1)
+
+
+@improve.command()
+@told
+def history(
+    path: PathArgument,
+    out_file: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write history.json: the file, or the folder it is to lie in."),
+    ] = None,
+    parents: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parent",
+            metavar="VERSION=PARENT",
+            help="What a version was made from, where the files do not say; repeatable.",
+        ),
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Which version of the skill won: what each was made from, what changed, and by how much.
+
+    A win that the statistics do not bear out is a tie, and says so. A history.json of others that
+    is replaced is kept as .bak.
+    """
+    from skill_eval_nb.improving.lineage import history
+
+    ws = loaded(path)
+    pairs = (_pair(parent, "VERSION=PARENT", "--parent") for parent in parents or ())
+    with busy("comparing the versions"):
+        found = history(ws, parents=dict(pairs))
+    show(found)
+    if out_file is not None:
+        out.print(Text(f"wrote {found.write(out_file, force=force)}"))
+
+
+def _of_iterations(ws: Workspace, wanted: Sequence[str]) -> Workspace:
+    """The part of a workspace that is of some iterations; all of it where none is named."""
+    known = ws.polars("runs")["iteration"].unique().sort().to_list()
+    _known("iteration", wanted, known)
+    return ws.select(iteration=list(wanted)) if wanted else ws
+
+
+def _chosen(drafts: Iterable[Draft], keys: Sequence[str] | None) -> list[Draft]:
+    """The drafts of the given keys, in their order; all where none is given."""
+    every = {draft.key: draft for draft in drafts}
+    _known("draft", keys or (), list(every))
+    return [every[key] for key in keys or every]
+
+
+def _known(what: str, wanted: Iterable[str], known: list[str]) -> None:
+    """Refuse what there is not.
+
+    Raises:
+        Refused: one of them is not known.
+    """
+    from skill_eval_nb.running.refused import Refused, no_such
+
+    if missing := [name for name in wanted if name not in known]:
+        raise Refused(no_such(what, name, known) for name in missing)
+
+
+def _pair(text: str, form: str, option: str) -> tuple[str, str]:
+    """The two parts of an option's value."""
+    a, sign, b = text.partition("," if "," in form else "=")
+    if not sign:
+        raise typer.BadParameter(f"`{text}` is not of the form {form}", param_hint=option)
+    return a.strip(), b.strip()
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin.isatty()

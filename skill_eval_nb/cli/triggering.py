@@ -1,0 +1,271 @@
+"""Commands about triggers: `trigger`, `trigger-draft`, `trigger-optimise`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from .making import SandboxOption
+from .printing import print_diff
+from .shell import app, out, show, tell, told
+from .spending import (
+    BudgetOption,
+    DryRunOption,
+    ExecutorOption,
+    PricesOption,
+    YesOption,
+    ask_first,
+)
+
+if TYPE_CHECKING:
+    from skill_eval_nb.triggers.measured import Measured
+    from skill_eval_nb.triggers.measurement import MeasuringProgress
+    from skill_eval_nb.triggers.optimised import OptimisingProgress
+
+SkillArgument = Annotated[Path, typer.Argument(help="The skill's folder, or its SKILL.md.")]
+QueriesArgument = Annotated[Path, typer.Argument(help="A trigger set.")]
+OthersOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--others",
+        metavar="SKILL",
+        help="Skills beside it: bundled, none, or a folder of one or of several; repeatable.",
+    ),
+]
+ConcurrencyOption = Annotated[int, typer.Option(help="Attempts at a time.")]
+AgainOption = Annotated[
+    bool, typer.Option("--retry-errored", help="Make attempts that errored again.")
+]
+
+
+@app.command("trigger")
+@told
+def trigger(
+    skill: SkillArgument,
+    queries: QueriesArgument,
+    runs: Annotated[int, typer.Option(help="Runs of each query.")] = 3,
+    model: Annotated[str | None, typer.Option(help="The model that decides.")] = None,
+    executor: ExecutorOption = "messages-api",
+    others: OthersOption = None,
+    description: Annotated[
+        str | None, typer.Option(help="Measured in place of the one in SKILL.md.")
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--out", help="Where attempts go; else NAME-workspace/triggers beside it."),
+    ] = None,
+    budget_usd: BudgetOption = None,
+    concurrency: ConcurrencyOption = 4,
+    seed: Annotated[int, typer.Option(help="Of the order of attempts.")] = 0,
+    sandbox: SandboxOption = "bubblewrap",
+    prices: PricesOption = None,
+    retry_errored: AgainOption = False,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
+) -> None:
+    """Measure whether a skill is picked up for the queries that it should be picked up for.
+
+    Shows the price first. Whatever was made is kept: the same command, given again, makes only
+    what is missing. Exit code 1 where attempts errored or are missing, or where the measurement
+    is broken.
+    """
+    from skill_eval_nb.models import load_prices
+    from skill_eval_nb.running.skill import read_skill
+    from skill_eval_nb.triggers.measurement import measure
+    from skill_eval_nb.triggers.queries import read_queries
+
+    asked = read_queries(queries, skill=read_skill(skill).name)
+    options: dict[str, Any] = {
+        "runs": runs,
+        "model": model,
+        "executor": executor,
+        "others": others_of(others),
+        "description": description,
+        "folder": folder,
+        "budget_usd": budget_usd,
+        "concurrency": concurrency,
+        "seed": seed,
+        "sandbox": sandbox,
+        "prices": load_prices(prices),
+        "retry_errored": retry_errored,
+    }
+    planned = measure(skill, asked, dry_run=True, **options)
+    show(planned)
+    if dry_run:
+        return
+    ask_first(budget_usd, yes, planned.price.worst_usd)
+    measured = measure(skill, asked, progress=_tell, **options)
+    show(measured)
+    out.print(Text(f"The attempts are in {measured.folder}."))
+    raise typer.Exit(0 if _is_sound(measured) else 1)
+
+
+@app.command("trigger-draft")
+@told
+def trigger_draft(
+    skill: SkillArgument,
+    model: Annotated[str, typer.Option(help="The model that drafts.")],
+    n: Annotated[int, typer.Option("--n", help="Queries to draft, half of each class.")] = 20,
+    others: OthersOption = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--out", help="Trigger set to add the queries to; it may be there already."),
+    ] = None,
+    budget_usd: BudgetOption = None,
+    prices: PricesOption = None,
+    dry_run: DryRunOption = False,
+) -> None:
+    """Draft queries that should and should not trigger a skill, near misses above all.
+
+    A model that costs something is asked only with --budget-usd. Exit code 1 where none were
+    drafted.
+    """
+    from skill_eval_nb.models import load_prices
+    from skill_eval_nb.triggers.attempt import read_offer
+    from skill_eval_nb.triggers.draft import draft_queries
+    from skill_eval_nb.triggers.queries import read_queries, write_queries
+
+    offer = read_offer(skill, others_of(others), None)
+    existing = ()
+    if file is not None and file.exists():
+        existing = read_queries(file, skill=offer.skill.name)
+    drafted = draft_queries(
+        skill,
+        model=model,
+        n=n,
+        others=[other.folder for other in offer.others],
+        existing=existing,
+        prices=load_prices(prices),
+        budget_usd=budget_usd,
+        dry_run=dry_run,
+    )
+    show(drafted)
+    if drafted.cost_usd:
+        out.print(f"spent ${drafted.cost_usd:.4f}")
+    if drafted and file is not None and not dry_run:
+        out.print(Text(f"wrote {write_queries(file, [*existing, *drafted])}"))
+    if not drafted and not dry_run:
+        raise typer.Exit(1)
+
+
+@app.command("trigger-optimise")
+@told
+def trigger_optimise(
+    skill: SkillArgument,
+    queries: QueriesArgument,
+    model: Annotated[str | None, typer.Option(help="The model that decides.")] = None,
+    proposer_model: Annotated[
+        str | None, typer.Option(help="The model that writes descriptions; else the same.")
+    ] = None,
+    rounds: Annotated[
+        int, typer.Option(help="Descriptions that are measured at most, the present one included.")
+    ] = 5,
+    runs: Annotated[int, typer.Option(help="Runs of each query in each round.")] = 3,
+    held_out: Annotated[
+        float,
+        typer.Option("--held-out", help="Share of the queries that descriptions are chosen by."),
+    ] = 0.4,
+    executor: ExecutorOption = "messages-api",
+    others: OthersOption = None,
+    competing: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="SKILL", help="A skill whose description the proposer is shown; repeatable."
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--out", help="Where all of it goes; else NAME-workspace/triggers beside it."),
+    ] = None,
+    budget_usd: BudgetOption = None,
+    concurrency: ConcurrencyOption = 4,
+    seed: Annotated[int, typer.Option(help="Of the split and the order of attempts.")] = 0,
+    sandbox: SandboxOption = "bubblewrap",
+    prices: PricesOption = None,
+    retry_errored: AgainOption = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write the chosen description into SKILL.md.")
+    ] = False,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
+) -> None:
+    """Search for a description by which a skill is picked up when it should be.
+
+    Shows the price first, and the change of SKILL.md at the end, which only --write makes.
+    Whatever was made is kept: the same command, given again, makes only what is missing. Exit
+    code 1 where the search did not come to its end, or the first measurement is broken.
+    """
+    from skill_eval_nb.models import load_prices
+    from skill_eval_nb.running.skill import read_skill
+    from skill_eval_nb.triggers.describe import write_description
+    from skill_eval_nb.triggers.optimisation import optimise
+    from skill_eval_nb.triggers.queries import read_queries
+
+    asked = read_queries(queries, skill=read_skill(skill).name)
+    options: dict[str, Any] = {
+        "model": model,
+        "proposer_model": proposer_model,
+        "rounds": rounds,
+        "runs": runs,
+        "held_out": held_out,
+        "executor": executor,
+        "others": others_of(others),
+        "competing": competing or (),
+        "folder": folder,
+        "budget_usd": budget_usd,
+        "concurrency": concurrency,
+        "seed": seed,
+        "sandbox": sandbox,
+        "prices": load_prices(prices),
+        "retry_errored": retry_errored,
+    }
+    planned = optimise(skill, asked, dry_run=True, **options)
+    show(planned)
+    if dry_run:
+        return
+    ask_first(budget_usd, yes, planned.estimate.worst)
+    found = optimise(skill, asked, progress=_tell_search, **options)
+    show(found)
+    out.print(Text(f"All of it is in {found.folder}."))
+    diff = write_description(skill, found.best_description) if found.has_new else ""
+    print_diff(diff)
+    if diff and write:
+        write_description(skill, found.best_description, dry_run=False)
+        out.print("SKILL.md has the new description; the old file is kept beside it.")
+    elif diff:
+        out.print("SKILL.md was not changed; --write changes it.")
+    raise typer.Exit(0 if found.status == "done" else 1)
+
+
+def others_of(given: list[str] | None) -> Any:
+    """The other skills, as `measure` takes them."""
+    if not given:
+        return "bundled"
+    return given[0] if given in (["bundled"], ["none"]) else given
+
+
+def _is_sound(measured: Measured) -> bool:
+    made = all(attempt.outcome in ("triggered", "not triggered") for attempt in measured.attempts)
+    return made and not any(measured.doubts["broken"])
+
+
+def _tell(progress: MeasuringProgress) -> None:
+    """Print how far it is."""
+    from skill_eval_nb.text import brief, dollars
+
+    one = progress.latest
+    line = f"{progress.done} of {progress.total} attempts, {dollars(progress.spent_usd)}"
+    tell(f"{line}: {one.outcome}: {brief(one.query.query, 60)}")
+
+
+def _tell_search(progress: OptimisingProgress) -> None:
+    """Print how far a search is."""
+    from skill_eval_nb.text import dollars
+
+    one = progress.measuring
+    runs = "" if one is None else f", {one.done} of {one.total} attempts"
+    where = f"round {progress.round} of {progress.rounds} at most"
+    tell(f"{where}, {progress.doing}{runs}, {dollars(progress.spent_usd)}")
