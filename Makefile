@@ -15,6 +15,9 @@ EXTRAS      := --editable ".[claude-code,dask,office]"
 # A tool of others that ours is compared with: beside the .venv, not in it.
 BESIDE      := $(BIN)/uv run --quiet --no-project --python $(BIN)/python --with evalstats==0.3.3 python
 
+# Else every process that a test starts would compile each library anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test lab docs check fix bench calibrate constraints
 

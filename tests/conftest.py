@@ -104,8 +104,7 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by what they ask for, and put files first that take long.
 
-    A file goes to one worker: whichever ends last should have little left. Examples of
-    docstrings come last, as each file of them takes no time.
+    A file goes to one worker: whichever ends last should have little left.
     """
     for item in items:
         asked = set(getattr(item, "fixturenames", ()))
@@ -117,8 +116,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     marked = {mark: {one.path for one in items if one.get_closest_marker(mark)} for mark in marks}
 
     def place(item: pytest.Item) -> int:
-        if isinstance(item, pytest.DoctestItem):
-            return len(marks) + 1
         ranks = (rank for rank, paths in enumerate(marked.values()) if item.path in paths)
         return next(ranks, len(marks))
 

@@ -1,5 +1,6 @@
 """The package's face, what importing it costs, and what no file of the project may hold."""
 
+import doctest
 import importlib
 import os
 import pkgutil
@@ -21,6 +22,8 @@ HEAVY = (
     *("altair", "anthropic", "anywidget", "dask", "httpx2", "jupyterlab", "pandas", "polars"),
     *("pyarrow", "regex", "scipy", "statsmodels", "skill_eval_nb.tables"),
 )
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+STARTED = {"skill_eval_nb.__main__", "skill_eval_nb.models.stand_in.__main__"}
 ROOMS = [room.name for room in pkgutil.iter_modules(sen.__path__) if room.ispkg]
 HOSTS = re.compile(r"\b(pypi|pythonhosted|npmjs|deb\.debian)\.(org|com|io)\b")
 
@@ -51,6 +54,17 @@ def test_what_is_heavy_is_seen():
 
 def test_the_version_is_the_one_of_the_project():
     assert sen.__version__ == pyproject()["project"]["version"] == version("skill-eval-nb")
+
+
+@pytest.mark.parametrize("room", ["", *ROOMS])
+def test_every_example_in_a_docstring_runs(room):
+    face = importlib.import_module(f"skill_eval_nb.{room}".rstrip("."))
+    walk = pkgutil.walk_packages if room else pkgutil.iter_modules
+    names = [one.name for one in walk(face.__path__, f"{face.__name__}.") if one.name not in STARTED]
+    modules = [face, *map(importlib.import_module, names)]
+    results = {module.__name__: doctest.testmod(module, optionflags=FLAGS) for module in modules}
+    assert {name: result for name, result in results.items() if result.failed} == {}
+    assert sum(result.attempted for result in results.values()) > 0
 
 
 @pytest.mark.parametrize("room", ["", *ROOMS])
