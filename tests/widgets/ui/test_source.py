@@ -100,11 +100,11 @@ def test_what_is_gone_is_said_and_comes_back(home, tmp_path) -> None:
     assert (source.lacking, height(source)) == (None, 1)
 
 
-def test_tables_have_nothing_to_read_anew() -> None:
+def test_tables_have_nothing_to_read_anew(home) -> None:
     told = []
     source = Source(sen.Workspace.from_tables({}), lambda: told.append(1))
     source.reload()
-    landed(".")
+    landed(home)
     assert told == []
 
 
