@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
+# Of several workers on few cores none gains by threads of its own, and each small query pays for
+# waking them. Read when polars is imported, here and in what the tests start.
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
+
 hypothesis.settings.register_profile(
     "patient",
     hypothesis.settings.default,
