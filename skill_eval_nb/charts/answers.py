@@ -75,12 +75,12 @@ def forest(own: Row, meant: Metric) -> str:
     `own` is a row of `stats.deltas`, with the `wide_verdict` on tasks like these.
     """
     who, where = called(own["configuration"], 40), these(own["n_evals"])
-    said = sentence(own["verdict"], own["metric"], who, where)
+    verdict = sentence(own["verdict"], own["metric"], who, where)
     n = n_of(own["n_runs"], own["n_runs_baseline"])
     wide = word_of(own["wide_verdict"], own["metric"])
     beyond = f"; on tasks like these: {wide}" if wide else ""
     much = f"{meant.difference(own['estimate'])}{between(own, meant)} {meant.name}"
-    return f"{said}: {much}{beyond} ({n})"
+    return f"{verdict}: {much}{beyond} ({n})"
 
 
 def between(row: Row, meant: Metric) -> str:
@@ -102,8 +102,8 @@ def forests(comparisons: Rows, what: str, about: str) -> str:
     subject = who.pop() if len(who) == 1 else "the skill"
     every = tied(len(comparisons), what)
     better, worse = (word_of(word, comparisons[0]["metric"]) for word in ("helps", "hurts"))
-    said = f"{about}{subject} {better} in {helps} of {every}, {worse} in {hurts} ({n}, these evals)"
-    return said[0].upper() + said[1:] if subject == "the skill" else said
+    text = f"{about}{subject} {better} in {helps} of {every}, {worse} in {hurts} ({n}, these evals)"
+    return text[0].upper() + text[1:] if subject == "the skill" else text
 
 
 def iterations(lines: Sequence[Rows], meant: Metric) -> str:
@@ -150,7 +150,7 @@ def bargain(own: Row, other: Row | None, gain: Row | None, meant: Metric) -> str
     """
     who, costs = called(own["configuration"], 40), own["costs"]
     if other is None or gain is None:
-        paid = [metric(cost).said(price) for cost, price in costs.items()]
+        paid = [metric(cost).text(price) for cost, price in costs.items()]
         at = f" at {some(paid, 99)} a run" if paid else ""
         return f"{who}: {meant.figure(own['value'])} {meant.name}{at} ({n_of(own['n'])})"
     times = [
@@ -189,14 +189,14 @@ def expectations(pairs: Sequence[tuple[Row, Row]], sides: Sequence[str]) -> str:
 
     A pair is an expectation's two cells, each with `passes` and `scored`.
     """
-    one, other = sides
+    name, other = sides
     shares = [tuple(cell["passes"] / cell["scored"] for cell in pair) for pair in pairs]
     more, less = sum(own > base for own, base in shares), sum(own < base for own, base in shares)
     n = n_of(*(sum(pair[at]["scored"] for pair in pairs) for at in (0, 1)), noun="verdict")
     every = tied(len(pairs), "expectation")
     if not more and not less:
-        return f"{one} and {other} pass equally often on {every} ({n})"
-    return f"{more} of {every} pass more often in {one} than in {other}, {less} less often ({n})"
+        return f"{name} and {other} pass equally often on {every} ({n})"
+    return f"{more} of {every} pass more often in {name} than in {other}, {less} less often ({n})"
 
 
 def verdicts(rows: Rows) -> str:

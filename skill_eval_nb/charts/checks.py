@@ -492,7 +492,7 @@ def _matrix_rows(part: Part, cells: pl.DataFrame) -> list[Row]:
     """The expectations of a part, evals in natural order: their cells, and how these differ."""
     names = sorted(cells["configuration"].unique(), key=side)
     against = baselines(cells)
-    one = next((name for name in names if name not in against), None)
+    configuration = next((name for name in names if name not in against), None)
     other = next((name for name in names if name in against), None)
     evals = cells.select("eval_id", "eval_name").unique()["eval_name"].to_list()
     rows: list[Row] = []
@@ -507,7 +507,7 @@ def _matrix_rows(part: Part, cells: pl.DataFrame) -> list[Row]:
                 "text": called(text, TOOLTIP),
                 "layer": brief(layer, TOOLTIP),
                 "cells": marks,
-                "sides": (one, other),
+                "sides": (configuration, other),
                 "passed": sum(cell["passes"] for cell in marks.values()),
                 "scored": sum(cell["scored"] for cell in marks.values()),
                 "spread": max(shares) - min(shares) if shares else -1.0,

@@ -100,21 +100,21 @@ def forest(
     """
     if by not in ("eval", "dimension"):
         raise no_such("way to part a forest, `by`,", by, ("eval", "dimension"))
-    asked = {"baseline": baseline, "versus": versus, "worth": worth}
+    options = {"baseline": baseline, "versus": versus, "worth": worth}
     meant = metric_of(metric if by == "eval" else "rubric_weighted_mean")
     if by == "eval":
-        scopes = [stats.deltas(ws, metric, scope=scope, **asked) for scope in SCOPES]
+        scopes = [stats.deltas(ws, metric, scope=scope, **options) for scope in SCOPES]
     else:
-        scopes = [stats.deltas_by_dimension(ws, scope=scope, **asked) for scope in SCOPES]
-    frames = [as_polars(one) for one in scopes]
-    by_eval = as_polars(stats.deltas_by_eval(ws, metric, **asked)) if by == "eval" else frames[0]
+        scopes = [stats.deltas_by_dimension(ws, scope=scope, **options) for scope in SCOPES]
+    frames = [as_polars(rows) for rows in scopes]
+    by_eval = as_polars(stats.deltas_by_eval(ws, metric, **options)) if by == "eval" else frames[0]
     if together:
         rows = [
             row
             for row in overview(ws, baseline, versus=versus)
             if row["metric"] in {*frames[0]["metric"]}
         ]
-        frames = [_rows_of(rows, scope, one) for scope, one in zip(SCOPES, frames, strict=True)]
+        frames = [_rows_of(rows, scope, frame) for scope, frame in zip(SCOPES, frames, strict=True)]
         others = overview_by_eval(ws, baseline, versus=versus) if by == "eval" else []
         own = [row for row in others if row["metric"] in {*by_eval["metric"]}]
         by_eval = _rows_of(own, "suite", by_eval)
@@ -297,7 +297,7 @@ def _domain(rows: Rows, meant: Metric) -> list[float]:
     marks = [0.0]
     for row in rows:
         marks += [row["estimate"], row["worth"] or 0.0, -(row["worth"] or 0.0)]
-        if row["all"] or not any(one["all"] for one in rows):
+        if row["all"] or not any(other["all"] for other in rows):
             marks += [row[end] or 0.0 for end in ("low", "high", "wide_low", "wide_high")]
     low, high = min(marks), max(marks)
     spare = (high - low) * 0.06 or 1.0
@@ -370,7 +370,7 @@ def deltas(
     shown = [row[side] for row in comparisons for side in ("configuration", "baseline")]
     against = set(overall["baseline"])
     shades = colours([*overall["configuration"], *against], against, shown)
-    estimates = [one for part in picked.parts for one in part.of(paired)["estimate"]]
+    estimates = [estimate for part in picked.parts for estimate in part.of(paired)["estimate"]]
     title = answers.deltas(comparisons, estimates, meant)
     return finish(_deltas_drawn(rows, shades, meant), title, notes)
 
@@ -539,7 +539,7 @@ def _uneven(runs: pl.DataFrame, parts: Sequence[Part]) -> str:
 def _answer(parts: Sequence[Rows]) -> str:
     """The title, from the with-skill side of each part."""
     known = {row["metric"] for own in parts for row in own}
-    column = next(one for one in PANELS if one in known)
+    column = next(name for name in PANELS if name in known)
     lines: list[Rows] = []
     for own in parts:
         mine = [row for row in own if row["metric"] == column]

@@ -93,8 +93,8 @@ def answer(lanes: Rows) -> str:
 def _first_sides(lanes: Rows) -> list[Row]:
     """The lanes of the with-skill side, heading by heading."""
     names: dict[str, set[str]] = {}
-    for one in lanes:
-        names.setdefault(one["heading"], set()).add(one["configuration"])
+    for row in lanes:
+        names.setdefault(row["heading"], set()).add(row["configuration"])
     first = {heading: min(own, key=side) for heading, own in names.items()}
     return [lane for lane in lanes if lane["configuration"] == first[lane["heading"]]]
 
@@ -121,16 +121,16 @@ def _of_many(lanes: Rows) -> str:
     often = Counter(map(_most, lanes)).most_common()
     often.sort(key=lambda pair: (-pair[1], not pair[0]))
     every = tied(len(lanes), "dimension")
-    said = [f"from {SOURCES.get(component, 'no one source')} on {n}" for component, n in often]
-    first, *others = said
+    texts = [f"from {SOURCES.get(component, 'no one source')} on {n}" for component, n in often]
+    first, *others = texts
     return some([f"{first} of {every}", *others], 99)
 
 
 def rough(lanes: Rows) -> str:
     """That what lies between few evals is a rough guess."""
     fewest = min(lane["sizes"][0] for lane in lanes)
-    told = any("eval" in lane["parts"] for lane in lanes)
-    if fewest >= ROUGH or not told:
+    has_evals = any("eval" in lane["parts"] for lane in lanes)
+    if fewest >= ROUGH or not has_evals:
         return ""
     return f"With {tied(fewest, 'eval')}, what lies between evals is a rough guess."
 
@@ -186,7 +186,7 @@ def variance_components(
         rough(sides),
         f"{tied(left, 'more row')} with a smaller SD." if left else "",
     ]
-    shown = [one["configuration"] for one in sides]
+    shown = [lane["configuration"] for lane in sides]
     shades = colours(found["configuration"], baselines(found), shown)
     return finish(_drawn(sides, shades), answer(sides), notes)
 
@@ -240,7 +240,7 @@ def _drawn(sides: Rows, shades: dict[str, str]) -> ChartType:
     from .vega import alt
 
     placed, headings = in_lanes(sides)
-    shown = [name for name in HEADS if any(name in one["parts"] for one in sides)]
+    shown = [name for name in HEADS if any(name in lane["parts"] for lane in sides)]
     width = min((PLOT - GAP * (len(shown) - 1)) // len(shown), WIDEST)
     plots: list[ChartType] = []
     for name in shown:
@@ -260,18 +260,18 @@ def _layers(component: str, placed: Rows, shades: dict[str, str]) -> list[alt.Ch
 
     bars = [
         {
-            "name": one["label"],
-            "configuration": called(one["configuration"]),
+            "name": lane["label"],
+            "configuration": called(lane["configuration"]),
             "component": HEADS[component],
             "share": row["share"],
             "low": row["share_low"],
             "high": row["share_high"],
             "sd": row["variance"] ** 0.5,
             "note": brief(row["note"] or "", TOOLTIP),
-            "row": one["row"],
+            "row": lane["row"],
         }
-        for one in placed
-        if (row := one["parts"].get(component))
+        for lane in placed
+        if (row := lane["parts"].get(component))
     ]
     axis = alt.Axis(title="share (%)", format=".0%", values=[0, 0.5, 1])
     x = alt.X("share:Q", axis=axis, scale=alt.Scale(domain=[0, 1], nice=False, zero=True))
@@ -290,14 +290,14 @@ def _layers(component: str, placed: Rows, shades: dict[str, str]) -> list[alt.Ch
 
 def _figures(placed: Rows, width: float) -> list[alt.Chart]:
     """The spread of one score, and how many there are, right of the panels."""
-    counted = SEPARATOR.join(COUNTED[: max(len(one["sizes"]) for one in placed)])
+    counted = SEPARATOR.join(COUNTED[: max(len(lane["sizes"]) for lane in placed)])
     rows = [
         {
-            "SD": one["meant"].figure(one["SD"]),
-            counted: SEPARATOR.join(f"{n:,}" for n in one["sizes"]),
-            "row": one["row"],
+            "SD": lane["meant"].figure(lane["SD"]),
+            counted: SEPARATOR.join(f"{n:,}" for n in lane["sizes"]),
+            "row": lane["row"],
         }
-        for one in placed
+        for lane in placed
     ]
     return [*column(rows, "SD", width + SPREAD), *column(rows, counted, width + N, ink=SOFT)]
 
@@ -324,7 +324,7 @@ class Panel:
 
 def drawn(panels: Sequence[Panel]) -> ChartType:
     """The panels in rows, those of one heading and the same raters together."""
-    parts = groupby(panels, lambda one: (one.heading, one.across, one.up))
+    parts = groupby(panels, lambda panel: (panel.heading, panel.across, panel.up))
     return below([_facets(*names, list(own)) for names, own in parts])
 
 
@@ -419,7 +419,7 @@ def judge_confusion(
     if kind not in (None, *KINDS):
         raise no_such("kind", str(kind), KINDS)
     found = as_polars(agreement(ws, human)).filter(pl.col("n_repeated") > 0)
-    there = [one for one in KINDS if one in set(found["kind"])]
+    there = [name for name in KINDS if name in set(found["kind"])]
     kind = kind or (there[-1] if there else ITSELF)
     rows = found.filter(kind=kind)
     picked = pick(rows, iteration, ws)
@@ -456,8 +456,8 @@ def _least_agreed(parts: Sequence[Part], rows: pl.DataFrame) -> tuple[list[Row],
     shown: list[Row] = []
     for heading, own in groups:
         who = " and ".join(dict.fromkeys(map(called, own.select("judge", "other").row(0))))
-        said = " · ".join(text for text in (heading, who if several else "") if text)
-        shown += [row | {"heading": said} for row in own.head(most).to_dicts()]
+        title = " · ".join(text for text in (heading, who if several else "") if text)
+        shown += [row | {"heading": title} for row in own.head(most).to_dicts()]
     return shown, sum(own.height for _, own in groups) - len(shown)
 
 
@@ -465,12 +465,12 @@ def _key(names: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(name or "" for name in names)
 
 
-def _pairs(one: Raters) -> Array:
+def _pairs(raters: Raters) -> Array:
     """The scores that stand beside each other: a row a pair, the earlier or first one first."""
     import numpy as np
 
-    left, right = np.triu_indices(one.matrix.shape[1], 1)
-    pairs = np.stack([one.matrix[:, left].ravel(), one.matrix[:, right].ravel()], axis=1)
+    left, right = np.triu_indices(raters.matrix.shape[1], 1)
+    pairs = np.stack([raters.matrix[:, left].ravel(), raters.matrix[:, right].ravel()], axis=1)
     return pairs[~np.isnan(pairs).any(1)]
 
 
@@ -507,7 +507,7 @@ def _answer(rows: Rows) -> str:
     """How often both scores are equal, where least and where most; who is the milder."""
     least, most = (end(rows, key=lambda row: row["exact"]) for end in (min, max))
     names = {(row["judge"], row["other"]) for row in rows}
-    who = _who(least, one=len(names) == 1)
+    who = _who(least, by_name=len(names) == 1)
     low, high = (f"{row['exact']:.0%}" for row in (least, most))
     where = f"in {low} of pairs on {quoted(least['dimension'], 40)}"
     if low != high:
@@ -519,12 +519,12 @@ def _answer(rows: Rows) -> str:
     return f"{who} {where} ({n}){_milder(least) if len(names) == 1 else ''}"
 
 
-def _who(row: Row, *, one: bool) -> str:
+def _who(row: Row, *, by_name: bool) -> str:
     """Who scores the same outputs; by name where all panels are of the same."""
-    judge, other = (called(row[name], 40) if one else "" for name in ("judge", "other"))
+    judge, other = (called(row[name], 40) if by_name else "" for name in ("judge", "other"))
     if row["kind"] == ITSELF:
         return f"{judge or 'A judge'} gives an output the same score again"
-    both = f"{judge} and {other}" if one else GENERAL[row["kind"]]
+    both = f"{judge} and {other}" if by_name else GENERAL[row["kind"]]
     return f"{both} give an output the same score"
 
 

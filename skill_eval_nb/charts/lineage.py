@@ -140,8 +140,8 @@ def answer(parts: Sequence[Rows]) -> str:
     name, later = quoted(best["version"], 40), len(rows) - 1
     if best is rows[0]:
         none = ("There is one version", "The later version does not beat")
-        said = none[later] if later < 2 else f"None of {later} later versions beats"
-        return f"{said}{', ' if not later else ' '}{name}: {figure}"
+        text = none[later] if later < 2 else f"None of {later} later versions beats"
+        return f"{text}{', ' if not later else ' '}{name}: {figure}"
     over = (
         f"{best['difference']} against {quoted(best['parent'], 40)}, " if best["difference"] else ""
     )

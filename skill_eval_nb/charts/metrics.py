@@ -90,10 +90,10 @@ class Metric:
         size = f"{value * style.factor:,.{style.digits}f}"
         return style.before + self._short(size) + style.after
 
-    def said(self, value: float) -> str:
+    def text(self, value: float) -> str:
         r"""The figure in a sentence, where tokens are called tokens.
 
-        >>> metric("tokens").said(1700).replace("\xa0", " "), metric("pass_rate").said(0.5)
+        >>> metric("tokens").text(1700).replace("\xa0", " "), metric("pass_rate").text(0.5)
         ('1,700 tokens', '50%')
         """
         word = f"{TIE}{self.unit}" if self.unit in ("tokens", "characters") else ""

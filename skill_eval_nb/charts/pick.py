@@ -187,10 +187,10 @@ def _last(frame: pl.DataFrame) -> pl.DataFrame:
 def _heading(own: dict[str, str], every: Sequence[dict[str, str]]) -> str:
     """What tells the part from the others; its skill only where the workspace holds several."""
     skills = {part["skill"] for part in every if part["workspace"] == own["workspace"]}
-    said = [key for key in own if len({part[key] for part in every}) > 1]
+    differing = [key for key in own if len({part[key] for part in every}) > 1]
     names = [
         own[key] or "no stated model" if key in MODEL else own[key]
-        for key in said
+        for key in differing
         if key != "skill" or len(skills) > 1
     ]
     return " · ".join(called(name) for name in names if name != NO_ITERATION) or "(no iteration)"

@@ -57,12 +57,12 @@ class Paid:
     axis: str
     per: float = 1
 
-    def said(self, value: float) -> str:
+    def text(self, value: float) -> str:
         r"""The figure with its unit.
 
-        >>> Paid("seconds", "").said(5400).replace("\xa0", " "), Paid("price_usd", "").said(2)
+        >>> Paid("seconds", "").text(5400).replace("\xa0", " "), Paid("price_usd", "").text(2)
         ('90 min', '$2.00')
-        >>> Paid("price_usd", "").said(0.003)
+        >>> Paid("price_usd", "").text(0.003)
         '$0.0030'
         """
         if self.column == "price_usd":
@@ -101,7 +101,7 @@ class Sharpness:
         """The axis title, with the unit."""
         return f"{self.name} ({self.meant.style.axis})" if self.meant else self.name
 
-    def said(self, value: float) -> str:
+    def text(self, value: float) -> str:
         """The figure with its unit."""
         if self.meant is None:
             return f"{value:.3g}"
@@ -145,19 +145,19 @@ def title(rows: Rows, sharp: Sharpness, cost: Paid) -> str:
     """Which design to take, or that none will do; with what it rests on."""
     base = rows[0]
     levers = planned(rows)
-    wanted = sharp.said(base["wanted"])
+    wanted = sharp.text(base["wanted"])
     behind = _behind(rows)
     of_mean = sharp.column == "se"
     reach = "have a standard error of" if of_mean else "find a difference of"
     if base["chosen"]:
         most = " at most" if of_mean else ""
-        price = cost.said(base[cost.column])
+        price = cost.text(base[cost.column])
         return f"{design(base, levers)} would {reach}{most} {wanted}, for {price} {behind}"
     none = f"No design within the limits would {reach} {wanted}"
     if base[sharp.column] is None:
         return f"{none}; from what was run, nothing can be claimed {behind}"
     shown = "what was run" if base["configuration"] else "the largest of them"
-    least = sharp.said(base[sharp.column])
+    least = sharp.text(base[sharp.column])
     at_least = f"has {least}" if of_mean else f"finds {least} at the least"
     return f"{none}; {shown} {at_least} {behind}"
 
@@ -171,8 +171,8 @@ def _behind(rows: Rows) -> str:
         who[0] += f" against {called(base['baseline'], 40)}"
     run = next((row for row in rows if row["changed"] == AS_IT_WAS), base)
     n = f"n{TIE}={TIE}{tied(run['n_evals'], 'eval')} × {tied(run['n_runs'], 'run')}"
-    told = [*who, n] if who else ["assumed variances"]
-    return f"({', '.join(told)})"
+    parts = [*who, n] if who else ["assumed variances"]
+    return f"({', '.join(parts)})"
 
 
 def purchases(rows: Rows, sharp: Sharpness, cost: Paid) -> str:
@@ -180,15 +180,15 @@ def purchases(rows: Rows, sharp: Sharpness, cost: Paid) -> str:
     base = rows[0]
     if base[sharp.column] is None:
         return ""
-    said: list[str] = []
+    texts: list[str] = []
     for lever, number in NUMBERS.items():
         more = [row for row in rows if row["changed"] == lever and row[number] == base[number] + 1]
         if more:
-            extra = cost.said(more[0][cost.column] - base[cost.column])
-            said.append(f"{ONE_MORE[lever]} to {sharp.said(more[0][sharp.column])} (+{extra})")
-    if not said:
+            extra = cost.text(more[0][cost.column] - base[cost.column])
+            texts.append(f"{ONE_MORE[lever]} to {sharp.text(more[0][sharp.column])} (+{extra})")
+    if not texts:
         return ""
-    return f"The {sharp.name} goes from {sharp.said(base[sharp.column])} with {some(said, 99)}."
+    return f"The {sharp.name} goes from {sharp.text(base[sharp.column])} with {some(texts, 99)}."
 
 
 WIDTH, HEIGHT = 560, 300
@@ -313,8 +313,8 @@ def _point(row: Row, sharp: Sharpness, cost: Paid, levers: Sequence[str]) -> Row
         "x": row[cost.column] / cost.per,
         "y": row[sharp.column],
         "design": design(row, levers),
-        "sharp": sharp.said(row[sharp.column]),
-        "cost": cost.said(row[cost.column]),
+        "sharp": sharp.text(row[sharp.column]),
+        "cost": cost.text(row[cost.column]),
         "chosen": row["chosen"],
         "was_run": bool(row["configuration"]),
         **{lever: row[number] for lever, number in NUMBERS.items()},
@@ -338,7 +338,7 @@ def _wanted(row: Row, sharp: Sharpness) -> ChartType:
     """The line that a design has to reach."""
     from .vega import alt
 
-    rows = [{"wanted": row["wanted"], "text": f"wanted: {sharp.said(row['wanted'])}"}]
+    rows = [{"wanted": row["wanted"], "text": f"wanted: {sharp.text(row['wanted'])}"}]
     plot = chart_of(rows).encode(y=alt.Y("wanted:Q"))
     return alt.layer(
         plot.mark_rule(color=SOFT, strokeDash=[5, 4]),
@@ -356,8 +356,8 @@ def _named(points: Rows, x: alt.X, y: alt.Y, about: Sequence[alt.Tooltip]) -> li
     marks: list[alt.Chart] = []
     for point in points:
         if point["lever"] in ("", AS_IT_WAS):
-            said = "chosen" if point["chosen"] else AS_IT_WAS if point["was_run"] else "largest"
-            plot = chart_of([point | {"text": f"{said}: {point['design']}"}])
+            label = "chosen" if point["chosen"] else AS_IT_WAS if point["was_run"] else "largest"
+            plot = chart_of([point | {"text": f"{label}: {point['design']}"}])
             shape = "circle" if point["chosen"] else "diamond"
             ring = plot.mark_point(shape=shape, size=230, strokeWidth=2.5, color=INK, opacity=1)
             left = point["x"] > middle

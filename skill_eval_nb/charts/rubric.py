@@ -193,7 +193,7 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
         return nothing("No rubric scores", why_none(ws, "score on a rubric dimension", iteration))
     sides, left = _dimension_lanes(picked.parts, _figures(ws))
     own = runs.partition_by(DIMENSION_KEYS, as_dict=True)
-    frames = [own[tuple(one[key] for key in DIMENSION_KEYS)] for one in sides]
+    frames = [own[tuple(side[key] for key in DIMENSION_KEYS)] for side in sides]
     crowded = sum(frame.height for frame in frames) > MANY
     dots = [crowd(frame["value"]) if crowded else swarm(_dots(frame)) for frame in frames]
     notes = [
@@ -202,7 +202,7 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
         "A run's score is the mean over its judgings. Bars are the means of the runs, n the runs.",
         f"{tied(left, 'more dimension')} with smaller differences." if left else "",
     ]
-    shown = [one["configuration"] for one in sides]
+    shown = [side["configuration"] for side in sides]
     shades = colours(runs["configuration"], baselines(runs), shown)
     return finish(_dimensions_drawn(sides, dots, shades), answers.rubric_dimensions(sides), notes)
 
@@ -452,10 +452,10 @@ def _scores_drawn(lanes: Rows, shades: dict[str, str]) -> ChartType:
         share=("Share", ".1%"),
         n=("Judgings (n)", ",d"),
     )
-    said = f"split({json.dumps(names)}[datum.value], '\\n')"
+    expression = f"split({json.dumps(names)}[datum.value], '\\n')"
     header = alt.Header(
         title=None,
-        labelExpr=said,
+        labelExpr=expression,
         labelAngle=0,
         labelAlign="right",
         labelAnchor="middle",
@@ -483,8 +483,8 @@ def _n(rows: Rows) -> str:
     """The judgings of each configuration, of many the fewest and the most."""
     n = [row["n"] for row in rows]
     few = len(n) <= BESIDE or min(n) == max(n)
-    said = " vs ".join(f"{one:,}" for one in n) if len(n) <= BESIDE else f"{min(n):,}"
-    return f"n = {said if few else f'{min(n):,}–{max(n):,}'}"
+    size = " vs ".join(f"{number:,}" for number in n) if len(n) <= BESIDE else f"{min(n):,}"
+    return f"n = {size if few else f'{min(n):,}–{max(n):,}'}"
 
 
 def _percent(share: float) -> str:
@@ -512,7 +512,7 @@ def _bars(lane: Row, place: int) -> list[Row]:
 def _answer(lanes: Rows) -> str:
     """Whether a configuration is near the ceiling, and where most."""
     rows = [(lane, row) for lane in lanes for row in lane["rows"]]
-    lane, row = max(rows, key=lambda one: _full(one[1]))
+    lane, row = max(rows, key=lambda pair: _full(pair[1]))
     if not row[str(HIGH)]:
         n = sum(row["n"] for _, row in rows)
         return f"No judging gives a {HIGH} ({n_of(n, noun='judging')})"

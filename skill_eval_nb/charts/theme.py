@@ -58,7 +58,7 @@ def breadth(text: str) -> int:
     >>> breadth("abc"), breadth("技能")
     (3, 4)
     """
-    return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text)
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def wrapped(text: str, letters: int) -> list[str]:
@@ -268,8 +268,8 @@ def subheading(text: str, story: str = "") -> Any:
 def nothing(what: str, why: str) -> ChartType:
     """The chart of nothing: what there is none of, and why."""
     rows = [{"line": line, "row": at} for at, line in enumerate(wrapped(why, SUBTITLE_LINE))]
-    said = words(rows, "line", 0, ink=SOFT)
-    return finish(said.properties(width=640, height=17 * len(rows)), what)
+    layer = words(rows, "line", 0, ink=SOFT)
+    return finish(layer.properties(width=640, height=17 * len(rows)), what)
 
 
 Row = dict[str, Any]
@@ -345,10 +345,10 @@ def tips(**titles: str | tuple[str, str]) -> list[alt.Tooltip]:
     from .vega import alt
 
     return [
-        alt.Tooltip(field=field, title=says, type="nominal")
-        if isinstance(says, str)
-        else alt.Tooltip(field=field, title=says[0], format=says[1], type="quantitative")
-        for field, says in titles.items()
+        alt.Tooltip(field=field, title=title, type="nominal")
+        if isinstance(title, str)
+        else alt.Tooltip(field=field, title=title[0], format=title[1], type="quantitative")
+        for field, title in titles.items()
     ]
 
 
@@ -574,7 +574,7 @@ def shade(share: float | None) -> str:
     part = 2 * share - (share >= 0.5)
     both = ([int(end[at : at + 2], 16) for at in (1, 3, 5)] for end in ends)
     mixed = (round(low + part * (high - low)) for low, high in zip(*both, strict=True))
-    return "#" + "".join(f"{one:02X}" for one in mixed)
+    return "#" + "".join(f"{channel:02X}" for channel in mixed)
 
 
 def with_figures(

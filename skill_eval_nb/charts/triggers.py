@@ -98,10 +98,10 @@ def described(data: Any, level: float, threshold: float) -> tuple[list[Described
         for part in parts
     ]
     every = measured.select(KEYS).n_unique()
-    said = f"{len(parts)} of {every:,} descriptions are shown, those with most queries."
+    note = f"{len(parts)} of {every:,} descriptions are shown, those with most queries."
     left = rates.height - measured.height
     never = f"Not shown: {tied(left, 'row')} of sets that were never run." if left else ""
-    return found, [said if more else "", never]
+    return found, [note if more else "", never]
 
 
 def keyed(table: Any) -> pl.DataFrame:
@@ -169,9 +169,13 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Cha
     if not shown:
         return nothing("No trigger rate to show", why_none(data))
     rows, left = _rows(shown, threshold)
-    lost = sum(one.scores[name] or 0 for one in shown for name in ("n_errored", "n_not_run"))
+    lost = sum(
+        description.scores[name] or 0
+        for description in shown
+        for name in ("n_errored", "n_not_run")
+    )
     notes = [
-        *(one.broken for one in shown),
+        *(description.broken for description in shown),
         "Grey: where the rate should be; line: its interval; diamond: runs of the query differ.",
         f"In no rate: {tied(lost, 'run')} that errored or were not made." if lost else "",
         f"{left:,} more queries that are less wrong." if left else "",
@@ -183,38 +187,42 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Cha
 def rates_answer(shown: Sequence[Described]) -> str:
     """F1 with its interval, and how many queries of each class trigger."""
     if len(shown) > 1:
-        known = [one for one in shown if one.scores["f1"] is not None]
+        known = [description for description in shown if description.scores["f1"] is not None]
         if not known:
             return f"None of {len(shown)} descriptions has an F1"
-        best = max(known, key=lambda one: one.scores["f1"])
+        best = max(known, key=lambda description: description.scores["f1"])
         f1 = scored(best.scores, "f1")
         return f"{quoted(best.heading, 40)} has the highest F1 of {len(shown)} descriptions: {f1}"
-    [one] = shown
-    row = one.scores
+    [description] = shown
+    row = description.scores
     f1 = "No F1" if row["f1"] is None else f"F1{TIE}{scored(row, 'f1')}"
-    broken = "Broken measurement. " if one.broken else ""
-    return f"{broken}{f1}: {_triggering(one.queries)} ({sizes(row)})"
+    broken = "Broken measurement. " if description.broken else ""
+    return f"{broken}{f1}: {_triggering(description.queries)} ({sizes(row)})"
 
 
 def _triggering(queries: pl.DataFrame) -> str:
     """How many queries of each class trigger."""
-    said: list[str] = []
+    texts: list[str] = []
     for should, which in ((True, "that should"), (False, "that should not")):
         own = queries.filter(should_trigger=should).drop_nulls("rate")
         if own.height:
-            what = "" if said else f"{TIE}queries trigger"
-            said.append(f"{int(own['triggers'].sum()):,} of {own.height:,}{what} {which}")
-    return ", ".join(said) or "nobody said which queries should trigger"
+            what = "" if texts else f"{TIE}queries trigger"
+            texts.append(f"{int(own['triggers'].sum()):,} of {own.height:,}{what} {which}")
+    return ", ".join(texts) or "nobody said which queries should trigger"
 
 
 def _rows(shown: Sequence[Described], threshold: float) -> tuple[list[Row], int]:
     """The queries as they are drawn, the most wrong first, and how many are left out."""
     groups: list[tuple[str, list[Row]]] = []
-    for one in shown:
+    for description in shown:
         for should, name in GROUPS.items():
-            own = [row for row in one.queries.to_dicts() if row["should_trigger"] is should]
+            own = [row for row in description.queries.to_dicts() if row["should_trigger"] is should]
             own.sort(key=lambda row: (row["rate"] is None, _wrong(row)))
-            above = f"{one.heading} · {name}" if one.heading else name[:1].upper() + name[1:]
+            above = (
+                f"{description.heading} · {name}"
+                if description.heading
+                else name[:1].upper() + name[1:]
+            )
             groups.append((above, own))
     there = [group for group in groups if group[1]]
     most = max(QUERIES // len(there), 3)
@@ -277,10 +285,10 @@ def _rates_drawn(rows: Rows, level: float) -> ChartType:
     from .vega import alt
 
     placed, headings = in_lanes(rows)
-    there = [one for one in VERDICTS if any(row["verdict"] == one for row in rows)]
+    there = [verdict for verdict in VERDICTS if any(row["verdict"] == verdict for row in rows)]
     scale = alt.Scale(domain=[0, 1], nice=False, zero=True)
     axis = alt.Axis(title=f"trigger rate (%), {level:.0%} interval", format=".0%", tickCount=5)
-    hue = colour({one: VERDICTS[one] for one in there}, "verdict")
+    hue = colour({verdict: VERDICTS[verdict] for verdict in there}, "verdict")
     about = tips(
         query="Query",
         heading="It",
@@ -342,7 +350,7 @@ def trigger_confusion(data: Any, level: float = 0.95, threshold: float = 0.5) ->
         return nothing("No trigger rate to show", why_none(data))
     counts = keyed(stats.trigger_confusion(data, threshold))
     notes = [
-        *(one.broken for one in shown),
+        *(description.broken for description in shown),
         f"By query: it triggers where at least {threshold:.0%} of its scored runs do.",
         *notes,
     ]
@@ -352,12 +360,14 @@ def trigger_confusion(data: Any, level: float = 0.95, threshold: float = 0.5) ->
 def confusion_answer(shown: Sequence[Described]) -> str:
     """Recall and precision with their intervals."""
     if len(shown) > 1:
-        known = [one for one in shown if one.scores["precision"] is not None]
-        worst = min(known, key=lambda one: one.scores["precision"], default=None)
+        known = [
+            description for description in shown if description.scores["precision"] is not None
+        ]
+        worst = min(known, key=lambda description: description.scores["precision"], default=None)
         if worst is None:
             return f"None of {len(shown)} descriptions has a precision"
-        said = f"has the lowest precision of {len(shown)} descriptions"
-        return f"{quoted(worst.heading, 40)} {said}: {scored(worst.scores, 'precision')}"
+        text = f"has the lowest precision of {len(shown)} descriptions"
+        return f"{quoted(worst.heading, 40)} {text}: {scored(worst.scores, 'precision')}"
     row = shown[0].scores
     recall, precision = (scored(row, name) for name in ("recall", "precision"))
     broken = "Broken measurement. " if shown[0].broken else ""
@@ -375,8 +385,8 @@ def _confusion_drawn(shown: Sequence[Described], counts: pl.DataFrame) -> ChartT
     )
     about = tips(should="Class", outcome="Outcome", text="Number", share="Share of its class")
     rows: list[ChartType] = []
-    for one in shown:
-        own = counts.filter(**dict(one.keys)).to_dicts()
+    for description in shown:
+        own = counts.filter(**dict(description.keys)).to_dicts()
         panels = [
             cells(
                 [_cell(row, what) for row in own if row["outcome"] in columns], x, y, about
@@ -387,7 +397,7 @@ def _confusion_drawn(shown: Sequence[Described], counts: pl.DataFrame) -> ChartT
             )
             for what, name in PANELS.items()
         ]
-        rows.append(alt.hconcat(*panels, title=subheading(one.heading)))
+        rows.append(alt.hconcat(*panels, title=subheading(description.heading)))
     return below(rows)
 
 

@@ -259,7 +259,7 @@ def names_of(document: type[Document], field: str | None = None, *, own: bool = 
     """
     fields = fields_of(document)
     chosen = fields.values() if field is None else [fields[field]]
-    return [name for one in chosen for name in (one.name, *(() if own else one.also))]
+    return [name for entry in chosen for name in (entry.name, *(() if own else entry.also))]
 
 
 def parts_of(document: type[Document]) -> set[type[Document]]:

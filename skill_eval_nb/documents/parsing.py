@@ -211,9 +211,9 @@ def _repair(text: str) -> tuple[str, list[str]]:
         return '""'
 
     bare = _KEPT.sub(hollow, text)
-    for pattern, replacement, told in _REPAIRS:
+    for pattern, replacement, repair in _REPAIRS:
         mended = pattern.sub(replacement, bare)
         if mended != bare:
-            done.append(told)
+            done.append(repair)
             bare = mended
     return "".join(chain.from_iterable(zip_longest(bare.split('""'), strings, fillvalue=""))), done

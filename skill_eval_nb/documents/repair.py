@@ -63,7 +63,7 @@ def is_too_large(raw: Any) -> bool:
                 return True
             inside = value.values() if isinstance(value, dict) else value
             if found <= MOST_VALUES:
-                waiting += [one for one in inside if isinstance(one, dict | list)]
+                waiting += [part for part in inside if isinstance(part, dict | list)]
     return found > MOST_VALUES
 
 
@@ -132,10 +132,10 @@ def _struct(
             converted[name] = dump(value)
     others = _without_key(document, given, keys, where, faults)
     values |= others
-    made = document(**{fields[name].field.name: value for name, value in values.items()})
+    instance = document(**{fields[name].field.name: value for name, value in values.items()})
     unwritten = {name: dump(value) for name, value in others.items()}
-    remember(made, Origin(raw, keys, converted, unwritten))
-    return made
+    remember(instance, Origin(raw, keys, converted, unwritten))
+    return instance
 
 
 def _without_key(
@@ -218,7 +218,7 @@ def _inline(
 
 def _struct_in(kind: inspect.Type) -> inspect.StructType | None:
     kinds = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
-    return next((one for one in kinds if isinstance(one, inspect.StructType)), None)
+    return next((struct for struct in kinds if isinstance(struct, inspect.StructType)), None)
 
 
 def _report_missing(
@@ -320,9 +320,9 @@ def _union(raw: Any, kind: inspect.UnionType, where: str, faults: Faults, unit: 
         and not (isinstance(raw, bool) and not isinstance(unwrap(choice)[1], inspect.BoolType))
     ]
     before, value = len(faults), UNUSABLE
-    for one in fitting or choices:
+    for choice in fitting or choices:
         del faults[before:]
-        value = _value(raw, one, where, faults, unit)
+        value = _value(raw, choice, where, faults, unit)
         if value is not UNUSABLE:
             break
     return value
@@ -332,9 +332,9 @@ def _list(raw: Any, kind: inspect.ListType, where: str, faults: Faults, unit: st
     if raw is None:
         faults.add("info", "converted", where, "null read as an empty list")
         return []
-    if isinstance(raw, dict) and raw and all(isinstance(one, dict) for one in raw.values()):
+    if isinstance(raw, dict) and raw and all(isinstance(entry, dict) for entry in raw.values()):
         faults.add("info", "converted", where, "a mapping read as a list, its keys as names")
-        raw = [{"name": key, **one} for key, one in raw.items()]
+        raw = [{"name": key, **entry} for key, entry in raw.items()]
     elif not isinstance(raw, list):
         if isinstance(raw, dict) or unwrap(kind.item_type)[0].get("unit"):
             return _unusable(raw, "a list", where, faults)
@@ -501,9 +501,9 @@ def not_in(raw: Any, documents: Any, faults: Faults) -> None:
     """
     used = set(_leaves(msgspec.to_builtins(documents)))
     used.update(leaf for _, value in _unknown(documents, "$") for leaf in _leaves(value))
-    told = {fault.where for fault in faults if fault.code == "not-used"}
+    reported = {fault.where for fault in faults if fault.code == "not-used"}
     for where, value in figures_in(raw):
-        if isinstance(value, bool | str) or not told.isdisjoint(_above(where)):
+        if isinstance(value, bool | str) or not reported.isdisjoint(_above(where)):
             continue
         parts = (100, 1000) if abs(value) < MOST else ()  # read as a percentage, milliseconds
         if used.isdisjoint((value, *(round(value / part, 12) for part in parts))):
@@ -569,7 +569,7 @@ def _unknown(value: Any, where: str) -> Iterator[tuple[str, Any]]:
         if isinstance(origin.raw, dict):
             known = origin.keys.keys() | _inline_keys(value)
             yield from (
-                (f"{where}.{key}", one) for key, one in origin.raw.items() if key not in known
+                (f"{where}.{key}", entry) for key, entry in origin.raw.items() if key not in known
             )
 
 
@@ -585,7 +585,7 @@ def _known_parts(document: Document, where: str) -> Iterator[tuple[str, Any]]:
 
 def _inline_keys(document: Document) -> set[str]:
     """The keys of an object that stand directly in the one above it."""
-    return {key for one in _inlined(document) for key in getattr(origin_of(one), "keys", ())}
+    return {key for part in _inlined(document) for key in getattr(origin_of(part), "keys", ())}
 
 
 def _inlined(document: Document) -> Iterator[Document]:

@@ -74,9 +74,9 @@ def read_answer(raw: Any) -> Answer:
         look.telling(answer["transcript_insights"], name, "`transcript_insights`")
     if not filled([*answer["winner_strengths"], *answer["loser_weaknesses"]]):
         look.wrong("nothing is said of why the winner won: neither strengths nor weaknesses")
-    for number, one in enumerate(answer["improvement_suggestions"], 1):
+    for number, suggestion in enumerate(answer["improvement_suggestions"], 1):
         for name in ("suggestion", "expected_impact"):
-            look.telling(one, name, f"suggestion {number}")
+            look.telling(suggestion, name, f"suggestion {number}")
     look.done()
     return answer
 
@@ -156,13 +156,13 @@ def analysis_of(
         winner_strengths=filled(answer["winner_strengths"]),
         loser_weaknesses=filled(answer["loser_weaknesses"]),
         instruction_following={
-            side: Following(score=float(one["score"]), issues=filled(one["issues"]))
-            for side, one in answer["instruction_following"].items()
+            side: Following(score=float(following["score"]), issues=filled(following["issues"]))
+            for side, following in answer["instruction_following"].items()
             if side in SIDES
         },
         improvement_suggestions=[
-            ImprovementSuggestion(**{name: one[name] for name in SUGGESTION})
-            for one in answer["improvement_suggestions"]
+            ImprovementSuggestion(**{name: suggestion[name] for name in SUGGESTION})
+            for suggestion in answer["improvement_suggestions"]
         ],
         transcript_insights={
             name: answer["transcript_insights"][name]
@@ -283,7 +283,7 @@ def question(
     Raises:
         Unjudged: the files of a run cannot be read.
     """
-    asked = Question(
+    request = Question(
         key="",
         model=analyst.model,
         system=SYSTEM,
@@ -295,8 +295,8 @@ def question(
         deadline=analyst.deadline,
         who=WHO,
     )
-    told = json.dumps(asked.body(), sort_keys=True)
-    return replace(asked, key=hashlib.sha256(told.encode()).hexdigest())
+    body = json.dumps(request.body(), sort_keys=True)
+    return replace(request, key=hashlib.sha256(body.encode()).hexdigest())
 
 
 def _content(
@@ -304,11 +304,11 @@ def _content(
 ) -> Iterator[str]:
     """The texts of the request: task and verdict, then both sides, then what is asked."""
     skills = _skills(sides, analyst.shown_chars // SKILLS)
-    said = [_said(comparison) for comparison in comparisons[:2]]
-    said = [cut(text, analyst.shown_chars // VERDICTS // len(said))[0] for text in said]
-    taken = sum(len(text) for own in skills for _, text in own) + sum(map(len, said))
+    texts = [_verdict_text(comparison) for comparison in comparisons[:2]]
+    texts = [cut(text, analyst.shown_chars // VERDICTS // len(texts))[0] for text in texts]
+    taken = sum(len(text) for own in skills for _, text in own) + sum(map(len, texts))
     works = _works(sides, analyst.shown_chars - taken)
-    nonce = _nonce(said, skills, works)
+    nonce = _nonce(texts, skills, works)
     winner, loser = sides
     yield TASK.format(
         nonce=nonce,
@@ -317,14 +317,14 @@ def _content(
         prompt=winner.case.prompt,
         winner_letter=winner.letter,
         loser_letter=loser.letter,
-        comparison=said[0],
+        comparison=texts[0],
     )
-    if len(said) > 1:
+    if len(texts) > 1:
         yield OTHER_ORDER.format(
             nonce=nonce,
             winner_letter=loser.letter,
             loser_letter=winner.letter,
-            comparison=said[1],
+            comparison=texts[1],
         )
     for name, side, files, work in zip(("winner", "loser"), sides, skills, works, strict=True):
         yield _side(name, side, files, work, nonce)
@@ -378,16 +378,16 @@ def _shown(case: Case, chars: int) -> Showing:
     )
 
 
-def _said(comparison: Comparison) -> str:
+def _verdict_text(comparison: Comparison) -> str:
     """A comparator's verdict and reasons, and how it found the expectations."""
     raw = dump(comparison)
-    told = {name: raw[name] for name in TOLD if raw.get(name)}
+    fields = {name: raw[name] for name in TOLD if raw.get(name)}
     checks = {
         side: {check.text: check.passed for check in results.details}
         for side, results in comparison.expectation_results.items()
     }
-    told |= {"expectations_met": checks} if checks else {}
-    return json.dumps(told, ensure_ascii=False, indent=1)
+    fields |= {"expectations_met": checks} if checks else {}
+    return json.dumps(fields, ensure_ascii=False, indent=1)
 
 
 def _nonce(*texts: object) -> str:

@@ -58,15 +58,17 @@ def read_answer(raw: Any, n_expectations: int, n_criteria: int) -> Answer:
     for what, letter, number in (("expectation", "E", n_expectations), ("score", "C", n_criteria)):
         wanted = [f"{letter}{n}" for n in range(1, number + 1)]
         found = look.named(answer[f"{what}s"], what, "id", wanted)
-        for name, one in found.items():
+        for name, row in found.items():
             for side in "ab":
-                look.telling(one, f"evidence_{side}", f"{what} `{name}`, {side.upper()}")
+                look.telling(row, f"evidence_{side}", f"{what} `{name}`, {side.upper()}")
         ordered[f"{what}s"] = [found[name] for name in wanted if name in found]
     look.done()
     winner = answer["winner"]
     if winner != "tie":
         won, lost = ("a", "b") if winner == "A" else ("b", "a")
-        by_scores = sum(one[f"score_{won}"] - one[f"score_{lost}"] for one in ordered["scores"])
+        by_scores = sum(
+            score[f"score_{won}"] - score[f"score_{lost}"] for score in ordered["scores"]
+        )
         if by_scores < 0 and answer[f"quality_{won}"]["score"] < answer[f"quality_{lost}"]["score"]:
             look.wrong(
                 f"the winner is {winner}, which is scored lower by the criteria and as a whole"
@@ -159,7 +161,7 @@ class Prepared:
 
 
 def prepare(
-    one: Case,
+    case: Case,
     other: Case,
     *,
     shown_chars: int = SHOWN_CHARS,
@@ -172,7 +174,7 @@ def prepare(
     task. Each work has half of the room, and what the other one leaves of its half.
 
     Args:
-        one: a run; task, rubric and expectations are taken from it.
+        case: a run; task, rubric and expectations are taken from it.
         other: the run that it is compared with.
         shown_chars: the room for both, in characters.
         skill_lines: lines of the skills' texts, which are left out of transcripts. In what was
@@ -182,28 +184,31 @@ def prepare(
     Raises:
         Unjudged: there is nothing to show, or no way to keep what is said of it.
     """
-    names = [" ".join(each.name.split()) for each in one.dimensions]
+    names = [" ".join(each.name.split()) for each in case.dimensions]
     if len({*names, ""}) <= len(names):
         raise Unjudged("the rubric has a dimension without a name, or two of the same name")
-    hidden = tuple(dict.fromkeys((*one.hidden, *other.hidden)))
-    sides = tuple(dict.fromkeys((*one.configurations, *other.configurations)))
-    cases = [replace(case, hidden=hidden, configurations=sides) for case in (one, other)]
+    hidden = tuple(dict.fromkeys((*case.hidden, *other.hidden)))
+    sides = tuple(dict.fromkeys((*case.configurations, *other.configurations)))
+    cases = [replace(each, hidden=hidden, configurations=sides) for each in (case, other)]
     try:
         first, second = _shown(cases, shown_chars, images)
     except OSError as error:
         raise Unjudged(f"the files cannot be read ({error.strerror or error})") from error
-    told = {line.strip() for line in skill_lines if len(line.strip()) >= TELLING}
+    skill_text = {line.strip() for line in skill_lines if len(line.strip()) >= TELLING}
     cover = Cover(hidden, sides)
     return Prepared(
-        case=one,
-        showings=(_told(first, told), _told(second, told)),
-        prompt=cover(one.prompt),
-        expected=one.expected_output and cover(one.expected_output),
+        case=case,
+        showings=(
+            _without_skill_lines(first, skill_text),
+            _without_skill_lines(second, skill_text),
+        ),
+        prompt=cover(case.prompt),
+        expected=case.expected_output and cover(case.expected_output),
         criteria=tuple(
             replace(each, name=cover(each.name), about=tuple(map(cover, each.about)))
-            for each in criteria_of(one.dimensions)
+            for each in criteria_of(case.dimensions)
         ),
-        expectations=tuple(cover(each.text) for each in one.expectations),
+        expectations=tuple(cover(each.text) for each in case.expectations),
         nonce=_nonce(first.nonce, second.nonce),
     )
 
@@ -232,7 +237,7 @@ def _shown(cases: Iterable[Case], chars: int, images: bool) -> list[Showing]:
     ]
 
 
-def _told(showing: Showing, lines: Collection[str]) -> Showing:
+def _without_skill_lines(showing: Showing, lines: Collection[str]) -> Showing:
     """What is shown, without lines of a skill, and with half of a request's pictures at most."""
     left_out = list(showing.shown.left_out)
     blocks: list[dict[str, Any]] = []
@@ -265,7 +270,7 @@ def _without(text: str, nonce: str, lines: Collection[str]) -> tuple[str, int]:
         nonlocal lost
         kept = []
         for line in found[2].split("\n"):
-            telling = any(one in line or _piece(line, one) for one in lines)
+            telling = any(text in line or _piece(line, text) for text in lines)
             lost += telling
             kept.append(_LEFT_OUT if telling else line)
         return "".join((found[1], "\n".join(kept), found[3]))
@@ -281,9 +286,9 @@ def _piece(line: str, of: str) -> bool:
     return len(line.strip()) >= TELLING and line.strip() in of
 
 
-def _nonce(one: str, other: str) -> str:
+def _nonce(nonce: str, other: str) -> str:
     """Letters that belong to both works, whatever their order, and stand in no text of a suite."""
-    return hashlib.sha256("".join(sorted((one, other))).encode()).hexdigest()[: len(one)]
+    return hashlib.sha256("".join(sorted((nonce, other))).encode()).hexdigest()[: len(nonce)]
 
 
 def comparison_of(
@@ -309,7 +314,7 @@ def comparison_of(
     """
     answer, usage = answered.value, answered.usage
     order = prepared.showings[::-1] if swapped else prepared.showings
-    originals = {side: one.originals for side, one in zip("AB", order, strict=True)}
+    originals = {side: case.originals for side, case in zip("AB", order, strict=True)}
     back = {side: _uncovering(own) for side, own in originals.items()}
     both = _uncovering(_shared(originals["A"], originals["B"]))
     qualities = {side: answer[f"quality_{side.lower()}"] for side in back}
@@ -319,11 +324,11 @@ def comparison_of(
         rubric={side: _rubric(answer["scores"], prepared, side, back[side]) for side in back},
         output_quality={
             side: OutputQuality(
-                score=float(one["score"]),
-                strengths=[back[side](text) for text in filled(one["strengths"])],
-                weaknesses=[back[side](text) for text in filled(one["weaknesses"])],
+                score=float(quality["score"]),
+                strengths=[back[side](text) for text in filled(quality["strengths"])],
+                weaknesses=[back[side](text) for text in filled(quality["weaknesses"])],
             )
-            for side, one in qualities.items()
+            for side, quality in qualities.items()
         },
         expectation_results={
             side: _results(answer["expectations"], prepared, side, back[side])
@@ -333,7 +338,7 @@ def comparison_of(
         key_differentiators=[both(text) for text in filled(answer["key_differentiators"])],
         timestamp=now(),
         judge_model=model,
-        shown={side: one.shown for side, one in zip("AB", order, strict=True)},
+        shown={side: showing.shown for side, showing in zip("AB", order, strict=True)},
         refused_answers=list(answered.refused),
         usage=usage_of(usage),
         cost_usd=None if prices is None or model is None else prices.cost(usage, model),
@@ -348,9 +353,9 @@ def _rubric(
     scored = list(zip(criteria_of(prepared.case.dimensions), scores, strict=True))
     groups = {
         group: {
-            one.name: float(score[f"score_{side.lower()}"])
-            for one, score in scored
-            if one.group == group
+            criterion.name: float(score[f"score_{side.lower()}"])
+            for criterion, score in scored
+            if criterion.group == group
         }
         for group in (CONTENT, STRUCTURE)
     }
@@ -361,7 +366,9 @@ def _rubric(
         content_score=means.get(CONTENT),
         structure_score=means.get(STRUCTURE),
         overall_score=round(2 * fmean(means.values()), 1),
-        justifications={one.name: back(score[f"evidence_{side.lower()}"]) for one, score in scored},
+        justifications={
+            criterion.name: back(score[f"evidence_{side.lower()}"]) for criterion, score in scored
+        },
     )
 
 
@@ -370,12 +377,12 @@ def _results(
 ) -> ExpectationResults:
     details = [
         GradedExpectation(
-            id=one.id,
-            text=one.text,
+            id=expectation.id,
+            text=expectation.text,
             passed=verdict[f"passed_{side.lower()}"],
             evidence=back(verdict[f"evidence_{side.lower()}"]),
         )
-        for one, verdict in zip(prepared.case.expectations, verdicts, strict=True)
+        for expectation, verdict in zip(prepared.case.expectations, verdicts, strict=True)
     ]
     passed = sum(detail.passed is True for detail in details)
     return ExpectationResults(
@@ -390,12 +397,12 @@ def _uncovering(originals: Mapping[str, str]) -> Callable[[str], str]:
     return lambda text: uncovered(text, originals)
 
 
-def _shared(one: Mapping[str, str], other: Mapping[str, str]) -> dict[str, str]:
+def _shared(names: Mapping[str, str], other: Mapping[str, str]) -> dict[str, str]:
     """What stands behind covers of both works; one that means two things stays a cover."""
     return {
         cover: name
-        for cover, name in {**one, **other}.items()
-        if one.get(cover, name) == other.get(cover, name)
+        for cover, name in {**names, **other}.items()
+        if names.get(cover, name) == other.get(cover, name)
     }
 
 
@@ -445,7 +452,7 @@ OPEN = '<work name="{side}" nonce="{nonce}">\n'
 CLOSE = '\n</work nonce="{nonce}">\n\n'
 
 
-def asked(criteria: Sequence[Criterion], expectations: Sequence[str]) -> str:
+def last_text(criteria: Sequence[Criterion], expectations: Sequence[str]) -> str:
     """The last text of a request: what both works are to be compared by."""
     parts = ["Now compare work A with work B.\n"]
     if expectations:
@@ -455,9 +462,9 @@ def asked(criteria: Sequence[Criterion], expectations: Sequence[str]) -> str:
     else:
         parts.append("No expectations are asked for: `expectations` is empty.\n")
     parts.append("Criteria. Score both works on each once, under the id in brackets:\n")
-    for n, one in enumerate(criteria, 1):
-        parts.append(f"[C{n}] {' '.join(one.name.split())} ({one.group})")
-        parts += [f"    {_indented(line)}" for line in one.about]
+    for n, criterion in enumerate(criteria, 1):
+        parts.append(f"[C{n}] {' '.join(criterion.name.split())} ({criterion.group})")
+        parts += [f"    {_indented(line)}" for line in criterion.about]
     parts.append(
         "\nThen say of each work what is good and bad about it and how good it is, from 1 to 10; "
         "what made the difference between them; why, in a few sentences; and who wins.\n"
@@ -565,7 +572,7 @@ def _content(prepared: Prepared, swapped: bool) -> Iterator[dict[str, Any]]:
         yield _text(OPEN.format(side=side, nonce=showing.nonce))
         yield from showing.blocks
         yield _text(CLOSE.format(nonce=showing.nonce))
-    yield _text(asked(prepared.criteria, prepared.expectations))
+    yield _text(last_text(prepared.criteria, prepared.expectations))
 
 
 def _text(text: str) -> dict[str, Any]:

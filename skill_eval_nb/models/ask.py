@@ -158,7 +158,7 @@ async def until_usable(
         try:
             value = read(reply)
         except BadAnswer as bad:
-            fault = told(bad.faults)
+            fault = fault_text(bad.faults)
             refused.append(fault)
         else:
             return Answered(value, usage, tuple(refused), time.monotonic() - began)
@@ -183,7 +183,7 @@ def anew(fault: str) -> str:
     return f"Your last answer could not be used: {fault}\nAnswer anew, in full, without that.\n"
 
 
-def told(faults: Sequence[str]) -> str:
+def fault_text(faults: Sequence[str]) -> str:
     """What is said of a refused answer: all faults, as long as they fit."""
     text = "; ".join(faults)
     plain = text.encode("ascii", "replace").decode().replace("\\", "/").replace('"', "'")

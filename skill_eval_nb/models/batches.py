@@ -92,14 +92,14 @@ async def collect(client: Client, batch_id: str, *, deadline: float = 600.0) -> 
     """
     end = time.monotonic() + deadline
     sizes: dict[str, int] = {}
-    for one in batch_id.split(","):
-        call = Call("get", f"{_PATH}/{quote(one, safe='')}", _status)
-        status, sizes[one] = await client.exchange(call, deadline=_left(end))
+    for id_ in batch_id.split(","):
+        call = Call("get", f"{_PATH}/{quote(id_, safe='')}", _status)
+        status, sizes[id_] = await client.exchange(call, deadline=_left(end))
         if status != "ended":
             return None
     results: Results = {}
-    for one, size in sizes.items():
-        call = Call("get", f"{_PATH}/{quote(one, safe='')}/results", _lines(size))
+    for id_, size in sizes.items():
+        call = Call("get", f"{_PATH}/{quote(id_, safe='')}/results", _lines(size))
         results |= await client.exchange(call, deadline=_left(end))
     return results
 
@@ -113,8 +113,8 @@ async def cancel(client: Client, batch_id: str, *, deadline: float = 60.0) -> No
     """
     end = time.monotonic() + deadline
     faults: list[ModelFault] = []
-    for one in batch_id.split(","):
-        call = Call("post", f"{_PATH}/{quote(one, safe='')}/cancel", _id, b"{}")
+    for id_ in batch_id.split(","):
+        call = Call("post", f"{_PATH}/{quote(id_, safe='')}/cancel", _id, b"{}")
         try:
             await client.exchange(call, deadline=_left(end))
         except ModelFault as fault:

@@ -142,21 +142,21 @@ def _unconnected(error: BaseException, address: str) -> Trouble:
     """What a failure below HTTP means: whether anything had been sent is what matters."""
     import httpx2
 
-    said = f"{type(error).__name__}: {error}".rstrip(": ")
+    reason = f"{type(error).__name__}: {error}".rstrip(": ")
     before = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
     if isinstance(error, before):
         return Trouble(
             "connection",
-            f"The server {address} could not be reached ({said}).",
+            f"The server {address} could not be reached ({reason}).",
             again=True,
             billed=False,
             sent=False,
         )
     hopeless = (httpx2.UnsupportedProtocol, httpx2.InvalidURL, httpx2.LocalProtocolError)
     if isinstance(error, hopeless):
-        message = f"Nothing could be sent to {address} ({said})."
+        message = f"Nothing could be sent to {address} ({reason})."
         return Trouble("connection", message, again=False, billed=False, sent=False)
-    return Trouble("connection", f"The connection was cut ({said}).", again=True, billed=True)
+    return Trouble("connection", f"The connection was cut ({reason}).", again=True, billed=True)
 
 
 def _unreadable(error: Exception, kind: str, body: bytes) -> Trouble:

@@ -92,9 +92,14 @@ def secrets_of(request: httpx2.Request) -> tuple[bytes, ...]:
                 found |= _pair(token)
     forms = {
         form
-        for one in found | {unquote(one) for one in found}
-        for form in (one, quote(one, safe=""), json.dumps(one)[1:-1], one.replace("/", "\\/"))
-        if len(one) >= _LEAST
+        for secret in found | {unquote(secret) for secret in found}
+        for form in (
+            secret,
+            quote(secret, safe=""),
+            json.dumps(secret)[1:-1],
+            secret.replace("/", "\\/"),
+        )
+        if len(secret) >= _LEAST
     }
     return tuple(form.encode() for form in sorted(forms, key=len, reverse=True))
 
@@ -160,8 +165,8 @@ def trouble_of_status(
     >>> trouble_of_status(529, {"retry-after": "7"}, b"")
     Trouble(kind='overloaded', message='HTTP 529.', again=True, billed=False, after=7.0, ...)
     """
-    said = headers.get("x-should-retry")
-    again = said == "true" or (said != "false" and (status in _AGAIN or status >= 500))
+    header = headers.get("x-should-retry")
+    again = header == "true" or (header != "false" and (status in _AGAIN or status >= 500))
     kind: Kind = "refused" if not again else "timeout" if status == 408 else "overloaded"
     hint = _HINTS.get(status, "").format(key=key)
     number = headers.get("request-id")

@@ -73,7 +73,7 @@ class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return
         if self.long.over <= self.over:
             raise ValueError("`long.over`: expected tokens, more than for the rates before it")
-        if any(getattr(self.long, one) < getattr(self, one) for one in (*_LADDER, "output")):
+        if any(getattr(self.long, name) < getattr(self, name) for name in (*_LADDER, "output")):
             raise ValueError("`long` is cheaper somewhere; a budget relies on its being dearer")
 
     def cost(self, usage: Usage, *, batch: bool = False) -> float:
@@ -106,8 +106,10 @@ def _rates(entry: Any, factors: Factors = Factors()) -> Rates:  # noqa: B008 - i
     def whole(part: Any) -> Any:
         if not isinstance(part, dict) or not isinstance(part.get("input"), int | float):
             return part
-        made = {name: part["input"] * one for name, one in msgspec.structs.asdict(factors).items()}
-        return made | {"batch": factors.batch} | part | {"long": whole(part.get("long"))}
+        rates = {
+            name: part["input"] * factor for name, factor in msgspec.structs.asdict(factors).items()
+        }
+        return rates | {"batch": factors.batch} | part | {"long": whole(part.get("long"))}
 
     rates = msgspec.convert(whole(entry), Rates)
     if rates.over:
@@ -194,15 +196,15 @@ def _published() -> Prices:
     from genai_prices import data
 
     now, models = datetime.now(UTC), dict[str, Rates]()
-    (provider,) = (one for one in data.providers if one.id == "anthropic")
+    (provider,) = (provider for provider in data.providers if provider.id == "anthropic")
     # Models of today come first: they are those that a batch has a price for.
-    for model in sorted(provider.models, key=lambda one: not one.price_variants):
+    for model in sorted(provider.models, key=lambda model: not model.price_variants):
         stated = model.get_prices(now)
         figures = {name: getattr(stated, f"{name}_mtok") for name in (*_LADDER, "output")}
         tiers = {tier.start for figure in figures.values() for tier in getattr(figure, "tiers", ())}
         entry = None
         for over in sorted({0, *tiers}, reverse=True):
-            known = {name: _at(one, over) for name, one in figures.items() if one is not None}
+            known = {name: _at(rate, over) for name, rate in figures.items() if rate is not None}
             entry = known | {"long": entry, "over": over}
         # One that a budget could not rely on has no price, as if it were not there.
         with suppress(ValueError):
@@ -212,7 +214,7 @@ def _published() -> Prices:
 
 def _at(price: Any, over: int) -> float:
     """A figure of genai-prices for calls that read more than `over` tokens."""
-    tiers = (one.price for one in reversed(getattr(price, "tiers", ())) if one.start <= over)
+    tiers = (tier.price for tier in reversed(getattr(price, "tiers", ())) if tier.start <= over)
     return float(next(tiers, getattr(price, "base", price)))
 
 

@@ -88,8 +88,8 @@ def _unlike(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
     elif value not in schema.get("enum", [value]):
         yield f"{place} is {short(value)}, not one of {', '.join(map(str, schema['enum']))}"
     elif schema["type"] == "array":
-        for at, one in enumerate(value):
-            yield from _unlike(one, schema["items"], f"{where}[{at}]")
+        for at, element in enumerate(value):
+            yield from _unlike(element, schema["items"], f"{where}[{at}]")
     elif schema["type"] == "object":
         yield from _unlike_in(value, schema["properties"], place, f"{where}." if where else "")
 
@@ -98,12 +98,14 @@ def _unlike_in(
     value: Mapping[str, Any], properties: Mapping[str, Any], place: str, above: str
 ) -> Iterator[str]:
     """What is wrong with the fields of an object; one that may be null may be left out."""
-    missing = [name for name, one in properties.items() if name not in value and "anyOf" not in one]
+    missing = [
+        name for name, schema in properties.items() if name not in value and "anyOf" not in schema
+    ]
     if missing:
         yield f"{place} lacks {', '.join(missing)}"
-    for name, one in properties.items():
+    for name, schema in properties.items():
         if name in value:
-            yield from _unlike(value[name], one, f"{above}{name}")
+            yield from _unlike(value[name], schema, f"{above}{name}")
 
 
 class AnswerCheck:
@@ -144,11 +146,11 @@ class AnswerCheck:
             self.wrong(f"{what}s not answered: {', '.join(missing)}")
         return found
 
-    def telling(self, one: Mapping[str, Any], name: str, where: str) -> str:
+    def telling(self, fields: Mapping[str, Any], name: str, where: str) -> str:
         """A text among an object's fields in which something must stand."""
-        if not any(map(str.isalnum, one[name])):
+        if not any(map(str.isalnum, fields[name])):
             self.wrong(f"{where} has no {name}")
-        return one[name]
+        return fields[name]
 
 
 def filled(texts: Iterable[str]) -> list[str]:
@@ -181,7 +183,7 @@ def fenced(parts: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, list[str]]:
     nonce = sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     bodies = [(tag, "\n".join(lines) or "(none)") for tag, lines in parts]
     return nonce, [
-        f'<{tag} nonce="{nonce}">\n{one}\n</{tag} nonce="{nonce}">' for tag, one in bodies
+        f'<{tag} nonce="{nonce}">\n{body}\n</{tag} nonce="{nonce}">' for tag, body in bodies
     ]
 
 

@@ -50,7 +50,7 @@ class Reported:
     """An iteration: its figures, and what is said of them."""
 
     measured: Measured
-    said: Section
+    section: Section
 
 
 def reported(ws: Workspace, progress: Callable[[str], object] | None = None) -> list[Reported]:
@@ -61,7 +61,7 @@ def reported(ws: Workspace, progress: Callable[[str], object] | None = None) -> 
         if progress is not None:
             progress(f"working out the figures: {number:,} of {count(len(places), 'benchmark')}")
         measured = measure(ws, place)
-        every.append(Reported(measured, _one(measured)))
+        every.append(Reported(measured, _section_of(measured)))
     return every
 
 
@@ -74,16 +74,18 @@ def whole(ws: Workspace, every: Sequence[Reported]) -> Section:
         )
     audits = tuple(_audits(ws, every))
     if len(every) == 1:
-        return replace(every[0].said, sections=(*every[0].said.sections, *audits))
-    skills = {one.measured.place.skill for one in every}
+        return replace(every[0].section, sections=(*every[0].section.sections, *audits))
+    skills = {iteration.measured.place.skill for iteration in every}
     of = line(skills.pop()) if len(skills) == 1 else count(len(skills), "skill")
-    parts = (replace(one.said, heading=full_name(one.measured)) for one in every)
+    parts = (
+        replace(iteration.section, heading=full_name(iteration.measured)) for iteration in every
+    )
     return section(f"Benchmarks of {of}", _overview(ws, every), (*parts, *audits))
 
 
 def _audits(ws: Workspace, every: Sequence[Reported]) -> Iterator[Section]:
     """What is stated of iterations that are reported model by model: it is of all models."""
-    places = (one.measured.place for one in every)
+    places = (iteration.measured.place for iteration in every)
     for place in dict.fromkeys(place.whole for place in places if place.model):
         found = audited(place.of(ws))
         if found.parts:
@@ -92,7 +94,7 @@ def _audits(ws: Workspace, every: Sequence[Reported]) -> Iterator[Section]:
             yield replace(found, heading=f"{found.heading}: {of}, all models")
 
 
-def _one(measured: Measured) -> Section:
+def _section_of(measured: Measured) -> Section:
     """What stands first, then the sections that have something to say."""
     sections = (build(measured) for build in SECTIONS)
     return section(
@@ -102,10 +104,11 @@ def _one(measured: Measured) -> Section:
 
 def _overview(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
     """What each skill does, and the iterations side by side."""
-    rows = [(_labels(one.measured.place), one.measured) for one in every]
+    rows = [(_labels(iteration.measured.place), iteration.measured) for iteration in every]
     columns = ["Workspace", "Skill", "Iteration"]
-    if any(one.measured.place.model for one in every):  # a further column has to find room
-        told_apart = [name for name in columns if len({one[name] for one, _ in rows}) > 1]
+    # a further column has to find room
+    if any(iteration.measured.place.model for iteration in every):
+        told_apart = [name for name in columns if len({labels[name] for labels, _ in rows}) > 1]
         columns = [*told_apart, "Model"]
     yield from _verdicts(every)
     yield Picture(
@@ -115,7 +118,7 @@ def _overview(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
     yield Table(
         "Pass rate: means over runs (n = runs); delta paired by eval (n = evals)",
         (*columns, "Compared", "Baseline", "Delta", "These evals"),
-        tuple((*(one[name] for name in columns), *_line(measured)) for one, measured in rows),
+        tuple((*(labels[name] for name in columns), *_line(measured)) for labels, measured in rows),
         labels=len(columns),
     )
 
@@ -123,15 +126,17 @@ def _overview(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
 def _verdicts(every: Sequence[Reported]) -> Iterator[Part]:
     """For each skill the verdict of its last iteration that compares anything, a model each."""
     last: dict[tuple[str, str, Model], tuple[Measured, Verdict]] = {}
-    for one in every:
-        place = one.measured.place
-        parts = [part for part in verdicts(one.measured) if isinstance(part, Verdict)]
-        compares = any(row["n_evals"] for row in one.measured.deltas.values() if "n_evals" in row)
+    for iteration in every:
+        place = iteration.measured.place
+        parts = [part for part in verdicts(iteration.measured) if isinstance(part, Verdict)]
+        compares = any(
+            row["n_evals"] for row in iteration.measured.deltas.values() if "n_evals" in row
+        )
         key = place.workspace, place.skill, place.model
         if parts and (compares or key not in last):
-            last[key] = one.measured, parts[0]
+            last[key] = iteration.measured, parts[0]
     for measured, verdict in last.values():
-        yield replace(verdict, says=f"{full_name(measured)}: {verdict.says}")
+        yield replace(verdict, claim=f"{full_name(measured)}: {verdict.claim}")
 
 
 def _labels(place: Slice) -> dict[str, str]:

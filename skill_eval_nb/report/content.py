@@ -23,7 +23,7 @@ class Paragraph:
 class Verdict:
     """A verdict, and the figures that it rests on."""
 
-    says: str
+    claim: str
     because: str
 
 

@@ -209,7 +209,7 @@ def _run(row: Row, notes: list[Row], verdicts: list[Row], scores: list[Row]) -> 
                 if name in row
             }
         ),
-        expectations=[_expectation(one) for one in rated(verdicts)],
+        expectations=[_expectation(verdict) for verdict in rated(verdicts)],
         notes=status + [note["text"] for note in notes if note["kind"] != "analyst"],
         rubric_scores=_scores(scores),
         model=row["executor_model"],
@@ -301,20 +301,20 @@ def fit(benchmark: Benchmark, measured: Measured, number: int, dialect: str) -> 
 
 def _for_viewer(benchmark: Benchmark) -> Fitted:
     rated = [run for run in benchmark.runs if _has(run, ["pass_rate"])]
-    summary, told = _with_spread(benchmark.run_summary)
+    summary, losses = _with_spread(benchmark.run_summary)
     if missing := [_fitted_name(run) for run in benchmark.runs if not _has(run, ["pass_rate"])]:
         many = count(len(missing), "run")
-        told.append(
+        losses.append(
             f"Not in the list of runs, for lack of a pass rate: {many}, {some(missing, 6)}."
         )
     if any(expectation.passed is None for run in rated for expectation in run.expectations):
-        told.append("Verdicts that were not scored are not in the lists of expectations.")
+        losses.append("Verdicts that were not scored are not in the lists of expectations.")
     return replace(
         benchmark,
         runs=[_fitted_scores(run) for run in rated],
         run_summary=summary,
-        notes=[*benchmark.notes, *told],
-    ), told
+        notes=[*benchmark.notes, *losses],
+    ), losses
 
 
 def _fitted_scores(run: BenchmarkRun) -> BenchmarkRun:
@@ -328,15 +328,15 @@ def _fitted_scores(run: BenchmarkRun) -> BenchmarkRun:
 
 def _for_schema(benchmark: Benchmark, measured: Measured, number: int) -> Fitted:
     names = _names(measured)
-    summary, told = _with_spread(
-        {names[name]: one for name, one in benchmark.run_summary.items() if name in names}
+    summary, losses = _with_spread(
+        {names[name]: side for name, side in benchmark.run_summary.items() if name in names}
     )
-    told += [
+    losses += [
         f"{line(name)} is written as {other}." for name, other in names.items() if name != other
     ]
     others = [line(name) for name in measured.configurations if name not in names]
     if others:
-        told.append(f"Left out: {some(others, 6)}; there is a place for two configurations.")
+        losses.append(f"Left out: {some(others, 6)}; there is a place for two configurations.")
     runs = [
         replace(run, configuration=names[run.configuration])
         for run in benchmark.runs
@@ -345,17 +345,17 @@ def _for_schema(benchmark: Benchmark, measured: Measured, number: int) -> Fitted
     whole = _whole_evals(runs)
     if missing := list(dict.fromkeys(_eval(run) for run in runs if run.eval_id not in whole)):
         many = count(len(missing), "eval")
-        told.append(f"Left out, for lack of figures on both sides: {many}, {some(missing, 6)}.")
+        losses.append(f"Left out, for lack of figures on both sides: {many}, {some(missing, 6)}.")
     iteration = benchmark.metadata.iteration
     if not isinstance(iteration, int):
-        told.append(f"The iteration {line(measured.place.iteration)} is written as {number}.")
+        losses.append(f"The iteration {line(measured.place.iteration)} is written as {number}.")
         iteration = number
     return replace(
         benchmark,
         metadata=replace(benchmark.metadata, iteration=iteration),
         runs=[run for run in runs if run.eval_id in whole],
         run_summary=summary,
-    ), told
+    ), losses
 
 
 def _names(measured: Measured) -> dict[str, str]:
@@ -381,7 +381,7 @@ def _with_spread(
     summary: dict[str, ConfigurationSummary],
 ) -> tuple[dict[str, ConfigurationSummary], list[str]]:
     """The summary with a 0 for each standard deviation of a single run, and whether there are."""
-    filled = {name: _filled(one) for name, one in summary.items()}
+    filled = {name: _filled(side) for name, side in summary.items()}
     return filled, [NO_SPREAD] if filled != summary else []
 
 

@@ -135,14 +135,14 @@ def _write_benchmarks(
     groups = _groups(every, spans_iterations=form_of("benchmark", dialect).many)
     for below, group in zip(folders(list(groups)), groups.values(), strict=True):
         fitted = [
-            fit(document(one.measured, timestamp), one.measured, number, dialect)
-            for one, number in group
+            fit(document(iteration.measured, timestamp), iteration.measured, number, dialect)
+            for iteration, number in group
         ]
         value, losses = write("benchmark", [benchmark for benchmark, _ in fitted], dialect)
-        text = markdown_of(whole(ws, [one for one, _ in group]))
+        text = markdown_of(whole(ws, [iteration for iteration, _ in group]))
         written.append(write_atomic(folder / below / "benchmark.json", to_json(value), root=folder))
         written.append(write_atomic(folder / below / "benchmark.md", text, root=folder))
-        written.losses += [told for _, every_told in fitted for told in every_told]
+        written.losses += [loss for _, every_told in fitted for loss in every_told]
         written.losses += [f"{loss.where}: {loss.message}" for loss in losses]
     return Written(written, written.losses)
 
@@ -153,12 +153,12 @@ def _groups(
     """What goes into one file: iterations, each with its number in its workspace and skill."""
     numbers: dict[Slice, int] = {}
     groups: dict[Slice, list[tuple[Reported, int]]] = {}
-    for one in every:
-        place = one.measured.place
+    for iteration in every:
+        place = iteration.measured.place
         skill = replace(place, iteration=NO_ITERATION)
         numbers[skill] = numbers.get(skill, 0) + 1
         file = skill if spans_iterations else place
-        groups.setdefault(file, []).append((one, numbers[skill]))
+        groups.setdefault(file, []).append((iteration, numbers[skill]))
     return groups
 
 

@@ -45,8 +45,8 @@ MOST = 20
 
 def lacking(measured: Measured) -> Section:
     """What was left out of an iteration."""
-    told = lacking_sentences(measured)
-    bullets = [Bullets(tuple(told))] if told else []
+    sentences = lacking_sentences(measured)
+    bullets = [Bullets(tuple(sentences))] if sentences else []
     return section("What was left out, and why", [*bullets, *problem_parts(measured.ws)])
 
 
@@ -180,7 +180,9 @@ def _not_scored(measured: Measured) -> Iterator[str]:
 def _alike(measured: Measured) -> Iterator[str]:
     """Metrics that are in no table of means and deltas, as no run differs from another."""
     if alike := measured.alike:
-        known = [f"{metric_name(one).lower()} {figure(it, one)}" for one, it in alike.items()]
+        known = [
+            f"{metric_name(metric).lower()} {figure(it, metric)}" for metric, it in alike.items()
+        ]
         yield f"The same in every run, and so left out of the tables: {some(known, 6)}."
 
 
@@ -195,8 +197,8 @@ def noted_sentences(measured: Measured) -> list[str]:
 
 def noted(measured: Measured) -> Section:
     """What to look at first."""
-    told = noted_sentences(measured)
-    return section("What stands out", [Bullets(tuple(told))] if told else [])
+    sentences = noted_sentences(measured)
+    return section("What stands out", [Bullets(tuple(sentences))] if sentences else [])
 
 
 FIRST = ("mean", "value")
@@ -260,9 +262,9 @@ def _as_stated(value: float | None, printed: str) -> str:
 
 def remarks(measured: Measured) -> list[str]:
     """The remarks on an iteration, each once."""
-    told = measured.ws.polars("notes").filter(kind="analyst")["text"].to_list()
+    analyst_notes = measured.ws.polars("notes").filter(kind="analyst")["text"].to_list()
     ours = [*_comparison(measured), *noted_sentences(measured), *lacking_sentences(measured)]
-    return list(dict.fromkeys([*told, *ours]))
+    return list(dict.fromkeys([*analyst_notes, *ours]))
 
 
 def _comparison(measured: Measured) -> Iterator[str]:

@@ -91,12 +91,14 @@ def slices(ws: Workspace) -> list[Slice]:
         tables = [ws.polars("evals").with_columns(iteration=pl.lit(NO_ITERATION)).select(names)]
     rows = {row for table in tables for row in table.unique().iter_rows()}
     return [
-        replace(one, model=model)
-        for one in sorted(
+        replace(place, model=model)
+        for place in sorted(
             (Slice(*row) for row in rows),
-            key=lambda one: [natural(name) for name in (one.workspace, one.skill, one.iteration)],
+            key=lambda place: [
+                natural(name) for name in (place.workspace, place.skill, place.iteration)
+            ],
         )
-        for model in models(runs.filter(**{name: getattr(one, name) for name in names}))
+        for model in models(runs.filter(**{name: getattr(place, name) for name in names}))
     ]
 
 

@@ -184,11 +184,11 @@ def _section(section: Section, level: int, numbers: Iterator[int]) -> Iterator[s
 
 def _with_few_pictures(whole: Section) -> Section:
     """A page of many benchmarks, with no pictures but those that stand before them all."""
-    said = Paragraph(
+    note = Paragraph(
         f"On a page of more than {PICTURED} benchmarks the charts of each are left out. "
         "A report of a single one has its charts."
     )
-    return Section(whole.heading, (*whole.parts, said), tuple(map(_plain, whole.sections)))
+    return Section(whole.heading, (*whole.parts, note), tuple(map(_plain, whole.sections)))
 
 
 def _plain(of: Section) -> Section:
@@ -212,8 +212,8 @@ def _part(part: Part, name: str) -> str:
     match part:
         case Paragraph(text):
             return f"<p>{escape(text)}</p>"
-        case Verdict(says, because):
-            return f'<p class="verdict"><strong>{escape(says)}</strong> {escape(because)}</p>'
+        case Verdict(claim, because):
+            return f'<p class="verdict"><strong>{escape(claim)}</strong> {escape(because)}</p>'
         case Bullets(items):
             return "<ul>" + "".join(f"\n<li>{escape(item)}</li>" for item in items) + "\n</ul>"
         case Table():
@@ -311,8 +311,8 @@ def _md_part(part: Part) -> str:
     match part:
         case Paragraph(text):
             return escape_markdown(text)
-        case Verdict(says, because):
-            return f"**{escape_markdown(says)}** {escape_markdown(because)}"
+        case Verdict(claim, because):
+            return f"**{escape_markdown(claim)}** {escape_markdown(because)}"
         case Bullets(items):
             return "\n".join(f"- {escape_markdown(item)}" for item in items)
         case Table():

@@ -117,13 +117,13 @@ def _telling(rows: list[CheckRow]) -> Iterator[Part]:
     yield Table(
         "Checks that tell the sides apart; n counts verdicts, p is exact and allows for all checks",
         ("Check", "Class", "Evals", "Pass rate", "Baseline", "Difference", "p"),
-        tuple(_told(row) for row in largest[:MOST]),
+        tuple(_cells(row) for row in largest[:MOST]),
         labels=3,
     )
     yield from _more(len(rows))
 
 
-def _told(row: CheckRow) -> tuple[str | Figure, ...]:
+def _cells(row: CheckRow) -> tuple[str | Figure, ...]:
     sides = (("pass_rate", ""), ("baseline_pass_rate", "_baseline"))
     return (
         line(row["text"]),
@@ -148,8 +148,13 @@ def _silent(measured: Measured) -> Iterator[Part]:
         "n counts verdicts",
         ("Check", "Verdict", "Evals", *(f"n {line(name)}" for name in measured.configurations)),
         tuple(
-            (line(one.text), one.verdict, _evals(one.evals), *(f"{n:,}" for n in one.n.values()))
-            for one in silent[:MOST]
+            (
+                line(check.text),
+                check.verdict,
+                _evals(check.evals),
+                *(f"{n:,}" for n in check.n.values()),
+            )
+            for check in silent[:MOST]
         ),
         labels=3,
     )

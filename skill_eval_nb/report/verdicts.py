@@ -91,20 +91,20 @@ def verdicts(measured: Measured) -> Iterator[Part]:
         own = measured.deltas.get((name, HEADLINE), {})
         if "verdict" in own:
             beyond = measured.beyond[name, HEADLINE]
-            said = [
+            answers = [
                 _stated_verdict(own, these(own["n_evals"])),
                 _stated_verdict(beyond, "tasks like these"),
             ]
-            said = said if own["n_evals"] else said[:1]
-            yield from reversed(said) if beyond_comes_first(own, beyond) else said
+            answers = answers if own["n_evals"] else answers[:1]
+            yield from reversed(answers) if beyond_comes_first(own, beyond) else answers
 
 
 def _stated_verdict(row: Row, where: str) -> Verdict:
     who = line(row["configuration"])
     if not row["n_evals"]:
         return Verdict(f"There is nothing to compare {who} with.", row["reason"])
-    says = sentence(row["verdict"], row["metric"], who, where)
-    return Verdict(f"{says}.", f"{metric_name(row['metric'])}: {row['reason']}")
+    claim = sentence(row["verdict"], row["metric"], who, where)
+    return Verdict(f"{claim}.", f"{metric_name(row['metric'])}: {row['reason']}")
 
 
 def _facts(measured: Measured) -> str:
@@ -126,8 +126,8 @@ def _facts(measured: Measured) -> str:
     if last := newest(runs["started_at"]):
         facts.append(f"newest run {line(last)}")
     facts.append(f"workspace {line(measured.place.workspace)}")
-    said = "; ".join(facts)
-    return f"{said[0].upper()}{said[1:]}."
+    text = "; ".join(facts)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 EXACT = (
@@ -165,9 +165,9 @@ def _certainty(measured: Measured) -> Iterator[Part]:
     yield _of_scope(
         "These evals: another run would come out differently", measured, known, own=True
     )
-    if any(measured.beyond[one]["verdict"] != TOO_FEW for one in known):
-        told = "Tasks like these: other evals would have been asked, too"
-        yield _of_scope(told, measured, known, own=False)
+    if any(measured.beyond[key]["verdict"] != TOO_FEW for key in known):
+        title = "Tasks like these: other evals would have been asked, too"
+        yield _of_scope(title, measured, known, own=False)
     else:
         yield Paragraph(
             f"Of tasks like these nothing can be claimed: that takes at least {FEWEST} evals."
@@ -181,12 +181,12 @@ def _called(metric: str) -> str:
     return line(name) if name != metric else metric_name(metric)
 
 
-def _of_scope(told: str, measured: Measured, known: Sequence[Key], *, own: bool) -> Table:
+def _of_scope(title: str, measured: Measured, known: Sequence[Key], *, own: bool) -> Table:
     """The deltas of one scope, with their intervals, p and verdicts."""
     several = len(measured.compared) > 1
     rows = measured.deltas if own else measured.beyond
     return Table(
-        told,
+        title,
         ("Metric", *(["Compared"] if several else []), *HEADER),
         tuple(
             (_called(metric), *([line(name)] if several else []), *_deltas(rows[name, metric]))
@@ -282,7 +282,7 @@ def _by_eval(measured: Measured, metric: str) -> Table:
                 sides[eval_id, name].get(configuration, Figure(MISSING))
                 for configuration in measured.configurations
             ),
-            *(deltas[eval_id, name].get(one, MISSING) for one in measured.compared),
+            *(deltas[eval_id, name].get(side, MISSING) for side in measured.compared),
         )
         for eval_id, name in sides
     )

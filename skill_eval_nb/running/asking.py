@@ -166,22 +166,22 @@ class _Asking(Generic[T]):
         self.turns = BudgetQueue(self.budget)
         places = asyncio.Semaphore(concurrency)
 
-        async def one(client: Client, question: Question[T]) -> None:
+        async def settle(client: Client, question: Question[T]) -> None:
             async with places:
-                reason = await self._one(client, question)
+                reason = await self._ask(client, question)
             if reason is not None:
                 self.failed[question.key] = reason
-            self._tell(question.key)
+            self._report(question.key)
 
         try:
             async with connect(connection) as client, asyncio.TaskGroup() as group:
                 for question in questions:
-                    group.create_task(one(client, question))
+                    group.create_task(settle(client, question))
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None
         return Replies(self.answered, self.failed, self.tally.usage, self.tally.cost(self.prices))
 
-    async def _one(self, client: Client, question: Question[T]) -> str | None:
+    async def _ask(self, client: Client, question: Question[T]) -> str | None:
         """Ask one question; gives the reason where there is no answer."""
         capped = self.budget.ceiling_usd is not None
         usd = self.prices.cost(question.worst, question.model) if capped else None
@@ -202,7 +202,7 @@ class _Asking(Generic[T]):
         self.answered[question.key] = answered
         return None
 
-    def _tell(self, key: str) -> None:
+    def _report(self, key: str) -> None:
         if self.progress is not None:
             done, failed = len(self.answered), len(self.failed)
             spent = self.budget.spent_usd
@@ -329,36 +329,36 @@ def answers_of(
 
     before, missing = look()
     prices = terms.known_prices
-    worst = worst_usd([one.question for one in missing.values()], prices)
+    worst = worst_usd([item.question for item in missing.values()], prices)
     if terms.dry_run or not missing:
         return Answers(before, frozenset(before), worst_usd=worst)
-    with paying({one.folder for one in missing.values() if one.folder is not None}, doing):
+    with paying({item.folder for item in missing.values() if item.folder is not None}, doing):
         before, missing = look()
-        values, by_question = dict(before), {one.question.key: one for one in missing.values()}
+        values, by_question = dict(before), {item.question.key: item for item in missing.values()}
 
         def keep(question: Question[Any], answered: Answered[Any]) -> None:
             item = by_question[question.key]
             values[item.key] = item.save(answered)
 
-        def tell(progress: AskingProgress) -> None:
+        def report(progress: AskingProgress) -> None:
             assert terms.progress is not None
             terms.progress(replace(progress, what=by_question[progress.what].what))
 
-        asked = ask_all(
-            [one.question for one in missing.values()],
+        replies = ask_all(
+            [item.question for item in missing.values()],
             connection=terms.connection,
             prices=prices,
             budget_usd=terms.budget_usd,
             concurrency=terms.concurrency,
             keep=keep,
-            progress=None if terms.progress is None else tell,
+            progress=None if terms.progress is None else report,
             stop=terms.stop,
         )
     failed = {
         by_question[key].key: LeftOut(by_question[key].what, reason)
-        for key, reason in asked.failed.items()
+        for key, reason in replies.failed.items()
     }
-    return Answers(values, frozenset(before), failed, asked.usage, asked.cost_usd, worst)
+    return Answers(values, frozenset(before), failed, replies.usage, replies.cost_usd, worst)
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,19 +62,19 @@ def batched(of: T, judge: Judge, prepared: Prepared, number: int, name: str) -> 
     return BatchedJudging(of, number, prepared, requests)
 
 
-def worst_usd(asked: Iterable[BatchedJudging[Any]], prices: PriceList) -> float:
+def worst_usd(judgings: Iterable[BatchedJudging[Any]], prices: PriceList) -> float:
     """The most that judgings can cost by a batch, in US dollars."""
     from skill_eval_nb.models import batches
 
     meter = BudgetMeter(None, prices)
-    for one in asked:
-        batches.reserve(meter, one.requests)
+    for judging in judgings:
+        batches.reserve(meter, judging.requests)
     return meter.worst_usd
 
 
 def bring(
     client: Any,
-    asked: Iterable[BatchedJudging[Any]],
+    judgings: Iterable[BatchedJudging[Any]],
     meter: Meter,
     batch_id: str | None,
     created: Callable[[str], None],
@@ -86,7 +86,7 @@ def bring(
     """
     from skill_eval_nb.models import batches
 
-    requests = {name: body for one in asked for name, body in one.requests.items()}
+    requests = {name: body for judging in judgings for name, body in judging.requests.items()}
     return batches.answers(
         client, requests, meter=meter, batch_id=batch_id, every=EVERY, created=created
     )
@@ -150,39 +150,39 @@ class Batches:
 
     async def judge(self, run_states: list[RunState]) -> None:
         """Judge runs by a batch: as many of them as the budget allows."""
-        asked: list[BatchedJudging[RunState]] = []
+        judgings: list[BatchedJudging[RunState]] = []
         usd = cost = 0.0
         while run_states:
-            more = await self._asked(run_states[0], run_states[0].judgings)
+            more = await self._judgings(run_states[0], run_states[0].judgings)
             cost = worst_usd(more, self._plan.prices)
             left = self._budget.left_usd
             if left is not None and usd + cost > left:
                 break
-            asked += more
+            judgings += more
             usd += cost
             run_states.pop(0)
         self._scheduler.for_batch += run_states
-        reservation = self._budget.allot(usd) if asked else None
+        reservation = self._budget.allot(usd) if judgings else None
         if reservation is None:
             if self._scheduler.for_batch:
                 self._scheduler.give_up("batch of judgings", cost)
             return
-        names = [name for one in asked for name in one.requests]
+        names = [name for judging in judgings for name in judging.requests]
         worst = reservation.cap_usd
         launch = self._dispatcher.begin("batch", "", self._plan.folder.name, worst, requests=names)
-        await self._bring(launch, None, asked, reservation)
-        self._go_on(one.of for one in asked)
+        await self._bring(launch, None, judgings, reservation)
+        self._go_on(judging.of for judging in judgings)
 
     async def collect(self, launch: Launch, run_states: dict[str, RunState]) -> None:
         """Wait for a batch that an earlier start has submitted."""
-        told = numbers_of(launch.told.get("requests", ()))
-        asked: list[BatchedJudging[RunState]] = []
+        numbers = numbers_of(launch.event.get("requests", ()))
+        judgings: list[BatchedJudging[RunState]] = []
         for cell in self._plan.cells:
-            if cell.key in told:
+            if cell.key in numbers:
                 plan = self._plan
                 run = Run(cell, plan.eval_of(cell), plan.folder, plan.folder_of(cell))
-                asked += await self._asked(
-                    run_states.get(cell.key) or RunState(run), told[cell.key]
+                judgings += await self._judgings(
+                    run_states.get(cell.key) or RunState(run), numbers[cell.key]
                 )
         reservation = self._budget.allot(launch.worst_usd)
         if (
@@ -190,12 +190,12 @@ class Batches:
         ):  # the ceiling was lowered; what was submitted is billed all the same
             reservation = Budget(None, self._plan.prices).allot(launch.worst_usd)
         assert reservation is not None
-        ids = ",".join(self._scheduler.journal.told.batches[launch.number])
+        ids = ",".join(self._scheduler.journal.record.batches[launch.number])
         self._dispatcher.take_up(launch.number, "batch", self._plan.folder.name)
-        await self._bring(launch.number, ids, asked, reservation)
-        self._go_on(one.of for one in asked if one.of in run_states.values())
+        await self._bring(launch.number, ids, judgings, reservation)
+        self._go_on(judging.of for judging in judgings if judging.of in run_states.values())
 
-    async def _asked(
+    async def _judgings(
         self, run_state: RunState, numbers: Sequence[int]
     ) -> list[BatchedJudging[RunState]]:
         from skill_eval_nb.grading.judge import Unjudged, prepare
@@ -218,7 +218,7 @@ class Batches:
         self,
         launch: int,
         ids: str | None,
-        asked: Sequence[BatchedJudging[RunState]],
+        judgings: Sequence[BatchedJudging[RunState]],
         reservation: Reservation,
     ) -> None:
         """Wait for a batch, write what came, and only then close its launch."""
@@ -233,7 +233,7 @@ class Batches:
 
         try:
             client = await self._dispatcher.connected()
-            results = await bring(client, asked, reservation, ids, created)
+            results = await bring(client, judgings, reservation, ids, created)
         except asyncio.CancelledError:
             self._dispatcher.leave(launch, reservation)
             raise
@@ -243,8 +243,8 @@ class Batches:
             else:
                 self._dispatcher.close(launch, ERRORED, reservation, reason=str(fault))
             raise JobFailed(f"judging by a batch: {fault} Start the plan again to go on") from fault
-        for one in asked:
-            await self._settle(one, results)
+        for judging in judgings:
+            await self._settle(judging, results)
         self._dispatcher.close(launch, FINISHED, reservation)
 
     def _go_on(self, run_states: Iterable[RunState]) -> None:
@@ -257,22 +257,22 @@ class Batches:
             else:
                 self._scheduler.judged(run_state)
 
-    async def _settle(self, one: BatchedJudging[RunState], results: Results) -> None:
+    async def _settle(self, batched_judging: BatchedJudging[RunState], results: Results) -> None:
         """Write what came of a judging; where asking once more may help, it is done alone."""
         from skill_eval_nb.grading.judge import Unjudged
 
         assert self._scheduler.judge is not None
-        run_state, number = one.of, one.number
+        run_state, number = batched_judging.of, batched_judging.number
         reason = None
         try:
             # It may have been written before the job was killed.
             if not (run_state.run.place / JUDGINGS / f"{number}.json").is_file():
-                given = (one, results, self._scheduler.judge, self._plan.prices)
+                given = (batched_judging, results, self._scheduler.judge, self._plan.prices)
                 judging = await asyncio.to_thread(judging_from, *given)
                 await asyncio.to_thread(write_judging, run_state.run, number, judging)
         except NoJudging as error:
             what = f"{error.reason}; judging {number} is done alone"
-            self._scheduler.tell(f"{run_state.run.cell.folder}: {what}")
+            self._scheduler.report(f"{run_state.run.cell.folder}: {what}")
             return
         except Unjudged as error:
             reason = error.reason

@@ -138,7 +138,9 @@ class BudgetMeter:
     def worst_usd(self) -> float:
         """What was spent and what open calls may cost at worst."""
         with self._lock:
-            return (self._spent + sum(one.worst for one in self._open.values())) / UNIT
+            return (
+                self._spent + sum(reservation.worst for reservation in self._open.values())
+            ) / UNIT
 
     @property
     def cap_usd(self) -> float | None:
@@ -153,7 +155,9 @@ class BudgetMeter:
     def _left(self) -> int | None:
         if self._cap is None:
             return None
-        return self._cap - self._spent - sum(one.worst for one in self._open.values())
+        return (
+            self._cap - self._spent - sum(reservation.worst for reservation in self._open.values())
+        )
 
     def _take(self, ticket: CallReservation) -> None:
         if self._open.get(id(ticket)) is not ticket:
@@ -214,7 +218,7 @@ class Reservation(BudgetMeter):
         if self._closed:
             return 0
         if self._cap is None:
-            return sum(one.worst for one in self._open.values())
+            return sum(reservation.worst for reservation in self._open.values())
         return max(self._cap - self._spent, 0)
 
     def purse(self) -> BudgetMeter:
@@ -328,7 +332,7 @@ class Budget:
     def reserved_usd(self) -> float:
         """What is in flight may still cost at worst, in US dollars."""
         with self.lock:
-            return sum(one.held for one in self._open) / UNIT
+            return sum(reservation.held for reservation in self._open) / UNIT
 
     @property
     def left_usd(self) -> float | None:
@@ -349,7 +353,7 @@ class Budget:
             self._open.discard(reservation)
 
     def _committed(self) -> int:
-        return self._spent + sum(one.held for one in self._open)
+        return self._spent + sum(reservation.held for reservation in self._open)
 
 
 class BegunBefore(RuntimeError):

@@ -65,7 +65,9 @@ def warm_up(connection: Connection, executor: Executor | None, *, judged: bool) 
     return True
 
 
-OURS: dict[str, type[Exception]] = {one.__name__: one for one in (InTheWay, Unwritable, CannotRun)}
+OURS: dict[str, type[Exception]] = {
+    error.__name__: error for error in (InTheWay, Unwritable, CannotRun)
+}
 """What steps raise, by name: not every exception can be sent from process to process."""
 
 
@@ -228,7 +230,7 @@ class Dispatcher:
         self._checks = ThreadPoolExecutor(CHECKS, "skill-eval-nb check")
         self._stack = AsyncExitStack()
         self._flying: dict[int, tuple[str, str, float]] = {}
-        self.took = dict(journal.told.seconds)
+        self.took = dict(journal.record.seconds)
         self.done: Counter[str] = Counter()
         self.tokens, self.priced = 0, True
         self.closed = False  # nothing is sent out once more
@@ -310,8 +312,8 @@ class Dispatcher:
     ) -> Ended | None:
         worst = reservation.cap_usd if reservation is not None else None
         run = order.run
-        told = {"number": order.number} if isinstance(order, JudgeOnce) else {}
-        launch = self.begin(step, run.cell.key, run.cell.folder, worst, **told)
+        details = {"number": order.number} if isinstance(order, JudgeOnce) else {}
+        launch = self.begin(step, run.cell.key, run.cell.folder, worst, **details)
         if isinstance(order, Execute):
             order = replace(order, launch=launch)
         try:
@@ -322,9 +324,9 @@ class Dispatcher:
             )
         except (asyncio.CancelledError, _Halted):
             self.close(launch, CANCELLED, reservation)  # first: a worker that goes on sees it
-            for made in made_by(run.iteration, run.cell.key, launch):
+            for path in made_by(run.iteration, run.cell.key, launch):
                 with contextlib.suppress(OSError):  # it goes at the next start
-                    remove(made)
+                    remove(path)
             return None
         except Lost as error:
             self.close(launch, LOST, reservation, reason=str(error))
@@ -340,13 +342,13 @@ class Dispatcher:
             self._unless_exiting(launch, reservation)
         if ended.own_usd is not None and reservation is not None:
             reservation.count(ended.own_usd)
-        told = {"reason": ended.reason, "traceback": ended.trace}
+        details = {"reason": ended.reason, "traceback": ended.trace}
         if ended.reason is None:
             total, count = self.took.get(step, (0.0, 0))
             self.took[step] = (total + ended.seconds, count + 1)
         self.done[step] += 1
         event = FINISHED if ended.reason is None else ERRORED
-        self.close(launch, event, reservation, seconds=round(ended.seconds, 3), **told)
+        self.close(launch, event, reservation, seconds=round(ended.seconds, 3), **details)
         return ended
 
     def _unless_exiting(self, launch: int, reservation: Reservation | None) -> None:
@@ -355,9 +357,9 @@ class Dispatcher:
             self.close(launch, CANCELLED, reservation)
             raise Interrupted
 
-    def begin(self, step: str, key: str, folder: str, worst: float | None, **told: Any) -> int:
+    def begin(self, step: str, key: str, folder: str, worst: float | None, **details: Any) -> int:
         """Write down that a step begins; gives its launch."""
-        launch = self._journal.launch(step, key, worst, folder=folder, **told)
+        launch = self._journal.launch(step, key, worst, folder=folder, **details)
         self.take_up(launch, step, folder)
         return launch
 
@@ -371,7 +373,9 @@ class Dispatcher:
         reservation.close()
         self._flying.pop(launch, None)
 
-    def close(self, launch: int, event: str, reservation: Reservation | None, **told: Any) -> None:
+    def close(
+        self, launch: int, event: str, reservation: Reservation | None, **details: Any
+    ) -> None:
         """Close a launch: give back its money, and write down what it cost."""
         usd = None
         if reservation is not None:
@@ -379,7 +383,7 @@ class Dispatcher:
             usd = reservation.spent_usd
             self.tokens += reservation.usage.total
             self.priced = self.priced and reservation.cost_usd is not None
-        kept = {key: value for key, value in told.items() if value is not None}
+        kept = {key: value for key, value in details.items() if value is not None}
         self._journal.add(event, launch=launch, usd=usd, **kept)
         notes_of(self._plan.folder, launch).unlink(missing_ok=True)
         self._flying.pop(launch, None)
@@ -398,13 +402,13 @@ class Dispatcher:
             return order.number in missing.judgings
         return missing.execute if step == "execute" else missing.check
 
-    def _at_fault(self, order: Order, told: str, trace: str | None) -> Ended:
+    def _at_fault(self, order: Order, reason: str, trace: str | None) -> Ended:
         """A run whose step failed by an error of a program: it is errored, and says so."""
         if exiting():
             raise Interrupted
         if isinstance(order, Execute):
-            mark_errored(order.run, told)
-        return Ended(told, trace)
+            mark_errored(order.run, reason)
+        return Ended(reason, trace)
 
     async def _here(
         self, order: Order, reservation: Reservation | None, launch: int, prepared: Prepared | None
@@ -437,7 +441,7 @@ class Dispatcher:
                 f"the pool takes no more work: {error}. Start the plan again with a new pool"
             ) from error
         try:
-            came: WorkerResult = await asyncio.wrap_future(future)
+            result: WorkerResult = await asyncio.wrap_future(future)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if reservation is not None and reservation.cap_usd is not None:
@@ -451,17 +455,17 @@ class Dispatcher:
             self._count_lost(reservation, path)
             raise Lost(f"the worker was lost: {type(error).__name__}: {error}") from error
         if reservation is not None:
-            reservation.count(came.spent_usd)
-            self.tokens += came.tokens
-            self.priced = self.priced and came.priced
-        if came.raised is not None:
-            name, words, trace = came.raised
+            reservation.count(result.spent_usd)
+            self.tokens += result.tokens
+            self.priced = self.priced and result.priced
+        if result.raised is not None:
+            name, words, trace = result.raised
             if name in OURS:
                 raise OURS[name](words)
             return self._at_fault(order, f"{name}: {words}", trace)
-        if came.ended is None:
+        if result.ended is None:
             raise _Halted
-        return came.ended
+        return result.ended
 
     def _count_lost(self, reservation: Reservation | None, path: Path) -> None:
         """What a lost step can have cost: by its notes, else all that was allotted to it."""

@@ -56,10 +56,10 @@ def close_interrupted(journal: Journal, iteration: Path) -> tuple[list[str], dic
         what to tell the user, and the launches that are still to be collected: batches that
         were submitted, and go on at the provider's.
     """
-    told, batches = [], {}
+    problems, batches = [], {}
     count, total = 0, 0.0
-    for number, launch in journal.told.open.items():
-        if number in journal.told.batches:
+    for number, launch in journal.record.open.items():
+        if number in journal.record.batches:
             batches[number] = launch
             continue
         notes = noted(notes_of(iteration, number))
@@ -71,11 +71,11 @@ def close_interrupted(journal: Journal, iteration: Path) -> tuple[list[str], dic
         total += usd or 0.0
     clear(iteration)
     if count:
-        told.append(
+        problems.append(
             f"{count} step(s) of an earlier start were interrupted; they are done anew, and what "
             f"they can have cost, ${total:.4f}, stays counted"
         )
-    return told, batches
+    return problems, batches
 
 
 def tidy(plan: Spec) -> None:
@@ -108,11 +108,11 @@ def write_suite(plan: Spec) -> tuple[str | None, list[str]]:
         if there == data:
             return mark, []
         if not is_ours(plan.workspace, hashlib.sha256(there).hexdigest()):
-            told = (
+            problem = (
                 f"{target} is another suite than {path}, and is left as it is: the tables may "
                 "describe the evals by it"
             )
-            return None, [told]
+            return None, [problem]
     write_atomic(target, data)
     return mark, []
 
@@ -144,14 +144,14 @@ def write_metadata(plan: Spec) -> None:
 
 def metadata_of(eval_: PlannedEval) -> Any:
     """What eval_metadata.json says of an eval."""
-    told = dump(
+    metadata = dump(
         EvalMetadata(
             eval_id=int(eval_.id) if eval_.id.isdecimal() else eval_.id,
             eval_name=eval_.name,
             prompt=eval_.definition.prompt,
         )
     )
-    return {**told, "assertions": [_assertion(each) for each in eval_.definition.expectations]}
+    return {**metadata, "assertions": [_assertion(each) for each in eval_.definition.expectations]}
 
 
 def _assertion(expectation: Expectation) -> Any:
@@ -209,9 +209,9 @@ class Driver:
         waiting = sum(batch.worst_usd or 0.0 for batch in self._batches.values())
         spent = max(read(plan.folder).spent_usd - waiting, 0.0)
         budget = Budget(plan.budget_usd, plan.prices, spent)
-        self._dispatcher = Dispatcher(plan, self._pool, journal, budget, self._tell)
+        self._dispatcher = Dispatcher(plan, self._pool, journal, budget, self._report)
         self._scheduler = Scheduler(
-            plan, journal, budget, self._dispatcher, skills, hidden_names(plan), self._tell
+            plan, journal, budget, self._dispatcher, skills, hidden_names(plan), self._report
         )
         self._scheduler.problems += [*odd, *interrupted]
         evals = {eval_.id: eval_ for eval_ in plan.evals}
@@ -246,9 +246,9 @@ class Driver:
         """How far the job is at this moment."""
         dispatcher, scheduler = self._dispatcher, self._scheduler
         budget, flying = scheduler.budget, dispatcher.flying
-        to_judge = sum(len(one.judgings) for one in tuple(scheduler.judging))
+        to_judge = sum(len(run_state.judgings) for run_state in tuple(scheduler.judging))
         if scheduler.judge is not None:
-            new = len(scheduler.executing) + sum(one.step == EXECUTE for one in flying)
+            new = len(scheduler.executing) + sum(flight.step == EXECUTE for flight in flying)
             to_judge += new * scheduler.judge.judgings
         rest = {EXECUTE: len(scheduler.executing), JUDGE: to_judge}
         return Progress(
@@ -314,7 +314,7 @@ class Driver:
             scheduler.by_batches(batches.judge)
         held: set[str] = set()
         for launch in self._batches.values():
-            held.update(batching.numbers_of(launch.told.get("requests", ())))
+            held.update(batching.numbers_of(launch.event.get("requests", ())))
             scheduler.spawn(batches.collect(launch, run_states))
         for key, run_state in run_states.items():
             run_state.judgings = deque(self._dispatcher.missing(run_state.run).judgings)
@@ -346,9 +346,9 @@ class Driver:
         finally:
             self.journal.close()
             self.status = status
-            self._tell()
+            self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         """Tell whoever looks on that something has changed."""
         if self._on_progress is None:
             return
@@ -356,7 +356,7 @@ class Driver:
             self._on_progress(self.snapshot())
         except Exception as error:  # noqa: BLE001 -- a view that fails must not end the job
             self._on_progress = None
-            self._scheduler.tell(f"on_progress raised {type(error).__name__}: {error}; it is off")
+            self._scheduler.report(f"on_progress raised {type(error).__name__}: {error}; it is off")
 
 
 def _of(error: BaseException) -> str:

@@ -48,13 +48,13 @@ def measured(workspace: Path, model: str) -> dict[str, Measured]:
             continue  # the tables say what is wrong with it; here it is one measurement less
         if timing.model != model or timing.status == ERRORED:
             continue
-        one = found.setdefault(path.parent.parent.name, Measured())
+        costs = found.setdefault(path.parent.parent.name, Measured())
         if timing.total_tokens:
-            one.tokens.append(timing.total_tokens)
+            costs.tokens.append(timing.total_tokens)
         if timing.cost_usd is not None:
-            one.usd.append(timing.cost_usd)
+            costs.usd.append(timing.cost_usd)
         if timing.model_calls:
-            one.calls.append(timing.model_calls)
+            costs.calls.append(timing.model_calls)
     return found
 
 
@@ -222,9 +222,9 @@ def of_run(eval_: PlannedEval, skill: SkillSource | None, executor: str, limits:
 
 def of_judging(eval_: PlannedEval, *, per_dimension: bool) -> Use:
     """What one judging of a run may use, when every answer is fit for use at once."""
-    one = eval_.definition
+    definition = eval_.definition
     dimensions = eval_.dimensions
-    chars = len(one.prompt) + len(one.expected_output or "")
+    chars = len(definition.prompt) + len(definition.expected_output or "")
     chars += sum(len(each.text) for each in eval_.judged)
     chars += sum(
         len(each.description or "") + sum(map(len, each.scoring.values())) for each in dimensions
@@ -270,34 +270,34 @@ def estimate_judging(uses: Sequence[Use], prices: PriceList, model: str, *, batc
 def assumptions(parts: Sequence[Part], executor: str, retold: Mapping[str, str]) -> tuple[str, ...]:
     """What an estimate rests on, in words; `retold` adds what the plan knows."""
     overhead = OVERHEAD.get(executor, OVERHEAD_ELSEWHERE)
-    said = []
-    said += [
+    texts = []
+    texts += [
         f"{part.what}: as {part.measured} runs of this workspace came to, {_bounds(part.measured)}"
         for part in parts
         if part.measured and part.number
     ]
     if any(part.what != "judging" and not part.measured and part.number for part in parts):
-        said.append(
+        texts.append(
             f"a run takes {_span(TURNS)} turns (one more where a skill is opened) of "
             f"{_span(TOKENS_A_TURN)} tokens, and tools give back {_span(RESULTS_A_TURN)} a turn; "
             f"{overhead:,} tokens of instructions and tools; earlier turns are read from the "
             "cache (low) or anew (high)"
         )
     if any(part.what == "judging" and part.number for part in parts):
-        said.append(
+        texts.append(
             f"a judge is shown {_span(SHOWN)} tokens of output and writes {_span(A_VERDICT)} a "
             f"verdict and {_span(REMARKS)} of remarks; no gate fails, no answer is asked for again"
         )
-    if said:
-        said.append(f"a token has {CHARS_PER_TOKEN[1]} to {CHARS_PER_TOKEN[0]} characters")
-    return (*said, *retold.values())
+    if texts:
+        texts.append(f"a token has {CHARS_PER_TOKEN[1]} to {CHARS_PER_TOKEN[0]} characters")
+    return (*texts, *retold.values())
 
 
 def _sums(
     uses: Sequence[Use], prices: PriceList, model: str, *, batch: bool = False
 ) -> tuple[Span, Span, Span | None]:
-    calls = Span(sum(use.low.calls for use in uses), sum(one.high.calls for one in uses))
-    tokens = Span(sum(use.low.total for use in uses), sum(one.high.total for one in uses))
+    calls = Span(sum(use.low.calls for use in uses), sum(use.high.calls for use in uses))
+    tokens = Span(sum(use.low.total for use in uses), sum(use.high.total for use in uses))
     none = Use(Usage(), Usage()).usd(prices, model, batch=batch)
     spans = [use.usd(prices, model, batch=batch) for use in uses]
     known = [span for span in spans if span is not None]
@@ -346,24 +346,24 @@ def estimate_of(plan: Spec) -> Estimate:
     parts = []
     for side in plan.sides:
         uses = [
-            of_run(plan.eval_of(one.cell), side.skill, plan.executor.name, plan.limits)
-            for one in todo
-            if one.cell.configuration == side.name and one.missing.execute
+            of_run(plan.eval_of(run.cell), side.skill, plan.executor.name, plan.limits)
+            for run in todo
+            if run.cell.configuration == side.name and run.missing.execute
         ]
         past = known.get(side.name)
         parts.append(estimate_runs(side.name, uses, plan.prices, plan.executor_model, past))
     judging = [
-        of_judging(plan.eval_of(one.cell), per_dimension=plan.judge_per_dimension)
-        for one in todo
-        for _ in one.missing.judgings
+        of_judging(plan.eval_of(run.cell), per_dimension=plan.judge_per_dimension)
+        for run in todo
+        for _ in run.missing.judgings
     ]
     if judging and plan.judge_model is not None:
         batch = plan.judge_batch
         parts.append(estimate_judging(judging, plan.prices, plan.judge_model, batch=batch))
-    told = {"prices": f"prices of {plan.prices.date}"}
+    facts = {"prices": f"prices of {plan.prices.date}"}
     if plan.judge_batch and judging:
-        told["batch"] = "judging at the price of batches"
-    return Estimate(tuple(parts), assumptions(parts, plan.executor.name, told))
+        facts["batch"] = "judging at the price of batches"
+    return Estimate(tuple(parts), assumptions(parts, plan.executor.name, facts))
 
 
 def limited(plan: Spec) -> Spec:

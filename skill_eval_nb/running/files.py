@@ -58,7 +58,7 @@ def made_by(iteration: Path, key: str, launch: int) -> tuple[Path, Path]:
     its own: a worker that was given up for lost may still be writing.
     """
     places, disk = _places(iteration), _disk(iteration)
-    near = (one for one in places if disk is not None and _disk(one.parent) == disk)
+    near = (place for place in places if disk is not None and _disk(place.parent) == disk)
     place = next(near, places[0])
     staging = place / f"{key}-{launch}"
     return staging, staging.with_name(f"{staging.name}.scratch")
@@ -353,23 +353,23 @@ def _keep(input_: Input, work: Path, inputs: Path) -> bool:
 
 def _take_away(work: Path) -> list[str]:
     """Remove what is neither a file nor a folder, and what git would start; gives what it was."""
-    told = []
+    removed = []
     for folder, names, files in os.walk(work):
         if {"objects", "refs"} <= {name.lower() for name in names}:  # however it is called
             for name in [name for name in (*names, *files) if name.lower() in _OF_GIT]:
                 below = os.path.relpath(Path(folder, name), work)
-                told.append(f"{below}: git would start the programs that it names")
+                removed.append(f"{below}: git would start the programs that it names")
                 remove(Path(folder, name))
                 (names if name in names else files).remove(name)
         for path in (Path(folder, name) for name in (*names, *files)):
             mode = path.lstat().st_mode
             what = _odd(path, mode, work)
             if what is not None:
-                told.append(f"{path.relative_to(work).as_posix()}: {what}")
+                removed.append(f"{path.relative_to(work).as_posix()}: {what}")
                 path.unlink()
             elif stat.S_ISREG(mode) and not mode & stat.S_IRUSR:
                 path.chmod(stat.S_IMODE(mode) | stat.S_IRUSR)
-    return sorted(told)
+    return sorted(removed)
 
 
 def _odd(path: Path, mode: int, work: Path) -> str | None:

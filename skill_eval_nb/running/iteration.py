@@ -179,8 +179,8 @@ class Fingerprint:
 
     def event(self) -> dict[str, Any]:
         """What the journal opens with: a plain JSON object."""
-        told = {"runs": dict(self.runs), "grading": dict(self.grading)}
-        return {"event": PLANNED, "fingerprint": told}
+        fingerprint = {"runs": dict(self.runs), "grading": dict(self.grading)}
+        return {"event": PLANNED, "fingerprint": fingerprint}
 
 
 def plain(value: Any) -> Any:
@@ -199,14 +199,14 @@ def plain(value: Any) -> Any:
             for field in dataclasses.fields(value)
             if field.compare and field.name not in NOT_COMPARED and not field.name.startswith("_")
         ]
-        told = {field.name: plain(getattr(value, field.name)) for field in fields}
-        return {"is": type(value).__name__, **told}
+        fields_ = {field.name: plain(getattr(value, field.name)) for field in fields}
+        return {"is": type(value).__name__, **fields_}
     if isinstance(value, Mapping):
         return {str(key): plain(value[key]) for key in sorted(value, key=str)}
     if isinstance(value, (set, frozenset)):
-        return sorted((plain(one) for one in value), key=json.dumps)
+        return sorted((plain(element) for element in value), key=json.dumps)
     if isinstance(value, Sequence) and not isinstance(value, bytes):
-        return [plain(one) for one in value]
+        return [plain(element) for element in value]
     if isinstance(value, Path):
         return str(value)
     return getattr(value, "__qualname__", type(value).__qualname__)
@@ -231,9 +231,9 @@ def planned(iteration: Path) -> list[Fingerprint] | None:
 def _read(line: bytes) -> list[Fingerprint]:
     try:
         event = json.loads(line)
-        told = event["fingerprint"]
+        fingerprint = event["fingerprint"]
         if event["event"] == PLANNED:
-            return [Fingerprint(told["runs"], told["grading"])]
+            return [Fingerprint(fingerprint["runs"], fingerprint["grading"])]
     except (ValueError, KeyError, TypeError):
         pass
     return []
@@ -274,7 +274,11 @@ def iterations_of(workspace: Path) -> dict[int, Path]:
     """The folders of a workspace's iterations by their numbers."""
     if not workspace.is_dir():
         return {}
-    named = ((_ITERATION.fullmatch(one.name), one) for one in workspace.iterdir() if one.is_dir())
+    named = (
+        (_ITERATION.fullmatch(folder.name), folder)
+        for folder in workspace.iterdir()
+        if folder.is_dir()
+    )
     return {int(found[1]): path for found, path in named if found}
 
 
@@ -286,7 +290,7 @@ def is_prepared(iteration: Path) -> bool:
         return False
     if not events or any(event.get("event") != PREPARED for event in events):
         return False
-    files = (one for one in iteration.rglob("*") if not one.is_dir())
+    files = (path for path in iteration.rglob("*") if not path.is_dir())
     return all(file.name in (NAME, METADATA) for file in files)
 
 
@@ -296,18 +300,18 @@ def _others(iteration: Path, mine: Fingerprint) -> str | None:
     if not found:
         free = is_prepared(iteration) or not any(iteration.iterdir())
         return None if free else "there is no journal of a plan"
-    for one in found:
-        if differs := mine.differences(one):
-            return f"{' and '.join(_told(name, one, mine) for name in differs)} differed"
+    for other in found:
+        if differs := mine.differences(other):
+            return f"{' and '.join(_difference(name, other, mine) for name in differs)} differed"
     return None
 
 
-def _told(name: str, old: Fingerprint, new: Fingerprint) -> str:
+def _difference(name: str, old: Fingerprint, new: Fingerprint) -> str:
     """A difference in words, with its values where they are short."""
     before = {**old.runs, **old.grading}.get(name)
     after = {**new.runs, **new.grading}.get(name)
     if isinstance(before, Mapping) and isinstance(after, Mapping):
-        names = [one for one in {**before, **after} if before.get(one) != after.get(one)]
+        names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
         return f"{name} ({', '.join(names)})"
     shown = f"{name} ({before!r}, now {after!r})"
     return shown if len(shown) <= 80 else name

@@ -130,7 +130,7 @@ def estimate_left(
     if any(count and step not in means for step, count in rest.items()):
         return None
     seconds = sum(count * means.get(step, 0.0) for step, count in rest.items())
-    seconds += sum(max(means.get(one.step, 0.0) - one.seconds, 0.0) for one in flying)
+    seconds += sum(max(means.get(flight.step, 0.0) - flight.seconds, 0.0) for flight in flying)
     return seconds / max(concurrency, 1)
 
 
@@ -301,16 +301,16 @@ def watch(job: Job, console: Console | None = None) -> Progress:
 def page(progress: Progress) -> str:
     """The job at one moment, as HTML."""
     flights = "".join(
-        f"<li>{escape(one.step)} {clock(one.seconds)} {escape(visible(one.folder))}</li>"
-        for one in progress.in_flight[:SHOWN]
+        f"<li>{escape(flight.step)} {clock(flight.seconds)} {escape(visible(flight.folder))}</li>"
+        for flight in progress.in_flight[:SHOWN]
     )
     rest = len(progress.in_flight) - SHOWN
     more = f"<li>and {rest} more</li>" if rest > 0 else ""
-    told = "".join(f"<p>{escape(visible(problem))}</p>" for problem in progress.problems[-3:])
+    problems = "".join(f"<p>{escape(visible(problem))}</p>" for problem in progress.problems[-3:])
     return (
         f"<style>{STYLE}</style><div class='sen-job {NO_FORMULAS}'>{escape(visible(str(progress)))}"
         f"<progress max='1' value='{progress.share:.4f}' aria-label='runs that have ended'>"
-        f"</progress><ul>{flights}{more}</ul>{told}</div>"
+        f"</progress><ul>{flights}{more}</ul>{problems}</div>"
     )
 
 
@@ -322,9 +322,11 @@ def picture(progress: Progress) -> RenderableType:
     from rich.text import Text
 
     flights = Table.grid(padding=(0, 2, 0, 0))
-    for one in progress.in_flight[:SHOWN]:
+    for flight in progress.in_flight[:SHOWN]:
         flights.add_row(
-            f"  {one.step}", clock(one.seconds), Text(visible(one.folder), overflow="ellipsis")
+            f"  {flight.step}",
+            clock(flight.seconds),
+            Text(visible(flight.folder), overflow="ellipsis"),
         )
     bar = ProgressBar(total=1.0, completed=progress.share)
     parts: list[RenderableType] = [Text(visible(str(progress))), bar, flights]

@@ -47,7 +47,7 @@ class Launch:
     step: str
     key: str
     worst_usd: float | None
-    told: Mapping[str, Any] = field(default_factory=dict)
+    event: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,10 @@ def read(iteration: str | os.PathLike[str]) -> Record:
                 "wrote there; restore the file, or move the iteration's folder away"
             )
         events.append(event)
-    return _told(events, whole)
+    return _record(events, whole)
 
 
-def _told(events: list[Mapping[str, Any]], whole: int) -> Record:
+def _record(events: list[Mapping[str, Any]], whole: int) -> Record:
     spent, starts, last = 0.0, 0, 0
     waiting: dict[int, Launch] = {}
     batches: dict[int, tuple[str, ...]] = {}
@@ -128,13 +128,13 @@ def _told(events: list[Mapping[str, Any]], whole: int) -> Record:
             if name == FINISHED and begun is not None and "seconds" in event:
                 total, count = seconds.get(begun.step, (0.0, 0))
                 seconds[begun.step] = (total + event["seconds"], count + 1)
-    spent += sum(one.worst_usd or 0.0 for one in waiting.values())
+    spent += sum(launch.worst_usd or 0.0 for launch in waiting.values())
     plan = next((event for event in events[:1] if event.get("event") == PLANNED), None)
     return Record(plan, spent, starts, last, waiting, batches, seconds, tuple(events), whole)
 
 
 class Journal:
-    """The one writer of a journal; `told` is what stood in it when it was opened."""
+    """The one writer of a journal; `record` is what stood in it when it was opened."""
 
     def __init__(self, iteration: str | os.PathLike[str], planned: Mapping[str, Any]) -> None:
         """Open the journal of an iteration's folder, which is made where it is missing.
@@ -159,10 +159,10 @@ class Journal:
         try:
             self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
             self._held.callback(os.close, self._file)
-            self.told = read(iteration)
-            os.ftruncate(self._file, self.told.whole)  # half a line, of a job that was killed
-            self._last = self.told.last
-            if not any(_same(event, planned) for event in self.told.events):
+            self.record = read(iteration)
+            os.ftruncate(self._file, self.record.whole)  # half a line, of a job that was killed
+            self._last = self.record.last
+            if not any(_same(event, planned) for event in self.record.events):
                 self.add(**planned)
         except BaseException:
             self._held.close()

@@ -55,10 +55,10 @@ class LeftOut:
 def work_of(runs: Iterable[StoredRun]) -> tuple[list[JudgeTask], list[LeftOut]]:
     """The runs that can be judged, and the others with the reason."""
     runs = list(runs)
-    shared = {folder for folder, many in Counter(one.folder for one in runs).items() if many > 1}
+    shared = {folder for folder, many in Counter(run.folder for run in runs).items() if many > 1}
     work: list[JudgeTask] = []
     left: list[LeftOut] = []
-    skills = {one: _skill_names(one) for one in {run.workspace for run in runs}}
+    skills = {workspace: _skill_names(workspace) for workspace in {run.workspace for run in runs}}
     sides: dict[Path, set[str]] = {}
     for run in runs:
         sides.setdefault(run.workspace, set()).add(run.configuration)
@@ -147,9 +147,9 @@ def _skill_names(workspace: Path) -> tuple[str, ...]:
         if isinstance(raw, dict):
             metadata = raw.get("metadata")
             names += [
-                one["skill_name"]
-                for one in (raw, metadata)
-                if isinstance(one, dict) and isinstance(one.get("skill_name"), str)
+                document["skill_name"]
+                for document in (raw, metadata)
+                if isinstance(document, dict) and isinstance(document.get("skill_name"), str)
             ]
     return tuple(dict.fromkeys(name for name in names if name))
 
@@ -192,13 +192,13 @@ class JudgedAgain:
         cost = "a price is not known" if self.cost_usd is None else f"${self.cost_usd:.4f}"
         runs = len({folder for folder, _ in self.judged})
         lines = [f"{self.status}: {len(self.judged)} judgings of {runs} runs, {cost}"]
-        told = [
-            *(("failed", one.reason) for one in self.failed),
-            *(("left out", one.reason) for one in self.left_out),
-            *(("kept", one.reason) for one in self.kept),
+        reasons = [
+            *(("failed", failure.reason) for failure in self.failed),
+            *(("left out", run.reason) for run in self.left_out),
+            *(("kept", run.reason) for run in self.kept),
         ]
-        for what, reason in dict.fromkeys(told):
-            lines.append(f"{what}: {told.count((what, reason))} × {reason}")
+        for what, reason in dict.fromkeys(reasons):
+            lines.append(f"{what}: {reasons.count((what, reason))} × {reason}")
         return "\n".join([*lines, self.message] if self.message else lines)
 
 
@@ -280,7 +280,9 @@ class JudgeState:
         return JudgedAgain(
             status="partial" if self.failed else "done",
             judged=tuple(sorted(self.judged)),
-            failed=tuple(sorted(self.failed, key=lambda one: (one.folder, one.judging))),
+            failed=tuple(
+                sorted(self.failed, key=lambda failure: (failure.folder, failure.judging))
+            ),
             left_out=tuple(self.left_out),
             kept=tuple(self.kept),
             usage=self.tally.usage,

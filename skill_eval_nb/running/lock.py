@@ -47,12 +47,12 @@ def held(folders: Iterable[Path], doing: str) -> Iterator[None]:
         Refused: one of them cannot be written.
     """
     with ExitStack() as stack:
-        for folder in sorted({Path(os.path.realpath(one)) for one in folders}):
+        for folder in sorted({Path(os.path.realpath(path)) for path in folders}):
             try:
                 folder.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(locked(folder / LOCK, PATIENCE, doing=doing))
             except Locked as other:
-                raise Held([_told(folder, other)]) from None
+                raise Held([_sentence(folder, other)]) from None
             except OSError as error:
                 raise _unwritable(folder, error) from error
         yield
@@ -113,7 +113,7 @@ def probe(folders: Iterable[Path]) -> None:
     """
     disks: set[int] = set()
     for folder in folders:
-        at = next((one for one in (folder, *folder.parents) if one.exists()), folder)
+        at = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)
         trial = at / TRIAL
         try:
             disk = at.stat().st_dev
@@ -141,7 +141,7 @@ def _unwritable(folder: Path, error: OSError) -> Refused:
     )
 
 
-def _told(folder: Path, other: Locked) -> str:
+def _sentence(folder: Path, other: Locked) -> str:
     about, by = other.holder, "another process"
     if {"pid", "host"} <= set(about):
         here = {name: about[name] for name in ("pid", "host")} == who()

@@ -111,7 +111,7 @@ def evals_of(
     """The evals that are to run, in the order of the suite."""
     if suite is None or only is None:
         return suite.evals if suite is not None else ()
-    wanted = [str(one) for one in ([only] if isinstance(only, (str, int)) else only)]
+    wanted = [str(id_) for id_ in ([only] if isinstance(only, (str, int)) else only)]
     known = {name: eval_ for eval_ in suite.evals for name in (eval_.name, eval_.id)}
     faults += [
         no_such("eval", name, [eval_.name for eval_ in suite.evals])
@@ -168,21 +168,21 @@ def executor_of(
         sandbox = "bubblewrap"
     if isinstance(given, str):
         try:
-            made = make_executor(given, **options)
+            runner = make_executor(given, **options)
         except ValueError as error:
             faults.append(str(error))
             return None
     else:
-        made = given
+        runner = given
         if options:
             faults.append("executor_options are for an executor given by its name; leave them out")
-    if not isinstance(made, Executor):
-        faults.append(f"{made!r} is no executor: it lacks `name`, `why_not` or `execute`")
+    if not isinstance(runner, Executor):
+        faults.append(f"{runner!r} is no executor: it lacks `name`, `why_not` or `execute`")
         return None
-    why = made.why_not(sandbox)
+    why = runner.why_not(sandbox)
     if why is not None:
-        faults.append(f"executor `{made.name}` cannot run here: {why}")
-    return made
+        faults.append(f"executor `{runner.name}` cannot run here: {why}")
+    return runner
 
 
 def models_of(
@@ -272,11 +272,11 @@ def _models(plan: Spec) -> Iterator[str]:
     models = [plan.executor_model]
     if plan.judge is not None:
         models.append(plan.judge.model)
-        told = same_model(plan.judge, plan.executor_model)
-        if told is not None and plan.connection.stand_in is None:
-            yield told
+        warning = same_model(plan.judge, plan.executor_model)
+        if warning is not None and plan.connection.stand_in is None:
+            yield warning
     if plan.connection.stand_in is not None:
-        for model in dict.fromkeys(one for one in models if not one.startswith("stand-in")):
+        for model in dict.fromkeys(model for model in models if not model.startswith("stand-in")):
             yield f"answers of `{model}` come from the stand-in, not from a model of that name"
         return
     why = plan.connection.why_not()
@@ -288,7 +288,7 @@ def _money(plan: Spec, usd: Span | None) -> Iterator[str]:
     if usd is None:
         names = [plan.executor_model, *([plan.judge_model] if plan.judge_model else [])]
         unknown = [name for name in dict.fromkeys(names) if not plan.prices.known(name)]
-        yield from (plan.prices.unknown(one) for one in unknown)
+        yield from (plan.prices.unknown(model) for model in unknown)
     if plan.budget_usd is not None:
         yield from _budget(plan, plan.budget_usd, usd)
     elif usd is None or usd.high > 0:
@@ -303,7 +303,7 @@ def _budget(plan: Spec, budget: float, usd: Span | None) -> Iterator[str]:
     named = (
         f"the ${left:,.2f} that is left of the budget" if spent else f"the budget, ${left:,.2f},"
     )
-    runs = sum(one.missing.execute for one in todo)
+    runs = sum(run.missing.execute for run in todo)
     if runs and cap is not None and left < cap:
         yield (
             f"{named} is below the ${cap:,.2f} that one run may cost, so no run can be launched: "

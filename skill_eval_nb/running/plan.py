@@ -162,10 +162,10 @@ def plan_runs(
     table = price_table(prices, faults)
     runner = executor_of(executor, executor_options or {}, sandbox, faults)
     reached = connection or Connection(stand_in=getattr(runner, "stand_in", None))
-    judged = judgings > 0 and any(one.has_judged for one in chosen)
+    judged = judgings > 0 and any(eval_.has_judged for eval_ in chosen)
     worker, judge = models_of(runner, executor_model, judge_model, suite, judged, faults)
     if table is not None and budget_usd is not None:
-        names = dict.fromkeys(one for one in (worker, judge if judged else None) if one)
+        names = dict.fromkeys(model for model in (worker, judge if judged else None) if model)
         faults += [
             f"budget_usd is set, so every price must be known: {table.unknown(name)}"
             for name in names

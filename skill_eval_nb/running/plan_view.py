@@ -60,8 +60,8 @@ def facts(plan: Spec, whole: Estimate, warnings: tuple[str, ...]) -> Facts:
         place=f"{plan.folder} ({plan.why_iteration})",
         counts=(
             (f"{len(plan.cells):,}", count(len(plan.cells), "run").partition(" ")[2]),
-            (f"{sum(one.missing.execute for one in todo):,}", "to execute"),
-            (f"{sum(len(one.missing.judgings) for one in todo):,}", "to judge"),
+            (f"{sum(run.missing.execute for run in todo):,}", "to execute"),
+            (f"{sum(len(run.missing.judgings) for run in todo):,}", "to judge"),
             (usd.dollars if usd is not None else "unknown", "estimated"),
             *(((dollars(plan.budget_usd), "budget"),) if plan.budget_usd is not None else ()),
         ),
@@ -70,9 +70,9 @@ def facts(plan: Spec, whole: Estimate, warnings: tuple[str, ...]) -> Facts:
         estimate=tuple(_estimate(whole)),
         assumptions=whole.assumptions,
         order=tuple(
-            f"{brief(one.cell.eval_name, LONGEST)}, {one.cell.configuration}, run "
-            f"{one.cell.run_number}"
-            for one in todo[:FIRST]
+            f"{brief(run.cell.eval_name, LONGEST)}, {run.cell.configuration}, run "
+            f"{run.cell.run_number}"
+            for run in todo[:FIRST]
         ),
         more=max(len(todo) - FIRST, 0),
         warnings=warnings,
@@ -89,7 +89,7 @@ def _size(plan: Spec, todo: tuple[Todo, ...]) -> str:
     )
     judged = f", {count(plan.judgings, 'judging')} each" if plan.judge is not None else ""
     whole = f"{' × '.join(factors)} = {count(len(plan.cells), 'run')}{judged}"
-    if len(todo) == len(plan.cells) and all(one.missing.execute for one in todo):
+    if len(todo) == len(plan.cells) and all(run.missing.execute for run in todo):
         return whole
     done = len(plan.cells) - len(todo)
     return f"{whole}; {done:,} done, {len(todo):,} to do"

@@ -93,7 +93,7 @@ class Task:
     def skills(self) -> tuple[Skill, ...]:
         """All skills on offer, by their names, so that the order gives nothing away."""
         offered = self.others if self.skill is None else (self.skill, *self.others)
-        return tuple(sorted(offered, key=lambda one: one.name))
+        return tuple(sorted(offered, key=lambda skill: skill.name))
 
 
 @dataclass(frozen=True)
@@ -199,18 +199,18 @@ def executor(name: str, **options: Any) -> Executor:
         )
     entry = next(iter(found))
     try:
-        made = entry.load()
+        factory = entry.load()
     except (ImportError, AttributeError) as error:
         raise ValueError(
             f"executor `{name}` is registered as `{entry.value}`, which cannot be imported: {error}"
         ) from error
     try:
-        one = made(**options)
+        runner = factory(**options)
     except TypeError as error:
         raise ValueError(f"executor `{name}` does not take these options: {error}") from error
-    if not isinstance(one, Executor):
+    if not isinstance(runner, Executor):
         raise ValueError(  # noqa: TRY004 -- the user gave a name, not a type
-            f"`{entry.value}`, registered as executor `{name}`, made a {type(one).__name__}, "
+            f"`{entry.value}`, registered as executor `{name}`, made a {type(runner).__name__}, "
             "which lacks `name`, `why_not` or `execute`"
         )
-    return one
+    return runner

@@ -110,7 +110,7 @@ def _numbered(folder: Path) -> list[tuple[int, Judging]]:
         if number is None:
             raise UnreadableGrading(f"{path} has no number: call it 1.json, 2.json, …")
         found.append((number, judging))
-    return sorted(found, key=lambda one: one[0])
+    return sorted(found, key=lambda pair: pair[0])
 
 
 def _beside(folder: Path, judgings: dict[int, Judging], grading: Grading) -> ExistingGrades:
@@ -129,8 +129,8 @@ def _beside(folder: Path, judgings: dict[int, Judging], grading: Grading) -> Exi
 
 def _source(grading: Grading, judgings: dict[int, Judging]) -> int | None:
     """The judging whose scores a grading shows; the first where it shows a mean; else None."""
-    for number, one in judgings.items():
-        if _same(grading.rubric_scores, [one]):
+    for number, judging in judgings.items():
+        if _same(grading.rubric_scores, [judging]):
             return number
     every = list(judgings.values())
     for many in range(2, len(every) + 1):
@@ -213,7 +213,7 @@ def regrade(
         return
     folder = before.folder
     every = {**before.judgings, **new}
-    made = grade(
+    new_grading = grade(
         document(folder / "structural.json", Structural),
         [aligned(every[number], expectations) for number in sorted(every)],
         document(folder / "metrics.json", Metrics),
@@ -222,23 +222,23 @@ def regrade(
     )
     grading = before.grading
     if grading is None:
-        grading = made
+        grading = new_grading
     else:
         for name in _MADE:
-            value = getattr(made, name)
+            value = getattr(new_grading, name)
             if value is not None or name in ("rubric_summary", "summary"):
                 setattr(grading, name, value)
-        _take_times(grading, made)
+        _take_times(grading, new_grading)
     write_atomic(folder / "grading.json", to_json(dump(grading)))
 
 
-def _take_times(grading: Grading, made: Grading) -> None:
+def _take_times(grading: Grading, new_grading: Grading) -> None:
     """The judge's time; what else a grading says of the run's time and tokens stays."""
     if grading.timing is None:
-        grading.timing = made.timing
-    elif made.timing is not None and made.timing.grader_duration_seconds is not None:
-        grader = grading.timing.grader_duration_seconds = made.timing.grader_duration_seconds
-        executor = made.timing.executor_duration_seconds
+        grading.timing = new_grading.timing
+    elif new_grading.timing is not None and new_grading.timing.grader_duration_seconds is not None:
+        grader = grading.timing.grader_duration_seconds = new_grading.timing.grader_duration_seconds
+        executor = new_grading.timing.executor_duration_seconds
         if grading.timing.total_duration_seconds is not None and executor is not None:
             grading.timing.total_duration_seconds = round(executor + grader, 3)
 

@@ -116,9 +116,9 @@ def judge_again(
     with held({run.home for run in runs}, "judging"):
         work, left = work_of(runs)
         left += [
-            LeftOut(Path(one.path), one.message)
-            for one in noted
-            if (one.code, one.severity) == ("link", "warning")
+            LeftOut(Path(problem.path), problem.message)
+            for problem in noted
+            if (problem.code, problem.severity) == ("link", "warning")
         ]
         who = _judge(judge, judge_model, again, work, connection or Connection())
         if not batch and under_way(home / FILE) is not None:
@@ -126,10 +126,10 @@ def judge_again(
                 f"a batch of judgings is under way, see {home / FILE}: judge by batch to collect "
                 "it first, or cancel it and remove that file"
             )
-        asked = wanted_before(home / WANTED, who)
+        targets = wanted_before(home / WANTED, who)
         wanted = {
-            one.run.folder: asked.get(name_of(one.run.folder, home), one.before.last + again)
-            for one in work
+            task.run.folder: targets.get(name_of(task.run.folder, home), task.before.last + again)
+            for task in work
         }
         order = RejudgeSpec(
             home=home,
@@ -149,14 +149,18 @@ def judge_again(
         try:
             done = in_thread(judging, stop, name="judge_again")
         except (Refused, ModelFault):  # nothing was sent
-            if not asked:
+            if not targets:
                 (home / WANTED).unlink(missing_ok=True)
             raise
-        lacking = sum(wanted[one.run.folder] - one.before.last for one in work) - len(done.judged)
-        poor = any(one.reason.startswith(NO_MONEY) for one in done.failed)
+        lacking = sum(wanted[task.run.folder] - task.before.last for task in work) - len(
+            done.judged
+        )
+        poor = any(failure.reason.startswith(NO_MONEY) for failure in done.failed)
         if lacking <= 0 or not (done.judged or poor):  # else: given again, the rest is judged
             (home / WANTED).unlink(missing_ok=True)
-    return replace(done, message="\n".join(filter(None, [done.message, RESUMED if asked else ""])))
+    return replace(
+        done, message="\n".join(filter(None, [done.message, RESUMED if targets else ""]))
+    )
 
 
 def _judge(
@@ -195,14 +199,14 @@ async def judge_all(order: RejudgeSpec, work: list[JudgeTask], left: list[LeftOu
     books = JudgeState(order, sum(len(order.numbers(item)) for item in work), left)
     places = asyncio.Semaphore(order.concurrency)
 
-    async def one(client: Client, item: JudgeTask) -> None:
+    async def judge_task(client: Client, item: JudgeTask) -> None:
         async with places:
             await _judge_run(client, books, item)
 
     async with connect(order.connection) as client, asyncio.TaskGroup() as group:
         for item in work:
             if order.numbers(item):
-                group.create_task(one(client, item))
+                group.create_task(judge_task(client, item))
     return books.result()
 
 

@@ -193,7 +193,7 @@ class Scheduler:
                 return True
             if self._tasks:
                 return False
-        self.give_up("judging", min(one.worst_usd or 0.0 for one in self.judging))
+        self.give_up("judging", min(run_state.worst_usd or 0.0 for run_state in self.judging))
         return False
 
     def _launch_execution(self) -> bool:
@@ -223,7 +223,7 @@ class Scheduler:
             needs: the most that it may cost, in US dollars.
         """
         runs = len(self.executing)
-        judgings = sum(len(one.judgings) for one in (*self.judging, *self.for_batch))
+        judgings = sum(len(run_state.judgings) for run_state in (*self.judging, *self.for_batch))
         if self.judge is not None:
             judgings += runs * self.judge.judgings
         worst = runs * (self.plan.limits.usd or 0.0) + judgings * self._dearest
@@ -361,9 +361,9 @@ class Scheduler:
         if run_state in self.judging:
             self.judging.remove(run_state)
         if not run_state.in_flight:
-            told = f"judge: {run_state.failed}"
-            mark_errored(run_state.run, told)
-            self.errored(f"{run_state.run.cell.folder}: {told}")
+            problem = f"judge: {run_state.failed}"
+            mark_errored(run_state.run, problem)
+            self.errored(f"{run_state.run.cell.folder}: {problem}")
 
     async def _grade(self, run_state: RunState) -> None:
         try:
@@ -386,13 +386,13 @@ class Scheduler:
         self.counts["finished"] += 1
         self._changed()
 
-    def errored(self, told: str) -> None:
+    def errored(self, problem: str) -> None:
         """A run ended in an error."""
         self.counts["errored"] += 1
-        self.tell(told)
+        self.report(problem)
         self._changed()
 
-    def tell(self, text: str) -> None:
+    def report(self, text: str) -> None:
         """Keep a problem in words."""
         if len(self.problems) < TOLD:
             self.problems.append(text)

@@ -67,23 +67,23 @@ def read_skill(
             the folder cannot be copied; all faults at once. It is a ValueError.
     """
     root = _root(folder)
-    excluded = [Path(one) for one in apart if _is_below(Path(one), root)]
+    excluded = [Path(path) for path in apart if _is_below(Path(path), root)]
     if evals is not None:
         beside = Path(evals).resolve().parent
         excluded.append(beside if _is_below(beside, root) else Path(evals))
     file = root / SKILL_FILE
-    says, found = read_skill_md(file), contents(root, excluded)
-    if says.faults or found.faults:
-        raise Refused([*(f"{file}: {fault}" for fault in says.faults), *found.faults])
+    skill_md, found = read_skill_md(file), contents(root, excluded)
+    if skill_md.faults or found.faults:
+        raise Refused([*(f"{file}: {fault}" for fault in skill_md.faults), *found.faults])
     return SkillSource(
-        name=says.name,
-        description=says.description,
+        name=skill_md.name,
+        description=skill_md.description,
         folder=root,
         files=tuple(sorted([*found.files, *found.links])),
         left_out=tuple(sorted(found.left_out)),
         digest=digest(root, found),
-        chars=len(says.text),
-        warnings=tuple(f"{SKILL_FILE}: {warning}" for warning in says.warnings),
+        chars=len(skill_md.text),
+        warnings=tuple(f"{SKILL_FILE}: {warning}" for warning in skill_md.warnings),
     )
 
 

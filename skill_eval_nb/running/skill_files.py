@@ -75,7 +75,7 @@ def contents(root: Path, apart: Iterable[Path] = ()) -> Contents:
         apart: files and folders that are left out as well, where they lie in it.
     """
     found = Contents()
-    excluded = {one.resolve() for one in apart}
+    excluded = {path.resolve() for path in apart}
     for path in _walk(root, root, excluded, found):
         inside = path.relative_to(root).as_posix()
         if path.is_symlink():
@@ -98,12 +98,12 @@ def digest(root: Path, found: Contents) -> str:
     total = hashlib.sha256()
     for inside in sorted([*found.files, *found.links]):
         if inside in found.links:
-            told = f"link {found.links[inside]}"
+            content = f"link {found.links[inside]}"
         else:
             path = root / inside
             mark = "x" if path.stat().st_mode & 0o100 else "-"
-            told = f"{mark} {hashlib.sha256(path.read_bytes()).hexdigest()}"
-        total.update(f"{inside}\0{told}\0".encode("utf-8", "surrogateescape"))
+            content = f"{mark} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+        total.update(f"{inside}\0{content}\0".encode("utf-8", "surrogateescape"))
     return total.hexdigest()
 
 
@@ -129,14 +129,14 @@ def _walk(root: Path, folder: Path, excluded: set[Path], found: Contents) -> Ite
 def _is_apart(root: Path, path: Path, excluded: set[Path]) -> bool:
     """Whether a file or folder is no part of the skill, by its name or as the caller says."""
     name = path.name.lower()
-    if any(fnmatchcase(name, one.lower()) for one in OF_TOOLS):
+    if any(fnmatchcase(name, pattern.lower()) for pattern in OF_TOOLS):
         return True
     if not path.is_symlink() and path.resolve() in excluded:
         return True
     if path.is_dir():
-        of_evals = any(fnmatchcase(name, one) for one in FOLDERS_OF_EVALS)
+        of_evals = any(fnmatchcase(name, pattern) for pattern in FOLDERS_OF_EVALS)
         return of_evals or (name == "evals" and path.parent == root)
-    return any(fnmatchcase(name, one) for one in OF_EVALS)
+    return any(fnmatchcase(name, pattern) for pattern in OF_EVALS)
 
 
 def _add_link(root: Path, path: Path, excluded: set[Path], found: Contents) -> None:
@@ -158,7 +158,7 @@ def _add_link(root: Path, path: Path, excluded: set[Path], found: Contents) -> N
         target,
         *(parent for parent in target.parents if parent.is_relative_to(root) and parent != root),
     ]
-    if any(_is_apart(root, one, excluded) for one in way):
+    if any(_is_apart(root, folder, excluded) for folder in way):
         found.left_out.append(inside)
     elif path.is_relative_to(target):
         found.faults.append(f"{path} is a link to a folder that it lies in; take it away")

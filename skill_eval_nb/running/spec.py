@@ -127,8 +127,10 @@ def _is_older(folder: Path) -> bool:
     grading = folder / GRADED
     if not grading.is_file():
         return True
-    made = grading.stat().st_mtime_ns
-    return any(one.stat().st_mtime_ns > made for one in (folder / JUDGINGS).glob("*.json"))
+    graded_at = grading.stat().st_mtime_ns
+    return any(
+        judging.stat().st_mtime_ns > graded_at for judging in (folder / JUDGINGS).glob("*.json")
+    )
 
 
 def _object(path: Path) -> dict[str, Any] | None:

@@ -274,14 +274,14 @@ async def bounded(executor: Executor, task: Task, meter: Meter) -> tuple[Executi
             raise
         return _nothing(f"the executor `{executor.name}` cancelled itself"), None
     except Exception as error:  # noqa: BLE001 -- anybody may have written it
-        told = f"the executor `{executor.name}` failed: {type(error).__name__}: {error}"
-        return _nothing(told), traceback.format_exc()
+        reason = f"the executor `{executor.name}` failed: {type(error).__name__}: {error}"
+        return _nothing(reason), traceback.format_exc()
     finally:
         if not working.done():
             await cut_off(working)
     if not isinstance(execution, Execution):
-        told = f"the executor `{executor.name}` gave a {type(execution).__name__}, no Execution"
-        return _nothing(told), None
+        reason = f"the executor `{executor.name}` gave a {type(execution).__name__}, no Execution"
+        return _nothing(reason), None
     return execution, None
 
 
@@ -363,8 +363,8 @@ def _fill(
     )
     # What was said and done is for the user's own eyes.
     write_atomic(staging / "transcript.jsonl", as_lines(execution.events), private=True)
-    told = transcript.encode("utf-8", "backslashreplace")
-    write_atomic(staging / "transcript.md", told, private=True)
+    content = transcript.encode("utf-8", "backslashreplace")
+    write_atomic(staging / "transcript.md", content, private=True)
     metrics = metrics_of(execution, collected, transcript)
     (staging / "metrics.json").write_bytes(to_json(dump(metrics)))
     (staging / EXECUTED).write_bytes(to_json(dump(timing)))
@@ -399,10 +399,10 @@ def case_of(run: Run, hidden: Hidden) -> Case:
     """A run as its judge is to see it."""
     from skill_eval_nb.grading.judge import Case
 
-    one = run.eval.definition
+    definition = run.eval.definition
     return Case(
-        prompt=one.prompt,
-        expected_output=one.expected_output,
+        prompt=definition.prompt,
+        expected_output=definition.expected_output,
         expectations=run.eval.judged,
         dimensions=run.eval.dimensions,
         outputs=run.place / "outputs",

@@ -122,23 +122,27 @@ async def judge_in_batch(
     state = under_way(path)
     if state is not None:
         fits(state, order.judge, path)
-        items = [(one["run"], one["number"]) for one in state["items"]]
+        items = [(item["run"], item["number"]) for item in state["items"]]
     else:
         items = [
-            (name_of(one.run.folder, order.home), number)
-            for one in work
-            for number in order.numbers(one)
+            (name_of(task.run.folder, order.home), number)
+            for task in work
+            for number in order.numbers(task)
         ]
     books = JudgeState(order, len(items), left)
-    by_name = {name_of(one.run.folder, order.home): one for one in work}
+    by_name = {name_of(task.run.folder, order.home): task for task in work}
     ids = [] if state is None else list(state["ids"])
-    asked = await _asked(books, items, by_name, ids)
+    judgings = await _judgings(books, items, by_name, ids)
     if state is None:
-        asked = _affordable(books, asked)
-    if not asked:
+        judgings = _affordable(books, judgings)
+    if not judgings:
         path.unlink(missing_ok=True)
         return books.result()
-    kept = state["items"] if state is not None else [_item(one, order.home) for one in asked]
+    kept = (
+        state["items"]
+        if state is not None
+        else [_item(judging, order.home) for judging in judgings]
+    )
 
     def note(batch_id: str | None) -> None:
         ids.extend([] if batch_id is None else [batch_id])
@@ -146,7 +150,7 @@ async def judge_in_batch(
         write_atomic(path, to_json(about))
 
     async with connect(order.connection) as client:
-        usd = worst_usd(asked, order.prices)
+        usd = worst_usd(judgings, order.prices)
         reservation = books.budget.allot(None if order.budget_usd is None else usd)
         if reservation is None:  # only where it was submitted under a larger budget before
             raise refuse(
@@ -157,14 +161,14 @@ async def judge_in_batch(
             note(None)
         try:
             meter = together(reservation, books.tally)
-            results = await bring(client, asked, meter, ",".join(ids) or None, note)
+            results = await bring(client, judgings, meter, ",".join(ids) or None, note)
         except (ModelFault, BudgetSpent) as fault:
             if not ids and not getattr(fault, "sent", False):
                 path.unlink()  # it was surely not taken: nothing is under way
             raise
         finally:
             reservation.close()
-        await _settle_all(client, books, asked, results, ",".join(ids))
+        await _settle_all(client, books, judgings, results, ",".join(ids))
     path.unlink()
     return books.result()
 
@@ -173,14 +177,14 @@ def _item(judging: BatchedJudging[JudgeTask], home: Path) -> dict[str, Any]:
     return {"run": name_of(judging.of.run.folder, home), "number": judging.number}
 
 
-async def _asked(
+async def _judgings(
     books: JudgeState, items: list[tuple[str, int]], by_name: dict[str, JudgeTask], ids: list[str]
 ) -> list[BatchedJudging[JudgeTask]]:
     """The judgings that there are not, and whose outputs can be read."""
     judge = books.order.judge
     places = {name: place for place, name in enumerate(dict.fromkeys(run for run, _ in items))}
     prepared: dict[str, Prepared | str] = {}
-    asked = []
+    judgings = []
     for run, number in items:
         work = by_name.get(run)
         if work is None:
@@ -198,8 +202,8 @@ async def _asked(
         if isinstance(shown, str):
             books.ended(work, number, shown)
         else:
-            asked.append(batched(work, judge, shown, number, name))
-    return asked
+            judgings.append(batched(work, judge, shown, number, name))
+    return judgings
 
 
 def _written(work: JudgeTask, ids: list[str], name: str) -> bool:
@@ -209,44 +213,44 @@ def _written(work: JudgeTask, ids: list[str], name: str) -> bool:
 
 
 def _affordable(
-    books: JudgeState, asked: list[BatchedJudging[JudgeTask]]
+    books: JudgeState, judgings: list[BatchedJudging[JudgeTask]]
 ) -> list[BatchedJudging[JudgeTask]]:
     """As many of the judgings, from the first on, as the budget holds at their worst."""
     order = books.order
     if order.budget_usd is None:
-        return asked
+        return judgings
     fitting: list[BatchedJudging[JudgeTask]] = []
     usd = 0.0
-    for one in asked:
-        usd += worst_usd([one], order.prices)
+    for judging in judgings:
+        usd += worst_usd([judging], order.prices)
         if usd > order.budget_usd:
-            books.ended(one.of, one.number, NO_MONEY)
+            books.ended(judging.of, judging.number, NO_MONEY)
         else:
-            fitting.append(one)
+            fitting.append(judging)
     return fitting
 
 
 async def _settle_all(
     client: Client,
     books: JudgeState,
-    asked: list[BatchedJudging[JudgeTask]],
+    judgings: list[BatchedJudging[JudgeTask]],
     results: Results,
     batch_id: str,
 ) -> None:
     order = books.order
     new: dict[Path, dict[int, Judging]] = {}
-    for one in asked:
-        work = one.of
+    for judging in judgings:
+        work = judging.of
         mine = new.setdefault(work.run.folder, {})
         place = work.before.last + 1 + len(mine)
         reason = None
         try:
-            mine[place] = judging_from(one, results, order.judge, order.prices)
+            mine[place] = judging_from(judging, results, order.judge, order.prices)
             mine[place].judging = place
         except NoJudging as error:
             reason = error.reason
             if error.answered is not None:
-                reason = await judge_once(client, books, work, one.prepared, place, mine)
+                reason = await judge_once(client, books, work, judging.prepared, place, mine)
                 usd = order.prices.cost(error.answered, order.judge.model, batch=True)
                 direct = None if reason else mine[place].cost_usd
                 if usd is not None and direct is not None:
@@ -254,9 +258,9 @@ async def _settle_all(
         except Unjudged as error:
             reason = error.reason
         if reason is None:
-            mine[place].batch = f"{batch_id}/{next(iter(one.requests))}"
+            mine[place].batch = f"{batch_id}/{next(iter(judging.requests))}"
             await asyncio.to_thread(settle, work, place, mine)
-        books.ended(work, one.number if reason else place, reason)
-    for work in {one.of.run.folder: one.of for one in asked}.values():
+        books.ended(work, judging.number if reason else place, reason)
+    for work in {judging.of.run.folder: judging.of for judging in judgings}.values():
         if new[work.run.folder]:
             note_kept(books, work)

@@ -124,10 +124,10 @@ def grade_stored(
         )
         for broken in found.expectations:
             if (broken.evidence or "").startswith(CHECK_FAILED):
-                told = f"{_name(broken)}: {broken.evidence}"
-                problems.add("error", "check-failed", str(run.folder), told)
-        if (one := _stored(run, found, force, problems)) is not None:
-            checked.append(one)
+                message = f"{_name(broken)}: {broken.evidence}"
+                problems.add("error", "check-failed", str(run.folder), message)
+        if (checked_run := _stored(run, found, force, problems)) is not None:
+            checked.append(checked_run)
     return StoredChecks(tuple(checked), tuple(dict.fromkeys(problems)))
 
 
@@ -175,15 +175,15 @@ def _stored(
         if stored is not None and not differs and _says_same_of_gate(stored, found):
             return CheckedRun(folder, found, "same")
         if not force:
-            told = (
-                ", ".join(_told(differ) for differ in differs[:5])
+            changes = (
+                ", ".join(_change(differ) for differ in differs[:5])
                 or "its gate, or it is unreadable"
             )
             problems.add(
                 "warning",
                 "differs",
                 str(file),
-                f"kept, though checking gives something else: {told}; force=True replaces it",
+                f"kept, though checking gives something else: {changes}; force=True replaces it",
             )
             return CheckedRun(folder, found, "kept", differs)
         outcome = "replaced"
@@ -229,7 +229,7 @@ def _says_same_of_gate(stored: Structural, found: Structural) -> bool:
 _WORDS = {True: "passed", False: "failed", None: "not scored"}
 
 
-def _told(difference: Difference) -> str:
+def _change(difference: Difference) -> str:
     return f"{difference.check} (there {_WORDS[difference.stored]}, now {_WORDS[difference.found]})"
 
 
@@ -243,10 +243,10 @@ def _lines(result: StoredChecks) -> Iterator[str]:
     )
     yield f"{result.written} structural.json written, {len(result.kept)} kept that differ"
     for run in result.kept:
-        yield f"  {run.folder}: {', '.join(map(_told, run.differs)) or 'the gate differs'}"
+        yield f"  {run.folder}: {', '.join(map(_change, run.differs)) or 'the gate differs'}"
     left_out = [problem for problem in result.problems if problem.message.startswith("not checked")]
     if left_out:
         yield f"{len(left_out)} runs not checked:"
-        for message in dict.fromkeys(one.message for one in left_out):
-            paths = [one.path for one in left_out if one.message == message]
+        for message in dict.fromkeys(problem.message for problem in left_out):
+            paths = [problem.path for problem in left_out if problem.message == message]
             yield f"  {len(paths)} {message.removeprefix('not checked: ')}, such as {paths[0]}"

@@ -35,10 +35,10 @@ def top_of(folder: Path) -> Path:
     It is the folder that holds the iteration, or the one with the suite.
     """
     above = [folder, *list(folder.parents)[:HIGHEST]]
-    iterations = [one for one in above if is_iteration(one.name)]
+    iterations = [parent for parent in above if is_iteration(parent.name)]
     if iterations:
         return iterations[-1].parent
-    return next((one for one in above if _suite_in(one)), folder)
+    return next((parent for parent in above if _suite_in(parent)), folder)
 
 
 def with_suite(workspace: Path, evals: PathLike | None) -> list[Path]:
@@ -121,11 +121,11 @@ def stored_runs(
         NothingToLoad: where there is neither a run nor any other evaluation document.
     """
     noted = Problems() if problems is None else problems
-    asked = Path(path).expanduser().resolve()
-    if not asked.is_dir():
+    target = Path(path).expanduser().resolve()
+    if not target.is_dir():
         find(path)  # says what is missing, or what is there instead
-        asked = asked.parent
-    found = find(with_suite(top_of(asked), evals))
+        target = target.parent
+    found = find(with_suite(top_of(target), evals))
     noted.extend(found.problems)
     files = read_files(found.layout.files, noted)
     who = catalogued(found.layout, files, found.base, noted)
@@ -133,7 +133,7 @@ def stored_runs(
     return [
         _stored(run, evals_of, noted)
         for run in found.layout.runs
-        if _lies_in(run.path, asked, noted)
+        if _lies_in(run.path, target, noted)
     ]
 
 
@@ -167,8 +167,8 @@ class _Evals:
         self._who = who
         self._metadata = files.metadata
         self._defined: dict[tuple[str, str], Eval] = {}
-        for workspace, key, one in who.definitions:
-            self._defined.setdefault((workspace, key.id), one)
+        for workspace, key, definition in who.definitions:
+            self._defined.setdefault((workspace, key.id), definition)
 
     def of(self, run: RunPlace) -> tuple[EvalKey, Eval | None]:
         """The key of the eval that a run is a run of, and the eval itself."""
@@ -200,8 +200,8 @@ def _stored(run: RunPlace, evals: _Evals, problems: Problems) -> StoredRun:
     key, definition = evals.of(run)
     place = run.place
     if place.configuration == UNSTATED and "grading.json" in run.files:
-        told = read_run(run, problems)
-        place = told[0][0] if len(told) == 1 else place
+        places = read_run(run, problems)
+        place = places[0][0] if len(places) == 1 else place
     return StoredRun(
         folder=Path(run.path),
         eval=definition,

@@ -71,7 +71,7 @@ def find_inputs(
         Refused: one leaves its root, does not exist, or may not be seen; all of them at once.
     """
     faults: list[str] = []
-    hidden = {one.resolve() for one in forbidden}
+    hidden = {path.resolve() for path in forbidden}
     found: dict[str, Input] = {}
     for text in stated:
         try:
@@ -111,10 +111,10 @@ def _inputs(text: str, roots: Sequence[Path], hidden: set[Path]) -> list[Input]:
             )
         if not path.is_dir():
             return [_input(path, name, text, hidden)]
-        below = sorted(one for one in path.rglob("*") if one.is_symlink() or one.is_file())
-        for one in below:
-            _contain(one, text, root)
-        files = [one for one in below if one.is_file()]
+        below = sorted(path for path in path.rglob("*") if path.is_symlink() or path.is_file())
+        for file in below:
+            _contain(file, text, root)
+        files = [file for file in below if file.is_file()]
         return [
             _input(file, f"{name}/{file.relative_to(path).as_posix()}", text, hidden)
             for file in files
@@ -149,7 +149,7 @@ def _contain(path: Path, text: str, root: Path) -> None:
 
 def _input(path: Path, name: str, text: str, hidden: set[Path]) -> Input:
     lower = path.resolve().name.lower()
-    if path.resolve() in hidden or any(fnmatchcase(lower, one) for one in OF_EVALS):
+    if path.resolve() in hidden or any(fnmatchcase(lower, pattern) for pattern in OF_EVALS):
         fault = (
             f"input file `{text}` holds {path.name}, which no executor may see: it tells the "
             "evals, or gives the skill to the baseline"
@@ -165,7 +165,7 @@ def _missing(text: str, name: str, roots: Sequence[Path]) -> str:
     for root in roots:
         there = (root / name).parent
         if there.is_dir():
-            names = [one.name for one in there.iterdir()]
+            names = [entry.name for entry in there.iterdir()]
             near = difflib.get_close_matches(PurePosixPath(name).name, names, n=1)
             if near:
                 folder = PurePosixPath(name).parent
@@ -274,19 +274,19 @@ def read_suite(path: str | os.PathLike[str], skill: Path) -> Suite:
     roots = list(dict.fromkeys([skill, *above, beside]))
     forbidden = [at, skill / SKILL_FILE]
     ids = ids_of(document.evals, faults)
-    names = [name_of(one, id_) for one, id_ in zip(document.evals, ids, strict=True)]
+    names = [name_of(eval_, id_) for eval_, id_ in zip(document.evals, ids, strict=True)]
     folders = folder_names(list(zip(ids, names, strict=True)))
     evals: list[PlannedEval] = []
-    for one, id_, name, folder in zip(document.evals, ids, names, folders, strict=True):
-        if not one.prompt.strip():
+    for eval_, id_, name, folder in zip(document.evals, ids, names, folders, strict=True):
+        if not eval_.prompt.strip():
             faults.append(f"eval {id_} has no prompt")
         inputs: tuple[Input, ...] = ()
         try:
-            inputs = find_inputs(one.files, roots, forbidden)
+            inputs = find_inputs(eval_.files, roots, forbidden)
         except Refused as error:
             faults += [f"eval {id_}: {fault}" for fault in error.faults]
-        whole = complete(one, id_, faults)
-        checks, judged = _layers(one, whole, faults)
+        whole = complete(eval_, id_, faults)
+        checks, judged = _layers(eval_, whole, faults)
         evals.append(PlannedEval(id_, name, folder, whole, inputs, checks, judged))
     if not evals:
         faults.append(f"{at} has no evals")
@@ -303,9 +303,9 @@ def _read_suite(path: Path) -> tuple[Evals, list[str], list[str]]:
     Raises:
         Refused: there is nothing that could be looked at further.
     """
-    told = Faults()
+    mended = Faults()
     try:
-        raw = parse(read_bytes(path), told)
+        raw = parse(read_bytes(path), mended)
     except FileNotFoundError:
         raise Refused([f"{path} does not exist; `evals` is the skill's evals.json"]) from None
     except (NotJSON, OSError) as error:
@@ -315,9 +315,10 @@ def _read_suite(path: Path) -> tuple[Evals, list[str], list[str]]:
         what = f"is a `{kind}` document" if kind else "is none of the known documents"
         raise Refused([f"{path} {what}, not an eval suite with `evals`"])
     document, faults = read("evals", raw)
-    told += faults
+    mended += faults
     lines = [
-        (one.severity, f"{path.name} at {one.where}: {one.message}") for one in told.collapsed()
+        (fault.severity, f"{path.name} at {fault.where}: {fault.message}")
+        for fault in mended.collapsed()
     ]
     return (
         document,
@@ -329,8 +330,8 @@ def _read_suite(path: Path) -> tuple[Evals, list[str], list[str]]:
 def ids_of(evals: Sequence[Eval], faults: list[str]) -> list[str]:
     """The ids of evals: as stated, else their places from 1."""
     ids = []
-    for place, one in enumerate(evals, 1):
-        stated = "" if one.id is None else str(one.id).strip()
+    for place, eval_ in enumerate(evals, 1):
+        stated = "" if eval_.id is None else str(eval_.id).strip()
         ids.append(stated or str(place))
         if ids.index(ids[-1]) != place - 1:
             first = ids.index(ids[-1]) + 1
@@ -377,15 +378,15 @@ def _layers(
     checks: list[Expectation | StructuralExpectation] = [*complete.structural_expectations]
     judged: list[Expectation] = []
     read = [*stated.structural_expectations]
-    for one, named in zip(stated.expectations, complete.expectations, strict=True):
-        if not is_checked(one):
+    for expectation, named in zip(stated.expectations, complete.expectations, strict=True):
+        if not is_checked(expectation):
             judged.append(named)
             continue
-        full = msgspec.structs.replace(as_structural(one), id=named.id)
+        full = msgspec.structs.replace(as_structural(expectation), id=named.id)
         checks.append(named if full.type == "file_exists" and full.pattern is None else full)
-        read.append(as_structural(one))
-    for one, check in zip(read, checks, strict=True):
-        lost = lost_fields(one)
+        read.append(as_structural(expectation))
+    for expectation, check in zip(read, checks, strict=True):
+        lost = lost_fields(expectation)
         if lost:
             names = ", ".join(f"`{name}`" for name in lost)
             faults.append(f"eval {complete.id}: {names} of check {check.id} cannot be read")
@@ -397,15 +398,15 @@ T = TypeVar("T", Expectation, StructuralExpectation, Dimension)
 
 def _named(letter: str, given: Sequence[T], kind: str, eval_: str, faults: list[str]) -> list[T]:
     """Copies with ids: those that are stated, else letter and place, and if need be the next."""
-    stated = [one.id for one in given if one.id]
+    stated = [entry.id for entry in given if entry.id]
     _once(kind, stated, eval_, faults)
     taken = set(stated)
     named = []
-    for place, one in enumerate(given, 1):
+    for place, entry in enumerate(given, 1):
         numbers = (f"{letter}{number}" for number in count(place))
-        id_ = one.id or next(number for number in numbers if number not in taken)
+        id_ = entry.id or next(number for number in numbers if number not in taken)
         taken.add(id_)
-        named.append(msgspec.structs.replace(one, id=id_))
+        named.append(msgspec.structs.replace(entry, id=id_))
     return named
 
 
@@ -418,7 +419,7 @@ def _once(kind: str, names: Sequence[str], eval_: str, faults: list[str]) -> Non
 
 
 def _digest_of(evals: Sequence[PlannedEval]) -> str:
-    said: list[Any] = [
+    content: list[Any] = [
         {
             **msgspec.to_builtins(eval_.definition),
             "inputs": [(each.name, each.digest) for each in eval_.inputs],
@@ -426,5 +427,5 @@ def _digest_of(evals: Sequence[PlannedEval]) -> str:
         }
         for eval_ in evals
     ]
-    text = json.dumps(said, sort_keys=True, ensure_ascii=True, default=str)
+    text = json.dumps(content, sort_keys=True, ensure_ascii=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()

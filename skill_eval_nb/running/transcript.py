@@ -182,7 +182,7 @@ def _instant(event: Event) -> datetime | None:
         return None
 
 
-def told(event: Event, run: Timeline) -> Iterator[str]:
+def event_lines(event: Event, run: Timeline) -> Iterator[str]:
     """One event in Markdown; events are told in the order they came."""
     if event.get("type") == "assistant":
         yield from _heading(event, run)
@@ -252,25 +252,25 @@ def _call(name: Any, given: Any) -> Iterator[str]:
 
 def _of_user(block: Mapping[str, Any], event: Event, run: Timeline) -> Iterator[str]:
     if block.get("type") == "text":
-        said = str(block.get("text", ""))
+        text = str(block.get("text", ""))
         yield "### Told to the agent"
-        yield _body(said) if said.startswith(_BASE) else fenced(said)
+        yield _body(text) if text.startswith(_BASE) else fenced(text)
     if block.get("type") != "tool_result":
         return
-    name, said = tool_of(run, block), _text(block.get("content"))
+    name, text = tool_of(run, block), _text(block.get("content"))
     error = ", an error" if block.get("is_error") else ""
     yield f"### Result of {'a tool' if name is None else named(name)}{error}{run.since(event)}"
-    if name == "Skill" and said.startswith(_BASE):
-        yield _body(said)
+    if name == "Skill" and text.startswith(_BASE):
+        yield _body(text)
     elif not error and name not in _WRITING and _asked_for_skill(run, block):
-        yield folded(f"what it showed of SKILL.md, {len(said):,} characters", said)
+        yield folded(f"what it showed of SKILL.md, {len(text):,} characters", text)
     else:
-        yield fenced(said)
+        yield fenced(text)
 
 
-def _body(said: str) -> str:
-    body = said.partition("\n\n")[2]
-    return folded(f"body of SKILL.md, {len(body):,} characters", said)
+def _body(text: str) -> str:
+    body = text.partition("\n\n")[2]
+    return folded(f"body of SKILL.md, {len(body):,} characters", text)
 
 
 def _asked_for_skill(run: Timeline, block: Mapping[str, Any]) -> bool:
@@ -335,7 +335,7 @@ def as_markdown(
     pieces = ["# Transcript", "\n".join(_about(run, reason, timing, skill_used))]
     pieces += ["## Prompt", fenced(prompt)]
     for event in run.events:
-        pieces += told(event, run)
+        pieces += event_lines(event, run)
     if faults := _faults(run.events, reason):
         pieces += ["## Errored", *map(fenced, faults)]
     return "\n\n".join(filter(None, pieces)) + "\n"
@@ -358,7 +358,8 @@ def _about(
         yield f"- Cost: {'not known' if cost is None else f'{cost:,.4f} USD'}"
     if run.events:
         used = Counter(str(call.get("name")) for call in run.calls.values())
-        yield f"- Tools: {', '.join(f'{named(one)} {n}' for one, n in used.items()) or 'none used'}"
+        tools = ", ".join(f"{named(tool)} {n}" for tool, n in used.items())
+        yield f"- Tools: {tools or 'none used'}"
     if (skill := _skill(run, begun, skill_used)) is not None:
         yield f"- Skill: {skill}"
     if _faults(run.events, reason):
@@ -395,10 +396,10 @@ def _faults(events: Iterable[Event], reason: str | None) -> list[str]:
     for event in events:
         if event.get("type") != "result":
             continue
-        said, subtype = event.get("result") or event.get("error"), event.get("subtype")
+        text, subtype = event.get("result") or event.get("error"), event.get("subtype")
         failed = bool(event.get("is_error")) or subtype not in (None, "success")
-        if failed and said and not any(str(said) in fault for fault in faults):
-            faults.append(str(said))
-        elif failed and not said and not faults:
+        if failed and text and not any(str(text) in fault for fault in faults):
+            faults.append(str(text))
+        elif failed and not text and not faults:
             faults.append(f"no reason was given ({subtype or 'no subtype'})")
     return faults

@@ -364,8 +364,8 @@ def _human(human: Any, judged: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     matched = outputs.join(named, on=on, nulls_equal=True)
     if matched.is_empty():
         raise ValueError(
-            f"No row of `human` is of a judged run: there is none with {_said(named, on)}. "
-            f"A judged one has {_said(outputs, on)}."
+            f"No row of `human` is of a judged run: there is none with {_first_row(named, on)}. "
+            f"A judged one has {_first_row(outputs, on)}."
         )
     return matched.sort("output", "judge", "score"), scores.height - matched.height
 
@@ -377,7 +377,7 @@ def _from_zero(numbers: Array) -> Array:
     return np.unique(numbers, return_inverse=True)[1]
 
 
-def _said(frame: pl.DataFrame, columns: list[str]) -> str:
+def _first_row(frame: pl.DataFrame, columns: list[str]) -> str:
     """The first row in words."""
     row = frame.select(columns).row(0, named=True)
     return ", ".join(f"{name} `{value}`" for name, value in row.items())
@@ -401,33 +401,37 @@ def doubts(found: Row, raters: Raters, scale: tuple[int, int]) -> str | None:
 
     if not len(raters.scores):
         return "There are no scores."
-    said = []
+    sentences = []
     values, counts = np.unique(raters.scores, return_counts=True)
     most, share = values[counts.argmax()], counts.max() / counts.sum()
     off = int(((raters.scores < scale[0]) | (raters.scores > scale[1])).sum())
     if not found["n_repeated"]:
-        said.append("No output was scored twice: judge again to see how far the scores hold.")
+        sentences.append("No output was scored twice: judge again to see how far the scores hold.")
     elif len(values) == 1:
-        said.append(f"All scores are {most:g}: without spread there is no alpha, ICC or kappa.")
+        sentences.append(
+            f"All scores are {most:g}: without spread there is no alpha, ICC or kappa."
+        )
     else:
         if share > CROWDED:
-            said.append(
+            sentences.append(
                 f"{share:.0%} of the scores are {most:g}: alpha, ICC and kappa are low then "
                 "however often the scores agree; look at exact agreement and AC2."
             )
         if found["icc_a1"] is None:
-            said.append("The outputs are too few or too alike for an ICC.")
+            sentences.append("The outputs are too few or too alike for an ICC.")
         if found["n_repeated"] < FEW:
-            said.append(f"With {found['n_repeated']} outputs the coefficients are rough guesses.")
+            sentences.append(
+                f"With {found['n_repeated']} outputs the coefficients are rough guesses."
+            )
     if off:
-        said.append(f"{off:,} of the scores lie outside {scale[0]}–{scale[1]}.")
+        sentences.append(f"{off:,} of the scores lie outside {scale[0]}–{scale[1]}.")
     if raters.two and found["n_repeated"] and found["low"] is None:
         few = found["n_evals"] < 2
         why = "it takes two evals" if few else "it is the same on every eval"
-        said.append(f"The difference has no interval: {why}.")
+        sentences.append(f"The difference has no interval: {why}.")
     if raters.stray:
-        said.append(f"{raters.stray:,} of the human scores are of no judged run.")
-    return " ".join(said) or None
+        sentences.append(f"{raters.stray:,} of the human scores are of no judged run.")
+    return " ".join(sentences) or None
 
 
 COUNTS = ("n_evals", "n_outputs", "n_repeated", "n_judgings")
@@ -516,7 +520,10 @@ def agreement(
             raise ValueError("With a matrix, `human` is one of its columns.")
     schema = keys | dict.fromkeys((*COUNTS, *DISTRIBUTION), pl.Int64)
     schema |= dict.fromkeys(MEASURES, pl.Float64) | {"note": pl.String}
-    rows = [dict(zip(KEYS, one.keys, strict=True)) | _figures(one, scale, level) for one in found]
+    rows = [
+        dict(zip(KEYS, raters.keys, strict=True)) | _figures(raters, scale, level)
+        for raters in found
+    ]
     table = pl.DataFrame(rows, schema)
     if keys:
         names = dict.fromkeys(KEYS, natural) | {"kind": lambda kind: (KINDS.index(kind),)}
@@ -524,39 +531,39 @@ def agreement(
     return like(data, table) if keys or hasattr(data, "columns") else table
 
 
-def _figures(one: Raters, scale: tuple[int, int], level: float) -> dict[str, Any]:
+def _figures(raters: Raters, scale: tuple[int, int], level: float) -> dict[str, Any]:
     """COUNTS, DISTRIBUTION, MEASURES and note of a comparison."""
     import numpy as np
 
-    repeated = one.outputs[(~np.isnan(one.matrix)).sum(1) > 1]
-    groups = (one.evals, one.outputs, repeated)
-    counts = [*(len(np.unique(group)) for group in groups), len(one.scores)]
-    given = [int((one.scores == score).sum()) for score in SCORES]
-    beyond = len(one.scores) - sum(given)
+    repeated = raters.outputs[(~np.isnan(raters.matrix)).sum(1) > 1]
+    groups = (raters.evals, raters.outputs, repeated)
+    counts = [*(len(np.unique(group)) for group in groups), len(raters.scores)]
+    given = [int((raters.scores == score).sum()) for score in SCORES]
+    beyond = len(raters.scores) - sum(given)
     measures = [
-        *(shares(one.matrix, one.outputs) or [None] * 3),
-        *icc(one.matrix),
-        sem(one.matrix),
-        alpha(one.matrix),
-        ac2(one.matrix, scale),
-        *([kappa(one.matrix), *_difference(one, level)] if one.two else [None] * 4),
+        *(shares(raters.matrix, raters.outputs) or [None] * 3),
+        *icc(raters.matrix),
+        sem(raters.matrix),
+        alpha(raters.matrix),
+        ac2(raters.matrix, scale),
+        *([kappa(raters.matrix), *_difference(raters, level)] if raters.two else [None] * 4),
     ]
     names = (*COUNTS, *DISTRIBUTION, *MEASURES)
     found: dict[str, Any] = dict(zip(names, [*counts, *given, beyond, *measures], strict=True))
-    return found | {"note": doubts(found, one, scale)}
+    return found | {"note": doubts(found, raters, scale)}
 
 
-def _difference(one: Raters, level: float) -> tuple[float | None, float | None, float | None]:
+def _difference(raters: Raters, level: float) -> tuple[float | None, float | None, float | None]:
     """The first rater minus the second, evals averaged last, with its t interval."""
     import numpy as np
 
-    apart = one.matrix[:, 0] - one.matrix[:, 1]
+    apart = raters.matrix[:, 0] - raters.matrix[:, 1]
     both = ~np.isnan(apart)
     if not both.any():
         return None, None, None
-    outputs, where = np.unique(one.outputs[both], return_index=True)
-    by_output = _means(apart[both], np.searchsorted(outputs, one.outputs[both]))
-    by_eval = _means(by_output, np.unique(one.evals[both][where], return_inverse=True)[1])
+    outputs, where = np.unique(raters.outputs[both], return_index=True)
+    by_output = _means(apart[both], np.searchsorted(outputs, raters.outputs[both]))
+    by_eval = _means(by_output, np.unique(raters.evals[both][where], return_inverse=True)[1])
     estimate = float(by_eval.mean())
     noise = eval_noise(by_eval)
     low, high = noise.interval(estimate, level) if noise else (None, None)

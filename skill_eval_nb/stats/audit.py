@@ -349,11 +349,11 @@ def _stated_means(delta: pl.DataFrame, stated: pl.DataFrame) -> Iterator[tuple[s
     rows = delta.join(means, on=[*keys, "with_configuration"], how="left", nulls_equal=True).join(
         other, on=[*keys, "baseline"], how="left", nulls_equal=True
     )
-    said, baseline_said = pl.col("said"), pl.col("baseline_said")
+    mean, baseline_said = pl.col("said"), pl.col("baseline_said")
     fitting = rows.filter(
-        _within(pl.col("value") - (said.fill_null(0) - baseline_said.fill_null(0)), "half")
+        _within(pl.col("value") - (mean.fill_null(0) - baseline_said.fill_null(0)), "half")
     )
-    both = said.is_not_null() & baseline_said.is_not_null()
+    both = mean.is_not_null() & baseline_said.is_not_null()
     yield "difference of the stated means", fitting.filter(both)
     yield "missing summary read as 0", fitting.filter(~both)
 

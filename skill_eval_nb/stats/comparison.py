@@ -89,7 +89,7 @@ def compare(
     >>> round(these.estimate, 3), round(these.low, 3), round(these.high, 3)
     (0.225, 0.0, 0.363)
     """
-    ones, others = [one for one, _ in evals], [other for _, other in evals]
+    ones, others = [scores for scores, _ in evals], [other for _, other in evals]
     runs = sum(map(len, ones)), sum(map(len, others))
     if not evals:
         return Comparison(scope, level, 0, runs, sufficient=False, least_p=1.0)
@@ -99,13 +99,15 @@ def compare(
     if weighted:
         own = [share for share in shares for _ in range(strata)]
         ones, others = (_scaled(side, own) for side in (ones, others))
-    sides_means = [(_mean(one), _mean(other)) for one, other in zip(ones, others, strict=True)]
+    sides_means = [
+        (_mean(scores), _mean(other)) for scores, other in zip(ones, others, strict=True)
+    ]
     means = [
-        (_mean([one for one, _ in own]), _mean([other for _, other in own]))
+        (_mean([scores for scores, _ in own]), _mean([other for _, other in own]))
         for at in range(0, len(evals), strata)
         for own in (sides_means[at : at + strata],)
     ]
-    differences = [one - other for one, other in means]
+    differences = [mean - other for mean, other in means]
     estimate, baseline = _mean(differences), _mean([other for _, other in means])
     units = each
     both = cells(ones), cells(others)
@@ -117,9 +119,9 @@ def compare(
         with_more_runs = within and run_noise(*(side.twice() for side in both))
     else:
         means, shares = _families(means, shares, families)
-        differences, units = [one - other for one, other in means], len(means)
+        differences, units = [mean - other for mean, other in means], len(means)
         sufficient = units >= FEWEST
-        sides = [([one], [other]) for one, other in means]
+        sides = [([mean], [other]) for mean, other in means]
         noise = _between(differences, shares)
         with_more_evals = noise and Noise(noise.se / math.sqrt(2), 2 * noise.df + 1)
         with_more_runs = noise and within and _with_twice_the_runs(noise, within)
@@ -130,7 +132,10 @@ def compare(
         found = _tango(evals, level) if sufficient and binary else None
         if found is None and sufficient and noise:
             if scope == "population" and units <= MOST_FLIPPED:
-                own = [one / share for one, share in zip(differences, shares, strict=True)]
+                own = [
+                    difference / share
+                    for difference, share in zip(differences, shares, strict=True)
+                ]
                 found = typical_values(own, level, shares)
             else:
                 found = noise.interval(estimate, level)
@@ -172,7 +177,7 @@ def compare(
 
 def _p(sides: Sides, noise: Noise | None, estimate: float, scope: Scope) -> float:
     p = exact_p(sides)
-    if scope == "population" or all(len(one) == len(other) for one, other in sides):
+    if scope == "population" or all(len(scores) == len(other) for scores, other in sides):
         return p
     return max(p, studentised_p(sides), noise.p(estimate) if noise else 0.0)
 
@@ -229,13 +234,13 @@ def _tango(evals: Sides, level: float) -> tuple[float, float] | None:
     """Tango's interval where every eval has a single run a side that passes or fails."""
     if not all(_is_single_and_binary(*sides) for sides in evals):
         return None
-    better = sum(one[0] > other[0] for one, other in evals)
-    worse = sum(one[0] < other[0] for one, other in evals)
+    better = sum(scores[0] > other[0] for scores, other in evals)
+    worse = sum(scores[0] < other[0] for scores, other in evals)
     return tango(better, worse, len(evals), level)
 
 
-def _is_single_and_binary(one: Sequence[float], other: Sequence[float]) -> bool:
-    return len(one) == len(other) == 1 and {one[0], other[0]} <= {0, 1}
+def _is_single_and_binary(scores: Sequence[float], other: Sequence[float]) -> bool:
+    return len(scores) == len(other) == 1 and {scores[0], other[0]} <= {0, 1}
 
 
 def _with_twice_the_runs(between: Noise, within: Noise) -> Noise:

@@ -154,13 +154,13 @@ def answers(
         _evals(ones, others, weight, family, of_models=of_models)
         for (ones, others), weight, family in zip(sides, weights, families, strict=True)
     ]
-    alone = [question.of(*one) for one in zip(metrics, evals, strict=True)]
+    alone = [question.of(*arguments) for arguments in zip(metrics, evals, strict=True)]
     groups = rows.select(together).rows() if together else []
     dealt = _dealt(paired, values, question.scope, together, rows)
     adjusted = _adjusted(alone, groups, dealt, question.level)
-    found = [question.of(*one) for one in zip(metrics, evals, adjusted, strict=True)]
+    found = [question.of(*arguments) for arguments in zip(metrics, evals, adjusted, strict=True)]
     each = list(zip(metrics, evals, found, adjusted, strict=True))
-    verdicts = [question.verdict(*one) for one in each]
+    verdicts = [question.verdict(*arguments) for arguments in each]
     if several:
         verdicts = [
             (word, reason if n or not why else f"{reason[:-1]}: {some(why)}.")
@@ -170,11 +170,13 @@ def answers(
         ]
     figures: dict[str, Any] = {
         "scope": pl.Series([question.scope] * len(found), dtype=pl.String),
-        **{name: _numbers([getattr(one, name) for one in found]) for name in FIGURES},
-        "p_adjusted": _numbers([one and one.p for one in adjusted]),
-        "worth": _numbers([question.worth_of(metric, one) for metric, _, one, _ in each]),
+        **{name: _numbers([getattr(comparison, name) for comparison in found]) for name in FIGURES},
+        "p_adjusted": _numbers([adjustment and adjustment.p for adjustment in adjusted]),
+        "worth": _numbers(
+            [question.worth_of(metric, comparison) for metric, _, comparison, _ in each]
+        ),
         "level": _numbers([question.level] * len(found)),
-        "weighted": pl.Series([one.weighted for one in found], dtype=pl.Boolean),
+        "weighted": pl.Series([comparison.weighted for comparison in found], dtype=pl.Boolean),
         "verdict": pl.Series([word for word, _ in verdicts], dtype=pl.String),
         "reason": pl.Series([reason for _, reason in verdicts], dtype=pl.String),
     }
@@ -223,7 +225,7 @@ def _adjusted(
         if found[at].p is not None:
             members[group].append(at)
     for group, places in members.items():
-        p = [one for at in places if (one := found[at].p) is not None]
+        p = [p_value for at in places if (p_value := found[at].p) is not None]
         least = [found[at].least_p for at in places]
         joint = dealt(group, places)
         each = (
@@ -231,8 +233,8 @@ def _adjusted(
             if joint is None
             else jointly(p, least, joint, 1 - level)
         )
-        for at, one in zip(places, each, strict=True):
-            adjusted[at] = one
+        for at, adjustment in zip(places, each, strict=True):
+            adjusted[at] = adjustment
     return adjusted
 
 
@@ -250,8 +252,8 @@ def _dealt(
 
     def same(group: Any, names: Sequence[str] = together) -> pl.Expr:
         return pl.all_horizontal(
-            pl.col(name).eq_missing(pl.lit(one))
-            for name, one in zip(together, group, strict=True)
+            pl.col(name).eq_missing(pl.lit(key))
+            for name, key in zip(together, group, strict=True)
             if name in names
         )
 
@@ -419,7 +421,7 @@ def deltas(
 
     question = _question(scope, worth, level, pool)
     metrics = [metric] if isinstance(metric, str) else list(dict.fromkeys(metric))
-    values = pl.concat([values_of(data, one) for one in metrics], how="diagonal")
+    values = pl.concat([values_of(data, name) for name in metrics], how="diagonal")
     joint = not isinstance(metric, str)
     paired_as = partial(of_evals, data=data, weights=weights, cluster=cluster)
     found = _answered(
@@ -528,7 +530,7 @@ def deltas_by_eval(
 
     question = _question("suite", worth, level, pool)
     metrics = [metric] if isinstance(metric, str) else list(dict.fromkeys(metric))
-    values = pl.concat([values_of(data, one) for one in metrics], how="diagonal")
+    values = pl.concat([values_of(data, name) for name in metrics], how="diagonal")
     paired, _, back = _paired(data, values, baseline, versus, pool)
     by = [*GROUP, *MODEL, *EVAL, *SIDES, "metric", "mean", "baseline_mean", "unpaired"]
     found = back(answers(paired, question, by, together=[*GROUP, *MODEL, *SIDES]))
@@ -589,12 +591,12 @@ def _answered(
     for row in found.to_dicts():
         group = tuple(row[name] for name in keys)
         sides = [facts.get((*group, row[side]), {}) for side in SIDES]
-        said, none = warnings(row, sides, iterations=back is not _same)
-        said += models.get(tuple(row[name] for name in [*GROUP, *SIDES, "metric"]), [])
+        sentences, none = warnings(row, sides, iterations=back is not _same)
+        sentences += models.get(tuple(row[name] for name in [*GROUP, *SIDES, "metric"]), [])
         errors = row["n_errored"] + row["n_errored_baseline"] and is_rate(row["metric"])
         again = failures.get(tuple(row[name] for name in by)) if errors else None
         whose = not pool and any(side.get("several") for side in sides)
-        settled.append(settle(row, again, said, none=none, whose=whose))
+        settled.append(settle(row, again, sentences, none=none, whose=whose))
     columns = {
         "verdict": pl.String,
         "reason": pl.String,
@@ -605,7 +607,7 @@ def _answered(
     }
     after = found.columns.index("reason") + 1
     found = found.with_columns(
-        pl.Series(name, [one[name] for one in settled], dtype=kind)
+        pl.Series(name, [answer[name] for answer in settled], dtype=kind)
         for name, kind in columns.items()
     )
     names = [*found.columns[:after], *list(columns)[2:5]]
@@ -632,10 +634,10 @@ def _paired(
         return several(pairs(values, sides(runs, baseline))), values, _same
     if baseline is not None:
         raise ValueError("Give `baseline` or `versus`, not both: `versus` ends with the baseline.")
-    one, other = versus
+    side, other = versus
     if are_iterations(runs, versus):
         runs = turned(runs)
         models = by_model(runs).select(*RUN, *MODEL).unique(RUN)
         values = turned(values).drop(MODEL).join(models, on=RUN, how="left", nulls_equal=True)
-        return several(pairs(values, sides(runs, other, only=one))), values, turned
-    return several(pairs(values, sides(runs, other, only=one))), values, _same
+        return several(pairs(values, sides(runs, other, only=side))), values, turned
+    return several(pairs(values, sides(runs, other, only=side))), values, _same

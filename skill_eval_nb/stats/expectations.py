@@ -144,17 +144,17 @@ def _seen(row: Mapping[str, Any]) -> str:
 
 def _missing(row: Mapping[str, Any], level: float, p: str) -> str:
     """What keeps an expectation without a class."""
-    one, other = (row[f"n_passed{end}"] + row[f"n_failed{end}"] for end in ("", "_baseline"))
+    scored, other = (row[f"n_passed{end}"] + row[f"n_failed{end}"] for end in ("", "_baseline"))
     alone = row["baseline"] is None
     empty = [
         name
-        for name, n in ((row["configuration"], one), (row["baseline"], other))
+        for name, n in ((row["configuration"], scored), (row["baseline"], other))
         if name is not None and not n
     ]
     if empty:
         return f"no run of {brief(empty[0]) or '(no name)'} was scored"
     passed = row["n_passed"] + row["n_passed_baseline"]
-    if passed in (0, one + other):
+    if passed in (0, scored + other):
         runs = repeats_needed(level) + 1
         needed = f"{runs} runs" if alone else f"{math.ceil(runs / 2)} runs a side"
         return (
@@ -216,15 +216,15 @@ def outcomes(data: Any, baseline: str | None = None) -> pl.DataFrame:
     sizes = runs.group_by("eval", "configuration").agg(
         pl.len().alias("runs"), pl.col("errored").sum()
     )
-    asked = (
+    rows = (
         checks.select("check", "eval", *CHECK, *KIND)
         .join(runs.select("eval", *PLACE).unique("eval"), on="eval")
         .join(_compared(runs, baseline), on=GROUP, nulls_equal=True)
     )
     for name, end in (("configuration", ""), ("baseline", "_baseline")):
-        asked = _with_side(asked, cells, sizes, name, end)
+        rows = _with_side(rows, cells, sizes, name, end)
     listed = pl.any_horizontal("listed", "listed_baseline")
-    return asked.filter(listed).select(
+    return rows.filter(listed).select(
         *PLACE, *CHECK, *KIND, "configuration", "baseline", "why", *BOTH
     )
 
@@ -249,8 +249,8 @@ def _verdicts_and_runs(data: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
     further = lone.select(RUN).unique().with_row_index("run", offset=runs.height)
     runs = pl.concat([runs, further], how="diagonal")
     verdicts = pl.concat(
-        one.select("run", *CHECK, *KIND, "passed")
-        for one in (verdicts.drop_nulls("run"), lone.join(further, on=RUN, nulls_equal=True))
+        frame.select("run", *CHECK, *KIND, "passed")
+        for frame in (verdicts.drop_nulls("run"), lone.join(further, on=RUN, nulls_equal=True))
     )
     evals = runs.select(PLACE).unique().with_row_index("eval")
     errored = (pl.col("status") == "errored").fill_null(value=False).alias("errored")
@@ -328,13 +328,13 @@ def _compared(runs: pl.DataFrame, baseline: str | None) -> pl.DataFrame:
 
 
 def _with_side(
-    asked: pl.DataFrame, cells: pl.DataFrame, sizes: pl.DataFrame, side: str, end: str
+    rows: pl.DataFrame, cells: pl.DataFrame, sizes: pl.DataFrame, side: str, end: str
 ) -> pl.DataFrame:
     """`asked` with the outcomes of a side, under names with this end."""
     import polars as pl
 
     name = {"configuration": side}
-    own = asked.join(cells.rename(name), on=["check", side], how="left").join(
+    own = rows.join(cells.rename(name), on=["check", side], how="left").join(
         sizes.rename(name), on=["eval", side], how="left"
     )
     passed, scored, errored, runs = (
@@ -510,10 +510,10 @@ def _judged(cells: pl.DataFrame, level: float) -> pl.DataFrame:
     rows = _figures(cells).join(exact_tests(tables), "row", how="left", maintain_order="left")
     rows = _adjusted(rows).with_columns(pl.lit(level).alias("level"))
     rows = rows.with_columns(class_of(level).alias("class"))
-    said = rows.select(SAID).unique()
-    reasons = [reason(row, level) for row in said.iter_rows(named=True)]
-    said = said.with_columns(pl.Series("reason", reasons, pl.String))
-    return rows.join(said, on=SAID, how="left", nulls_equal=True, maintain_order="left")
+    distinct = rows.select(SAID).unique()
+    reasons = [reason(row, level) for row in distinct.iter_rows(named=True)]
+    distinct = distinct.with_columns(pl.Series("reason", reasons, pl.String))
+    return rows.join(distinct, on=SAID, how="left", nulls_equal=True, maintain_order="left")
 
 
 def _scored(cells: pl.DataFrame) -> pl.DataFrame:
@@ -561,8 +561,8 @@ def _entered() -> pl.Expr:
     import polars as pl
 
     scored = (pl.col(f"n_passed{end}") + pl.col(f"n_failed{end}") > 0 for end in ("", "_baseline"))
-    one, other = scored
-    return one & (other | pl.col("baseline").is_null())
+    side, other = scored
+    return side & (other | pl.col("baseline").is_null())
 
 
 def _rate(end: str) -> pl.Expr:

@@ -120,9 +120,9 @@ def gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
             who += f" ({brief(model_name(gain))})"
         rate = amount(gain["estimate"], "pass_rate")
         wide = beyond_comes_first(gain, other)
-        told, where = (other, " on tasks like these") if wide else (gain, "")
-        p = "" if told["p"] is None else f", p {chance(told['p'])}"
-        said = f"{told['verdict'] or 'no verdict'}{where}{p}"
+        row, where = (other, " on tasks like these") if wide else (gain, "")
+        p = "" if row["p"] is None else f", p {chance(row['p'])}"
+        answer = f"{row['verdict'] or 'no verdict'}{where}{p}"
         evals = count(gain["n_evals"], "paired eval")
         differs = {metric: value for metric, value in paid.items() if value} or paid
         price = some([amount(value, metric) for metric, value in differs.items()])
@@ -130,9 +130,9 @@ def gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
             group=group_of(gain),
             kind="gain and cost",
             configuration=gain["configuration"],
-            text=f"{who}: {rate} pass rate on {evals} ({said}), for {price} a run.",
+            text=f"{who}: {rate} pass rate on {evals} ({answer}), for {price} a run.",
             numbers={"pass_rate": gain["estimate"], "n_evals": gain["n_evals"]}
-            | ({"p": told["p"]} if p else {})
+            | ({"p": row["p"]} if p else {})
             | paid,
         )
 
@@ -165,8 +165,8 @@ def noisy_dimensions(ws: Workspace, baseline: str | None, level: float) -> Itera
             key = *group_of(row), model_name(row), row["configuration"], row["baseline"]
             unproven.setdefault(key, []).append((row, spread, judged))
     for (*_, who, other), rows in unproven.items():
-        rows.sort(key=lambda one: (abs(one[0]["estimate"]) / one[1], one[0]["dimension"]))
-        told = [
+        rows.sort(key=lambda entry: (abs(entry[0]["estimate"]) / entry[1], entry[0]["dimension"]))
+        effects = [
             f"{quoted(row['dimension'], 40)} (runs of an eval differ by {figure(spread)} points, "
             f"the sides by {figure(abs(row['estimate']))})"
             for row, spread, _ in rows
@@ -175,12 +175,12 @@ def noisy_dimensions(ws: Workspace, baseline: str | None, level: float) -> Itera
         runs = "" if len(judge) == len(rows) else "More runs would narrow it down."
         names = some([quoted(name, 40) for name in judge])
         more = f"{names}: it is mostly the judge, so judge each output more often." if judge else ""
-        said = f"More noise than effect, {brief(who)} against {brief(other)}"
+        title = f"More noise than effect, {brief(who)} against {brief(other)}"
         yield Note(
             group=group_of(rows[0][0]),
             kind="noisy dimension",
             configuration=who,
-            text=" ".join(filter(None, (f"{said}: {some(told)}.", runs, more))),
+            text=" ".join(filter(None, (f"{title}: {some(effects)}.", runs, more))),
             numbers={
                 f"{what} of {row['dimension']}": value
                 for row, spread, _ in rows
@@ -222,15 +222,15 @@ def silent_or_hurting(ws: Workspace, baseline: str | None, level: float) -> Iter
     def always(rows: Sequence[Row], every: int) -> str:
         return _always(rows, every, level)
 
-    tell = {HURTS: _hurts, PASSES: always, FAILS: always}
+    sentences = {HURTS: _hurts, PASSES: always, FAILS: always}
     for (comparison, kind), own in classes.items():
-        if kind in tell:
+        if kind in sentences:
             own.sort(key=lambda row: (-len(row["evals"]), row["text"]))
             yield Note(
                 group=group_of(own[0]),
                 kind=kind,
                 configuration=own[0]["configuration"],
-                text=tell[kind](own, sizes[comparison]),
+                text=sentences[kind](own, sizes[comparison]),
                 evals=tuple(dict.fromkeys(name for row in own for name in row["evals"])),
                 expectations=tuple(row["text"] for row in own),
                 numbers={"n": len(own), "n_expectations": sizes[comparison]} | _verdicts(own),
@@ -292,13 +292,13 @@ def unsteady_evals(ws: Workspace, baseline: str | None, level: float) -> Iterato
         if len(moved) >= max(2, len(own) / 2):
             unsteady[comparison].append((name, moved, len(own)))
     for (*_, who), found in unsteady.items():
-        found.sort(key=lambda one: (-len(one[1]) / one[2], one[0]))
-        told = [f"{quoted(name, 40)} ({len(moved)} of {all_})" for name, moved, all_ in found]
+        found.sort(key=lambda entry: (-len(entry[1]) / entry[2], entry[0]))
+        shares = [f"{quoted(name, 40)} ({len(moved)} of {all_})" for name, moved, all_ in found]
         yield Note(
             group=group_of(found[0][1][0]),
             kind="flaky eval",
             configuration=who,
-            text=f"Many expectations changed from run to run in {some(told, NAMED)}. "
+            text=f"Many expectations changed from run to run in {some(shares, NAMED)}. "
             "Run these evals more often, or word their expectations more strictly.",
             evals=tuple(name for name, _, _ in found),
             expectations=tuple(dict.fromkeys(row["text"] for _, own, _ in found for row in own)),
@@ -364,7 +364,7 @@ def unpaired(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note
     for (*_, who, other), rows in groups.items():
         alone = [row for row in rows if row["unpaired"] is not None]
         if alone:
-            told = [
+            gaps = [
                 f"{quoted(row['eval_name'], 40)} ({brief(row['unpaired'], 80)})" for row in alone
             ]
             yield Note(
@@ -372,7 +372,7 @@ def unpaired(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note
                 kind="unpaired",
                 configuration=who,
                 text=f"{len(alone):,} of {count(len(rows), 'eval')} cannot be compared, "
-                f"{brief(who)} against {brief(other)}: {some(told, NAMED)}. Run what is missing.",
+                f"{brief(who)} against {brief(other)}: {some(gaps, NAMED)}. Run what is missing.",
                 evals=tuple(row["eval_name"] for row in alone),
                 numbers={"n_unpaired": len(alone), "n_evals": len(rows)},
             )
@@ -387,11 +387,11 @@ def standing_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[
         rows.sort(
             key=lambda row: (-abs(row["modified_z"]), side(row["configuration"]), run_name(row))
         )
-        told = [f"{run_name(row)} {_usual(row)}" for row in rows]
+        runs = [f"{run_name(row)} {_usual(row)}" for row in rows]
         yield Note(
             group=group,
             kind="outlier",
-            text=f"Far from the others: {some(told, NAMED)}.{_change(rows[0])}",
+            text=f"Far from the others: {some(runs, NAMED)}.{_change(rows[0])}",
             evals=tuple(dict.fromkeys(row["eval_name"] for row in rows)),
             runs=tuple(dict.fromkeys(run_name(row, full=True) for row in rows)),
             numbers={
@@ -493,8 +493,8 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
         )
     tables = {name: data.polars(name) for name in ("runs", "expectations", "rubric_scores")}
     own = Workspace.from_tables(tables)
-    made = [note for maker in MAKERS for note in maker(own, baseline, level)]
-    return like(data, frame_of_notes(_first(sorted(made, key=_place), most)))
+    found = [note for maker in MAKERS for note in maker(own, baseline, level)]
+    return like(data, frame_of_notes(_first(sorted(found, key=_place), most)))
 
 
 def _place(note: Note) -> Key:

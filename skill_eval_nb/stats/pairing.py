@@ -230,7 +230,7 @@ def pooled(paired: pl.DataFrame) -> pl.DataFrame:
         .join(models, on=comparison, nulls_equal=True, maintain_order="left")
         .group_by(*comparison, *EVAL, maintain_order=True)
         .agg(
-            *(pl.when(alone).then(pl.col(one).first()).alias(one) for one in MODEL),
+            *(pl.when(alone).then(pl.col(column).first()).alias(column) for column in MODEL),
             *(pl.when(whole | alone).then(pl.col(mean).mean()).alias(mean) for mean in means),
             pl.col([f"{count}{side}" for count in COUNTS for side in ("", "_baseline")]).sum(),
             *lists,
@@ -281,7 +281,7 @@ def of_evals(
         named = {*paired["eval_name"], *paired["eval_id"]}
         for name in cluster:
             if name not in named and len(paired):
-                raise no_such("eval", name, [one for one in named if one is not None])
+                raise no_such("eval", name, [name for name in named if name is not None])
         families = [
             cluster.get(name, cluster.get(id_)) for id_, name in paired.select(EVAL).iter_rows()
         ]
@@ -301,7 +301,7 @@ def of_evals(
 def _shared(workspaces: Iterable[str], tags: Iterable[list[str] | str | None]) -> list[str | None]:
     """A name for those that have a tag in common, also by way of others; None without any."""
     each = [
-        {(of, one) for one in ([own] if isinstance(own, str) else own or ())}
+        {(of, tag) for tag in ([own] if isinstance(own, str) else own or ())}
         for of, own in zip(workspaces, tags, strict=True)
     ]
     families: list[set[tuple[str, str]]] = []

@@ -270,8 +270,8 @@ def measured(
     if n_sides == 1:
         return [_of_mean(cell, side, scope) for cell, side in known.items()]
     compared: dict[Keys, tuple[str | None, str | None]] = {
-        (*group, other if one is None else one): (None if one is None else other, why)
-        for *group, one, other, why in sides(runs, baseline).iter_rows()
+        (*group, other if side is None else side): (None if side is None else other, why)
+        for *group, side, other, why in sides(runs, baseline).iter_rows()
     }
     bases: list[Basis] = []
     for cell, side in known.items():
@@ -333,22 +333,22 @@ def _of_mean(cell: Keys, side: Side, scope: Scope) -> Basis:
     return _basis(keys, [side], between, lacks, n_evals=side.now[0])
 
 
-def _of_delta(keys: Keys, one: Side, other: Side, scope: Scope) -> Basis:
+def _of_delta(keys: Keys, side: Side, other: Side, scope: Scope) -> Basis:
     """The basis for a paired delta."""
-    both = [one, other]
-    n_evals, between = _effect(one, other)
+    both = [side, other]
+    n_evals, between = _effect(side, other)
     lacks = ONE_PAIR
     if scope == "suite":
-        unknown = one.run is None or other.run is None
+        unknown = side.run is None or other.run is None
         between, lacks = None if unknown else 0.0, NO_SECOND_RUN
-    if one.judge is None or other.judge is None:
+    if side.judge is None or other.judge is None:
         both = [replace(side, run=side.of_run, judge=None) for side in both]
-    if one.run is None or other.run is None:
+    if side.run is None or other.run is None:
         both = [replace(side, run=None, judge=None) for side in both]
     return _basis(keys, both, between, lacks, n_evals)
 
 
-def _effect(one: Side, other: Side) -> tuple[int, float | None]:
+def _effect(side: Side, other: Side) -> tuple[int, float | None]:
     """Paired evals, and the variance of the effect between them beyond the noise of runs.
 
     That of the differences less what the runs and judgings of each eval add to it, as
@@ -356,16 +356,16 @@ def _effect(one: Side, other: Side) -> tuple[int, float | None]:
     """
     import polars as pl
 
-    pairs = one.evals.join(other.evals, on=EVAL, nulls_equal=True, suffix=" of other")
+    pairs = side.evals.join(other.evals, on=EVAL, nulls_equal=True, suffix=" of other")
     if pairs.height < 2:
         return pairs.height, None
     spread = pairs.select((pl.col("mean") - pl.col("mean of other")).sort().var()).item()
-    if one.run is None or other.run is None:
+    if side.run is None or other.run is None:
         return pairs.height, spread
     noise = [
         side.run / pl.col(f"n_runs{of}")
         + (side.judge or 0) * pl.col(f"inverse{of}") / pl.col(f"n_runs{of}") ** 2
-        for side, of in ((one, ""), (other, " of other"))
+        for side, of in ((side, ""), (other, " of other"))
         if side.run is not None
     ]
     return pairs.height, max(spread - pairs.select((noise[0] + noise[1]).sort().mean()).item(), 0)
@@ -392,7 +392,7 @@ def _basis(keys: Keys, both: list[Side], between: float | None, lacks: str, n_ev
             judgings is not None and str(keys[-1]).startswith(RUBRIC)
         ),
     }
-    notes = [said for said, holds in doubts.items() if holds]
+    notes = [doubt for doubt, holds in doubts.items() if holds]
     return Basis(
         keys=keys,
         n_sides=len(both),
@@ -461,7 +461,7 @@ class Wish:
         return np.nan_to_num(self.mde(variances, of), nan=np.inf) <= (self.effect or 0)
 
     @property
-    def said(self) -> str:
+    def requirement(self) -> str:
         """What is wanted, after "designs that" and "would"."""
         if self.target_se is not None:
             return f"have a standard error of at most {self.target_se:g}"
@@ -733,11 +733,11 @@ def _rate(basis: Basis, name: str, given: Given) -> Rate | None:
 def _answer(best: Now | None, basis: Basis, wish: Wish) -> str:
     """Whether there is such a design, in a sentence."""
     if best:
-        return f"The cheapest of the designs that {wish.said}."
+        return f"The cheapest of the designs that {wish.requirement}."
     free = zip(wish.most, LEVERS, fixed(basis, wish), strict=True)
     limits = " × ".join(f"{most} {lever}" for most, lever, stays in free if stays is None)
     shown = "what was run" if basis.now else "the largest of them"
-    return f"No design up to {limits} would {wish.said}: this is {shown}."
+    return f"No design up to {limits} would {wish.requirement}: this is {shown}."
 
 
 def _positive(name: str, value: float | None) -> float | None:

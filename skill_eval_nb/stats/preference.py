@@ -32,7 +32,7 @@ def said(seen: Counter[str]) -> str | None:
     >>> said(Counter("AAB")), said(Counter("AB")), said(Counter())
     ('A', 'tie', None)
     """
-    most = [one for one, times in seen.items() if times == max(seen.values())]
+    most = [answer for answer, times in seen.items() if times == max(seen.values())]
     return None if not most else most[0] if len(most) == 1 else TIE
 
 
@@ -191,8 +191,8 @@ def preference(data: Any) -> Any:
         if None in (first, second, winner) or first == second:
             left_out[*suite] += 1
             continue
-        one, other = sorted((first, second), key=side)
-        pairs[*suite, one, other, eval_, pair][first != one][winner] += 1
+        left, right = sorted((first, second), key=side)
+        pairs[*suite, left, right, eval_, pair][first != left][winner] += 1
     groups: dict[tuple[Any, ...], list[tuple[str, Orders]]] = defaultdict(list)
     for key, orders in pairs.items():
         groups[key[:4]].append((key[4], orders))
@@ -220,9 +220,9 @@ def _seen(data: Any) -> pl.DataFrame:
     import narwhals as nw
     import polars as pl
 
-    said = pl.col("winner").str.strip_chars().str.to_lowercase()
+    answer = pl.col("winner").str.strip_chars().str.to_lowercase()
     known = {name.lower(): name for name in (FIRST, LAST, TIE)}
-    winner = said.replace_strict(known, default=None, return_dtype=pl.String)
+    winner = answer.replace_strict(known, default=None, return_dtype=pl.String)
     columns = getattr(data, "columns", None)
     if columns is not None and "side" not in columns:
         lacking = [name for name in PLAIN if name not in columns]

@@ -110,8 +110,8 @@ def _attempts(data: Any) -> pl.DataFrame:
     seen = frame.group_by(*SUITE, *QUERY, maintain_order=True).agg(
         pl.col("tags", "split").drop_nulls().first(),
         *(
-            (outcome == one).sum().cast(pl.Int64).alias(count)
-            for one, count in zip(OUTCOMES, COUNTS, strict=True)
+            (outcome == name).sum().cast(pl.Int64).alias(count)
+            for name, count in zip(OUTCOMES, COUNTS, strict=True)
         ),
         pl.col("instead").filter(missed).drop_nulls(),
         pl.col("reason").filter(outcome == OUTCOMES[2]).drop_nulls().alias("reasons"),
@@ -417,10 +417,10 @@ def trigger_doubts(data: Any) -> Any:
     groups = seen_of(data).partition_by(SUITE, maintain_order=True, as_dict=True)
     measured = {key[:2] for key, own in groups.items() if own["rate"].count()}
     rows = [
-        (*key, *said)
+        (*key, *doubt)
         for key, own in groups.items()
         if own["rate"].count() or key[:2] not in measured
-        for said in _doubts(own)
+        for doubt in _doubts(own)
     ]
     texts = dict.fromkeys([*SUITE, "doubt"], pl.String)
     schema: Row = texts | {"broken": pl.Boolean, "message": pl.String}
@@ -451,10 +451,10 @@ def _nothing(queries: pl.DataFrame) -> str:
     return f"{what}no file has a result of theirs. Measure them first."
 
 
-def _one_class(own: pl.DataFrame, name: str, says: str, figure: str) -> Iterator[Said]:
+def _one_class(own: pl.DataFrame, name: str, should: str, figure: str) -> Iterator[Said]:
     if not own["rate"].count():
         which = "none has a run that tells" if own.height else "there are none"
-        what = f"Of queries that {says} trigger {which}, so nothing is known of {figure}. "
+        what = f"Of queries that {should} trigger {which}, so nothing is known of {figure}. "
         yield name, True, what + "Add some, near misses above all, and run them."
 
 
@@ -578,8 +578,8 @@ def scores(positives: Class, negatives: Class) -> tuple[float | None, ...]:
 
     totals = [
         np.array([float(sum(counts))])
-        for one in (positives, negatives)
-        for counts in (one.hits, one.of)
+        for class_ in (positives, negatives)
+        for counts in (class_.hits, class_.of)
     ]
     return tuple(None if np.isnan(score[0]) else float(score[0]) for score in _scores(*totals))
 
@@ -622,16 +622,16 @@ def intervals(
     )
 
 
-def _drawn(one: Class, more: float, generator: np.random.Generator) -> tuple[Array, Array]:
+def _drawn(class_: Class, more: float, generator: np.random.Generator) -> tuple[Array, Array]:
     """What triggered and of how many, in each draw, with a query more that triggers at this rate.
 
     Queries that are alike are weighed at once.
     """
     import numpy as np
 
-    if not sum(one.of):
+    if not sum(class_.of):
         return np.zeros(DRAWS), np.zeros(DRAWS)
-    counts = np.array([one.hits, one.of], dtype=float).T
+    counts = np.array([class_.hits, class_.of], dtype=float).T
     counts = counts[counts[:, 1] > 0]
     alike, often = np.unique(counts, axis=0, return_counts=True)
     usual = counts[:, 1].mean()
@@ -760,6 +760,6 @@ def _figures(prefix: str, classes: Sequence[Class], level: float, seed: int) -> 
     ends = intervals(positives, negatives, level, seed)
     return {
         f"{prefix}{name}{end}": figure
-        for name, one, two in zip(SCORES, estimates, ends, strict=True)
-        for end, figure in zip(ENDS, (one, *two), strict=True)
+        for name, estimate, two in zip(SCORES, estimates, ends, strict=True)
+        for end, figure in zip(ENDS, (estimate, *two), strict=True)
     }

@@ -161,16 +161,16 @@ def by_model(runs: pl.DataFrame, keys: Sequence[str] = GROUP) -> pl.DataFrame:
 
     known = [pl.col(name).drop_nulls() for name in MODEL]
     own = runs.with_columns(
-        one.n_unique().over(*keys, "configuration").alias(f"{name} of a side")
-        for name, one in zip(MODEL, known, strict=True)
+        column.n_unique().over(*keys, "configuration").alias(f"{name} of a side")
+        for name, column in zip(MODEL, known, strict=True)
     )
     return own.with_columns(
         pl.when(pl.col(f"{name} of a side").max().over(keys) > 1)
         .then(name)
-        .when(one.n_unique().over(keys) == 1)
-        .then(one.max().over(keys))
+        .when(column.n_unique().over(keys) == 1)
+        .then(column.max().over(keys))
         .alias(name)
-        for name, one in zip(MODEL, known, strict=True)
+        for name, column in zip(MODEL, known, strict=True)
     ).select(runs.columns)
 
 
@@ -188,10 +188,10 @@ def models(runs: pl.DataFrame) -> list[Model]:
     """
     import polars as pl
 
-    told = by_model(runs).select(pl.col(name).n_unique().over(GROUP).max() > 1 for name in MODEL)
-    names = [name for name in MODEL if runs.height and told[name].any()]
+    differs = by_model(runs).select(pl.col(name).n_unique().over(GROUP).max() > 1 for name in MODEL)
+    names = [name for name in MODEL if runs.height and differs[name].any()]
     rows = runs.select(names).unique().rows() if names else [()]
-    order = sorted(rows, key=lambda row: [(one is None, natural(one or "")) for one in row])
+    order = sorted(rows, key=lambda row: [(part is None, natural(part or "")) for part in row])
     return [tuple(zip(names, row, strict=True)) for row in order]
 
 

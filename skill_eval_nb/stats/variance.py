@@ -356,8 +356,8 @@ def _ground() -> pl.Expr:
     counted = pl.when(pl.col("level") == SEVERITY).then(pl.format("{} judges", df + 1))
     for level, (what, each) in beyond.items():
         plural = pl.when(df == 1).then(pl.lit(what)).otherwise(pl.lit(f"{what}s"))
-        said = pl.format(f"{{}} {{}} beyond the first of each {each}", df, plural)
-        counted = counted.when(pl.col("level") == level).then(said)
+        text = pl.format(f"{{}} {{}} beyond the first of each {each}", df, plural)
+        counted = counted.when(pl.col("level") == level).then(text)
     return counted.otherwise(pl.format("{} evals", pl.col("n_evals")))
 
 
@@ -510,8 +510,8 @@ def variance(data: Any, metric: str | None = None, *, level: float = 0.95) -> An
     found = estimate(judgings_of(data, metric))
     figures = _figures(found.found, level)
     rows = named(found).join(figures, on=["cell", "level"], maintain_order="left")
-    told = rows.drop_nulls("component").with_columns(dimension(), note())
-    return like(data, told.select(COLUMNS))
+    estimable = rows.drop_nulls("component").with_columns(dimension(), note())
+    return like(data, estimable.select(COLUMNS))
 
 
 def _figures(found: MeanSquares, level: float) -> pl.DataFrame:
@@ -527,10 +527,10 @@ def _figures(found: MeanSquares, level: float) -> pl.DataFrame:
     columns |= {"share_high": share_high, "spread": found.ms, "df": found.df}
     rows = pl.DataFrame({name: values.ravel() for name, values in columns.items()})
     keys = {"cell": cells.ravel().astype("uint32"), "level": levels.ravel().astype("int32")}
-    return _told(rows.with_columns(**{name: pl.Series(key) for name, key in keys.items()}))
+    return _known_figures(rows.with_columns(**{name: pl.Series(key) for name, key in keys.items()}))
 
 
-def _told(rows: pl.DataFrame) -> pl.DataFrame:
+def _known_figures(rows: pl.DataFrame) -> pl.DataFrame:
     """The figures as far as the data carry them; null where they do not."""
     import polars as pl
 

@@ -64,30 +64,30 @@ def verdict(
     """
     if not found.n_evals:
         return "too few evals", "No eval has a figure on both sides."
-    says = _Sentence(found, metric, adjusted)
+    wording = _Sentence(found, metric, adjusted)
     which = better(metric)
     p = found.p if adjusted is None else adjusted.p
-    lacking = says.what_a_claim_lacks()
+    lacking = wording.what_a_claim_lacks()
     if lacking:
         answer = f" On them: {_Sentence(these, metric).figures()}." if these else ""
         word = "too few runs" if found.scope == "suite" else "too few evals"
-        return word, f"{lacking}.{answer}{says.outlook()}"
+        return word, f"{lacking}.{answer}{wording.outlook()}"
     if which is None:
-        return None, f"{says.figures()}; neither more nor less of it is better."
+        return None, f"{wording.figures()}; neither more nor less of it is better."
     if p is not None and p <= 1 - found.level + NOISE:
-        gains = says.estimate > 0 if which == "more" else says.estimate < 0
-        small = worth is not None and abs(says.estimate) < worth - NOISE
-        less = f", which is less than {says.amount(worth or 0)}" if small else ""
-        return "helps" if gains else "hurts", f"{says.figures()}{less}."
+        gains = wording.estimate > 0 if which == "more" else wording.estimate < 0
+        small = worth is not None and abs(wording.estimate) < worth - NOISE
+        less = f", which is less than {wording.amount(worth or 0)}" if small else ""
+        return "helps" if gains else "hurts", f"{wording.figures()}{less}."
     if found.margin is None:
-        return "unclear", f"{says.figures()}.{says.outlook()}"
+        return "unclear", f"{wording.figures()}.{wording.outlook()}"
     adjusted_ = adjusted is not None and adjusted.alone < 1 - found.level - NOISE
     inner = "adjusted interval" if adjusted_ else f"{100 * (2 * found.level - 1):.3g} % interval"
     if worth is not None and found.margin <= worth + NOISE:
-        inside = f"the {inner} lies within ±{says.amount(worth)}"
-        return "no worthwhile difference", f"{says.figures()}: {inside}."
-    ruled_out = f" Any difference beyond {says.amount(found.margin)} can be ruled out ({inner})."
-    return "unclear", f"{says.figures()}.{ruled_out}{says.outlook()}"
+        inside = f"the {inner} lies within ±{wording.amount(worth)}"
+        return "no worthwhile difference", f"{wording.figures()}: {inside}."
+    ruled_out = f" Any difference beyond {wording.amount(found.margin)} can be ruled out ({inner})."
+    return "unclear", f"{wording.figures()}.{ruled_out}{wording.outlook()}"
 
 
 def sentence(word: str | None, metric: str, who: str, where: str) -> str:
@@ -98,17 +98,17 @@ def sentence(word: str | None, metric: str, who: str, where: str) -> str:
     >>> sentence("hurts", "tokens", "with_skill", these(1))
     'with_skill uses more tokens on this eval'
     """
-    asked = TAKES[metric][0] if metric in TAKES else "helps"
+    verb = TAKES[metric][0] if metric in TAKES else "helps"
     if word is None and better(metric) is None:
         return f"{who} changes the {metric.replace('_', ' ')} on {where}"
     if word is None:
-        return f"There is no verdict whether {who} {asked} on {where}"
+        return f"There is no verdict whether {who} {verb} on {where}"
     does = word_of(word, metric)
     if does != word:
         return f"{who} {does} on {where}"
     return (
         SAYS[word]
-        .replace("whether {who} helps", f"whether {{who}} {asked}")
+        .replace("whether {who} helps", f"whether {{who}} {verb}")
         .format(who=who, where=where)
     )
 
@@ -165,7 +165,7 @@ def also_beyond(these: Row, beyond: Row) -> Row:
     return {
         **beyond,
         **{
-            name: max(one for one in (these[name], beyond[name]) if one is not None)
+            name: max(p_value for p_value in (these[name], beyond[name]) if p_value is not None)
             for name in ("p", "p_adjusted")
             if name in beyond
         },
@@ -214,8 +214,8 @@ class _Sentence:
         units = found.n_evals if found.families is None else found.families
         still = found.moved < units and few
         still_alike = f", {found.moved} of which differ between the sides," if still else ""
-        asked = 1 - found.level
-        of = f", and {figure(asked)} is asked for" if few and asked < USUAL - NOISE else ""
+        alpha = 1 - found.level
+        of = f", and {figure(alpha)} is asked for" if few and alpha < USUAL - NOISE else ""
         least = f"the smallest p{others} is {figure(least_p)}{of}"
         if found.scope == "population":
             what = "" if found.families is None else " families"
@@ -264,10 +264,10 @@ class _Sentence:
 
     def _runs(self) -> str:
         """Evals × runs a side where every eval could have as many, else both sides' runs."""
-        n, (one, other) = self.found.n_evals, self.found.runs
-        if one != other or one % n:
-            return f"{one} and {other} runs"
-        return f"{one} runs a side" if n == 1 else f"{n} × {one // n} runs a side"
+        n, (runs, other) = self.found.n_evals, self.found.runs
+        if runs != other or runs % n:
+            return f"{runs} and {other} runs"
+        return f"{runs} runs a side" if n == 1 else f"{n} × {runs // n} runs a side"
 
 
 DECIDED = ("helps", "hurts", "no worthwhile difference")
@@ -332,14 +332,14 @@ def without_gated(paired: pl.DataFrame, runs: pl.DataFrame, keys: Sequence[str])
     metric = pl.col("metric")
     rubric = metric.str.starts_with(RUBRIC) | metric.str.starts_with("rubric_")
     lost = rubric & unequal & (pl.col("taken_configuration") + pl.col("taken_baseline") > 0)
-    told = pl.format(
+    text = pl.format(
         "the gate took {} of {} runs of {} and {} of {} of {}",
         *("taken_configuration", "of_configuration", "configuration"),
         *("taken_baseline", "of_baseline", "baseline"),
     )
     return both.with_columns(
         pl.when(~lost).then("estimate").alias("estimate"),
-        pl.coalesce("unpaired", pl.when(lost).then(told)).alias("unpaired"),
+        pl.coalesce("unpaired", pl.when(lost).then(text)).alias("unpaired"),
     ).drop(counts)
 
 
@@ -378,22 +378,24 @@ def warnings(row: Row, sides: Sequence[Row], *, iterations: bool = False) -> tup
     they come about.
     """
     names = [brief(row[side]) for side in ("configuration", "baseline")]
-    said = list(_errors(row, names))
+    sentences = list(_errors(row, names))
     judged = of_rubric(row["metric"]) or row["metric"] in JUDGED
     judges = [list(side.get("own_judge_model", ())) for side in sides]
     none = judged and all(judges) and not set(judges[0]) & set(judges[1])
     if judged and all(judges) and set(judges[0]) != set(judges[1]):
-        said.append(
+        sentences.append(
             f"{_who(names, judges, 'judged by')}: two yardsticks. Judge both sides by the same "
             + ("model before anything is claimed." if none else "model.")
         )
     for name, did in (("executor_model", "run by"), ("harness", "run in")):
         own = [list(side.get(f"own_{name}", ())) for side in sides]
         if all(own) and max(map(len, own)) == 1 and own[0] != own[1]:
-            said.append(f"{_who(names, own, did)}: what differs is not the skill alone.")
+            sentences.append(f"{_who(names, own, did)}: what differs is not the skill alone.")
     times = [when for side in sides if (when := side.get("when")) is not None]
     if not iterations and len(times) == 2 and (days := abs(times[0] - times[1]) / 86_400) > APART:
-        said.append(f"The sides were run {days:.0f} days apart: more than the skill may differ.")
+        sentences.append(
+            f"The sides were run {days:.0f} days apart: more than the skill may differ."
+        )
     if of_rubric(row["metric"]):
         parts = [(side.get("gated", 0), side.get("n", 0)) for side in sides]
         gated, of = zip(*parts, strict=True)
@@ -403,11 +405,11 @@ def warnings(row: Row, sides: Sequence[Row], *, iterations: bool = False) -> tup
                 f"{gated} of {n} runs of {who}"
                 for (gated, n), who in zip(parts, names, strict=True)
             ]
-            said.append(
+            sentences.append(
                 f"The gate took {' and '.join(took)}, which were not judged"
                 + (": this is about the evals whose runs all passed it." if unequal else ".")
             )
-    return said, none
+    return sentences, none
 
 
 def _errors(row: Row, names: Sequence[str]) -> Iterable[str]:
@@ -415,13 +417,13 @@ def _errors(row: Row, names: Sequence[str]) -> Iterable[str]:
     whole = lost[0] + row["n_runs"], lost[1] + row["n_runs_baseline"]
     if not any(lost) or lost[0] * whole[1] == lost[1] * whole[0]:
         return
-    told = [f"{count(one, 'run')} of {who}" for one, who in zip(lost, names, strict=True) if one]
-    yield f"Errored, and so in no figure here: {' and '.join(told)}."
+    errors = [f"{count(n, 'run')} of {who}" for n, who in zip(lost, names, strict=True) if n]
+    yield f"Errored, and so in no figure here: {' and '.join(errors)}."
 
 
 def _who(names: Sequence[str], models: Sequence[Sequence[str]], what: str) -> str:
     parts = [
-        f"{who} was {what} {some([brief(one) for one in own])}"
+        f"{who} was {what} {some([brief(model) for model in own])}"
         for who, own in zip(names, models, strict=True)
     ]
     return ", ".join(parts)
@@ -445,26 +447,26 @@ def strata(paired: pl.DataFrame) -> dict[tuple[Any, ...], list[str]]:
     if "models" not in paired.columns:
         return {}
     by = [*GROUP, "configuration", "baseline", "metric"]
-    told: dict[tuple[Any, ...], list[str]] = {}
+    texts: dict[tuple[Any, ...], list[str]] = {}
     for *key, models, left_out in paired.select(*by, "models", "left_out").unique(by).iter_rows():
-        sentences = told.setdefault(tuple(key), [])
+        sentences = texts.setdefault(tuple(key), [])
         if len(models) > 1:
             named = "; ".join(map(brief, models))
             sentences.append(f"The mean over {len(models)} models, each as much: {named}.")
         if left_out:
             sentences.append(f"Without a pair, and so left out: {'; '.join(map(brief, left_out))}.")
-    return told
+    return texts
 
 
 def settle(
-    row: Row, counted: Row | None, said: Sequence[str], *, none: bool, whose: bool
+    row: Row, counted: Row | None, warnings: Sequence[str], *, none: bool, whose: bool
 ) -> dict[str, Any]:
     """The verdict and its reason with what may turn it.
 
     Args:
         row: a row of `deltas`.
         counted: the same with errors as failures; None where there are none.
-        said: the warnings.
+        warnings: the warnings.
         none: whether nothing can be claimed.
         whose: whether others of the same comparison are of another model.
     """
@@ -483,7 +485,10 @@ def settle(
         known = None not in ends
         settled |= {"low": min(ends) if known else None, "high": max(ends) if known else None}
         settled |= {
-            name: max((one for one in (row[name], counted[name]) if one is not None), default=None)
+            name: max(
+                (p_value for p_value in (row[name], counted[name]) if p_value is not None),
+                default=None,
+            )
             for name in SETTLED[2:]
             if name in row
         }
@@ -492,8 +497,8 @@ def settle(
     return {
         **settled,
         "verdict": word,
-        "reason": " ".join([reason, *said]),
-        "warnings": list(said),
+        "reason": " ".join([reason, *warnings]),
+        "warnings": list(warnings),
         "verdict_with_errors": other,
         "estimate_with_errors": None if counted is None else counted["estimate"],
     }

@@ -163,14 +163,14 @@ def _add_problems(problems: Problems, catalogue: Catalogue, rows: Rows) -> None:
     at_home = (replace(problem, workspace=homes[problem.path]) for problem in problems)
     rows["problems"].extend(
         (
-            one.severity,
-            one.code,
-            catalogue.below(one.path),
-            one.where,
-            one.message.replace(f"{catalogue.base}/", ""),
-            one.workspace,
+            problem.severity,
+            problem.code,
+            catalogue.below(problem.path),
+            problem.where,
+            problem.message.replace(f"{catalogue.base}/", ""),
+            problem.workspace,
         )
-        for one in said_once(at_home, catalogue.base)
+        for problem in said_once(at_home, catalogue.base)
     )
 
 

@@ -412,7 +412,10 @@ def describe(table: str | None = None) -> pl.DataFrame:
 
     if table is None:
         return pl.DataFrame(
-            [(one.name, one.row, len(one.columns)) for one in TABLES.values()],
+            [
+                (definition.name, definition.row, len(definition.columns))
+                for definition in TABLES.values()
+            ],
             schema=["table", "one_row_is", "columns"],
             orient="row",
         )

@@ -128,9 +128,9 @@ def convert(path: PathLike, to: str, out: PathLike) -> Converted:
     )
     losses += of_tools
     disk = {run.path: run for run in found.layout.runs}
-    for one in target.iterdir() if cut_off else ():
-        if one.name != MARK:
-            shutil.rmtree(one) if one.is_dir() and not one.is_symlink() else one.unlink()
+    for entry in target.iterdir() if cut_off else ():
+        if entry.name != MARK:
+            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
     target.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     with _marked(target / MARK):
@@ -166,7 +166,7 @@ def _marked(mark: Path) -> Iterator[None]:
     try:
         yield
     except OSError:
-        if [one.name for one in mark.parent.iterdir()] == [mark.name]:
+        if [entry.name for entry in mark.parent.iterdir()] == [mark.name]:
             mark.unlink()
         raise
     mark.unlink()
@@ -208,9 +208,9 @@ class _Workspace:
 
     def metadata(self) -> Iterator[tuple[str, EvalKey, EvalMetadata]]:
         """The metadata of evals with the iteration and the eval that it is of."""
-        for folder, one in self.files.metadata.items():
+        for folder, metadata in self.files.metadata.items():
             if folder.workspace == self.folder:
-                yield folder.iteration, self.catalogue.keys[folder], one
+                yield folder.iteration, self.catalogue.keys[folder], metadata
 
     def row_eval(self, benchmark: BenchmarkFile, row: Any) -> EvalKey | None:
         """The eval that a row of a benchmark names."""
@@ -222,7 +222,7 @@ class _Workspace:
     def evals(self) -> Iterator[EvalKey]:
         """The evals, those of the suites first."""
         yield from (key for of, key, _ in self.catalogue.definitions if of == self.folder)
-        yield from (one.key for one in self.catalogue.seen.get(self.folder, []))
+        yield from (eval_.key for eval_ in self.catalogue.seen.get(self.folder, []))
         yield from (EvalKey(run.side.eval_id, run.side.eval_name) for run in self.runs)
         for benchmark in self.benchmarks():
             yield from filter(
@@ -293,7 +293,7 @@ class _Writer:
             if new and new != old:
                 self.lose(self.source.folder, f"the iteration {old} is written as {new}", "info")
         for old, name in self.ids.items():
-            own = name.file if "grading" in self.paths.says else str(name.id)
+            own = name.file if "grading" in self.paths.self_described else str(name.id)
             own = own if self.source.runs else str(name.in_suite)  # of which the suite alone tells
             if own != old:
                 self.lose(self.source.folder, f"the eval {old} is written as {own}", "info")
@@ -340,8 +340,8 @@ class _Writer:
             keys = [next(definitions)[1] for _ in suite.document.evals]
             if suite.workspace == self.source.folder:
                 evals = [
-                    changed(one, id=same(one.id, self.evals[key].in_suite))
-                    for one, key in zip(suite.document.evals, keys, strict=True)
+                    changed(eval_, id=same(eval_.id, self.evals[key].in_suite))
+                    for eval_, key in zip(suite.document.evals, keys, strict=True)
                 ]
                 own = suite.document.skill_name or skill
                 self.write(
@@ -351,10 +351,10 @@ class _Writer:
     def _metadata(self, kept: list[Counted]) -> None:
         """The metadata of each eval of an iteration, where its folder does not tell all of it."""
         by_side = "{side}" in self.paths.kinds.get("eval_metadata", "")
-        there = {(iteration, key): one for iteration, key, one in self.source.metadata()}
+        there = {(iteration, key): metadata for iteration, key, metadata in self.source.metadata()}
         defined = {
-            key.id: one
-            for of, key, one in reversed(self.source.catalogue.definitions)
+            key.id: definition
+            for of, key, definition in reversed(self.source.catalogue.definitions)
             if of == self.source.folder
         }
         sides: dict[tuple[str, EvalKey], dict[str, Counted]] = {}
@@ -474,7 +474,7 @@ class _Writer:
     def _grading(self, grading: Grading, run: Counted, row: dict[str, Any]) -> Grading:
         """A grading that says what the dialect's folders do not, and nothing else of its run."""
         side = run.side
-        if "grading" in self.paths.says:
+        if "grading" in self.paths.self_described:
             name = self.evals[key_of(run)]
             run_id = grading.run_id or f"run-{run.number}"
             grading = changed(grading, eval_id=name.file, run_id=run_id)
@@ -490,7 +490,9 @@ class _Writer:
                 executor_duration_seconds=None,
             )
             grading = changed(grading, timing=noted)
-        weights = {name: one.weight for name, one in grading.rubric_scores.items() if one.weight}
+        weights = {
+            name: score.weight for name, score in grading.rubric_scores.items() if score.weight
+        }
         if not run.documents.judgings and not weights.items() <= run.weights.items():
             mean = row["rubric_weighted_mean"]
             grading = changed(grading, rubric_summary=RubricSummary(mean, 5, mean / 5))
@@ -539,7 +541,9 @@ class _Writer:
 
     def _is_version(self, benchmark: BenchmarkFile) -> bool:
         """Whether a benchmark is of a version of the description, in a dialect that has these."""
-        return "grading" in self.paths.says and benchmark.iteration.startswith("description-")
+        return "grading" in self.paths.self_described and benchmark.iteration.startswith(
+            "description-"
+        )
 
     def _benchmark(
         self, benchmark: BenchmarkFile, runs: dict[tuple[str, str, str], list[Counted]]
@@ -565,9 +569,12 @@ class _Writer:
             skill = self.source.catalogue.names[self.source.folder][1]
             metadata = changed(metadata, skill_name=skill)
         number = number_of(folder.removeprefix("iteration-")) or None
-        if "benchmark" in self.paths.says and metadata.iteration is None:
+        if "benchmark" in self.paths.self_described and metadata.iteration is None:
             metadata = changed(metadata, iteration=number)
-        elif "benchmark" not in self.paths.says and metadata.iteration in (number, folder):
+        elif "benchmark" not in self.paths.self_described and metadata.iteration in (
+            number,
+            folder,
+        ):
             metadata = changed(metadata, iteration=None)
         return changed(benchmark.document, runs=rows, metadata=metadata)
 
@@ -576,7 +583,7 @@ class _Writer:
         ws = self.source
         mine = [other for other in ws.files.others if other[1].place.workspace == ws.folder]
         skill = ws.catalogue.names[ws.folder][1]
-        several = {one.skill_name for kind, _, one in mine if kind == "triggers"}
+        several = {document.skill_name for kind, _, document in mine if kind == "triggers"}
         for kind, file, read in mine:
             document = read
             iteration = self.iterations[file.place.iteration]
@@ -627,8 +634,8 @@ class _Writer:
         name = self.evals[key]
         if named not in (name.folder, f"eval-{name.id}"):
             named = f"eval-{name.id}"
-        told = f"-run-{number}" if number is not None and self.paths.several else ""
-        run_id = f"{named}-{self.sides.get(side, side)}{told}"
+        suffix = f"-run-{number}" if number is not None and self.paths.several else ""
+        run_id = f"{named}-{self.sides.get(side, side)}{suffix}"
         return changed(review, run_id=run_id)
 
     def write(self, kind: str, document: Any, source: str, **names: Any) -> None:
@@ -653,15 +660,15 @@ class _Writer:
         if kind not in DIALECTS[self.dialect]:
             return dump(document)
         value, lost = write(kind, document, self.dialect)
-        if kind == "benchmark" and any(one.code == "incomplete" for one in lost):
-            document = [self._summed(one, source) for one in document]
+        if kind == "benchmark" and any(fault.code == "incomplete" for fault in lost):
+            document = [self._summed(benchmark, source) for benchmark in document]
             value, lost = write(kind, document, self.dialect)
-        for one in lost:
-            if one.code != "incomplete":
-                message = re.sub(r" \(\d+ times, first at [^)]*\)", "", one.message)
-                self.lose(source, message, one.severity, one.where)
+        for fault in lost:
+            if fault.code != "incomplete":
+                message = re.sub(r" \(\d+ times, first at [^)]*\)", "", fault.message)
+                self.lose(source, message, fault.severity, fault.where)
         while faults := [
-            one for one in check(kind, value, self.dialect) if one.severity == "error"
+            fault for fault in check(kind, value, self.dialect) if fault.severity == "error"
         ]:
             elements: dict[tuple[str, int], str] = {}
             for fault in faults:

@@ -201,11 +201,11 @@ def counted(
     """The runs on disk, completed by what benchmarks state of them; then those only stated."""
     sides = _Sides(files, catalogue)
     on_disk = {sides[run.place].run_id(run.number) for run in layout.runs if catalogue.benchmarks}
-    told = stated_runs(catalogue.benchmarks, catalogue.index, on_disk, problems)
+    stated = stated_runs(catalogue.benchmarks, catalogue.index, on_disk, problems)
     met = SeenRuns(bool(catalogue.benchmarks))
     second = SecondGraders()
-    yield from _on_disk(layout, sides, told, met, second, problems)
-    for run_id, (key, documents) in told.items():
+    yield from _on_disk(layout, sides, stated, met, second, problems)
+    for run_id, (key, documents) in stated.items():
         side = sides.of(run_id, key)
         row = figures(documents, side.weights, problems)
         if documents.others:
@@ -219,7 +219,7 @@ def counted(
 def _on_disk(
     layout: Layout,
     sides: _Sides,
-    told: StatedRuns,
+    stated: StatedRuns,
     met: SeenRuns,
     second: SecondGraders,
     problems: Problems,
@@ -232,7 +232,7 @@ def _on_disk(
                 met_place, side = place, sides[place]
             run_id = side.run_id(number)
             documents.executor_model = side.model
-            of_it = told.pop(run_id, None)
+            of_it = stated.pop(run_id, None)
             if of_it is not None:
                 complete(documents, of_it[1], problems)
             row = figures(documents, side.weights, problems)

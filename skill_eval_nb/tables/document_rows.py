@@ -129,7 +129,7 @@ def scores_text(scores: Mapping[str, float]) -> str | None:
     """A human's scores as the table has them; whole numbers stay whole."""
     if not scores:
         return None
-    whole = {name: int(one) if one == int(one) else one for name, one in scores.items()}
+    whole = {name: int(score) if score == int(score) else score for name, score in scores.items()}
     return json.dumps(whole, ensure_ascii=False)
 
 
@@ -234,13 +234,13 @@ def _add_optimization(home: Home, document: Optimization, rows: Rows) -> None:
         (
             home.workspace,
             home.skill,
-            index if one.iteration is None else one.iteration,
-            one.description,
-            one.train_score,
-            one.test_score,
-            one.description == document.best_description,
+            index if step.iteration is None else step.iteration,
+            step.description,
+            step.train_score,
+            step.test_score,
+            step.description == document.best_description,
         )
-        for index, one in enumerate(document.iterations, 1)
+        for index, step in enumerate(document.iterations, 1)
     )
 
 
@@ -357,7 +357,9 @@ def _as_numbers(figures: Figures, metric: str) -> dict[str, float | None]:
     {'mean': 0.785, 'stddev': 0.005}
     """
     values = {name: _number(figure, metric) for name, figure in figures.items()}
-    plain = [abs(values[name] or 0) for name, one in figures.items() if not isinstance(one, str)]
+    plain = [
+        abs(values[name] or 0) for name, figure in figures.items() if not isinstance(figure, str)
+    ]
     if metric not in RATES or not 1 < max(plain, default=0) <= 100:
         return values
     return {
@@ -422,22 +424,22 @@ def add_suites(
         own = skills.get((name, eval_id), {})
         return name, skill if skill in own or not own else next(iter(own))
 
-    for workspace, key, one in definitions:
+    for workspace, key, definition in definitions:
         if (workspace, key.id) in defined:
             continue
         defined.add((workspace, key.id))
-        rubric = one.quality_rubric.dimensions if one.quality_rubric else []
+        rubric = definition.quality_rubric.dimensions if definition.quality_rubric else []
         rows["evals"].append(
             (
                 *named(workspace, key.id),
                 *key,
-                one.prompt,
-                one.expected_output,
-                one.files,
-                one.tags,
-                one.weight,
-                len(one.expectations),
-                len(one.structural_expectations),
+                definition.prompt,
+                definition.expected_output,
+                definition.files,
+                definition.tags,
+                definition.weight,
+                len(definition.expectations),
+                len(definition.structural_expectations),
                 len(rubric),
             )
         )

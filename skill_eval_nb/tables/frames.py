@@ -74,13 +74,13 @@ def _repeats(values: Sequence[Any]) -> bool:
     Up to 12 bytes polars keeps in the row itself; only longer ones are worth keeping once.
     """
     sample = set(values[:: len(values) // 256])
-    return len(sample) < 64 and max(len(one or "") for one in sample) > 12
+    return len(sample) < 64 and max(len(text or "") for text in sample) > 12
 
 
 def _whole(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    return [_whole(one) for one in value] if isinstance(value, list) else value
+    return [_whole(element) for element in value] if isinstance(value, list) else value
 
 
 def to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
@@ -185,7 +185,7 @@ class Keys:
         side = pl.Series(self._side, dtype=pl.UInt32)
         number = series(last, self._number, types[last])
         texts = columns(list(self._sides), len(names))
-        made = [
+        fillers = [
             _key_column(series(name, own, types[name]), side)
             for name, own in zip(names, texts, strict=True)
         ]
@@ -193,7 +193,7 @@ class Keys:
         def fill(pieces: Pieces) -> list[pl.Series]:
             keys = pl.concat(pieces, rechunk=True)
             sides = side[keys]
-            return [*(make(pieces, sides) for make in made), number[keys]]
+            return [*(make(pieces, sides) for make in fillers), number[keys]]
 
         return fill
 
@@ -276,7 +276,10 @@ class Rows:
         names, types = _packed_columns(table)
         self._packed[table].append(
             pl.DataFrame(
-                [series(name, one, types[name]) for name, one in zip(names, values, strict=True)]
+                [
+                    series(name, column, types[name])
+                    for name, column in zip(names, values, strict=True)
+                ]
             )
         )
 

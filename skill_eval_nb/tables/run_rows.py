@@ -105,8 +105,8 @@ def scores_of(documents: RunDocuments) -> list[tuple[int, str | None, Mapping[st
     """The rubric scores of a run, one a judging: number, model, dimension to score."""
     if documents.judgings:
         return [
-            (one.judging or index, one.judge_model, one.rubric_scores)
-            for index, one in enumerate(documents.judgings, 1)
+            (judging.judging or index, judging.judge_model, judging.rubric_scores)
+            for index, judging in enumerate(documents.judgings, 1)
         ]
     grading = documents.grading
     if grading is None or not grading.rubric_scores:
@@ -159,17 +159,17 @@ def _mean_scores(documents: RunDocuments) -> list[tuple[str, float, float | None
     if not documents.judgings:
         scores = documents.grading.rubric_scores if documents.grading is not None else {}
         return [
-            (dimension, one.score, one.weight)
-            for dimension, one in scores.items()
-            if one.score is not None
+            (dimension, score.score, score.weight)
+            for dimension, score in scores.items()
+            if score.score is not None
         ]
     every: dict[str, list[RubricScore]] = {}
     for judging in documents.judgings:
-        for dimension, one in judging.rubric_scores.items():
-            if one.score is not None:
-                every.setdefault(dimension, []).append(one)
+        for dimension, score in judging.rubric_scores.items():
+            if score.score is not None:
+                every.setdefault(dimension, []).append(score)
     return [
-        (dimension, fmean(one.score for one in ones if one.score is not None), ones[0].weight)
+        (dimension, fmean(score.score for score in ones if score.score is not None), ones[0].weight)
         for dimension, ones in every.items()
     ]
 
@@ -200,8 +200,8 @@ def figures(
         checked = count(structural.expectations, structural.summary, documents.path, problems)
         for expectation in structural.expectations:
             if expectation.evidence is not None and expectation.evidence.startswith(CHECK_FAILED):
-                told = f"{expectation.id or expectation.text}: {expectation.evidence}"
-                problems.add("error", "check-failed", documents.path, told)
+                message = f"{expectation.id or expectation.text}: {expectation.evidence}"
+                problems.add("error", "check-failed", documents.path, message)
     gate = _gate(structural)
     beside = (*_costs(documents, problems), documents.path)
     if grading is None and gate is not False and _failed(documents.timing):
@@ -330,8 +330,8 @@ def _calls(by_tool: Any, total: int | None) -> int | None:
     return by_tool
 
 
-def _first(one: Any, other: Any) -> Any:
-    return other if one is None else one
+def _first(value: Any, other: Any) -> Any:
+    return other if value is None else value
 
 
 class Texts(NamedTuple):
@@ -348,7 +348,7 @@ Columns = list[list[Any]]
 def text_columns(chunk: list[Texts]) -> dict[str, Columns]:
     """The columns of each table, the key first, over a chunk of runs."""
     graded = [
-        (one.key, one.documents.grading) for one in chunk if one.documents.grading is not None
+        (run.key, run.documents.grading) for run in chunk if run.documents.grading is not None
     ]
     return {
         "expectations": _expectations(chunk),
@@ -358,7 +358,7 @@ def text_columns(chunk: list[Texts]) -> dict[str, Columns]:
         "suggestions": _columns(
             [row for key, grading in graded for row in _suggestions(key, grading)], 4
         ),
-        "tool_calls": _columns([row for one in chunk for row in _tool_calls(one)], 3),
+        "tool_calls": _columns([row for run in chunk for row in _tool_calls(run)], 3),
     }
 
 
@@ -368,35 +368,35 @@ def _columns(rows: list[tuple[Any, ...]], width: int) -> Columns:
 
 def _expectations(chunk: list[Texts]) -> Columns:
     found = [
-        (one.key, layer, expectation)
-        for one in chunk
+        (run.key, layer, expectation)
+        for run in chunk
         for layer, document in (
-            ("structural", one.documents.structural),
-            ("judged", one.documents.grading),
+            ("structural", run.documents.structural),
+            ("judged", run.documents.grading),
         )
         if document is not None
         for expectation in document.expectations
     ]
-    ones = [one for _, _, one in found]
+    ones = [expectation for _, _, expectation in found]
     return [
         [key for key, _, _ in found],
         [layer for _, layer, _ in found],
-        [one.id for one in ones],
-        [one.text for one in ones],
-        [one.type for one in ones],
-        [one.passed for one in ones],
-        [one.critical for one in ones],
-        [one.confidence for one in ones],
-        [one.evidence for one in ones],
+        [expectation.id for expectation in ones],
+        [expectation.text for expectation in ones],
+        [expectation.type for expectation in ones],
+        [expectation.passed for expectation in ones],
+        [expectation.critical for expectation in ones],
+        [expectation.confidence for expectation in ones],
+        [expectation.evidence for expectation in ones],
     ]
 
 
 def _rubric_scores(chunk: list[Texts]) -> Columns:
     found = [
-        (run, judging, model, dimension, one)
+        (run, judging, model, dimension, score)
         for run in chunk
         for judging, model, scores in scores_of(run.documents)
-        for dimension, one in scores.items()
+        for dimension, score in scores.items()
     ]
     ones = [row[4] for row in found]
     return [
@@ -404,12 +404,12 @@ def _rubric_scores(chunk: list[Texts]) -> Columns:
         [row[1] for row in found],
         [row[2] for row in found],
         [row[3] for row in found],
-        [one.score for one in ones],
+        [score.score for score in ones],
         [
-            run.weights.get(dimension, 1.0 if one.weight is None else one.weight)
-            for run, _, _, dimension, one in found
+            run.weights.get(dimension, 1.0 if score.weight is None else score.weight)
+            for run, _, _, dimension, score in found
         ],
-        [one.evidence for one in ones],
+        [score.evidence for score in ones],
     ]
 
 
@@ -454,12 +454,12 @@ def _suggestions(key: int, grading: Grading) -> Iterator[tuple[Any, ...]]:
             yield key, None, "suggested", text
 
 
-def _tool_calls(one: Texts) -> Iterator[tuple[Any, ...]]:
-    metrics = _metrics_of(one.documents)
+def _tool_calls(run: Texts) -> Iterator[tuple[Any, ...]]:
+    metrics = _metrics_of(run.documents)
     if metrics is not None and isinstance(metrics.tool_calls, dict):
         for tool, number in metrics.tool_calls.items():
             if number is not None:
-                yield one.key, tool, number
+                yield run.key, tool, number
 
 
 def _metrics_of(documents: RunDocuments) -> Metrics | None:

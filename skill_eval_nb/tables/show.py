@@ -63,7 +63,7 @@ def show(what: Any, rows: int | None = 20, *, empty: str = "There is nothing to 
     if isinstance(what, str | Path):
         what = [what]
     if isinstance(what, Sequence):
-        heads, table = [], [[one] for one in what]
+        heads, table = [], [[value] for value in what]
     else:
         import narwhals as nw
 
@@ -82,10 +82,10 @@ def show(what: Any, rows: int | None = 20, *, empty: str = "There is nothing to 
 
 
 def _line(heads: Sequence[str], row: Sequence[Any]) -> str:
-    told = [visible(_told(value)) for value in row]
+    texts = [visible(_text(value)) for value in row]
     if not heads:
-        return told[0]
-    return ", ".join(f"{head}: {one}" for head, one in zip(heads, told, strict=True))
+        return texts[0]
+    return ", ".join(f"{head}: {text}" for head, text in zip(heads, texts, strict=True))
 
 
 def _html_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
@@ -99,9 +99,9 @@ def _html_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def _cell(value: Any, number: bool) -> str:
-    told = visible(_told(value))
-    kind = "sen-n" if number else "sen-long" if len(told) > LONG else ""
-    return f"<td class='{kind}'>{escape(told)}</td>"
+    text = visible(_text(value))
+    kind = "sen-n" if number else "sen-long" if len(text) > LONG else ""
+    return f"<td class='{kind}'>{escape(text)}</td>"
 
 
 def _html_list(values: Iterable[Any]) -> str:
@@ -109,22 +109,22 @@ def _html_list(values: Iterable[Any]) -> str:
 
 
 def _linked(value: Any) -> str:
-    told = escape(visible(_told(value)))
+    text = escape(visible(_text(value)))
     if not isinstance(value, Path):
-        return told
+        return text
     try:
         target = Path(os.path.relpath(value)).as_posix()
     except ValueError:  # on another drive
-        return told
+        return text
     link = escape(quote(os.fsencode(target)))
-    return f"<a href='{link}' target='_blank' rel='noopener'>{told}</a>"
+    return f"<a href='{link}' target='_blank' rel='noopener'>{text}</a>"
 
 
 def _is_number(value: Any) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
-def _told(value: Any) -> str:
+def _text(value: Any) -> str:
     """A value as people read it.
 
     >>> [_told(one) for one in (None, True, 12345, 0.123456, 1e9, ["a", "b"])]
@@ -139,5 +139,5 @@ def _told(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
     if isinstance(value, list | tuple):
-        return "; ".join(map(_told, value))
+        return "; ".join(map(_text, value))
     return str(value)

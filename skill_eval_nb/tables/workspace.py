@@ -131,7 +131,7 @@ class Workspace(Shown):
             if key not in known and key not in MODELS:
                 raise KeyError(f"Runs have no key `{key}`.{did_you_mean(key, [*known, *MODELS])}")
         wanted = {
-            key: [str(one) if known[key] == "text" else one for one in several(value)]
+            key: [str(name) if known[key] == "text" else name for name in several(value)]
             for key, value in keys.items()
             if key in known
         }

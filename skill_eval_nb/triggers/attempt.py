@@ -107,7 +107,7 @@ def read_offer(skill: PathLike, others: Others, description: str | None) -> Skil
             with gathered(faults):
                 beside.append(read_skill(folder))
     if main is not None and others == "bundled":
-        beside = [one for one in beside if one.name.casefold() != main.name.casefold()]
+        beside = [skill for skill in beside if skill.name.casefold() != main.name.casefold()]
     faults += _twice(main, beside)
     if faults or main is None:
         raise Refused(dict.fromkeys(faults))
@@ -131,7 +131,7 @@ def staged(offer: SkillSet) -> Iterator[StagedSkills]:
             main = replace(main, description=offer.description.strip())
         others = tuple(_copy(other, Path(root)) for other in offer.others)
         every = (main, *others)
-        marks = {one.name: digest(one.folder, contents(one.folder)) for one in every}
+        marks = {skill.name: digest(skill.folder, contents(skill.folder)) for skill in every}
         yield StagedSkills(main, others, marks)
 
 
@@ -147,34 +147,34 @@ def _folders(others: Others, faults: list[str]) -> list[Path]:
         return _skills_in(share() / "data" / "distractors")
     given = [others] if isinstance(others, (str, os.PathLike)) else list(others)
     found: list[Path] = []
-    for one in given:
-        path = Path(one).expanduser()
+    for folder in given:
+        path = Path(folder).expanduser()
         if path.is_dir() and not (path / SKILL_FILE).is_file() and (inside := _skills_in(path)):
             found += inside
         elif path.exists():
             found.append(path)
         else:
             faults.append(
-                f'others names {one}, which does not exist; it is "bundled", "none", or paths of '
-                "skills' folders"
+                f'others names {folder}, which does not exist; it is "bundled", "none", or paths '
+                "of skills' folders"
             )
     return found
 
 
 def _skills_in(folder: Path) -> list[Path]:
-    return sorted(one for one in folder.iterdir() if (one / SKILL_FILE).is_file())
+    return sorted(path for path in folder.iterdir() if (path / SKILL_FILE).is_file())
 
 
 def _twice(main: SkillSource | None, beside: Sequence[SkillSource]) -> Iterator[str]:
     """What to say of skills that have a name in common, however it is written."""
     known = {} if main is None else {main.name.casefold(): main}
-    for one in beside:
-        other = known.setdefault(one.name.casefold(), one)
-        if other is not one:
+    for source in beside:
+        other = known.setdefault(source.name.casefold(), source)
+        if other is not source:
             what = "the skill that is measured" if other is main else "another of `others`"
             yield (
-                f"{one.folder} has the same name as {what}, `{other.name}`, and one would stand in "
-                "the other's place: leave it out of `others`, or rename it"
+                f"{source.folder} has the same name as {what}, `{other.name}`, and one would stand "
+                "in the other's place: leave it out of `others`, or rename it"
             )
 
 
@@ -201,7 +201,7 @@ class MeasureConfig:
     series: str
 
     @property
-    def told(self) -> dict[str, Any]:
+    def common(self) -> dict[str, Any]:
         """What attempts have in common that can be compared, as plain JSON."""
         own = self.offered.skill.name
         return {
@@ -218,7 +218,7 @@ class MeasureConfig:
     @property
     def fingerprint(self) -> str:
         """A short hash of it: the same where attempts can stand for each other."""
-        return mark(self.told)
+        return mark(self.common)
 
 
 def mark(value: Any) -> str:
@@ -265,7 +265,7 @@ def opened_in(execution: Execution, skill: str, offered: Container[str]) -> tupl
     """
     found: dict[str, None] = {}
     for use, result in _uses(execution.events):
-        name = _asked(use)
+        name = _wanted_skill(use)
         given = result is not None and not result.get("is_error")
         if given and name is not None and name in offered:
             found[name] = None
@@ -285,12 +285,12 @@ def instead_of(execution: Execution, opened: Sequence[str]) -> str:
         return AT_ONCE
     given = use.get("input")
     values = given.values() if isinstance(given, Mapping) else ()
-    told = " ".join(next((value for value in values if isinstance(value, str)), "").split())
-    told = told if len(told) <= LONGEST else f"{told[:LONGEST]} …"
-    return f"used {use.get('name')}: {told}" if told else f"used {use.get('name')}"
+    argument = " ".join(next((value for value in values if isinstance(value, str)), "").split())
+    argument = argument if len(argument) <= LONGEST else f"{argument[:LONGEST]} …"
+    return f"used {use.get('name')}: {argument}" if argument else f"used {use.get('name')}"
 
 
-def _asked(use: Block) -> str | None:
+def _wanted_skill(use: Block) -> str | None:
     """The skill that a use of a tool would open; None where it would open none."""
     given = use.get("input")
     if not isinstance(given, Mapping):
@@ -376,20 +376,20 @@ def further_attempts(home: Path, cells: Sequence[Cell]) -> list[Attempt]:
     Raises:
         Refused: as `read_attempt`.
     """
-    asked = {(cell.query, cell.run) for cell in cells}
+    planned = {(cell.query, cell.run) for cell in cells}
     found: list[Attempt] = []
     for query in dict.fromkeys(cell.query for cell in cells):
         files = place(home, Cell(query, 1)).parent.glob("run-*.json")
         runs = sorted(int(file.stem.removeprefix("run-")) for file in files)
-        read = (read_attempt(home, Cell(query, run)) for run in runs if (query, run) not in asked)
+        read = (read_attempt(home, Cell(query, run)) for run in runs if (query, run) not in planned)
         found += filter(None, read)
     return found
 
 
-def _attempt(told: Mapping[str, Any], cell: Cell) -> Attempt:
-    if told["query"] != cell.query.query:
-        raise ValueError(f"it is of the query {told['query']!r}")
-    fields: dict[str, Any] = {name: told[name] for name in KEPT}
+def _attempt(record: Mapping[str, Any], cell: Cell) -> Attempt:
+    if record["query"] != cell.query.query:
+        raise ValueError(f"it is of the query {record['query']!r}")
+    fields: dict[str, Any] = {name: record[name] for name in KEPT}
     fields["opened"] = tuple(fields["opened"])
     return Attempt(cell.query, cell.run, **fields)
 
@@ -403,9 +403,9 @@ def write_attempt(
         OSError: it cannot be written.
     """
     path = place(home, Cell(attempt.query, attempt.run))
-    said = path.with_suffix(".transcript.jsonl")
-    write_atomic(said, as_lines(execution.events), private=True)
-    told = {
+    transcript = path.with_suffix(".transcript.jsonl")
+    write_atomic(transcript, as_lines(execution.events), private=True)
+    record = {
         "query": attempt.query.query,
         "run": attempt.run,
         **{name: getattr(attempt, name) for name in KEPT},
@@ -413,7 +413,7 @@ def write_attempt(
         "executor": setting.executor.name,
         "usage": {name: getattr(usage, name) for name in usage.__slots__},
     }
-    write_atomic(path, json.dumps(told, ensure_ascii=True, indent=2) + "\n")
+    write_atomic(path, json.dumps(record, ensure_ascii=True, indent=2) + "\n")
 
 
 def write_summary(home: Path, document: TriggerSet) -> None:
@@ -423,13 +423,13 @@ def write_summary(home: Path, document: TriggerSet) -> None:
         OSError: it cannot be written.
     """
     path = home / SUMMARY
-    asked = {query.query for query in document.queries}
+    texts = {query.query for query in document.queries}
     before: Sequence[Any] = ()
     if path.is_file():
         from skill_eval_nb.running.files import read_document
 
         before = [
-            query for query in read_document(path, TriggerSet).queries if query.query not in asked
+            query for query in read_document(path, TriggerSet).queries if query.query not in texts
         ]
     whole = TriggerSet([*before, *document.queries], document.skill_name, document.description)
     write_atomic(path, to_json(dump(whole)))

@@ -42,9 +42,9 @@ def with_description(skill_md: bytes, description: str) -> bytes:
     except BadSkill as error:
         raise refuse(f"SKILL.md {error}") from error
     start, end = _place(inner)
-    old, comment = _told(inner[start:end])
+    old, comment = _value_and_comment(inner[start:end])
     new = inner[:start] + quoted(description) + comment + inner[start + len(old) :]
-    if not _says(new, found | {"description": description}):
+    if not _has_fields(new, found | {"description": description}):
         raise refuse("the description in SKILL.md cannot be changed alone; write it on one line")
     return (before + new + after).encode()
 
@@ -96,14 +96,14 @@ def _place(inner: str) -> tuple[int, int]:
     return start, end
 
 
-def _says(inner: str, wanted: Any) -> bool:
+def _has_fields(inner: str, wanted: Any) -> bool:
     try:
         return repr(fields(inner)) == repr(wanted)
     except BadSkill:
         return False
 
 
-def _told(value: str) -> tuple[str, str]:
+def _value_and_comment(value: str) -> tuple[str, str]:
     """The value without the line ends behind it, and the comment in a block scalar's first line."""
     old = value.rstrip()
     head, _, comment = old.partition("\n")[0].rstrip().partition(" #")
@@ -155,7 +155,7 @@ def write_description(skill: PathLike, description: str, *, dry_run: bool = True
         OSError: the file cannot be written.
     """
     source = read_skill(skill)
-    faults = [f"the description cannot be used: {one}" for one in faults_of(description)]
+    faults = [f"the description cannot be used: {fault}" for fault in faults_of(description)]
     if faults:
         raise Refused(faults)
     path = source.folder / SKILL_FILE
@@ -191,7 +191,7 @@ def _faults(text: str) -> Iterator[str]:
         yield f"it has {len(text):,} characters, and {MOST:,} are allowed"
     if len(text.splitlines()) > 1 or "\n" in text:
         yield "it is on more than one line"
-    odd = {one for one in text if not (one.isprintable() or one.isspace())}
+    odd = {character for character in text if not (character.isprintable() or character.isspace())}
     if odd:
         yield f"it has characters that do not print: {', '.join(sorted(map(_named, odd)))}"
     if "<" in text or ">" in text:

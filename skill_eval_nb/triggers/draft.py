@@ -74,16 +74,16 @@ def read(raw: Any, wanted: QueryDemand) -> tuple[Query, ...]:
     """
     look = AnswerCheck()
     rows = formed(raw, SCHEMA)["queries"]
-    found = [_query(one, look, f"queries[{at}]", wanted) for at, one in enumerate(rows)]
+    found = [_query(row, look, f"queries[{at}]", wanted) for at, row in enumerate(rows)]
     _see_numbers(found, look, wanted)
     _see_repeats(found, look, wanted)
     look.done()
     return tuple(found)
 
 
-def _query(one: dict[str, Any], look: AnswerCheck, where: str, wanted: QueryDemand) -> Query:
-    text = " ".join(look.telling(one, "query", where).split())
-    should, near, right = one["should_trigger"], one["near_miss"], one.get("right_skill")
+def _query(row: dict[str, Any], look: AnswerCheck, where: str, wanted: QueryDemand) -> Query:
+    text = " ".join(look.telling(row, "query", where).split())
+    should, near, right = row["should_trigger"], row["near_miss"], row.get("right_skill")
     if len(text) > MOST_CHARS:
         look.wrong(f"{where}: `query` has {len(text):,} characters; at most {MOST_CHARS:,}")
     if re.search(r"[\W_]", wanted.name) and gives_away(text, wanted.name):
@@ -100,22 +100,22 @@ def _query(one: dict[str, Any], look: AnswerCheck, where: str, wanted: QueryDema
 
 
 def _see_numbers(found: Sequence[Query], look: AnswerCheck, wanted: QueryDemand) -> None:
-    should = sum(one.should_trigger for one in found)
-    near = sum(NEAR_MISS in one.tags for one in found)
-    for number, of, says in (
+    should = sum(query.should_trigger for query in found)
+    near = sum(NEAR_MISS in query.tags for query in found)
+    for number, of, trait in (
         (should, wanted.positives, "should trigger"),
         (len(found) - should, wanted.negatives, "should not trigger"),
     ):
         if number != of:
-            look.wrong(f"there are {number} queries that {says}, not {of}")
+            look.wrong(f"there are {number} queries that {trait}, not {of}")
     if near < wanted.near_misses:
         look.wrong(f"there are {near} near misses; at least {wanted.near_misses}")
 
 
 def _see_repeats(found: Sequence[Query], look: AnswerCheck, wanted: QueryDemand) -> None:
-    known = {plain(one.query): "a query that there is already" for one in wanted.existing}
-    for at, one in enumerate(found):
-        words = plain(one.query)
+    known = {plain(query.query): "a query that there is already" for query in wanted.existing}
+    for at, query in enumerate(found):
+        words = plain(query.query)
         if words and words in known:
             look.wrong(f"queries[{at}] repeats {known[words]}")
         known.setdefault(words, f"queries[{at}]")
@@ -179,13 +179,13 @@ class DraftSubject:
 
 
 def question_of(
-    model: str, asked: DraftSubject, wanted: QueryDemand
+    model: str, subject: DraftSubject, wanted: QueryDemand
 ) -> Question[tuple[Query, ...]]:
     """The question; the same material and model always make the same one."""
-    text = _shown(asked, wanted)
-    told = f"{model}\n{SYSTEM}\n{text}".encode("utf-8", "replace")
+    text = _shown(subject, wanted)
+    content = f"{model}\n{SYSTEM}\n{text}".encode("utf-8", "replace")
     return Question(
-        key=hashlib.sha256(told).hexdigest()[:24],
+        key=hashlib.sha256(content).hexdigest()[:24],
         model=model,
         system=SYSTEM,
         content=[{"type": "text", "text": text}],
@@ -196,22 +196,22 @@ def question_of(
     )
 
 
-def _shown(asked: DraftSubject, wanted: QueryDemand) -> str:
-    body = (asked.skill.folder / SKILL_FILE).read_text("utf-8-sig")
+def _shown(subject: DraftSubject, wanted: QueryDemand) -> str:
+    body = (subject.skill.folder / SKILL_FILE).read_text("utf-8-sig")
     parts = [
         ("skill", [shortened(body, SKILL_CHARS)]),
-        ("others", [f"- {other.name}: {_line(other.description)}" for other in asked.others]),
-        ("existing", list(_existing(asked.existing))),
+        ("others", [f"- {other.name}: {_line(other.description)}" for other in subject.others]),
+        ("existing", list(_existing(subject.existing))),
     ]
     nonce, blocks = fenced(parts)
-    told = [f"The skill is {asked.skill.name}. The fences' nonce is {nonce}.", *blocks]
-    if len(asked.existing) > MOST_EXISTING:
-        told.append(f"{len(asked.existing) - MOST_EXISTING} more existing are not shown.")
-    told.append(
+    sections = [f"The skill is {subject.skill.name}. The fences' nonce is {nonce}.", *blocks]
+    if len(subject.existing) > MOST_EXISTING:
+        sections.append(f"{len(subject.existing) - MOST_EXISTING} more existing are not shown.")
+    sections.append(
         f"Now write exactly {wanted.positives} queries that should trigger and {wanted.negatives} "
         f"that should not, at least {wanted.near_misses} of these near misses."
     )
-    return "\n\n".join(told)
+    return "\n\n".join(sections)
 
 
 def _existing(queries: Sequence[Query]) -> list[str]:
@@ -251,17 +251,17 @@ class DraftedQueries(tuple[Query, ...]):  # noqa: SLOT001 -- a tuple cannot have
         unasked: str | None = None,
     ) -> Self:
         """Queries, and what came of asking for them."""
-        made = super().__new__(cls, queries)
-        made.doubts, made.unasked = doubts, unasked
-        made.price_usd, made.cost_usd = price_usd, cost_usd
-        return made
+        drafted = super().__new__(cls, queries)
+        drafted.doubts, drafted.unasked = doubts, unasked
+        drafted.price_usd, drafted.cost_usd = price_usd, cost_usd
+        return drafted
 
     def __repr__(self) -> str:
         lines = [f"drafted {len(self)} queries" if self else f"nothing drafted: {self.unasked}"]
-        for one in self:
-            tags = f"  [{', '.join(one.tags)}]" if one.tags else ""
-            should = "should    " if one.should_trigger else "should not"
-            lines.append(f"  {should}  {brief(one.query, 200)}{tags}")
+        for query in self:
+            tags = f"  [{', '.join(query.tags)}]" if query.tags else ""
+            should = "should    " if query.should_trigger else "should not"
+            lines.append(f"  {should}  {brief(query.query, 200)}{tags}")
         return "\n".join([*lines, *(f"  {doubt.doubt}: {doubt.message}" for doubt in self.doubts)])
 
 
@@ -319,17 +319,17 @@ def draft_queries(
 
     if not 2 <= n <= MOST:
         raise refuse(f"n is {n}: it is to be from 2 to {MOST}, half of each class")
-    asked = _asked(skill, others, tuple(existing))
+    subject = _subject(skill, others, tuple(existing))
     wanted = QueryDemand(
         positives=(n + 1) // 2,
         negatives=n // 2,
         near_misses=(n // 2 + 1) // 2,
-        name=asked.skill.name,
-        others=tuple(other.name for other in asked.others),
-        existing=asked.existing,
+        name=subject.skill.name,
+        others=tuple(other.name for other in subject.others),
+        existing=subject.existing,
     )
-    question = question_of(model, asked, wanted)
-    kept = _home(asked.skill, folder) / KEPT / f"{question.key}.json"
+    question = question_of(model, subject, wanted)
+    kept = _home(subject.skill, folder) / KEPT / f"{question.key}.json"
 
     def stored() -> dict[str, tuple[Query, ...]]:
         return {question.key: read_queries(kept)} if kept.is_file() else {}
@@ -341,8 +341,8 @@ def draft_queries(
     item = Item(question.key, "queries", question, kept.parent, save)
     terms = Terms(connection, prices, budget_usd, dry_run=dry_run)
     answer = answer_of(item, stored, "a draft of queries", terms)
-    queries = sorted(answer.value or (), key=lambda one: not one.should_trigger)
-    doubts = check_queries([*asked.existing, *queries], asked.skill.name) if queries else ()
+    queries = sorted(answer.value or (), key=lambda query: not query.should_trigger)
+    doubts = check_queries([*subject.existing, *queries], subject.skill.name) if queries else ()
     return DraftedQueries(
         queries,
         doubts=doubts,
@@ -352,16 +352,16 @@ def draft_queries(
     )
 
 
-def _asked(
+def _subject(
     skill: PathLike, others: Iterable[PathLike], existing: tuple[Query, ...]
 ) -> DraftSubject:
     """The material; everything that is wrong with any of the skills is told at once."""
     faults: list[str] = []
     found: list[SkillSource] = []
-    for one in (skill, *others):
+    for path in (skill, *others):
         with gathered(faults):
-            found.append(read_skill(one))
-    names = Counter(one.name.casefold() for one in found)
+            found.append(read_skill(path))
+    names = Counter(skill.name.casefold() for skill in found)
     faults += [
         f"{number} of the skills are called `{name}`: no query could be for one of them alone"
         for name, number in names.items()

@@ -86,7 +86,7 @@ def _use(query: str, setting: MeasureConfig) -> tuple[Usage, Usage, Usage]:
     """What one attempt uses: at the least, at the most, and one call of it at its worst."""
     limits = setting.limits
     offered = (setting.offered.skill, *setting.offered.others)
-    chars = len(query) + sum(len(one.description) for one in offered)
+    chars = len(query) + sum(len(skill.description) for skill in offered)
     overhead = OVERHEAD.get(setting.executor.name, OVERHEAD_ELSEWHERE)
     first = [overhead + round(chars / each) for each in CHARS_PER_TOKEN]
     output = [min(each, limits.output_tokens) for each in TOKENS_A_TURN]

@@ -130,7 +130,7 @@ class AttemptState:
         budget: the ceiling.
         total: attempts in all.
         progress: called whenever an attempt has ended.
-        made: the attempts that are there; those from before are put in first.
+        attempts: the attempts that are there; those from before are put in first.
         left_out: attempts that the budget did not hold.
     """
 
@@ -140,7 +140,7 @@ class AttemptState:
     budget: Budget
     total: int
     progress: Callable[[MeasuringProgress], None] | None = None
-    made: dict[Cell, Attempt] = field(default_factory=dict)
+    attempts: dict[Cell, Attempt] = field(default_factory=dict)
     left_out: list[Cell] = field(default_factory=list)
 
     async def all(self, cells: Sequence[Cell], journal: Journal, concurrency: int) -> None:
@@ -152,53 +152,55 @@ class AttemptState:
         self._turns, self._journal = BudgetQueue(self.budget), journal
         places = asyncio.Semaphore(concurrency)
 
-        async def one(cell: Cell) -> None:
+        async def attempt_cell(cell: Cell) -> None:
             async with places:
-                await self._one(cell)
+                await self._attempt(cell)
 
         try:
             async with asyncio.TaskGroup() as group:
                 for cell in cells:
-                    group.create_task(one(cell))
+                    group.create_task(attempt_cell(cell))
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None
 
-    async def _one(self, cell: Cell) -> None:
+    async def _attempt(self, cell: Cell) -> None:
         reservation = await self._turns.allot(self.cap_usd)
         if reservation is None:
             self.left_out.append(cell)
             return
         try:
-            made = await self._made(cell, reservation)
+            result = await self._result(cell, reservation)
         finally:
             self._turns.close(reservation)
-        self.made[cell] = made.attempt
+        self.attempts[cell] = result.attempt
         if self.progress is not None:
-            counts = Counter(one.outcome for one in self.made.values())
+            counts = Counter(attempt.outcome for attempt in self.attempts.values())
             spent = self.budget.spent_usd
-            told = MeasuringProgress(len(self.made), self.total, counts, spent, made.attempt)
-            self.progress(told)
+            progress = MeasuringProgress(
+                len(self.attempts), self.total, counts, spent, result.attempt
+            )
+            self.progress(progress)
 
-    async def _made(self, cell: Cell, reservation: Reservation) -> AttemptResult:
+    async def _result(self, cell: Cell, reservation: Reservation) -> AttemptResult:
         """Make an attempt and write it, and account for it in the journal."""
         root = new_place()
         launch = self._journal.launch(STEP, cell.key, reservation.cap_usd, folder=str(root))
         meter = PersistedMeter(reservation, notes_of(self.home, launch))
         event = CANCELLED
         try:
-            made = await make_attempt(cell, self.setting, root, meter)
-            if made.own_usd is not None:
-                reservation.count(made.own_usd)
-            kept = (made.attempt, made.execution, made.execution.usage)
+            result = await make_attempt(cell, self.setting, root, meter)
+            if result.own_usd is not None:
+                reservation.count(result.own_usd)
+            kept = (result.attempt, result.execution, result.execution.usage)
             writing = asyncio.to_thread(write_attempt, self.home, self.setting, *kept)
             await to_the_end(writing)  # what was paid for is kept
-            event = ERRORED if made.attempt.outcome == "errored" else FINISHED
+            event = ERRORED if result.attempt.outcome == "errored" else FINISHED
         finally:
             reservation.close()
             meter.close()
             self._journal.add(event, launch=launch, usd=reservation.spent_usd)
             notes_of(self.home, launch).unlink(missing_ok=True)
-        return made
+        return result
 
 
 def in_order(cells: Iterable[Cell], seed: int) -> list[Cell]:
@@ -210,8 +212,10 @@ def in_order(cells: Iterable[Cell], seed: int) -> list[Cell]:
 
 def take_up(journal: Journal, home: Path) -> None:
     """Close the attempts that a killed process left open, and take away what it left."""
-    opened = [launch.told.get("folder") for launch in journal.told.open.values()]
-    staged = [event.get("skills") for event in journal.told.events if event.get("event") == STARTED]
+    opened = [launch.event.get("folder") for launch in journal.record.open.values()]
+    staged = [
+        event.get("skills") for event in journal.record.events if event.get("event") == STARTED
+    ]
     for left in map(str, filter(None, [*opened, *staged])):
         root = Path(left)
         if root.parent == Path(gettempdir()) and root.name.startswith((PREFIX, SKILLS)):
@@ -222,7 +226,7 @@ def take_up(journal: Journal, home: Path) -> None:
     close_interrupted(journal, home)
 
 
-def spent_on(told: Record, home: Path, cells: Iterable[Cell]) -> float:
+def spent_on(record: Record, home: Path, cells: Iterable[Cell]) -> float:
     """US dollars that attempts have cost over all starts, by the journal.
 
     One that nobody closed counts with what it can have cost by its notes, else at its worst.
@@ -230,12 +234,12 @@ def spent_on(told: Record, home: Path, cells: Iterable[Cell]) -> float:
     keys = {cell.key for cell in cells}
     numbers = {
         event["launch"]
-        for event in told.events
+        for event in record.events
         if event.get("event") == LAUNCHED and event.get("key") in keys
     }
-    closed = (one for one in told.events if one.get("event") in CLOSING)
-    spent = sum(one.get("usd") or 0.0 for one in closed if one.get("launch") in numbers)
-    for number, launch in told.open.items():
+    closed = (event for event in record.events if event.get("event") in CLOSING)
+    spent = sum(event.get("usd") or 0.0 for event in closed if event.get("launch") in numbers)
+    for number, launch in record.open.items():
         if number in numbers:
             notes: Any = noted(notes_of(home, number))
             spent += (launch.worst_usd or 0.0) if notes is None else notes
@@ -274,7 +278,7 @@ class MeasurePlan:
         Raises:
             Refused: a file is not what was written there.
         """
-        found = ((one, read_attempt(self.home, one)) for one in self.cells)
+        found = ((cell, read_attempt(self.home, cell)) for cell in self.cells)
         return {cell: attempt for cell, attempt in found if attempt is not None}
 
     def missing(self, there: Mapping[Cell, Attempt]) -> list[Cell]:
@@ -291,7 +295,7 @@ class MeasurePlan:
 
     def measured(
         self,
-        made: Mapping[Cell, Attempt],
+        attempts: Mapping[Cell, Attempt],
         status: Status,
         message: str,
         price: Price | None = None,
@@ -306,12 +310,12 @@ class MeasurePlan:
             model=model,
             executor=self.setting.executor.name,
             attempts=tuple(
-                made.get(cell) or Attempt(cell.query, cell.run, "not run", reason=reason)
+                attempts.get(cell) or Attempt(cell.query, cell.run, "not run", reason=reason)
                 for cell in self.cells
             ),
             status=status,
             cost_usd=self._spent() if self.prices.known(model) else None,
-            price=price or self.price(made),
+            price=price or self.price(attempts),
             message=message,
             folder=self.home,
         )
@@ -393,9 +397,9 @@ def measure(
             same thing is being measured already, here or in another process.
         OSError: an attempt cannot be written.
     """
-    asked = list(queries)
+    listed = list(queries)
     allowed = limits or Limits(turns=TURNS, seconds=SECONDS)
-    faults = faults_of(asked, budget_usd)
+    faults = faults_of(listed, budget_usd)
     figures(faults, runs, 0, concurrency, None, None, allowed)
     runner = executor_of(executor, {}, sandbox, faults)
     worker = model_of(model, runner, connection, faults)
@@ -411,19 +415,19 @@ def measure(
     if faults or offer is None or runner is None or worker is None:
         raise Refused(dict.fromkeys(faults))
     base = default_folder(offer.skill.folder) if folder is None else Path(folder).expanduser()
-    cells = tuple(Cell(query, run) for query in asked for run in range(1, runs + 1))
+    cells = tuple(Cell(query, run) for query in listed for run in range(1, runs + 1))
     with staged(offer) as offered:
         setting = MeasureConfig(offered, runner, worker, allowed, sandbox, reached, series)
         wanted = MeasurePlan(setting, cells, base / setting.fingerprint, known, retry_errored)
         if dry_run:
             return wanted.measured(wanted.there(), "dry run", "nobody was asked")
         if not wanted.missing(wanted.there()):
-            told = f"all of it was there already{_errored(wanted.there().values())}"
-            return _concluded(wanted, wanted.there(), "done", told)
-        return _made(wanted, budget_usd, concurrency, seed, progress, stop)
+            message = f"all of it was there already{_errored(wanted.there().values())}"
+            return _concluded(wanted, wanted.there(), "done", message)
+        return _run(wanted, budget_usd, concurrency, seed, progress, stop)
 
 
-def _made(
+def _run(
     wanted: MeasurePlan,
     budget_usd: float | None,
     concurrency: int,
@@ -433,18 +437,18 @@ def _made(
 ) -> Measured:
     """Make what is missing, as the one writer of this measurement."""
     setting, home = wanted.setting, wanted.home
-    journal = Journal(home, {"event": PLANNED, "measured": setting.told})
+    journal = Journal(home, {"event": PLANNED, "measured": setting.common})
     try:
         there = wanted.there()
         missing, price = wanted.missing(there), wanted.price(there)
-        spent = spent_on(journal.told, home, wanted.cells)
+        spent = spent_on(journal.record, home, wanted.cells)
         skills = str(setting.offered.skill.folder.parent)
         journal.add(STARTED, **who(), ceiling_usd=budget_usd, skills=skills, attempts=len(missing))
         take_up(journal, home)
         budget = Budget(budget_usd, wanted.prices, spent)
         cap = None if budget_usd is None else price.cap_usd
         going = AttemptState(home, setting, cap, budget, len(wanted.cells), progress)
-        going.made.update((one, there[one]) for one in there if one not in set(missing))
+        going.attempts.update((cell, there[cell]) for cell in there if cell not in set(missing))
         warm_up(setting.connection, setting.executor, judged=False)
         status: Status = "done"
         try:
@@ -456,21 +460,21 @@ def _made(
         message = _message(going, status, budget_usd, cap)
         remove(home / STAGING)
         journal.add(ENDED, status=status, message=message)
-        return _concluded(wanted, {**there, **going.made}, status, message, price)
+        return _concluded(wanted, {**there, **going.attempts}, status, message, price)
     finally:
         journal.close()
 
 
 def _concluded(
     wanted: MeasurePlan,
-    made: Mapping[Cell, Attempt],
+    attempts: Mapping[Cell, Attempt],
     status: Status,
     message: str,
     price: Price | None = None,
 ) -> Measured:
     """The measurement, with its summary written, in which all runs of a query count."""
-    measured = wanted.measured(made, status, message, price)
-    if made:
+    measured = wanted.measured(attempts, status, message, price)
+    if attempts:
         every = (*measured.attempts, *further_attempts(wanted.home, wanted.cells))
         write_summary(wanted.home, replace(measured, attempts=every).document())
     return measured
@@ -487,10 +491,10 @@ def _message(
             f"{count(len(going.left_out), 'more attempt')}, each {dollars(cap or 0.0)} at worst; "
             "measure again with a higher one, and what is missing is made"
         )
-    return f"{count(len(going.made), 'attempt')}{_errored(going.made.values())}"
+    return f"{count(len(going.attempts), 'attempt')}{_errored(going.attempts.values())}"
 
 
-def _errored(made: Iterable[Attempt]) -> str:
-    errored = sum(one.outcome == "errored" for one in made)
+def _errored(attempts: Iterable[Attempt]) -> str:
+    errored = sum(attempt.outcome == "errored" for attempt in attempts)
     again = "; retry_errored=True makes them again" if errored else ""
     return f", {errored:,} errored{again}"

@@ -64,15 +64,17 @@ def before(going: Rounds, priced: Measured, present: str, runs: int) -> Optimise
         cost_usd=0.0,
         estimate=_estimate(going, priced.price),
         folder=going.folder,
-        notes=tuple(f"The present description has a fault: {one}." for one in faults_of(present)),
+        notes=tuple(
+            f"The present description has a fault: {fault}." for fault in faults_of(present)
+        ),
     )
 
 
-def told_of(going: Rounds, priced: Measured) -> list[Any]:
+def fingerprint_of(going: Rounds, priced: Measured) -> list[Any]:
     """What sets a search apart from another of the same description, as plain JSON."""
-    asked = [(query.query, query.should_trigger, query.split) for query in going.queries]
-    told = [asked, priced.model, going.proposer, priced.executor, priced.others]
-    return [*told, going.body, list(going.competing)]
+    queries = [(query.query, query.should_trigger, query.split) for query in going.queries]
+    parts = [queries, priced.model, going.proposer, priced.executor, priced.others]
+    return [*parts, going.body, list(going.competing)]
 
 
 def after(empty: Optimised, found: Found, going: Rounds) -> Optimised:
@@ -101,8 +103,8 @@ def _estimate(going: Rounds, price: Price) -> Estimate:
         going: the search.
         price: of one round of which nothing is there yet.
     """
-    asked = tuple(QueryOutcome(query, (not query.should_trigger,)) for query in going.queries)
-    tried = [Round(n, f"{n}{'?' * MOST}", asked) for n in range(1, going.rounds)]
+    outcomes = tuple(QueryOutcome(query, (not query.should_trigger,)) for query in going.queries)
+    tried = [Round(n, f"{n}{'?' * MOST}", outcomes) for n in range(1, going.rounds)]
     texts = [
         question(going.proposer, going.name, going.body, tried, tried[-1], going.competing)
         for _ in tried
@@ -111,7 +113,7 @@ def _estimate(going: Rounds, price: Price) -> Estimate:
     money, known = going.money, (price.low_usd, price.high_usd, price.worst_usd, proposals)
     if None in known:
         return Estimate(None, None, None)
-    low, high, worst, talk = (one or 0.0 for one in known)
+    low, high, worst, talk = (usd or 0.0 for usd in known)
     last = money.last_attempts / money.attempts
     rounds = going.rounds + last
     return Estimate(low * (1 + last), high * rounds + talk / ASKED, worst * rounds + talk)
@@ -221,9 +223,9 @@ def optimise(
         with_description(_text(source), source.description)
     with gathered(faults):
         dealt = split(list(queries), held_out, seed)
-    for one in [competing] if isinstance(competing, str | os.PathLike) else competing:
+    for path in [competing] if isinstance(competing, str | os.PathLike) else competing:
         with gathered(faults):
-            beside.append(read_skill(one))
+            beside.append(read_skill(path))
     runner = executor_of(executor, {}, sandbox, faults)
     if rounds < 1:
         faults.append(f"rounds is {rounds}; it is at least 1, that of the present description")
@@ -265,12 +267,12 @@ def optimise(
         money=Money(
             budget_usd,
             attempts=len(dealt) * runs,
-            last_attempts=sum(one.split == "test" for one in dealt) * runs,
+            last_attempts=sum(query.split == "test" for query in dealt) * runs,
             cap_usd=priced.price.cap_usd,
         ),
         folder=base,
         proposer=proposer,
-        competing=[(one.name, one.description) for one in beside],
+        competing=[(skill.name, skill.description) for skill in beside],
         connection=reached,
         prices=known,
         rounds=rounds,
@@ -279,7 +281,7 @@ def optimise(
     )
     present = source.description
     empty = before(going, priced, present, runs)
-    kept = base / FOLDER / mark([present, *told_of(going, priced), runs, rounds])
+    kept = base / FOLDER / mark([present, *fingerprint_of(going, priced), runs, rounds])
     if dry_run:
         begun = (BEGUN.format(kept / NAME),) if (kept / NAME).exists() else ()
         return replace(empty, notes=(*empty.notes, *begun))

@@ -70,38 +70,38 @@ class Score:
         return f"{self.score:.0%} ({self.low:.0%} to {self.high:.0%})"
 
 
-def asked_of(attempts: Iterable[Attempt]) -> tuple[QueryOutcome, ...]:
+def outcomes_of(attempts: Iterable[Attempt]) -> tuple[QueryOutcome, ...]:
     """The attempts of a measurement, query by query, in the order in which they first come."""
     own: dict[Query, list[Attempt]] = {}
     for attempt in attempts:
         own.setdefault(attempt.query, []).append(attempt)
-    return tuple(_asked(query, runs) for query, runs in own.items())
+    return tuple(_outcome(query, runs) for query, runs in own.items())
 
 
-def _asked(query: Query, runs: Sequence[Attempt]) -> QueryOutcome:
+def _outcome(query: Query, runs: Sequence[Attempt]) -> QueryOutcome:
     hit, missed = "triggered", "not triggered"
     wanted = hit if query.should_trigger else missed
     right = tuple(run.outcome == wanted for run in runs if run.outcome in (hit, missed))
-    told = (run.instead for run in runs if run.outcome == missed)
-    return QueryOutcome(query, right, tuple(text for text in told if text is not None))
+    texts = (run.instead for run in runs if run.outcome == missed)
+    return QueryOutcome(query, right, tuple(text for text in texts if text is not None))
 
 
-def mean(asked: Iterable[QueryOutcome], split: Split) -> float | None:
+def mean(outcomes: Iterable[QueryOutcome], split: Split) -> float | None:
     """The share of runs that were right, over a part of the queries; None where no run tells."""
-    runs = [run for one in asked if one.query.split == split for run in one.right]
+    runs = [run for outcome in outcomes if outcome.query.split == split for run in outcome.right]
     return sum(runs) / len(runs) if runs else None
 
 
-def score_of(asked: Sequence[QueryOutcome], split: Split) -> Score | None:
+def score_of(outcomes: Sequence[QueryOutcome], split: Split) -> Score | None:
     """The same with its interval, by `stats.trigger_scores`; None where no run tells."""
     import polars as pl
 
     from skill_eval_nb.stats import trigger_scores
 
-    own = [one for one in asked if one.query.split == split and one.right]
+    own = [outcome for outcome in outcomes if outcome.query.split == split and outcome.right]
     if not own:
         return None
-    table = pl.DataFrame([row for one in own for row in _rows(one)])
+    table = pl.DataFrame([row for outcome in own for row in _rows(outcome)])
     [row] = trigger_scores(table).to_dicts()
     figures: Mapping[str, Any] = {end: row[f"run_accuracy{end}"] for end in ("", "_low", "_high")}
     return Score(
@@ -109,15 +109,15 @@ def score_of(asked: Sequence[QueryOutcome], split: Split) -> Score | None:
         figures["_low"],
         figures["_high"],
         n_queries=len(own),
-        n_runs=sum(len(one.right) for one in own),
+        n_runs=sum(len(outcome.right) for outcome in own),
     )
 
 
-def _rows(one: QueryOutcome) -> Iterable[dict[str, Any]]:
-    should = one.query.should_trigger
-    for right in one.right:
+def _rows(result: QueryOutcome) -> Iterable[dict[str, Any]]:
+    should = result.query.should_trigger
+    for right in result.right:
         outcome = "triggered" if right == should else "not triggered"
-        yield {"query": one.query.query, "should_trigger": should, "outcome": outcome}
+        yield {"query": result.query.query, "should_trigger": should, "outcome": outcome}
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,13 +315,13 @@ class Round:
     Attributes:
         number: 1 for the present description, then 2, 3, …
         description: the words.
-        asked: each query as it went.
+        outcomes: each query as it went.
         whole: whether all its runs were made; others cannot be chosen.
     """
 
     number: int
     description: str
-    asked: tuple[QueryOutcome, ...]
+    outcomes: tuple[QueryOutcome, ...]
     whole: bool = True
 
 

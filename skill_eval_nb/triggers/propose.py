@@ -72,7 +72,7 @@ def question(
         base: the one whose failures are shown.
         competing: names and descriptions of other skills.
     """
-    text = _told(name, body, rounds, base, competing)
+    text = _prompt(name, body, rounds, base, competing)
     return Question(
         key=hashlib.sha256(f"{model}\n{SYSTEM}\n{text}".encode("utf-8", "replace")).hexdigest()[
             :24
@@ -105,7 +105,7 @@ def _reader(rounds: Sequence[Round]) -> Callable[[Any], str]:
     return read
 
 
-def _told(
+def _prompt(
     name: str,
     body: str,
     rounds: Sequence[Round],
@@ -116,19 +116,19 @@ def _told(
         ("skill", [f"Name: {name}", "", shortened(body, BODY_CHARS)]),
         ("tried", [_json(_tried(round_)) for round_ in rounds]),
         ("failures", [_json(failure) for failure in _failures(base)]),
-        ("competing", [_json({"name": one, "description": other}) for one, other in competing]),
+        ("competing", [_json({"name": skill, "description": other}) for skill, other in competing]),
     ]
     nonce, blocks = fenced(parts)
-    said = (
+    intro = (
         f"The fences' nonce is {nonce}. `tried` has the descriptions so far, each with its runs on "
         f"the train queries; `failures` has the train queries that went wrong in round "
         f"{base.number}; `competing` other skills that may be on the list."
     )
-    return "\n\n".join([said, *blocks])
+    return "\n\n".join([intro, *blocks])
 
 
 def _tried(round_: Round) -> dict[str, Any]:
-    train = [run for asked in _train(round_) for run in asked.right]
+    train = [run for outcome in _train(round_) for run in outcome.right]
     return {
         "round": round_.number,
         "description": round_.description,
@@ -138,21 +138,21 @@ def _tried(round_: Round) -> dict[str, Any]:
 
 def _failures(base: Round) -> Iterator[dict[str, Any]]:
     """The train queries with a wrong run, the worst first."""
-    wrong = [one for one in _train(base) if one.share is not None and one.share < 1]
-    wrong.sort(key=lambda one: one.share or 0.0)
-    for one in wrong[:MOST_QUERIES]:
-        should = one.query.should_trigger
-        opened = sum(right == should for right in one.right)
+    wrong = [outcome for outcome in _train(base) if outcome.share is not None and outcome.share < 1]
+    wrong.sort(key=lambda outcome: outcome.share or 0.0)
+    for outcome in wrong[:MOST_QUERIES]:
+        should = outcome.query.should_trigger
+        opened = sum(right == should for right in outcome.right)
         yield {
-            "query": shortened(one.query.query, QUERY_CHARS),
+            "query": shortened(outcome.query.query, QUERY_CHARS),
             "should_trigger": should,
-            "triggered": f"{opened} of {len(one.right)} runs",
-            "instead": [text for text, _ in Counter(one.instead).most_common(MOST_INSTEAD)],
+            "triggered": f"{opened} of {len(outcome.right)} runs",
+            "instead": [text for text, _ in Counter(outcome.instead).most_common(MOST_INSTEAD)],
         }
 
 
 def _train(round_: Round) -> list[QueryOutcome]:
-    return [asked for asked in round_.asked if asked.query.split == "train"]
+    return [outcome for outcome in round_.outcomes if outcome.query.split == "train"]
 
 
 def _json(value: dict[str, Any]) -> str:
@@ -184,8 +184,8 @@ class Proposal:
 def kept(folder: Path, key: str) -> Proposal:
     """What is there of a question; nothing where it was not asked, or cannot be read."""
     try:
-        told: Any = json.loads(read_bytes(folder / KEPT / f"{key}.json"))
-        return Proposal(told["description"], told["spent_usd"])
+        record: Any = json.loads(read_bytes(folder / KEPT / f"{key}.json"))
+        return Proposal(record["description"], record["spent_usd"])
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return Proposal()
 
@@ -229,7 +229,7 @@ def propose(
         spent = _sum(before.spent_usd, prices.cost(answered.usage, question.model))
         _keep(folder, question.key, Proposal(answered.value, spent))
 
-    asked = ask_all(
+    replies = ask_all(
         [question],
         connection=connection,
         prices=prices,
@@ -237,18 +237,18 @@ def propose(
         keep=keep,
         stop=stop,
     )
-    if question.key in asked.failed:
-        reason = asked.failed[question.key]
-        spent = 0.0 if reason == NO_MONEY else asked.cost_usd
+    if question.key in replies.failed:
+        reason = replies.failed[question.key]
+        spent = 0.0 if reason == NO_MONEY else replies.cost_usd
         _keep(folder, question.key, Proposal(None, _sum(before.spent_usd, spent)))
         raise SearchOver(f"there is no further proposal: {reason}")
     return kept(folder, question.key)
 
 
 def _keep(folder: Path, key: str, proposal: Proposal) -> None:
-    told = {"description": proposal.description, "spent_usd": proposal.spent_usd}
-    write_atomic(folder / KEPT / f"{key}.json", json.dumps(told, indent=2) + "\n")
+    record = {"description": proposal.description, "spent_usd": proposal.spent_usd}
+    write_atomic(folder / KEPT / f"{key}.json", json.dumps(record, indent=2) + "\n")
 
 
-def _sum(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
+def _sum(usd: float | None, other: float | None) -> float | None:
+    return None if usd is None or other is None else usd + other

@@ -85,14 +85,14 @@ def set_in(folder: Path) -> Path:
     found = find(folder)
     files = read_files(found.layout.files, Problems())
     sets = {file.path: document for kind, file, document in files.others if kind == "triggers"}
-    sets = {path: one for path, one in sets.items() if Path(path).name != "evals.json"} or sets
+    sets = {path: set_ for path, set_ in sets.items() if Path(path).name != "evals.json"} or sets
     sets = sets or {
         suite.path: as_set for suite in files.suites if (as_set := _labelled(suite.path))
     }
     if not sets:
         raise refuse(f"{folder} holds no trigger set: name its file, or draft one")
     highest = min(map(_depth, sets))
-    near = {path: one for path, one in sets.items() if _depth(path) == highest}
+    near = {path: set_ for path, set_ in sets.items() if _depth(path) == highest}
     words = {
         tuple((query.query, query.should_trigger) for query in own.queries) for own in near.values()
     }
@@ -105,8 +105,8 @@ def set_in(folder: Path) -> Path:
 def _labelled(path: str) -> TriggerSet | None:
     """A suite as a trigger set, where its evals say whether the skill should be picked up."""
     document, _ = mend(load_raw(path, Problems()), TriggerSet)
-    said = any(query.should_trigger is not None for query in document.queries)
-    return document if said else None
+    labelled = any(query.should_trigger is not None for query in document.queries)
+    return document if labelled else None
 
 
 def _depth(path: str) -> int:
@@ -153,8 +153,8 @@ def read_queries(path: PathLike, *, skill: str | None = None) -> tuple[Query, ..
     if fault := _unlabelled(document.queries, labels, skill):
         raise refuse(f"{file} {fault}")
     return tuple(
-        Query(one.query, bool(label), tuple(one.tags), _split(one))
-        for one, label in zip(document.queries, labels, strict=True)
+        Query(query.query, bool(label), tuple(query.tags), _split(query))
+        for query, label in zip(document.queries, labels, strict=True)
     )
 
 
@@ -171,13 +171,13 @@ def read_set(file: Path) -> tuple[TriggerSet, list[str]]:
         raise refuse(f"{file} is no trigger set: {error}") from None
     document, faults = mend(raw, TriggerSet)
     wrong = [fault for fault in faults if fault.severity == "error"]
-    if any(one.where in ("$", "$.queries") for one in wrong):
+    if any(fault.where in ("$", "$.queries") for fault in wrong):
         held = brief(msgspec.json.encode(raw).decode())
         raise refuse(
             f"{file} is no trigger set: it holds {held}. It is to be a list of objects with "
             "`query` and `should_trigger`, or an object with such a list in `queries`"
         )
-    return document, [f"{file}: {one.where}: {one.message}" for one in wrong]
+    return document, [f"{file}: {fault.where}: {fault.message}" for fault in wrong]
 
 
 def for_several(query: TriggerQuery) -> bool:
@@ -241,9 +241,9 @@ def write_queries(path: PathLike, queries: Iterable[Query], dialect: str = "iter
         origin = origin_of(document)
         bare = origin is None or isinstance(origin.raw, list)
         value = dump(document.queries if bare else document)
-        wrong = [one for one in check("triggers", value, dialect) if one.severity == "error"]
+        wrong = [fault for fault in check("triggers", value, dialect) if fault.severity == "error"]
         if wrong:
-            raise Refused(f"`{dialect}` holds no such set: {one.message}" for one in wrong)
+            raise Refused(f"`{dialect}` holds no such set: {fault.message}" for fault in wrong)
         return write_atomic(file, written_like(value, before))
 
 
@@ -262,8 +262,8 @@ def _there(file: Path) -> TriggerSet:
 def _merged(there: Iterable[TriggerQuery], queries: Iterable[Query]) -> list[TriggerQuery]:
     """The rows of the queries: those that are there already, changed, and new ones."""
     known: defaultdict[str, list[TriggerQuery]] = defaultdict(list)
-    for one in there:
-        known[one.query].append(one)
+    for row in there:
+        known[row.query].append(row)
     return [
         _row(known[query.query].pop(0) if known[query.query] else None, query) for query in queries
     ]
@@ -339,18 +339,18 @@ def check_queries(queries: Iterable[Query], skill: str | None = None) -> tuple[Q
 
 def _one_class(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
     classes = {query.should_trigger for query in queries}
-    for should, name, says, figure in (
+    for should, name, verb, figure in (
         (True, "no positives", "should", "recall"),
         (False, "no negatives", "should not", "precision"),
     ):
         if should not in classes:
-            what = f"There is no query that {says} trigger: nothing can be known of {figure}. "
+            what = f"There is no query that {verb} trigger: nothing can be known of {figure}. "
             yield QueryDoubt(name, what + "Add some, near misses above all.")
 
 
 def _contradictions(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
     for same in _by_words(queries):
-        if len({one.should_trigger for one in same}) > 1:
+        if len({query.should_trigger for query in same}) > 1:
             what = f"{quoted(same[0].query)} should trigger and should not. "
             yield _doubt("contradiction", what + "One of the two is wrong: take it out.", same)
 
@@ -374,7 +374,7 @@ def _nearly_twice(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
     """Only within a class: a near miss is to be close to a query that should trigger."""
     for should in (True, False):
         own = [query for query in queries if query.should_trigger is should]
-        for places in _together(alike([one.query for one in own])):
+        for places in _together(alike([query.query for query in own])):
             same = [own[place] for place in places]
             more = f", and {len(same) - 2} more with them" if len(same) > 2 else ""
             what = f"{quoted(same[0].query)} and {quoted(same[1].query)} say nearly the same{more}."
@@ -389,8 +389,8 @@ def _together(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
     """
     found: list[set[int]] = []
     for pair in pairs:
-        touched = [one for one in found if not one.isdisjoint(pair)]
-        found = [one for one in found if one not in touched] + [set(pair).union(*touched)]
+        touched = [group for group in found if not group.isdisjoint(pair)]
+        found = [group for group in found if group not in touched] + [set(pair).union(*touched)]
     return sorted(map(sorted, found))
 
 
@@ -407,11 +407,11 @@ def _given_away(queries: Sequence[Query], skill: str | None) -> Iterator[QueryDo
 
 def _few(queries: Sequence[Query]) -> Iterator[QueryDoubt]:
     """Wilson's lower limit, where all of n are right, is n / (n + z²)."""
-    for should, says in ((True, "should"), (False, "should not")):
+    for should, verb in ((True, "should"), (False, "should not")):
         number = len({plain(query.query) for query in queries if query.should_trigger is should})
         if 0 < number < FEW:
             sure = number / (number + _Z**2)
-            what = f"Only {_queries(number)} {says} trigger: even where all come out right, their "
+            what = f"Only {_queries(number)} {verb} trigger: even where all come out right, their "
             why = f"share is known only as above {sure:.0%}. Add {FEW - number} or more."
             yield QueryDoubt("few", what + why)
 
@@ -426,7 +426,7 @@ def _by_words(queries: Sequence[Query]) -> list[list[Query]]:
 
 
 def _doubt(name: str, message: str, about: Sequence[Query]) -> QueryDoubt:
-    return QueryDoubt(name, message, tuple(one.query for one in about))
+    return QueryDoubt(name, message, tuple(query.query for query in about))
 
 
 def _queries(number: int) -> str:

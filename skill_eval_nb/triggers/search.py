@@ -23,8 +23,8 @@ from .optimised import (
     Round,
     SearchOver,
     Step,
-    asked_of,
     mean,
+    outcomes_of,
     score_of,
 )
 from .propose import Proposal, kept, propose, question
@@ -83,19 +83,19 @@ def choose(rounds: Sequence[Round]) -> Choice:
         rounds: the first is the present description, and is kept where no other is whole.
     """
     held = rounds[0]
-    told = []
+    sentences = []
     for round_ in rounds[1:]:
         pair = paired(held, round_)
         if not round_.whole:
-            told.append(f"{_name(round_)} was not finished, so it cannot be chosen.")
+            sentences.append(f"{_name(round_)} was not finished, so it cannot be chosen.")
         elif pair is None:
-            told.append(f"{_name(round_)} has no held-out query to be compared by.")
+            sentences.append(f"{_name(round_)} has no held-out query to be compared by.")
         else:
             held, words = _compared(held, round_, pair, SURE / (len(rounds) - 1))
-            told.append(words)
+            sentences.append(words)
     first = "is chosen" if held is not rounds[0] else "is kept"
-    every = [f"{_name(held)} {first}.", *told]
-    return Choice(held, " ".join(f"{one[0].upper()}{one[1:]}" for one in every))
+    every = [f"{_name(held)} {first}.", *sentences]
+    return Choice(held, " ".join(f"{sentence[0].upper()}{sentence[1:]}" for sentence in every))
 
 
 def _compared(held: Round, round_: Round, pair: Paired, sure: float) -> tuple[Round, str]:
@@ -131,17 +131,19 @@ def paired(before: Round, after: Round) -> Paired | None:
     """
     from skill_eval_nb.stats.inference.exact import exact_p
 
-    shares = {one.query: one.share for one in before.asked if one.query.split == "test"}
+    shares = {
+        outcome.query: outcome.share for outcome in before.outcomes if outcome.query.split == "test"
+    }
     both = [
-        (one.share, known)
-        for one in after.asked
-        if one.share is not None and (known := shares.get(one.query)) is not None
+        (outcome.share, known)
+        for outcome in after.outcomes
+        if outcome.share is not None and (known := shares.get(outcome.query)) is not None
     ]
     if not both:
         return None
     later, earlier = (sum(side) / len(both) for side in zip(*both, strict=True))
     leads = later > earlier + 1e-9
-    p = exact_p([([one], [other]) for one, other in both]) / 2 if leads else None
+    p = exact_p([([share], [other]) for share, other in both]) / 2 if leads else None
     return Paired(earlier, later, len(both), p)
 
 
@@ -214,25 +216,25 @@ def search(
         rounds: descriptions that are measured at most, the present one included.
         doubt: why the first measurement cannot be trusted; None where it can.
     """
-    made: list[Round] = []
+    tried: list[Round] = []
     ended, early, halted = "", False, False
     try:
         while not ended:
-            description = propose(made, leading(made)) if made else present
-            asked, lacking = measure(description)
-            made.append(Round(len(made) + 1, description, asked, lacking is None))
+            description = propose(tried, leading(tried)) if tried else present
+            outcomes, lacking = measure(description)
+            tried.append(Round(len(tried) + 1, description, outcomes, lacking is None))
             if lacking is not None:
-                ended, early = f"round {len(made)} was not finished: {lacking}", True
-                halted = len(made) == 1
-            elif len(made) == 1 and (why := doubt(made[0])) is not None:
-                return Found(tuple(made), Choice(made[0], why), (), why, broken=True)
+                ended, early = f"round {len(tried)} was not finished: {lacking}", True
+                halted = len(tried) == 1
+            elif len(tried) == 1 and (why := doubt(tried[0])) is not None:
+                return Found(tuple(tried), Choice(tried[0], why), (), why, broken=True)
             else:
-                ended = _end(made, rounds)
+                ended = _end(tried, rounds)
     except SearchOver as over:
         ended, early, halted = over.reason, True, over.halt
-    if not made:
+    if not tried:
         return Found((), None, (), ended, early)
-    choice = choose(made)
+    choice = choose(tried)
     fresh: tuple[QueryOutcome, ...] = ()
     if not halted:
         try:
@@ -241,7 +243,7 @@ def search(
             lacking = over.reason
         if lacking is not None:
             ended, early = f"{ended}; the last measurement was not finished: {lacking}", True
-    return Found(tuple(made), choice, fresh, ended, early)
+    return Found(tuple(tried), choice, fresh, ended, early)
 
 
 def leading(rounds: Sequence[Round]) -> Round:
@@ -250,18 +252,18 @@ def leading(rounds: Sequence[Round]) -> Round:
 
 
 def _train(round_: Round) -> float:
-    return mean(round_.asked, "train") or 0.0
+    return mean(round_.outcomes, "train") or 0.0
 
 
-def _end(made: Sequence[Round], rounds: int) -> str:
+def _end(tried: Sequence[Round], rounds: int) -> str:
     """Why a search ends after these rounds; empty where it goes on."""
-    train = [one for one in made[-1].asked if one.query.split == "train"]
-    if all(one.passes for one in train):
-        return f"every train query passes in round {len(made)}"
-    scores = [_train(one) for one in made]
-    if len(made) > PATIENCE and max(scores[-PATIENCE:]) <= max(scores[:-PATIENCE]):
+    train = [outcome for outcome in tried[-1].outcomes if outcome.query.split == "train"]
+    if all(outcome.passes for outcome in train):
+        return f"every train query passes in round {len(tried)}"
+    scores = [_train(round_) for round_ in tried]
+    if len(tried) > PATIENCE and max(scores[-PATIENCE:]) <= max(scores[:-PATIENCE]):
         return f"the train score did not improve in the last {PATIENCE} rounds"
-    if len(made) < rounds:
+    if len(tried) < rounds:
         return ""
     return f"all {rounds} rounds were made" if rounds > 1 else "no more than one round was wanted"
 
@@ -295,15 +297,15 @@ class Money:
     @property
     def cost_usd(self) -> float | None:
         """US dollars spent, earlier starts included; None where a price is not known."""
-        costs = [one.cost_usd for one in self._measured.values()]
-        costs += [one.spent_usd for one in self._proposed.values()]
+        costs = [measured.cost_usd for measured in self._measured.values()]
+        costs += [proposal.spent_usd for proposal in self._proposed.values()]
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
     @property
     def spent_usd(self) -> float:
         """The same, as far as prices are known."""
-        costs = [one.cost_usd for one in self._measured.values()]
-        costs += [one.spent_usd for one in self._proposed.values()]
+        costs = [measured.cost_usd for measured in self._measured.values()]
+        costs += [proposal.spent_usd for proposal in self._proposed.values()]
         return sum(cost for cost in costs if cost is not None)
 
     def left(self, *, fresh: bool = False) -> float | None:
@@ -343,10 +345,10 @@ class Money:
         return left >= self.attempts * usual + (self.cap_usd or 0.0)
 
     def _costs(self) -> list[float]:
-        made: Iterable[Attempt] = (
+        attempts: Iterable[Attempt] = (
             attempt for measured in self._measured.values() for attempt in measured.attempts
         )
-        return [one.cost_usd for one in made if one.cost_usd is not None]
+        return [attempt.cost_usd for attempt in attempts if attempt.cost_usd is not None]
 
 
 FRESH = "fresh"
@@ -401,17 +403,17 @@ class Rounds:
         self._heed()
         doing = "measuring again" if fresh else "measuring"
         own = [query for query in self.queries if not fresh or query.split == "test"]
-        self._tell(doing)
+        self._report(doing)
         measured = self.measuring(
             queries=own,
             description=description,
             series=FRESH if fresh else "",
             budget_usd=self.money.left(fresh=fresh),
-            progress=lambda told: self._tell(doing, told),
+            progress=lambda progress: self._report(doing, progress),
             stop=self.stop,
         )
         self.money.measured(measured, fresh=fresh)
-        asked = asked_of(measured.attempts)
+        outcomes = outcomes_of(measured.attempts)
         if not fresh:
             if not self.steps:
                 self.doubts = tuple(measured.doubts["message"])
@@ -420,26 +422,26 @@ class Rounds:
                 Step(
                     len(self.steps) + 1,
                     description,
-                    score_of(asked, "train"),
-                    score_of(asked, "test"),
-                    asked=asked,
+                    score_of(outcomes, "train"),
+                    score_of(outcomes, "test"),
+                    asked=outcomes,
                 )
             )
-        return asked, self._lacking(measured, asked, fresh)
+        return outcomes, self._lacking(measured, outcomes, fresh)
 
     def propose(self, rounds: Sequence[Round], base: Round) -> str:
         """Ask for the next description, as `searching.Propose` has it."""
         self._heed()
-        asked = question(self.proposer, self.name, self.body, rounds, base, self.competing)
-        there = kept(self.folder, asked.key)
-        self.money.proposed(asked.key, there)
+        request = question(self.proposer, self.name, self.body, rounds, base, self.competing)
+        there = kept(self.folder, request.key)
+        self.money.proposed(request.key, there)
         # Where there is an answer an earlier start began the round, and what it made is read.
         if there.description is None and not self.money.holds_a_round:
             raise SearchOver(NO_ROUND)
-        self._tell("proposing")
+        self._report("proposing")
         try:
             proposal = propose(
-                asked,
+                request,
                 self.folder,
                 left_usd=self.money.left(),
                 connection=self.connection,
@@ -449,12 +451,12 @@ class Rounds:
         except Stopped as error:
             raise SearchOver(str(error), halt=True) from error
         finally:
-            self.money.proposed(asked.key, kept(self.folder, asked.key))
+            self.money.proposed(request.key, kept(self.folder, request.key))
         assert proposal.description is not None
         return proposal.description
 
     def _lacking(
-        self, measured: Measured, asked: Sequence[QueryOutcome], fresh: bool
+        self, measured: Measured, outcomes: Sequence[QueryOutcome], fresh: bool
     ) -> str | None:
         """Why a measurement is not whole; None where it is."""
         if measured.status == "partial":  # by the part of the budget that it was told
@@ -466,14 +468,14 @@ class Rounds:
                 "and what is missing is made"
             )
         # Where the first round tells nothing, the doubts say why.
-        tells = any(one.right for one in asked) or (not fresh and len(self.steps) == 1)
+        tells = any(outcome.right for outcome in outcomes) or (not fresh and len(self.steps) == 1)
         return None if measured.status == "done" and tells else measured.message
 
     def _heed(self) -> None:
         if self.stop is not None and self.stop.is_set():
             raise SearchOver("it was stopped", halt=True)
 
-    def _tell(
+    def _report(
         self,
         doing: Literal["measuring", "proposing", "measuring again"],
         measuring: MeasuringProgress | None = None,
@@ -482,8 +484,10 @@ class Rounds:
             return
         number = len(self.steps) + (doing != "measuring again")
         spent = self.money.spent_usd + (0.0 if measuring is None else measuring.spent_usd)
-        told = OptimisingProgress(doing, number, self.rounds, tuple(self.steps), measuring, spent)
-        self.progress(told)
+        progress = OptimisingProgress(
+            doing, number, self.rounds, tuple(self.steps), measuring, spent
+        )
+        self.progress(progress)
 
 
 def split(queries: Sequence[Query], held_out: float, seed: int) -> tuple[Query, ...]:
@@ -518,18 +522,18 @@ def split(queries: Sequence[Query], held_out: float, seed: int) -> tuple[Query, 
     tested: set[Query] = set()
     for should in (True, False):
         own = [query for query in queries if query.should_trigger == should and query.split is None]
-        own.sort(key=lambda one: (sorted(one.tags), _drawn(one, seed)))
+        own.sort(key=lambda query: (sorted(query.tags), _drawn(query, seed)))
         wanted = min(max(round(held_out * len(own)), 1), len(own) - 1)
         tested.update(own[int((at + 0.5) * len(own) / wanted)] for at in range(wanted))
     dealt = tuple(
         query if query.split else replace(query, split="test" if query in tested else "train")
         for query in queries
     )
-    for should, says in ((True, "should"), (False, "should not")):
+    for should, verb in ((True, "should"), (False, "should not")):
         for half, name in (("train", "train"), ("test", "held-out")):
-            if not any(one.should_trigger == should and one.split == half for one in dealt):
+            if not any(query.should_trigger == should and query.split == half for query in dealt):
                 faults.append(
-                    f"there is no {name} query that {says} trigger: a search needs two such "
+                    f"there is no {name} query that {verb} trigger: a search needs two such "
                     "queries at least, and better ten, one half to learn from and one to choose by"
                 )
     if faults:

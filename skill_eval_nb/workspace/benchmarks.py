@@ -57,7 +57,7 @@ def stated_runs(
     """
     iterations = {(run.workspace, run.iteration) for run in on_disk}
     found: StatedRuns = {}
-    for benchmark in sorted(benchmarks, key=lambda one: not one.is_benchmark):
+    for benchmark in sorted(benchmarks, key=lambda file: not file.is_benchmark):
         mine = _renamed(_runs_of(benchmark, index, iterations, problems), on_disk, problems)
         if not benchmark.is_benchmark:
             mine = _of_known(mine, on_disk, benchmark.path, problems)
@@ -74,7 +74,7 @@ def stated_runs(
 
 
 def _of_known(
-    told: StatedRuns, on_disk: AbstractSet[RunId], path: str, problems: Problems
+    entries: StatedRuns, on_disk: AbstractSet[RunId], path: str, problems: Problems
 ) -> StatedRuns:
     """The same without runs of evals that are not among those on disk, where there are some."""
     evals: dict[tuple[str, str, str], set[str]] = {}
@@ -84,7 +84,7 @@ def _of_known(
             evals.setdefault(side, set()).add(run.eval_id)
     unknown = {
         run
-        for run in told
+        for run in entries
         if run.eval_id
         not in evals.get((run.workspace, run.iteration, run.configuration), {run.eval_id})
     }
@@ -96,7 +96,7 @@ def _of_known(
             f"{len(unknown)} of its entries name evals of which no run lies beside it "
             f"({', '.join(sorted({run.eval_id for run in unknown})[:5])}); they were not used",
         )
-    return {run: one for run, one in told.items() if run not in unknown}
+    return {run: entry for run, entry in entries.items() if run not in unknown}
 
 
 def _runs_of(
@@ -183,15 +183,17 @@ class SecondGraders:
     def __init__(self) -> None:
         self._rates: dict[str, dict[str, list[tuple[float, float]]]] = {}
 
-    def add(self, run: RunId, used: float | None, told: RunDocuments) -> bool:
+    def add(self, run: RunId, used: float | None, documents: RunDocuments) -> bool:
         """Note what `told` gives for a run and what was used; whether a second grader gives it."""
-        others = [one for one in (told, *told.others) if not is_benchmark_file(one.path)]
+        others = [
+            other for other in (documents, *documents.others) if not is_benchmark_file(other.path)
+        ]
         for other in others:
             rate = _rate(other)
             if used is not None and rate is not None:
                 sides = self._rates.setdefault(other.path, {})
                 sides.setdefault(run.configuration, []).append((used, rate))
-        return told in others
+        return documents in others
 
     def report(self, problems: Problems) -> None:
         """One problem a file: how many runs it grades, and what that makes of each side."""
@@ -227,22 +229,22 @@ def _rate(documents: RunDocuments) -> float | None:
 
 
 def compare(
-    run: RunId, known: float | None, told: RunDocuments, path: str, problems: Problems
+    run: RunId, known: float | None, documents: RunDocuments, path: str, problems: Problems
 ) -> None:
     """Report where a benchmark states another pass rate for a run than `path` gives."""
-    other = _rate(told)
+    other = _rate(documents)
     if known is not None and other is not None and abs(known - other) > 0.011:
         problems.add(
             "warning",
             "disagree",
-            told.path,
+            documents.path,
             f"states a pass rate of {other:.2f} for {run.eval_id} / {run.configuration} / run "
             f"{run.number}, but {path} gives {known:.2f}, which was used",
             where="$.runs",
         )
 
 
-def _renamed(told: StatedRuns, on_disk: AbstractSet[RunId], problems: Problems) -> StatedRuns:
+def _renamed(entries: StatedRuns, on_disk: AbstractSet[RunId], problems: Problems) -> StatedRuns:
     """The same with configurations called as on disk.
 
     Some tools know two names for configurations only, and write with_skill and
@@ -251,7 +253,7 @@ def _renamed(told: StatedRuns, on_disk: AbstractSet[RunId], problems: Problems) 
     """
     disk: dict[tuple[str, str], dict[str, set[str]]] = {}
     stated_: dict[tuple[str, str], dict[str, set[str]]] = {}
-    for runs, groups in ((on_disk, disk), (told, stated_)):
+    for runs, groups in ((on_disk, disk), (entries, stated_)):
         for run in runs:
             sides = groups.setdefault((run.workspace, run.iteration), {})
             sides.setdefault(run.configuration, set()).add(run.eval_id)
@@ -264,7 +266,7 @@ def _renamed(told: StatedRuns, on_disk: AbstractSet[RunId], problems: Problems) 
             continue
         if len(sides) > 1 and sides[alone[0]] == there[other[0]]:
             names[(*iteration, alone[0])] = other[0]
-            path = next(one.path for run, (_, one) in told.items() if run[:2] == iteration)
+            path = next(entry.path for run, (_, entry) in entries.items() if run[:2] == iteration)
             problems.add(
                 "info",
                 "renamed-configuration",
@@ -272,13 +274,15 @@ def _renamed(told: StatedRuns, on_disk: AbstractSet[RunId], problems: Problems) 
                 f"its {alone[0]} are the runs that are called {other[0]} on disk",
             )
     return {
-        run._replace(configuration=names.get((*run[:2], run.configuration), run.configuration)): one
-        for run, one in told.items()
+        run._replace(
+            configuration=names.get((*run[:2], run.configuration), run.configuration)
+        ): entry
+        for run, entry in entries.items()
     }
 
 
 def _renumbered(
-    told: StatedRuns, on_disk: AbstractSet[RunId], path: str, problems: Problems
+    entries: StatedRuns, on_disk: AbstractSet[RunId], path: str, problems: Problems
 ) -> StatedRuns:
     """The same with sole runs of an eval and configuration fitted to those on disk.
 
@@ -288,15 +292,15 @@ def _renumbered(
     numbers: dict[tuple[str, ...], list[int]] = {}
     for run in on_disk:
         numbers.setdefault(run[:4], []).append(run.number)
-    times = Counter(run[:4] for run in told)
+    times = Counter(run[:4] for run in entries)
     fitted: StatedRuns = {}
-    for run, one in told.items():
+    for run, entry in entries.items():
         there = numbers.get(run[:4], [])
         if times[run[:4]] > 1 or not there:
-            fitted[run] = one
+            fitted[run] = entry
         elif len(there) == 1:
-            fitted[run._replace(number=there[0])] = one
-    left_out = len(told) - len(fitted)
+            fitted[run._replace(number=there[0])] = entry
+    left_out = len(entries) - len(fitted)
     if left_out:
         problems.add(
             "info",
@@ -314,8 +318,8 @@ def _own_iteration(
     """A configuration such as ``with_skill (iter5)`` names the iteration its runs are of."""
     found = re.fullmatch(r"(?P<plain>[^()]+?) \((?:.*\()?(?P<told>[^()]+)\)+", configuration)
     if found:
-        told = re.sub(r"^(?:iteration|iter)[-_ ]?", "", found["told"], flags=re.IGNORECASE)
-        iteration = f"iteration-{told}"
+        number = re.sub(r"^(?:iteration|iter)[-_ ]?", "", found["told"], flags=re.IGNORECASE)
+        iteration = f"iteration-{number}"
         if (benchmark.place.workspace, iteration) in iterations:
             return iteration, found["plain"]
     return benchmark.iteration, configuration
@@ -373,46 +377,46 @@ def _documents(run: BenchmarkRun, benchmark: BenchmarkFile, model: str | None) -
     )
 
 
-def complete(run: RunDocuments, told: RunDocuments, problems: Problems) -> None:
+def complete(run: RunDocuments, entry: RunDocuments, problems: Problems) -> None:
     """Fill in what a run's own files lack with what a benchmark states of it.
 
     A pass rate that the two state differently is a problem; the run's own counts.
     """
-    run.executor_model = run.executor_model or told.executor_model
-    run.harness = run.harness or told.harness
-    run.judge_model = run.judge_model or told.judge_model
+    run.executor_model = run.executor_model or entry.executor_model
+    run.harness = run.harness or entry.harness
+    run.judge_model = run.judge_model or entry.judge_model
     if run.grading is None and (run.structural is None or run.structural.gate_passed is not False):
-        run.grading = told.grading
-        if told.grading is not None:
+        run.grading = entry.grading
+        if entry.grading is not None:
             problems.add(
-                "info", "graded-in-benchmark", run.path, f"no grading here; taken from {told.path}"
+                "info", "graded-in-benchmark", run.path, f"no grading here; taken from {entry.path}"
             )
-    if told.timing is None or told.metrics is None:
+    if entry.timing is None or entry.metrics is None:
         return
     metrics = run.metrics or (run.grading.execution_metrics if run.grading else None)
     if (
         metrics is not None
         and metrics.output_chars
-        and metrics.output_chars == told.timing.total_tokens
+        and metrics.output_chars == entry.timing.total_tokens
     ):
-        told.timing.total_tokens = None
+        entry.timing.total_tokens = None
         problems.add(
             "info",
             "characters-as-tokens",
-            told.path,
+            entry.path,
             "its `tokens` are the characters of the outputs; they were not used as tokens",
         )
-    run.timing = _filled(run.timing, told.timing)
-    run.metrics = _filled(metrics, told.metrics)
+    run.timing = _filled(run.timing, entry.timing)
+    run.metrics = _filled(metrics, entry.metrics)
 
 
-def _filled(own: Any, told: Any) -> Any:
+def _filled(own: Any, entry: Any) -> Any:
     """A copy of `own` in which what is null or 0 there is taken from `told`."""
     if own is None:
-        return told
+        return entry
     gaps = {
-        name: getattr(told, name)
+        name: getattr(entry, name)
         for name in own.__struct_fields__
-        if not getattr(own, name) and getattr(told, name)
+        if not getattr(own, name) and getattr(entry, name)
     }
     return msgspec.structs.replace(own, **gaps) if gaps else own

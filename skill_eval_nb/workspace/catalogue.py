@@ -86,8 +86,8 @@ def identify(
         number, rest = eval_parts(folder.folder)
         described = metadata.get(folder)
         name = (described and stated(described.eval_name)) or rest
-        told = described.eval_id if described else None
-        id_ = str(told) if told is not None else number
+        stated_id = described.eval_id if described else None
+        id_ = str(stated_id) if stated_id is not None else number
         id_ = id_ or elsewhere.get((folder.workspace, folder.folder)) or folder.folder
         if folder.folder == UNSTATED:
             id_, name = UNSTATED, name if described else UNSTATED
@@ -129,13 +129,13 @@ class EvalIndex:
         return self._by_id.get((workspace, iteration, id_)) if id_ is not None else None
 
 
-def skill_of(workspace: str, told: Iterable[str | None]) -> str:
+def skill_of(workspace: str, texts: Iterable[str | None]) -> str:
     """The skill that a workspace evaluates: as its documents say, else by its folder's name.
 
     >>> skill_of("/x/skills/tdd-workspace", []), skill_of("/x/pdf/evals", [])
     ('tdd', 'pdf')
     """
-    for text in told:
+    for text in texts:
         if (name := skill_named(text)) is not None:
             return name
     names = [name for name in os.path.abspath(workspace).split(os.sep) if name]
@@ -181,7 +181,7 @@ class Seen:
     n_assertions: int = 0
 
 
-def home(suite: Suite, told: Mapping[str, list[str | None]], sole: str | None) -> str:
+def home(suite: Suite, named: Mapping[str, list[str | None]], sole: str | None) -> str:
     """The folder of the workspace that a suite defines the evals of.
 
     It is the one it lies in; else the one beside the skill's folder, or of the same skill
@@ -191,21 +191,21 @@ def home(suite: Suite, told: Mapping[str, list[str | None]], sole: str | None) -
     folder = os.path.dirname(suite.path)
     holder = _holder(suite)
     name = stated(suite.document.skill_name)
-    lies_in = [one for one in told if f"{folder}/".startswith(f"{one}/")]
+    lies_in = [workspace for workspace in named if f"{folder}/".startswith(f"{workspace}/")]
     if lies_in:
         return max(lies_in, key=len)
     beside = (f"{holder}-workspace", f"{holder}/workspace", f"{folder}/workspace")
-    for workspace, names in told.items():
+    for workspace, names in named.items():
         of_skill = name is not None and (name in names or workspace.endswith(f"/{name}-workspace"))
         if workspace in beside or of_skill:
             return workspace
-    if sole is not None and (name is None or not (known := _stated(told[sole])) or name in known):
+    if sole is not None and (name is None or not (known := _stated(named[sole])) or name in known):
         return sole
     return holder
 
 
 def keep_apart(
-    suites: Iterable[Suite], told: Mapping[str, list[str | None]], seen: Mapping[str, list[Seen]]
+    suites: Iterable[Suite], named: Mapping[str, list[str | None]], seen: Mapping[str, list[Seen]]
 ) -> None:
     """Let suites of several skills that one workspace would get stand for themselves.
 
@@ -216,14 +216,14 @@ def keep_apart(
     for suite in suites:
         shared.setdefault(suite.workspace, []).append(suite)
     for workspace, ones in shared.items():
-        if len({_skill(one) for one in ones}) < 2:
+        if len({_skill(suite) for suite in ones}) < 2:
             continue
-        known, names = seen.get(workspace, []), _stated(told.get(workspace, []))
-        for one in ones:
-            if _skill(one) not in names and not any(
-                _by_text(definition, known, _skill(one)) for definition in one.document.evals
+        known, names = seen.get(workspace, []), _stated(named.get(workspace, []))
+        for suite in ones:
+            if _skill(suite) not in names and not any(
+                _by_text(definition, known, _skill(suite)) for definition in suite.document.evals
             ):
-                one.workspace = _holder(one)
+                suite.workspace = _holder(suite)
 
 
 def _skill(suite: Suite) -> str:
@@ -262,7 +262,7 @@ def join(
             id_ = _shifted(definition.id, offset) or str(index + 1)
             match = matches[index]
             if match is None and id_ not in used:
-                match = next((one for one in known if one.key.id == id_), None)
+                match = next((eval_ for eval_ in known if eval_.key.id == id_), None)
             key = match.key if match else EvalKey(id_, definition.name or id_)
             joined.append((suite.workspace, key, definition))
             known_as, path = first.setdefault((suite.workspace, key.id), (definition, suite.path))
@@ -288,16 +288,16 @@ def _report_second(suite: Suite, otherwise: Mapping[str, str], problems: Problem
 def _by_text(definition: Eval, known: list[Seen], skill: str) -> Seen | None:
     """The eval of the same prompt or name, or called after the skill and the id: `csv-2`."""
     prompt = definition.prompt.strip()
-    for one in known:
-        if prompt and prompt in one.prompts:
-            return one
+    for eval_ in known:
+        if prompt and prompt in eval_.prompts:
+            return eval_
     names = {slug(name) for name in (definition.name, _name_in(definition.id)) if name}
-    named = next((one for one in known if names & one.names), None)
-    return named or next((one for one in known if _is_after(one, skill, definition.id)), None)
+    named = next((eval_ for eval_ in known if names & eval_.names), None)
+    return named or next((eval_ for eval_ in known if _is_after(eval_, skill, definition.id)), None)
 
 
-def _is_after(one: Seen, skill: str, id_: str | int | None) -> bool:
-    word, _, number = slug(one.key.name).rpartition("-")
+def _is_after(eval_: Seen, skill: str, id_: str | int | None) -> bool:
+    word, _, number = slug(eval_.key.name).rpartition("-")
     words = slug(skill).split("-")
     return number == str(id_) and bool(word) and set(word.split("-")) <= set(words)
 
@@ -314,7 +314,7 @@ def _offset(suite: Suite, matches: list[Seen | None], known: list[Seen], problem
             if match is not None and _shifted(definition.id, offset) == match.key.id:
                 votes[offset] += 1
     if not any(votes.values()):
-        ids = {one.key.id for one in known}
+        ids = {eval_.key.id for eval_ in known}
         votes = {
             offset: sum(_shifted(eval_.id, offset) in ids for eval_ in suite.document.evals)
             for offset in votes
@@ -341,7 +341,7 @@ def _shifted(id_: str | int | None, offset: int) -> str | None:
 
 def skills_of(suites: Iterable[Suite], joined: Iterable[Definition]) -> dict[EvalOf, str]:
     """The skill of each eval that names its own, or whose workspace has suites of several."""
-    told: dict[str, dict[str, str]] = {}
+    by_workspace: dict[str, dict[str, str]] = {}
     own: dict[EvalOf, str] = {}
     whose = (suite for suite in suites for _ in suite.document.evals)
     for suite, (workspace, key, definition) in zip(whose, joined, strict=True):
@@ -349,10 +349,10 @@ def skills_of(suites: Iterable[Suite], joined: Iterable[Definition]) -> dict[Eva
         if skill := skill_named(definition.skill):
             own.setdefault((workspace, key.id), skill)
         elif stated(suite.document.skill_name) or above == "skills":
-            told.setdefault(workspace, {}).setdefault(key.id, _skill(suite))
+            by_workspace.setdefault(workspace, {}).setdefault(key.id, _skill(suite))
     several = {
         (workspace, id_): skill
-        for workspace, skills in told.items()
+        for workspace, skills in by_workspace.items()
         if len(set(skills.values())) > 1
         for id_, skill in skills.items()
     }
@@ -365,12 +365,12 @@ def seen_evals(
     """The evals that runs or metadata speak of, by workspace."""
     seen: dict[str, dict[EvalKey, Seen]] = {}
     for folder, key in keys.items():
-        one = seen.setdefault(folder.workspace, {}).setdefault(key, Seen(key))
-        one.names |= {slug(key.name), slug(folder.folder)}
+        eval_ = seen.setdefault(folder.workspace, {}).setdefault(key, Seen(key))
+        eval_.names |= {slug(key.name), slug(folder.folder)}
         if described := metadata.get(folder):
             if described.prompt:
-                one.prompts.add(described.prompt.strip())
-            one.n_assertions = max(one.n_assertions, len(described.assertions))
+                eval_.prompts.add(described.prompt.strip())
+            eval_.n_assertions = max(eval_.n_assertions, len(described.assertions))
     return {workspace: list(evals.values()) for workspace, evals in seen.items()}
 
 
@@ -427,32 +427,32 @@ def catalogued(layout: Layout, files: Files, base: str, problems: Problems) -> C
     iterations = {place.iteration for place in run_places}
     iterations |= {file.place.iteration for file, _ in files.benchmarks}
     benchmarks = [
-        one
+        benchmark
         for file, documents in files.benchmarks
-        for one in (
+        for benchmark in (
             [BenchmarkFile(file.path, file.place, documents[0], file.place.iteration, file.tool)]
             if file.tool
             else benchmark_files(file.path, file.place, documents, iterations)
         )
     ]
     benchmarks = _without_copies(benchmarks, problems)
-    told = _told_skills([*run_places, *files.metadata_places], benchmarks)
+    named = _named_skills([*run_places, *files.metadata_places], benchmarks)
     _tell_models(layout, problems)
-    _tell_skills(told, problems)
+    _report_skills(named, problems)
     seen = seen_evals(keys, files.metadata)
-    sole = next(iter(told)) if len(told) == 1 else None
+    sole = next(iter(named)) if len(named) == 1 else None
     for suite in files.suites:
-        suite.workspace = home(suite, told, sole)
-    keep_apart(files.suites, told, seen)
+        suite.workspace = home(suite, named, sole)
+    keep_apart(files.suites, named, seen)
     for suite in files.suites:
-        told.setdefault(suite.workspace, []).append(suite.document.skill_name)
+        named.setdefault(suite.workspace, []).append(suite.document.skill_name)
     for workspace, names in _skills_of_others(files).items():
-        sets = told.setdefault(workspace, [])
+        sets = named.setdefault(workspace, [])
         sets += names if len(names) == 1 else []
     definitions = join(files.suites, seen, problems)
     return Catalogue(
         base,
-        _names(told, base),
+        _names(named, base),
         keys,
         EvalIndex(keys),
         benchmarks,
@@ -467,7 +467,7 @@ def _without_copies(benchmarks: list[BenchmarkFile], problems: Problems) -> list
     """The same without files of a workspace that repeat another's runs of the same time."""
     first: dict[tuple[str, str, str], BenchmarkFile] = {}
     copies: list[BenchmarkFile] = []
-    for benchmark in sorted(benchmarks, key=lambda one: not one.is_benchmark):
+    for benchmark in sorted(benchmarks, key=lambda file: not file.is_benchmark):
         time, runs = benchmark.document.metadata.timestamp, benchmark.document.runs
         key = (benchmark.place.workspace, time, repr(runs)) if time and runs else None
         other = first.setdefault(key, benchmark) if key else benchmark
@@ -478,16 +478,16 @@ def _without_copies(benchmarks: list[BenchmarkFile], problems: Problems) -> list
     return [benchmark for benchmark in benchmarks if not any(benchmark is copy for copy in copies)]
 
 
-def _told_skills(
+def _named_skills(
     places: Iterable[Place], benchmarks: Iterable[BenchmarkFile]
 ) -> dict[str, list[str | None]]:
     """The folders of the workspaces, each with the skill's names that its benchmarks give."""
-    told: dict[str, list[str | None]] = {place.workspace: [] for place in places}
-    for benchmark in sorted(benchmarks, key=lambda one: not one.is_benchmark):
-        told.setdefault(benchmark.place.workspace, []).append(
+    named: dict[str, list[str | None]] = {place.workspace: [] for place in places}
+    for benchmark in sorted(benchmarks, key=lambda file: not file.is_benchmark):
+        named.setdefault(benchmark.place.workspace, []).append(
             benchmark.document.metadata.skill_name
         )
-    return told
+    return named
 
 
 def _skills_of_others(files: Files) -> dict[str, list[str]]:
@@ -499,9 +499,9 @@ def _skills_of_others(files: Files) -> dict[str, list[str]]:
     return {workspace: list(names) for workspace, names in found.items()}
 
 
-def _tell_skills(told: dict[str, list[str | None]], problems: Problems) -> None:
+def _report_skills(named: dict[str, list[str | None]], problems: Problems) -> None:
     """Say of which name the skill is, where the benchmarks of a workspace give it several."""
-    for workspace, names in told.items():
+    for workspace, names in named.items():
         known = [name for name in dict.fromkeys(map(skill_named, names)) if name]
         if len(known) > 1:
             problems.add(
@@ -533,13 +533,13 @@ def _name(folder: str) -> str:
     return os.path.basename(os.path.abspath(folder))
 
 
-def _names(told: dict[str, list[str | None]], base: str) -> dict[str, tuple[str, str]]:
+def _names(named: dict[str, list[str | None]], base: str) -> dict[str, tuple[str, str]]:
     return {
         folder: (
             below(folder, base) if folder.startswith(f"{base}/") else _name(folder),
             skill_of(folder, names),
         )
-        for folder, names in told.items()
+        for folder, names in named.items()
     }
 
 

@@ -86,9 +86,9 @@ def gather_run(run: RunPlace, problems: Problems) -> list[Run]:
     if not gradings:
         return [Run(run.place, run.number, run.path, documents, run)]
     if len(gradings) == 1:
-        one = gradings[0]
-        mine = [replace(document, place=one.place) for document in documents]
-        return [one._replace(path=run.path, documents=[*one.documents, *mine], disk=run)]
+        grading = gradings[0]
+        mine = [replace(document, place=grading.place) for document in documents]
+        return [grading._replace(path=run.path, documents=[*grading.documents, *mine], disk=run)]
     for document in documents:
         message = "left out: its folder holds several runs, and it does not say of which it is"
         problems.add("warning", "whose", document.path, message)
@@ -155,10 +155,10 @@ def check_references(whole: Whole, strict: bool, problems: Problems) -> None:
         if not strict:
             _check_runs(suite, whole, problems)
     _check_prompts(whole, problems)
-    for one in whole.of("eval_metadata"):
-        _check_folder_number(one, severity, problems)
-    for one in whole.of("feedback"):
-        _check_run_ids(one, whole, severity, problems)
+    for metadata in whole.of("eval_metadata"):
+        _check_folder_number(metadata, severity, problems)
+    for feedback in whole.of("feedback"):
+        _check_run_ids(feedback, whole, severity, problems)
 
 
 def _check_ids(suite: Gathered, problems: Problems) -> None:
@@ -189,42 +189,44 @@ def _check_prompts(whole: Whole, problems: Problems) -> None:
     """The prompt that an eval was run with is that of a suite."""
     prompts: dict[str, dict[str, str]] = defaultdict(dict)
     for suite in whole.of("evals"):
-        for key, one in zip(whole.keys[suite.path], suite.document.evals, strict=True):
-            prompts[key.id].setdefault(one.prompt.strip(), suite.path)
+        for key, eval_ in zip(whole.keys[suite.path], suite.document.evals, strict=True):
+            prompts[key.id].setdefault(eval_.prompt.strip(), suite.path)
     for other in whole.of("eval_metadata"):
         known = prompts.get(whole.catalogue.eval_of(other.place).id)
-        told = other.document.prompt
-        if known and told and told.strip() not in known:
+        prompt = other.document.prompt
+        if known and prompt and prompt.strip() not in known:
             path = next(iter(known.values()))
             message = f"another prompt than {path} has for this eval; make them the same"
             problems.add("warning", "other-prompt", other.path, message, where="$.prompt")
 
 
-def _check_folder_number(one: Gathered, severity: Severity, problems: Problems) -> None:
-    number, _ = eval_parts(one.place.eval)
-    told = one.document.eval_id
-    if number is not None and told is not None and str(told) != number:
-        message = f"eval_id is {told}, but its folder is {one.place.eval}"
-        problems.add(severity, "other-id", one.path, message, where="$.eval_id")
+def _check_folder_number(metadata: Gathered, severity: Severity, problems: Problems) -> None:
+    number, _ = eval_parts(metadata.place.eval)
+    stated_id = metadata.document.eval_id
+    if number is not None and stated_id is not None and str(stated_id) != number:
+        message = f"eval_id is {stated_id}, but its folder is {metadata.place.eval}"
+        problems.add(severity, "other-id", metadata.path, message, where="$.eval_id")
 
 
-def _check_run_ids(one: Gathered, whole: Whole, severity: Severity, problems: Problems) -> None:
+def _check_run_ids(
+    feedback: Gathered, whole: Whole, severity: Severity, problems: Problems
+) -> None:
     """Each run id of feedback names a run of its iteration."""
-    known = set(_known_runs(one, whole))
+    known = set(_known_runs(feedback, whole))
     sides = {side for _, side, _ in known if side}
-    for position, review in enumerate(one.document.reviews):
+    for position, review in enumerate(feedback.document.reviews):
         named, side, number = named_by(review.run_id, sides)
         key = whole.catalogue.index.find(
-            one.place.workspace, one.place.iteration, eval_parts(named)[0], named
+            feedback.place.workspace, feedback.place.iteration, eval_parts(named)[0], named
         )
         id_ = key.id if key else eval_parts(named)[0] or named
         if (id_, side, number) not in known:
             message = (
-                f"run id {review.run_id!r} names no run of {one.place.iteration}; "
+                f"run id {review.run_id!r} names no run of {feedback.place.iteration}; "
                 "write eval-<id>-<configuration>"
             )
             where = f"$.reviews[{position}].run_id"
-            problems.add(severity, "unknown-run", one.path, message, where=where)
+            problems.add(severity, "unknown-run", feedback.path, message, where=where)
 
 
 def _known_runs(
@@ -257,18 +259,20 @@ def check_layout(whole: Whole, folder: str, problems: Problems) -> None:
     iteration that it lies in.
     """
     suites = list(whole.of("evals"))
-    metadata = {(one.place, os.path.dirname(one.path)): one for one in whole.of("eval_metadata")}
-    described = {one.place for one in metadata.values()}
+    metadata = {
+        (file.place, os.path.dirname(file.path)): file for file in whole.of("eval_metadata")
+    }
+    described = {file.place for file in metadata.values()}
     for suite in suites:
         _check_folders(suite, whole, described, problems)
     if suites:
         _check_strangers(suites, whole, problems)
-    for one in whole.of("grading"):
-        about = metadata.get((one.place, os.path.dirname(one.path)))
+    for grading in whole.of("grading"):
+        about = metadata.get((grading.place, os.path.dirname(grading.path)))
         if about is not None:
-            _check_verdicts(one, about, problems)
-    for one in whole.of("benchmark"):
-        _check_benchmark(one, suites, whole, problems)
+            _check_verdicts(grading, about, problems)
+    for benchmark in whole.of("benchmark"):
+        _check_benchmark(benchmark, suites, whole, problems)
     _check_places(whole, folder, problems)
 
 
@@ -277,10 +281,10 @@ def is_kept(whole: Whole, main: str | None) -> bool:
 
     A benchmark of this dialect is like no other; metadata for each side is less telling.
     """
-    benchmarks = (source_of(one.document) for one in whole.of("benchmark"))
+    benchmarks = (source_of(benchmark.document) for benchmark in whole.of("benchmark"))
     return any(source is not None and source.dialect == STRICT for source in benchmarks) or (
         main == STRICT
-        and any(one.place.configuration in SIDES for one in whole.of("eval_metadata"))
+        and any(metadata.place.configuration in SIDES for metadata in whole.of("eval_metadata"))
     )
 
 
@@ -292,14 +296,14 @@ def _check_folders(
     suite: Gathered, whole: Whole, described: set[Place], problems: Problems
 ) -> None:
     for iteration in _iterations(whole):
-        for position, one in enumerate(suite.document.evals):
-            if not isinstance(one.id, int) or one.id < 1:
+        for position, eval_ in enumerate(suite.document.evals):
+            if not isinstance(eval_.id, int) or eval_.id < 1:
                 continue
-            name = f"eval-{one.id - 1}"
+            name = f"eval-{eval_.id - 1}"
             for side in SIDES:
                 if Place(suite.place.workspace, iteration, name, side) not in described:
                     message = (
-                        f"eval {one.id} wants {iteration}/{name}/{side}/eval_metadata.json, "
+                        f"eval {eval_.id} wants {iteration}/{name}/{side}/eval_metadata.json, "
                         "which is not there"
                     )
                     where = f"$.evals[{position}]"
@@ -314,11 +318,11 @@ def _check_strangers(suites: Iterable[Gathered], whole: Whole, problems: Problem
         for eval_ in suite.document.evals
         if isinstance(eval_.id, int)
     }
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for run in whole.runs:
         at = (run.place.iteration, run.place.eval)
-        if run.place.eval != UNSTATED and run.place.eval not in known and at not in told:
-            told.add(at)
+        if run.place.eval != UNSTATED and run.place.eval not in known and at not in reported:
+            reported.add(at)
             message = (
                 f"{run.place.eval} belongs to no eval of evals.json (eval-N is that of id N+1)"
             )
@@ -341,30 +345,29 @@ def _check_verdicts(grading: Gathered, about: Gathered, problems: Problems) -> N
 
 
 def _check_benchmark(
-    one: Gathered, suites: list[Gathered], whole: Whole, problems: Problems
+    benchmark: Gathered, suites: list[Gathered], whole: Whole, problems: Problems
 ) -> None:
-    for document in one.document:
+    for document in benchmark.document:
         metadata = document.metadata
         iteration = f"iteration-{metadata.iteration}"
-        if one.place.iteration not in (NO_ITERATION, iteration):
-            message = (
-                f"iteration is {metadata.iteration}, but the file lies in {one.place.iteration}"
-            )
-            problems.add("error", "other-iteration", one.path, message, where="$.iteration")
+        if benchmark.place.iteration not in (NO_ITERATION, iteration):
+            folder = benchmark.place.iteration
+            message = f"iteration is {metadata.iteration}, but the file lies in {folder}"
+            problems.add("error", "other-iteration", benchmark.path, message, where="$.iteration")
         names = {suite.document.skill_name for suite in suites}
         if names and metadata.skill_name not in names:
-            told = ", ".join(map(str, names))
-            message = f"skill_name is {metadata.skill_name}, but evals.json says {told}"
-            problems.add("error", "other-skill", one.path, message, where="$.skill_name")
+            known_names = ", ".join(map(str, names))
+            message = f"skill_name is {metadata.skill_name}, but evals.json says {known_names}"
+            problems.add("error", "other-skill", benchmark.path, message, where="$.skill_name")
         folders = {
-            run.place.eval for run in whole.runs if run.place.iteration == one.place.iteration
+            run.place.eval for run in whole.runs if run.place.iteration == benchmark.place.iteration
         }
         stated = dict.fromkeys(str(run.eval_id) for run in document.runs)
         for position, id_ in enumerate(stated):
             if folders and f"eval-{id_}" not in folders:
-                message = f"eval_id is {id_}, but {one.place.iteration} has no eval-{id_}"
+                message = f"eval_id is {id_}, but {benchmark.place.iteration} has no eval-{id_}"
                 where = f"$.eval_results[{position}].eval_id"
-                problems.add("error", "unknown-eval", one.path, message, where=where)
+                problems.add("error", "unknown-eval", benchmark.path, message, where=where)
 
 
 def _check_places(whole: Whole, folder: str, problems: Problems) -> None:
@@ -396,7 +399,9 @@ def nearest(documents: Iterable[Gathered]) -> dict[str, str | None]:
         by_kind[document.kind].append(document)
     errors = {kind: _errors(kind, ones) for kind, ones in by_kind.items()}
     overall = {name: sum(counts.get(name, 1) for counts in errors.values()) for name in DIALECTS}
-    looks = Counter(_recognised(one) for ones in by_kind.values() for one in ones[:ENOUGH])
+    looks = Counter(
+        _recognised(document) for ones in by_kind.values() for document in ones[:ENOUGH]
+    )
     best: dict[str, str | None] = {
         kind: min(
             counts, key=lambda name: (counts[name], overall[name], -looks[name]), default=None
@@ -417,7 +422,7 @@ def nearest(documents: Iterable[Gathered]) -> dict[str, str | None]:
 def _errors(kind: str, documents: list[Gathered]) -> dict[str, int]:
     """The errors of documents of a kind by the dialects that have it."""
     return {
-        name: sum(_n_errors(kind, one, name) for one in _sample(documents))
+        name: sum(_n_errors(kind, document, name) for document in _sample(documents))
         for name, forms in DIALECTS.items()
         if kind in forms
     }
@@ -427,15 +432,15 @@ def _sample(documents: list[Gathered]) -> list[Gathered]:
     return documents[:: -(-len(documents) // ENOUGH)]
 
 
-def _recognised(one: Gathered) -> str | None:
+def _recognised(gathered: Gathered) -> str | None:
     """The dialect that a single document looks like."""
-    source = source_of(one.document)
+    source = source_of(gathered.document)
     return None if source is None else source.dialect
 
 
-def _n_errors(kind: str, one: Gathered, dialect: str) -> int:
-    errors = sum(fault.severity == "error" for fault in check_document(kind, one.raw, dialect))
-    return errors + _FOREIGN * is_foreign(kind, one.raw, dialect)
+def _n_errors(kind: str, gathered: Gathered, dialect: str) -> int:
+    errors = sum(fault.severity == "error" for fault in check_document(kind, gathered.raw, dialect))
+    return errors + _FOREIGN * is_foreign(kind, gathered.raw, dialect)
 
 
 def main_of(against: Mapping[str, str | None]) -> str | None:
@@ -458,11 +463,11 @@ def suite_keys(files: Files, catalogue: Catalogue) -> Suites:
     }
 
 
-def at_home(one: Gathered, suites: Suites) -> Gathered:
+def at_home(gathered: Gathered, suites: Suites) -> Gathered:
     """A suite as a document of the workspace that it defines the evals of."""
-    if one.path not in suites:
-        return one
-    return replace(one, place=replace(one.place, workspace=suites[one.path][0]))
+    if gathered.path not in suites:
+        return gathered
+    return replace(gathered, place=replace(gathered.place, workspace=suites[gathered.path][0]))
 
 
 SKILLS = ("", "skills/*", ".claude/skills/*")
@@ -500,9 +505,9 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> Pr
         raise
     problems = found.problems
     problems += skills
-    told = Problems()
-    files = read_files(found.layout.files, told)
-    _report_tools(files, told, problems)
+    noted = Problems()
+    files = read_files(found.layout.files, noted)
+    _report_tools(files, noted, problems)
     catalogue = catalogued(found.layout, files, found.base, Problems())
     suites = suite_keys(files, catalogue)
     beside = [
@@ -513,17 +518,17 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> Pr
     for folder in catalogue.names:
         mine = [run for run in runs if run.place.workspace == folder]
         documents = [document for run in mine for document in run.documents]
-        documents += [one for one in beside if one.place.workspace == folder]
+        documents += [document for document in beside if document.place.workspace == folder]
         if documents:
             _check_workspace(folder, Whole(mine, documents, keys, catalogue), dialect, problems)
     return problems
 
 
-def _report_tools(files: Files, told: Problems, problems: Problems) -> None:
+def _report_tools(files: Files, noted: Problems, problems: Problems) -> None:
     """What was found in the files of other tools, which follow no dialect."""
     tools: dict[str, str] = {file.path: file.tool or "" for file, _ in files.results}
     homes = {run.path for _, results in files.results for run in results.runs}
-    problems += [one for one in told if one.path in tools or one.path in homes]
+    problems += [problem for problem in noted if problem.path in tools or problem.path in homes]
     for tool, number in Counter(tools.values()).items():
         path = next(path for path, of in tools.items() if of == tool)
         message = f"{number} files of {tool}: read as what they are, and of no dialect"
@@ -534,16 +539,16 @@ def _skills(root: str) -> list[str]:
     if os.path.basename(root) == SKILL_FILE:
         return [root]
     below = ("*",) if os.path.basename(os.path.abspath(root)) == "skills" else ()
-    patterns = [os.path.join(glob.escape(root), one, SKILL_FILE) for one in (*SKILLS, *below)]
+    patterns = [os.path.join(glob.escape(root), folder, SKILL_FILE) for folder in (*SKILLS, *below)]
     found = (file for pattern in patterns for file in sorted(glob.glob(pattern)))
     return [file for file in found if leads_out(file, root) is None]
 
 
 def _check_skill(file: str, problems: Problems) -> None:
-    says = read_skill_md(Path(file))
-    for fault in says.faults:
+    skill_md = read_skill_md(Path(file))
+    for fault in skill_md.faults:
         problems.add("error", "skill", file, fault)
-    for warning in says.warnings:
+    for warning in skill_md.warnings:
         problems.add("warning", "skill", file, warning)
 
 
@@ -563,8 +568,8 @@ def _check_workspace(folder: str, whole: Whole, dialect: str | None, problems: P
         problems.add("info", "dialect", folder, f"{what}: {of_it}")
 
 
-def _faults(one: Gathered, dialect: str | None) -> Faults:
+def _faults(gathered: Gathered, dialect: str | None) -> Faults:
     """What a document breaks of its dialect's rules; of the common ones, where it has none."""
     if dialect is None:
-        return read(one.kind, one.raw)[1]
-    return check_document(one.kind, one.raw, dialect)
+        return read(gathered.kind, gathered.raw)[1]
+    return check_document(gathered.kind, gathered.raw, dialect)

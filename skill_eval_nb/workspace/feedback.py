@@ -70,7 +70,7 @@ def read_reviews(path: str | os.PathLike[str]) -> Reviews:
 def keep_review(
     path: str | os.PathLike[str],
     run_id: str,
-    said: Said | None,
+    remarks: Said | None,
     was: Entry | None,
     status: Callable[[Reviews], str | None] = lambda now: now.status or IN_PROGRESS,
 ) -> Entry | None:
@@ -82,7 +82,7 @@ def keep_review(
     Args:
         path: the file; it is made where there is none.
         run_id: the run.
-        said: what is said of it; None takes the review away.
+        remarks: what is said of it; None takes the review away.
         was: the review as the file had it; None for a new one.
         status: gives the file's status, from what it says with this review.
 
@@ -100,19 +100,19 @@ def keep_review(
         before = deepcopy(raw)
         items: list[Any] = raw.setdefault("reviews", [])
         place = None if was is None else _find(items, was)
-        if said is None:
+        if remarks is None:
             if place is not None:
                 del items[place]
-        elif place is not None and _entry(items[place]).said != said:
-            items[place] = _changed(items[place], said)
+        elif place is not None and _entry(items[place]).said != remarks:
+            items[place] = _changed(items[place], remarks)
         elif place is None:
             place = len(items)
-            items.append(_changed({"run_id": run_id, "feedback": ""}, said))
-        made = None if said is None or place is None else _entry(items[place])
+            items.append(_changed({"run_id": run_id, "feedback": ""}, remarks))
+        kept = None if remarks is None or place is None else _entry(items[place])
         _put_status(raw, status(_reviews(raw)))
         if data is None or raw != before:
             write_atomic(path, written_like(raw, data))
-        return made
+        return kept
 
 
 def keep_status(path: str | os.PathLike[str], status: str) -> None:
@@ -152,36 +152,38 @@ def _read(path: str | os.PathLike[str]) -> tuple[bytes | None, dict[str, Any], R
         return data, {}, Reviews(fault=f"{path} cannot be read: {error}")
     if not isinstance(raw, dict) or not isinstance(raw.get("reviews", []), list):
         return data, {}, Reviews(fault=f"{path} is no feedback: it has no list of `reviews`")
-    told = [fault.message for fault in faults if not fault.message.startswith("the file is UTF-8")]
-    fault = f"{path} is {'; '.join(told)}" if told else None
+    messages = [
+        fault.message for fault in faults if not fault.message.startswith("the file is UTF-8")
+    ]
+    fault = f"{path} is {'; '.join(messages)}" if messages else None
     return data, raw, replace(_reviews(raw), fault=fault)
 
 
 def _reviews(raw: dict[str, Any]) -> Reviews:
-    items = [one for one in raw.get("reviews", []) if isinstance(one, dict)]
+    items = [item for item in raw.get("reviews", []) if isinstance(item, dict)]
     status = raw.get("status")
     return Reviews(tuple(map(_entry, items)), status if isinstance(status, str) else None)
 
 
 def _entry(raw: Mapping[str, Any]) -> Entry:
     review, _ = mend(raw, Review)
-    said = Said(review.feedback, review.scores)
-    return Entry(review.run_id, said, review.timestamp, raw)
+    remarks = Said(review.feedback, review.scores)
+    return Entry(review.run_id, remarks, review.timestamp, raw)
 
 
 def _find(items: list[Any], was: Entry) -> int | None:
-    return next((place for place, one in enumerate(items) if one == was.raw), None)
+    return next((place for place, item in enumerate(items) if item == was.raw), None)
 
 
-def _changed(raw: Mapping[str, Any], said: Said) -> dict[str, Any]:
+def _changed(raw: Mapping[str, Any], remarks: Said) -> dict[str, Any]:
     """A review with other words or scores, under the names that its fields have there."""
     review, _ = mend(raw, Review)
     origin = origin_of(review)
     if origin is not None and "feedback" not in origin.keys.values():
         review, _ = mend({**raw, "feedback": ""}, Review)
-    review.feedback, review.timestamp = said.text, _now()
-    review.scores = {name: _whole(score) for name, score in said.scores.items()}
-    return {name: one for name, one in dump(review).items() if name != "scores" or one}
+    review.feedback, review.timestamp = remarks.text, _now()
+    review.scores = {name: _whole(score) for name, score in remarks.scores.items()}
+    return {name: value for name, value in dump(review).items() if name != "scores" or value}
 
 
 def _whole(score: float) -> float:

@@ -154,13 +154,13 @@ def _tell_apart(group: list[Results]) -> None:
     """Where evals of several skills have the same id, begin all ids with the skill."""
     skills: dict[str, set[str | None]] = {}
     for results in group:
-        for one in (*results.runs, *results.evals):
-            skills.setdefault(str(one.eval_id), set()).add(results.skill)
-    several = any(len(told - {None}) > 1 for told in skills.values())
+        for entry in (*results.runs, *results.evals):
+            skills.setdefault(str(entry.eval_id), set()).add(results.skill)
+    several = any(len(names - {None}) > 1 for names in skills.values())
     for results in group if several else ():
-        for one in (*results.runs, *results.evals):
+        for entry in (*results.runs, *results.evals):
             if results.skill:
-                one.eval_id = f"{results.skill}/{one.eval_id}"
+                entry.eval_id = f"{results.skill}/{entry.eval_id}"
 
 
 def _name_skills(runs: list[Run]) -> None:
@@ -195,5 +195,5 @@ def _tell_unstated(runs: list[Run], problems: Problems) -> None:
 def _is_sole(results: Results, group: list[ToolFile]) -> bool:
     """Whether what it states is of all runs of its side here, and so can be held against them."""
     sides = set(results.aggregates) - {"delta"}
-    others = [one for _, one in group if one is not results and one.aggregates]
+    others = [other for _, other in group if other is not results and other.aggregates]
     return not any(sides & set(other.aggregates) for other in others)

@@ -96,7 +96,7 @@ def _with_sides(
     for file in files:
         path = os.path.abspath(file.path)
         for name, side in named.items():
-            if any(fnmatchcase(path, one) for one in (name, f"*/{name}", f"*/{name}/*")):
+            if any(fnmatchcase(path, pattern) for pattern in (name, f"*/{name}", f"*/{name}/*")):
                 unused.pop(name, None)
                 file = replace(file, configuration=side)  # noqa: PLW2901 -- the first that fits
                 break
@@ -110,8 +110,8 @@ def roots_of(path: PathLike | Iterable[PathLike]) -> list[str]:
     """The paths that are meant, without those below another one."""
     given = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     roots: list[str] = []
-    for one in given:
-        text = os.path.expanduser(os.fspath(one))
+    for location in given:
+        text = os.path.expanduser(os.fspath(location))
         found = [text] if os.path.exists(text) else sorted(glob.glob(text, recursive=True))
         if not found:
             raise FileNotFoundError(_missing(text))

@@ -58,17 +58,17 @@ def plain_value(text: str) -> Any:
         raise NotPlain(f"it is no strict JSON: {error}") from None
 
 
-def same(one: Any, other: Any) -> bool:
+def same(value: Any, other: Any) -> bool:
     """Whether two plain values say the same; true is not 1.
 
     >>> same({"a": [1, 2.0]}, {"a": [1.0, 2]}), same(1, True)
     (True, False)
     """
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    return isinstance(one, bool) == isinstance(other, bool) and one == other
+    if isinstance(value, dict) and isinstance(other, dict):
+        return value.keys() == other.keys() and all(same(value[key], other[key]) for key in value)
+    if isinstance(value, list) and isinstance(other, list):
+        return len(value) == len(other) and all(map(same, value, other))
+    return isinstance(value, bool) == isinstance(other, bool) and value == other
 
 
 def written_like(value: Any, data: bytes | None) -> bytes:
@@ -104,10 +104,10 @@ def written_like(value: Any, data: bytes | None) -> bytes:
 
 def _aligned(old: list[Any], new: list[Any]) -> list[tuple[int | None, Any]]:
     """The items of a list, each with the place of the old one that it is, or comes instead of."""
-    texts = [[json.dumps(one, sort_keys=True) for one in each] for each in (old, new)]
+    texts = [[json.dumps(element, sort_keys=True) for element in each] for each in (old, new)]
     found: list[tuple[int | None, Any]] = []
     for _, i, j, k, m in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
-        found += [(i + at if i + at < j else None, one) for at, one in enumerate(new[k:m])]
+        found += [(i + at if i + at < j else None, element) for at, element in enumerate(new[k:m])]
     return found
 
 
@@ -151,17 +151,17 @@ class _Writer:
             if place is None:
                 texts.append((None, self._beside(at, parts, value)))
             else:
-                one = parts[place]
-                texts.append((place, self.written(one.value, one.end, old[place], value)))
+                part = parts[place]
+                texts.append((place, self.written(part.value, part.end, old[place], value)))
         return self._joined(at, end, parts, texts)
 
     def _object(self, at: int, end: int, old: dict[str, Any], new: dict[str, Any]) -> str:
         parts = list(self._parts(at))
         texts: list[tuple[int | None, str]] = []
-        for place, one in enumerate(parts):
-            if one.name in new:
-                name = self.text[one.begin : one.value]
-                value = self.written(one.value, one.end, old[str(one.name)], new[str(one.name)])
+        for place, part in enumerate(parts):
+            if part.name in new:
+                name = self.text[part.begin : part.value]
+                value = self.written(part.value, part.end, old[str(part.name)], new[str(part.name)])
                 texts.append((place, name + value))
         for name, value in new.items():
             if name not in old:

@@ -244,7 +244,7 @@ def _list(
         folder.others = _once(others, names)
     if below:
         below.sort(key=_by_name)
-        folder.folders = {one.name: one for one in below}
+        folder.folders = {subfolder.name: subfolder for subfolder in below}
         below.reverse()
     return below
 
@@ -272,7 +272,9 @@ def _by_name(folder: Folder) -> tuple[tuple[int, int | str], ...]:
 def _leads_outside(path: str, linked: set[str], problems: Problems) -> bool:
     """Whether a link to a folder leads to somewhere that is not listed anyway."""
     real = os.path.realpath(path)
-    if any(f"{real}/".startswith(f"{one}/") or f"{one}/".startswith(f"{real}/") for one in linked):
+    if any(
+        f"{real}/".startswith(f"{link}/") or f"{link}/".startswith(f"{real}/") for link in linked
+    ):
         problems.add(
             "info", "link", path, f"not followed: it leads to {real}, which is loaded anyway"
         )
@@ -438,7 +440,7 @@ def _is_side(folder: Folder, runs: set[str]) -> bool:
     above = folder.parent
     if above is None or above.parent is None or is_iteration(above.name):
         return False
-    beside = [one for one in above.folders.values() if _holds_run(one, runs)]
+    beside = [sibling for sibling in above.folders.values() if _holds_run(sibling, runs)]
     cousins = [
         other.folders.get(folder.name)
         for other in above.parent.folders.values()
@@ -450,7 +452,7 @@ def _is_side(folder: Folder, runs: set[str]) -> bool:
 
 
 def _holds_run(folder: Folder, runs: set[str]) -> bool:
-    return folder.path in runs or any(one.path in runs for one in folder.folders.values())
+    return folder.path in runs or any(child.path in runs for child in folder.folders.values())
 
 
 RESULTS = frozenset(("grading.json", "structural.json"))
@@ -719,10 +721,10 @@ def _run_by_file(folder: Folder, name: str) -> RunPlace | None:
         place = replace(home, eval=eval_, configuration=side["configuration"])
         place = with_model(place, folder)
         return RunPlace(place, 1, path, (), grading=path)
-    one = _GRADING_OF_EVAL.fullmatch(name)
-    if one and (is_configuration(folder.name) or is_eval(one["eval"])):
+    match = _GRADING_OF_EVAL.fullmatch(name)
+    if match and (is_configuration(folder.name) or is_eval(match["eval"])):
         configuration = folder.name if is_configuration(folder.name) else UNSTATED
-        place = replace(home_of(folder), eval=one["eval"], configuration=configuration)
+        place = replace(home_of(folder), eval=match["eval"], configuration=configuration)
         place = with_model(place, folder)
         return RunPlace(place, 1, path, (), grading=path)
     return None

@@ -44,16 +44,16 @@ def said_once(problems: Iterable[Problem], base: str) -> Iterator[Problem]:
             problem
         )
     for same in groups.values():
-        paths = list(dict.fromkeys(one.path for one in same))
+        paths = list(dict.fromkeys(problem.path for problem in same))
         if len(same) <= MANY:
             yield from same
             continue
         first = same[0]
-        where = first.where if all(one.where == first.where for one in same) else None
-        told = f"{first.message} ({len(same)} times"
+        where = first.where if all(problem.where == first.where for problem in same) else None
+        message = f"{first.message} ({len(same)} times"
         if len(paths) > 1:
-            told += f" in {len(paths)} places, {pattern(below(path, base) for path in paths)}"
-        yield replace(first, message=f"{told})", where=where)
+            message += f" in {len(paths)} places, {pattern(below(path, base) for path in paths)}"
+        yield replace(first, message=f"{message})", where=where)
 
 
 def _shape(problem: Problem, base: str) -> tuple[object, ...]:

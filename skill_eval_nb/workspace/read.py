@@ -228,9 +228,9 @@ def fast_read(name: str, path: str, known: Known) -> tuple[str | None, Any]:
 
 
 def _decode(kind: str, decoders: tuple[msgspec.json.Decoder[Any], ...], data: bytes) -> Any:
-    for one in decoders:
+    for decoder in decoders:
         try:
-            document = _shared(one.decode(data))
+            document = _shared(decoder.decode(data))
         except ValueError:  # not this form, or not UTF-8
             continue
         if kind == "evals" or document.eval_id is not None:
@@ -340,8 +340,8 @@ def _is_below(path: str) -> bool:
     """Whether a file of the same name, in a folder beside it, says the same, or more."""
     folder, name = os.path.split(path)
     mine = load_raw(path, Problems())
-    for one in sorted(os.listdir(folder)):
-        there = f"{folder}/{one}/{name}"
+    for entry in sorted(os.listdir(folder)):
+        there = f"{folder}/{entry}/{name}"
         same = load_raw(there, Problems()) if os.path.isfile(there) else None
         if isinstance(same, dict) and isinstance(mine, dict) and {**same, **mine} == same:
             return True
@@ -482,7 +482,7 @@ def _read_unusual(
         documents.grading = _from_raw(raw, grading, problems)
     documents.unreadable = raw is None
     if run.about:
-        documents.timing = _told(run.about, problems)
+        documents.timing = _timing(run.about, problems)
     return [(_told_place(run.place, documents.grading), run.number, documents)]
 
 
@@ -492,7 +492,7 @@ def _graded(raw: Any, path: str, file: str, problems: Problems) -> RunDocuments:
     return RunDocuments(path, grading, timing=_measured(raw))
 
 
-def _told(files: tuple[str, ...], problems: Problems) -> Timing:
+def _timing(files: tuple[str, ...], problems: Problems) -> Timing:
     """Time, tokens and model of a run from files that are called after its eval."""
     known: dict[str, Any] = {}
     for file in files:
@@ -626,17 +626,17 @@ def _parts_in(raw: Any, known: dict[str, Any]) -> Iterator[dict[str, Any]]:
         return
     around = {**known, **{key: raw[key] for key in (*_EVAL, *_SIDE, "run_number") if key in raw}}
     if listed:
-        for one in listed:
-            yield from _parts_in(one, around) if _is_of_several(one) else [{**around, **one}]
+        for entry in listed:
+            yield from _parts_in(entry, around) if _is_of_several(entry) else [{**around, **entry}]
         return
     for key, part in raw.items():
         listed = of_list(key, part)
         if listed is None and not is_configuration(key):
             continue
         side = {**around, "configuration": listed or key}
-        for one in part if isinstance(part, list) else [part]:
-            if isinstance(one, dict):
-                yield from _parts_in(one, side) if _is_of_several(one) else [{**side, **one}]
+        for entry in part if isinstance(part, list) else [part]:
+            if isinstance(entry, dict):
+                yield from _parts_in(entry, side) if _is_of_several(entry) else [{**side, **entry}]
 
 
 def _is_of_several(raw: dict[str, Any]) -> bool:

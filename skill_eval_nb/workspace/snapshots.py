@@ -52,8 +52,8 @@ def kept_skills(
     `iteration-2/skill-snapshot-old/`, `v1/skill/`. Folders of evals and runs are not entered.
     """
     known = sorted(iterations, key=len, reverse=True), sorted(configurations, key=len, reverse=True)
-    found = [_told(workspace, folder, *known) for folder in _folders(workspace, known[0])]
-    return sorted(found, key=lambda one: natural(one.name))
+    found = [_kept_skill(workspace, folder, *known) for folder in _folders(workspace, known[0])]
+    return sorted(found, key=lambda version: natural(version.name))
 
 
 def skill_now(workspace: Path) -> KeptSkill | None:
@@ -77,16 +77,20 @@ def skill_of(
         configuration: the side.
         alone: whether a version whose side nothing says is of this side.
     """
-    ours = [one for one in kept if one.iteration == iteration]
-    exact = [one for one in ours if one.configuration == configuration]
-    unsaid = [one for one in ours if one.configuration is None] if alone else []
-    of_all = [one for one in kept if one.iteration is None and one.configuration == configuration]
+    ours = [version for version in kept if version.iteration == iteration]
+    exact = [version for version in ours if version.configuration == configuration]
+    unsaid = [version for version in ours if version.configuration is None] if alone else []
+    of_all = [
+        version
+        for version in kept
+        if version.iteration is None and version.configuration == configuration
+    ]
     return next(iter([*exact, *unsaid, *of_all]), None)
 
 
 def iteration_folder(run: Path, iteration: str) -> Path | None:
     """The folder of the iteration that a run's folder or file lies in, by its name."""
-    above = (one for one in (run, *run.parents) if one.name == iteration)
+    above = (folder for folder in (run, *run.parents) if folder.name == iteration)
     return next(above, None)
 
 
@@ -119,13 +123,15 @@ def _is_folder(entry: os.DirEntry[str], workspace: Path) -> bool:
     return is_folder(entry) and not (entry.is_symlink() and leads_out(entry.path, workspace))
 
 
-def _told(
+def _kept_skill(
     workspace: Path, folder: Path, iterations: list[str], configurations: list[str]
 ) -> KeptSkill:
     """What the path of a version says of it."""
     inside = folder.relative_to(workspace)
     parts = [slug(part) for part in reversed(inside.parts)]
-    iteration = next((one for part in parts for one in iterations if _names(part, slug(one))), None)
+    iteration = next(
+        (name for part in parts for name in iterations if _names(part, slug(name))), None
+    )
     side = next(
         (
             configuration

@@ -141,7 +141,7 @@ def diff_of(path: Path, before: bytes, after: bytes) -> str:
         for lines in (data.decode("utf-8-sig").split("\n") for data in (before, after))
     )
     found = unified_diff(old, new, str(path), f"{path.name} (new)")
-    return "".join(one if one.endswith("\n") else f"{one}\n{NO_END}\n" for one in found)
+    return "".join(line if line.endswith("\n") else f"{line}\n{NO_END}\n" for line in found)
 
 
 @contextmanager

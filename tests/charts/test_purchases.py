@@ -84,7 +84,7 @@ def test_an_axis_of_hours_divides_by_an_hour() -> None:
     [(0, "0 s"), (119, "119 s"), (120, "2 min"), (90 * 60, "90 min"), (9000, "2.5 h")],
 )
 def test_time_is_said_in_the_unit_that_is_read(seconds: float, said: str) -> None:
-    assert plain(Paid("seconds", "").said(seconds)) == said
+    assert plain(Paid("seconds", "").text(seconds)) == said
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_time_is_said_in_the_unit_that_is_read(seconds: float, said: str) -> Non
     ],
 )
 def test_runs_are_counted(axis: str, calls: int, said: str) -> None:
-    assert plain(Paid("calls", axis).said(calls)) == said
+    assert plain(Paid("calls", axis).text(calls)) == said
 
 
 def test_judgings_are_named_only_where_they_are_planned() -> None:
@@ -122,7 +122,7 @@ def test_sharpness_is_in_the_metric_s_unit(
 ) -> None:
     found = sharpness([row(metric=metric)])
     assert found.axis == axis
-    assert plain(found.said(value)) == said
+    assert plain(found.text(value)) == said
 
 
 def test_without_a_detectable_effect_the_error_is_shown() -> None:

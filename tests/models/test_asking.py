@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skill_eval_nb.models import Tally, connect, worst_case
-from skill_eval_nb.models.ask import ASKED, Answered, Question, Unanswered, ask, told
+from skill_eval_nb.models.ask import ASKED, Answered, Question, Unanswered, ask, fault_text
 from skill_eval_nb.models.prompt import (
     TEXT,
     YES_OR_NO,
@@ -105,7 +105,7 @@ def test_what_stopped_early_is_no_answer_and_not_asked_again(stop_reason: str, r
 
 
 def test_the_worst_case_bounds_every_way_of_asking() -> None:
-    fault = told(["é" * 4000, '"quoted"'])
+    fault = fault_text(["é" * 4000, '"quoted"'])
     assert len(json.dumps(fault)) <= 2002
     assert QUESTION.worst == worst_case(QUESTION.body("?" * 2000)) * ASKED
     assert worst_case(QUESTION.body(fault)).input_tokens * ASKED <= QUESTION.worst.input_tokens

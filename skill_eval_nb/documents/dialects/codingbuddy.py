@@ -140,17 +140,17 @@ def _to_neutral(wire: Plain) -> Plain:
         "metadata": {name: wire[name] for name in named if name in wire},
         "runs": [
             {
-                "eval_id": one.get("eval_id"),
+                "eval_id": result.get("eval_id"),
                 "configuration": configuration,
                 "result": {
-                    "pass_rate": one[side].get("pass_rate"),
-                    "tokens": one[side].get("tokens"),
-                    "time_seconds": one[side].get("duration"),
+                    "pass_rate": result[side].get("pass_rate"),
+                    "tokens": result[side].get("tokens"),
+                    "time_seconds": result[side].get("duration"),
                 },
             }
-            for one in wire.get("eval_results", [])
+            for result in wire.get("eval_results", [])
             for side, configuration in (("with_skill", "with_skill"), ("baseline", "without_skill"))
-            if side in one
+            if side in result
         ],
         "run_summary": {
             "with_skill": {
@@ -242,7 +242,7 @@ Triggers = narrow(
 
 
 def _evals(plain: Plain) -> Plain:
-    ids = [one.get("id") for one in plain["evals"]]
+    ids = [eval_.get("id") for eval_ in plain["evals"]]
     whole = all(type(id_) is int for id_ in ids)
     first = 1 - min(ids, default=1) if whole and min(ids, default=1) < 1 else 0
     return {
@@ -252,10 +252,10 @@ def _evals(plain: Plain) -> Plain:
             {
                 "expected_output": "",
                 "files": [],
-                **one,
-                "id": one["id"] + first if whole else number,
+                **eval_,
+                "id": eval_["id"] + first if whole else number,
             }
-            for number, one in enumerate(plain["evals"], 1)
+            for number, eval_ in enumerate(plain["evals"], 1)
         ],
     }
 
@@ -275,8 +275,8 @@ def _eval_metadata(plain: Plain) -> Plain:
 
 
 def _grading(plain: Plain) -> Plain:
-    scored = [one for one in plain["expectations"] if one.get("passed") is not None]
-    return {"expectations": [{"evidence": "", **one} for one in scored]}
+    scored = [verdict for verdict in plain["expectations"] if verdict.get("passed") is not None]
+    return {"expectations": [{"evidence": "", **verdict} for verdict in scored]}
 
 
 def _timing(plain: Plain) -> Plain:
@@ -296,7 +296,7 @@ def _timing(plain: Plain) -> Plain:
 
 def reviews(plain: Plain) -> Plain:
     """Reviews with their text, empty or not: an empty one says that all is well."""
-    return {**plain, "reviews": [{"feedback": "", **one} for one in plain["reviews"]]}
+    return {**plain, "reviews": [{"feedback": "", **review} for review in plain["reviews"]]}
 
 
 def queries(plain: Plain) -> list[Any]:
@@ -304,7 +304,7 @@ def queries(plain: Plain) -> list[Any]:
 
     Those of which nobody says whether they should trigger have no place there.
     """
-    return [one for one in plain["queries"] if one.get("should_trigger") is not None]
+    return [query for query in plain["queries"] if query.get("should_trigger") is not None]
 
 
 SIDE = "{iteration}/{eval}/{side}"
@@ -334,7 +334,7 @@ CODINGBUDDY = Dialect(
         sides=("with_skill", "without_skill"),
         several=False,
         counted=True,
-        says=frozenset(("benchmark",)),
+        self_described=frozenset(("benchmark",)),
         repeats=False,
     ),
 )

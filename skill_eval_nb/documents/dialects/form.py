@@ -56,8 +56,8 @@ class Paths:
         several: whether a side of an eval may have more than one run.
         counted: whether evals are numbers, from 1 in the suite and from 0 in folders, and
             iterations are numbers from 1.
-        says: kinds of which a document says itself of what it is, not its folder: a benchmark of
-            which iteration, a grading of which eval.
+        self_described: kinds of which a document says itself of what it is, not its folder: a
+            benchmark of which iteration, a grading of which eval.
         repeats: whether a row of a benchmark can repeat a run of another iteration: enough
             figures stand in it to tell.
         rows: whether a benchmark has a row a run, so that it can be all that tells of one.
@@ -68,7 +68,7 @@ class Paths:
     sides: tuple[str, ...] | None = None
     several: bool = True
     counted: bool = False
-    says: frozenset[str] = frozenset()
+    self_described: frozenset[str] = frozenset()
     repeats: bool = True
     rows: bool = False
 
@@ -107,7 +107,7 @@ def narrow(
         kind = field.type
         if name in types:
             metas = [
-                one for one in getattr(kind, "__metadata__", ()) if isinstance(one, msgspec.Meta)
+                meta for meta in getattr(kind, "__metadata__", ()) if isinstance(meta, msgspec.Meta)
             ]
             kind = types[name]
             for meta in metas:
@@ -118,14 +118,14 @@ def narrow(
             chosen.append((name, kind, field.default))
         else:
             chosen.append((name, kind, msgspec.field(default_factory=field.default_factory)))
-    made = msgspec.defstruct(
+    struct = msgspec.defstruct(
         shared.__name__,
         chosen,
         bases=(Document,),
         namespace={"__doc__": shared.__doc__, "plain": plain},
         kw_only=True,
     )
-    return cast("type[Document]", made)
+    return cast("type[Document]", struct)
 
 
 def reshape(**changes: Callable[[Any], Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -173,14 +173,14 @@ def named(expectations: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """
     return [
         {
-            "name": one.get("name")
-            or one.get("id")
-            or _short(one["text"])
+            "name": expectation.get("name")
+            or expectation.get("id")
+            or _short(expectation["text"])
             or f"expectation_{number}",
-            "description": one["text"],
-            **({"type": one["type"]} if "type" in one else {}),
+            "description": expectation["text"],
+            **({"type": expectation["type"]} if "type" in expectation else {}),
         }
-        for number, one in enumerate(expectations, 1)
+        for number, expectation in enumerate(expectations, 1)
     ]
 
 

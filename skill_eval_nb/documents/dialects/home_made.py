@@ -58,10 +58,10 @@ def summary_of(block: Plain, runs: list[Plain], where: str, faults: Faults) -> P
 
 def _by_name(found: Any) -> Any:
     """A list of configurations as a mapping from their names."""
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
         return found
-    key = next((key for key in KEYS_OF_A_LIST if found and all(key in one for one in found)), None)
-    return None if key is None else {str(one[key]): one for one in found}
+    key = next((key for key in KEYS_OF_A_LIST if found and all(key in row for row in found)), None)
+    return None if key is None else {str(row[key]): row for row in found}
 
 
 def _add(out: Plain, found: Plain, dimensions: set[str], where: str, faults: Faults) -> None:
@@ -210,15 +210,15 @@ def components(raw: Any) -> list[Plain]:
     """
     found = raw.get("component_results") if isinstance(raw, dict) else None
     verdicts: list[Plain] = []
-    for one in found if isinstance(found, list) else ():
-        if inner := components(one):
+    for component in found if isinstance(found, list) else ():
+        if inner := components(component):
             verdicts += inner
-        elif isinstance(one, dict) and isinstance(passed := one.get("pass"), bool):
-            check = one.get("assertion")
+        elif isinstance(component, dict) and isinstance(passed := component.get("pass"), bool):
+            check = component.get("assertion")
             check = check if isinstance(check, dict) else {"value": check}
             words = (check.get("type") or check.get("name"), check.get("value"))
             text = ": ".join(str(word) for word in words if isinstance(word, str | int | float))
-            verdicts.append({"text": text, "passed": passed, "evidence": one.get("reason")})
+            verdicts.append({"text": text, "passed": passed, "evidence": component.get("reason")})
     return verdicts
 
 
@@ -242,7 +242,7 @@ def _benchmarks(raw: Any, faults: Faults) -> list[Benchmark]:
             if not any(where.startswith((f"$.{key}[", f"$.{key}")) for _, where in blocks):
                 not_used(value, f"$.{key}", faults)
     not_in(raw, found, faults)
-    if not any(one.runs or one.run_summary for one in found):
+    if not any(benchmark.runs or benchmark.run_summary for benchmark in found):
         faults.add("error", "no-figures", "$", "no runs and no figures that can be understood")
     return found
 
@@ -255,7 +255,9 @@ def _iterations(raw: Any) -> list[tuple[dict[str, Any], str]]:
     for key in ("iterations", "models"):
         blocks = raw.get(key)
         if isinstance(blocks, list) and blocks and all(isinstance(block, dict) for block in blocks):
-            return [({**shared, **one}, f"$.{key}[{index}]") for index, one in enumerate(blocks)]
+            return [
+                ({**shared, **block_}, f"$.{key}[{index}]") for index, block_ in enumerate(blocks)
+            ]
     named = [
         key for key in raw if key.lower().startswith("iteration") and isinstance(raw[key], dict)
     ]
@@ -281,11 +283,11 @@ def _benchmark(block: dict[str, Any], where: str, faults: Faults) -> Benchmark:
         "metadata": metadata,
         "runs": runs,
         "run_summary": summary_of(block, runs, where, faults),
-        "notes": [_told(note) for key in _NOTES for note in _as_list(block.get(key))],
+        "notes": [_note(note) for key in _NOTES for note in _as_list(block.get(key))],
     }
-    document, told = mend(plain, Benchmark)
+    document, mended = mend(plain, Benchmark)
     known = ("other-name", "inline")
-    for fault in told:
+    for fault in mended:
         if fault.code not in known:
             place = where + fault.where.removeprefix("$")
             faults.add(fault.severity, fault.code, place, fault.message)
@@ -304,7 +306,7 @@ def _as_list(value: Any) -> list[Any]:
     return [] if value is None else value if isinstance(value, list) else [value]
 
 
-def _told(note: Any) -> Any:
+def _note(note: Any) -> Any:
     """A remark as one text, where it was an object of several."""
     if isinstance(note, dict):
         return ": ".join(str(value) for value in note.values() if isinstance(value, (str, int)))

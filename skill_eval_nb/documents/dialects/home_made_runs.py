@@ -220,13 +220,13 @@ def judged(run: Plain) -> Plain:
         rest = {key: value for key, value in run.items() if key not in flags}
         return {**rest, "expectations": [{"text": key, "passed": run[key]} for key in flags]}
     score = run.get("score")
-    said = {**score, **run} if isinstance(score, dict) else run
-    key = next((key for key in _VERDICT if key in said and is_verdict(said[key])), None)
+    fields = {**score, **run} if isinstance(score, dict) else run
+    key = next((key for key in _VERDICT if key in fields and is_verdict(fields[key])), None)
     known = {name for name, value in run.items() if not isinstance(value, dict)}
     if key is None or (_COUNTED & known) - {key}:
         return run
     rest = {name: value for name, value in run.items() if name != key}
-    return {**rest, "expectations": [{"text": "the run passed", "passed": said[key]}]}
+    return {**rest, "expectations": [{"text": "the run passed", "passed": fields[key]}]}
 
 
 def runs_of(block: Plain, where: str, faults: Faults) -> tuple[list[Plain], set[str]]:
@@ -252,8 +252,8 @@ def _alike(evals: list[list[Row]]) -> bool:
     """Whether objects that could be evals have figures in common: metrics have each their own."""
     figures = [{name for _, row in rows for name in row.keys() & _FIGURES} for rows in evals]
     return len(figures) < 2 or all(
-        any(one & other for at, other in enumerate(figures) if at != place)
-        for place, one in enumerate(figures)
+        any(keys & other for at, other in enumerate(figures) if at != place)
+        for place, keys in enumerate(figures)
     )
 
 
@@ -332,10 +332,12 @@ def _rows(found: Any, where: str, known: Plain, *, group: bool = False) -> Itera
     if where.count(".") + where.count("[") > 2 * _DEEP:
         return
     if isinstance(found, dict) and not group:
-        sides = [key for key, one in found.items() if is_side(key, one) and _holds_rows(key, one)]
+        sides = [
+            key for key, value in found.items() if is_side(key, value) and _holds_rows(key, value)
+        ]
         for key in sides:
             yield from _below(found[key], f"{where}.{key}", {**known, "configuration": key})
-        found = {key: one for key, one in found.items() if key not in (*sides, *_OF_ALL)}
+        found = {key: value for key, value in found.items() if key not in (*sides, *_OF_ALL)}
     for position, (at, entry) in enumerate(_entries(found, group=group)):
         unnamed = {} if group or _EVAL & {*known, *entry} else {"row": f"row {position + 1}"}
         rows = list(_rows_in(entry, where + at, {**known, **unnamed}))
@@ -355,7 +357,7 @@ def _is_below(where: str, above: str) -> bool:
 def _rows_in(entry: Plain, where: str, known: Plain) -> Iterator[Row]:
     """The rows that an entry holds, else itself once for each configuration it speaks of."""
     if "configuration" in known and _are_evals(entry):
-        evals = {key: one for key, one in entry.items() if key not in _OF_ALL}
+        evals = {key: value for key, value in entry.items() if key not in _OF_ALL}
         yield from _rows(evals, where, known)
         return
     inside = [key for key, value in entry.items() if _holds_rows(key, value)]
@@ -384,12 +386,12 @@ def _holds_rows(key: str, value: Any) -> bool:
 
 def _are_evals(value: Plain) -> bool:
     """Whether the keys of an object name evals, each with its own figures."""
-    evals = {key: one for key, one in value.items() if key not in _OF_ALL}
+    evals = {key: entry for key, entry in value.items() if key not in _OF_ALL}
     return (
         bool(evals)
         and all(
-            isinstance(one, dict) and _FIGURES & one.keys() and figure_of(key).metric is None
-            for key, one in evals.items()
+            isinstance(entry, dict) and _FIGURES & entry.keys() and figure_of(key).metric is None
+            for key, entry in evals.items()
         )
         and not (_FIGURES & value.keys())
     )
@@ -411,15 +413,17 @@ def _entries(found: Any, *, group: bool = False) -> list[tuple[str, Plain]]:
     """The entries of a list or mapping, with the end of their JSON paths."""
     if isinstance(found, list):
         entries = [
-            (f"[{index}]", _known(one)) for index, one in enumerate(found) if isinstance(one, dict)
+            (f"[{index}]", _known(entry))
+            for index, entry in enumerate(found)
+            if isinstance(entry, dict)
         ]
-        return [(at, _named(one)) for at, one in entries] if group else entries
+        return [(at, _named(entry)) for at, entry in entries] if group else entries
     if isinstance(found, dict):
         return [
-            (f".{key}", {"configuration": key, **one} if group else _keyed(key, one))
+            (f".{key}", {"configuration": key, **entry} if group else _keyed(key, entry))
             for key, value in found.items()
             if isinstance(value, dict)
-            for one in (_known(value),)
+            for entry in (_known(value),)
         ]
     return []
 
@@ -497,7 +501,9 @@ def _give_labels(rows: list[Row]) -> None:
     for _, row in rows:
         if label := row.pop(_LABEL, None):  # then the side's name is a key
             labels.setdefault(row["configuration"], set()).add(label)
-    names = {letter: next(iter(told)) for letter, told in labels.items() if len(told) == 1}
+    names = {
+        letter: next(iter(label_set)) for letter, label_set in labels.items() if len(label_set) == 1
+    }
     for _, row in rows if len(set(names.values())) == len(labels) else ():
         if isinstance(letter := row.get("configuration"), str):
             row["configuration"] = names.get(letter, letter)
@@ -606,13 +612,13 @@ def _unfold_scores(run: Plain, of_ten: bool, where: str, faults: Faults) -> None
         if key in _SCORES and parts is not found:
             continue
         if of_ten and key in _SCORES and all(map(_is_number, parts.values())):
-            parts = {name: float(one or 0) / 2 for name, one in parts.items()}
+            parts = {name: float(score or 0) / 2 for name, score in parts.items()}
             faults.add("info", "converted", f"{where}.{key}", "scores of 10, halved to scores of 5")
         if not all(map(_is_score, parts.values())):
             continue
         group = f"{key}: " if key in _SCORED and parts is found else ""
         scores |= {
-            f"{group}{name.removesuffix('_score')}": _score(one) for name, one in parts.items()
+            f"{group}{name.removesuffix('_score')}": _score(score) for name, score in parts.items()
         }
         del run[key]
     quality = run.pop("quality", None)
@@ -627,7 +633,7 @@ def _are_of_ten(rows: list[Row], where: str, faults: Faults) -> bool:
     Where one of them is below 2, which no scale of 1 to 5 has, none of them is used.
     """
     blocks = [row[key] for _, row in rows for key in _SCORES if isinstance(row.get(key), dict)]
-    scores = [one for block in blocks for one in block.values() if _is_number(one)]
+    scores = [score for block in blocks for score in block.values() if _is_number(score)]
     if not scores or not 5 < max(scores) <= 10:
         return False
     if min(scores) < 2:

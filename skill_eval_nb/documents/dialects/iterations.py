@@ -106,13 +106,13 @@ def _to_neutral(wire: Plain) -> list[Plain]:
             "metadata": without_none(
                 {
                     "skill_name": wire.get("skill_name"),
-                    "timestamp": one.get("timestamp"),
-                    "iteration": one.get("iteration"),
+                    "timestamp": iteration.get("timestamp"),
+                    "iteration": iteration.get("iteration"),
                 }
             ),
             "runs": [
                 _run(test, configuration.get("name", "unstated"))
-                for configuration in one.get("configurations", [])
+                for configuration in iteration.get("configurations", [])
                 for test in configuration.get("tests", [])
             ],
             "run_summary": {
@@ -120,13 +120,17 @@ def _to_neutral(wire: Plain) -> list[Plain]:
                     configuration.get("name", "unstated"): _renamed(
                         configuration["overall"], OVERALL
                     )
-                    for configuration in one.get("configurations", [])
+                    for configuration in iteration.get("configurations", [])
                     if "overall" in configuration
                 },
-                **({"delta": _renamed(one["deltas"], DELTAS)} if "deltas" in one else {}),
+                **(
+                    {"delta": _renamed(iteration["deltas"], DELTAS)}
+                    if "deltas" in iteration
+                    else {}
+                ),
             },
         }
-        for one in wire.get("iterations", [])
+        for iteration in wire.get("iterations", [])
     ]
 
 
@@ -165,11 +169,11 @@ def _run(test: Plain, configuration: str) -> Plain:
 
 
 def _to_wire(benchmarks: list[Plain]) -> Plain:
-    names = (one["metadata"].get("skill_name") for one in benchmarks)
+    names = (benchmark["metadata"].get("skill_name") for benchmark in benchmarks)
     return without_none(
         {
             "skill_name": next((name for name in names if name), None),
-            "iterations": [_iteration(one) for one in benchmarks],
+            "iterations": [_iteration(benchmark) for benchmark in benchmarks],
         }
     )
 
@@ -184,10 +188,11 @@ def _iteration(plain: Plain) -> Plain:
             "iteration": metadata.get("iteration"),
             "timestamp": metadata.get("timestamp"),
             "configurations": [
-                one
+                configuration
                 for name in names
                 if name != "delta"
-                and len(one := _configuration(name, plain["runs"], summary.get(name, {}))) > 1
+                and len(configuration := _configuration(name, plain["runs"], summary.get(name, {})))
+                > 1
             ],
             "deltas": without_none(printed) or None,
         }
@@ -227,8 +232,8 @@ def _test(runs: list[Plain]) -> Plain:
 def _assertions(runs: list[Plain]) -> list[Plain]:
     found: dict[str, list[Plain]] = {}
     for run in runs:
-        for one in run.get("expectations", []):
-            found.setdefault(one["text"], []).append(one)
+        for expectation in run.get("expectations", []):
+            found.setdefault(expectation["text"], []).append(expectation)
     return [_tested(text, verdicts) for text, verdicts in found.items()]
 
 
@@ -249,8 +254,8 @@ def _rate_in(details: str | None) -> float | None:
     >>> _rate_in("passed 1/2 runs")
     0.5
     """
-    told = re.fullmatch(r"passed (\d{1,9})/(\d{1,9}) runs", details or "")
-    passed, scored = (int(told[1]), int(told[2])) if told else (0, 0)
+    matched = re.fullmatch(r"passed (\d{1,9})/(\d{1,9}) runs", details or "")
+    passed, scored = (int(matched[1]), int(matched[2])) if matched else (0, 0)
     return passed / scored if scored and passed <= scored else None
 
 
@@ -323,7 +328,7 @@ ITERATIONS = Dialect(
             "triggers": "trigger-eval-set.json",
             "optimization": "optimization_result.json",
         },
-        says=frozenset(("benchmark",)),
+        self_described=frozenset(("benchmark",)),
         repeats=False,
     ),
 )

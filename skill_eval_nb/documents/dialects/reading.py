@@ -39,17 +39,17 @@ def contradictions(benchmark: Benchmark, where: str, faults: Faults) -> None:
 
 def _of(result: RunResult) -> list[str]:
     passed, failed, total = result.passed, result.failed, result.total
-    told = []
+    sentences = []
     if passed is not None and total is not None and passed > total:
-        told.append(f"{passed} passed of only {total}")
+        sentences.append(f"{passed} passed of only {total}")
     scored = passed + failed if passed is not None and failed is not None else total
     if total is not None and scored is not None and scored > total:
-        told.append(f"{passed} passed and {failed} failed, but {total} in all")
+        sentences.append(f"{passed} passed and {failed} failed, but {total} in all")
     if passed is not None and scored and result.pass_rate is not None and passed <= scored:
         shares = {passed / scored, passed / total if total else passed / scored}
         if all(abs(result.pass_rate - share) > ROUNDING for share in shares):
-            told.append(f"pass_rate is {result.pass_rate:g}, but {passed} of {scored} passed")
-    return told
+            sentences.append(f"pass_rate is {result.pass_rate:g}, but {passed} of {scored} passed")
+    return sentences
 
 
 _IDENTITY = (
@@ -132,12 +132,12 @@ def _is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, (str, list, dict)) and not value)
 
 
-def _alike(one: Any, other: Any) -> bool:
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
-    return one == other or (not isinstance(one, (dict, list)) and str(one) == str(other))
+def _alike(value: Any, other: Any) -> bool:
+    if isinstance(value, bool) or isinstance(other, bool):
+        return value is other
+    if isinstance(value, float) and isinstance(other, float):
+        return math.isclose(value, other, rel_tol=1e-9, abs_tol=1e-12)
+    return value == other or (not isinstance(value, (dict, list)) and str(value) == str(other))
 
 
 def _show(value: Any) -> str:
@@ -250,18 +250,18 @@ def check(kind: str, raw: Any, dialect: str | None = None) -> Faults:
 def source_of(document: Any) -> Source | None:
     """Where a document (or a list of benchmarks) was read from, if it was read here."""
     found = document if isinstance(document, list) else [document]
-    sources = (vars(one).get("source") for one in found if isinstance(one, Document))
+    sources = (vars(part).get("source") for part in found if isinstance(part, Document))
     return next((source for source in sources if source is not None), None)
 
 
 def _as_it_is(kind: str, raw: Any, form: Form) -> tuple[list[Any], Faults]:
     """The shared type reads the file itself; what the dialect prescribes is taken as read."""
     document, faults = mend(raw, NEUTRAL[kind])
-    told = ("other-name", "converted", "inline")
-    if any(fault.code in told for fault in faults):
+    codes = ("other-name", "converted", "inline")
+    if any(fault.code in codes for fault in faults):
         fine, _ = documented(raw, form.wire)
         faults = Faults(
-            fault for fault in faults if fault.code not in told or fault.where not in fine
+            fault for fault in faults if fault.code not in codes or fault.where not in fine
         )
     faults.extend(unused(document))
     return [document], faults
@@ -274,7 +274,7 @@ def _converted(kind: str, raw: Any, form: Form) -> tuple[list[Any], Faults]:
     plain = written(wire, faults)
     converted = form.to_neutral(plain)
     shared = converted if form.many else [converted]
-    documents = [mend(one, NEUTRAL[kind])[0] for one in shared]
+    documents = [mend(plain, NEUTRAL[kind])[0] for plain in shared]
     again = form.to_wire(msgspec.to_builtins(documents if form.many else documents[0]))
     for where, _ in differences(plain, again):
         faults.add("info", "not-kept", where, "only this dialect has it; it is not in the tables")

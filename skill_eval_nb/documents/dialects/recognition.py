@@ -50,7 +50,7 @@ def is_evals(raw: Any) -> bool:
     """Evals, cases or scenarios with a prompt each."""
     if is_triggers(raw):
         return False
-    rows = [_keys(one) for one in _objects(raw, "evals", "test_cases", "cases", "scenarios")]
+    rows = [_keys(row) for row in _objects(raw, "evals", "test_cases", "cases", "scenarios")]
     return any(keys & _PROMPTS or (keys & {"query", "input"} and keys & _CHECKS) for keys in rows)
 
 
@@ -90,9 +90,11 @@ def is_benchmark(raw: Any) -> bool:
         return False
     if "runsummary" in keys or {"skillname", "evalresults"} <= keys or "pertestcase" in keys:
         return True
-    if any("pertestcase" in _keys(one) for one in _objects(raw, "entries")):
+    if any("pertestcase" in _keys(entry) for entry in _objects(raw, "entries")):
         return True
-    if any(_keys(one) & {"configurations", "evaluations"} for one in _objects(raw, "iterations")):
+    if any(
+        _keys(entry) & {"configurations", "evaluations"} for entry in _objects(raw, "iterations")
+    ):
         return True
     rows = _objects(raw, "runs", "evals", "results", "cases")
     return any(
@@ -138,7 +140,7 @@ def is_feedback(raw: Any) -> bool:
 
 def is_triggers(raw: Any) -> bool:
     """Queries, and whether the skill should be picked up for them, with nothing else to check."""
-    rows = [_keys(one) for one in _objects(raw, *names_of(TriggerSet, "queries"))]
+    rows = [_keys(query) for query in _objects(raw, *names_of(TriggerSet, "queries"))]
     if any(keys & {"assertions", "expectations"} for keys in rows):
         return False
     return any(
@@ -166,7 +168,7 @@ def is_object(raw: Any) -> bool:
 
 def knows(document: type[Document]) -> Callable[[Any], bool]:
     """Whether an object has a field of `document`, for files whose name says the rest."""
-    known = {plainly(one) for one in names_of(document)}
+    known = {plainly(name) for name in names_of(document)}
     return lambda raw: bool(_keys(raw) & known)
 
 
@@ -352,13 +354,13 @@ class _Look(NamedTuple):
 
 def _look(raw: Any, wire: type[Document]) -> _Look:
     document, faults = mend(raw, wire)
-    told = faults.collapsed()
-    errors = sum(fault.severity == "error" for fault in told)
+    collapsed = faults.collapsed()
+    errors = sum(fault.severity == "error" for fault in collapsed)
     marks: dict[str, set[str]] = {"known": set(), "unknown": set(), "absent": set()}
     for mark, where in walk(document, numbered=False):
         marks[mark].add(where)
     absent = marks["absent"] - marks["known"]
-    odd = len(told) - errors + len(marks["unknown"])
+    odd = len(collapsed) - errors + len(marks["unknown"])
     distance = (_is_foreign(document), errors, odd, 0 if errors else len(absent))
     return _Look(distance, marks["unknown"])
 

@@ -76,16 +76,16 @@ def _benchmarks_to_neutral(wire: Plain) -> list[Plain]:
             ),
             "runs": [
                 {
-                    "eval_id": one.get("test_case_id"),
+                    "eval_id": case.get("test_case_id"),
                     "configuration": "with_skill",
                     "result": without_none(
                         {
-                            "pass_rate": one.get("score"),
-                            "time_seconds": one.get("duration_seconds"),
+                            "pass_rate": case.get("score"),
+                            "time_seconds": case.get("duration_seconds"),
                         }
                     ),
                 }
-                for one in entry.get("per_test_case", [])
+                for case in entry.get("per_test_case", [])
             ],
             "run_summary": {"with_skill": {"pass_rate": _stats(entry["scores"])}}
             if "scores" in entry
@@ -101,7 +101,7 @@ def _stats(scores: Plain) -> Plain:
 
 
 def _benchmarks_to_wire(benchmarks: list[Plain]) -> Plain:
-    entries = [_entry(one, number) for number, one in enumerate(benchmarks, 1)]
+    entries = [_entry(benchmark, number) for number, benchmark in enumerate(benchmarks, 1)]
     names = (benchmark["metadata"].get("skill_name") for benchmark in benchmarks)
     return without_none(
         {
@@ -200,7 +200,7 @@ def _comparison_to_neutral(wire: Plain) -> Plain:
 
 def _side(wire: Plain, side: str) -> Plain:
     def column(name: str) -> Plain:
-        rows = (one for one in wire.get("criteria_scores", []) if "criterion" in one)
+        rows = (score for score in wire.get("criteria_scores", []) if "criterion" in score)
         return without_none({row["criterion"]: row.get(f"{name}_{side}") for row in rows})
 
     return without_none(
@@ -307,17 +307,17 @@ def _suite(plain: Plain) -> Plain:
         **plain,
         "evals": [
             {
-                **one,
-                "id": when(one.get("id"), str) or one.get("name"),
-                "expectations": [item["text"] for item in one.get("expectations", [])],
+                **eval_,
+                "id": when(eval_.get("id"), str) or eval_.get("name"),
+                "expectations": [item["text"] for item in eval_.get("expectations", [])],
             }
-            for one in plain["evals"]
+            for eval_ in plain["evals"]
         ],
     }
 
 
 def _grading(plain: Plain) -> Plain:
-    verdicts = [one for one in plain["expectations"] if one.get("passed") is not None]
+    verdicts = [verdict for verdict in plain["expectations"] if verdict.get("passed") is not None]
     timing = plain.get("timing", {})
     return without_none(
         {
@@ -357,7 +357,7 @@ TEST_CASES = Dialect(
         },
         outputs=None,
         sides=("with_skill",),
-        says=frozenset(("benchmark", "grading")),
+        self_described=frozenset(("benchmark", "grading")),
         repeats=False,
     ),
 )

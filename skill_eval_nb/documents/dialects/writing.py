@@ -17,8 +17,8 @@ from .skill_evaluator import SKILL_EVALUATOR
 from .test_cases import TEST_CASES
 
 PATHS = {
-    one.name: one.paths
-    for one in (SKILL_CREATOR, SKILL_EVALUATOR, ITERATIONS, CODINGBUDDY, TEST_CASES)
+    dialect.name: dialect.paths
+    for dialect in (SKILL_CREATOR, SKILL_EVALUATOR, ITERATIONS, CODINGBUDDY, TEST_CASES)
 }
 """Where the documents of each dialect lie."""
 
@@ -59,11 +59,11 @@ def write(kind: str, neutral: Any, dialect: str) -> tuple[Any, list[Fault]]:
     again, _ = read(kind, value, dialect)
     back = again if form.many or kind != "benchmark" else again[0]
     for where, what in differences(msgspec.to_builtins(whole), msgspec.to_builtins(back)):
-        losses.add("warning", "loss", where, _told(where, what, dialect))
+        losses.add("warning", "loss", where, _sentence(where, what, dialect))
     return value, losses.collapsed()
 
 
-def _told(where: str, what: str, dialect: str) -> str:
+def _sentence(where: str, what: str, dialect: str) -> str:
     if what != "left out":
         return what
     if where.endswith("]"):
@@ -90,8 +90,8 @@ def _report_missing(faults: Faults, dialect: str, losses: Faults) -> None:
 
 def _report_unknown(neutral: Any, dialect: str, losses: Faults) -> None:
     """Fields that no dialect knows stay behind when a document goes to another one."""
-    for one in neutral if isinstance(neutral, list) else [neutral]:
-        if isinstance(one, Document):
-            for mark, where in walk(one):
+    for document in neutral if isinstance(neutral, list) else [neutral]:
+        if isinstance(document, Document):
+            for mark, where in walk(document):
                 if mark == "unknown":
                     losses.add("info", "loss", where, f"left out: not a field that `{dialect}` has")

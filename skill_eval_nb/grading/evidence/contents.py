@@ -53,7 +53,7 @@ def entries(outputs: Path, ignored: Collection[str] = ()) -> list[Entry]:
         OSError: the folder itself cannot be listed.
     """
     root = os.fspath(outputs)
-    return sorted(_below(root, "", set(ignored)), key=lambda one: natural(one.name))
+    return sorted(_below(root, "", set(ignored)), key=lambda entry: natural(entry.name))
 
 
 def natural(name: str) -> tuple[tuple[int, int | str], ...]:
@@ -75,7 +75,9 @@ def safe(name: str) -> str:
     """
     quoted = name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     quoted = quoted.replace('"', "&quot;")
-    return "".join(one if one.isprintable() else _escaped(one) for one in quoted)
+    return "".join(
+        character if character.isprintable() else _escaped(character) for character in quoted
+    )
 
 
 def _escaped(character: str) -> str:
@@ -95,21 +97,21 @@ def _below(folder: str, prefix: str, ignored: set[str]) -> Iterator[Entry]:
                 raise
             yield Entry(above, path, 0, f"a folder that cannot be listed ({error.strerror})")
             continue
-        for one in there:
-            name = f"{above}{one.name}"
-            if not above and one.name in ignored:
+        for found in there:
+            name = f"{above}{found.name}"
+            if not above and found.name in ignored:
                 continue
             try:
-                mode = one.stat(follow_symlinks=False)
+                mode = found.stat(follow_symlinks=False)
             except OSError as error:
-                yield Entry(name, one.path, 0, f"it cannot be read ({error.strerror})")
+                yield Entry(name, found.path, 0, f"it cannot be read ({error.strerror})")
                 continue
             if not stat.S_ISDIR(mode.st_mode):
-                yield _entry(name, one.path, mode)
-            elif one.name in TOOLS_OWN:
-                yield _tools_own(name, one.path)
+                yield _entry(name, found.path, mode)
+            elif found.name in TOOLS_OWN:
+                yield _tools_own(name, found.path)
             else:
-                waiting.append((one.path, f"{name}/"))
+                waiting.append((found.path, f"{name}/"))
 
 
 def _entry(name: str, path: str, mode: os.stat_result) -> Entry:
@@ -123,10 +125,10 @@ def _entry(name: str, path: str, mode: os.stat_result) -> Entry:
 def _tools_own(name: str, path: str) -> Entry:
     count = size = 0
     for folder, _, names in os.walk(path):
-        for one in names:
+        for file in names:
             count += 1
             try:
-                size += os.lstat(f"{folder}/{one}").st_size
+                size += os.lstat(f"{folder}/{file}").st_size
             except OSError:  # it has gone meanwhile: there is nothing to count
                 continue
     return Entry(f"{name}/", path, size, f"a folder that tools fill, with {count:,} files")
@@ -174,8 +176,8 @@ def output_text(output: dict[str, Any]) -> str:
     """What a cell gave, as text."""
     if output.get("output_type") == "error":
         trace = "\n".join(map(str, _list(output.get("traceback"))))
-        told = f"{output.get('ename')}: {output.get('evalue')}"
-        return _COLOURS.sub("", trace) or told
+        message = f"{output.get('ename')}: {output.get('evalue')}"
+        return _COLOURS.sub("", trace) or message
     if "text" in output:
         return _COLOURS.sub("", _joined(output["text"]))
     data = output.get("data")

@@ -43,21 +43,21 @@ def extract(path: str, kind: str, size: int, seconds: float = SECONDS) -> tuple[
     if ran.ended == "time":
         raise NotExtracted(f"a {kind} file that took more than {seconds:.0f} s to read")
     try:
-        told = json.loads(ran.stdout)
+        answer = json.loads(ran.stdout)
     except ValueError:
         why = f" ({ran.message})" if ran.ended != "exit" else ""
         raise NotExtracted(f"a {kind} file that its reader broke on{why}") from None
-    if "missing" in told:
+    if "missing" in answer:
         raise NotExtracted(
             f"a {kind} file; to show its text, `pip install 'skill-eval-nb[office]'` "
-            f"(no module {told['missing']})"
+            f"(no module {answer['missing']})"
         )
-    if "error" in told:
-        raise NotExtracted(f"a {kind} file that cannot be read ({told['error']})")
-    text = str(told["text"])
+    if "error" in answer:
+        raise NotExtracted(f"a {kind} file that cannot be read ({answer['error']})")
+    text = str(answer["text"])
     if not text.strip():
         raise NotExtracted(f"a {kind} file with no text in it")
-    return text, bool(told["more"])
+    return text, bool(answer["more"])
 
 
 def _run(path: str, kind: str, seconds: float) -> Ran:
@@ -66,7 +66,7 @@ def _run(path: str, kind: str, seconds: float) -> Ran:
     Without a sandbox it has its limits and no variables of ours, but the user's rights.
     """
     boxed = sandbox.available() is None
-    libraries = [one for one in sys.path if Path(one).name in ("site-packages", "dist-packages")]
+    libraries = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
     libraries = [library for library in libraries if Path(library).is_dir()]
     shown = [("/extractor.py", _PROGRAM), (f"/file.{kind}", Path(path))]
     shown += [

@@ -109,7 +109,7 @@ def grid(path: str) -> Iterator[str]:
             bound = {"max_row": ROWS + 2, "max_col": COLUMNS, "values_only": True}
             both = zip(sheet.iter_rows(**bound), formulas[title].iter_rows(**bound), strict=False)
             for row, written in both:
-                cells = [_cell(*one) for one in zip(row, written, strict=False)]
+                cells = [_cell(*pair) for pair in zip(row, written, strict=False)]
                 yield json.dumps(cells) + "\n"
 
 
@@ -196,7 +196,7 @@ def extract(kind: str, path: str, most: int) -> dict[str, object]:
     """The text of a file, at most so many characters of it, and whether there is more."""
     if kind not in ("pdf", "png"):
         with zipfile.ZipFile(path) as packed:
-            size = sum(one.file_size for one in packed.infolist())
+            size = sum(member.file_size for member in packed.infolist())
         if size > UNPACKED:
             return {"error": f"unpacked it would have {size:,} bytes"}
     pieces: list[str] = []
@@ -217,12 +217,12 @@ def main() -> None:
     noise = io.StringIO()
     try:
         with contextlib.redirect_stdout(noise), contextlib.redirect_stderr(noise):
-            told = extract(kind, path, int(most))
+            answer = extract(kind, path, int(most))
     except ModuleNotFoundError as error:
-        told = {"missing": error.name}
+        answer = {"missing": error.name}
     except (Exception, RecursionError) as error:  # noqa: BLE001 -- whatever a library makes of it
-        told = {"error": f"{type(error).__name__}: {error}"[:300]}
-    sys.stdout.buffer.write(json.dumps(told).encode())
+        answer = {"error": f"{type(error).__name__}: {error}"[:300]}
+    sys.stdout.buffer.write(json.dumps(answer).encode())
 
 
 if __name__ == "__main__":

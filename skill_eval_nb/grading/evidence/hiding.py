@@ -102,7 +102,7 @@ def _patterns(
 def _any(names: Iterable[str], between: str) -> str:
     """Any of the names, the longest first, whatever joins their pieces."""
     spelled = sorted(names, key=lambda name: (-len(name), name))
-    return "|".join(between.join(map(re.escape, re.split(r"[-_ ]", one))) for one in spelled)
+    return "|".join(between.join(map(re.escape, re.split(r"[-_ ]", name))) for name in spelled)
 
 
 def _spoken(names: str) -> str:

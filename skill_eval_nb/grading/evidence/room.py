@@ -86,8 +86,8 @@ def admitted(wanted: Sequence[int], room: int, least: int) -> int:
     >>> admitted([900, 20, 900, 900], 1300, 500)
     3
     """
-    for position, one in enumerate(wanted):
-        room -= min(one, least)
+    for position, wish in enumerate(wanted):
+        room -= min(wish, least)
         if room < 0:
             return position
     return len(wanted)

@@ -106,12 +106,12 @@ def with_pictures(pieces: Sequence[Piece], wanted: bool) -> list[Piece]:
 
 def compose(pieces: Sequence[Piece], room: int, nonce: str, left_out: list[NotShown]) -> Composed:
     """The files within their room; what does not fit, or cannot be shown, is noted."""
-    made = Composed([], [], [])
-    for piece, share in zip(pieces, _given([one.wants for one in pieces], room), strict=True):
-        shown, status = _compose(piece, share, nonce, made.blocks, left_out)
-        made.files.append(shown)
-        made.lines.append(f"- {piece.name} ({piece.entry.size:,} bytes): {status}")
-    return made
+    composed = Composed([], [], [])
+    for piece, share in zip(pieces, _given([piece.wants for piece in pieces], room), strict=True):
+        shown, status = _compose(piece, share, nonce, composed.blocks, left_out)
+        composed.files.append(shown)
+        composed.lines.append(f"- {piece.name} ({piece.entry.size:,} bytes): {status}")
+    return composed
 
 
 def _given(wanted: Sequence[int], room: int) -> list[int]:
@@ -219,18 +219,20 @@ def show(
     has_inputs = inputs is not None and inputs.is_dir()
     given = pieces_of("input", inputs, cover) if inputs is not None and has_inputs else []
     put_out = pieces_of("output", outputs, cover, ignored)
-    told = None if transcript is None else _covered(transcript_of(transcript), cover)
-    nonce = _nonce(key, [*given, *put_out], told)
+    covered = None if transcript is None else _covered(transcript_of(transcript), cover)
+    nonce = _nonce(key, [*given, *put_out], covered)
     pieces = with_pictures([*put_out, *given], images)
     put_out, given = pieces[: len(put_out)], pieces[len(put_out) :]
     lists = shares([_list_wants(given), _list_wants(put_out)], chars // LIST_SHARE)
-    wanted = sum(one.wants for one in put_out)
+    wanted = sum(piece.wants for piece in put_out)
     room = chars - sum(lists) - _HEAD * (1 + bool(given))
-    for_inputs, for_transcript = _rooms(chars, room - wanted, given, told)
+    for_inputs, for_transcript = _rooms(chars, room - wanted, given, covered)
     left_out: list[NotShown] = []
     inputs_shown = compose(given, for_inputs, nonce, left_out)
     shown = compose(put_out, room - for_inputs - for_transcript, nonce, left_out)
-    parts, record = ("", None) if told is None else _parts(told, for_transcript, nonce, left_out)
+    parts, record = (
+        ("", None) if covered is None else _parts(covered, for_transcript, nonce, left_out)
+    )
     begin = _list(_GIVEN, inputs_shown.lines, lists[0], nonce, left_out) if given else ""
     listed = _list(_PUT_OUT, shown.lines, lists[1], nonce, left_out)
     merged = _merged([begin, *inputs_shown.blocks, listed, *shown.blocks, parts])
@@ -239,8 +241,8 @@ def show(
         nonce,
         Shown(
             budget_chars=chars,
-            chars=sum(len(one["text"]) for one in merged if one["type"] == "text"),
-            images=sum(one["type"] == "image" for one in merged),
+            chars=sum(len(block["text"]) for block in merged if block["type"] == "text"),
+            images=sum(block["type"] == "image" for block in merged),
             files=shown.files,
             inputs=inputs_shown.files,
             transcript=record,
@@ -252,19 +254,19 @@ def show(
     )
 
 
-def _covered(told: Transcript, cover: Cover) -> Transcript:
-    pieces = tuple(cover(piece) for piece in told.pieces)
-    return replace(told, pieces=pieces, final=told.final and cover(told.final))
+def _covered(transcript: Transcript, cover: Cover) -> Transcript:
+    pieces = tuple(cover(piece) for piece in transcript.pieces)
+    return replace(transcript, pieces=pieces, final=transcript.final and cover(transcript.final))
 
 
-def _nonce(key: str, pieces: Sequence[Piece], told: Transcript | None) -> str:
+def _nonce(key: str, pieces: Sequence[Piece], transcript: Transcript | None) -> str:
     """Letters that no file holds: whoever wrote the files could not know them.
 
     They depend on the run and on its files alone, so that all judgings of a run have the same
     beginning, which a cache can keep.
     """
     texts = [piece.content.text or "" for piece in pieces]
-    texts += [] if told is None else [*told.pieces, told.final or ""]
+    texts += [] if transcript is None else [*transcript.pieces, transcript.final or ""]
     digest = hashlib.sha256(key.encode("utf-8", "replace"))
     for text in texts:
         digest.update(hashlib.sha256(text.encode("utf-8", "replace")).digest())
@@ -276,14 +278,14 @@ def _nonce(key: str, pieces: Sequence[Piece], told: Transcript | None) -> str:
 
 
 def _rooms(
-    chars: int, spare: int, given: Sequence[Piece], told: Transcript | None
+    chars: int, spare: int, given: Sequence[Piece], record: Transcript | None
 ) -> tuple[int, int]:
     """Room for inputs and transcript: their shares, and what the outputs leave (`spare`)."""
-    inputs = sum(one.wants for one in given)
+    inputs = sum(piece.wants for piece in given)
     least = min(inputs, chars // INPUTS_SHARE)
     transcript = 0
-    if told is not None:
-        transcript = len(told.text) + len(told.final or "") + 2 * _PART_FENCE
+    if record is not None:
+        transcript = len(record.text) + len(record.final or "") + 2 * _PART_FENCE
         transcript = min(transcript, max(chars // TRANSCRIPT_SHARE, spare - least))
     return min(inputs, max(least, spare - transcript)), transcript
 
@@ -302,21 +304,21 @@ def _list(what: str, lines: Sequence[str], room: int, nonce: str, left_out: list
 
 
 def _parts(
-    told: Transcript, room: int, nonce: str, left_out: list[NotShown]
+    transcript: Transcript, room: int, nonce: str, left_out: list[NotShown]
 ) -> tuple[str, ShownFile]:
     """The transcript, its last message first in line for room and last in place."""
-    whole = len(told.text) + len(told.final or "")
+    whole = len(transcript.text) + len(transcript.final or "")
     record = ShownFile(name="transcript", kind="transcript", chars=whole)
-    if told.setup_calls:
+    if transcript.setup_calls:
         reason = "calls that opened a skill would tell the side; the judge is not told of them"
-        left_out.append(NotShown(what=f"transcript: {told.setup_calls} calls", reason=reason))
-    if told.reason is not None:
-        left_out.append(NotShown(what="transcript", reason=told.reason))
+        left_out.append(NotShown(what=f"transcript: {transcript.setup_calls} calls", reason=reason))
+    if transcript.reason is not None:
+        left_out.append(NotShown(what="transcript", reason=transcript.reason))
         record.shown_chars = 0
-        return f"The transcript is not shown: {told.reason}.\n"[:room], record
+        return f"The transcript is not shown: {transcript.reason}.\n"[:room], record
     out = ""
-    final, final_left = cut(told.final or "", room - 2 * _PART_FENCE)
-    text, left = _fitted(told.pieces, room - 2 * _PART_FENCE - len(final))
+    final, final_left = cut(transcript.final or "", room - 2 * _PART_FENCE)
+    text, left = _fitted(transcript.pieces, room - 2 * _PART_FENCE - len(final))
     for name, part in (("what the executor did", text), ("its last message", final)):
         if part:
             out += _PART.format(name=name, nonce=nonce) + part + _PART_CLOSE.format(nonce=nonce)
@@ -332,9 +334,9 @@ def _fitted(pieces: Sequence[str], room: int) -> tuple[str, int]:
     """The pieces within their room: a share each where that is of use, else head and tail."""
     breaks = max(len(pieces) - 1, 0)
     given = shares([len(piece) for piece in pieces], room - breaks)
-    if any(share < min(len(one), LEAST) for share, one in zip(given, pieces, strict=True)):
+    if any(share < min(len(text), LEAST) for share, text in zip(given, pieces, strict=True)):
         return cut("\n".join(pieces), room)
-    cuts = [cut(one, share) for one, share in zip(pieces, given, strict=True)]
+    cuts = [cut(text, share) for text, share in zip(pieces, given, strict=True)]
     return "\n".join(text for text, _ in cuts), sum(left for _, left in cuts)
 
 

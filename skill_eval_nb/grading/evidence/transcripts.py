@@ -58,7 +58,7 @@ def transcript_of(path: Path) -> Transcript:
     events = _events(text)
     if events is None:
         return Transcript((text,), None) if text.strip() else Transcript((), None)
-    return _told(events)
+    return _transcript(events)
 
 
 def _events(text: str) -> list[dict[str, Any]] | None:
@@ -75,9 +75,9 @@ def _events(text: str) -> list[dict[str, Any]] | None:
         found = found[0]
     if isinstance(found, dict):
         found = next((found[key] for key in ("messages", "events") if key in found), None)
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    if not isinstance(found, list) or not all(isinstance(event, dict) for event in found):
         return None
-    known = [one for one in found if isinstance(_message(one).get("content"), (str, list))]
+    known = [event for event in found if isinstance(_message(event).get("content"), (str, list))]
     return found if known else None
 
 
@@ -86,12 +86,13 @@ def _message(event: dict[str, Any]) -> dict[str, Any]:
     return inner if isinstance(inner, dict) else event
 
 
-def _told(events: list[dict[str, Any]]) -> Transcript:
+def _transcript(events: list[dict[str, Any]]) -> Transcript:
     pieces: list[str] = []
     final: int | None = None
     hidden: set[str] = set()
     result = next(
-        (one["result"] for one in reversed(events) if isinstance(one.get("result"), str)), None
+        (event["result"] for event in reversed(events) if isinstance(event.get("result"), str)),
+        None,
     )
     for event in events:
         message = _message(event)
@@ -112,8 +113,8 @@ def _pieces(content: Any, role: str, hidden: set[str]) -> Iterator[tuple[str, st
     """What one message tells; calls that opened a skill are added to `hidden`."""
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
-    told = content if isinstance(content, list) else []
-    blocks = [block for block in told if isinstance(block, dict)]
+    parts = content if isinstance(content, list) else []
+    blocks = [block for block in parts if isinstance(block, dict)]
     calls = [block for block in blocks if block.get("type") == "tool_use"]
     set_up = bool(calls) and all(map(_opens_skill, calls))  # "The skill fits this task."
     for block in blocks:
@@ -135,8 +136,8 @@ def _opens_skill(block: dict[str, Any]) -> bool:
         return True
     if str(block.get("name")) in _WRITING:
         return False
-    asked = block.get("input")
-    values = asked.values() if isinstance(asked, dict) else [asked]
+    arguments = block.get("input")
+    values = arguments.values() if isinstance(arguments, dict) else [arguments]
     return any(isinstance(value, str) and _SKILL_FILES.search(value) for value in values)
 
 

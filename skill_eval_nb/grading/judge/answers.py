@@ -92,18 +92,21 @@ def read_answer(text: str, expectations: Iterable[str], dimensions: Iterable[str
     verdicts = look.named(raw["expectations"], "expectation", "id", list(expectations))
     scores = look.named(raw["dimensions"], "dimension", "name", list(dimensions))
     for what, found in (("expectation", verdicts), ("dimension", scores)):
-        for name, one in found.items():
-            look.telling(one, "evidence", f"{what} `{name}`")
+        for name, row in found.items():
+            look.telling(row, "evidence", f"{what} `{name}`")
     look.done()
     feedback = raw["eval_feedback"]
     return Answer(
-        {name: Verdict(one["passed"], one["evidence"]) for name, one in verdicts.items()},
-        {name: Scored(one["score"], one["evidence"]) for name, one in scores.items()},
-        tuple({name: one[name] for name in _CLAIM} for one in raw["claims"]),
+        {
+            name: Verdict(verdict["passed"], verdict["evidence"])
+            for name, verdict in verdicts.items()
+        },
+        {name: Scored(score["score"], score["evidence"]) for name, score in scores.items()},
+        tuple({name: claim[name] for name in _CLAIM} for claim in raw["claims"]),
         {name: filled(raw["user_notes"][name]) for name in _NOTES},
         tuple(
-            {"assertion": one.get("assertion") or None, "reason": one["reason"]}
-            for one in feedback["suggestions"]
+            {"assertion": suggestion.get("assertion") or None, "reason": suggestion["reason"]}
+            for suggestion in feedback["suggestions"]
         ),
         feedback["overall"] or None,
     )
@@ -114,11 +117,11 @@ def in_all_texts(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {name: in_all_texts(one, change) for name, one in value.items()}
+        return {name: in_all_texts(part, change) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return type(value)(in_all_texts(one, change) for one in value)
+        return type(value)(in_all_texts(part, change) for part in value)
     if isinstance(value, (Answer, Verdict, Scored)):
-        parts = {one.name: getattr(value, one.name) for one in fields(value)}
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
         return replace(value, **in_all_texts(parts, change))
     return value
 
@@ -214,9 +217,11 @@ def judging_of(
     """
     parts = calls(judge, case, number)
     originals = {} if prepared is None else prepared.showing.originals
-    answers = [in_all_texts(one, lambda text: uncovered(text, originals)) for one in answers]
-    verdicts = {name: one for answer in answers for name, one in answer.expectations.items()}
-    scores = {name: one for answer in answers for name, one in answer.dimensions.items()}
+    answers = [in_all_texts(answer, lambda text: uncovered(text, originals)) for answer in answers]
+    verdicts = {
+        name: verdict for answer in answers for name, verdict in answer.expectations.items()
+    }
+    scores = {name: score for answer in answers for name, score in answer.dimensions.items()}
     first = answers[0]
     rubric = {
         dimension.name: RubricScore(
@@ -233,12 +238,12 @@ def judging_of(
         rubric_summary=rubric_summary(rubric, case.dimensions),
         expectations=[
             GradedExpectation(
-                id=one.id,
-                text=one.text,
+                id=expectation.id,
+                text=expectation.text,
                 passed=verdicts[f"E{n}"].passed,
                 evidence=verdicts[f"E{n}"].evidence,
             )
-            for n, one in enumerate(case.expectations, 1)
+            for n, expectation in enumerate(case.expectations, 1)
         ],
         claims=[Claim(**claim) for claim in first.claims],
         user_notes_summary=_notes(first.user_notes),
@@ -267,9 +272,9 @@ def rubric_summary(
     """
     weights = {dimension.name: dimension.weight for dimension in dimensions}
     weighted = [
-        (one.score, weights.get(name, 1.0 if one.weight is None else one.weight))
-        for name, one in scores.items()
-        if one.score is not None
+        (score.score, weights.get(name, 1.0 if score.weight is None else score.weight))
+        for name, score in scores.items()
+        if score.score is not None
     ]
     total = sum(weight for _, weight in weighted)
     if not total:
@@ -361,9 +366,9 @@ class _Asking:
     async def all(self) -> list[Answer]:
         """The answers to all calls, one after the other: the first one fills the cache."""
         parts = calls(self.ready.judge, self.ready.case, self.number)
-        return [await self._one(part) for part in range(len(parts))]
+        return [await self._answer(part) for part in range(len(parts))]
 
-    async def _one(self, part: int) -> Answer:
+    async def _answer(self, part: int) -> Answer:
         judge, case = self.ready.judge, self.ready.case
         wanted = calls(judge, case, self.number)[part]
 

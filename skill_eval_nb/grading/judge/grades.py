@@ -62,19 +62,23 @@ def grade(
     numbered = sorted(judgings, key=lambda judging: judging.judging or 0)
     scores = _scores(numbered)
     verdicts = _verdicts(numbered)
-    models = list(dict.fromkeys(one.judge_model for one in numbered if one.judge_model))
+    models = list(dict.fromkeys(judging.judge_model for judging in numbered if judging.judge_model))
     return Grading(
         expectations=verdicts,
         summary=_summary(verdicts),
         rubric_scores=scores,
         rubric_summary=rubric_summary(scores, dimensions),
-        claims=_once((claim for one in numbered for claim in one.claims), lambda one: one.claim),
+        claims=_once(
+            (claim for judging in numbered for claim in judging.claims), lambda claim: claim.claim
+        ),
         user_notes_summary=_notes(numbered),
         eval_feedback=_feedback(numbered),
         execution_metrics=metrics,
         timing=_timing(numbered, timing),
         judge_model=", ".join(models) or None,
-        timestamp=max((one.timestamp for one in numbered if one.timestamp), default=None),
+        timestamp=max(
+            (judging.timestamp for judging in numbered if judging.timestamp), default=None
+        ),
     )
 
 
@@ -111,16 +115,16 @@ def _scores(judgings: Sequence[Judging]) -> dict[str, RubricScore]:
     """The mean score of each dimension, in the order of the first judging."""
     every: dict[str, list[RubricScore]] = {}
     for judging in judgings:
-        for name, one in judging.rubric_scores.items():
-            if one.score is not None:
-                every.setdefault(name, []).append(one)
+        for name, score in judging.rubric_scores.items():
+            if score.score is not None:
+                every.setdefault(name, []).append(score)
     return {name: _score(ones) for name, ones in every.items()}
 
 
 def _score(ones: Sequence[RubricScore]) -> RubricScore:
-    given = [one.score for one in ones if one.score is not None]
+    given = [score.score for score in ones if score.score is not None]
     middle = median(given)
-    nearest = min(ones, key=lambda one: abs((one.score or 0) - middle))
+    nearest = min(ones, key=lambda score: abs((score.score or 0) - middle))
     return RubricScore(
         score=round(fmean(given), 4), evidence=nearest.evidence, weight=nearest.weight
     )
@@ -140,8 +144,8 @@ def _verdicts(judgings: Sequence[Judging]) -> list[GradedExpectation]:
 
 def _verdict(ones: Sequence[GradedExpectation]) -> GradedExpectation:
     first = ones[0]
-    for_it = [one for one in ones if one.passed is True]
-    against = [one for one in ones if one.passed is False]
+    for_it = [verdict for verdict in ones if verdict.passed is True]
+    against = [verdict for verdict in ones if verdict.passed is False]
     if not for_it and not against:
         return GradedExpectation(text=first.text, id=first.id, passed=None, evidence=first.evidence)
     voted = len(for_it) + len(against)
@@ -180,9 +184,9 @@ def _notes(judgings: Sequence[Judging]) -> UserNotesSummary | None:
     if not given:
         return None
     return UserNotesSummary(
-        uncertainties=_once((note for one in given for note in one.uncertainties), str),
-        needs_review=_once((note for one in given for note in one.needs_review), str),
-        workarounds=_once((note for one in given for note in one.workarounds), str),
+        uncertainties=_once((note for notes in given for note in notes.uncertainties), str),
+        needs_review=_once((note for notes in given for note in notes.needs_review), str),
+        workarounds=_once((note for notes in given for note in notes.workarounds), str),
     )
 
 
@@ -191,10 +195,10 @@ def _feedback(judgings: Sequence[Judging]) -> EvalFeedback | None:
     if not given:
         return None
     suggestions: list[Suggestion] = _once(
-        (suggestion for one in given for suggestion in one.suggestions),
-        lambda one: f"{one.assertion}\n{one.reason}",
+        (suggestion for feedback in given for suggestion in feedback.suggestions),
+        lambda suggestion: f"{suggestion.assertion}\n{suggestion.reason}",
     )
-    overall = next((one.overall for one in given if one.overall), None)
+    overall = next((feedback.overall for feedback in given if feedback.overall), None)
     return EvalFeedback(suggestions=suggestions, overall=overall)
 
 

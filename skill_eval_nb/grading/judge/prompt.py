@@ -80,7 +80,7 @@ NO_REMARKS = (
 )
 
 
-def asked(
+def last_text(
     expectations: Sequence[tuple[str, Expectation]],
     dimensions: Sequence[Dimension],
     *,
@@ -93,7 +93,7 @@ def asked(
         parts.append(
             "Expectations. Answer each of them once, under the id in brackets and in this order:\n"
         )
-        parts += [f"[{name}] {_indented(one.text)}" for name, one in expectations]
+        parts += [f"[{name}] {_indented(expectation.text)}" for name, expectation in expectations]
         parts.append("")
     else:
         parts.append("No expectations are asked for: `expectations` is empty.\n")
@@ -344,7 +344,7 @@ def calls(judge: Judge, case: Case, number: int) -> tuple[Part, ...]:
     One call for everything, or (`per_dimension`) one for the expectations and one for each
     dimension. Claims, notes and critique come with the first.
     """
-    named = tuple((f"E{n}", one) for n, one in enumerate(case.expectations, 1))
+    named = tuple((f"E{n}", expectation) for n, expectation in enumerate(case.expectations, 1))
     expectations = tuple(
         named[index] for index in order(len(named), f"{case.key}:expectations", number)
     )
@@ -396,7 +396,7 @@ def request(
     content = [{"type": "text", "text": head}, *ready.showing.blocks]
     if cached if cached is not None else judge.judgings > 1 or judge.per_dimension:
         content[-1] = {**content[-1], "cache_control": {"type": "ephemeral"}}
-    last = asked(wanted.expectations, wanted.dimensions, remarks=wanted.remarks, fault=fault)
+    last = last_text(wanted.expectations, wanted.dimensions, remarks=wanted.remarks, fault=fault)
     content.append({"type": "text", "text": last})
     config: dict[str, Any] = {"format": {"type": "json_schema", "schema": SCHEMA}}
     if judge.effort is not None:

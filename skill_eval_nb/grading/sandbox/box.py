@@ -221,12 +221,12 @@ def wrapped(
         # what is not a mount of its own lies in memory, with no limit
         options += ["--remount-ro", "/", "--chdir", INSIDE, "--seccomp", str(rules)]
         # through a file: a command line tells whoever lists processes inside
-        said = stack.enter_context(
+        arguments = stack.enter_context(
             _in_memory(b"".join(os.fsencode(option) + b"\0" for option in options))
         )
         # a first process of bubblewrap's own is left to others to collect
-        bubblewrap = [program("bwrap"), "--args", str(said), "--as-pid-1", *more]
-        yield [*hands, *bubblewrap, "--", *limited(box, argv)], (said, rules, *files.values())
+        bubblewrap = [program("bwrap"), "--args", str(arguments), "--as-pid-1", *more]
+        yield [*hands, *bubblewrap, "--", *limited(box, argv)], (arguments, rules, *files.values())
 
 
 @contextlib.contextmanager
@@ -370,7 +370,9 @@ def _reached(host: Path) -> bool:
 
 def _hold(far: list[Path]) -> str:
     """A folder to show others in, that none of them lies in."""
-    above = {os.fspath(one) for host in far for one in (host.resolve(), *host.resolve().parents)}
+    above = {
+        os.fspath(folder) for host in far for folder in (host.resolve(), *host.resolve().parents)
+    }
     holds = [hold for hold in _HOLDS if hold not in above and Path(hold).is_dir()]
     return holds[0] if holds else "/mnt"
 

@@ -108,10 +108,10 @@ class Opened:
 def _sockets_of(inside: int | None) -> int:
     """Sockets of the network that a process is in, open or not."""
     try:
-        told = Path(f"/proc/{inside}/net/sockstat").read_text()
+        text = Path(f"/proc/{inside}/net/sockstat").read_text()
     except OSError:  # it has ended, or there is none
         return 0
-    return int(told.split()[2])  # sockets: used N
+    return int(text.split()[2])  # sockets: used N
 
 
 def _resident(pid: int) -> int:
@@ -168,10 +168,10 @@ def _queued(pid: int, file: int) -> int:
             seen = stack.enter_context(
                 socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=copy)
             )
-            told = seen.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _FIGURES.size)
+            figures = seen.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _FIGURES.size)
         except OSError:  # it has ended, or it is no socket by now
             return 0
-        received, _, sent, _, _, waiting, *_ = _FIGURES.unpack(told)
+        received, _, sent, _, _, waiting, *_ = _FIGURES.unpack(figures)
         return received + max(sent, waiting)
 
 

@@ -39,7 +39,7 @@ class Process:
 
     Attributes:
         popen: what was started; its group is its own.
-        told: a pipe that tells the first process inside; None where the box has none of its
+        info: a pipe that tells the first process inside; None where the box has none of its
             own, and once it has been read.
         command: what the command line of the first process inside ends with.
         counted: a pipe that tells how many processes were left behind, both ends; None where
@@ -48,7 +48,7 @@ class Process:
     """
 
     popen: subprocess.Popen[bytes]
-    told: int | None = None
+    info: int | None = None
     command: bytes = b""
     counted: tuple[int, int] | None = None
     inside: int | None = field(init=False, default=None)
@@ -59,14 +59,14 @@ class Process:
 
     def look(self) -> int:
         """The process to count from; learns the first one inside as soon as it is told."""
-        while self.told is not None and _readable(self.told, 0):
-            part = os.read(self.told, 4096)
+        while self.info is not None and _readable(self.info, 0):
+            part = os.read(self.info, 4096)
             self._text += part
             if b"}" in part:  # it comes in pieces
                 self._learn(int(json.loads(self._text)["child-pid"]))
             if b"}" in part or not part:  # nothing more where it failed before there was a box
-                os.close(self.told)
-                self.told = None
+                os.close(self.info)
+                self.info = None
         return self.popen.pid if self.inside is None else self.inside
 
     def _learn(self, inside: int) -> None:
@@ -84,8 +84,12 @@ class Process:
             return sum(1 for _ in in_group(self.popen.pid))
         if not _readable(self.counted[0], 0):  # there never was a box
             return 0
-        said = os.read(self.counted[0], 4096).split()[-1:]
-        return int(said[0]) if said and said[0].isdigit() and len(said[0]) < len("10000") else 0
+        number = os.read(self.counted[0], 4096).split()[-1:]
+        return (
+            int(number[0])
+            if number and number[0].isdigit() and len(number[0]) < len("10000")
+            else 0
+        )
 
     def kill(self) -> None:
         """End everything in the box: with its first process the kernel ends all others."""
@@ -127,8 +131,8 @@ class Process:
         self.kill()
         self.popen.wait()
         self.kill()  # whom it may have told of after the first
-        if self.told is not None:
-            os.close(self.told)
+        if self.info is not None:
+            os.close(self.info)
         for end in self.counted or ():
             os.close(end)
         if self._first is not None:
@@ -159,22 +163,22 @@ def _plain(box: Box, argv: Sequence[str]) -> Process:
 
 
 def _boxed(box: Box, argv: Sequence[str]) -> Process:
-    told, tell = os.pipe()
+    info_read, info_write = os.pipe()
     counted = os.pipe()
     # opened by its name in /proc, so that no copy of it reaches the command
     through = ["/bin/sh", "-c", _TELL, f"/proc/{os.getpid()}/fd/{counted[1]}"]
     try:
         with (
-            above(tell) as info,
+            above(info_write) as info,
             wrapped(box, argv, "--info-fd", str(info)) as (command, files),
         ):
             popen = _popen([*through, *command], {}, keep=(*files, info))
     except BaseException:
-        for end in (told, *counted):
+        for end in (info_read, *counted):
             os.close(end)
         raise
     first = b"".join(os.fsencode(part) + b"\0" for part in limited(box, argv))
-    return Process(popen, told, first, counted)
+    return Process(popen, info_read, first, counted)
 
 
 def _readable(fd: int, seconds: float | None) -> bool:
@@ -420,13 +424,13 @@ def available() -> str | None:
     with tempfile.TemporaryDirectory(prefix="skill-eval-nb-") as folder:
         box = Box(Path(folder))
         with lent(box), wrapped(box, ["true"]) as started:
-            said = _said(started)
-    if said is None:
+            fault = _fault(started)
+    if fault is None:
         return None
-    return f"bubblewrap is installed, but makes no sandbox here: {said} {_HINTS} {_OTHERWISE}"
+    return f"bubblewrap is installed, but makes no sandbox here: {fault} {_HINTS} {_OTHERWISE}"
 
 
-def _said(started: tuple[list[str], tuple[int, ...]]) -> str | None:
+def _fault(started: tuple[list[str], tuple[int, ...]]) -> str | None:
     """What went wrong with a command, which is passed files; None where nothing did."""
     command, files = started
     try:

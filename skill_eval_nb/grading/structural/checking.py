@@ -175,7 +175,9 @@ def check(
     setting = CheckContext(list_outputs(str(outputs)), transcript, near, allow_scripts, sandbox)
     spoken = [isinstance(expectation, Expectation) for expectation in expectations]
     verdicts = verdicts_on(wanted, spoken, setting)
-    graded = [_graded(one, verdict) for one, verdict in zip(wanted, verdicts, strict=True)]
+    graded = [
+        _graded(expectation, verdict) for expectation, verdict in zip(wanted, verdicts, strict=True)
+    ]
     return Structural(expectations=graded, summary=_summary(graded), gate_passed=_gate(graded))
 
 
@@ -189,10 +191,13 @@ def verdicts_on(
         spoken: which of them say in a sentence what others say in fields.
         setting: the outputs, and what all checks share.
     """
-    planned = [_plan(one, setting, in_words) for one, in_words in zip(wanted, spoken, strict=True)]
+    planned = [
+        _plan(expectation, setting, in_words)
+        for expectation, in_words in zip(wanted, spoken, strict=True)
+    ]
     failed: dict[FileVisitor, Exception] = {}
     _look(setting.outputs, planned, failed)
-    return [_verdict(one, failed) for one in planned]
+    return [_verdict(check, failed) for check in planned]
 
 
 def _plan(
@@ -204,12 +209,12 @@ def _plan(
         return PlannedCheck(partial(broken, error))
 
 
-def _verdict(one: PlannedCheck, failed: Mapping[FileVisitor, Exception]) -> CheckVerdict:
-    error = next((failed[looks] for looks, _ in one.looks if looks in failed), None)
+def _verdict(planned: PlannedCheck, failed: Mapping[FileVisitor, Exception]) -> CheckVerdict:
+    error = next((failed[looks] for looks, _ in planned.looks if looks in failed), None)
     if error is not None:
         return broken(error)
     try:
-        return one.verdict()
+        return planned.verdict()
     except Exception as error:  # noqa: BLE001 -- the other checks are none the worse for it
         return broken(error)
 
@@ -223,8 +228,8 @@ def _look(
         _show(outputs, ((name, (looks,)) for name in names), failed)
         return
     groups: dict[int, tuple[Sequence[str], list[FileVisitor]]] = {}
-    for one in planned:
-        for looks, names in one.looks:
+    for check in planned:
+        for looks, names in check.looks:
             groups.setdefault(id(names), (names, []))[1].append(looks)
     if len(groups) == 1:
         ((names, wanting),) = groups.values()
@@ -271,14 +276,14 @@ def _graded(expectation: StructuralExpectation, verdict: CheckVerdict) -> Graded
 
 def _summary(graded: Sequence[GradedExpectation]) -> Summary:
     """Counts; the rate is of those that were scored, null where none was."""
-    passed = sum(one.passed is True for one in graded)
-    failed = sum(one.passed is False for one in graded)
+    passed = sum(expectation.passed is True for expectation in graded)
+    failed = sum(expectation.passed is False for expectation in graded)
     rate = round(passed / (passed + failed), 4) if passed + failed else None
     return Summary(passed=passed, failed=failed, total=len(graded), pass_rate=rate)
 
 
 def _gate(graded: Sequence[GradedExpectation]) -> bool | None:
-    critical = [one.passed for one in graded if one.critical]
+    critical = [expectation.passed for expectation in graded if expectation.critical]
     if False in critical:
         return False
     return None if None in critical else True

@@ -83,12 +83,12 @@ def is_error(line: str) -> bool:
     found = _MESSAGES.match(bare)
     if found is None:
         return False
-    said = next((group for group in found.groups() if group), None)
-    if said is None:
+    message = next((group for group in found.groups() if group), None)
+    if message is None:
         return True
-    if _NOTHING.match(said) or _EXPLAINED.match(said):
+    if _NOTHING.match(message) or _EXPLAINED.match(message):
         return False
-    return found["plain"] is None or not _CODE.match(said)
+    return found["plain"] is None or not _CODE.match(message)
 
 
 TEXT_KEYS = ("text", "content", "output", "stdout", "stderr", "message", "error", "result")
@@ -115,9 +115,9 @@ def read_events(text: str) -> list[Event] | None:
         return [Event(0, message) for message in _messages(whole)] or None
     lines = text.split("\n")
     events = [
-        Event(number, one)
+        Event(number, parsed)
         for number, line in enumerate(lines, 1)
-        if line.lstrip()[:1] == "{" and isinstance(one := _parsed(line), dict)
+        if line.lstrip()[:1] == "{" and isinstance(parsed := _parsed(line), dict)
     ]
     n_lines = sum(1 for line in lines if line.strip())
     return events if events and 2 * len(events) >= n_lines else None
@@ -138,7 +138,11 @@ def _messages(whole: Any) -> list[Mapping[str, Any]]:
             if isinstance(whole.get(key), list):
                 return _messages(whole[key])
         return [whole] if "role" in whole or "type" in whole else []
-    return [one for one in whole if isinstance(one, dict)] if isinstance(whole, list) else []
+    return (
+        [message for message in whole if isinstance(message, dict)]
+        if isinstance(whole, list)
+        else []
+    )
 
 
 def failures(events: Iterable[Event]) -> Iterator[tuple[int | str, str]]:
@@ -152,8 +156,8 @@ def failures(events: Iterable[Event]) -> Iterator[tuple[int | str, str]]:
             elif block.get("type") == "tool_result" and block.get("is_error") is True:
                 tool = tools.get(str(block.get("tool_use_id")), "a tool")
                 yield where, f"{tool} failed: {_first_line(block.get('content'))}"
-        if told := _own_failure(event):
-            yield where, told
+        if fault := _own_failure(event):
+            yield where, fault
 
 
 def _blocks(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -176,8 +180,8 @@ def _own_failure(event: Mapping[str, Any]) -> str | None:
         return f"an error was reported: {_first_line(event.get('error') or event.get('message'))}"
     if event.get("role") in ("tool", "function"):
         lines = _text(event.get("content")).split("\n")
-        told = next((line for line in lines if is_error(line)), None)
-        return None if told is None else f"{event.get('name') or 'a tool'} failed: {told}"
+        error = next((line for line in lines if is_error(line)), None)
+        return None if error is None else f"{event.get('name') or 'a tool'} failed: {error}"
     return None
 
 
@@ -192,14 +196,14 @@ def _text(value: Any, depth: int = 8) -> str:
     if depth == 0:
         return ""
     if isinstance(value, list):
-        return "\n".join(filter(None, (_text(one, depth - 1) for one in value)))
+        return "\n".join(filter(None, (_text(part, depth - 1) for part in value)))
     if isinstance(value, dict):
         return next((_text(value[key], depth - 1) for key in TEXT_KEYS if value.get(key)), "")
     return str(value)
 
 
 def _first_line(value: Any) -> str:
-    lines = [one for line in _text(value).split("\n") if (one := line.strip())]
+    lines = [bare for line in _text(value).split("\n") if (bare := line.strip())]
     at = next((place for place, line in enumerate(lines) if is_error(line)), 0)
     # Claude Code puts the exit code before what the command said.
     last = at + 2 if lines[at : at + 1] and _EXIT_CODE.fullmatch(lines[at]) else at + 1
@@ -228,9 +232,9 @@ def no_errors(transcript: Path | None) -> CheckVerdict:
     found = list(_lines(text) if events is None else failures(events))
     if not found:
         return passed(f"No error in {name} ({_size(text, events)})")
-    told = "; ".join(f"{name}:{line}: {shown(what)}" for line, what in found[:MOST_SHOWN])
+    errors = "; ".join(f"{name}:{line}: {shown(what)}" for line, what in found[:MOST_SHOWN])
     more = len(found) - MOST_SHOWN
-    return failed(told + (f"; and {counted(more, 'more error')}" if more > 0 else ""))
+    return failed(errors + (f"; and {counted(more, 'more error')}" if more > 0 else ""))
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

@@ -53,7 +53,7 @@ def matching(pattern: str, names: Sequence[str]) -> list[str]:
 def _given(pattern: str) -> tuple[str, ...]:
     """The patterns that stand in one, a line each."""
     given = [line for line in pattern.split("\n") if line.strip()] or [""]
-    return tuple(_inside(one) for one in given)
+    return tuple(_inside(pattern) for pattern in given)
 
 
 @lru_cache(maxsize=256)

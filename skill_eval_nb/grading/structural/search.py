@@ -111,7 +111,7 @@ class Match:
     end: int
     exempted_by: str | None = None
 
-    def told(self, name: str) -> str:
+    def place(self, name: str) -> str:
         """Where it stands, and the line there."""
         if self.text is None:
             return f"{shown(name)}, at byte {self.start} of a binary file"
@@ -200,7 +200,7 @@ def _match(what: SearchTerms, text: str, start: int, end: int) -> Match:
     exempted_by = None
     if what.exempt:
         around = near_by(text, start, end, what.near)
-        exempted_by = next((one for one in what.exempt if one in around), None)
+        exempted_by = next((text for text in what.exempt if text in around), None)
     return Match(text, start, end, exempted_by)
 
 
@@ -294,10 +294,10 @@ class TextSearch:
                 self.n_found += 1
                 self.done = self.one_is_enough
                 if len(self.found) < self.KEPT:
-                    self.found.append(match.told(name))
+                    self.found.append(match.place(name))
                 return True
             if len(self.exempted) < self.KEPT:
-                self.exempted.append(f"{match.told(name)} is exempt: {self._exempts(match)}")
+                self.exempted.append(f"{match.place(name)} is exempt: {self._exempts(match)}")
         return False
 
     def _exempts(self, match: Match) -> str:
@@ -305,7 +305,7 @@ class TextSearch:
         where = f"stands within {lines} of it" if self.what.near else "stands on the same line"
         return f"{quoted(match.exempted_by or '')} {where}"
 
-    def told(self) -> str:
+    def evidence(self) -> str:
         """The matches that were found, with file and line."""
         more = self.n_found - len(self.found)
         tail = f"; and in {counted(more, 'more file')}" if more > 0 else ""

@@ -166,7 +166,7 @@ def contains_text(expectation: StructuralExpectation, outputs: Outputs, near: in
         wanted = [sought(texts, None, expectation.except_context, near)]
     else:
         wanted = [sought([text], None, expectation.except_context, near) for text in texts]
-    looking = [TextSearch(one, one_is_enough=True) for one in wanted]
+    looking = [TextSearch(text, one_is_enough=True) for text in wanted]
 
     def verdict() -> CheckVerdict:
         return _together([contains(each, pattern, outputs) for each in looking], any_counts=False)
@@ -196,10 +196,10 @@ def spoken_rows(expectation: StructuralExpectation, outputs: Outputs) -> Planned
     """`row_count`: as many rows as `count` says, else the sentence."""
     wanted, operator = expectation.count, expectation.operator
     if wanted is None:
-        told = rows_named(expectation.description or "")
-        if told is None:
+        named = rows_named(expectation.description or "")
+        if named is None:
             return _unscored("neither `count` nor the sentence says for certain how many rows")
-        wanted, operator = told[0], operator or told[1]
+        wanted, operator = named[0], operator or named[1]
     return _of_tables(
         expectation, outputs, lambda tables: row_count(tables, wanted, operator), alone=True
     )
@@ -231,8 +231,8 @@ def _of_tables(
 
     def verdict() -> CheckVerdict:
         if seen.unread:
-            told = "; ".join(f"{shown(name)}: {why}" for name, why in seen.unread.items())
-            return unscored(f"not all tables can be read ({told})")
+            faults = "; ".join(f"{shown(name)}: {why}" for name, why in seen.unread.items())
+            return unscored(f"not all tables can be read ({faults})")
         return verdict_on(seen.tables)
 
     return PlannedCheck(verdict, ((seen, names),))

@@ -177,7 +177,7 @@ def sought_by(expectation: StructuralExpectation, near: int) -> SearchTerms | No
 def contains(looking: TextSearch, pattern: str | None, outputs: Outputs) -> CheckVerdict:
     """The verdict on `file_contains`: at least one file holds it."""
     if looking.n_found:
-        return passed(f"{looking.told()}{_which(looking)}")
+        return passed(f"{looking.evidence()}{_which(looking)}")
     if nothing := _nothing_to_look_into(looking, pattern, outputs):
         return nothing
     if undecided := _undecided(looking):
@@ -189,7 +189,7 @@ def contains(looking: TextSearch, pattern: str | None, outputs: Outputs) -> Chec
 def contains_not(looking: TextSearch, pattern: str | None, outputs: Outputs) -> CheckVerdict:
     """The verdict on `file_not_contains`: no file holds it, but for what is exempt."""
     if looking.n_found:
-        return failed(f"{looking.told()}{_which(looking)}")
+        return failed(f"{looking.evidence()}{_which(looking)}")
     if nothing := _nothing_to_look_into(looking, pattern, outputs):
         return nothing
     if undecided := _undecided(looking):
@@ -237,8 +237,10 @@ def _undecided(looking: TextSearch) -> CheckVerdict | None:
             "expression without repeats inside of repeats takes less"
         )
     if looking.unread:
-        told = "; ".join(f"{shown(name)}: {why}" for name, why in list(looking.unread.items())[:3])
-        return unscored(f"{counted(len(looking.unread), 'file')} could not be read ({told})")
+        unread = "; ".join(
+            f"{shown(name)}: {why}" for name, why in list(looking.unread.items())[:3]
+        )
+        return unscored(f"{counted(len(looking.unread), 'file')} could not be read ({unread})")
     return None
 
 
@@ -252,9 +254,9 @@ def no_match(pattern: str | None, outputs: Outputs) -> str:
             f"; {shown(pattern)} is a folder, write {shown(pattern.strip('/'))}/** for its files"
         )
     left_out = [f"{shown(name)} {why}" for name, why in list(outputs.left_out.items())[:3]]
-    told = f"; not looked at: {'; '.join(left_out)}" if left_out else ""
+    unseen = f"; not looked at: {'; '.join(left_out)}" if left_out else ""
     empty = "; the outputs are empty" if not names and pattern is not None else ""
-    return f"{head}{there}{empty}{told}"
+    return f"{head}{there}{empty}{unseen}"
 
 
 OPERATORS: Mapping[str, tuple[str, Callable[[int, int], bool]]] = {
@@ -292,8 +294,8 @@ def count(
     if compared.passed is None:
         return compared
     names = f": {listed(found)}" if found else ""
-    told = f" (not counted: {listed(list(left_out))})" if left_out else ""
-    there = f"{counted(len(found), 'file')} {of}{names}{told}"
+    uncounted = f" (not counted: {listed(list(left_out))})" if left_out else ""
+    there = f"{counted(len(found), 'file')} {of}{names}{uncounted}"
     return CheckVerdict(compared.passed, f"{there}; wanted {compared.evidence}")
 
 
@@ -326,7 +328,7 @@ class CsvTable:
     fault: str | None
 
     @property
-    def told(self) -> str:
+    def size(self) -> str:
         """How many rows it has."""
         below = " below the header" if self.header else ""
         return f"{shown(self.name)} has {counted(self.n_rows, 'row')}{below}"
@@ -383,11 +385,13 @@ def row_count(tables: list[CsvTable], wanted: int | None, operator: str | None) 
         return compared[0] if compared else unscored("there is no table to count")
     broken = [table for table in tables if table.fault == "it is a binary file"]
     if broken:
-        return unscored(f"rows of {listed([one.name for one in broken])} cannot be counted: binary")
-    enough = all(one.passed for one in compared)
-    told = "; ".join(table.told for table in tables[:5])
+        return unscored(
+            f"rows of {listed([table.name for table in broken])} cannot be counted: binary"
+        )
+    enough = all(verdict.passed for verdict in compared)
+    sizes = "; ".join(table.size for table in tables[:5])
     faults = "".join(f"; {shown(table.name)}: {table.fault}" for table in tables[:5] if table.fault)
-    return CheckVerdict(enough, f"{told}; wanted {compared[0].evidence}{faults}")
+    return CheckVerdict(enough, f"{sizes}; wanted {compared[0].evidence}{faults}")
 
 
 def csv_valid(tables: list[CsvTable]) -> CheckVerdict:
@@ -396,8 +400,8 @@ def csv_valid(tables: list[CsvTable]) -> CheckVerdict:
     if faults:
         return failed("; ".join(faults[:5]))
     fields = ", ".join(shown(field, 40) for field in tables[0].header[:8])
-    told = "; ".join(table.told for table in tables[:5])
-    return passed(f"{told}; every row has as many fields as the header ({fields})")
+    sizes = "; ".join(table.size for table in tables[:5])
+    return passed(f"{sizes}; every row has as many fields as the header ({fields})")
 
 
 SECONDS = 60.0
@@ -471,21 +475,21 @@ def _verdict(
     script: str, exit_code: int | None, ended: str, message: str, stdout: bytes, stderr: bytes
 ) -> CheckVerdict:
     if ended != "exit":
-        told = message.replace("The command", "The script", 1).removesuffix(".")
-        return failed(f"{told}{_said(stdout, stderr)}")
+        fault = message.replace("The command", "The script", 1).removesuffix(".")
+        return failed(f"{fault}{_last_line(stdout, stderr)}")
     if exit_code == 0:
-        return passed(f"{_named(script)} ended with exit code 0{_said(stdout, stderr)}")
+        return passed(f"{_named(script)} ended with exit code 0{_last_line(stdout, stderr)}")
     missing = _UNKNOWN_COMMAND.search(stderr.decode("utf-8", "replace"))
     if exit_code == 127 and missing is not None:
         return unscored(f"the sandbox has no program {missing[1]}, which the script wants")
-    return failed(f"{_named(script)} ended with exit code {exit_code}{_said(stdout, stderr)}")
+    return failed(f"{_named(script)} ended with exit code {exit_code}{_last_line(stdout, stderr)}")
 
 
 def _named(script: str) -> str:
     return f"`{shown(' '.join(script.split()), 80)}`"
 
 
-def _said(stdout: bytes, stderr: bytes) -> str:
+def _last_line(stdout: bytes, stderr: bytes) -> str:
     """The last line that the script wrote, errors first."""
     for stream in (stderr, stdout):
         lines = [line for line in stream.decode("utf-8", "replace").split("\n") if line.strip()]

@@ -224,11 +224,11 @@ def fitting(task: str, listed: str, *, but: Container[str] = ()) -> str | None:
     >>> fitting("Draw a cat", listed) is None
     True
     """
-    asked = words(task)
+    task_words = words(task)
     best, most = None, ENOUGH - 1
     for name, description in found(listed, but=but):
         barred = words(" ".join(NOT_FOR.findall(description)))
-        shared = len(asked & (words(name) | (words(description) - barred)))
+        shared = len(task_words & (words(name) | (words(description) - barred)))
         if shared > most:
             best, most = name, shared
     return best
@@ -241,7 +241,7 @@ def found(listed: str, *, but: Container[str] = ()) -> Iterator[tuple[str, str]]
     [('tidy', 'Sorts tables')]
     """
     for pattern in LISTED:
-        yield from (one for one in pattern.findall(listed) if one[0] not in but)
+        yield from (skill for skill in pattern.findall(listed) if skill[0] not in but)
 
 
 def words(text: str) -> frozenset[str]:
@@ -360,8 +360,8 @@ def _write(situation: Situation) -> list[AgentStep]:
     for name, text in situation.draft.files.items():
         words = f"Now I write {name}."
         folder = str(PurePosixPath(name).parent)
-        made = "" if folder == "." else f"mkdir -p {shlex.quote(folder)} && "
-        command = f"{made}cat > {shlex.quote(name)} <<'{END}'\n{text}\n{END}"
+        folders = "" if folder == "." else f"mkdir -p {shlex.quote(folder)} && "
+        command = f"{folders}cat > {shlex.quote(name)} <<'{END}'\n{text}\n{END}"
         step = bash(situation, words, command)
         if step is None and writer:
             step = AgentStep(

@@ -197,7 +197,7 @@ class App:
         raise RefusedRequest(404)
 
     def _of_batch(self, wanted: str, name: str, note: _Note) -> SentAnswer:
-        ways = {"GET": "one", "POST cancel": "cancel", "GET results": "results"}
+        ways = {"GET": "batch", "POST cancel": "cancel", "GET results": "results"}
         found = getattr(self._batches, ways[wanted])(name) if wanted in ways else None
         if found is None:
             raise RefusedRequest(404)

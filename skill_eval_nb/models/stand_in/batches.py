@@ -59,7 +59,7 @@ class Batches:
             self._keep({"due": due, "requests": requests, "results": None, "batch": batch})
         return batch
 
-    def one(self, name: str) -> dict[str, Any] | None:
+    def batch(self, name: str) -> dict[str, Any] | None:
         """A batch as it stands now, None where none has this id."""
         with self._lock:
             entry = self._due(name)
@@ -95,8 +95,11 @@ class Batches:
         batch = entry["batch"]
         name = batch["id"]
         entry["results"] = [
-            {"custom_id": one["custom_id"], "result": work(name, one["custom_id"], one["params"])}
-            for one in entry["requests"]
+            {
+                "custom_id": request["custom_id"],
+                "result": work(name, request["custom_id"], request["params"]),
+            }
+            for request in entry["requests"]
         ]
         # The API promises no order, so nobody may lean on one.
         entry["results"].sort(key=lambda result: uniform(name, result["custom_id"]))

@@ -36,13 +36,13 @@ def sent(request: Mapping[str, Any]) -> Sent:
     The rubric is in the last text of the user that has one, with lines `### name (weight w)`
     and `[E1] text`; outputs stand in the texts before it.
     """
-    asked = reading.message_texts(request)
+    texts = reading.message_texts(request)
     # Outputs could hold such lines too; what stands between their tags is no rubric.
-    rubric = next((bare for bare in map(_bare, reversed(asked)) if _is_rubric(bare)), "")
+    rubric = next((bare for bare in map(_bare, reversed(texts)) if _is_rubric(bare)), "")
     found = list(DIMENSION.finditer(rubric))
     # Each dimension reaches to the next one; without any, nothing has an end.
     ends = [*(match.start() for match in found[1:]), len(rubric)]
-    outputs = tuple((m["name"], m["text"]) for m in OUTPUT.finditer("\n".join(asked)))
+    outputs = tuple((m["name"], m["text"]) for m in OUTPUT.finditer("\n".join(texts)))
     return Sent(
         outputs,
         {m["name"].strip(): rubric[m.start() : end] for m, end in zip(found, ends, strict=False)},
@@ -55,12 +55,12 @@ def judge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     schema = reading.schema_of(request) or {}
     seen = sent(request)
     features = measure(seen.outputs)
-    said = stated("\n".join(text for _, text in seen.outputs))
+    stated_score = stated("\n".join(text for _, text in seen.outputs))
     judging = reading.mark_of(request, 32)
 
     def heard(about: str, name: str) -> float:
         """The quality that this judging finds, as to one dimension or expectation."""
-        true = features.quality(about) if said is None else said
+        true = features.quality(about) if stated_score is None else stated_score
         return true + stand_in.judging_sd * normal(stand_in.seed, "judging", judging, name)
 
     dimensions = [
@@ -127,7 +127,7 @@ def compare(stand_in: StandIn, request: Mapping[str, Any]) -> Any:
 
 def _compared(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     texts = reading.message_texts(request)
-    works = {one["name"]: one["text"] for one in WORK.finditer("".join(texts))}
+    works = {work["name"]: work["text"] for work in WORK.finditer("".join(texts))}
     seen = {side: _features_of(works.get(side, "")) for side in ("A", "B")}
     mark = reading.mark_of(request, 32)
     qualities = {
@@ -139,20 +139,20 @@ def _compared(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     winner = "tie" if abs(difference) < NOTICED else "A" if difference > 0 else "B"
     # What comes after it, where an answer is asked for anew, has no such lines.
     last = next((text for text in reversed(texts) if ASKED.search(text)), "")
-    asked = [(one["id"], one["text"]) for one in ASKED.finditer(last)]
+    criteria = [(criterion["id"], criterion["text"]) for criterion in ASKED.finditer(last)]
     return {
         "expectations": [
             {"id": name}
             | {f"evidence_{side.lower()}": _quoted(seen[side], text) for side in seen}
             | {f"passed_{side.lower()}": qualities[side] >= PASSES_AT for side in seen}
-            for name, text in asked
+            for name, text in criteria
             if name.startswith("E")
         ],
         "scores": [
             {"id": name}
             | {f"evidence_{side.lower()}": _quoted(seen[side], text) for side in seen}
             | {f"score_{side.lower()}": as_score(qualities[side]) for side in seen}
-            for name, text in asked
+            for name, text in criteria
             if name.startswith("C")
         ],
         **{
@@ -173,7 +173,7 @@ def _compared(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _features_of(work: str) -> Features:
-    return measure([(one["name"], one["text"]) for one in OUTPUT.finditer(work)])
+    return measure([(output["name"], output["text"]) for output in OUTPUT.finditer(work)])
 
 
 def _quality(stand_in: StandIn, work: str, seen: Features, mark: str, side: str) -> float:
@@ -200,7 +200,7 @@ def analyse(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """The analyst's answer; the same for the same request, whatever the stand-in's settings."""
     del stand_in
     texts = reading.message_texts(request)
-    sides = {one["name"]: one["text"] for one in SIDE.finditer("".join(texts))}
+    sides = {side["name"]: side["text"] for side in SIDE.finditer("".join(texts))}
     works = {side: sides.get(side, "") for side in ("winner", "loser")}
     seen = {side: _features_of(text) for side, text in works.items()}
     best = _quoted(seen["winner"], "overall")
@@ -211,8 +211,8 @@ def analyse(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
             f"{side}_execution_pattern": _pattern(text) for side, text in works.items()
         },
         "instruction_following": {
-            side: {"issues": [], "score": 2 * as_score(one.quality("overall"))}
-            for side, one in seen.items()
+            side: {"issues": [], "score": 2 * as_score(features.quality("overall"))}
+            for side, features in seen.items()
         },
         "winner_strengths": [f"{OPENLY} It likes best: {best}"],
         "loser_weaknesses": [f"It likes least: {worst}"],
@@ -250,20 +250,20 @@ def merge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:  # n
     """Lists of the numbers of suggestions about the same that share `SHARED` of their words."""
     fence = FENCE.search(reading.last_user_text(request))
     lines = fence["text"].splitlines() if fence else []
-    shown = [one for one in map(json.loads, lines) if isinstance(one, dict)]
+    shown = [row for row in map(json.loads, lines) if isinstance(row, dict)]
     lists: list[list[Mapping[str, Any]]] = []
-    for one in shown:
-        near = next((many for many in lists if _same(many[0], one)), None)
+    for row in shown:
+        near = next((many for many in lists if _same(many[0], row)), None)
         if near is None:
-            lists.append([one])
+            lists.append([row])
         else:
-            near.append(one)
-    return {"same": [[one["number"] for one in many] for many in lists if len(many) > 1]}
+            near.append(row)
+    return {"same": [[row["number"] for row in many] for many in lists if len(many) > 1]}
 
 
-def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    if one["expectation"] != other["expectation"]:
+def _same(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    if row["expectation"] != other["expectation"]:
         return False
-    both = [set(WORD.findall(str(each["reason"]).casefold())) for each in (one, other)]
+    both = [set(WORD.findall(str(each["reason"]).casefold())) for each in (row, other)]
     fewest = min(map(len, both))
     return fewest > 0 and len(both[0] & both[1]) >= SHARED * fewest

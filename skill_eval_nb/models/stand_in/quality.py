@@ -113,12 +113,15 @@ def measure(outputs: Sequence[tuple[str, str]]) -> Features:
     )
     if not lines:
         return Features(dict.fromkeys([*_FAULTS, "overall"], 1.0), ())
-    told = [line for _, line in lines]
+    texts = [line for _, line in lines]
     qualities = {
-        "reader_view": 5 - 4 * _share(told, _coded),
-        "selection": 5 - 1.3 * sum(map(_chores, told)) - 1.5 * _twice(told) - 1.5 * _bare(outputs),
-        "faithfulness": 5 - 1.3 * sum(map(_praises, told)),
-        "brevity": 5 - 4 * _share(told, _long) - 0.4 * sum(map(_praises, told)),
+        "reader_view": 5 - 4 * _share(texts, _coded),
+        "selection": 5
+        - 1.3 * sum(map(_chores, texts))
+        - 1.5 * _twice(texts)
+        - 1.5 * _bare(outputs),
+        "faithfulness": 5 - 1.3 * sum(map(_praises, texts)),
+        "brevity": 5 - 4 * _share(texts, _long) - 0.4 * sum(map(_praises, texts)),
     }
     held = {name: max(1.0, min(5.0, value)) for name, value in qualities.items()}
     return Features({**held, "overall": fmean(held.values())}, lines)

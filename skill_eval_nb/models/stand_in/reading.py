@@ -184,8 +184,8 @@ def session_of(request: Mapping[str, Any]) -> str:
 
 def mark_of(request: Mapping[str, Any], length: int = 24) -> str:
     """A digest of all that a request asks: neither a stream nor the cache makes it another."""
-    asked = {name: value for name, value in request.items() if name != "stream"}
-    return digest(unmarked(asked), length=length)
+    content = {name: value for name, value in request.items() if name != "stream"}
+    return digest(unmarked(content), length=length)
 
 
 def turn_of(request: Mapping[str, Any]) -> int:

@@ -72,8 +72,8 @@ def _unknown_in(schema: Any, *, named: bool = False) -> Iterator[str]:
 
 def _pairs(messages: list[Any]) -> Iterator[str]:
     """Each use of a tool is answered in the very next message, and nothing else is."""
-    for number, (one, other) in enumerate(pairwise([{"content": ""}, *messages])):
-        used = _ids(one["content"], "tool_use", "id")
+    for number, (message, other) in enumerate(pairwise([{"content": ""}, *messages])):
+        used = _ids(message["content"], "tool_use", "id")
         answered = _ids(other["content"], "tool_result", "tool_use_id")
         if missing := [use for use in used if use not in answered]:
             yield (

@@ -35,29 +35,29 @@ FIELDS = (
 def draft(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """The drafter's answer: at most one check to drop, and a check for each name in backticks."""
     text = "\n".join(reading.message_texts(request))
-    parts = {one["tag"]: one["text"] for one in DRAFT_PART.finditer(text)}
+    parts = {part["tag"]: part["text"] for part in DRAFT_PART.finditer(text)}
     dropped = list(_dropped(parts.get("checks", "")))[:1]
     return {"drafts": [*dropped, *_added(parts.get("suggestions", ""))]}
 
 
 def _dropped(checks: str) -> Iterator[dict[str, Any]]:
-    for one in CHECK.finditer(checks):
-        if not one["gate"] and "does not tell the sides apart" in one["figures"]:
-            structural = one["layer"] == "structural"
+    for check in CHECK.finditer(checks):
+        if not check["gate"] and "does not tell the sides apart" in check["figures"]:
+            structural = check["layer"] == "structural"
             yield {
-                "why": f"{one['name'] or 'It'} has the same verdict on both sides in every run.",
-                "rests_on": [one["id"]],
+                "why": f"{check['name'] or 'It'} has the same verdict on both sides in every run.",
+                "rests_on": [check["id"]],
                 "kind": "drop",
                 "part": "structural_expectations" if structural else "expectations",
-                "evals": one["evals"].split(", "),
-                "target": one["id"],
+                "evals": check["evals"].split(", "),
+                "target": check["id"],
                 "items": [],
             }
 
 
 def _added(suggestions: str) -> Iterator[dict[str, Any]]:
-    for one in SUGGESTION.finditer(suggestions):
-        for name in NAMED.findall(one["text"]):
+    for suggestion in SUGGESTION.finditer(suggestions):
+        for name in NAMED.findall(suggestion["text"]):
             item = dict.fromkeys(FIELDS) | {
                 "type": "file_contains",
                 "description": f"An output file names {name}",
@@ -66,10 +66,10 @@ def _added(suggestions: str) -> Iterator[dict[str, Any]]:
             }
             yield {
                 "why": f"Graders miss a check of `{name}`.",
-                "rests_on": [one["id"]],
+                "rests_on": [suggestion["id"]],
                 "kind": "add",
                 "part": "structural_expectations",
-                "evals": one["evals"].split(", "),
+                "evals": suggestion["evals"].split(", "),
                 "target": None,
                 "items": [item],
             }
@@ -97,8 +97,8 @@ def propose(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """
     del stand_in
     whole = "\n".join(reading.message_texts(request))
-    parts = {one["tag"]: list(_lines(one["text"])) for one in TRIED_PART.finditer(whole)}
-    tried = [str(one.get("description")) for one in parts.get("tried", [])]
+    parts = {part["tag"]: list(_lines(part["text"])) for part in TRIED_PART.finditer(whole)}
+    tried = [str(row.get("description")) for row in parts.get("tried", [])]
     named = BASE.search(whole)
     base = tried[int(named[1]) - 1] if named and int(named[1]) <= len(tried) else ""
     failures = parts.get("failures", [])
@@ -111,18 +111,18 @@ def propose(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
         for should in (True, False)
     )
     misleading = frozenset().union(*misled)
-    counts = Counter(word for one in missed for word in one)
+    counts = Counter(word for query in missed for word in query)
     often = min(2, max(counts.values(), default=0))
     added = sorted(word for word, n in counts.items() if n >= often and word not in misleading)
     plain, had, barred = _parted(NUMBER.sub("", base))
     barred = [*barred, *sorted(words(plain) & misleading - {*barred})]
-    kept = [one for one in had if one not in misleading]
-    new = [one for one in added if one not in words(plain) | {*kept}]
+    kept = [word for word in had if word not in misleading]
+    new = [word for word in added if word not in words(plain) | {*kept}]
     lists = _list("for", [*kept, *new]) + _list("not for", [w for w in barred if w not in new])
-    said = (plain.strip() or "A skill.")[: LONGEST_DESCRIPTION - len(lists)] + lists
+    description = (plain.strip() or "A skill.")[: LONGEST_DESCRIPTION - len(lists)] + lists
     return {
         "why": f"{len(new)} words of missed queries come in.",
-        "description": _new(said, tried),
+        "description": _new(description, tried),
     }
 
 
@@ -131,8 +131,8 @@ def _parted(text: str) -> tuple[str, list[str], list[str]]:
     found: list[list[str]] = []
     for sentence in LISTS.values():
         pattern = re.escape(sentence).replace(r"\{\}", "(.*?)")
-        one = re.search(pattern, text)
-        found.append(re.findall("“([^”]*)”", one[1]) if one else [])
+        match = re.search(pattern, text)
+        found.append(re.findall("“([^”]*)”", match[1]) if match else [])
         text = re.sub(pattern, "", text)
     return text, found[0], found[1]
 
@@ -143,24 +143,24 @@ def _list(which: str, names: list[str]) -> str:
     return LISTS[which].format(listed) if quoted else ""
 
 
-def _new(said: str, tried: list[str]) -> str:
+def _new(description: str, tried: list[str]) -> str:
     """The text, with a number behind it where it was tried before."""
-    known = {one.casefold() for one in tried}
-    number, one = 1, said
-    while one.casefold() in known:
+    known = {text.casefold() for text in tried}
+    number, text = 1, description
+    while text.casefold() in known:
         number += 1
-        one = f"{said} ({number})"
-    return one
+        text = f"{description} ({number})"
+    return text
 
 
 def _lines(text: str) -> Iterator[Mapping[str, Any]]:
     for line in text.splitlines():
         try:
-            one = json.loads(line)
+            row = json.loads(line)
         except ValueError:
             continue
-        if isinstance(one, dict):
-            yield one
+        if isinstance(row, dict):
+            yield row
 
 
 QUERY_PART = reading.fences("skill|others|existing")
@@ -230,16 +230,19 @@ def draft_queries(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     skill's own words.
     """
     text = "\n".join(reading.message_texts(request))
-    asked = ASKED.search(text)
-    if asked is None:
+    numbers = ASKED.search(text)
+    if numbers is None:
         return {"queries": []}
-    positives, negatives, near_misses = map(int, asked.groups())
-    parts = {one["tag"]: one["text"] for one in QUERY_PART.finditer(text)}
+    positives, negatives, near_misses = map(int, numbers.groups())
+    parts = {part["tag"]: part["text"] for part in QUERY_PART.finditer(text)}
     name, own = _front_matter(parts.get("skill", ""))
     known = parts.get("existing", "")
     near = max(near_misses, negatives - 2)
     own = _unnamed(own, name)
-    others = [(one, _unnamed(says, name)) for one, says in OTHER.findall(parts.get("others", ""))]
+    others = [
+        (other, _unnamed(description, name))
+        for other, description in OTHER.findall(parts.get("others", ""))
+    ]
     return {
         "queries": [
             *_some(positives, _positive(own), known),
@@ -257,7 +260,7 @@ def _some(number: int, rows: Iterator[dict[str, Any]], known: str) -> list[dict[
     found: list[dict[str, Any]] = []
     while len(found) < number and (row := next(rows, None)) is not None:
         query = " ".join(row["query"].split()).casefold()
-        if max((fuzz.ratio(query, one) for one in before), default=0) < DISTINCT:
+        if max((fuzz.ratio(query, text) for text in before), default=0) < DISTINCT:
             before.append(query)
             found.append(row)
     return found
@@ -269,12 +272,12 @@ def _positive(own: str) -> Iterator[dict[str, Any]]:
 
 
 def _near(own: str, others: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
-    each = [_rows(f"It is what {one} does.", _tasks(says), one) for one, says in others]
+    each = [_rows(f"It is what {other} does.", _tasks(text), other) for other, text in others]
     for rows in zip(*each, strict=False):
         yield from rows
     if not others:
         telling = sorted(words(own), key=lambda word: (-len(word), word))
-        close = [one.format(word=word) for word in telling or ["it"] for one in CLOSE]
+        close = [sentence.format(word=word) for word in telling or ["it"] for sentence in CLOSE]
         for row in _rows("It shares a word with the skill.", close):
             yield row | {"near_miss": True}
 
@@ -299,24 +302,24 @@ def _tasks(description: str) -> list[str]:
     found = []
     for part in re.split(r"[.;:()\n]+\s*|, (?:or|and) (?=when)", description):
         opening = OPENING.match(part)
-        said = part[opening.end() if opening else 0 :].partition(" and has ")[0].split()[:LONGEST]
-        if len(words(" ".join(said))) < 2 or opening is None:
+        task = part[opening.end() if opening else 0 :].partition(" and has ")[0].split()[:LONGEST]
+        if len(words(" ".join(task))) < 2 or opening is None:
             continue
         if opening["thing"] == "for ":
-            found.append(" ".join(["prepare", *said]))
+            found.append(" ".join(["prepare", *task]))
         elif opening["thing"] or not opening["when"]:
-            verb = re.sub("(?<=[a-rt-z])s(?=,?$)", "", said[0][:1].lower() + said[0][1:])
-            found.append(" ".join([verb, *said[1:]]))
-    return [one.rstrip(",") for one in found] or [WHATEVER.format(description)]
+            verb = re.sub("(?<=[a-rt-z])s(?=,?$)", "", task[0][:1].lower() + task[0][1:])
+            found.append(" ".join([verb, *task[1:]]))
+    return [row.rstrip(",") for row in found] or [WHATEVER.format(description)]
 
 
 def _front_matter(skill_md: str) -> tuple[str, str]:
     """A skill's name and description; empty where it has none."""
     try:
-        says = fields(parts(skill_md.lstrip())[1])
+        front = fields(parts(skill_md.lstrip())[1])
     except BadSkill:
         return "", ""
-    return str(says.get("name", "")), str(says.get("description", ""))
+    return str(front.get("name", "")), str(front.get("description", ""))
 
 
 def _unnamed(description: str, name: str) -> str:

@@ -49,22 +49,22 @@ def reason_of(
     """
     result = next((line for line in reversed(lines) if line.get("type") == "result"), None)
     if result is None:
-        said = f" It said: {_short(complaint)}" if complaint else ""
-        return f"The harness ended with code {exit_code} and without a result.{said}"
+        output = f" It said: {_short(complaint)}" if complaint else ""
+        return f"The harness ended with code {exit_code} and without a result.{output}"
     kind = result.get("subtype")
     if kind == "error_max_turns":
         return f"The agent had not finished after {limits.turns} turns, its limit."
     if kind == "error_max_budget_usd":
         return f"The run had not finished when it had cost ${limits.usd}, its limit."
     if result.get("stop_reason") == "refusal":
-        return f"The model refused. {_short(_said(result))}"
+        return f"The model refused. {_short(_result_text(result))}"
     if result.get("api_error") == "max_output_tokens":
         return f"An answer was longer than {limits.output_tokens} tokens, its limit (max_tokens)."
     # A request that the API refuses gives the subtype `success`.
     if result.get("is_error") or kind != "success":
-        return f"The harness gave up: {_short(_said(result)) or kind}"
+        return f"The harness gave up: {_short(_result_text(result)) or kind}"
     if calls == 0:
-        return f"The harness answered by itself and asked no model: {_short(_said(result))}"
+        return f"The harness answered by itself and asked no model: {_short(_result_text(result))}"
     there = _offered(lines)
     missing = [f"`{skill.name}`" for skill in skills if skill.name not in there]
     if missing:
@@ -94,14 +94,14 @@ def trouble(lines: Sequence[Mapping[str, Any]]) -> str:
     last = lines[-1] if lines else {}
     if last.get("subtype") != "api_retry":
         return ""
-    told = " ".join(str(last[name]) for name in ("error_status", "error") if last.get(name))
-    return f"The model could not be had: {told}."
+    error = " ".join(str(last[name]) for name in ("error_status", "error") if last.get(name))
+    return f"The model could not be had: {error}."
 
 
-def _said(result: Mapping[str, Any]) -> str:
+def _result_text(result: Mapping[str, Any]) -> str:
     errors = result.get("errors")
-    told = "; ".join(map(str, errors)) if isinstance(errors, list) else ""
-    return str(result.get("result") or told)
+    text = "; ".join(map(str, errors)) if isinstance(errors, list) else ""
+    return str(result.get("result") or text)
 
 
 def _offered(lines: Sequence[Mapping[str, Any]]) -> list[Any]:
@@ -262,7 +262,7 @@ def event_of_left(left: int) -> tuple[dict[str, Any], ...]:
     >>> event_of_left(1)[0]["content"]
     '1 process it left behind was ended.'
     """
-    return _told("left_behind", left_words(left)) if left else ()
+    return _event("left_behind", left_words(left)) if left else ()
 
 
 def event_of_refusals(turned_away: Sequence[str]) -> tuple[dict[str, Any], ...]:
@@ -273,10 +273,10 @@ def event_of_refusals(turned_away: Sequence[str]) -> tuple[dict[str, Any], ...]:
     """
     if not turned_away:
         return ()
-    return _told("turned_away", f"Not passed on to the model: {', '.join(turned_away)}.")
+    return _event("turned_away", f"Not passed on to the model: {', '.join(turned_away)}.")
 
 
-def _told(subtype: str, content: str) -> tuple[dict[str, Any], ...]:
+def _event(subtype: str, content: str) -> tuple[dict[str, Any], ...]:
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     return ({"type": "system", "subtype": subtype, "timestamp": now, "content": content},)
 
@@ -305,15 +305,15 @@ def was_opened(name: str, body: str, events: Iterable[Mapping[str, Any]]) -> boo
         events: what happened.
     """
     lines = {line.strip() for line in body.splitlines()} - {""}
-    asked: set[Any] = set()
+    ids: set[Any] = set()
     for block in _blocks(events):
         if block.get("type") == "tool_use" and block.get("name") == "Skill":
             given = block.get("input")
             wanted = given.get("skill") if isinstance(given, Mapping) else None
             if isinstance(wanted, str) and wanted.strip().lstrip("/") == name:
-                asked.add(block.get("id"))
+                ids.add(block.get("id"))
         elif block.get("type") == "tool_result" and not block.get("is_error"):
-            if block.get("tool_use_id") in asked:
+            if block.get("tool_use_id") in ids:
                 return True
             shown = _text(block.get("content"))
             if sum(line in shown for line in lines) * 2 > len(lines):

@@ -61,8 +61,8 @@ async def run(path: str, port: int, command: list[str]) -> int:
             asyncio.get_running_loop().add_signal_handler(number, process.terminate)
         code = await process.wait()
         if left := await left_behind():
-            told = {"type": "system", "subtype": "left_behind", "left": left}
-            sys.stdout.write(f"{json.dumps(told)}\n")
+            event = {"type": "system", "subtype": "left_behind", "left": left}
+            sys.stdout.write(f"{json.dumps(event)}\n")
             sys.stdout.flush()
         return code
 
@@ -80,7 +80,9 @@ async def left_behind() -> int:
 
 def others() -> int:
     """How many processes there are beside this one and those that it runs in."""
-    parents = {int(one.name): parent(one) for one in PROC.iterdir() if one.name.isdecimal()}
+    parents = {
+        int(folder.name): parent(folder) for folder in PROC.iterdir() if folder.name.isdecimal()
+    }
     above, known = os.getpid(), set[int]()
     while above and above not in known:
         known.add(above)

@@ -276,12 +276,12 @@ def marked(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     The last is written for the next request to read, the one before is where this request
     finds what the last one wrote. With the system prompt's that makes three; four may be set.
     """
-    told = [number for number, one in enumerate(messages) if one["role"] == "user"][-2:]
+    numbers = [number for number, message in enumerate(messages) if message["role"] == "user"][-2:]
     return [
-        {**one, "content": [*one["content"][:-1], one["content"][-1] | _MARK]}
-        if number in told
-        else one
-        for number, one in enumerate(messages)
+        {**message, "content": [*message["content"][:-1], message["content"][-1] | _MARK]}
+        if number in numbers
+        else message
+        for number, message in enumerate(messages)
     ]
 
 
@@ -313,10 +313,12 @@ def _goes_on(reply: Reply) -> bool:
             "model_context_window_exceeded)."
         ),
     }
-    said = words.get(reason, f"The model stopped for a reason that is not known here: {reason!r}.")
+    reason_text = words.get(
+        reason, f"The model stopped for a reason that is not known here: {reason!r}."
+    )
     if reason == "refusal":
-        said += f": {reply.text}" if reply.text.strip() else ", and said nothing."
-    raise AgentStopped(said)
+        reason_text += f": {reply.text}" if reply.text.strip() else ", and said nothing."
+    raise AgentStopped(reason_text)
 
 
 @dataclass(frozen=True)
@@ -380,7 +382,7 @@ class MessagesApi:
     def _toolbox(self, task: Task, listed: list[dict[str, Any]]) -> Toolbox:
         if (reason := self.why_not(task.sandbox)) is not None:
             raise SandboxMissing(reason)
-        skills = [offered(one, task.sandbox, task.scratch) for one in task.skills]
+        skills = [offered(skill, task.sandbox, task.scratch) for skill in task.skills]
         for skill in skills:
             skill.text  # noqa: B018 (read now: that it cannot be is no fault of the agent's)
         schemas = {tool["name"]: tool["input_schema"] for tool in listed}

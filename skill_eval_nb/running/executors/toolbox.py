@@ -98,7 +98,7 @@ def fault(schema: Mapping[str, Any], given: object) -> str | None:
     faults = [f"`{name}` is missing" for name in schema["required"] if name not in given]
     for name, value in given.items():
         if name not in known:
-            names = ", ".join(f"`{one}`" for one in known)
+            names = ", ".join(f"`{name}`" for name in known)
             faults.append(f"there is no `{name}` (it takes {names})")
         elif _kind(value) != known[name]["type"]:
             faults.append(f"`{name}` is of type {_kind(value)}, not {known[name]['type']}")
@@ -239,7 +239,7 @@ class Toolbox:
         characters: int,
     ) -> None:
         self.skill_used = False
-        self._offered = {one.skill.name: one for one in offered}
+        self._offered = {skill.skill.name: skill for skill in offered}
         self._wanted = None if task.skill is None else self._offered[task.skill.name]
         self._schemas = schemas
         self._characters = characters
@@ -247,7 +247,7 @@ class Toolbox:
         temporary.mkdir(parents=True, exist_ok=True)
         self._box = Box(
             folder=task.folder,
-            readable=tuple((one.place, one.folder) for one in offered),
+            readable=tuple((skill.place, skill.folder) for skill in offered),
             limits=limits,
             kind=task.sandbox,
             temporary=temporary,
@@ -308,13 +308,13 @@ class Toolbox:
             argv, stdin = [_shell(), "-c", _THROUGH_A_FILE, _shell()], command.encode()
         ran = await arun(self._limited(seconds), argv, stdin)
         failed = ran.ended != "exit" or ran.exit_code != 0
-        said = [_decoded(ran.stdout), _decoded(ran.stderr)]
+        texts = [_decoded(ran.stdout), _decoded(ran.stderr)]
         if ran.cut:
             kept = self._box.limits.output_bytes
-            said.append(f"[Of each stream only the first {kept:,} bytes were kept.]")
+            texts.append(f"[Of each stream only the first {kept:,} bytes were kept.]")
         if failed or ran.left:
-            said.append(f"[{ran.message if failed else ran.left_words}]")
-        return ToolResult("\n".join(filter(None, said)) or "(no output)", failed)
+            texts.append(f"[{ran.message if failed else ran.left_words}]")
+        return ToolResult("\n".join(filter(None, texts)) or "(no output)", failed)
 
     async def _file(self, name: str, given: Mapping[str, Any], seconds: float) -> ToolResult:
         request: dict[str, Any] = {"tool": name, "input": dict(given)}

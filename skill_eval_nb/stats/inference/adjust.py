@@ -135,11 +135,11 @@ def benjamini_hochberg(p: Sequence[float | None]) -> list[float | None]:
     >>> benjamini_hochberg([0.01, None, 0.04])
     [0.02, None, 0.04]
     """
-    order = sorted((one, at) for at, one in enumerate(p) if one is not None)
+    order = sorted((p_value, at) for at, p_value in enumerate(p) if p_value is not None)
     adjusted: list[float | None] = [None] * len(p)
     least = 1.0
     for place in range(len(order), 0, -1):
-        one, at = order[place - 1]
-        least = min(least, one * len(order) / place)
+        p_value, at = order[place - 1]
+        least = min(least, p_value * len(order) / place)
         adjusted[at] = least
     return adjusted

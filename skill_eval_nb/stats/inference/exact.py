@@ -51,13 +51,13 @@ def tail(parts: Parts) -> float:
     if len(parts) == 1 and 1 << (len(parts[0][0]) + 1) // 2 <= min(HALF, width // SPARSE):
         items, k = parts[0]
         # Each item counts itself as well: what chooses k of them lies in one stretch of sums.
-        one, other = (_subsets(half + width) for half in np.array_split(items, 2))
-        return _of_pairs(one, other, (k * width, (k + 1) * width), k * width + seen)
+        first, other = (_subsets(half + width) for half in np.array_split(items, 2))
+        return _of_pairs(first, other, (k * width, (k + 1) * width), k * width + seen)
     halves = parts[::2], parts[1::2]
     if all(arrangements(half) <= HALF for half in halves):
         return _of_pairs(listed(halves[0]), listed(halves[1]), (0, width), seen)
-    one, other = together([np.ones(1), *(chances(items, k) for items, k in parts)], left=2)
-    return _of_chances(one, other, seen)
+    first, other = together([np.ones(1), *(chances(items, k) for items, k in parts)], left=2)
+    return _of_chances(first, other, seen)
 
 
 def arrangements(parts: Parts) -> int:
@@ -93,14 +93,14 @@ def _subsets(items: Array) -> Array:
     return sums
 
 
-def _of_pairs(one: Array, other: Array, within: tuple[int, int], seen: int) -> float:
+def _of_pairs(sums: Array, other: Array, within: tuple[int, int], seen: int) -> float:
     """The smaller tail of the sums of a number of `one` and one of `other`.
 
     Sums below the first of `within`, and from the last on, are of no arrangement.
     """
     import numpy as np
 
-    ordered = np.sort(one)
+    ordered = np.sort(sums)
 
     def below(bound: int) -> int:
         return int(ordered.searchsorted(bound - other).sum())
@@ -178,15 +178,15 @@ def _joined(parts: list[Array]) -> Array:
     return np.maximum(joined[:length], 0)
 
 
-def _of_chances(one: Array, other: Array, seen: int) -> float:
+def _of_chances(odds: Array, other: Array, seen: int) -> float:
     """The smaller tail of the sum of two parts that are known by the chance of each sum."""
     import numpy as np
 
-    left = seen - np.arange(len(one))
+    left = seen - np.arange(len(odds))
     below = np.concatenate([[0.0], other.cumsum()])
     above = np.concatenate([other[::-1].cumsum()[::-1], [0.0]])
-    low = one * below[np.clip(left + 1, 0, len(other))]
-    high = one * above[np.clip(left, 0, len(other))]
+    low = odds * below[np.clip(left + 1, 0, len(other))]
+    high = odds * above[np.clip(left, 0, len(other))]
     return min(float(low.sum()), float(high.sum()))
 
 
@@ -271,7 +271,7 @@ def exact_p(sides: Sides) -> float:
     >>> exact_p([([0.75], [0.5])] * 6)
     0.03125
     """
-    weighed = [_weighed(one, other) for one, other in sides]
+    weighed = [_weighed(scores, other) for scores, other in sides]
     rare = _counted(weighed) if arrangements(weighed) <= FEW else _on_the_grid(weighed)
     return float(min(1.0, max(LEAST, round(2 * rare, 12))))
 
@@ -290,10 +290,10 @@ def least_p(sides: Sides) -> float:
     return min(1.0, max(LEAST, 2 * min(ends)))
 
 
-def _end(one: Sequence[float], other: Sequence[float], sign: int) -> float:
+def _end(scores: Sequence[float], other: Sequence[float], sign: int) -> float:
     """The share of an eval's arrangements that part its sides as far as can be, to one end."""
-    ordered = sorted((sign * round(value, 12) for value in (*one, *other)), reverse=True)
-    last, k = ordered[len(one) - 1], len(one)
+    ordered = sorted((sign * round(value, 12) for value in (*scores, *other)), reverse=True)
+    last, k = ordered[len(scores) - 1], len(scores)
     taken = ordered[:k].count(last)
     return math.comb(ordered.count(last), taken) / math.comb(len(ordered), k)
 
@@ -308,7 +308,7 @@ def studentised_p(sides: Sides) -> float:
     """
     import numpy as np
 
-    dealt = [_dealt(np.array(one, float), np.array(other, float)) for one, other in sides]
+    dealt = [_dealt(np.array(scores, float), np.array(other, float)) for scores, other in sides]
     many = math.prod(len(differences) for differences, _ in dealt)
     random = np.random.default_rng(0)
     sums = [np.zeros(1), np.zeros(1)]
@@ -328,14 +328,14 @@ def studentised_p(sides: Sides) -> float:
     return float(max(LEAST, (t >= t[0] * (1 - 1e-9)).mean()))
 
 
-def _dealt(one: Array, other: Array) -> tuple[Array, Array]:
+def _dealt(scores: Array, other: Array) -> tuple[Array, Array]:
     """The difference of means and its squared error for every order of an eval's labels.
 
     What was seen comes first. Above `ENOUGH` orders so many are drawn.
     """
     import numpy as np
 
-    values, k = np.concatenate([one, other]), len(one)
+    values, k = np.concatenate([scores, other]), len(scores)
     if math.comb(len(values), k) <= ENOUGH:
         chosen = np.array(list(combinations(range(len(values)), k)))
     else:
@@ -354,7 +354,7 @@ def _dealt(one: Array, other: Array) -> tuple[Array, Array]:
     return means[0] - means[1], errors[0] + errors[1]
 
 
-def _weighed(one: Sequence[float], other: Sequence[float]) -> tuple[Array, int]:
+def _weighed(scores: Sequence[float], other: Sequence[float]) -> tuple[Array, int]:
     """What each value adds to the difference of means if it lies on the first side.
 
     Moving a value from the second side to the first adds x / k_1 and no longer takes x / k_2.
@@ -362,8 +362,8 @@ def _weighed(one: Sequence[float], other: Sequence[float]) -> tuple[Array, int]:
     """
     import numpy as np
 
-    values = np.array([*one, *other], dtype=float)
-    return (values - values.min()) * (1 / len(one) + 1 / len(other)), len(one)
+    values = np.array([*scores, *other], dtype=float)
+    return (values - values.min()) * (1 / len(scores) + 1 / len(other)), len(scores)
 
 
 def _counted(weighed: Parts) -> float:

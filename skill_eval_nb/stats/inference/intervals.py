@@ -222,19 +222,19 @@ COUNTS = ["passed", "scored", "passed_baseline", "scored_baseline"]
 class Margins(NamedTuple):
     """What the test of an eval takes as given: verdicts on either side, and passes in all."""
 
-    one: int
-    other: int
+    scored: int
+    scored_baseline: int
     passes: int
 
     @property
     def arrangements(self) -> float:
         """The logarithm of how many ways there are to deal out the sides to the verdicts."""
-        return math.log(math.comb(self.one + self.other, self.one))
+        return math.log(math.comb(self.scored + self.scored_baseline, self.scored))
 
     @property
     def tells(self) -> bool:
         """Whether both verdicts were seen, so that sides can differ."""
-        return 0 < self.passes < self.one + self.other
+        return 0 < self.passes < self.scored + self.scored_baseline
 
 
 def exact_tests(tables: pl.DataFrame) -> pl.DataFrame:
@@ -274,10 +274,9 @@ def _together(tables: pl.DataFrame) -> pl.DataFrame:
     """`exact_tests` of tables whose rows differ, or have several evals."""
     import polars as pl
 
-    scored = (pl.col("scored").alias("one"), pl.col("scored_baseline").alias("other"))
     passes = (pl.col("passed") + pl.col("passed_baseline")).alias("passes")
-    given = tables.select("row", "passed", *scored, passes).filter(
-        pl.col("one") > 0, pl.col("other") > 0
+    given = tables.select("row", "passed", "scored", "scored_baseline", passes).filter(
+        pl.col("scored") > 0, pl.col("scored_baseline") > 0
     )
     distinct = given.select(Margins._fields).unique().sort(Margins._fields)
     kinds = [Margins(*row) for row in distinct.iter_rows()]
@@ -286,13 +285,14 @@ def _together(tables: pl.DataFrame) -> pl.DataFrame:
         pl.Series("arrangements", [kind.arrangements for kind in kinds], pl.Float64),
         pl.Series("tells", [kind.tells for kind in kinds], pl.Boolean),
     )
-    told, even = pl.col("tells"), (pl.col("one") == pl.col("other")).all()
+    tells = pl.col("tells")
+    even = (pl.col("scored") == pl.col("scored_baseline")).all()
     rows = (
         given.join(known, on=Margins._fields)
         .group_by("row")
         .agg(
-            pl.col("kind").filter(told).sort().cast(pl.String).str.join(",").alias("kinds"),
-            pl.col("passed").filter(told).sum().cast(pl.Int64).alias("seen"),
+            pl.col("kind").filter(tells).sort().cast(pl.String).str.join(",").alias("kinds"),
+            pl.col("passed").filter(tells).sum().cast(pl.Int64).alias("seen"),
             # All of one side and none of the other: where sides are even, the reverse is as rare.
             ((even + 1) * (-pl.col("arrangements").sort().sum()).exp()).alias("least_p"),
         )
@@ -338,9 +338,9 @@ def _chances(kind: Margins) -> Array:
     import numpy as np
 
     fewest = _fewest(kind)
-    passes = np.arange(fewest, min(kind.one, kind.passes))
-    ways_up = (kind.one - passes) * (kind.passes - passes)
-    ways_down = (passes + 1) * (kind.other - kind.passes + passes + 1)
+    passes = np.arange(fewest, min(kind.scored, kind.passes))
+    ways_up = (kind.scored - passes) * (kind.passes - passes)
+    ways_down = (passes + 1) * (kind.scored_baseline - kind.passes + passes + 1)
     logs = np.concatenate([[0.0], np.log(ways_up / ways_down).cumsum()])
     chances = np.exp(logs - logs.max())
     return chances / chances.sum()
@@ -348,4 +348,4 @@ def _chances(kind: Margins) -> Array:
 
 def _fewest(kind: Margins) -> int:
     """The fewest passes on the first side that the margins allow."""
-    return max(0, kind.passes - kind.other)
+    return max(0, kind.passes - kind.scored_baseline)

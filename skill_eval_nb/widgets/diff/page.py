@@ -67,7 +67,7 @@ def initial_pair(suites: Sequence[Suite], a: str | None, b: str | None) -> Choic
     mine = [suite for suite in suites if names <= set(suite.configurations)]
     if names and not mine:
         raise ValueError(f"`{a}` and `{b}` are not of one skill in one workspace.")
-    suite = suite_of([one for one in mine if len(one.configurations) > 1], Choice())
+    suite = suite_of([suite_ for suite_ in mine if len(suite_.configurations) > 1], Choice())
     if suite is None:
         return Choice(configuration=b, baseline=a)
     return Choice(suite.workspace, suite.skill, configuration=b, baseline=a)
@@ -193,12 +193,12 @@ class Diff(Explorer):
     def _each_against_its_baseline(self, look: Look) -> Child:
         """What the skill changed in either iteration, as an explorer has it."""
         pair, now = _pair_of(look), look.choice
-        asked = Choice(now.workspace, now.skill, tuple(pair), metric=now.metric, model=now.model)
-        suite = suite_of(self.sides.suites, asked)
+        choice = Choice(now.workspace, now.skill, tuple(pair), metric=now.metric, model=now.model)
+        suite = suite_of(self.sides.suites, choice)
         if suite is None or len(suite.configurations) < 2:
             return None
         own = replace(
-            self._look(self.sides, suite, settled(suite, asked)), links=False, seen=look.seen
+            self._look(self.sides, suite, settled(suite, choice)), links=False, seen=look.seen
         )
         return tracks(own, differences(own))
 

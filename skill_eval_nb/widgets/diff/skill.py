@@ -204,12 +204,12 @@ def _changed_block(
 ) -> Iterator[Row]:
     """The rows of a block of lines that became another block."""
     for i, j in paired([before[at] for at in old], [after[at] for at in new]):
-        one = None if i is None else _line_row(before, old[i])
+        old_line = None if i is None else _line_row(before, old[i])
         other = None if j is None else _line_row(after, new[j])
-        if one is not None and other is not None:
-            gone, came = marked(one.text, other.text)
-            one, other = Line(one.number, gone), Line(other.number, came)
-        yield Row(one, other)
+        if old_line is not None and other is not None:
+            gone, added = marked(old_line.text, other.text)
+            old_line, other = Line(old_line.number, gone), Line(other.number, added)
+        yield Row(old_line, other)
 
 
 Kind = Literal["changed", "added", "removed", "moved"]
@@ -291,7 +291,7 @@ def _compared(old: str, new: str, before: State, after: State) -> Comparison:
             if data != first[name]:
                 files.append(_changed(name, first[name], data))
             continue
-        was = next((one for one, other in gone.items() if other == data and data), None)
+        was = next((name for name, other in gone.items() if other == data and data), None)
         if was is not None:
             del gone[was]
             files.append(FileChange(name, "moved", note=f"It was {was}; nothing in it changed."))
@@ -389,7 +389,7 @@ def skill_pair(
     folder = _workspace_folder(ws, suite)
     kept = [] if folder is None else kept_skills(folder, suite.configurations, [*suite.iterations])
     now = None if folder is None else skill_now(folder)
-    every = {one.name: one for one in [*kept, *([now] if now else [])]}
+    every = {version.name: version for version in [*kept, *([now] if now else [])]}
     alone = likeness(configuration) is None
     sides = zip(("old", "new"), pair, strict=True)
     old, new = (
@@ -461,9 +461,9 @@ def files(found: Comparison, unfolded: Collection[tuple[str, int]], side_by_side
 
 def _head(file: FileChange) -> Child:
     lines = h("span", h("ins", f"+{file.added:,}"), " ", h("del", f"−{file.removed:,}"))
-    told = lines if file.added or file.removed else None
+    counts = lines if file.added or file.removed else None
     return h(
-        "span", h("strong", file.name), " ", pill(file.kind, KINDS[file.kind]), " ", told,
+        "span", h("strong", file.name), " ", pill(file.kind, KINDS[file.kind]), " ", counts,
         cls="sen-diff-file",
     )  # fmt: skip
 
@@ -473,11 +473,11 @@ def _body(file: FileChange, unfolded: Collection[tuple[str, int]], side_by_side:
     if not file.rows:
         return h("div", note)
     rows: list[Row | Gap] = []
-    for one in folded(file.rows):
-        if isinstance(one, Gap) and (file.name, one.at) in unfolded:
-            rows += file.rows[one.at : one.at + one.count]
+    for part in folded(file.rows):
+        if isinstance(part, Gap) and (file.name, part.at) in unfolded:
+            rows += file.rows[part.at : part.at + part.count]
         else:
-            rows.append(one)
+            rows.append(part)
     width = 4 if side_by_side else 3
     shown = rows[:MOST]
     lines = _beside(file.name, shown) if side_by_side else _below(file.name, shown)
@@ -491,7 +491,8 @@ def _body(file: FileChange, unfolded: Collection[tuple[str, int]], side_by_side:
         else ("old line", "new line", "text")
     )
     head = h(
-        "thead", h("tr", (h("th", h("span", one, cls="sen-unseen"), scope="col") for one in heads))
+        "thead",
+        h("tr", (h("th", h("span", head, cls="sen-unseen"), scope="col") for head in heads)),
     )
     table = h(
         "table",
@@ -555,9 +556,9 @@ def _number(line: Line | None) -> Node:
 def _text_shown(kind: str, line: Line | None) -> Node:
     if line is None:
         return h("td", cls="sen-diff-none")
-    sign, said = SIGNS[kind]
+    sign, meaning = SIGNS[kind]
     mark = h("span", sign, cls="sen-diff-sign", aria_hidden="true")
-    words = h("span", said, cls="sen-unseen") if said else None
+    words = h("span", meaning, cls="sen-unseen") if meaning else None
     return h(
         "td", mark, words, spans(line.spans, kind), cls=f"sen-diff-line sen-diff-{kind}", dir="auto"
     )
@@ -612,7 +613,7 @@ def skill_view(
 def _choice(pair: SkillPair, side_by_side: bool) -> Node:
     options = {"": UNCHOSEN, **{name: name for name in pair.every}}
     ways = {"One column": False, "Side by side": True}
-    old, new = (one.name if one else "" for one in (pair.old, pair.new))
+    old, new = (version.name if version else "" for version in (pair.old, pair.new))
     return h(
         "div",
         choose("Skill before", options, old, ("choose_version", "old")),

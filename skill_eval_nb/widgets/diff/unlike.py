@@ -67,9 +67,9 @@ def unlike(ws: Workspace, pair: Pair) -> list[Difference]:
     `ws` has the runs of these two iterations of one skill alone.
     """
     runs, scores = ws.polars("runs"), ws.polars("rubric_scores")
-    shared = set.intersection(*(set(_of(runs, one)["eval_id"]) for one in pair))
+    shared = set.intersection(*(set(_of(runs, side)["eval_id"]) for side in pair))
     base = Path(ws.path) if ws.path else None
-    both_scored = all(_of(scores, one).height for one in pair)
+    both_scored = all(_of(scores, side).height for side in pair)
     return [
         *_alone("Evals", pair, runs, "eval_id", "eval_name"),
         *(_prompts(runs, pair, base) if base else ()),
@@ -95,7 +95,7 @@ def _changed(kind: str, before: Mapping[Any, str], after: Mapping[Any, str]) -> 
 
 def _alone(kind: str, pair: Pair, frame: pl.DataFrame, key: str, name: str) -> list[Difference]:
     """What stands in one iteration only."""
-    rows = (_of(frame, one) for one in pair)
+    rows = (_of(frame, side) for side in pair)
     a, b = (dict(zip(of[key], of[name], strict=True)) for of in rows)
     gone = [Difference(kind, name, name, None) for key, name in a.items() if key not in b]
     return gone + [Difference(kind, name, None, name) for key, name in b.items() if key not in a]
@@ -107,10 +107,10 @@ def _checks(checks: pl.DataFrame, pair: Pair, shared: Collection[str]) -> Iterat
     rows = [
         [
             row
-            for row in _of(checks, one).unique(columns, maintain_order=True).to_dicts()
+            for row in _of(checks, side).unique(columns, maintain_order=True).to_dicts()
             if row["eval_id"] in shared
         ]
-        for one in pair
+        for side in pair
     ]
     if not all(rows):
         return
@@ -135,7 +135,7 @@ def _keys(row: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 def _prompts(runs: pl.DataFrame, pair: Pair, base: Path) -> list[Difference]:
     """Prompts that the metadata of the two iterations have in other words."""
-    prompts: dict[str, dict[str, str]] = {one: {} for one in pair}
+    prompts: dict[str, dict[str, str]] = {side: {} for side in pair}
     names: dict[str, str] = {}
     first = runs.unique(["iteration", "eval_id"], keep="first", maintain_order=True)
     for row in first.to_dicts():
@@ -151,10 +151,10 @@ def _prompts(runs: pl.DataFrame, pair: Pair, base: Path) -> list[Difference]:
 def _models(runs: pl.DataFrame, pair: Pair) -> list[Difference]:
     a, b = (
         {
-            words: ", ".join(sorted(_of(runs, one)[column].drop_nulls().unique()))
+            words: ", ".join(sorted(_of(runs, side)[column].drop_nulls().unique()))
             for column, words in MODELS.items()
         }
-        for one in pair
+        for side in pair
     )
     stated = {about: models for about, models in a.items() if models and b[about]}
     return _changed("Models", stated, b)
@@ -163,9 +163,9 @@ def _models(runs: pl.DataFrame, pair: Pair) -> list[Difference]:
 def _plans(runs: pl.DataFrame, pair: Pair, base: Path) -> list[Difference]:
     """What our journals say of how the two were run."""
     settings: list[dict[str, str]] = []
-    for one in pair:
-        path = next(iter(_of(runs, one)["path"]), None)
-        folder = iteration_folder(base / path, one) if path else None
+    for side in pair:
+        path = next(iter(_of(runs, side)["path"]), None)
+        folder = iteration_folder(base / path, side) if path else None
         plans = planned(folder) if folder and folder.is_dir() else None
         if not plans:
             return []
@@ -195,17 +195,19 @@ def unlike_view(found: Sequence[Difference], pair: Pair) -> Node:
             fine=True,
         )
     doubt = "Where prompts, expectations, rubric or judge differ, a delta compares unlike things."
-    sections = {kind: [one for one in found if one.kind == kind] for kind in KINDS}
+    sections = {
+        kind: [difference for difference in found if difference.kind == kind] for kind in KINDS
+    }
     return h(
         "div",
-        notice(doubt) if any(one.touches_deltas for one in found) else None,
+        notice(doubt) if any(difference.touches_deltas for difference in found) else None,
         [_section(kind, several, pair) for kind, several in sections.items() if several],
     )
 
 
 def _section(kind: str, several: Sequence[Difference], pair: Pair) -> Node:
     known = h("p", KINDS[kind], cls="sen-soft") if KINDS[kind] else None
-    rows = [(one.about, *_cells(one)) for one in several]
+    rows = [(difference.about, *_cells(difference)) for difference in several]
     return h("section", h("h4", kind), known, table(("Of", *pair), rows))
 
 

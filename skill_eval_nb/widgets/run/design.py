@@ -107,13 +107,13 @@ def propose(ws: Workspace, home: Path, question: Question, most_evals: int) -> P
     metrics = metrics_of(mine)
     if not metrics:
         return None
-    asked = question.metric if question.metric in metrics else metrics[0]
-    effect = question.effect or LEAST[unit(asked)]
-    question = Question(asked, effect, question.scope)
+    metric = question.metric if question.metric in metrics else metrics[0]
+    effect = question.effect or LEAST[unit(metric)]
+    question = Question(metric, effect, question.scope)
     per_judging, seconds = judging_took(home, iteration)
     found = plan(
         mine,
-        metric=asked,
+        metric=metric,
         effect=effect,
         scope=question.scope,
         price_per_judging=per_judging,
@@ -229,8 +229,8 @@ def _nothing(busy: bool) -> str:
 
 def _content(found: Proposal, most_evals: int, costs: bool) -> list[Node | None]:
     question, design = found.question, found.design
-    asked = question.metric or ""
-    rate = unit(asked) == "rate"
+    metric_name = question.metric or ""
+    rate = unit(metric_name) == "rate"
     names = {name: metric(name).name for name in found.metrics}
     effect = (100 if rate else 1) * (question.effect or 0)
     return [
@@ -238,7 +238,7 @@ def _content(found: Proposal, most_evals: int, costs: bool) -> list[Node | None]
         _take(design, most_evals, "Put it into the form") if design and found.enough else None,
         h(
             "div",
-            choose("To tell a difference in", names, asked, ("ask", "metric")),
+            choose("To tell a difference in", names, metric_name, ("ask", "metric")),
             Field(f"of, in {'pp' if rate else 'points'}", "number", 0).view(
                 effect, ("ask", "effect")
             ),

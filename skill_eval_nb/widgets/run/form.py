@@ -102,7 +102,7 @@ FIELDS: Fields = {
 NUMBERS = ("runs", "judgings", "budget_usd", "concurrency")
 FLAGS = ("judge_per_dimension", "judge_batch", "retry_errored")
 
-SHOWN = tuple(one.name for one in fields(Form) if one.name not in _OWN)
+SHOWN = tuple(option.name for option in fields(Form) if option.name not in _OWN)
 """The options of `plan_runs` that the form shows."""
 
 
@@ -167,7 +167,9 @@ def filled(form: Form) -> Form:
     True
     """
     usual = Form()
-    lacks = [name for name, one in FIELDS.items() if one.needed and getattr(form, name) is None]
+    lacks = [
+        name for name, option in FIELDS.items() if option.needed and getattr(form, name) is None
+    ]
     return replace(form, **{name: getattr(usual, name) for name in lacks})
 
 
@@ -343,7 +345,7 @@ def _evals(form: Form, suite: Suite | None) -> Node | None:
     every = {eval_.id: brief(eval_.name, LONGEST) for eval_ in suite.evals}
     chosen = list(every) if form.evals_only is None else form.evals_only
     boxes = ticks(
-        f"Evals ({len([one for one in chosen if one in every]):,} of {len(every):,})",
+        f"Evals ({len([id_ for id_ in chosen if id_ in every]):,} of {len(every):,})",
         every,
         chosen,
         ("tick_eval",),

@@ -192,7 +192,7 @@ def preview_judging(
         stored=stored,
         model=model,
         before=dict(before),
-        left_out=Counter(one.reason for one in stored.left),
+        left_out=Counter(skipped.reason for skipped in stored.left),
         part=part,
         assumptions=assumptions([part], "", rests) if part is not None else (),
         costs=model is not None and model not in MODELS and not stands_in,
@@ -241,9 +241,9 @@ def _part(
         if judging.judge_model == model and judging.usage is not None
     ]
     past = Measured(
-        tokens=[float(_tokens(one)) for one in mine],
-        usd=[one.cost_usd for one in mine if one.cost_usd is not None],
-        calls=[float(one.usage.calls or 1) for one in mine if one.usage is not None],
+        tokens=[float(_tokens(judging)) for judging in mine],
+        usd=[judging.cost_usd for judging in mine if judging.cost_usd is not None],
+        calls=[float(judging.usage.calls or 1) for judging in mine if judging.usage is not None],
     )
     return estimate_runs("judging", uses, prices, model, past)
 
@@ -435,7 +435,7 @@ def judging_view(at: Judging) -> Node:
         figure(dollars(at.spent_usd), of),
         time_figures(at),
     ]
-    recent = h("ul", [h("li", one, key=one) for one in at.recent], cls="sen-recent")
+    recent = h("ul", [h("li", line, key=line) for line in at.recent], cls="sen-recent")
     return running_card(
         "Judging stored outputs",
         (at.results / at.total if at.total else 1.0, "judgings that have ended"),
@@ -464,7 +464,7 @@ def judged_view(at: Judging) -> Node:
         heading,
         f"{at.results:,} of {at.total:,} judgings, {dollars(at.spent_usd)}, {clock(at.seconds)}",
         h("p", message),
-        h("ul", [h("li", one) for one in _not_judged(at.result)]),
+        h("ul", [h("li", reason) for reason in _not_judged(at.result)]),
         h(
             "p",
             *("Next: ", h("code", command), " shows how much of the noise is the judge's."),
@@ -478,12 +478,12 @@ def _not_judged(result: JudgedAgain | None) -> list[str]:
     if result is None:
         return []
     found = [
-        *(f"failed: {one.reason}" for one in result.failed),
-        *(f"left out: {one.reason}" for one in result.left_out),
-        *(f"grading kept: {one.reason}" for one in result.kept),
+        *(f"failed: {failure.reason}" for failure in result.failed),
+        *(f"left out: {run.reason}" for run in result.left_out),
+        *(f"grading kept: {run.reason}" for run in result.kept),
         *([result.message] if result.message else []),
     ]
-    return [f"{number:,} × {one}" for one, number in Counter(found).items()]
+    return [f"{number:,} × {reason}" for reason, number in Counter(found).items()]
 
 
 class JudgeTab:
@@ -598,5 +598,5 @@ class JudgeTab:
         ws = self.source.ws
         if self._names[0] is not ws:
             found = ws.polars("runs")["iteration"].unique().to_list()
-            self._names = (ws, sorted((one for one in found if one != "none"), key=natural))
+            self._names = (ws, sorted((name for name in found if name != "none"), key=natural))
         return self._names[1]

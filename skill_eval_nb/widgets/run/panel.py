@@ -58,7 +58,7 @@ def ask(connection: Connection) -> list[str]:
 
     async def names() -> list[str]:
         async with connect(connection) as client:
-            return [one["id"] for one in await client.models(deadline=PATIENCE)]
+            return [model["id"] for model in await client.models(deadline=PATIENCE)]
 
     return asyncio.run(names())
 
@@ -177,7 +177,9 @@ class RunForm(FormActions):
     @action
     def go_on(self, number: int) -> None:
         """Put the settings of an iteration that is not whole into the form."""
-        found = next((one for one in self._unfinished if one.number == number), None)
+        found = next(
+            (iteration for iteration in self._unfinished if iteration.number == number), None
+        )
         if found is None:
             raise LookupError(f"iteration-{number} lacks nothing any more.")
         self.form, self._fixed = found.preview.form, found.fixed
@@ -194,7 +196,7 @@ class RunForm(FormActions):
 def _ticked(every: Iterable[str], ticked: Iterable[str], name: str, on: bool) -> list[str]:
     """Those that are ticked, in the order of all, once this one is or is not."""
     chosen = {*ticked, name} if on else {*ticked} - {name}
-    return [one for one in every if one in chosen]
+    return [entry for entry in every if entry in chosen]
 
 
 class RunTab(RunForm):
@@ -253,9 +255,13 @@ class RunTab(RunForm):
         def take(found: list[Unfinished]) -> None:
             self._unfinished = found
             if self._ran is None and self.form is form:  # nobody has asked for anything else yet
-                for one in found[:1]:
-                    if one.is_left and one.preview.plan is not None and one.at_it is None:
-                        self.go_on(one.number)
+                for iteration in found[:1]:
+                    if (
+                        iteration.is_left
+                        and iteration.preview.plan is not None
+                        and iteration.at_it is None
+                    ):
+                        self.go_on(iteration.number)
 
         self._looking.begin(lambda: unfinished(self.home, form, fixed), take, patience=0.0)
 
@@ -317,8 +323,8 @@ class RunTab(RunForm):
         preview = self._launch.plan
         content: Child = h("p", MAKING, role="status")
         if preview is not None and preview.facts is None:
-            told = "What stands in its way is said in the form."
-            content = [h("h4", "No plan yet"), h("p", told)]
+            hint = "What stands in its way is said in the form."
+            content = [h("h4", "No plan yet"), h("p", hint)]
         elif preview is not None and preview.facts is not None:
             # why runs errored stands beside the runs, where these are shown
             why = None if ended is not None else errors_view(preview.errored)

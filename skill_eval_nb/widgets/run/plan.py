@@ -96,7 +96,7 @@ def make(form: Form, fixed: FixedArgs) -> PlanPreview:
         return PlanPreview(form, suite, faults=faults + error.faults, no_sandbox=missing)
     if faults:
         return PlanPreview(form, suite, faults=faults, no_sandbox=missing)
-    todo = {one.cell.folder for one in plan.todo}
+    todo = {run.cell.folder for run in plan.todo}
     ended = [cell.folder for cell in plan.cells if cell.folder not in todo]
     why = {folder: errored(plan.workspace / folder) for folder in ended}
     return PlanPreview(
@@ -164,7 +164,7 @@ def unfinished(home: Path, form: Form, fixed: FixedArgs) -> list[Unfinished]:
     _, suite, _ = read_all(fixed.skill, fixed.evals, fixed.workspace, [])
     n_evals = len(suite.evals) if suite is not None else 0
     folders = _iterations(home)
-    found = [one for folder in folders if (one := _look(folder, form, fixed, n_evals))]
+    found = [iteration for folder in folders if (iteration := _look(folder, form, fixed, n_evals))]
     if found and folders[0].name == f"iteration-{found[0].number}":
         own = make(form, fixed).plan
         is_left = own is None or own.iteration != found[0].number
@@ -175,8 +175,8 @@ def unfinished(home: Path, form: Form, fixed: FixedArgs) -> list[Unfinished]:
 def _iterations(home: Path) -> list[Path]:
     if not home.is_dir():
         return []
-    found = ((_ITERATION.fullmatch(one.name), one) for one in home.iterdir())
-    there = {int(name[1]): one for name, one in found if name and (one / NAME).is_file()}
+    found = ((_ITERATION.fullmatch(folder.name), folder) for folder in home.iterdir())
+    there = {int(name[1]): folder for name, folder in found if name and (folder / NAME).is_file()}
     return [there[number] for number in sorted(there, reverse=True)[:MOST]]
 
 
@@ -250,7 +250,9 @@ def form_of(
     executor = runs["executor"]["name"]
     models = {"executor_model": runs["executor_model"], "judge_model": judge.get("model")}
     if executor == OFFLINE:  # its own models are those that need not be chosen
-        models = {name: None if one == STAND_IN[name] else one for name, one in models.items()}
+        models = {
+            name: None if model == STAND_IN[name] else model for name, model in models.items()
+        }
     cells, sides = start.get("cells") or 0, len(runs["skills"])
     each = cells // (n_evals * sides) if n_evals and sides else 0
     only = args.get("evals")
@@ -335,55 +337,56 @@ def unfinished_view(found: Sequence[Unfinished], planned: PlanPreview | None) ->
     """
     if not found:
         return None
-    lines = [_line(one, _goes_on(one, planned)) for one in found]
+    lines = [_line(iteration, _goes_on(iteration, planned)) for iteration in found]
     return h("div", lines, cls="sen-unfinished", key="unfinished")
 
 
-def _goes_on(one: Unfinished, planned: PlanPreview | None) -> bool:
+def _goes_on(iteration: Unfinished, planned: PlanPreview | None) -> bool:
     mine = planned.plan if planned is not None else None
-    whole = one.preview.plan
+    whole = iteration.preview.plan
     if mine is None or whole is None:
         return False
-    return mine.iteration == one.number and mine.asked == whole.asked
+    return mine.iteration == iteration.number and mine.asked == whole.asked
 
 
-def _line(one: Unfinished, goes_on: bool) -> Node:
-    name = f"iteration-{one.number}"
-    plan = one.preview.plan
+def _line(iteration: Unfinished, goes_on: bool) -> Node:
+    name = f"iteration-{iteration.number}"
+    plan = iteration.preview.plan
     if plan is None:
         return h(
             "div",
             h("p", h("b", f"{name} is not whole"), ", and cannot be continued as things are:"),
-            h("ul", [h("li", in_labels(fault)) for fault in one.preview.faults]),
+            h("ul", [h("li", in_labels(fault)) for fault in iteration.preview.faults]),
             cls="sen-notice",
             key=name,
         )
-    ceiling = one.preview.form.budget_usd
+    ceiling = iteration.preview.form.budget_usd
     of = f" of {dollars(ceiling)}" if ceiling is not None else ""
-    spent = f", {dollars(one.spent_usd)}{of} spent" if one.spent_usd or ceiling else ""
+    spent = f", {dollars(iteration.spent_usd)}{of} spent" if iteration.spent_usd or ceiling else ""
     return h(
         "div",
         h(
             "p",
-            h("b", f"{name}: {one.there:,} of {one.cells:,} runs are there"),
+            h("b", f"{name}: {iteration.there:,} of {iteration.cells:,} runs are there"),
             f"{spent}. ",
-            _why(one),
+            _why(iteration),
         ),
-        _other_way(one, goes_on),
+        _other_way(iteration, goes_on),
         cls="sen-notice sen-go-on",
         key=name,
     )
 
 
-def _other_way(one: Unfinished, goes_on: bool) -> Node | None:
+def _other_way(iteration: Unfinished, goes_on: bool) -> Node | None:
     """What the large button does not do: it goes on with what is planned."""
     if not goes_on:
-        return button(f"Plan the rest of iteration-{one.number}", ("go_on", one.number))
-    anew = ("begin_anew", one.number)
-    return button("Begin a new iteration", anew, kind="quiet") if one.is_last else None
+        return button(f"Plan the rest of iteration-{iteration.number}", ("go_on", iteration.number))
+    anew = ("begin_anew", iteration.number)
+    return button("Begin a new iteration", anew, kind="quiet") if iteration.is_last else None
 
 
-def _why(one: Unfinished) -> Child:
-    if one.at_it is not None:
-        return f"A job is at it, in {one.at_it}: what it has done will not be done twice."
-    return f"The last time {WHY.get(one.why, one.why)}; what is finished is not paid for twice."
+def _why(iteration: Unfinished) -> Child:
+    if iteration.at_it is not None:
+        return f"A job is at it, in {iteration.at_it}: what it has done will not be done twice."
+    why = WHY.get(iteration.why, iteration.why)
+    return f"The last time {why}; what is finished is not paid for twice."

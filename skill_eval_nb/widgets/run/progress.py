@@ -111,9 +111,9 @@ class WorkspaceTask(Task[T]):
 
     def show(self) -> None:
         """Have it shown wherever its workspace is."""
-        for one in list(_OBSERVERS):
-            if one.home == self.home:
-                one.progressed(self)
+        for observer in list(_OBSERVERS):
+            if observer.home == self.home:
+                observer.progressed(self)
 
     def _land(self) -> None:
         try:
@@ -185,7 +185,7 @@ class Board:
         """Take in how far each run is."""
         if len(self.plan.cells) > MOST:
             return
-        flying = {one.folder for one in progress.in_flight}
+        flying = {flight.folder for flight in progress.in_flight}
         for cell in self.plan.cells:
             if self.states.get(cell.folder) not in ("finished", "errored"):
                 self.states[cell.folder] = self._state(cell, cell.folder in flying)
@@ -354,8 +354,8 @@ def verdicts(home: Path, iteration: str) -> list[Verdict]:
             found.append((word, "There is nothing to compare", row["reason"]))
             continue
         where = "tasks like these" if wide else of_these(row["n_evals"])
-        says = sentence(row["verdict"], row["metric"], row["configuration"], where)
-        found.append((word, says, f"Pass rate: {row['reason']}"))
+        claim = sentence(row["verdict"], row["metric"], row["configuration"], where)
+        found.append((word, claim, f"Pass rate: {row['reason']}"))
     return found
 
 
@@ -445,12 +445,12 @@ def _flights(now: Progress) -> Node:
     lines = [
         h(
             "li",
-            h("span", one.step, cls="sen-pill"),
-            h("span", _place(one.folder), cls="sen-place", title=one.folder),
-            h("span", clock(one.seconds), cls="sen-numbers"),
-            key=f"{one.step} {one.folder}",
+            h("span", flight.step, cls="sen-pill"),
+            h("span", _place(flight.folder), cls="sen-place", title=flight.folder),
+            h("span", clock(flight.seconds), cls="sen-numbers"),
+            key=f"{flight.step} {flight.folder}",
         )
-        for one in now.in_flight[:SHOWN]
+        for flight in now.in_flight[:SHOWN]
     ]
     rest = len(now.in_flight) - SHOWN
     if rest > 0:
@@ -471,13 +471,15 @@ def problems(now: Progress, reasons: Mapping[str, str]) -> Node | None:
     news = [problem for problem in now.problems if problem not in known]
     if not news:
         return None
-    last = [h("li", one) for one in news[-LATEST:]]
+    last = [h("li", problem) for problem in news[-LATEST:]]
     rest = news[:-LATEST]
     return h(
         "div",
         h("p", h("b", count(len(news), "problem"))),
         h("ul", last),
-        details(f"{len(rest):,} before", h("ul", [h("li", one) for one in rest]), key="before")
+        details(
+            f"{len(rest):,} before", h("ul", [h("li", problem) for problem in rest]), key="before"
+        )
         if rest
         else None,
         cls="sen-notice",
@@ -547,11 +549,11 @@ def _verdicts(at: Running) -> Child:
     return [
         h(
             "div",
-            h("p", pill(word, KINDS.get(word, "odd")), " ", h("b", f"{says}.")),
+            h("p", pill(word, KINDS.get(word, "odd")), " ", h("b", f"{claim}.")),
             h("p", reason, cls="sen-soft sen-small"),
             key=f"verdict-{place}",
         )
-        for place, (word, says, reason) in enumerate(at.verdicts)
+        for place, (word, claim, reason) in enumerate(at.verdicts)
     ]
 
 

@@ -58,7 +58,7 @@ def draw_text(sheet: Sheet) -> Child:
 
 def notes(reading: Reading, excerpt: str | None) -> Child:
     """What is to be known of a text that is shown."""
-    remarks = [one for one in (reading.note, excerpt) if one]
+    remarks = [remark for remark in (reading.note, excerpt) if remark]
     return [soft(f"{remark[0].upper()}{remark[1:]}.") for remark in remarks]
 
 
@@ -126,7 +126,7 @@ def source(text: str, language: str, *, label: str) -> Node:
 
 def listing(lines: Iterable[list[Node]], *, label: str) -> Node:
     """Lines of code, each an element with a number that is not copied along."""
-    rows = [h("span", one, cls="sen-line") for one in lines]
+    rows = [h("span", line, cls="sen-line") for line in lines]
     return h("pre", rows, cls="sen-code", tabindex="0", role="group", aria_label=label, dir="ltr")
 
 
@@ -167,7 +167,7 @@ def highlighted(text: str, lexer: type[Lexer] | None) -> list[list[Node]]:
     """
     too_long = len(text) > COLOURED or max(map(len, text.split("\n"))) > LONGEST_LINE
     if lexer is None or too_long:
-        return [[one] for one in text.splitlines(keepends=True)]
+        return [[line] for line in text.splitlines(keepends=True)]
     lines: list[list[Node]] = [[]]
     for look, piece in _joined(_tokens(text, lexer)):
         for part in piece.splitlines(keepends=True):
@@ -354,7 +354,7 @@ def parser() -> MarkdownIt:
 
 
 def _inside(node: SyntaxTreeNode, picture: Picture) -> list[Node]:
-    return _merged([one for child in node.children for one in _made(child, picture)])
+    return _merged([piece for child in node.children for piece in _nodes_of(child, picture)])
 
 
 def _merged(nodes: list[Node]) -> list[Node]:
@@ -368,7 +368,7 @@ def _merged(nodes: list[Node]) -> list[Node]:
     return out
 
 
-def _made(node: SyntaxTreeNode, picture: Picture) -> list[Node]:
+def _nodes_of(node: SyntaxTreeNode, picture: Picture) -> list[Node]:
     kind = node.type
     if kind in _PLAIN:
         if kind == "paragraph" and node.hidden:  # a tight list's
@@ -534,11 +534,11 @@ def delimiter_of(text: str) -> str:
     >>> delimiter_of("a;b\n1,5;2\n"), delimiter_of("a,b\n"), delimiter_of("a\n")
     (';', ',', ',')
     """
-    lines = [one for one in text[:_LOOKED_AT].splitlines()[:20] if one]
+    lines = [line for line in text[:_LOOKED_AT].splitlines()[:20] if line]
     best = ","
     most = 0
     for mark in _DELIMITERS:
-        counts = [one.count(mark) for one in lines]
+        counts = [line.count(mark) for line in lines]
         same = min(counts, default=0) if len(set(counts[:5])) <= 1 else 0
         if same > most:
             best, most = mark, same
@@ -567,12 +567,14 @@ def draw_workbook(sheet: Sheet) -> Child:
 
 
 def _sheets(text: str, of: str) -> Iterator[Child]:
-    titles, *lines = [json.loads(one) for one in text.splitlines(keepends=True) if one[-1] == "\n"]
+    titles, *lines = [
+        json.loads(line) for line in text.splitlines(keepends=True) if line[-1] == "\n"
+    ]
     for title in titles[: extractor.SHEETS]:
         if not lines:
             return  # more than was read
         stated = lines.pop(0)
-        rows = list(takewhile(lambda one: isinstance(one, list), lines))
+        rows = list(takewhile(lambda row: isinstance(row, list), lines))
         del lines[: len(rows)]
         while rows and not any(rows[-1]):
             rows.pop()
@@ -634,7 +636,7 @@ def _cell_view(sheet: Sheet, number: int, cell: Any, room: int) -> Iterator[Chil
     outputs = cell.get("outputs")
     for place, output in enumerate(outputs if isinstance(outputs, list) else []):
         data = output.get("data") if isinstance(output, dict) else None
-        form = next((one for one in PICTURES if isinstance(data, dict) and one in data), None)
+        form = next((form_ for form_ in PICTURES if isinstance(data, dict) and form_ in data), None)
         if form is not None:
             blob = sheet.offer(
                 f"{label} {place}",

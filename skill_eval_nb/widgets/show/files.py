@@ -86,16 +86,16 @@ def output_files(folder: Path) -> list[OutputFile]:
     cannot be listed is an entry that says so.
     """
     aside = {transcript_file.path for transcript_file in transcript_files(folder)}
-    inside = [one for one in _inside(folder) if one.path not in aside]
-    names = {one.name for one in inside}
+    inside = [file for file in _inside(folder) if file.path not in aside]
+    names = {file.name for file in inside}
     beside = [
-        replace(one, name=f"./{one.name}") if one.name in names else one
-        for one in _beside(folder)
-        if one.path not in aside
+        replace(file, name=f"./{file.name}") if file.name in names else file
+        for file in _beside(folder)
+        if file.path not in aside
     ]
     if not beside:
         return inside  # in their order already
-    return sorted([*inside, *beside], key=lambda one: natural(one.name))
+    return sorted([*inside, *beside], key=lambda file: natural(file.name))
 
 
 def transcript_files(folder: Path) -> list[OutputFile]:
@@ -104,8 +104,8 @@ def transcript_files(folder: Path) -> list[OutputFile]:
     inside = (
         OutputFile(name, f"{folder}/{OUTPUTS}/{name}", 0, 0, str(folder)) for name in TRANSCRIPTS
     )
-    found = [one for one in map(_as_it_is, beside) if one is not None]
-    return found or [one for one in map(_as_it_is, inside) if one is not None]
+    found = [file for file in map(_as_it_is, beside) if file is not None]
+    return found or [file for file in map(_as_it_is, inside) if file is not None]
 
 
 def _inside(folder: Path) -> Iterator[OutputFile]:
@@ -122,8 +122,8 @@ def _inside(folder: Path) -> Iterator[OutputFile]:
         why = f"a folder that cannot be listed ({error.strerror or error})"
         yield OutputFile(f"{OUTPUTS}/", str(outputs), 0, 0, str(folder), why)
         return
-    for one in found:
-        yield _of(one, folder)
+    for entry in found:
+        yield _of(entry, folder)
 
 
 def _documents(folder: Path) -> frozenset[str]:
@@ -136,7 +136,7 @@ def _documents(folder: Path) -> frozenset[str]:
 def _beside(folder: Path) -> Iterator[OutputFile]:
     try:
         with os.scandir(folder) as listed:
-            there = [one.name for one in listed if one.is_file(follow_symlinks=False)]
+            there = [entry.name for entry in listed if entry.is_file(follow_symlinks=False)]
     except OSError:
         return  # the run's own folder: whoever asks has been told that it is gone
     for name in there:
@@ -337,7 +337,7 @@ def as_text(data: bytes, *, part: bool = False) -> tuple[str, str | None]:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in data:
         return text, "UTF-16 or UTF-32"
     rough = data.decode("utf-8-sig", "replace")
-    damaged, others = rough.count("\ufffd"), sum(one > "\x7f" for one in rough)
+    damaged, others = rough.count("\ufffd"), sum(character > "\x7f" for character in rough)
     if part and rough[:-1].count("\ufffd") == 0:
         return text, None
     if damaged == 0:

@@ -47,7 +47,9 @@ def line(text: object) -> str:
     label = str(text)
     if label.isprintable():
         return label
-    return "".join(one if one.isprintable() else f"⟨U+{ord(one):04X}⟩" for one in label)
+    return "".join(
+        character if character.isprintable() else f"⟨U+{ord(character):04X}⟩" for character in label
+    )
 
 
 def name(text: object, *, cls: str = "sen-name") -> Node:
@@ -106,7 +108,7 @@ def between(parts: Iterable[Child], middle: str = " · ") -> list[Child]:
     ['a', ' · ', 'b']
     """
     given = [part for part in parts if part]
-    return [piece for at, one in enumerate(given) for piece in ((middle, one) if at else (one,))]
+    return [piece for at, part in enumerate(given) for piece in ((middle, part) if at else (part,))]
 
 
 HIGHEST = 5
@@ -145,7 +147,7 @@ def strip(verdicts: Sequence[bool | None]) -> Node | None:
     """All outcomes in a row, the words beside it say the same."""
     if not 1 < len(verdicts) <= STRIP:
         return None
-    cells = [h("i", cls=_VERDICTS[one][2]) for one in verdicts]
+    cells = [h("i", cls=_VERDICTS[verdict][2]) for verdict in verdicts]
     return h("span", cells, cls="sen-strip", aria_hidden="true")
 
 

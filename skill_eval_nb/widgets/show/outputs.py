@@ -172,7 +172,7 @@ def candidates(file: OutputFile, odd: list[str]) -> Iterator[Kind]:
     if not start:
         yield Kind("empty file", lambda _: soft("It is empty."))
         return
-    found = [one for one in KINDS if one.takes(file.suffix, start)]
+    found = [kind for kind in KINDS if kind.takes(file.suffix, start)]
     yield from found
     if not found and file.suffix in PROMISES:
         odd.append(f"It is named .{file.suffix}, but does not begin as such a file.")
@@ -262,8 +262,8 @@ def _head(files: Sequence[OutputFile], folder: Path) -> Node | None:
         return None
     whole = [file for file in files if file.reason is None]
     packed = None
-    if sum(one.size for one in whole) <= DOWNLOAD:
-        state = hash(tuple(one.blob for one in whole))
+    if sum(file.size for file in whole) <= DOWNLOAD:
+        state = hash(tuple(file.blob for file in whole))
         blob = offer(f"zip {folder} {state}", lambda: (_zip(whole), "application/zip"))
         packed = _download(blob, "outputs.zip", "all files", " Download all")
     return h(
@@ -285,16 +285,16 @@ def _shown(files: Sequence[OutputFile], key: str) -> list[Node]:
     for file in files[:SHOWN]:
         begin(file)
     shown = []
-    for place, one in enumerate(files[:SHOWN]):
+    for place, file in enumerate(files[:SHOWN]):
         if room <= 0:
             why = "Not shown: the files before it fill the page. Download it to see it."
             view = Drawn("file", soft(why), 0, 0, {})
         else:
-            view = drawn(one, pictures, waits=until - monotonic())
+            view = drawn(file, pictures, waits=until - monotonic())
         if view.loads > loads:
             view = Drawn(view.kind, soft("Not shown: too large beside the others."), 0, 0, {})
         room, loads = room - view.weight, loads - view.loads
-        shown.append(_file(one, view, key, unfolded=place < UNFOLDED))
+        shown.append(_file(file, view, key, unfolded=place < UNFOLDED))
     return shown
 
 

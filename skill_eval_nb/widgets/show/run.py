@@ -141,8 +141,13 @@ def _problems(ws: Workspace, row: Row) -> Child:
     mine = pl.col("path").is_in([row["path"]]) | pl.col("path").str.starts_with(f"{row['path']}/")
     found = ws.polars("problems").filter(mine & pl.col("severity").is_in(list(SEVERITIES)))
     facts = [
-        h("li", pill(one["severity"], SEVERITIES[one["severity"]]), " ", plain(one["message"]))
-        for one in found.head(20).iter_rows(named=True)
+        h(
+            "li",
+            pill(problem["severity"], SEVERITIES[problem["severity"]]),
+            " ",
+            plain(problem["message"]),
+        )
+        for problem in found.head(20).iter_rows(named=True)
     ]
     return h("ul", facts, cls="sen-list sen-problems") if facts else None
 
@@ -157,11 +162,11 @@ def show_checks(ws: Workspace, key: RunKey) -> Node:
     found = rows(ws, "expectations", key)
     if not found:
         return h("div", soft("No expectations were checked."), cls="sen-checks")
-    layers = dict.fromkeys([*LAYERS, *(str(one["layer"]) for one in found)])
+    layers = dict.fromkeys([*LAYERS, *(str(check["layer"]) for check in found)])
     parts = [
         _layer(layer, mine)
         for layer in layers
-        if (mine := [one for one in found if str(one["layer"]) == layer])
+        if (mine := [check for check in found if str(check["layer"]) == layer])
     ]
     return h("div", parts, cls="sen-checks")
 
@@ -172,8 +177,8 @@ def checks_summary(found: Sequence[Row]) -> str:
     >>> checks_summary([{"passed": True}, {"passed": False}, {"passed": None}])
     '1 of 2 passed, 1 not scored'
     """
-    scored = [one for one in found if one["passed"] is not None]
-    passed = sum(bool(one["passed"]) for one in scored)
+    scored = [check for check in found if check["passed"] is not None]
+    passed = sum(bool(check["passed"]) for check in scored)
     facts = f"{passed:,} of {len(scored):,} passed" if scored else ""
     left = len(found) - len(scored)
     return ", ".join(filter(None, [facts, f"{left:,} not scored" if left else ""]))
@@ -184,13 +189,15 @@ def _layer(layer: str, found: Sequence[Row]) -> Node:
         "div",
         h("span", LAYERS.get(layer, line(layer)), cls="sen-strong"),
         " ",
-        strip([one["passed"] for one in found]),
+        strip([check["passed"] for check in found]),
         h("span", checks_summary(found), cls="sen-soft"),
         cls="sen-row sen-middle sen-layer",
     )
     left = len(found) > CHECKS
     more = soft(f"{first(CHECKS, len(found), 'expectation')}.") if left else None
-    return h("div", head, h("ul", [_check(one) for one in found[:CHECKS]], cls="sen-list"), more)
+    return h(
+        "div", head, h("ul", [_check(check) for check in found[:CHECKS]], cls="sen-list"), more
+    )
 
 
 def _check(row: Row) -> Node:
@@ -236,10 +243,14 @@ def show_rubric(ws: Workspace, key: RunKey) -> Node:
     found = rows(ws, "rubric_scores", key)
     if not found:
         return h("div", soft("No rubric was scored."), cls="sen-rubric")
-    defined = {one["dimension"]: one for one in rows_of_eval(ws, "dimensions", key)}
-    names = list(dict.fromkeys(str(one["dimension"]) for one in found))
+    defined = {
+        dimension["dimension"]: dimension for dimension in rows_of_eval(ws, "dimensions", key)
+    }
+    names = list(dict.fromkeys(str(score["dimension"]) for score in found))
     parts = [
-        _dimension(each, [one for one in found if one["dimension"] == each], defined.get(each))
+        _dimension(
+            each, [score for score in found if score["dimension"] == each], defined.get(each)
+        )
         for each in names[:DIMENSIONS]
     ]
     left = len(names) > DIMENSIONS
@@ -249,8 +260,8 @@ def show_rubric(ws: Workspace, key: RunKey) -> Node:
 
 def _mean(ws: Workspace, key: RunKey, found: Sequence[Row]) -> Node:
     run = next(iter(rows(ws, "runs", key)), {})
-    judgings = {(one["judging"], one["judge_model"]) for one in found}
-    judges = dict.fromkeys(line(one) for _, one in sorted(judgings, key=str) if one)
+    judgings = {(score["judging"], score["judge_model"]) for score in found}
+    judges = dict.fromkeys(line(judge) for _, judge in sorted(judgings, key=str) if judge)
     facts = between([count(len(judgings), "judging"), ", ".join(judges)])
     mean = run.get("rubric_weighted_mean")
     weighted = [h("span", "Weighted mean", cls="sen-strong"), " ", dots(mean), " "]
@@ -263,8 +274,8 @@ def _mean(ws: Workspace, key: RunKey, found: Sequence[Row]) -> Node:
 
 
 def _dimension(dimension: str, found: Sequence[Row], defined: Mapping[str, Any] | None) -> Node:
-    scores = [one["score"] for one in found if one["score"] is not None]
-    weight = next((one["weight"] for one in found if one["weight"] is not None), None)
+    scores = [score["score"] for score in found if score["score"] is not None]
+    weight = next((score["weight"] for score in found if score["weight"] is not None), None)
     each = f"{', '.join(map(figure, scores))} in {count(len(found), 'judging')}"
     title = h(
         "div",
@@ -292,11 +303,11 @@ def _dimension(dimension: str, found: Sequence[Row], defined: Mapping[str, Any] 
 def _evidence(found: Sequence[Row]) -> Child:
     if len(found) == 1:
         return evidence(found[0]["evidence"])
-    judged = [one for one in found if one["evidence"]]
-    same = {one["evidence"] for one in judged}
+    judged = [score for score in found if score["evidence"]]
+    same = {score["evidence"] for score in judged}
     if len(same) == 1 and len(judged) == len(found):
         return evidence(judged[0]["evidence"])
-    return h("ul", [_judging(one) for one in judged], cls="sen-judgings") if judged else None
+    return h("ul", [_judging(score) for score in judged], cls="sen-judgings") if judged else None
 
 
 def _judging(row: Row) -> Node:
@@ -365,13 +376,13 @@ def show_run(
     Raises:
         ValueError: for a section that there is not.
     """
-    if unknown := [one for one in sections if one not in SECTIONS]:
+    if unknown := [name for name in sections if name not in SECTIONS]:
         raise ValueError(f"There is no section {unknown[0]!r}; there are {', '.join(SECTIONS)}.")
     row = next(iter(rows(ws, "runs", key)), None)
     if row is None:
         return h("div", soft(f"There is no run {line(named(key))} any more."), cls="sen-run")
     folder = folder_of(ws, row)
-    parts = [section(one, ws, key, folder) for one in sections]
+    parts = [section(name, ws, key, folder) for name in sections]
     return h("section", _head(ws, key, row, title), parts, cls="sen-run", key=f"run {key}")
 
 

@@ -85,12 +85,12 @@ def transcript_of(text: str) -> Transcript | None:
         now = _instant(event)
         start = start or now
         at = (now - start).total_seconds() if now is not None and start is not None else None
-        made = list(_steps(event, calls))
-        for step in made:
+        steps = list(_steps(event, calls))
+        for step in steps:
             step.at = at
             if step.who != "result" or not _answered(step, calls):
                 transcript.steps.append(step)
-        if not made and not _is_answer(event):
+        if not steps and not _is_answer(event):
             transcript.others[str(event.get("type") or event.get("role") or "unnamed")[:60]] += 1
     return transcript if transcript.steps else None
 
@@ -105,7 +105,7 @@ def _events(text: str) -> tuple[list[Event], int]:
         listed = next((whole[key] for key in LISTS if isinstance(whole.get(key), list)), [whole])
     else:
         listed = whole if isinstance(whole, list) else []
-    events: list[Event] = [one for one in listed if isinstance(one, dict)]
+    events: list[Event] = [event for event in listed if isinstance(event, dict)]
     return events, len(listed) - len(events)
 
 
@@ -151,7 +151,7 @@ def _blocks(message: Event) -> Iterator[Event]:
     elif isinstance(content, str):
         yield {"type": "text", "text": content}
     elif isinstance(content, list):
-        yield from (one for one in content if isinstance(one, dict))
+        yield from (block for block in content if isinstance(block, dict))
 
 
 def _of_block(block: Event, role: Any, calls: dict[str, Step]) -> Iterator[Step]:
@@ -167,21 +167,21 @@ def _of_block(block: Event, role: Any, calls: dict[str, Step]) -> Iterator[Step]
         calls[str(block.get("id"))] = step
         yield step
     elif isinstance(kind, str) and kind.endswith("tool_result"):
-        said = _words(block.get("content"))
+        output = _words(block.get("content"))
         of = str(block.get("tool_use_id"))
-        yield Step("result", of, result=said, failed=bool(block.get("is_error")))
+        yield Step("result", of, result=output, failed=bool(block.get("is_error")))
     else:
         yield Step("system", f"A block of type {kind}")
 
 
 def _of_functions(message: Event, calls: dict[str, Step]) -> Iterator[Step]:
     """Calls as other models' messages have them."""
-    asked = message.get("tool_calls")
-    for one in asked if isinstance(asked, list) else []:
-        function = one.get("function") if isinstance(one, dict) else None
+    tool_calls = message.get("tool_calls")
+    for tool_call in tool_calls if isinstance(tool_calls, list) else []:
+        function = tool_call.get("function") if isinstance(tool_call, dict) else None
         if isinstance(function, dict):
             step = Step("call", str(function.get("name")), _read(function.get("arguments")))
-            calls[str(one.get("id"))] = step
+            calls[str(tool_call.get("id"))] = step
             yield step
 
 
@@ -208,9 +208,9 @@ def _is_answer(event: Event) -> bool:
 
 
 def _system(event: Event, message: Event) -> Iterator[Step]:
-    said = message.get("content")
-    if isinstance(said, str) and said.strip():
-        yield Step("system", said)
+    text = message.get("content")
+    if isinstance(text, str) and text.strip():
+        yield Step("system", text)
     elif event.get("subtype") == "init" or "model" in event:
         facts = [f"Model {event['model']}"] if isinstance(event.get("model"), str) else []
         for key in ("tools", "skills"):
@@ -228,8 +228,8 @@ def _end(event: Event) -> Step:
         facts.append(f"{milliseconds / 1000:,.1f} s")
     if isinstance(cost, int | float):
         facts.append(f"${cost:,.4f}")
-    said = event.get("result") or event.get("error")
-    return Step("end", ", ".join(facts), result=str(said) if said else None, failed=failed)
+    result = event.get("result") or event.get("error")
+    return Step("end", ", ".join(facts), result=str(result) if result else None, failed=failed)
 
 
 def _words(content: Any) -> str:
@@ -238,8 +238,8 @@ def _words(content: Any) -> str:
     if not isinstance(content, list):
         return "" if content is None else json.dumps(content, ensure_ascii=False)
     return "\n".join(
-        str(one.get("text", f"({one.get('type')})")) if isinstance(one, dict) else str(one)
-        for one in content
+        str(block.get("text", f"({block.get('type')})")) if isinstance(block, dict) else str(block)
+        for block in content
     )
 
 
@@ -276,7 +276,7 @@ def steps_view(transcript: Transcript) -> Child:
     steps = transcript.steps
     all_ = list(enumerate(steps))
     parts = [all_] if len(steps) <= FIRST + LAST else [all_[:FIRST], all_[-LAST:]]
-    final = next((at for at, one in reversed(all_) if one.who == "agent"), None)
+    final = next((at for at, step in reversed(all_) if step.who == "agent"), None)
     left = WEIGHT
     rows: list[Node] = []
     for part in parts:
@@ -311,16 +311,16 @@ def _content(step: Step, room: int) -> Child:
     if step.who == "call":
         return _call(step)
     if step.who == "agent":
-        shown, said = bounded_piece(step.text)
-        return [rendered(shown), said]
+        shown, note = bounded_piece(step.text)
+        return [rendered(shown), note]
     if step.who in ("thinking", "told", "result"):
         return _folded(step)
     if step.who == "end":
         mark = h("span", f"Ended: {line(step.text)}", cls="sen-bad-ink" if step.failed else None)
-        said = _box(step.result or "", "what it said") if step.failed else None
-        return [h("p", mark), said]
-    shown, said = bounded_piece(step.text)
-    return [h("p", line(shown), cls="sen-soft", dir="auto"), said]
+        note = _box(step.result or "", "what it said") if step.failed else None
+        return [h("p", mark), note]
+    shown, note = bounded_piece(step.text)
+    return [h("p", line(shown), cls="sen-soft", dir="auto"), note]
 
 
 def _folded(step: Step) -> Child:
@@ -350,9 +350,9 @@ def _brief_of(given: Any) -> Node | None:
     """What a call is about: its only or first text."""
     texts = [given] if isinstance(given, str) else []
     if isinstance(given, Mapping):
-        texts = [one for one in given.values() if isinstance(one, str)]
-    said = next((brief(text) for text in texts if text.strip()), None)
-    return None if said is None else h("code", said, cls="sen-soft")
+        texts = [value for value in given.values() if isinstance(value, str)]
+    words = next((brief(text) for text in texts if text.strip()), None)
+    return None if words is None else h("code", words, cls="sen-soft")
 
 
 def brief(text: str) -> str:
@@ -368,8 +368,8 @@ def brief(text: str) -> str:
 
 def _given(step: Step) -> Child:
     if not isinstance(step.given, Mapping):
-        said = step.given if isinstance(step.given, str) else _written(step.given)
-        return _box(said, "what it was given")
+        text = step.given if isinstance(step.given, str) else _written(step.given)
+        return _box(text, "what it was given")
     return [_argument(step.text, str(key), value) for key, value in step.given.items()]
 
 
@@ -378,11 +378,11 @@ def _argument(tool: str, key: str, value: Any) -> Child:
     named = h("span", line(key), cls="sen-key", dir="auto")
     if len(text) <= LINE and "\n" not in text:
         return h("p", named, ": ", h("code", line(text)))
-    shown, said = bounded_piece(text)
+    shown, note = bounded_piece(text)
     language = _CODE.get(tool) if key == "command" else None
     label = f"{line(key)} of a call of {line(tool)}"
     box = source(shown, language, label=label) if language else body(shown, label=label)
-    return [h("p", named, ":"), box, said]
+    return [h("p", named, ":"), box, note]
 
 
 def _written(value: Any) -> str:
@@ -393,8 +393,8 @@ def _written(value: Any) -> str:
 
 
 def _box(text: str, label: str) -> Child:
-    shown, said = bounded_piece(text)
-    return [body(shown, label=label), said]
+    shown, note = bounded_piece(text)
+    return [body(shown, label=label), note]
 
 
 def bounded_piece(text: str) -> tuple[str, Node | None]:
@@ -415,7 +415,7 @@ def show_transcript(folder: Path) -> Node:
     files = transcript_files(folder)
     if not files:
         return h("div", soft("There is no transcript."), cls="sen-transcript")
-    drawn = next((made for file in files if (made := _drawn(file)).kind), None)
+    drawn = next((candidate for file in files if (candidate := _drawn(file)).kind), None)
     if drawn is None:
         drawn = _drawn(files[0])
     return h(
@@ -435,7 +435,7 @@ def transcript_summary(folder: Path) -> str | None:
     files = transcript_files(folder)
     if not files:
         return None
-    drawn = next((made for file in files if (made := _drawn(file)).kind), None)
+    drawn = next((candidate for file in files if (candidate := _drawn(file)).kind), None)
     return drawn.kind if drawn is not None else size(files[0].size)
 
 
@@ -466,11 +466,11 @@ def _view(file: OutputFile) -> tuple[str, Child]:
             ]
         odd = f"{why}; it stands as it is"
     reading = Reading(text, whole=True, lines=lines_in(text), note=odd)
-    shown, said = bounded(reading)
+    shown, note = bounded(reading)
     if file.suffix == "md":
-        return count(reading.lines or 0, "line"), [notes(reading, said), rendered(shown)]
+        return count(reading.lines or 0, "line"), [notes(reading, note), rendered(shown)]
     label = f"text of {line(file.name)}"
-    return count(reading.lines or 0, "line"), [notes(reading, said), body(shown, label=label)]
+    return count(reading.lines or 0, "line"), [notes(reading, note), body(shown, label=label)]
 
 
 def _transcript(text: str) -> tuple[Transcript | None, str]:

@@ -117,10 +117,10 @@ class RunTab(TriggerForm):
         if not self._busy and self._runs.current is None:
             inputs = part(self.form, RUNNING), self.queries
             self._runs.take(self._run_plan(inputs), inputs)
-        return self._made
+        return self._shown_measurement
 
     @property
-    def _made(self) -> Measured | None:
+    def _shown_measurement(self) -> Measured | None:
         """The measurement that is shown."""
         results = self._runs.plan.results if self._runs.plan is not None else None
         return results.measured if results is not None else None
@@ -148,8 +148,8 @@ class RunTab(TriggerForm):
 
     def _run_plan(self, inputs: tuple[Form, tuple[Query, ...]]) -> RunPlan:
         """Plan, with what was made last."""
-        made = self._ran.result if self._ran is not None else None
-        return run_plan(self._deps, *inputs, made or self._made)
+        latest = self._ran.result if self._ran is not None else None
+        return run_plan(self._deps, *inputs, latest or self._shown_measurement)
 
     def _start(self) -> None:
         form, queries = self.form, self.queries
@@ -323,7 +323,7 @@ class DraftsPart(TriggerForm):
     _known_prices: Prices
     _lock: threading.RLock
     _grid: Grid
-    _said: str | None
+    _message: str | None
 
     def _begin_drafts_part(self, drafting: Background) -> None:
         self._drafting = drafting
@@ -358,7 +358,7 @@ class DraftsPart(TriggerForm):
                 raise refuse(found.unasked)
             with self._lock:  # somebody may be typing in the grid
                 self._grid = self._grid.with_more(found)
-                self._said = f"{count(len(found), 'query')} drafted."
+                self._message = f"{count(len(found), 'query')} drafted."
 
         self._drafting.begin(lambda: draft_more(self._deps, form, queries), take, patience=0)
 
@@ -392,7 +392,7 @@ class QueriesTab(DraftsPart):
     def _begin_queries_tab(self, given: Given, drafting: Background) -> None:
         self._stored = Stored(self.skill, self.skill_name)
         self._importing, self._which = "", "all"
-        self._said: str | None = None
+        self._message: str | None = None
         self._grid = self._begun_with(given)
         self._checked: tuple[tuple[Query, ...], tuple[QueryDoubt, ...]] = (), ()
         self._begin_drafts_part(drafting)
@@ -409,7 +409,7 @@ class QueriesTab(DraftsPart):
         except (Refused, NothingToLoad) as error:
             if given is not None:
                 raise
-            self._said = str(error)
+            self._message = str(error)
             return Grid()
 
     @property
@@ -424,7 +424,7 @@ class QueriesTab(DraftsPart):
         return self._checked[1]
 
     def _put(self, grid: Grid) -> None:
-        self._grid, self._said = grid, None
+        self._grid, self._message = grid, None
 
     # ── rows ─────────────────────────────────────────────────────────────────────────────────
 
@@ -482,7 +482,7 @@ class QueriesTab(DraftsPart):
         self._put(self._grid.with_more(found))
         new = len(self._grid.rows) - before
         there = f"; {len(found) - new:,} of them there already" if new < len(found) else ""
-        self._said = f"{count(len(found), 'query')} imported{there}."
+        self._message = f"{count(len(found), 'query')} imported{there}."
         self._which = "all"
 
     @action
@@ -498,7 +498,7 @@ class QueriesTab(DraftsPart):
         if not self.queries:
             raise refuse("There is nothing to save: the grid has no query.")
         self._stored.write(self.queries)
-        self._said = f"{count(len(self.queries), 'query')} saved."
+        self._message = f"{count(len(self.queries), 'query')} saved."
 
     # ── what is seen ─────────────────────────────────────────────────────────────────────────
 
@@ -516,7 +516,7 @@ class QueriesTab(DraftsPart):
                 self._stored.path,
                 self._importing,
                 None if saved is None else saved != self.queries,
-                self._said,
+                self._message,
             ),
             self._drafts_part(),
         ]

@@ -307,7 +307,7 @@ class SearchPlan:
 
 
 def run_plan(
-    deps: Deps, form: Form, queries: tuple[Query, ...], made: Measured | None = None
+    deps: Deps, form: Form, queries: tuple[Query, ...], latest: Measured | None = None
 ) -> RunPlan:
     """Plan a run of the set; what is there already is read back.
 
@@ -315,7 +315,7 @@ def run_plan(
         deps: what it works with.
         form: how queries are run.
         queries: the set.
-        made: the measurement that was made last: it is shown where it is still what is there.
+        latest: the measurement that was made last: it is shown where it is still what is there.
     """
     if faults := empty(FIELDS, form, ("runs", "concurrency")):
         return RunPlan(faults)
@@ -325,8 +325,8 @@ def run_plan(
         return RunPlan(error.faults)
     there = _ended(found)
     shown = replace(found, status="done", message="") if there == found.attempts else found
-    if made is not None and made.folder == found.folder and _ended(made) == there:
-        shown = made
+    if latest is not None and latest.folder == found.folder and _ended(latest) == there:
+        shown = latest
     token = _token(part(form, RUNNING), queries, found.folder, found.price)
     return RunPlan((), found, results_of(shown) if there else None, token)
 

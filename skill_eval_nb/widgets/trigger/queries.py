@@ -118,7 +118,7 @@ def tags_of(text: str) -> tuple[str, ...]:
     >>> tags_of(" near miss, , short,short ")
     ('near miss', 'short')
     """
-    return tuple(dict.fromkeys(filter(None, (one.strip() for one in text.split(",")))))
+    return tuple(dict.fromkeys(filter(None, (tag.strip() for tag in text.split(",")))))
 
 
 def _same(query: Query) -> tuple[str, bool]:

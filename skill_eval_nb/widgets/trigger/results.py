@@ -59,16 +59,16 @@ def results_view(results: Results) -> Node:
 
 
 def _title(measured: Measured) -> str:
-    made = sum(attempt.outcome != "not run" for attempt in measured.attempts)
-    of = "" if made == len(measured.attempts) else f" of {len(measured.attempts):,}"
+    n_run = sum(attempt.outcome != "not run" for attempt in measured.attempts)
+    of = "" if n_run == len(measured.attempts) else f" of {len(measured.attempts):,}"
     cost = "" if measured.cost_usd is None else f", {dollars(measured.cost_usd)}"
-    return f"{made:,}{of} runs, by {measured.model} ({measured.executor}){cost}"
+    return f"{n_run:,}{of} runs, by {measured.model} ({measured.executor}){cost}"
 
 
-def _doubt(one: Figures) -> Node | None:
-    if one["broken"]:
-        return faults_view([one["message"]], title="The measurement is broken.")
-    return notice(one["message"], key=f"doubt-{one['doubt']}")
+def _doubt(doubt: Figures) -> Node | None:
+    if doubt["broken"]:
+        return faults_view([doubt["message"]], title="The measurement is broken.")
+    return notice(doubt["message"], key=f"doubt-{doubt['doubt']}")
 
 
 def _scores(row: Figures) -> Node:
@@ -93,7 +93,7 @@ def _scores(row: Figures) -> Node:
 def _errored(errored: Sequence[Attempt]) -> Node | None:
     if not errored:
         return None
-    reasons = Counter(one.reason or "no reason is known" for one in errored)
+    reasons = Counter(attempt.reason or "no reason is known" for attempt in errored)
     items = [
         h("li", f"{reason} ({number:,})", dir="auto")
         for reason, number in reasons.most_common(REASONS)
@@ -276,9 +276,9 @@ def ended_view(task: Task[Measured] | None) -> Node | None:
     """Why a run of the set did not come to its end; nothing where it did."""
     if task is None:
         return None
-    message, made = task.message, task.result
-    if made is not None and made.status in ("partial", "stopped"):
-        message = f"{made.status}: {made.message}"
+    message, measured = task.message, task.result
+    if measured is not None and measured.status in ("partial", "stopped"):
+        message = f"{measured.status}: {measured.message}"
     return notice(message, key="ended") if message else None
 
 
@@ -312,8 +312,11 @@ def _step(step: Step, first: str, chosen: str | None) -> Node:
         aria_label=f"Choose the description of round {step.round}",
     )
     _, words = marked(first, step.description)
-    failed = sorted((one for one in step.asked if _fails(one)), key=lambda one: one.share or 0)
-    wrong = h("ul", [_item(one) for one in failed])
+    failed = sorted(
+        (outcome for outcome in step.asked if _fails(outcome)),
+        key=lambda outcome: outcome.share or 0,
+    )
+    wrong = h("ul", [_item(outcome) for outcome in failed])
     return h(
         "section",
         h(

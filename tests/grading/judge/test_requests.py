@@ -164,9 +164,9 @@ def test_the_worst_is_no_less_than_all_calls_with_all_their_repeats(
         used = Usage()
         for part in range(len(calls(judge, of, number))):
             for fault in (None, "no evidence; " * 30, 'ä"\\' * 600):
-                from skill_eval_nb.models.ask import told
+                from skill_eval_nb.models.ask import fault_text
 
-                said_so = None if fault is None else told([fault])
+                said_so = None if fault is None else fault_text([fault])
                 used += worst_case(request(judge, of, number, part, fault=said_so))
         assert bound.output_tokens == used.output_tokens
         assert bound.calls == used.calls

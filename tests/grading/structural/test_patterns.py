@@ -212,7 +212,7 @@ def test_any_syntax_is_compiled_or_refused(pieces, times):
         return
     looking = TextSearch(what, one_is_enough=True)
     looking.look("a.txt", content)
-    assert looking.told() or not looking.n_found
+    assert looking.evidence() or not looking.n_found
 
 
 @pytest.mark.parametrize(

@@ -381,7 +381,7 @@ def test_what_was_spent_is_known_over_all_starts(tmp_path):
     journal.add("finished", launch=first, usd=0.125, seconds=2.0)
     journal.close()
     journal = opened(tmp_path)
-    told = journal.told
+    told = journal.record
     assert (told.spent_usd, told.last, list(told.open)) == (0.125 + 0.25, second, [second])
     assert told.seconds == {"execute": (2.0, 1)}
     journal.add("interrupted", launch=second, usd=0.0625)

@@ -246,7 +246,7 @@ def test_the_score_that_was_selected_on_is_flattered_and_the_reported_one_is_not
     for seed in range(200):
         done = _searched_among_equals(own, random.Random(seed))
         assert len(done.rounds) >= 3
-        selected.append(mean(done.choice.round.asked, "test") - RIGHT)
+        selected.append(mean(done.choice.round.outcomes, "test") - RIGHT)
         reported.append(mean(done.fresh, "test") - RIGHT)
     assert fmean(selected) > 0.02
     assert abs(fmean(reported)) < 0.01
