@@ -60,7 +60,9 @@ def test_the_version_is_the_one_of_the_project():
 def test_every_example_in_a_docstring_runs(room):
     face = importlib.import_module(f"skill_eval_nb.{room}".rstrip("."))
     walk = pkgutil.walk_packages if room else pkgutil.iter_modules
-    names = [one.name for one in walk(face.__path__, f"{face.__name__}.") if one.name not in STARTED]
+    names = [
+        one.name for one in walk(face.__path__, f"{face.__name__}.") if one.name not in STARTED
+    ]
     modules = [face, *map(importlib.import_module, names)]
     results = {module.__name__: doctest.testmod(module, optionflags=FLAGS) for module in modules}
     assert {name: result for name, result in results.items() if result.failed} == {}
