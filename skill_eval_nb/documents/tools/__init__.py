@@ -15,12 +15,15 @@ from ..base import Faults
 from ..parsing import NotJSON, parse
 from . import harbor, inspect_ai, plugin_eval, promptfoo, vally, waza
 from .harbor import trial_file
-from .results import UNSTATED, WITH, WITHOUT, Aggregate, Part, Results, Run, Tool, checks
+from .inspect_own import OWN
+from .part import Part, without_keys
+from .results import UNSTATED, WITH, WITHOUT, Aggregate, Results, Run, Tool, checks
 
 __all__ = [
     "ENDINGS",
     "GROUP",
     "NAMED",
+    "OWN",
     "UNSTATED",
     "WITH",
     "WITHOUT",
@@ -35,6 +38,7 @@ __all__ = [
     "read",
     "tool_of",
     "trial_file",
+    "without_keys",
 ]
 
 TOOLS: dict[str, Tool] = {

@@ -15,17 +15,15 @@ from ..base import Faults
 from ..dialects.home_made_runs import is_model
 from ..parsing import NotJSON, parse
 from ..run import GradedExpectation, Grading, Metrics, Timing
+from .part import Part, dimension, secrets_in
 from .results import (
     UNSTATED,
     WITH,
     WITHOUT,
     Aggregate,
-    Part,
     Results,
     Run,
-    dimension,
     seconds_between,
-    secrets_in,
     side_in,
     side_of,
 )

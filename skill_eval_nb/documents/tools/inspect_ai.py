@@ -16,21 +16,9 @@ from ..base import Faults
 from ..evals import EvalMetadata
 from ..parsing import NotJSON, parse
 from ..run import GradedExpectation, Grading, Timing
-from .results import (
-    UNSTATED,
-    WITH,
-    WITHOUT,
-    Aggregate,
-    Part,
-    Results,
-    Run,
-    dimension,
-    mean,
-    secrets_in,
-    side_in,
-    side_of,
-    without_keys,
-)
+from .inspect_own import OWN, read_own
+from .part import Part, dimension, secrets_in, without_keys
+from .results import UNSTATED, WITH, WITHOUT, Aggregate, Results, Run, mean, side_in, side_of
 
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Correct, partial, incorrect, no answer: as the library itself reads them."""
@@ -54,6 +42,7 @@ class _Sample(msgspec.Struct):
     input: Any = None
     scores: Any = None
     score: Any = None
+    metadata: Any = None
     model_usage: Any = None
     total_time: Any = None
     started_at: Any = None
@@ -142,7 +131,8 @@ def read(raw: Any, path: str) -> Results:
     model = (head.text("model") or "").rsplit("/", 1)[-1] or None
     log = head.text("eval_id") or head.text("run_id")
     results = Results(skill=task, key=f"inspect {log}" if log else None, faults=whole.faults)
-    configuration = _configuration(head, path)
+    own = head.part("metadata").part(OWN)
+    configuration = own.text("configuration") or _configuration(head, path)
     samples = whole.parts("samples")
     scorers = [name for part in head.parts("scorers") if (name := part.text("name"))]
     kinds = _kinds(samples)
@@ -152,7 +142,9 @@ def read(raw: Any, path: str) -> Results:
     if not samples:
         message = "the log holds no samples, so no runs; load the log with its samples"
         whole.faults.add("warning", "no-samples", "$.samples", message)
-    for sample in samples:
+    if own.raw:
+        read_own(whole, own, results)
+    for sample in () if own.raw else samples:
         run = _run(sample, scorers, kinds, head.text("model"))
         run.configuration, run.model = configuration, model
         results.runs.append(run)
@@ -161,14 +153,27 @@ def read(raw: Any, path: str) -> Results:
             results.evals.append(
                 EvalMetadata(eval_id=run.eval_id, eval_name=run.eval_name, prompt=prompt)
             )
-    first = whole.part("results").parts("scores")[:1]
-    metrics = first[0].part("metrics") if first else Part({})
-    for name in ("accuracy", "mean"):
-        value = metrics.part(name).number("value")
-        metrics.part(name).agrees("value", mean(run.rate for run in results.runs))
-        if value is not None and 0 <= value <= 1:
-            results.aggregates.setdefault(configuration, Aggregate(pass_rate=value))
+    if (value := _stated(whole, results.runs, own=bool(own.raw))) is not None:
+        results.aggregates[configuration] = Aggregate(pass_rate=value)
     return results
+
+
+def _stated(whole: Part, runs: list[Run], *, own: bool) -> float | None:
+    """The mean that the log states of its first scorer, held against the samples."""
+    first = next(iter(whole.part("results").parts("scores")), Part({}))
+    if own and first.text("name") != "pass_rate":
+        return None
+    if first.text("reducer") not in (None, "mean"):
+        return None  # the best of several epochs, say: no figure of ours
+    evals: dict[Any, list[float | None]] = {}
+    for run in runs:
+        evals.setdefault(run.eval_id, []).append(run.rate)
+    metrics, found = first.part("metrics"), None
+    for name in ("accuracy", "mean"):
+        metrics.part(name).agrees("value", mean(map(mean, evals.values())))
+        value = metrics.part(name).number("value")
+        found = value if found is None and value is not None and 0 <= value <= 1 else found
+    return found
 
 
 def _configuration(head: Part, path: str) -> str:
@@ -256,6 +261,7 @@ def _run(sample: Part, scorers: list[str], kinds: dict[str, bool], model: str | 
             total_tokens=used.whole("total_tokens"),
             cache_read_tokens=used.whole("input_tokens_cache_read"),
             executor_start=sample.text("started_at"),
+            cost_usd=used.number("total_cost", 0),
             status="error" if error else None,
             reason=(reason or "error").splitlines()[0][:200] if error else None,
         ),

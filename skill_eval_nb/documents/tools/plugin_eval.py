@@ -8,7 +8,8 @@ from typing import Any
 from ..base import plainly
 from ..evals import EvalMetadata, Expectation
 from ..run import GradedExpectation, Grading, Metrics, Timing
-from .results import WITH, WITHOUT, Aggregate, Part, Results, Run, mean, votes
+from .part import Part
+from .results import WITH, WITHOUT, Aggregate, Results, Run, mean, votes
 
 _ARMS = {"with": WITH, "without": WITHOUT}
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..run import GradedExpectation, Grading, Timing
-from .results import UNSTATED, Part, Results, Run, secrets_in, side_in
+from .part import Part, secrets_in
+from .results import UNSTATED, Results, Run, side_in
 
 _ERROR = 2
 """The `failureReason` of a result that no check failed, but a fault."""

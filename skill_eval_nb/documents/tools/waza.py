@@ -6,7 +6,8 @@ from typing import Any
 
 from ..evals import EvalMetadata
 from ..run import GradedExpectation, Grading, Metrics, Timing
-from .results import UNSTATED, Aggregate, Part, Results, Run, mean, side_of
+from .part import Part
+from .results import UNSTATED, Aggregate, Results, Run, mean, side_of
 
 
 def recognise(raw: Any) -> bool:
