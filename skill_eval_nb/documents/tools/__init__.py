@@ -7,8 +7,6 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, cast
 
-import msgspec
-
 from skill_eval_nb.disk import open_regular, read_bytes
 
 from ..base import Faults
@@ -16,13 +14,12 @@ from ..parsing import NotJSON, parse
 from . import harbor, inspect_ai, plugin_eval, promptfoo, vally, waza
 from .harbor import trial_file
 from .inspect_own import OWN
-from .part import Part, without_keys
+from .part import Part, decoded, without_keys
 from .results import UNSTATED, WITH, WITHOUT, Aggregate, Results, Run, Tool, checks
 
 __all__ = [
     "ENDINGS",
     "GROUP",
-    "NAMED",
     "OWN",
     "UNSTATED",
     "WITH",
@@ -143,15 +140,3 @@ def _line(line: bytes, faults: Faults) -> Any:
     except NotJSON:
         return None
     return value if isinstance(value, dict) else None
-
-
-NAMED = ("result.json", "trial-result.json", "aggregate-result.json", "results.json")
-"""Names that tools give to their files, which are then decoded at once; others are parsed."""
-
-
-def decoded(data: bytes) -> Any:
-    """The value of strict JSON; None of anything else, which `parse` may know how to read."""
-    try:
-        return msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None

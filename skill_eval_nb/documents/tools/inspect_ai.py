@@ -135,7 +135,8 @@ def read(raw: Any, path: str) -> Results:
     configuration = own.text("configuration") or _configuration(head, path)
     samples = whole.parts("samples")
     scorers = [name for part in head.parts("scorers") if (name := part.text("name"))]
-    kinds = _kinds(samples)
+    scores = [] if own.raw else [_scores(sample) for sample in samples]
+    kinds = _kinds(scores)
     if (status := whole.text("status")) not in (None, "success"):
         message = f"the log's status is {status}: only the samples that it holds were read"
         whole.faults.add("warning", "log-status", "$.status", message)
@@ -144,8 +145,8 @@ def read(raw: Any, path: str) -> Results:
         whole.faults.add("warning", "no-samples", "$.samples", message)
     if own.raw:
         read_own(whole, own, results)
-    for sample in () if own.raw else samples:
-        run = _run(sample, scorers, kinds, head.text("model"))
+    for sample, scored in zip(samples, scores, strict=False):
+        run = _run(sample, scored, scorers, kinds, head.text("model"))
         run.configuration, run.model = configuration, model
         results.runs.append(run)
         if run.run_number in (None, 1):
@@ -190,9 +191,13 @@ def _configuration(head: Part, path: str) -> str:
     return next(filter(None, named), None) or side_of(path, 1) or UNSTATED
 
 
-def _scores(sample: Part) -> dict[str, tuple[Any, str | None]]:
+_Scores = dict[str, tuple[Any, str | None]]
+"""Scorer to value and explanation."""
+
+
+def _scores(sample: Part) -> _Scores:
     """Scorer to value and explanation; a value of several has one entry each."""
-    found: dict[str, tuple[Any, str | None]] = {}
+    found: _Scores = {}
     scores = sample.named("scores")
     if not scores and isinstance(sample.raw.get("score"), dict):
         scores = {"score": sample.part("score")}
@@ -205,11 +210,11 @@ def _scores(sample: Part) -> dict[str, tuple[Any, str | None]]:
     return found
 
 
-def _kinds(samples: list[Part]) -> dict[str, bool]:
+def _kinds(scores: list[_Scores]) -> dict[str, bool]:
     """Scorer to whether all that it gives are verdicts: none is a check here and a score there."""
     kinds: dict[str, bool] = {}
-    for sample in samples:
-        for name, (value, _) in _scores(sample).items():
+    for of_sample in scores:
+        for name, (value, _) in of_sample.items():
             verdict = value is None or (
                 isinstance(value, bool | str | int | float) and value in _VERDICTS
             )
@@ -226,12 +231,14 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, bool | int | float) else None
 
 
-def _run(sample: Part, scorers: list[str], kinds: dict[str, bool], model: str | None) -> Run:
+def _run(
+    sample: Part, scores: _Scores, scorers: list[str], kinds: dict[str, bool], model: str | None
+) -> Run:
     id_ = sample.text("id") or "unnamed"
     usage = sample.named("model_usage")
     used = usage.get(model or "") or next(iter(usage.values()), Part({}))
     error = sample.raw.get("error")
-    scores = {} if error else _scores(sample)
+    scores = {} if error else scores
     main = next((name for name in scorers if name in scores), next(iter(scores), None))
     grading, rate, score = Grading([]), None, None
     for name, (value, why) in scores.items():

@@ -8,11 +8,22 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
+import msgspec
+
 from ..base import MOST, Faults, names_of
 from ..results import BenchmarkRun
 from ..run import RubricScore
 from ..scalars import Unreadable, read_number
 from .results import side_in
+
+
+def decoded(data: bytes) -> Any:
+    """The value of strict JSON; None of anything else, which `parse` may know how to read."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
 
 HIDDEN = "[hidden]"
 """What stands in place of a key or a password."""
@@ -56,12 +67,29 @@ def without_keys(text: str, secrets: Iterable[str] = ()) -> str:
     """
     for secret in secrets:
         text = text.replace(secret, HIDDEN)
-    return _masked(text)
+    return _masked(text) if len(text) > _NAME else _name_masked(text)
 
 
-@lru_cache(4096)  # names come again in every run
+_NAME = 40
+"""Texts up to so long are names, mostly, and come again in every run."""
+
+
 def _masked(text: str) -> str:
-    return _KEY.sub(HIDDEN, text)
+    return _KEY.sub(HIDDEN, text) if _may_hold_one(text.lower()) else text
+
+
+_name_masked = lru_cache(4096)(_masked)
+
+
+def _may_hold_one(text: str) -> bool:
+    """Whether there is anything that a match of `_KEY` has or follows: most texts have nothing."""
+    return (
+        ("sk-" in text or "pk-" in text or "rk-" in text or "xox" in text or "//" in text)
+        or ("ghp_" in text or "gho_" in text or "ghs_" in text or "ghu_" in text)
+        or ("github_pat_" in text or "hf_" in text or "aiza" in text or "akia" in text)
+        or ("eyj" in text or "bearer " in text or "api" in text or "token" in text)
+        or ("secret" in text or "password" in text)
+    )
 
 
 def _clean(raw: Any, secrets: tuple[str, ...]) -> Any:
@@ -84,26 +112,38 @@ class Part:
     fault. Texts hold no keys.
     """
 
-    __slots__ = ("faults", "raw", "secrets", "where")
+    __slots__ = ("_above", "faults", "raw", "secrets")
 
     def __init__(
         self,
         raw: Any,
-        where: str = "$",
+        where: str | tuple[Part, str] = "$",
         faults: Faults | None = None,
         secrets: tuple[str, ...] = (),
     ) -> None:
         self.raw: dict[str, Any] = raw if isinstance(raw, dict) else {}
-        self.where = where
+        self._above = where
         self.faults = Faults() if faults is None else faults
         self.secrets = secrets
 
+    @property
+    def where(self) -> str:
+        """Its JSON path, which is put together where somebody asks: few do."""
+        if isinstance(self._above, str):
+            return self._above
+        above, name = self._above
+        return f"{above.where}{name}"
+
+    def at(self, name: object) -> str:
+        """Where a field of this name stands."""
+        return f"{self.where}.{without_keys(str(name), self.secrets)}"
+
     def _wrong(self, name: str, wanted: str) -> None:
         message = f"expected {wanted}, found {type(self.raw[name]).__name__}; taken as not known"
-        self.faults.add("warning", "wrong-type", f"{self.where}.{name}", message)
+        self.faults.add("warning", "wrong-type", self.at(name), message)
 
     def _below(self, raw: Any, where: str) -> Part:
-        return Part(raw, where, self.faults, self.secrets)
+        return Part(raw, (self, where), self.faults, self.secrets)
 
     def clean(self) -> dict[str, Any]:
         """All of it, as it is but for keys in its texts."""
@@ -114,7 +154,7 @@ class Part:
         raw = self.raw.get(name)
         if raw is not None and not isinstance(raw, dict):
             self._wrong(name, "an object")
-        return self._below(raw, f"{self.where}.{name}")
+        return self._below(raw, f".{name}")
 
     def parts(self, name: str) -> list[Part]:
         """The objects of a list."""
@@ -127,8 +167,8 @@ class Part:
         found = [(at, one) for at, one in enumerate(raw) if isinstance(one, dict)]
         if len(found) < len(raw):
             message = f"{len(raw) - len(found)} of its {len(raw)} elements are no objects: left out"
-            self.faults.add("warning", "wrong-type", f"{self.where}.{name}", message)
-        return [self._below(one, f"{self.where}.{name}[{at}]") for at, one in found]
+            self.faults.add("warning", "wrong-type", self.at(name), message)
+        return [self._below(one, f".{name}[{at}]") for at, one in found]
 
     def side(self) -> str | None:
         """The configuration that one of its fields names."""
@@ -140,7 +180,7 @@ class Part:
     def either(self, name: str, bare: str) -> Part:
         """The object of this name; where a text stands in its place, one with that under `bare`."""
         raw = self.raw.get(name)
-        return self._below({bare: raw}, self.where) if isinstance(raw, str) else self.part(name)
+        return self._below({bare: raw}, "") if isinstance(raw, str) else self.part(name)
 
     def counts(self, name: str) -> dict[str, int | None]:
         """The counts of an object, by their names."""
@@ -151,7 +191,7 @@ class Part:
         """The objects of an object, by their names."""
         inside = self.part(name)
         return {
-            without_keys(str(key), self.secrets): self._below(one, f"{inside.where}.{key}")
+            (shown := without_keys(str(key), self.secrets)): self._below(one, f".{name}.{shown}")
             for key, one in inside.raw.items()
             if isinstance(one, dict)
         }
@@ -168,7 +208,7 @@ class Part:
             return None
         if not math.isfinite(value) or not least <= value <= MOST:
             message = f"{value:g} is out of range; taken as not known"
-            self.faults.add("warning", "out-of-range", f"{self.where}.{name}", message)
+            self.faults.add("warning", "out-of-range", self.at(name), message)
             return None
         return value
 
@@ -182,16 +222,16 @@ class Part:
         value = self.number(name)
         if value is not None and not 0 <= value <= 1:
             message = f"{value:g} is no share of 1: it stands under `score`, and is no pass rate"
-            self.faults.add("warning", "no-rate", f"{self.where}.{name}", message)
+            self.faults.add("warning", "no-rate", self.at(name), message)
             return None
         return value
 
-    def agrees(self, name: str, value: float | None) -> None:
-        """Note where a figure that is stated is not the one that the runs beside it give."""
+    def agrees(self, name: str, value: float | None, of: str = "the runs in this file") -> None:
+        """Note where a figure that is stated is not the one that what it is `of` gives."""
         stated = self.number(name)
         if stated is not None and value is not None and abs(stated - value) > 0.0051:
-            message = f"states {stated:g}, but the runs in this file give {value:g}; those count"
-            self.faults.add("warning", "disagree", f"{self.where}.{name}", message)
+            message = f"states {stated:g}, but {of} give {value:g}; those count"
+            self.faults.add("warning", "disagree", self.at(name), message)
 
     def flag(self, name: str) -> bool | None:
         """True or false."""
@@ -204,8 +244,9 @@ class Part:
     def text(self, *names: str) -> str | None:
         """The first text, or number as a text, under these names that is not empty."""
         for name in names:
-            raw = self.raw.get(name)
-            if isinstance(raw, str | int | float) and not isinstance(raw, bool):
+            raw: Any = self.raw.get(name)
+            kind = type(raw)
+            if kind is str or kind is int or kind is float:
                 if text := without_keys(str(raw), self.secrets).strip():
                     return text
             elif raw is not None:

@@ -43,9 +43,13 @@ class Run(BenchmarkRun):
 
 
 class Aggregate(ConfigurationSummary):
-    """What a tool states of a configuration (or of `delta`), its own weighted figure included."""
+    """What a tool states of a configuration (or of `delta`), its own weighted figure included.
+
+    `others` are figures that no run has, by their names.
+    """
 
     score: Stated = None
+    others: dict[str, float] = {}
 
 
 @dataclass
