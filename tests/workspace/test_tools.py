@@ -7,8 +7,10 @@ import json
 import random
 import shutil
 import struct
+import textwrap
 import zipfile
 import zlib
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -774,42 +776,33 @@ def test_a_stray_file_hides_nothing(tmp_path: Path) -> None:
 
 
 def test_registered_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody else's reader is asked for what nothing else knows; its faults end no load."""
+    """The reader of the documentation, registered: asked for what nothing else knows, it reads.
 
-    class Reader:
-        def recognise(self, raw: Any) -> bool:
-            return isinstance(raw, dict) and "our_harness" in raw
-
-        def read(self, raw: Any, path: str) -> tools.Results:
-            whole = tools.Part(raw)
-            results = tools.Results(skill=whole.text("skill"), faults=whole.faults)
-            for row in whole.parts("trials"):
-                marks = ((c.text("name"), c.flag("ok")) for c in row.parts("checks"))
-                side = "with_skill" if row.flag("skill_on") else "without_skill"
-                results.runs.append(
-                    tools.Run(
-                        configuration=side, eval_id=row.text("task"), grading=tools.checks(marks)
-                    )
-                )
-            return results
-
-    monkeypatch.setattr(tools, "_others", lambda: {"ours": Reader()})
+    Its faults end no load.
+    """
+    *_, example = (tools.Tool.__doc__ or "").split("may be no more than::")
+    code = {"our_harness/skill_eval.py": textwrap.dedent(example), "our_harness/__init__.py": ""}
+    monkeypatch.syspath_prepend(str(lay(tmp_path / "installed", code)))
+    entry = EntryPoint("our-harness", "our_harness.skill_eval", tools.GROUP)
+    monkeypatch.setattr(tools, "entry_points", lambda group: [entry] * (group == tools.GROUP))
+    monkeypatch.setattr(tools, "_others", tools._others.__wrapped__)  # what is found is kept
     trials = [
         {"task": "a", "skill_on": on, "checks": [{"name": "x", "ok": on}]} for on in (True, False)
     ]
     raw = {"our_harness": 1, "skill": "pdf", "trials": trials}
-    ws = sen.load(lay(tmp_path, {"results.json": raw}))
+    ws = sen.load(lay(tmp_path / "ws", {"results.json": raw}))
     assert sorted(ws.runs.select("configuration", "pass_rate").rows()) == [
         ("with_skill", 1.0),
         ("without_skill", 0.0),
     ]
     assert ws.runs["skill"].unique().to_list() == ["pdf"]
-    monkeypatch.setattr(Reader, "read", lambda *_: 1 / 0)
-    assert "reader-failed" in codes(sen.load(tmp_path))
-    lay(tmp_path, {"mine/grading.json": graded("p")})
-    monkeypatch.setattr(Reader, "recognise", lambda *_: 1 / 0)
-    with pytest.warns(UserWarning, match="'ours' .* ended in ZeroDivisionError"):
-        assert sen.load(tmp_path).runs.height == 1
+    reader = entry.load()
+    monkeypatch.setattr(reader, "read", lambda *_: 1 / 0)
+    assert "reader-failed" in codes(sen.load(tmp_path / "ws"))
+    lay(tmp_path / "ws", {"mine/grading.json": graded("p")})
+    monkeypatch.setattr(reader, "recognise", lambda _: 1 / 0)
+    with pytest.warns(UserWarning, match="'our-harness' .* ended in ZeroDivisionError"):
+        assert sen.load(tmp_path / "ws").runs.height == 1
 
 
 def test_real_files(others: Path) -> None:

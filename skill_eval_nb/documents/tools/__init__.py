@@ -14,6 +14,7 @@ from ..parsing import NotJSON, parse
 from . import harbor, inspect_ai, plugin_eval, promptfoo, vally, waza
 from .harbor import trial_file
 from .inspect_own import OWN
+from .inspect_zip import open_log
 from .part import Part, decoded, without_keys
 from .results import UNSTATED, WITH, WITHOUT, Aggregate, Results, Run, Tool, checks
 
@@ -115,7 +116,7 @@ def open_other(path: str, faults: Faults) -> Any:
         ValueError: it cannot be unpacked, or holds no reward; the message says what was found.
     """
     if path.endswith(".eval"):
-        return inspect_ai.open_log(path, faults)
+        return open_log(path, faults)
     if path.endswith(("reward.txt", "reward.json")):
         return harbor.bare(path)
     with open_regular(path) as file:
