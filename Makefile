@@ -10,7 +10,7 @@ WORKERS     := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 PYTEST_ARGS ?= --numprocesses=$(WORKERS) --maxprocesses=4 --dist=loadfile \
                --no-loadscope-reorder --durations=10
 
-EXTRAS      := --editable ".[claude-code,dask,office]"
+EXTRAS      := --editable ".[claude-code,dask,inspect,office]"
 
 # A tool of others that ours is compared with: beside the .venv, not in it.
 BESIDE      := $(BIN)/uv run --quiet --no-project --python $(BIN)/python --with evalstats==0.3.3 python
@@ -54,6 +54,7 @@ fix: .venv/installed ## mend what can be mended without thinking
 
 bench: .venv/extras ## measure loading, statistics, checks, calls, running and widgets
 	$(BIN)/python -m bench
+	$(BIN)/python -m bench.tools
 	$(BIN)/python -m bench.statistics
 	$(BIN)/python -m bench.checks
 	$(BIN)/python -m bench.calls

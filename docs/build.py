@@ -55,8 +55,9 @@ def main() -> int:
         shutil.copy(HERE.parent / source, PAGES / page)
     write("tables.md", tables())
     write("shell.md", shell())
+    write("read_and_written.md", read_and_written())
     kinds = {"Python": python(), "Dialects": dialects(), "Other tools": tools()}
-    reference: list[object] = ["tables.md", "shell.md"]
+    reference: list[object] = ["tables.md", "shell.md", "read_and_written.md"]
     for kind, pages in kinds.items():
         reference.append({kind: [write(page, text) for page, text in pages]})
     notebooks()
@@ -115,6 +116,12 @@ def shell() -> str:
         with typer.Context(command, info_name=path, terminal_width=88) as context:
             parts += [f"## {path}", f"```text\n{command.get_help(context)}\n```"]
     return "\n\n".join(parts)
+
+
+def read_and_written() -> str:
+    """The README's section on what is read and written."""
+    section = (HERE.parent / "README.md").read_text().split("## What it reads\n")[1]
+    return "# What is read and written\n" + section.split("\n## ")[0]
 
 
 def commands(group: object, path: str) -> Iterator[tuple[str, typer.core.TyperCommand]]:

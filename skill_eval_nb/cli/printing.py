@@ -30,10 +30,15 @@ def print_diff(diff: str) -> None:
 
 def print_written(written: Iterable[Path]) -> None:
     """Print what a conversion could not hold, and the files that were written."""
-    for loss in counted_lines(getattr(written, "losses", ())):
-        out.print(Text(f"not held: {loss}", style="yellow"))
+    print_losses(written)
     for file in written:
         out.print(Text(f"wrote {file}"))
+
+
+def print_losses(written: Iterable[Path], console: Terminal = out) -> None:
+    """Print what a conversion could not hold."""
+    for loss in counted_lines(getattr(written, "losses", ())):
+        console.print(Text(f"not held: {loss}", style="yellow"))
 
 
 def counted_lines(lines: Iterable[str]) -> list[str]:

@@ -11,11 +11,12 @@ from typer.core import TyperCommand
 
 from skill_eval_nb.text import some
 
-from .printing import print_problems, print_written
+from .printing import print_losses, print_problems, print_written
 from .shell import (
     Dialect,
     OutOption,
     PathArgument,
+    SideOption,
     app,
     busy,
     err,
@@ -23,6 +24,7 @@ from .shell import (
     out,
     settings,
     show,
+    sides,
     told,
 )
 
@@ -96,21 +98,36 @@ def schema(
 @told
 def convert(
     path: PathArgument,
-    to: Annotated[Dialect, typer.Option(help="The dialect to write.")],
+    to: Annotated[
+        Literal[Dialect, "inspect"],
+        typer.Option(help="The dialect to write, or logs of inspect_ai."),
+    ],
     out_folder: OutOption,
+    configuration: SideOption = None,
 ) -> None:
-    """Write what is loaded from a path as a workspace of another dialect.
+    """Write what is loaded from a path as a workspace of another dialect, or as inspect_ai's logs.
 
     What is written loads again to the same runs, figures, checks and scores. What the other
     dialect cannot hold is told on the standard error, line by line. Nothing below the path is
-    changed. What was cut off is begun anew.
+    changed. A dialect that was cut off is begun anew; logs want a new folder.
 
     Exit code 0 where something was written, whatever was lost; 2 where nothing could be.
     """
     from skill_eval_nb.tables.conversion import convert as convert_path
+    from skill_eval_nb.tables.conversion import refuse_full
 
+    if to == "inspect":
+        import skill_eval_nb as sen
+
+        refuse_full(out_folder)
+        ws = loaded(path, configuration)
+        with busy(f"converting {path}"):
+            written = sen.report.write_inspect(ws, out_folder)
+        print_losses(written, err)
+        out.print(f"Wrote {len(written)} files to {out_folder}.")
+        raise typer.Exit(0 if written else 2)
     with busy(f"converting {path}"):
-        converted = convert_path(path, to, out_folder)
+        converted = convert_path(path, to, out_folder, configuration=sides(configuration))
     print_problems(converted.losses, weighed=True, console=err)
     out.print(f"Wrote {len(converted.written)} files to {out_folder}.")
     raise typer.Exit(0 if converted.written else 2)
@@ -125,11 +142,12 @@ def report(
     timestamp: Annotated[
         str | None, typer.Option(help="Time stamp to state; else that of the data.")
     ] = None,
+    configuration: SideOption = None,
 ) -> None:
     """Write benchmark.json, benchmark.md and report.html."""
     import skill_eval_nb as sen
 
-    ws = loaded(path)
+    ws = loaded(path, configuration)
     with busy("working out the figures") as doing:
         written = sen.report.write_report(
             ws, out_folder, dialect=dialect, timestamp=timestamp, progress=doing
@@ -161,6 +179,7 @@ def tables(
             "=, +, -, @, a tab or a carriage return.",
         ),
     ] = False,
+    configuration: SideOption = None,
 ) -> None:
     """Write the tables as files.
 
@@ -169,7 +188,7 @@ def tables(
     """
     import skill_eval_nb as sen
 
-    ws = loaded(path)
+    ws = loaded(path, configuration)
     with busy("writing the tables"):
         written = sen.report.write_tables(
             ws, out_folder, format=format, names=names, quote_formulas=quote_formulas

@@ -100,6 +100,15 @@ err = Terminal(highlight=False, soft_wrap=True, stderr=True)
 
 Dialect = Literal["skill-creator", "skill-evaluator", "iterations", "codingbuddy", "test-cases"]
 PathArgument = Annotated[Path, typer.Argument(help="A workspace, any folder above it, or a file.")]
+SideOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--configuration",
+        metavar="[FILE=]NAME",
+        help="The side of a tool's results that state none: one for all, or of a file or folder, "
+        "as in --configuration a.json=without_skill; may be given again.",
+    ),
+]
 OutOption = Annotated[Path, typer.Option("--out", help="Folder to write to.")]
 
 
@@ -247,12 +256,26 @@ def tell(progress: str) -> None:
         err.print(Text(progress))
 
 
-def loaded(path: Path) -> Workspace:
+def sides(given: list[str] | None) -> dict[str, str] | None:
+    """What `--configuration` says, as `load` takes it; what is of no file is of all others.
+
+    >>> sides(["without_skill", "a.json=with_skill"])
+    {'a.json': 'with_skill', '*': 'without_skill'}
+    """
+    named = [one.rpartition("=") for one in given or ()]
+    if sum(not is_said for _, is_said, _ in named) > 1:
+        raise typer.BadParameter("--configuration names two sides for all files: say of which")
+    named.sort(key=lambda one: not one[1])  # the first name that fits a file counts
+    return {file or "*": side for file, _, side in named} or None
+
+
+def loaded(path: Path, configuration: list[str] | None = None) -> Workspace:
     """What is below a path; on a terminal it says that it is being read."""
     from skill_eval_nb.tables import load
 
+    given = sides(configuration)
     with busy(f"reading {path}"):
-        ws = load(path)
+        ws = load(path, configuration=given)
         ws.polars("runs")
     return ws
 

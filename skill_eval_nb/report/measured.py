@@ -120,7 +120,7 @@ def folders(parts: Sequence[Slice]) -> list[PurePosixPath]:
     for part in parts:
         skills.setdefault(part.workspace, set()).add(part.skill)
     taken: set[str] = set()
-    return [_free(_folder(part, len(skills[part.workspace]) > 1), taken) for part in parts]
+    return [free(_folder(part, len(skills[part.workspace]) > 1), taken) for part in parts]
 
 
 def _folder(slice_: Slice, by_skill: bool) -> PurePosixPath:
@@ -141,7 +141,7 @@ def safe_name(name: str) -> str:
     return f"_{kept}" if _RESERVED.fullmatch(kept) else kept
 
 
-def _free(folder: PurePosixPath, taken: set[str]) -> PurePosixPath:
+def free(folder: PurePosixPath, taken: set[str]) -> PurePosixPath:
     """The folder, or its name with a number where another has it, in whatever case."""
     free, number = folder, 2
     while str(free).casefold() in taken:

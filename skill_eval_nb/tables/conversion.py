@@ -46,6 +46,7 @@ from skill_eval_nb.workspace import (
     PathLike,
     Problems,
     RunPlace,
+    Sides,
     catalogued,
     find,
     folder_of,
@@ -81,7 +82,14 @@ class Converted:
     losses: Problems
 
 
-def convert(path: PathLike, to: str, out: PathLike) -> Converted:
+def refuse_full(out: PathLike) -> None:
+    """Raise FileExistsError for what is there and is no empty folder."""
+    target = Path(out)
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise FileExistsError(f"{target} exists and is not empty; give a new folder")
+
+
+def convert(path: PathLike, to: str, out: PathLike, *, configuration: Sides = None) -> Converted:
     """Load what is below `path`, and write it into the folder `out` in the dialect `to`.
 
     What is written passes the schema of the dialect, and loads again to the same tables but for
@@ -93,6 +101,7 @@ def convert(path: PathLike, to: str, out: PathLike) -> Converted:
         to: one of the dialects.
         out: a folder that is empty or does not exist; not one inside of a workspace. Where a
             conversion into it was cut off, it is emptied and begun anew.
+        configuration: the side of a tool's results that state none, as `load` takes it.
 
     Returns:
         the files that were written, and the losses: an error where a file could not be loaded,
@@ -109,9 +118,9 @@ def convert(path: PathLike, to: str, out: PathLike) -> Converted:
         raise NoSuchDocument(f"there is no dialect `{to}`; there are {', '.join(DIALECTS)}")
     target = Path(out)
     cut_off = (target / MARK).is_file()
-    if target.exists() and not cut_off and (not target.is_dir() or any(target.iterdir())):
-        raise FileExistsError(f"{target} exists and is not empty; give a new folder")
-    found = find(path, out=False)
+    if not cut_off:
+        refuse_full(target)
+    found = find(path, out=False, configuration=configuration)
     problems = found.problems
     files = read_files(found.layout.files, problems)
     catalogue = catalogued(found.layout, files, found.base, problems)

@@ -337,6 +337,9 @@ def _metrics(summary: ConfigurationSummary, is_delta: bool) -> Iterator[tuple[st
         if metric == "rubric_dimensions":
             for dimension, stats in value.items():
                 yield f"rubric:{dimension}", _statistics(stats)
+        elif metric == "others":
+            for name, figure in value.items():
+                yield name, {"value": figure}
         elif isinstance(value, Stats):
             yield metric, _statistics(value)
         elif value is not None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, parse
-from skill_eval_nb.documents.tools.table import read_rows
 from skill_eval_nb.workspace import FilePlace, Files, Layout, Place, Problems, add_results
 
+from .any_table import read_rows
 from .assemble import assemble, single_layers
 from .frames import Backend
 from .workspace import Workspace

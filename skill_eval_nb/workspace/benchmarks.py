@@ -331,6 +331,7 @@ def _documents(run: BenchmarkRun, benchmark: BenchmarkFile, model: str | None) -
         return RunDocuments(
             run.path or benchmark.path,
             grading=run.grading,
+            structural=run.structural,
             timing=run.timing,
             metrics=run.metrics,
             judgings=run.judgings,

@@ -24,6 +24,7 @@ from skill_eval_nb.documents.dialects import (
 from skill_eval_nb.documents.dialects import check as check_document
 from skill_eval_nb.documents.tools import tool_of
 from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md
+from skill_eval_nb.text import count
 
 from .catalogue import Catalogue, EvalKey, catalogued, named_by
 from .files import Files
@@ -163,9 +164,9 @@ def check_references(whole: Whole, strict: bool, problems: Problems) -> None:
 
 def _check_ids(suite: Gathered, problems: Problems) -> None:
     counts = Counter(str(eval_.id) for eval_ in suite.document.evals if eval_.id is not None)
-    for id_, count in counts.items():
-        if count > 1:
-            message = f"{count} evals have the id {id_}; give each its own"
+    for id_, times in counts.items():
+        if times > 1:
+            message = f"{times} evals have the id {id_}; give each its own"
             problems.add("error", "duplicate-id", suite.path, message, where="$.evals[*].id")
 
 
@@ -531,7 +532,7 @@ def _report_tools(files: Files, noted: Problems, problems: Problems) -> None:
     problems += [problem for problem in noted if problem.path in tools or problem.path in homes]
     for tool, number in Counter(tools.values()).items():
         path = next(path for path, of in tools.items() if of == tool)
-        message = f"{number} files of {tool}: read as what they are, and of no dialect"
+        message = f"{count(number, 'file')} of {tool}: read as it is, and of no dialect"
         problems.add("info", "tool", path, message)
 
 

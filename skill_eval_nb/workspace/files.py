@@ -106,7 +106,7 @@ def _groups(found: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
     """The files of each tool and iteration, with the place that they share."""
     loose: dict[str | None, set[str]] = {}
     for file, results in found:
-        if file.place.iteration == NO_ITERATION:
+        if file.place.iteration == NO_ITERATION and results.below is None:
             of_run = any(run.path not in (None, file.path) for run in results.runs)
             above = os.path.dirname(file.path)
             loose.setdefault(file.tool, set()).add(os.path.dirname(above) if of_run else above)
@@ -114,7 +114,9 @@ def _groups(found: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
     groups: dict[tuple[str | None, str, str], list[ToolFile]] = {}
     for file, results in found:
         home, iteration = file.place.workspace, results.iteration or file.place.iteration
-        if file.place.iteration == NO_ITERATION:
+        if results.below is not None:
+            home = _above(file.path, results.below)
+        elif file.place.iteration == NO_ITERATION:
             home = homes[file.tool]
         groups.setdefault((file.tool, home, iteration), []).append((file, results))
     return [
@@ -126,6 +128,12 @@ def _groups(found: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
         )
         for (_, home, iteration), group in groups.items()
     ]
+
+
+def _above(path: str, below: str) -> str:
+    """The folder from which a file lies below some folders; its own where it lies elsewhere."""
+    folder = os.path.dirname(path)
+    return folder.removesuffix(f"/{below}") if below not in ("", ".") else folder
 
 
 def _common(folders: Iterable[str]) -> str:

@@ -40,7 +40,7 @@ from skill_eval_nb.documents.dialects.home_made import components
 from skill_eval_nb.documents.dialects.home_made_runs import judged, of_list
 from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, is_too_large, not_used, unused
 from skill_eval_nb.documents.run import STRUCTURAL, TEXT_NAMES
-from skill_eval_nb.documents.tools import ENDINGS, NAMED, decoded, open_other, tool_of
+from skill_eval_nb.documents.tools import ENDINGS, decoded, open_other, tool_of
 from skill_eval_nb.documents.tools import read as read_results
 
 from .files import Files, Suite, place_results
@@ -80,7 +80,7 @@ RESULTS = "results"
 def load_any(path: str, problems: Problems) -> Any:
     """As `load_raw`, of a file of any ending that is read; None where nothing is known in it."""
     if not path.endswith(ENDINGS):
-        return _load_named(path) or load_raw(path, problems)
+        return _load_json(path, problems)
     faults = Faults()
     try:
         raw = open_other(path, faults)
@@ -94,15 +94,15 @@ def load_any(path: str, problems: Problems) -> Any:
     return raw
 
 
-def _load_named(path: str) -> Any:
-    """A file that is called as a tool's, where it is one, in strict JSON."""
-    if os.path.basename(path) not in NAMED:
-        return None
+def _load_json(path: str, problems: Problems) -> Any:
+    """As `load_raw`; of a tool, whose files are long and strict, it is decoded at once."""
     try:
-        raw = decoded(read_bytes(path))
-    except OSError:
+        data = read_bytes(path)
+    except OSError as error:
+        _report(error, path, problems)
         return None
-    return raw if tool_of(raw) else None
+    raw = decoded(data)
+    return raw if raw is not None and tool_of(raw) else _parse(data, path, problems)
 
 
 def load_document(path: str, document: type[D], problems: Problems) -> D | None:

@@ -124,3 +124,39 @@ class TestTables:
         run("tables", ws, "--out", tmp_path, "--format", format_, "--table", "runs")
         back = READ[format_](tmp_path / f"runs.{format_}")
         assert back["pass_rate"].to_list() == sen.load(ws).runs["pass_rate"].to_list()
+
+
+class TestSides:
+    """The side of a tool's results that state none, said on the shell."""
+
+    @pytest.fixture
+    def results(self, tmp_path):
+        def suite(passed):
+            verdict = {"right": {"type": "text", "score": 1, "passed": passed}}
+            run_ = {"run_number": 1, "status": "passed", "validations": verdict}
+            tasks = [{"test_id": "t1", "runs": [run_]}]
+            return {"eval_id": str(passed), "skill": "x", "config": {}, "tasks": tasks}
+
+        return lay(tmp_path / "in", {"x.json": suite(False), "y.json": suite(True)})
+
+    def rates(self, folder):
+        return dict(sen.load(folder).runs.select("configuration", "pass_rate").rows())
+
+    def test_of_a_file_and_of_all_others(self, results, tmp_path):
+        sides = ("--configuration", "with_skill", "--configuration", "x.json=without_skill")
+        assert run("tables", results, "--out", tmp_path / "t", *sides).exit_code == 0
+        rows = pl.read_parquet(tmp_path / "t" / "runs.parquet")
+        wanted = {"with_skill": 1.0, "without_skill": 0.0}
+        assert dict(rows.select("configuration", "pass_rate").rows()) == wanted
+        converted = ("--to", "skill-creator", "--out", tmp_path / "c")
+        assert run("convert", results, *converted, *sides).exit_code == 0
+        assert self.rates(tmp_path / "c") == wanted
+        result = run("report", results, "--out", tmp_path / "r", *sides)
+        assert result.exit_code == 0
+        assert "without_skill" in (tmp_path / "r" / "benchmark.md").read_text()
+
+    def test_two_for_all_are_refused(self, results, tmp_path):
+        sides = ("--configuration", "with_skill", "--configuration", "without_skill")
+        result = run("tables", results, "--out", tmp_path / "t", *sides)
+        assert result.exit_code == 2
+        assert "two sides for all files" in result.stderr

@@ -7,8 +7,10 @@ import json
 import random
 import shutil
 import struct
+import textwrap
 import zipfile
 import zlib
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +99,18 @@ def test_plugin_eval(tmp_path: Path, keys: Any) -> None:
     assert ws.runs["rubric_weighted_mean"].null_count() == 3  # votes enter no mean
     assert {"votes", "runs-stated"} <= codes(ws)  # one run a case is stated, two are there
     assert ws.runs["tokens"].null_count() == 3
+
+
+def test_plugin_eval_models(tmp_path: Path) -> None:
+    """No model is known unless one was forced, on the suite or on a case; one arm is one side."""
+    suite = plugin_suite([plugin_run(True)], [])
+    ws = sen.load(lay(tmp_path / "a", {"aggregate-result.json": suite}))
+    assert ws.runs.select("configuration", "executor_model").rows() == [("with_skill", None)]
+    suite["suite"]["modelOverride"] = "sonnet"
+    suite["cases"] += [{**suite["cases"][0], "name": "own", "model": "opus"}]
+    ws = sen.load(lay(tmp_path / "b", {"aggregate-result.json": suite}))
+    models = dict(ws.runs.select("eval_id", "executor_model").rows())
+    assert models == {"hello": "sonnet", "own": "opus"}
 
 
 def test_plugin_eval_incomplete(tmp_path: Path) -> None:
@@ -199,6 +213,15 @@ def test_harbor_job(tmp_path: Path) -> None:
 
 
 TESTS = (("adds", "passed"), ("divides", "failed"), ("waits", "skipped"))
+
+
+def test_harbor_reward_of_error(tmp_path: Path) -> None:
+    """A reward beside an exception is told, and enters no rate."""
+    raw = trial("a", 1.0, [], exception_info={"exception_type": "AgentTimeoutError"})
+    ws = sen.load(lay(tmp_path, {"a__1/trial-result.json": raw}))
+    assert ws.runs.select("status", "pass_rate", "score").rows() == [("errored", None, None)]
+    assert "AgentTimeoutError" in one(ws.problems, "message", code="errored-run")
+    assert "reward-of-error" in codes(ws)
 
 
 @pytest.mark.parametrize(
@@ -384,6 +407,28 @@ def test_waza_models(tmp_path: Path) -> None:
     assert ws.runs.group_by("executor_model").len()["len"].to_list() == [2, 2]
 
 
+def test_waza_figures(tmp_path: Path) -> None:
+    """Tokens of either schema; errors are no results; trigger figures are stated and audited."""
+    suite = waza_suite("m", 1.0, 0.0, 1.0)
+    runs = suite["tasks"][0]["runs"]
+    usage = {"input_tokens": 100, "output_tokens": 20, "cache_read_tokens": 80}
+    runs[0]["session_digest"] = {"usage": usage}
+    runs[1] |= {"status": "error", "error_msg": "time out"}
+    runs[2]["status"] = "skipped"
+    counts = {"true_positives": 9, "false_positives": 2, "true_negatives": 8, "false_negatives": 1}
+    suite["trigger_metrics"] = {**counts, "precision": 0.818, "recall": 0.9, "accuracy": 0.9}
+    ws = sen.load(lay(tmp_path, {"with_skill.json": suite}))
+    assert ws.runs.sort("run_number")["status"].to_list() == ["graded", "errored", "executed"]
+    assert one(ws.runs, "tokens", run_number=1) == 120
+    assert one(ws.runs, "tokens_cached", run_number=1) == 80
+    stated = dict(ws.stated.select("metric", "value").rows())
+    assert stated["trigger:recall"] == 0.9
+    assert stated["trigger:true_positives"] == 9
+    wrong = ws.problems.filter(code="disagree")
+    assert wrong["where"].to_list() == ["$.trigger_metrics.accuracy"]
+    assert "its counts give 0.85" in wrong["message"].item()
+
+
 def promptfoo_row(prompt: int, test: int, *passed: bool, **fields: Any) -> dict[str, Any]:
     parts = [
         {"pass": ok, "reason": "why", "assertion": {"type": "contains", "value": f"w{n}"}}
@@ -427,6 +472,29 @@ def test_promptfoo(tmp_path: Path) -> None:
     assert set(ws.runs["executor_model"]) == {"claude-sonnet-5"}
     assert ws.runs["score"].drop_nulls().to_list() == [0.9] * 3
     assert ws.runs.filter(status="errored").height == 1
+
+
+def test_promptfoo_metrics(tmp_path: Path) -> None:
+    """Scores between 0 and 1 are dimensions, sets of checks are checks; sums are audited."""
+    inner = {"pass": True, "componentResults": [{"pass": False, "assertion": {"metric": "tone"}}]}
+    rows = [
+        promptfoo_row(0, 0, True, namedScores={"tone": 0.5, "length": 1}),
+        promptfoo_row(1, 0, False, namedScores={"tone": 1, "length": 0}, provider="openai:gpt-5"),
+    ]
+    rows[0]["gradingResult"]["componentResults"].append(inner)
+    prompts = [{"metrics": {"testPassCount": 1, "score": 0.9}}, {"metrics": {"testPassCount": 1}}]
+    stats = {"successes": 1, "failures": 1, "errors": 1}
+    whole = {"results": {"results": rows, "prompts": prompts, "stats": stats}}
+    ws = sen.load(lay(tmp_path, {"output.json": whole}))
+    scores = ws.rubric_scores.sort("configuration").select("configuration", "dimension", "score")
+    assert scores.rows() == [("with_skill", "tone", 5.0), ("without_skill", "tone", 2.5)]
+    checks = ws.expectations.filter(configuration="without_skill")
+    assert checks.select("text", "passed").rows() == [("contains: w0", True), ("tone", False)]
+    assert set(ws.runs["executor_model"]) == {"claude-sonnet-5", "gpt-5"}
+    assert ws.problems.filter(code="disagree")["where"].to_list() == [
+        "$.results.stats.errors",
+        "$.results.prompts[1].metrics.testPassCount",
+    ]
 
 
 # ── inspect_ai ───────────────────────────────────────────────────────────────────────────────
@@ -539,6 +607,41 @@ def test_inspect_errors(tmp_path: Path) -> None:
     assert ws.problems.filter(code="unreadable").height == 2
 
 
+@pytest.mark.parametrize(
+    ("about", "side"),
+    [
+        ({"task_args": {"with_skill": False}}, "without_skill"),
+        ({"metadata": {"configuration": "old_skill"}}, "old_skill"),
+        ({"metadata": {"skills": ["/s/pdf"]}}, "with_skill"),
+        ({"tags": ["nightly", "no-skill"]}, "without_skill"),
+        ({}, "said"),  # nothing says: it is the argument of load
+    ],
+)
+def test_inspect_sides(tmp_path: Path, about: dict[str, Any], side: str) -> None:
+    log = inspect_log(["C"], {})
+    log["eval"] |= about
+    ws = sen.load(lay(tmp_path, {"a.json": log}), configuration="said")
+    assert ws.runs["configuration"].to_list() == [side]
+
+
+def test_inspect_metrics(tmp_path: Path) -> None:
+    """Epochs are averaged inside a sample; the best of several is none; a limit ends no score."""
+    log = inspect_log(["C", "C", "I"], {"skill": True})
+    log["samples"][2] |= {"id": "s2", "epoch": 1, "limit": {"type": "token", "limit": 5}}
+    ws = sen.load(lay(tmp_path / "a", {"a.json": log}))
+    assert "disagree" not in codes(ws)  # ½ of two samples, two thirds of three runs
+    assert ws.runs["pass_rate"].to_list() == [1.0, 1.0, 0.0]
+    assert "limit" in codes(ws)
+    log["results"]["scores"][0]["metrics"]["accuracy"]["value"] = 0.9
+    wrong = sen.load(lay(tmp_path / "b", {"a.json": log}))
+    assert one(wrong.problems, "where", code="disagree").endswith("metrics.accuracy.value")
+    assert not sen.stats.audit(wrong)["agrees"].any()
+    log["results"]["scores"][0]["reducer"] = "pass_at_2"
+    best = sen.load(lay(tmp_path / "c", {"a.json": log}))
+    assert "disagree" not in codes(best)
+    assert best.stated.is_empty()
+
+
 # ── all of them ──────────────────────────────────────────────────────────────────────────────
 
 
@@ -552,6 +655,15 @@ def every(folder: Path) -> Path:
     waza["tasks"][0]["runs"][0]["validations"]["right"]["feedback"] = f"api_key={SECRET}"
     log = inspect_log(["C"], {"skill": True, "api_key": SECRET})
     log["samples"][0]["scores"]["graded"]["explanation"] = f"it printed {SECRET}"
+    log["samples"][0]["scores"]["graded"]["metadata"] = {"text": SECRET}
+    own = {"skill_eval_nb": {"skill": "greet", "configuration": "with_skill", "below": ""}}
+    check = {"layer": "judged", "text": f"it hides {KEY}", "evidence": f"it printed {SECRET}"}
+    ours = inspect_log(["C"], {"api_key": SECRET}) | {"results": {}}
+    ours["eval"] |= {"metadata": own, "eval_id": "ours"}
+    ours["samples"][0] |= {
+        "metadata": {"status": "graded", "notes": [{"kind": "workaround", "text": KEY}]},
+        "scores": {"checks": {"value": {KEY: True}, "metadata": {KEY: check}}},
+    }
     raw = trial("a", 0.5, [])
     raw["exception_info"] = {"exception_type": "X", "exception_message": SECRET}
     tests = {"results": {"tests": [{"name": "t", "status": "failed", "message": SECRET}]}}
@@ -569,6 +681,13 @@ def every(folder: Path) -> Path:
             "v/skilled/results.jsonl": json.dumps(vally),
             "w/with_skill.json": waza,
             "i/logs/a.json": log,
+            "i/logs/b.eval": zipped({**log, "eval": {**log["eval"], "eval_id": "zipped"}}),
+            "o/logs/c.json": ours,
+            "h/jobs/two/task/with_skill/trial-1/reward.json": {
+                "reward": 1,
+                f"x-{KEY}": 0.5,
+                KEY: "none",
+            },
             "f/output.json": {"results": {"results": rows}, "config": {"env": {"A": SECRET}}},
             "mine/iteration-1/eval-0/with_skill/grading.json": graded("pf"),
         },
@@ -581,7 +700,7 @@ def test_all_beside_each_other(tmp_path: Path) -> None:
     ws = sen.load(folder)
     alone = [sen.load(one_).runs for one_ in sorted(folder.iterdir())]
     assert ws.runs.height == sum(frame.height for frame in alone)
-    assert ws.runs["workspace"].n_unique() == 7
+    assert ws.runs["workspace"].n_unique() == 8
     assert sorted(ws.runs["pass_rate"].drop_nulls()) == sorted(
         rate for frame in alone for rate in frame["pass_rate"].drop_nulls()
     )
@@ -600,6 +719,9 @@ def test_no_secret_comes_through(tmp_path: Path) -> None:
     """No key or secret of a file is in a table, on a page, in a message or in what is written."""
     ws = sen.load(every(tmp_path / "in"))
     told = "".join(ws.polars(name).write_json() for name in TABLES)
+    cells = [{"task": f"a {KEY}", "arm": "x", "passed": f"api_key={SECRET}", "model": KEY}]
+    table = sen.from_table(cells)
+    told += "".join(table.polars(name).write_json() for name in TABLES)
     sen.report.write_report(ws, tmp_path / "out")
     told += "".join(path.read_text() for path in (tmp_path / "out").rglob("*") if path.is_file())
     told += "".join(str(problem) for problem in check(tmp_path / "in"))
@@ -654,42 +776,33 @@ def test_a_stray_file_hides_nothing(tmp_path: Path) -> None:
 
 
 def test_registered_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody else's reader is asked for what nothing else knows; its faults end no load."""
+    """The reader of the documentation, registered: asked for what nothing else knows, it reads.
 
-    class Reader:
-        def recognise(self, raw: Any) -> bool:
-            return isinstance(raw, dict) and "our_harness" in raw
-
-        def read(self, raw: Any, path: str) -> tools.Results:
-            whole = tools.Part(raw)
-            results = tools.Results(skill=whole.text("skill"), faults=whole.faults)
-            for row in whole.parts("trials"):
-                marks = ((c.text("name"), c.flag("ok")) for c in row.parts("checks"))
-                side = "with_skill" if row.flag("skill_on") else "without_skill"
-                results.runs.append(
-                    tools.Run(
-                        configuration=side, eval_id=row.text("task"), grading=tools.checks(marks)
-                    )
-                )
-            return results
-
-    monkeypatch.setattr(tools, "_others", lambda: {"ours": Reader()})
+    Its faults end no load.
+    """
+    *_, example = (tools.Tool.__doc__ or "").split("may be no more than::")
+    code = {"our_harness/skill_eval.py": textwrap.dedent(example), "our_harness/__init__.py": ""}
+    monkeypatch.syspath_prepend(str(lay(tmp_path / "installed", code)))
+    entry = EntryPoint("our-harness", "our_harness.skill_eval", tools.GROUP)
+    monkeypatch.setattr(tools, "entry_points", lambda group: [entry] * (group == tools.GROUP))
+    monkeypatch.setattr(tools, "_others", tools._others.__wrapped__)  # what is found is kept
     trials = [
         {"task": "a", "skill_on": on, "checks": [{"name": "x", "ok": on}]} for on in (True, False)
     ]
     raw = {"our_harness": 1, "skill": "pdf", "trials": trials}
-    ws = sen.load(lay(tmp_path, {"results.json": raw}))
+    ws = sen.load(lay(tmp_path / "ws", {"results.json": raw}))
     assert sorted(ws.runs.select("configuration", "pass_rate").rows()) == [
         ("with_skill", 1.0),
         ("without_skill", 0.0),
     ]
     assert ws.runs["skill"].unique().to_list() == ["pdf"]
-    monkeypatch.setattr(Reader, "read", lambda *_: 1 / 0)
-    assert "reader-failed" in codes(sen.load(tmp_path))
-    lay(tmp_path, {"mine/grading.json": graded("p")})
-    monkeypatch.setattr(Reader, "recognise", lambda *_: 1 / 0)
-    with pytest.warns(UserWarning, match="'ours' .* ended in ZeroDivisionError"):
-        assert sen.load(tmp_path).runs.height == 1
+    reader = entry.load()
+    monkeypatch.setattr(reader, "read", lambda *_: 1 / 0)
+    assert "reader-failed" in codes(sen.load(tmp_path / "ws"))
+    lay(tmp_path / "ws", {"mine/grading.json": graded("p")})
+    monkeypatch.setattr(reader, "recognise", lambda _: 1 / 0)
+    with pytest.warns(UserWarning, match="'our-harness' .* ended in ZeroDivisionError"):
+        assert sen.load(tmp_path / "ws").runs.height == 1
 
 
 def test_real_files(others: Path) -> None:

@@ -7,20 +7,21 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, cast
 
-import msgspec
-
 from skill_eval_nb.disk import open_regular, read_bytes
 
 from ..base import Faults
 from ..parsing import NotJSON, parse
 from . import harbor, inspect_ai, plugin_eval, promptfoo, vally, waza
 from .harbor import trial_file
-from .results import UNSTATED, WITH, WITHOUT, Aggregate, Part, Results, Run, Tool, checks
+from .inspect_own import OWN
+from .inspect_zip import open_log
+from .part import Part, decoded, without_keys
+from .results import UNSTATED, WITH, WITHOUT, Aggregate, Results, Run, Tool, checks
 
 __all__ = [
     "ENDINGS",
     "GROUP",
-    "NAMED",
+    "OWN",
     "UNSTATED",
     "WITH",
     "WITHOUT",
@@ -35,6 +36,7 @@ __all__ = [
     "read",
     "tool_of",
     "trial_file",
+    "without_keys",
 ]
 
 TOOLS: dict[str, Tool] = {
@@ -114,7 +116,7 @@ def open_other(path: str, faults: Faults) -> Any:
         ValueError: it cannot be unpacked, or holds no reward; the message says what was found.
     """
     if path.endswith(".eval"):
-        return inspect_ai.open_log(path, faults)
+        return open_log(path, faults)
     if path.endswith(("reward.txt", "reward.json")):
         return harbor.bare(path)
     with open_regular(path) as file:
@@ -139,15 +141,3 @@ def _line(line: bytes, faults: Faults) -> Any:
     except NotJSON:
         return None
     return value if isinstance(value, dict) else None
-
-
-NAMED = ("result.json", "trial-result.json", "aggregate-result.json", "results.json")
-"""Names that tools give to their files, which are then decoded at once; others are parsed."""
-
-
-def decoded(data: bytes) -> Any:
-    """The value of strict JSON; None of anything else, which `parse` may know how to read."""
-    try:
-        return msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Collection
@@ -15,17 +14,15 @@ from ..base import Faults
 from ..dialects.home_made_runs import is_model
 from ..parsing import NotJSON, parse
 from ..run import GradedExpectation, Grading, Metrics, Timing
+from .part import Part, decoded, dimension, secrets_in, without_keys
 from .results import (
     UNSTATED,
     WITH,
     WITHOUT,
     Aggregate,
-    Part,
     Results,
     Run,
-    dimension,
     seconds_between,
-    secrets_in,
     side_in,
     side_of,
 )
@@ -145,10 +142,11 @@ def _reward(run: Run, rewards: Part, folder: str) -> None:
         run.score, run.rate = rewards.number(main), rewards.rate(main)
     for name in names:
         value = None if name == main else rewards.number(name)
+        shown = without_keys(name, rewards.secrets)
         if value in (0, 1):
-            run.grading.expectations.append(GradedExpectation(text=name, passed=value == 1))
+            run.grading.expectations.append(GradedExpectation(text=shown, passed=value == 1))
         elif value is not None:
-            run.grading.rubric_scores |= dimension(name, value, None, rewards)
+            run.grading.rubric_scores |= dimension(shown, value, None, rewards)
 
 
 def _tests(folder: str, of: Part) -> list[GradedExpectation]:
@@ -171,7 +169,9 @@ def _tests(folder: str, of: Part) -> list[GradedExpectation]:
 def _beside(path: str) -> Any:
     """What a JSON file beside holds; None where there is none that can be read."""
     try:
-        return parse(read_bytes(path), Faults())
+        data = read_bytes(path)
+        value = decoded(data)
+        return parse(data, Faults()) if value is None else value
     except (OSError, NotJSON):
         return None
 
@@ -183,8 +183,9 @@ def bare(path: str) -> dict[str, Any]:
         OSError: it cannot be read.
         ValueError: it holds no reward.
     """
-    text = read_bytes(path).decode("utf-8", "replace").strip()
-    value = json.loads(text) if path.endswith(".json") else float(text)
+    data = read_bytes(path)
+    is_json = path.endswith(".json")
+    value = parse(data, Faults()) if is_json else float(data.decode("utf-8", "replace"))
     rewards = value if isinstance(value, dict) else {"reward": value}
     return {"bare reward": rewards}
 

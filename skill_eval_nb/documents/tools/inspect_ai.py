@@ -1,64 +1,19 @@
-"""inspect_ai: logs as `.json`, and as `.eval`, a zip that is read without the library."""
+"""inspect_ai: logs as `.json`, and as `.eval` (see `inspect_zip`)."""
 
 from __future__ import annotations
 
-import lzma
-import struct
-import zipfile
-import zlib
 from typing import Any
 
-import msgspec
-
-from skill_eval_nb.disk import LARGEST, open_regular
-
-from ..base import Faults
 from ..evals import EvalMetadata
-from ..parsing import NotJSON, parse
 from ..run import GradedExpectation, Grading, Timing
-from .results import (
-    UNSTATED,
-    WITH,
-    WITHOUT,
-    Aggregate,
-    Part,
-    Results,
-    Run,
-    dimension,
-    mean,
-    secrets_in,
-    side_in,
-    side_of,
-    without_keys,
-)
+from .inspect_own import OWN, read_own
+from .part import Part, dimension, secrets_in, without_keys
+from .results import UNSTATED, WITH, WITHOUT, Aggregate, Results, Run, mean, side_in, side_of
 
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Correct, partial, incorrect, no answer: as the library itself reads them."""
 _VERDICTS = {"C": True, "I": False, "N": False, "P": None, True: True, False: False}
 _SWITCHES = ("skill", "skills", "with_skill", "use_skill", "skill_enabled")
-_ZSTD = 93
-
-
-_BROKEN = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, NotJSON),
-    *(NotImplementedError, EOFError, RuntimeError),
-)
-"""What a damaged zip, or one that is packed in an unknown way, ends in."""
-
-
-class _Sample(msgspec.Struct):
-    """What is read of a sample; its messages and events, which are long, are passed over."""
-
-    id: Any = None
-    epoch: Any = None
-    input: Any = None
-    scores: Any = None
-    score: Any = None
-    model_usage: Any = None
-    total_time: Any = None
-    started_at: Any = None
-    error: Any = None
-    limit: Any = None
 
 
 def recognise(raw: Any) -> bool:
@@ -71,68 +26,6 @@ def recognise(raw: Any) -> bool:
     )
 
 
-def open_log(path: str, faults: Faults) -> Any:
-    """The log in a `.eval` file as its `.json` form has it; None where it is none.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it is no zip, or holds what cannot be unpacked; the message says what.
-    """
-    try:
-        with open_regular(path) as file, zipfile.ZipFile(file) as log:
-            names = log.namelist()
-            head = next(
-                (one for one in ("header.json", "_journal/start.json") if one in names), None
-            )
-            if head is None:
-                return None
-            whole = parse(_member(log, head), faults)
-            if isinstance(whole, dict):
-                whole["samples"] = []
-                for name in names:
-                    if not (name.startswith("samples/") and name.endswith(".json")):
-                        continue
-                    try:
-                        whole["samples"].append(_sample(_member(log, name), faults))
-                    except _BROKEN as fault:
-                        message = f"{name} cannot be read: {fault}; the run is left out"
-                        faults.add("error", "unreadable", "$.samples", message)
-            return whole
-    except _BROKEN as fault:
-        raise ValueError(str(fault)) from None
-
-
-def _member(log: zipfile.ZipFile, name: str) -> bytes:
-    """A file of the zip; newer logs are packed in a way that the standard library may not know."""
-    info = log.getinfo(name)
-    if info.file_size > LARGEST:
-        raise NotImplementedError(f"{name} has {info.file_size / 1e6:.0f} MB")
-    try:
-        with log.open(info) as file:
-            return file.read(LARGEST)
-    except NotImplementedError:
-        if info.compress_type != _ZSTD:
-            raise
-    import pyarrow as pa
-
-    assert log.fp is not None
-    log.fp.seek(info.header_offset + 26)
-    lengths = log.fp.read(4)
-    log.fp.seek(int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little"), 1)
-    packed = log.fp.read(info.compress_size)
-    try:
-        return pa.decompress(packed, info.file_size, "zstd", asbytes=True)
-    except (pa.ArrowException, OSError, ValueError) as fault:
-        raise NotImplementedError(f"{name}: {fault}") from None
-
-
-def _sample(data: bytes, faults: Faults) -> Any:
-    try:
-        return msgspec.structs.asdict(msgspec.json.decode(data, type=_Sample))
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return parse(data, faults)
-
-
 def read(raw: Any, path: str) -> Results:
     """Its samples; the first scorer is the rate, each further one a check or a dimension."""
     about = raw["eval"]
@@ -142,18 +35,22 @@ def read(raw: Any, path: str) -> Results:
     model = (head.text("model") or "").rsplit("/", 1)[-1] or None
     log = head.text("eval_id") or head.text("run_id")
     results = Results(skill=task, key=f"inspect {log}" if log else None, faults=whole.faults)
-    configuration = _configuration(head, path)
+    own = head.part("metadata").part(OWN)
+    configuration = own.text("configuration") or _configuration(head, path)
     samples = whole.parts("samples")
     scorers = [name for part in head.parts("scorers") if (name := part.text("name"))]
-    kinds = _kinds(samples)
+    scores = [] if own.raw else [_scores(sample) for sample in samples]
+    kinds = _kinds(scores)
     if (status := whole.text("status")) not in (None, "success"):
         message = f"the log's status is {status}: only the samples that it holds were read"
         whole.faults.add("warning", "log-status", "$.status", message)
     if not samples:
         message = "the log holds no samples, so no runs; load the log with its samples"
         whole.faults.add("warning", "no-samples", "$.samples", message)
-    for sample in samples:
-        run = _run(sample, scorers, kinds, head.text("model"))
+    if own.raw:
+        read_own(whole, own, results)
+    for sample, scored in zip(samples, scores, strict=False):
+        run = _run(sample, scored, scorers, kinds, head.text("model"))
         run.configuration, run.model = configuration, model
         results.runs.append(run)
         if run.run_number in (None, 1):
@@ -161,14 +58,27 @@ def read(raw: Any, path: str) -> Results:
             results.evals.append(
                 EvalMetadata(eval_id=run.eval_id, eval_name=run.eval_name, prompt=prompt)
             )
-    first = whole.part("results").parts("scores")[:1]
-    metrics = first[0].part("metrics") if first else Part({})
-    for name in ("accuracy", "mean"):
-        value = metrics.part(name).number("value")
-        metrics.part(name).agrees("value", mean(run.rate for run in results.runs))
-        if value is not None and 0 <= value <= 1:
-            results.aggregates.setdefault(configuration, Aggregate(pass_rate=value))
+    if (value := _stated(whole, results.runs, own=bool(own.raw))) is not None:
+        results.aggregates[configuration] = Aggregate(pass_rate=value)
     return results
+
+
+def _stated(whole: Part, runs: list[Run], *, own: bool) -> float | None:
+    """The mean that the log states of its first scorer, held against the samples."""
+    first = next(iter(whole.part("results").parts("scores")), Part({}))
+    if own and first.text("name") != "pass_rate":
+        return None
+    if first.text("reducer") not in (None, "mean"):
+        return None  # the best of several epochs, say: no figure of ours
+    evals: dict[Any, list[float | None]] = {}
+    for run in runs:
+        evals.setdefault(run.eval_id, []).append(run.rate)
+    metrics, found = first.part("metrics"), None
+    for name in ("accuracy", "mean"):
+        metrics.part(name).agrees("value", mean(map(mean, evals.values())))
+        value = metrics.part(name).number("value")
+        found = value if found is None and value is not None and 0 <= value <= 1 else found
+    return found
 
 
 def _configuration(head: Part, path: str) -> str:
@@ -185,9 +95,13 @@ def _configuration(head: Part, path: str) -> str:
     return next(filter(None, named), None) or side_of(path, 1) or UNSTATED
 
 
-def _scores(sample: Part) -> dict[str, tuple[Any, str | None]]:
+_Scores = dict[str, tuple[Any, str | None]]
+"""Scorer to value and explanation."""
+
+
+def _scores(sample: Part) -> _Scores:
     """Scorer to value and explanation; a value of several has one entry each."""
-    found: dict[str, tuple[Any, str | None]] = {}
+    found: _Scores = {}
     scores = sample.named("scores")
     if not scores and isinstance(sample.raw.get("score"), dict):
         scores = {"score": sample.part("score")}
@@ -200,11 +114,11 @@ def _scores(sample: Part) -> dict[str, tuple[Any, str | None]]:
     return found
 
 
-def _kinds(samples: list[Part]) -> dict[str, bool]:
+def _kinds(scores: list[_Scores]) -> dict[str, bool]:
     """Scorer to whether all that it gives are verdicts: none is a check here and a score there."""
     kinds: dict[str, bool] = {}
-    for sample in samples:
-        for name, (value, _) in _scores(sample).items():
+    for of_sample in scores:
+        for name, (value, _) in of_sample.items():
             verdict = value is None or (
                 isinstance(value, bool | str | int | float) and value in _VERDICTS
             )
@@ -221,12 +135,14 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, bool | int | float) else None
 
 
-def _run(sample: Part, scorers: list[str], kinds: dict[str, bool], model: str | None) -> Run:
+def _run(
+    sample: Part, scores: _Scores, scorers: list[str], kinds: dict[str, bool], model: str | None
+) -> Run:
     id_ = sample.text("id") or "unnamed"
     usage = sample.named("model_usage")
     used = usage.get(model or "") or next(iter(usage.values()), Part({}))
     error = sample.raw.get("error")
-    scores = {} if error else _scores(sample)
+    scores = {} if error else scores
     main = next((name for name in scorers if name in scores), next(iter(scores), None))
     grading, rate, score = Grading([]), None, None
     for name, (value, why) in scores.items():
@@ -256,6 +172,7 @@ def _run(sample: Part, scorers: list[str], kinds: dict[str, bool], model: str | 
             total_tokens=used.whole("total_tokens"),
             cache_read_tokens=used.whole("input_tokens_cache_read"),
             executor_start=sample.text("started_at"),
+            cost_usd=used.number("total_cost", 0),
             status="error" if error else None,
             reason=(reason or "error").splitlines()[0][:200] if error else None,
         ),

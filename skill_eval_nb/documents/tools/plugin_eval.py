@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..base import plainly
 from ..evals import EvalMetadata, Expectation
 from ..run import GradedExpectation, Grading, Metrics, Timing
-from .results import WITH, WITHOUT, Aggregate, Part, Results, Run, mean, votes
+from .part import Part
+from .results import WITH, WITHOUT, Aggregate, Results, Run, mean, votes
 
 _ARMS = {"with": WITH, "without": WITHOUT}
 
@@ -25,10 +25,10 @@ def recognise(raw: Any) -> bool:
 
 def read(raw: Any, path: str) -> Results:  # noqa: ARG001 -- the file says all itself
     """Its runs; `score` is the weighted share, and `pass_rate` counts each scored grader once."""
-    whole = Part(_plain(raw))
+    whole = Part(_camel(raw) if _is_snake(raw) else raw)
     suite = whole.part("suite")
     names = [part.text("name") or "unnamed" for part in suite.parts("plugins")]
-    began = whole.text("startedat")
+    began = whole.text("startedAt")
     results = Results(
         skill=" + ".join(names) or None,
         key=f"plugin-eval {began} {names}" if began else None,
@@ -36,11 +36,11 @@ def read(raw: Any, path: str) -> Results:  # noqa: ARG001 -- the file says all i
     )
     partial = None
     if whole.flag("partial"):
-        partial = f"the suite is partial ({whole.text('partialreason') or 'no reason is given'})"
+        partial = f"the suite is partial ({whole.text('partialReason') or 'no reason is given'})"
         message = f"{partial}: its runs are kept, and enter no rate; run the suite to its end"
         whole.faults.add("warning", "partial", "$.partial", message)
     for case in whole.parts("cases"):
-        _case(case, case.text("model") or suite.text("modeloverride"), partial, results)
+        _case(case, case.text("model") or suite.text("modelOverride"), partial, results)
     voted = sum(bool(run.judgings) for run in results.runs)
     if voted:
         message = (
@@ -53,29 +53,56 @@ def read(raw: Any, path: str) -> Results:  # noqa: ARG001 -- the file says all i
     return results
 
 
-def _plain(raw: Any, depth: int = 0) -> Any:
-    """The same with plain keys, so that runsPerCase and runs_per_case are one."""
+def _is_snake(raw: dict[str, Any]) -> bool:
+    """Whether a version of before the keys were camelCase has written it."""
+    cases = [case for case in raw["cases"] if isinstance(case, dict)]
+    suite = raw["suite"] if isinstance(raw["suite"], dict) else {}
+    return any("_" in key for part in (raw, suite, *cases) for key in part)
+
+
+def _camel(raw: Any, depth: int = 0) -> Any:
+    """The same with runsPerCase for runs_per_case."""
     if depth > 20:  # nothing that is read lies so deep
         return None
     if isinstance(raw, list):
-        return [_plain(one, depth + 1) for one in raw]
+        return [_camel(one, depth + 1) for one in raw]
     if not isinstance(raw, dict):
         return raw
-    return {plainly(key): _plain(value, depth + 1) for key, value in raw.items()}
+    return {
+        re.sub(r"_([a-z])", lambda found: found[1].upper(), key): _camel(value, depth + 1)
+        for key, value in raw.items()
+    }
+
+
+class _Grader(NamedTuple):
+    """A grader as its verdicts tell of it: its text, its kind, and what it looks for."""
+
+    text: str
+    type: str | None
+    config: Part
+    of_skill: bool
+
+
+def _grader(name: str, part: Part) -> _Grader:
+    """A grader; its text is its name, and what it looks for."""
+    config, type_ = part.part("config"), part.text("type")
+    wanted = config.text("pattern", "path") or part.text("graderMarkdown") or ""
+    of_skill = type_ == "tool_used" and config.text("tool") == "Skill"
+    text = f"{name}: {wanted.splitlines()[0]}" if wanted else name
+    return _Grader(text, type_, config, of_skill)
 
 
 def _case(case: Part, model: str | None, partial: str | None, results: Results) -> None:
     name = case.text("name", "dir") or f"case {len(results.evals) + 1}"
-    graders = {part.text("name") or "unnamed": part for part in case.parts("graders")}
-    texts = [
-        Expectation(text=_text(name, one), type=one.text("type")) for name, one in graders.items()
-    ]
+    named = {part.text("name") or "unnamed": part for part in case.parts("graders")}
+    graders = {grader: _grader(grader, part) for grader, part in named.items()}
+    texts = [Expectation(text=one.text, type=one.type) for one in graders.values()]
     results.evals.append(
         EvalMetadata(
-            eval_id=name, eval_name=name, prompt=case.text("promptmarkdown"), assertions=texts
+            eval_id=name, eval_name=name, prompt=case.text("promptMarkdown"), assertions=texts
         )
     )
-    planned = case.whole("runspercase")
+    planned = case.whole("runsPerCase")
     for arm, configuration in _ARMS.items():
         runs = case.part("arms").parts(arm)
         if runs and planned is not None and len(runs) != planned:
@@ -88,29 +115,29 @@ def _case(case: Part, model: str | None, partial: str | None, results: Results) 
             results.runs.append(run)
 
 
-def _run(part: Part, graders: dict[str, Part], partial: str | None) -> Run:
+def _run(part: Part, graders: dict[str, _Grader], partial: str | None) -> Run:
     score, error = part.number("score"), part.text("error")
     verdicts, used, cast = [], None, {}
     for verdict in part.parts("graders"):
         name = verdict.text("name") or "unnamed"
-        grader, passed = graders.get(name, Part({})), verdict.flag("passed")
-        if grader.text("type") == "tool_used" and grader.part("config").text("tool") == "Skill":
-            used = _used(grader.part("config"), passed, verdict.text("explanation"))
-        ballots = verdict.raw.get("judgevotes")
+        grader = graders.get(name) or _grader(name, Part({}))
+        passed = verdict.flag("passed")
+        if grader.of_skill:
+            used = _used(grader.config, passed, verdict.text("explanation"))
+        ballots = verdict.raw.get("judgeVotes")
         if isinstance(ballots, list) and (
             known := [vote for vote in ballots if isinstance(vote, bool)]
         ):
             cast[name] = known
         if verdict.flag("scored") is not False:
             evidence = verdict.text("evidence", "explanation")
-            type_ = grader.text("type")
-            verdicts.append(GradedExpectation(_text(name, grader), passed, evidence, type=type_))
+            verdicts.append(GradedExpectation(grader.text, passed, evidence, type=grader.type))
     failed = error is not None and (score is None or not verdicts)
     if error is not None and not failed:
         message = f"it ended with an error ({error}), and was graded all the same: its score counts"
         part.faults.add("info", "error-beside-score", f"{part.where}.error", message)
     incomplete = partial
-    if part.flag("skippedpaidgraders"):
+    if part.flag("skippedPaidGraders"):
         incomplete = "graders that cost money were skipped"
         message = f"{incomplete}: the run enters no rate; run it again with a higher ceiling"
         part.faults.add("warning", "incomplete", f"{part.where}.skippedPaidGraders", message)
@@ -119,9 +146,9 @@ def _run(part: Part, graders: dict[str, Part], partial: str | None) -> Run:
         harness="claude-code",
         grading=None if failed else Grading(verdicts),
         timing=Timing(
-            total_duration_seconds=part.number("durationseconds", 0),
-            executor_start=part.text("startedat"),
-            cost_usd=part.number("costusd", 0),
+            total_duration_seconds=part.number("durationSeconds", 0),
+            executor_start=part.text("startedAt"),
+            cost_usd=part.number("costUsd", 0),
             status="error" if failed else None,
             reason=error,
         ),
@@ -130,12 +157,6 @@ def _run(part: Part, graders: dict[str, Part], partial: str | None) -> Run:
         score=score,
         incomplete=incomplete,
     )
-
-
-def _text(name: str, grader: Part) -> str:
-    """A grader's name, and what it looks for."""
-    wanted = grader.part("config").text("pattern", "path") or grader.text("gradermarkdown") or ""
-    return f"{name}: {wanted.splitlines()[0]}" if wanted else name
 
 
 def _used(config: Part, passed: bool | None, explanation: str | None) -> bool | None:
@@ -152,15 +173,15 @@ def _aggregates(whole: Part, results: Results) -> None:
     rates: list[float | None] = []
     for case in whole.parts("cases"):
         stated = case.part("aggregates")
-        for arm, end in (("with", ""), ("without", "without")):
+        for arm, end in (("with", ""), ("without", "Without")):
             runs = case.part("arms").parts(arm)
             passed = mean(float(run.raw.get("passed") is True) for run in runs)
             stated.agrees(f"score{end}", mean(_score(run) for run in runs))
-            stated.agrees(f"passrate{end}", passed)
+            stated.agrees(f"passRate{end}", passed)
             rates += [passed] if arm == "with" else []
     own = whole.part("aggregates")
-    own.agrees("overallpassrate", mean(rates))
-    for configuration, name in ((WITH, "overallscore"), ("delta", "meandelta")):
+    own.agrees("overallPassRate", mean(rates))
+    for configuration, name in ((WITH, "overallScore"), ("delta", "meanDelta")):
         if (score := own.number(name)) is not None:
             results.aggregates[configuration] = Aggregate(score=score)
 

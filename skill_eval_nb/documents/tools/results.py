@@ -6,19 +6,17 @@ arguments, where keys lie, never come further than this room.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Protocol
 
-from ..base import MOST, Faults, names_of
+from ..base import Faults
 from ..evals import EvalMetadata
 from ..results import BenchmarkRun, Comparison, ConfigurationSummary, Stated
-from ..run import GradedExpectation, Grading, Judging, Metrics, RubricScore, Timing
-from ..scalars import Unreadable, read_number
+from ..run import GradedExpectation, Grading, Judging, Metrics, RubricScore, Structural, Timing
 
 WITH, WITHOUT, UNSTATED = "with_skill", "without_skill", "unstated"
 
@@ -33,6 +31,7 @@ class Run(BenchmarkRun):
     """
 
     grading: Grading | None = None
+    structural: Structural | None = None
     timing: Timing | None = None
     metrics: Metrics | None = None
     judgings: list[Judging] = []
@@ -44,9 +43,13 @@ class Run(BenchmarkRun):
 
 
 class Aggregate(ConfigurationSummary):
-    """What a tool states of a configuration (or of `delta`), its own weighted figure included."""
+    """What a tool states of a configuration (or of `delta`), its own weighted figure included.
+
+    `others` are figures that no run has, by their names.
+    """
 
     score: Stated = None
+    others: dict[str, float] = {}
 
 
 @dataclass
@@ -58,6 +61,7 @@ class Results:
         skill: the skill, where the file names it.
         key: what no other file has: the same key is a copy, and counted once.
         iteration: the iteration, where the file names one.
+        below: the folders between the workspace and the file, where the file says so.
         aggregates: configuration, or `delta`, to what the tool itself states of it.
         evals: what the evals are, joined to runs by their ids.
         comparisons: blind comparisons.
@@ -68,6 +72,7 @@ class Results:
     skill: str | None = None
     key: str | None = None
     iteration: str | None = None
+    below: str | None = None
     aggregates: dict[str, Aggregate] = field(default_factory=dict)
     evals: list[EvalMetadata] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
@@ -112,191 +117,6 @@ class Tool(Protocol):
     def read(self, raw: Any, path: str) -> Results:
         """What the file tells; `raw` has all lines of a `.jsonl` file."""
         ...
-
-
-HIDDEN = "[hidden]"
-"""What stands in place of a key or a password."""
-_KEY = re.compile(
-    r"(?:sk|pk|rk|xox[abprs])-[\w-]{10,}|gh[opsu]_\w{16,}|github_pat_\w{16,}|hf_\w{16,}|AIza[\w-]{24,}"
-    r"|AKIA[0-9A-Z]{12,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+|(?<=Bearer )[\w.~+/=-]{8,}"
-    r"|(?<=//)[^/?#\s@]{1,99}@"
-    r"|(?<![^\W_])(?:api[-_]?key|secret|password|auth[-_]?token|access[-_]?token)"
-    r"[\"']?\s{0,3}[=:]\s{0,3}[\"']?[^\s\"',;]{6,}",
-    re.IGNORECASE,
-)
-_SETTINGS = re.compile(r"env|kwargs|headers|auth|cookie|key|password|secret|token", re.IGNORECASE)
-_LEAST = 8
-"""A secret shorter than this is not looked for: it would be found in words."""
-
-
-def secrets_in(raw: Any, *, inside: bool = False, depth: int = 0) -> Iterator[str]:
-    """The texts below keys that speak of keys, environments and arguments.
-
-    >>> list(secrets_in({"agent": {"name": "claude-code", "kwargs": {"api_key": "abcdefgh"}}}))
-    ['abcdefgh']
-    """
-    if depth > 12:
-        return
-    if isinstance(raw, dict):
-        for key, value in raw.items():
-            named = inside or bool(_SETTINGS.search(str(key)))
-            yield from secrets_in(value, inside=named, depth=depth + 1)
-    elif isinstance(raw, list):
-        for value in raw:
-            yield from secrets_in(value, inside=inside, depth=depth + 1)
-    elif inside and isinstance(raw, str) and len(raw) >= _LEAST:
-        yield raw
-
-
-def without_keys(text: str, secrets: Iterable[str] = ()) -> str:
-    """A text in which no key can be read.
-
-    >>> without_keys("401 for sk-ant-REDACTED, api_key=hunter2hunter2")
-    '401 for [hidden], [hidden]'
-    """
-    for secret in secrets:
-        text = text.replace(secret, HIDDEN)
-    return _masked(text)
-
-
-@lru_cache(4096)  # names come again in every run
-def _masked(text: str) -> str:
-    return _KEY.sub(HIDDEN, text)
-
-
-_SIDES = names_of(BenchmarkRun, "configuration")
-
-
-class Part:
-    """An object within a tool's file: its fields by name, and what was wrong with them.
-
-    A field that is absent or null is None and no fault; one of another type is None and a
-    fault. Texts hold no keys.
-    """
-
-    __slots__ = ("faults", "raw", "secrets", "where")
-
-    def __init__(
-        self,
-        raw: Any,
-        where: str = "$",
-        faults: Faults | None = None,
-        secrets: tuple[str, ...] = (),
-    ) -> None:
-        self.raw: dict[str, Any] = raw if isinstance(raw, dict) else {}
-        self.where = where
-        self.faults = Faults() if faults is None else faults
-        self.secrets = secrets
-
-    def _wrong(self, name: str, wanted: str) -> None:
-        message = f"expected {wanted}, found {type(self.raw[name]).__name__}; taken as not known"
-        self.faults.add("warning", "wrong-type", f"{self.where}.{name}", message)
-
-    def _below(self, raw: Any, where: str) -> Part:
-        return Part(raw, where, self.faults, self.secrets)
-
-    def part(self, name: str) -> Part:
-        """The object of this name; one without fields where there is none."""
-        raw = self.raw.get(name)
-        if raw is not None and not isinstance(raw, dict):
-            self._wrong(name, "an object")
-        return self._below(raw, f"{self.where}.{name}")
-
-    def parts(self, name: str) -> list[Part]:
-        """The objects of a list."""
-        raw = self.raw.get(name)
-        if raw is None:
-            return []
-        if not isinstance(raw, list):
-            self._wrong(name, "a list")
-            return []
-        found = [(at, one) for at, one in enumerate(raw) if isinstance(one, dict)]
-        if len(found) < len(raw):
-            message = f"{len(raw) - len(found)} of its {len(raw)} elements are no objects: left out"
-            self.faults.add("warning", "wrong-type", f"{self.where}.{name}", message)
-        return [self._below(one, f"{self.where}.{name}[{at}]") for at, one in found]
-
-    def side(self) -> str | None:
-        """The configuration that one of its fields names."""
-        for name in _SIDES:
-            if isinstance(self.raw.get(name), str) and (text := self.text(name)):
-                return side_in(text) or text
-        return None
-
-    def either(self, name: str, bare: str) -> Part:
-        """The object of this name; where a text stands in its place, one with that under `bare`."""
-        raw = self.raw.get(name)
-        return self._below({bare: raw}, self.where) if isinstance(raw, str) else self.part(name)
-
-    def counts(self, name: str) -> dict[str, int | None]:
-        """The counts of an object, by their names."""
-        inside = self.part(name)
-        return {without_keys(str(key), self.secrets): inside.whole(key) for key in inside.raw}
-
-    def named(self, name: str) -> dict[str, Part]:
-        """The objects of an object, by their names."""
-        inside = self.part(name)
-        return {
-            without_keys(str(key), self.secrets): self._below(one, f"{inside.where}.{key}")
-            for key, one in inside.raw.items()
-            if isinstance(one, dict)
-        }
-
-    def number(self, name: str, least: float = -math.inf) -> float | None:
-        """A finite number, not below `least`; a text that is plainly one is read."""
-        raw = self.raw.get(name)
-        if raw is None:
-            return None
-        try:
-            value = read_number(raw)
-        except Unreadable:
-            self._wrong(name, "a number")
-            return None
-        if not math.isfinite(value) or not least <= value <= MOST:
-            message = f"{value:g} is out of range; taken as not known"
-            self.faults.add("warning", "out-of-range", f"{self.where}.{name}", message)
-            return None
-        return value
-
-    def whole(self, name: str) -> int | None:
-        """A count."""
-        value = self.number(name, 0)
-        return None if value is None else round(value)
-
-    def rate(self, name: str) -> float | None:
-        """A share of 1; what is outside of 0 to 1 is a fault and None."""
-        value = self.number(name)
-        if value is not None and not 0 <= value <= 1:
-            message = f"{value:g} is no share of 1: it stands under `score`, and is no pass rate"
-            self.faults.add("warning", "no-rate", f"{self.where}.{name}", message)
-            return None
-        return value
-
-    def agrees(self, name: str, value: float | None) -> None:
-        """Note where a figure that is stated is not the one that the runs beside it give."""
-        stated = self.number(name)
-        if stated is not None and value is not None and abs(stated - value) > 0.0051:
-            message = f"states {stated:g}, but the runs in this file give {value:g}; those count"
-            self.faults.add("warning", "disagree", f"{self.where}.{name}", message)
-
-    def flag(self, name: str) -> bool | None:
-        """True or false."""
-        raw = self.raw.get(name)
-        if raw is not None and not isinstance(raw, bool):
-            self._wrong(name, "true or false")
-            return None
-        return raw
-
-    def text(self, *names: str) -> str | None:
-        """The first text, or number as a text, under these names that is not empty."""
-        for name in names:
-            raw = self.raw.get(name)
-            if isinstance(raw, str | int | float) and not isinstance(raw, bool):
-                if text := without_keys(str(raw), self.secrets).strip():
-                    return text
-            elif raw is not None:
-                self._wrong(name, "a text")
-        return None
 
 
 _NOT = re.compile(
@@ -347,19 +167,6 @@ def votes(of: dict[str, list[bool]]) -> list[Judging]:
         )
         for at in range(max(map(len, of.values()), default=0))
     ]
-
-
-def dimension(name: str, value: float, why: str | None, at: Part) -> dict[str, RubricScore]:
-    """A score as one on a dimension, 1 to 5: shares of 1 are read as shares of 5."""
-    if 0 <= value <= 1:
-        message = f"{name}: shares of 1, read as shares of 5, as rubric dimensions are"
-        at.faults.add("info", "converted", f"{at.where}.{name}", message)
-        return {name: RubricScore(score=value * 5, evidence=why)}
-    if 1 < value <= 5:
-        return {name: RubricScore(score=value, evidence=why)}
-    message = f"{name} is {value:g}: neither a verdict nor a score of 1 to 5, and in no table"
-    at.faults.add("info", "not-used", f"{at.where}.{name}", message)
-    return {}
 
 
 def seconds_between(start: str | None, end: str | None) -> float | None:

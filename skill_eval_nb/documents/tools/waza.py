@@ -6,7 +6,8 @@ from typing import Any
 
 from ..evals import EvalMetadata
 from ..run import GradedExpectation, Grading, Metrics, Timing
-from .results import UNSTATED, Aggregate, Part, Results, Run, mean, side_of
+from .part import Part
+from .results import UNSTATED, Aggregate, Results, Run, mean, side_of
 
 
 def recognise(raw: Any) -> bool:
@@ -45,9 +46,30 @@ def read(raw: Any, path: str) -> Results:
             run.model, run.harness = config.text("model_id"), config.text("engine_type")
             run.judge_model = config.text("judge_model")
             results.runs.append(run)
-    if (stated := whole.part("summary").number("weighted_score")) is not None:
-        results.aggregates[side] = Aggregate(score=stated)
+    stated = whole.part("summary").number("weighted_score")
+    triggers = _triggers(whole.part("trigger_metrics"))
+    if stated is not None or triggers:
+        results.aggregates[side] = Aggregate(score=stated, others=triggers)
     return results
+
+
+def _triggers(stated: Part) -> dict[str, float]:
+    """How well the skill was picked up, as it is stated: counts, and the shares made of them."""
+    names = ("true_positives", "false_positives", "true_negatives", "false_negatives")
+    counts = {name: stated.whole(name) for name in names}
+    known = [count or 0 for count in counts.values() if count is not None]
+    if len(known) == len(names):
+        tp, fp, tn, fn = known
+        shares = {
+            "precision": (tp, tp + fp),
+            "recall": (tp, tp + fn),
+            "f1_score": (2 * tp, 2 * tp + fp + fn),
+            "accuracy": (tp + tn, sum(known)),
+        }
+        for name, (right, of) in shares.items():
+            stated.agrees(name, right / of if of else None, "its counts")
+    figures = {name: stated.number(name, 0) for name in stated.raw}
+    return {f"trigger:{name}": one for name, one in figures.items() if one is not None}
 
 
 def _run(one: Part) -> Run:

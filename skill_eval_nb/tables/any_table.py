@@ -9,11 +9,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..base import Faults, names_of, plainly
-from ..results import BenchmarkRun
-from ..run import GradedExpectation, Grading, Judging, Metrics, RubricScore, Summary, Timing
-from ..scalars import UNSCORED, Unreadable, read_bool, read_int, read_number
-from .results import UNSTATED, WITH, WITHOUT, Results, Run, without_keys
+from skill_eval_nb.documents import (
+    BenchmarkRun,
+    Faults,
+    GradedExpectation,
+    Grading,
+    Judging,
+    Metrics,
+    RubricScore,
+    Summary,
+    Timing,
+)
+from skill_eval_nb.documents.base import names_of, plainly
+from skill_eval_nb.documents.scalars import UNSCORED, Unreadable, read_bool, read_int, read_number
+from skill_eval_nb.documents.tools import UNSTATED, WITH, WITHOUT, Results, Run, without_keys
 
 _SWITCHES = ("with_skill", "skill_on", "use_skill", "skill_enabled", "treated")
 """Columns of true and false that are the configuration."""

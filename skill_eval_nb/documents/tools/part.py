@@ -1,0 +1,267 @@
+"""An object within a tool's file, read field by field; no text that it gives holds a key."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from ..base import MOST, Faults, names_of
+from ..results import BenchmarkRun
+from ..run import RubricScore
+from ..scalars import Unreadable, read_number
+from .results import side_in
+
+
+def decoded(data: bytes) -> Any:
+    """The value of strict JSON; None of anything else, which `parse` may know how to read."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+HIDDEN = "[hidden]"
+"""What stands in place of a key or a password."""
+_KEY = re.compile(
+    r"(?<![^\W_])(?:sk|pk|rk|xox[abprs])-[\w-]{10,}|gh[opsu]_\w{16,}|github_pat_\w{16,}|hf_\w{16,}|AIza[\w-]{24,}"
+    r"|AKIA[0-9A-Z]{12,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+|(?<=Bearer )[\w.~+/=-]{8,}"
+    r"|(?<=//)[^/?#\s@]{1,99}@"
+    r"|(?<![^\W_])(?:api[-_]?key|secret|password|auth[-_]?token|access[-_]?token)"
+    r"[\"']?\s{0,3}[=:]\s{0,3}[\"']?[^\s\"',;]{6,}",
+    re.IGNORECASE,
+)
+_SETTINGS = re.compile(r"env|kwargs|headers|auth|cookie|key|password|secret|token", re.IGNORECASE)
+_LEAST = 8
+"""A secret shorter than this is not looked for: it would be found in words."""
+
+
+def secrets_in(raw: Any, *, inside: bool = False, depth: int = 0) -> Iterator[str]:
+    """The texts below keys that speak of keys, environments and arguments.
+
+    >>> list(secrets_in({"agent": {"name": "claude-code", "kwargs": {"api_key": "abcdefgh"}}}))
+    ['abcdefgh']
+    """
+    if depth > 12:
+        return
+    if isinstance(raw, dict):
+        for key, value in raw.items():
+            named = inside or bool(_SETTINGS.search(str(key)))
+            yield from secrets_in(value, inside=named, depth=depth + 1)
+    elif isinstance(raw, list):
+        for value in raw:
+            yield from secrets_in(value, inside=inside, depth=depth + 1)
+    elif inside and isinstance(raw, str) and len(raw) >= _LEAST:
+        yield raw
+
+
+def without_keys(text: str, secrets: Iterable[str] = ()) -> str:
+    """A text in which no key can be read.
+
+    >>> without_keys("401 for sk-ant-REDACTED, api_key=hunter2hunter2")
+    '401 for [hidden], [hidden]'
+    """
+    for secret in secrets:
+        text = text.replace(secret, HIDDEN)
+    return _masked(text) if len(text) > _NAME else _name_masked(text)
+
+
+_NAME = 40
+"""Texts up to so long are names, mostly, and come again in every run."""
+
+
+def _masked(text: str) -> str:
+    return _KEY.sub(HIDDEN, text) if _may_hold_one(text.lower()) else text
+
+
+_name_masked = lru_cache(4096)(_masked)
+
+
+def _may_hold_one(text: str) -> bool:
+    """Whether there is anything that a match of `_KEY` has or follows: most texts have nothing."""
+    return (
+        ("sk-" in text or "pk-" in text or "rk-" in text or "xox" in text or "//" in text)
+        or ("ghp_" in text or "gho_" in text or "ghs_" in text or "ghu_" in text)
+        or ("github_pat_" in text or "hf_" in text or "aiza" in text or "akia" in text)
+        or ("eyj" in text or "bearer " in text or "api" in text or "token" in text)
+        or ("secret" in text or "password" in text)
+    )
+
+
+def _clean(raw: Any, secrets: tuple[str, ...]) -> Any:
+    if isinstance(raw, str):
+        return without_keys(raw, secrets)
+    if isinstance(raw, list):
+        return [_clean(one, secrets) for one in raw]
+    if not isinstance(raw, dict):
+        return raw
+    return {without_keys(str(key), secrets): _clean(one, secrets) for key, one in raw.items()}
+
+
+_SIDES = names_of(BenchmarkRun, "configuration")
+
+
+class Part:
+    """An object within a tool's file: its fields by name, and what was wrong with them.
+
+    A field that is absent or null is None and no fault; one of another type is None and a
+    fault. Texts hold no keys.
+    """
+
+    __slots__ = ("_above", "faults", "raw", "secrets")
+
+    def __init__(
+        self,
+        raw: Any,
+        where: str | tuple[Part, str] = "$",
+        faults: Faults | None = None,
+        secrets: tuple[str, ...] = (),
+    ) -> None:
+        self.raw: dict[str, Any] = raw if isinstance(raw, dict) else {}
+        self._above = where
+        self.faults = Faults() if faults is None else faults
+        self.secrets = secrets
+
+    @property
+    def where(self) -> str:
+        """Its JSON path, which is put together where somebody asks: few do."""
+        if isinstance(self._above, str):
+            return self._above
+        above, name = self._above
+        return f"{above.where}{name}"
+
+    def at(self, name: object) -> str:
+        """Where a field of this name stands."""
+        return f"{self.where}.{without_keys(str(name), self.secrets)}"
+
+    def _wrong(self, name: str, wanted: str) -> None:
+        message = f"expected {wanted}, found {type(self.raw[name]).__name__}; taken as not known"
+        self.faults.add("warning", "wrong-type", self.at(name), message)
+
+    def _below(self, raw: Any, where: str) -> Part:
+        return Part(raw, (self, where), self.faults, self.secrets)
+
+    def clean(self) -> dict[str, Any]:
+        """All of it, as it is but for keys in its texts."""
+        return _clean(self.raw, self.secrets)
+
+    def part(self, name: str) -> Part:
+        """The object of this name; one without fields where there is none."""
+        raw = self.raw.get(name)
+        if raw is not None and not isinstance(raw, dict):
+            self._wrong(name, "an object")
+        return self._below(raw, f".{name}")
+
+    def parts(self, name: str) -> list[Part]:
+        """The objects of a list."""
+        raw = self.raw.get(name)
+        if raw is None:
+            return []
+        if not isinstance(raw, list):
+            self._wrong(name, "a list")
+            return []
+        found = [(at, one) for at, one in enumerate(raw) if isinstance(one, dict)]
+        if len(found) < len(raw):
+            message = f"{len(raw) - len(found)} of its {len(raw)} elements are no objects: left out"
+            self.faults.add("warning", "wrong-type", self.at(name), message)
+        return [self._below(one, f".{name}[{at}]") for at, one in found]
+
+    def side(self) -> str | None:
+        """The configuration that one of its fields names."""
+        for name in _SIDES:
+            if isinstance(self.raw.get(name), str) and (text := self.text(name)):
+                return side_in(text) or text
+        return None
+
+    def either(self, name: str, bare: str) -> Part:
+        """The object of this name; where a text stands in its place, one with that under `bare`."""
+        raw = self.raw.get(name)
+        return self._below({bare: raw}, "") if isinstance(raw, str) else self.part(name)
+
+    def counts(self, name: str) -> dict[str, int | None]:
+        """The counts of an object, by their names."""
+        inside = self.part(name)
+        return {without_keys(str(key), self.secrets): inside.whole(key) for key in inside.raw}
+
+    def named(self, name: str) -> dict[str, Part]:
+        """The objects of an object, by their names."""
+        inside = self.part(name)
+        return {
+            (shown := without_keys(str(key), self.secrets)): self._below(one, f".{name}.{shown}")
+            for key, one in inside.raw.items()
+            if isinstance(one, dict)
+        }
+
+    def number(self, name: str, least: float = -math.inf) -> float | None:
+        """A finite number, not below `least`; a text that is plainly one is read."""
+        raw = self.raw.get(name)
+        if raw is None:
+            return None
+        try:
+            value = read_number(raw)
+        except Unreadable:
+            self._wrong(name, "a number")
+            return None
+        if not math.isfinite(value) or not least <= value <= MOST:
+            message = f"{value:g} is out of range; taken as not known"
+            self.faults.add("warning", "out-of-range", self.at(name), message)
+            return None
+        return value
+
+    def whole(self, name: str) -> int | None:
+        """A count."""
+        value = self.number(name, 0)
+        return None if value is None else round(value)
+
+    def rate(self, name: str) -> float | None:
+        """A share of 1; what is outside of 0 to 1 is a fault and None."""
+        value = self.number(name)
+        if value is not None and not 0 <= value <= 1:
+            message = f"{value:g} is no share of 1: it stands under `score`, and is no pass rate"
+            self.faults.add("warning", "no-rate", self.at(name), message)
+            return None
+        return value
+
+    def agrees(self, name: str, value: float | None, of: str = "the runs in this file") -> None:
+        """Note where a figure that is stated is not the one that what it is `of` gives."""
+        stated = self.number(name)
+        if stated is not None and value is not None and abs(stated - value) > 0.0051:
+            message = f"states {stated:g}, but {of} give {value:g}; those count"
+            self.faults.add("warning", "disagree", self.at(name), message)
+
+    def flag(self, name: str) -> bool | None:
+        """True or false."""
+        raw = self.raw.get(name)
+        if raw is not None and not isinstance(raw, bool):
+            self._wrong(name, "true or false")
+            return None
+        return raw
+
+    def text(self, *names: str) -> str | None:
+        """The first text, or number as a text, under these names that is not empty."""
+        for name in names:
+            raw: Any = self.raw.get(name)
+            kind = type(raw)
+            if kind is str or kind is int or kind is float:
+                if text := without_keys(str(raw), self.secrets).strip():
+                    return text
+            elif raw is not None:
+                self._wrong(name, "a text")
+        return None
+
+
+def dimension(name: str, value: float, why: str | None, at: Part) -> dict[str, RubricScore]:
+    """A score as one on a dimension, 1 to 5: shares of 1 are read as shares of 5."""
+    if 0 <= value <= 1:
+        message = f"{name}: shares of 1, read as shares of 5, as rubric dimensions are"
+        at.faults.add("info", "converted", f"{at.where}.{name}", message)
+        return {name: RubricScore(score=value * 5, evidence=why)}
+    if 1 < value <= 5:
+        return {name: RubricScore(score=value, evidence=why)}
+    message = f"{name} is {value:g}: neither a verdict nor a score of 1 to 5, and in no table"
+    at.faults.add("info", "not-used", f"{at.where}.{name}", message)
+    return {}

@@ -1,0 +1,379 @@
+"""Runs as logs of inspect_ai: a log a configuration, an eval a sample, a run an epoch."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from ..disk import write_atomic
+from ..documents.tools import OWN
+from ..tables import TABLES
+from ..tables.columns import RUN_KEYS
+from ..text import count
+from .content import newest
+from .export import Written
+from .inspect_messages import messages_of
+from .measured import NO_ITERATION, Slice, folders, free, safe_name, slices
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog, EvalSample, EvalScore
+    from inspect_ai.model import ChatMessageAssistant
+    from inspect_ai.scorer import Score
+
+    from ..tables import Workspace
+
+Row = Mapping[str, Any]
+
+FIGURES = (
+    "pass_rate",
+    "score",
+    "structural_pass_rate",
+    "rubric_weighted_mean",
+    "overall_efficiency",
+)
+"""Columns of `runs` that are a scorer each."""
+_PLACED = {*FIGURES, "rubric_normalized", "time_seconds", "tokens", "tokens_cached", "cost_usd"}
+"""Columns of `runs` that have a place of their own; the others are metadata of the sample."""
+_REMARKS = {name: name for name in ("claims", "notes", "suggestions")} | {"tool_calls": "calls"}
+"""Tables whose rows are metadata of the sample, where they are of a run, and under which name."""
+_KEYS = tuple(column.name for column in RUN_KEYS)
+_OF_RUN = ("eval_id", "configuration", "run_number")
+_NEVER = "1970-01-01T00:00:00+00:00"
+
+
+def write_inspect(
+    ws: Workspace,
+    folder: str | os.PathLike[str],
+    format: Literal["eval", "json"] = "eval",  # noqa: A002 -- as `write_tables` calls it
+    timestamp: str | None = None,
+) -> Written:
+    """Write the runs as logs that inspect_ai's viewer and data frames open.
+
+    A log an iteration and configuration of a skill (and model, where there are several), such as
+    `iteration-1/with_skill.eval`. An eval is a sample and a run an epoch. Rates, means, checks and
+    dimensions are scores; the other columns of `runs`, calls of tools, claims, notes and
+    suggestions are the sample's metadata, and `transcript.jsonl`, where it lies beside a run, its
+    messages. `load` reads the same figures from them, without inspect_ai.
+
+    Args:
+        ws: what `load` returned.
+        folder: where to write; it is made if it is not there.
+        format: `eval`, which is inspect_ai's own, or `json`.
+        timestamp: when the logs were made, ISO 8601; the newest `started_at` of their runs where
+            not given.
+
+    Returns:
+        the paths, and in `losses` what of the workspace the logs have no place for.
+
+    Raises:
+        ModuleNotFoundError: inspect_ai is missing; the message says how to have it.
+        ValueError: for another format.
+        OSError: a file cannot be written.
+    """
+    if format not in ("eval", "json"):
+        raise ValueError(f"Logs are not written as `{format}`. Formats: eval, json.")
+    try:
+        from inspect_ai.log import write_eval_log_async
+    except ImportError as error:
+        raise ModuleNotFoundError(
+            "logs of inspect_ai need inspect_ai: `pip install 'skill-eval-nb[inspect]'`, then "
+            "restart the kernel"
+        ) from error
+    written, losses = [], Counter[str]()
+    if ws.path:
+        paths = [Path(ws.path, path, "outputs") for path in ws.polars("runs")["path"]]
+        if there := sum(map(Path.is_dir, paths)):
+            losses["left out: the files that runs have put out; `path` says where they lie"] = there
+    for path, part in _parts(ws):
+        log = _log(part, timestamp, losses)
+        # a loop may run in this thread, as it does in a notebook
+        with tempfile.TemporaryDirectory() as aside, ThreadPoolExecutor(1) as thread:
+            made = Path(aside, f"log.{format}")
+            thread.submit(asyncio.run, write_eval_log_async(log, made)).result()
+            data = made.read_bytes()
+        written.append(write_atomic(Path(folder, f"{path}.{format}"), data, root=folder))
+    return Written(
+        written,
+        [*(f"{what} ({count(number, 'run')})" for what, number in losses.items()), *_left_out(ws)],
+    )
+
+
+def _left_out(ws: Workspace) -> Iterator[str]:
+    """What is in no sample, a line a table."""
+    runs = ws.polars("runs")
+    for name in TABLES:
+        frame = ws.polars(name)
+        if name in _REMARKS:
+            frame = frame.join(runs, on=list(_KEYS), how="anti", nulls_equal=True)
+        elif name == "evals":
+            frame = frame.join(runs, on=["workspace", "skill", "eval_id"], how="anti")
+        elif name in ("runs", "expectations", "rubric_scores"):
+            continue
+        if frame.height:
+            yield f"left out: {count(frame.height, 'row')} of {name}"
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The runs of a log, with what is known of them."""
+
+    base: str
+    place: Slice
+    below: str
+    configuration: str
+    runs: list[Row]
+    evals: Mapping[str, Row]
+    rows: dict[str, dict[tuple[Any, ...], list[Row]]]
+    reasons: dict[str, str]
+
+    def of(self, table: str, run: Row) -> list[dict[str, Any]]:
+        """The rows of a table that are of a run, without its keys."""
+        rows = self.rows[table].get(tuple(run[key] for key in _OF_RUN), [])
+        return [{name: row[name] for name in row if name not in _KEYS} for row in rows]
+
+
+def _parts(ws: Workspace) -> Iterator[tuple[PurePosixPath, _Part]]:
+    """The logs to write: where each lies, without its ending, and what it is of."""
+    places = [(one, one.of(ws)) for one in slices(ws)]
+    places = [(one, part) for one, part in places if part.polars("runs").height]
+    names = list(dict.fromkeys(one.workspace for one, _ in places))
+    homes = folders([Slice(name, "", NO_ITERATION) for name in names])
+    for name, home in zip(names, homes, strict=True):
+        mine = [(one, part) for one, part in places if one.workspace == name]
+        below = folders([replace(one, workspace="") for one, _ in mine])
+        for folder, (place, part) in zip(below, mine, strict=True):
+            rows = {
+                table: _by_run(part.polars(table).to_dicts())
+                for table in ("expectations", "rubric_scores", *_REMARKS)
+            }
+            evals = {row["eval_id"]: row for row in part.polars("evals").to_dicts()}
+            reasons = {
+                row["path"]: row["message"]
+                for row in part.polars("problems").to_dicts()
+                if row["code"] in ("errored-run", "executed-run")
+            }
+            sides: dict[str, list[Row]] = {}
+            for row in part.polars("runs").to_dicts():
+                sides.setdefault(row["configuration"], []).append(row)
+            taken = set[str]()
+            for side, runs in sides.items():
+                known = _Part(ws.path, place, str(folder), side, runs, evals, rows, reasons)
+                yield home / folder / free(PurePosixPath(safe_name(side) or "runs"), taken), known
+
+
+def _by_run(rows: Iterable[Row]) -> dict[tuple[Any, ...], list[Row]]:
+    found: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        found[tuple(row[key] for key in _OF_RUN)].append(row)
+    return found
+
+
+def _log(part: _Part, timestamp: str | None, losses: Counter[str]) -> EvalLog:
+    from inspect_ai import log as inspect
+    from inspect_ai.model import ModelConfig
+    from inspect_ai.viewer import ViewerConfig
+
+    place, runs = part.place, part.runs
+    told = json.dumps(
+        [part.configuration, str(place), runs, part.rows], default=list, skipkeys=True
+    )
+    own = hashlib.sha256(told.encode()).hexdigest()[:22]
+    models = [run["executor_model"] for run in runs if run["executor_model"]]
+    judges = [run["judge_model"] for run in runs if run["judge_model"]]
+    model = models[0] if models else "none/none"
+    stamps = [time for run in runs if (time := _utc(run["started_at"]))]
+    made = _utc(timestamp) or newest(stamps)
+    if made is None:
+        losses["a log needs a time, and no run states one: dated 1970"] += len(runs)
+    ids = list(dict.fromkeys(run["eval_id"] for run in runs))
+    about = {
+        "skill": place.skill,
+        "iteration": place.iteration,
+        "configuration": part.configuration,
+    }
+    scores = [_figure(name, runs) for name in FIGURES]
+    spec = inspect.EvalSpec(
+        eval_id=own,
+        run_id=own,
+        created=made or _NEVER,
+        task=place.skill,
+        task_id=place.skill,
+        task_args={name: about[name] for name in ("configuration", "iteration")},
+        tags=[part.configuration, place.iteration],
+        dataset=inspect.EvalDataset(name=place.skill, samples=len(ids), sample_ids=ids),
+        model=model,
+        model_roles={"grader": ModelConfig(model=judges[0])} if judges else None,
+        config=inspect.EvalConfig(epochs=max(run["run_number"] for run in runs)),
+        metadata={OWN: {**about, "below": part.below}},
+        viewer=ViewerConfig(trust_content=False),
+    )
+    return inspect.EvalLog(
+        status="success",
+        eval=spec,
+        results=inspect.EvalResults(
+            total_samples=len(runs),
+            completed_samples=sum(run["status"] != "errored" for run in runs),
+            scores=[one for one in scores if one],
+        ),
+        stats=inspect.EvalStats(started_at=min(stamps, default=""), completed_at=""),
+        samples=[_sample(part, run, model, f"{own}-{at}", losses) for at, run in enumerate(runs)],
+    )
+
+
+def _figure(name: str, runs: list[Row]) -> EvalScore | None:
+    """The mean of a column, runs averaged inside an eval first, as inspect_ai does."""
+    from inspect_ai.log import EvalMetric, EvalScore
+
+    evals: dict[str, list[float]] = {}
+    for run in runs:
+        if run[name] is not None:
+            evals.setdefault(run["eval_id"], []).append(run[name])
+    if not evals:
+        return None
+    known = sum(map(len, evals.values()))
+    return EvalScore(
+        name=name,
+        scorer=name,
+        reducer="mean",
+        scored_samples=known,
+        unscored_samples=len(runs) - known,
+        metrics={"mean": EvalMetric(name="mean", value=fmean(map(fmean, evals.values())))},
+    )
+
+
+def _sample(part: _Part, run: Row, model: str, own: str, losses: Counter[str]) -> EvalSample:
+    from inspect_ai.event import ModelEvent
+    from inspect_ai.log import EvalError, EvalSample
+    from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage
+
+    eval_ = part.evals.get(run["eval_id"], {})
+    started = _utc(run["started_at"])
+    if run["started_at"] and not started:
+        losses["started_at is no ISO 8601 time: among the metadata alone"] += 1
+    messages = []
+    if part.base:
+        path = Path(part.base, run["path"], "transcript.jsonl")
+        messages = messages_of(path, part.base, eval_.get("prompt"), own, losses)
+    answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
+    outputs = [
+        ModelOutput.from_message(cast("ChatMessageAssistant", messages[at])) for at in answers
+    ]
+    usage = {}
+    if any(run[name] is not None for name in ("tokens", "tokens_cached", "cost_usd")):
+        losses["tokens are known in all: those read and those written stand as 0"] += 1
+        usage[model] = ModelUsage(
+            total_tokens=run["tokens"] or 0,
+            input_tokens_cache_read=run["tokens_cached"],
+            total_cost=run["cost_usd"],
+        )
+    why = part.reasons.get(run["path"])
+    metadata = {
+        name: value
+        for name, value in run.items()
+        if name not in _PLACED and name not in _KEYS and value is not None
+    }
+    for table, name in _REMARKS.items():
+        metadata |= {name: rows} if (rows := part.of(table, run)) else {}
+    metadata |= {name: eval_[name] for name in ("files", "tags", "weight") if eval_.get(name)} | {
+        "eval_name": run["eval_name"]
+    }
+    return EvalSample(
+        id=run["eval_id"],
+        epoch=run["run_number"],
+        uuid=own,
+        input=eval_.get("prompt") or run["eval_name"],
+        target=eval_.get("expected_output") or "",
+        files=None,
+        messages=messages,
+        output=outputs[-1] if outputs else ModelOutput(model=model),
+        events=[  # without one an answer, `messages_df` refuses the log
+            ModelEvent(
+                model=model,
+                timestamp=datetime.fromisoformat(started or _NEVER),
+                input=messages[:at],
+                tools=[],
+                tool_choice="auto",
+                config=GenerateConfig(),
+                output=output,
+            )
+            for at, output in zip(answers, outputs, strict=True)
+        ],
+        scores=_scores(part, run),
+        metadata=metadata if why is None else metadata | {"reason": why},
+        model_usage=usage,
+        total_time=run["time_seconds"],
+        started_at=started,
+        error=EvalError(message=why or "errored", traceback="", traceback_ansi="")
+        if run["status"] == "errored"
+        else None,
+    )
+
+
+def _scores(part: _Part, run: Row) -> dict[str, Score]:
+    """The figures of a run, its checks and its dimensions; what a value cannot say is metadata."""
+    from inspect_ai.scorer import Score
+
+    found = {name: Score(value=run[name]) for name in FIGURES if run[name] is not None}
+    if checks := part.of("expectations", run):
+        labels = _labels(row["text"] for row in checks)
+        words = {True: "passed", False: "failed", None: "not scored"}
+        found["checks"] = Score(
+            value=dict(zip(labels, (row["passed"] for row in checks), strict=True)),
+            explanation="\n".join(
+                f"{words[row['passed']]}: {row['text']}"
+                + (f" ({row['evidence']})" if row["evidence"] else "")
+                for row in checks
+            ),
+            metadata={
+                label: {
+                    name: row[name] for name in row if name != "passed" and row[name] is not None
+                }
+                for label, row in zip(labels, checks, strict=True)
+            },
+        )
+    if scores := part.of("rubric_scores", run):
+        dimensions: dict[str, list[float]] = {}
+        for row in scores:
+            known = dimensions.setdefault(row["dimension"], [])
+            known += [row["score"]] if row["score"] is not None else []
+        found["rubric"] = Score(
+            value={name: fmean(known) if known else None for name, known in dimensions.items()},
+            explanation="\n".join(
+                f"{row['dimension']} {row['score']}: {row['evidence'] or ''}" for row in scores
+            ),
+            metadata={"judgings": scores},
+        )
+    return found
+
+
+def _labels(texts: Iterable[str]) -> list[str]:
+    """Each text once: what comes again has a number."""
+    met: Counter[str] = Counter()
+    labels = []
+    for text in texts:
+        met[text] += 1
+        label = text if met[text] == 1 else f"{text} ({met[text]})"
+        while label in labels:
+            label += "'"
+        labels.append(label)
+    return labels
+
+
+def _utc(stamp: str | None) -> str | None:
+    """An ISO 8601 time (or seconds since 1970) as inspect_ai has it; None for what is none."""
+    try:
+        time = datetime.fromisoformat(stamp or "")
+    except ValueError:
+        return None
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC).isoformat()

@@ -1,0 +1,213 @@
+"""Logs of inspect_ai: opened by its own readers, and read again by ours without it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import skill_eval_nb as sen
+from skill_eval_nb.tables import TABLES as ALL
+from skill_eval_nb.tables import NothingToLoad
+from skill_eval_nb.tables.columns import RUN_KEYS
+from tests.checkout import ROOT
+from tests.cli.calls import run
+from tests.corpus.build import graded, lay
+
+WORKSPACES = sorted((ROOT / "data").glob("*-workspace"))
+TABLES = ("runs", "expectations", "rubric_scores", "tool_calls", "claims", "notes", "suggestions")
+KEYS = [column.name for column in RUN_KEYS]
+
+
+@pytest.fixture
+def inspect_ai() -> Any:
+    return pytest.importorskip("inspect_ai", reason="left out: the extra inspect is missing")
+
+
+def figures(ws: sen.Workspace, name: str) -> pl.DataFrame:
+    """A table of a workspace, whatever its folder is called; what belongs to a run alone."""
+    frame = ws.polars(name).filter(pl.col("run_number") > 0)
+    return frame.drop("workspace", "path", strict=False).sort(*KEYS[1:], maintain_order=True)
+
+
+def assert_same(ws: sen.Workspace, back: sen.Workspace) -> None:
+    for name in TABLES:
+        mine, theirs = figures(ws, name), figures(back, name)
+        assert mine.columns == theirs.columns
+        for column in mine.columns:  # a hidden key in a text is no figure
+            if column != "evidence":
+                assert mine[column].equals(theirs[column]), (name, column)
+
+
+@pytest.mark.parametrize("format_", ["eval", "json"])
+@pytest.mark.parametrize("path", WORKSPACES, ids=lambda path: path.name)
+def test_written_and_read_again_is_equal(path, format_, inspect_ai, tmp_path):
+    """Every figure, check and score comes back; what a log has no place for is named."""
+    ws = sen.load(path)
+    written = sen.report.write_inspect(ws, tmp_path / path.name, format_)
+    back = sen.load(tmp_path)
+    assert_same(ws, back)
+    assert set(back.runs["workspace"]) == {path.name}
+    assert set(sen.stats.audit(back).filter(agrees=False)["cause"]) <= {"per-eval mean"}
+    held = {*TABLES, "evals"}
+    lost = {name for name in ALL if ws.polars(name).height and name not in held}
+    told = " ".join(written.losses)
+    assert all(f"rows of {name}" in told or f"row of {name}" in told for name in lost)
+
+
+READERS = """
+import json, sys
+from inspect_ai.analysis import evals_df, messages_df, samples_df
+from inspect_ai.log import list_eval_logs, read_eval_log
+
+out, first = sys.argv[1:]
+log = read_eval_log(first)
+rate = lambda sample: sample.scores["pass_rate"].value if sample.scores else None
+evals, samples = evals_df(out).sort_values("log"), samples_df(out)
+messages = messages_df(out)
+print(json.dumps({
+    "logs": len(list_eval_logs(out)),
+    "trusted": log.eval.viewer.trust_content,
+    "rates": [[sample.id, sample.epoch, rate(sample)] for sample in log.samples],
+    "errored": [[sample.id, sample.epoch] for sample in log.samples if sample.error],
+    "means": evals["score_pass_rate_mean"].tolist(),
+    "samples": len(samples),
+    "tokens": int(samples["total_tokens"].sum()),
+    "seconds": float(samples["total_time"].sum()),
+    "roles": messages["role"].tolist(),
+    "tool": messages["tool_call_function"].tolist()[2],
+    "last": messages["content"].tolist()[-1],
+}))
+"""
+"""In a process of its own: the library changes asyncio for all where a notebook's shell is."""
+
+
+def test_inspects_own_readers(inspect_ai, tmp_path):
+    """Logs, samples and messages as inspect_ai's viewer and data frames have them."""
+    shutil.copytree(ROOT / "data" / "tdd-workspace", tmp_path / "ws")
+    at = tmp_path / "ws" / "iteration-1" / "eval-1-lend-a-book" / "with_skill" / "run-1"
+    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+    gave = {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "a"}]}
+    events = [
+        {"type": "system", "subtype": "init"},
+        {"type": "assistant", "message": {"id": "m1", "content": [{"type": "text", "text": "I"}]}},
+        {"type": "assistant", "message": {"id": "m1", "content": [use]}},  # a block a line
+        {"type": "user", "message": {"content": [gave]}},
+        {"type": "assistant", "message": {"id": "m2", "content": "Done, by sk-ant-abcdefghijkl"}},
+        {"type": "result"},
+    ]
+    lines = [*map(json.dumps, events), "{broken"]
+    (at / "transcript.jsonl").write_text("\n".join(lines))
+    ws, out = sen.load(tmp_path / "ws"), tmp_path / "out"
+    written = sen.report.write_inspect(ws, out)
+    assert any("transcript" in loss for loss in written.losses)
+    sides = [
+        f"iteration-{n}/{side}.eval" for n in (1, 2) for side in ("with_skill", "without_skill")
+    ]
+    assert [path.relative_to(out).as_posix() for path in written] == sides
+
+    command = [sys.executable, "-c", READERS, out, written[0]]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    seen = json.loads(done.stdout.splitlines()[-1])
+    assert (seen["logs"], seen["trusted"], seen["samples"]) == (4, False, ws.runs.height)
+    mine = ws.runs.filter(iteration="iteration-1", configuration="with_skill")
+    keys = ["eval_id", "run_number"]
+    rates = mine.select(*keys, "pass_rate").rows()
+    assert sorted(map(tuple, seen["rates"])) == sorted(rates)
+    assert list(map(tuple, seen["errored"])) == mine.filter(status="errored").select(keys).rows()
+    side = ["iteration", "configuration"]
+    means = ws.runs.group_by(*side, "eval_id").agg(pl.col("pass_rate").mean())
+    means = means.group_by(*side).agg(pl.col("pass_rate").mean()).sort(side)
+    assert seen["means"] == pytest.approx(means["pass_rate"].to_list())
+    assert seen["tokens"] == ws.runs["tokens"].sum()
+    assert seen["seconds"] == pytest.approx(ws.runs["time_seconds"].sum())
+    assert seen["roles"] == ["user", "assistant", "tool", "assistant"]
+    assert (seen["tool"], seen["last"]) == ("Bash", "Done, by [hidden]")
+
+
+def test_several_workspaces_and_odd_names(inspect_ai, tmp_path):
+    """Workspaces stay apart, names need not be those of files, and each run its figures."""
+    files = {
+        "a/iteration-1/eval-0/with_skill/run-1/grading.json": graded("pf"),
+        "a/iteration-1/eval-0/with_skill/run-1/timing.json": {"executor_start": "at noon"},
+        "a/iteration-1/eval-0/with_skill/run-2/grading.json": {"expectations": []},
+        "a/iteration-1/eval-0/without_skill/run-1/outputs/a.txt": "",
+        "b: <x>/iteration-1/eval-0/with_skill/run-1/grading.json": graded("pp-"),
+        "b: <x>/extra/eval-0/Baseline (v1)/run-1/grading.json": graded("f"),
+    }
+    ws = sen.load(lay(tmp_path / "in", files))
+    written = sen.report.write_inspect(ws, tmp_path / "out")
+    back = sen.load(tmp_path / "out")
+    assert_same(ws, back)
+    assert back.runs["workspace"].n_unique() == ws.runs["workspace"].n_unique()
+    assert any("no ISO 8601" in loss for loss in written.losses)
+    assert any("dated 1970" in loss for loss in written.losses)
+
+
+def test_of_tools(inspect_ai, tmp_path):
+    """A rate that is no count, a weighted score, three votes: all as they were."""
+    rows = [
+        {"task": "a", "arm": arm, "reward": rate, "score": score, "tokens_cached": 0}
+        for arm, rate, score in (("with_skill", 0.75, 3.5), ("without_skill", 0.3, -1.0))
+    ]
+    votes = [
+        {"task": "a", "arm": arm, "dimension": "tone", "rating": rating, "judge": judge}
+        for arm in ("with_skill", "without_skill")
+        for judge, rating in (("x", 5), ("y", None), ("z", 2))
+    ]
+    for name, table in (("rates", rows), ("votes", votes)):
+        ws = sen.from_table(table)
+        sen.report.write_inspect(ws, tmp_path / name)
+        assert_same(ws, sen.load(tmp_path / name))
+
+
+def test_within_a_running_loop(inspect_ai, tmp_path):
+    """A notebook has a loop of its own."""
+
+    async def cell() -> list[Path]:
+        return sen.report.write_inspect(sen.load(WORKSPACES[0]), tmp_path)
+
+    assert len(asyncio.run(cell())) == 4
+
+
+def test_without_inspect(tmp_path, monkeypatch):
+    """What is missing is named with the command that brings it; reading needs nothing."""
+    ws = sen.load(WORKSPACES[0])
+    monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'skill-eval-nb\[inspect\]'"):
+        sen.report.write_inspect(ws, tmp_path)
+    result = run("convert", WORKSPACES[0], "--to", "inspect", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "skill-eval-nb[inspect]" in result.stderr
+    with pytest.raises(ValueError, match="eval, json"):
+        sen.report.write_inspect(ws, tmp_path, "zip")  # type: ignore[arg-type]
+
+
+def test_shell(inspect_ai, tmp_path):
+    """`convert --to inspect` writes logs into a new folder and names what is lost."""
+    out = tmp_path / "out"
+    result = run("convert", WORKSPACES[0], "--to", "inspect", "--out", out)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [f"Wrote 4 files to {out}."]
+    assert "not held: left out: 10 rows of triggers" in result.stderr
+    assert run("convert", WORKSPACES[0], "--to", "inspect", "--out", out).exit_code == 2
+
+
+@pytest.mark.corpus
+@pytest.mark.slow
+def test_other_peoples_workspaces(inspect_ai, corpus_workspaces, tmp_path):
+    for path in corpus_workspaces:
+        try:
+            ws = sen.load(path)
+        except NothingToLoad:
+            continue
+        if ws.runs.height:
+            sen.report.write_inspect(ws, tmp_path / path.name)
+            assert_same(ws, sen.load(tmp_path / path.name))
