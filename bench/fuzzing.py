@@ -16,6 +16,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ from tests.checkout import ROOT
 
 DOCUMENTED = (sen.tables.NothingToLoad, FileNotFoundError)
 """What `load`, `check` and `convert` say that they raise, of a folder that is there."""
+
+HAS_INSPECT = find_spec("inspect_ai") is not None
 
 VALUES: tuple[Any, ...] = (
     *(
@@ -86,6 +89,7 @@ def use(
         "check": lambda: check(folder),
         "convert": lambda: convert(folder, target, out),
         "report": lambda: markdown(ws[0]) if ws else None,
+        "inspect": lambda: ws and HAS_INSPECT and sen.report.write_inspect(ws[0], out / "logs"),
         "explore": lambda: sen.explore(ws[0]) if ws else None,
         "review": lambda: sen.review(ws[0]) if ws else None,
     }

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -28,7 +28,7 @@ from .measured import NO_ITERATION, Slice, folders, free, safe_name, slices
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample, EvalScore
-    from inspect_ai.model import ChatMessageAssistant
+    from inspect_ai.model import ChatMessageAssistant, ModelUsage
     from inspect_ai.scorer import Score
 
     from ..tables import Workspace
@@ -208,7 +208,7 @@ def _log(part: _Part, timestamp: str | None, losses: Counter[str]) -> EvalLog:
         run_id=own,
         created=made or _NEVER,
         task=place.skill,
-        task_id=place.skill,
+        task_id=own,  # the viewer takes logs of the same id for retries, and hides all but one
         task_args={name: about[name] for name in ("configuration", "iteration")},
         tags=[part.configuration, place.iteration],
         dataset=inspect.EvalDataset(name=place.skill, samples=len(ids), sample_ids=ids),
@@ -226,7 +226,11 @@ def _log(part: _Part, timestamp: str | None, losses: Counter[str]) -> EvalLog:
             completed_samples=sum(run["status"] != "errored" for run in runs),
             scores=[one for one in scores if one],
         ),
-        stats=inspect.EvalStats(started_at=min(stamps, default=""), completed_at=""),
+        stats=inspect.EvalStats(
+            started_at=min(stamps, default=""),
+            completed_at=max(filter(None, map(_end, runs)), default=""),
+            model_usage={model: usage} if (usage := _usage(runs)) else {},
+        ),
         samples=[_sample(part, run, model, f"{own}-{at}", losses) for at, run in enumerate(runs)],
     )
 
@@ -255,7 +259,7 @@ def _figure(name: str, runs: list[Row]) -> EvalScore | None:
 def _sample(part: _Part, run: Row, model: str, own: str, losses: Counter[str]) -> EvalSample:
     from inspect_ai.event import ModelEvent
     from inspect_ai.log import EvalError, EvalSample
-    from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage
+    from inspect_ai.model import GenerateConfig, ModelOutput
 
     eval_ = part.evals.get(run["eval_id"], {})
     started = _utc(run["started_at"])
@@ -269,14 +273,9 @@ def _sample(part: _Part, run: Row, model: str, own: str, losses: Counter[str]) -
     outputs = [
         ModelOutput.from_message(cast("ChatMessageAssistant", messages[at])) for at in answers
     ]
-    usage = {}
-    if any(run[name] is not None for name in ("tokens", "tokens_cached", "cost_usd")):
+    usage = _usage([run])
+    if usage is not None:
         losses["tokens are known in all: those read and those written stand as 0"] += 1
-        usage[model] = ModelUsage(
-            total_tokens=run["tokens"] or 0,
-            input_tokens_cache_read=run["tokens_cached"],
-            total_cost=run["cost_usd"],
-        )
     why = part.reasons.get(run["path"])
     metadata = {
         name: value
@@ -311,13 +310,38 @@ def _sample(part: _Part, run: Row, model: str, own: str, losses: Counter[str]) -
         ],
         scores=_scores(part, run),
         metadata=metadata if why is None else metadata | {"reason": why},
-        model_usage=usage,
+        model_usage={model: usage} if usage else {},
         total_time=run["time_seconds"],
         started_at=started,
         error=EvalError(message=why or "errored", traceback="", traceback_ansi="")
         if run["status"] == "errored"
         else None,
     )
+
+
+def _usage(runs: list[Row]) -> ModelUsage | None:
+    """What runs have used together, as far as it is known."""
+    from inspect_ai.model import ModelUsage
+
+    names = ("tokens", "tokens_cached", "cost_usd")
+    known = {name: [run[name] for run in runs if run[name] is not None] for name in names}
+    if not any(known.values()):
+        return None
+    return ModelUsage(
+        total_tokens=sum(known["tokens"]),
+        input_tokens_cache_read=sum(known["tokens_cached"]) if known["tokens_cached"] else None,
+        total_cost=sum(known["cost_usd"]) if known["cost_usd"] else None,
+    )
+
+
+def _end(run: Row) -> str | None:
+    """When a run ended; None where its beginning is not known."""
+    start = _utc(run["started_at"])
+    try:
+        took = timedelta(seconds=run["time_seconds"] or 0)
+        return (datetime.fromisoformat(start) + took).isoformat() if start else None
+    except OverflowError:  # beyond the year 9999
+        return None
 
 
 def _scores(part: _Part, run: Row) -> dict[str, Score]:
@@ -371,9 +395,9 @@ def _labels(texts: Iterable[str]) -> list[str]:
 
 
 def _utc(stamp: str | None) -> str | None:
-    """An ISO 8601 time (or seconds since 1970) as inspect_ai has it; None for what is none."""
+    """An ISO 8601 time as inspect_ai has it; None for what is none."""
     try:
         time = datetime.fromisoformat(stamp or "")
-    except ValueError:
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
+    except (ValueError, OverflowError):
         return None
-    return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC).isoformat()

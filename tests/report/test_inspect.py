@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +70,14 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 
 out, first = sys.argv[1:]
 log = read_eval_log(first)
+logs = [read_eval_log(one) for one in list_eval_logs(out)]
 rate = lambda sample: sample.scores["pass_rate"].value if sample.scores else None
 evals, samples = evals_df(out).sort_values("log"), samples_df(out)
 messages = messages_df(out)
 print(json.dumps({
     "logs": len(list_eval_logs(out)),
+    "tasks": evals["task_id"].nunique(),
+    "used": int(sum(log.stats.model_usage[log.eval.model].total_tokens for log in logs)),
     "trusted": log.eval.viewer.trust_content,
     "rates": [[sample.id, sample.epoch, rate(sample)] for sample in log.samples],
     "errored": [[sample.id, sample.epoch] for sample in log.samples if sample.error],
@@ -126,7 +130,8 @@ def test_inspects_own_readers(inspect_ai, tmp_path):
     means = ws.runs.group_by(*side, "eval_id").agg(pl.col("pass_rate").mean())
     means = means.group_by(*side).agg(pl.col("pass_rate").mean()).sort(side)
     assert seen["means"] == pytest.approx(means["pass_rate"].to_list())
-    assert seen["tokens"] == ws.runs["tokens"].sum()
+    assert seen["tasks"] == 4  # logs of one task_id are hidden as retries of one another
+    assert seen["used"] == seen["tokens"] == ws.runs["tokens"].sum()
     assert seen["seconds"] == pytest.approx(ws.runs["time_seconds"].sum())
     assert seen["roles"] == ["user", "assistant", "tool", "assistant"]
     assert (seen["tool"], seen["last"]) == ("Bash", "Done, by [hidden]")
@@ -137,6 +142,10 @@ def test_several_workspaces_and_odd_names(inspect_ai, tmp_path):
     files = {
         "a/iteration-1/eval-0/with_skill/run-1/grading.json": graded("pf"),
         "a/iteration-1/eval-0/with_skill/run-1/timing.json": {"executor_start": "at noon"},
+        "a/iteration-1/eval-0/with_skill/run-2/timing.json": {
+            "executor_start": "9999-12-31T23:59:59-01:00",
+            "total_duration_seconds": 1e12,
+        },
         "a/iteration-1/eval-0/with_skill/run-2/grading.json": {"expectations": []},
         "a/iteration-1/eval-0/without_skill/run-1/outputs/a.txt": "",
         "b: <x>/iteration-1/eval-0/with_skill/run-1/grading.json": graded("pp-"),
@@ -175,6 +184,21 @@ def test_within_a_running_loop(inspect_ai, tmp_path):
         return sen.report.write_inspect(sen.load(WORKSPACES[0]), tmp_path)
 
     assert len(asyncio.run(cell())) == 4
+
+
+def test_a_damaged_log_is_a_problem_where_inspect_is_imported(inspect_ai, tmp_path):
+    """The library teaches `zipfile` its packing, and faults of its own."""
+    written = sen.report.write_inspect(sen.load(WORKSPACES[0]), tmp_path)
+    runs = sen.load(tmp_path).runs.height
+    data = bytearray(written[0].read_bytes())
+    with zipfile.ZipFile(written[0]) as log:
+        sample = next(one for one in log.infolist() if one.filename.startswith("samples/"))
+    at = data.index(b"\x28\xb5\x2f\xfd", sample.header_offset)  # where what is packed begins
+    data[at : at + 16] = b"\xff" * 16
+    written[0].write_bytes(data)
+    ws = sen.load(tmp_path)
+    assert ws.runs.height < runs
+    assert "unreadable" in set(ws.problems["code"])
 
 
 def test_without_inspect(tmp_path, monkeypatch):
