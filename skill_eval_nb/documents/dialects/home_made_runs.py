@@ -591,12 +591,9 @@ def _unfold_counts(run: Plain, where: str, faults: Faults) -> None:
             run |= {"passed": int(share[1]), "total": int(share[2])}
         elif re.match(r"\s*(?:n\s*/\s*a|none|not scored|-+|—)(?!\w)", stated, re.IGNORECASE):
             del run[key]
-            message = f"{_short(stated)!r}: not scored, and in no rate"
+            text = stated if len(stated) <= 60 else f"{stated[:57]}…"
+            message = f"{text!r}: not scored, and in no rate"
             faults.add("info", "not-scored", f"{where}.{key}", message)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}…"
 
 
 def _unfold_scores(run: Plain, of_ten: bool, where: str, faults: Faults) -> None:
