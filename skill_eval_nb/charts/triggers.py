@@ -169,11 +169,7 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Cha
     if not shown:
         return nothing("No trigger rate to show", why_none(data))
     rows, left = _rows(shown, threshold)
-    lost = sum(
-        description.scores[name] or 0
-        for description in shown
-        for name in ("n_errored", "n_not_run")
-    )
+    lost = sum(part.scores[name] or 0 for part in shown for name in ("n_errored", "n_not_run"))
     notes = [
         *(description.broken for description in shown),
         "Grey: where the rate should be; line: its interval; diamond: runs of the query differ.",
@@ -214,15 +210,11 @@ def _triggering(queries: pl.DataFrame) -> str:
 def _rows(shown: Sequence[Described], threshold: float) -> tuple[list[Row], int]:
     """The queries as they are drawn, the most wrong first, and how many are left out."""
     groups: list[tuple[str, list[Row]]] = []
-    for description in shown:
+    for part in shown:
         for should, name in GROUPS.items():
-            own = [row for row in description.queries.to_dicts() if row["should_trigger"] is should]
+            own = [row for row in part.queries.to_dicts() if row["should_trigger"] is should]
             own.sort(key=lambda row: (row["rate"] is None, _wrong(row)))
-            above = (
-                f"{description.heading} · {name}"
-                if description.heading
-                else name[:1].upper() + name[1:]
-            )
+            above = f"{part.heading} · {name}" if part.heading else name[:1].upper() + name[1:]
             groups.append((above, own))
     there = [group for group in groups if group[1]]
     most = max(QUERIES // len(there), 3)
@@ -360,10 +352,8 @@ def trigger_confusion(data: Any, level: float = 0.95, threshold: float = 0.5) ->
 def confusion_answer(shown: Sequence[Described]) -> str:
     """Recall and precision with their intervals."""
     if len(shown) > 1:
-        known = [
-            description for description in shown if description.scores["precision"] is not None
-        ]
-        worst = min(known, key=lambda description: description.scores["precision"], default=None)
+        known = [part for part in shown if part.scores["precision"] is not None]
+        worst = min(known, key=lambda part: part.scores["precision"], default=None)
         if worst is None:
             return f"None of {len(shown)} descriptions has a precision"
         text = f"has the lowest precision of {len(shown)} descriptions"

@@ -66,9 +66,7 @@ def read_answer(raw: Any, n_expectations: int, n_criteria: int) -> Answer:
     winner = answer["winner"]
     if winner != "tie":
         won, lost = ("a", "b") if winner == "A" else ("b", "a")
-        by_scores = sum(
-            score[f"score_{won}"] - score[f"score_{lost}"] for score in ordered["scores"]
-        )
+        by_scores = sum(row[f"score_{won}"] - row[f"score_{lost}"] for row in ordered["scores"])
         if by_scores < 0 and answer[f"quality_{won}"]["score"] < answer[f"quality_{lost}"]["score"]:
             look.wrong(
                 f"the winner is {winner}, which is scored lower by the criteria and as a whole"
@@ -198,10 +196,7 @@ def prepare(
     cover = Cover(hidden, sides)
     return Prepared(
         case=case,
-        showings=(
-            _without_skill_lines(first, skill_text),
-            _without_skill_lines(second, skill_text),
-        ),
+        showings=(_stripped(first, skill_text), _stripped(second, skill_text)),
         prompt=cover(case.prompt),
         expected=case.expected_output and cover(case.expected_output),
         criteria=tuple(
@@ -237,7 +232,7 @@ def _shown(cases: Iterable[Case], chars: int, images: bool) -> list[Showing]:
     ]
 
 
-def _without_skill_lines(showing: Showing, lines: Collection[str]) -> Showing:
+def _stripped(showing: Showing, lines: Collection[str]) -> Showing:
     """What is shown, without lines of a skill, and with half of a request's pictures at most."""
     left_out = list(showing.shown.left_out)
     blocks: list[dict[str, Any]] = []

@@ -308,7 +308,7 @@ class Client:
             raise ValueError(f"The request's `model` is no name: {model!r}.")
         content = encoded(request)
         worst = worst_case(request, size=len(content), worst_input=worst_input)
-        call = Call("post", "/v1/messages", _reply, content)
+        call = Call("post", "/v1/messages", lambda body: Reply.of(json.loads(body)), content)
 
         async def attempt(seconds: float) -> Reply | Trouble:
             await self._pace.turn()
@@ -393,10 +393,6 @@ async def connect(connection: Connection) -> AsyncIterator[Client]:
         api_key=key, base_url=base_url, max_retries=0, http_client=http_client
     ) as sdk:
         yield Client(sdk, connection)
-
-
-def _reply(body: bytes) -> Reply:
-    return Reply.of(json.loads(body))
 
 
 def _input_tokens(body: bytes) -> int:

@@ -92,14 +92,9 @@ def secrets_of(request: httpx2.Request) -> tuple[bytes, ...]:
                 found |= _pair(token)
     forms = {
         form
-        for secret in found | {unquote(secret) for secret in found}
-        for form in (
-            secret,
-            quote(secret, safe=""),
-            json.dumps(secret)[1:-1],
-            secret.replace("/", "\\/"),
-        )
-        if len(secret) >= _LEAST
+        for text in found | {unquote(text) for text in found}
+        for form in (text, quote(text, safe=""), json.dumps(text)[1:-1], text.replace("/", "\\/"))
+        if len(text) >= _LEAST
     }
     return tuple(form.encode() for form in sorted(forms, key=len, reverse=True))
 

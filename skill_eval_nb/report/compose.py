@@ -75,11 +75,9 @@ def whole(ws: Workspace, every: Sequence[Reported]) -> Section:
     audits = tuple(_audits(ws, every))
     if len(every) == 1:
         return replace(every[0].section, sections=(*every[0].section.sections, *audits))
-    skills = {iteration.measured.place.skill for iteration in every}
+    skills = {report.measured.place.skill for report in every}
     of = line(skills.pop()) if len(skills) == 1 else count(len(skills), "skill")
-    parts = (
-        replace(iteration.section, heading=full_name(iteration.measured)) for iteration in every
-    )
+    parts = (replace(report.section, heading=full_name(report.measured)) for report in every)
     return section(f"Benchmarks of {of}", _overview(ws, every), (*parts, *audits))
 
 
@@ -104,10 +102,9 @@ def _section_of(measured: Measured) -> Section:
 
 def _overview(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
     """What each skill does, and the iterations side by side."""
-    rows = [(_labels(iteration.measured.place), iteration.measured) for iteration in every]
+    rows = [(_labels(report.measured.place), report.measured) for report in every]
     columns = ["Workspace", "Skill", "Iteration"]
-    # a further column has to find room
-    if any(iteration.measured.place.model for iteration in every):
+    if any(report.measured.place.model for report in every):  # a further column has to find room
         told_apart = [name for name in columns if len({labels[name] for labels, _ in rows}) > 1]
         columns = [*told_apart, "Model"]
     yield from _verdicts(every)
@@ -126,15 +123,15 @@ def _overview(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
 def _verdicts(every: Sequence[Reported]) -> Iterator[Part]:
     """For each skill the verdict of its last iteration that compares anything, a model each."""
     last: dict[tuple[str, str, Model], tuple[Measured, Verdict]] = {}
-    for iteration in every:
-        place = iteration.measured.place
-        parts = [part for part in verdicts(iteration.measured) if isinstance(part, Verdict)]
+    for report in every:
+        place = report.measured.place
+        parts = [part for part in verdicts(report.measured) if isinstance(part, Verdict)]
         compares = any(
-            row["n_evals"] for row in iteration.measured.deltas.values() if "n_evals" in row
+            row["n_evals"] for row in report.measured.deltas.values() if "n_evals" in row
         )
         key = place.workspace, place.skill, place.model
         if parts and (compares or key not in last):
-            last[key] = iteration.measured, parts[0]
+            last[key] = report.measured, parts[0]
     for measured, verdict in last.values():
         yield replace(verdict, claim=f"{full_name(measured)}: {verdict.claim}")
 

@@ -168,10 +168,6 @@ def _parquet(frame: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def _csv(frame: pl.DataFrame) -> str:
-    return _joined(frame).write_csv()
-
-
 def _joined(frame: pl.DataFrame) -> pl.DataFrame:
     """The same with each list of texts as one text."""
     import polars as pl
@@ -187,13 +183,9 @@ def _quoted(frame: pl.DataFrame) -> pl.DataFrame:
     return _joined(frame).with_columns(cs.string().str.replace(r"\A[=+\-@\t\r]", "'${0}"))
 
 
-def _json(frame: pl.DataFrame) -> str:
-    return frame.write_json() + "\n"
-
-
 FORMATS: dict[str, Callable[[pl.DataFrame], bytes | str]] = {
     "parquet": _parquet,
-    "csv": _csv,
-    "json": _json,
+    "csv": lambda frame: _joined(frame).write_csv(),
+    "json": lambda frame: frame.write_json() + "\n",
 }
 """What tables can be written as."""

@@ -180,9 +180,7 @@ def _not_scored(measured: Measured) -> Iterator[str]:
 def _alike(measured: Measured) -> Iterator[str]:
     """Metrics that are in no table of means and deltas, as no run differs from another."""
     if alike := measured.alike:
-        known = [
-            f"{metric_name(metric).lower()} {figure(it, metric)}" for metric, it in alike.items()
-        ]
+        known = [f"{metric_name(name).lower()} {figure(it, name)}" for name, it in alike.items()]
         yield f"The same in every run, and so left out of the tables: {some(known, 6)}."
 
 

@@ -148,13 +148,8 @@ def _silent(measured: Measured) -> Iterator[Part]:
         "n counts verdicts",
         ("Check", "Verdict", "Evals", *(f"n {line(name)}" for name in measured.configurations)),
         tuple(
-            (
-                line(check.text),
-                check.verdict,
-                _evals(check.evals),
-                *(f"{n:,}" for n in check.n.values()),
-            )
-            for check in silent[:MOST]
+            (line(row.text), row.verdict, _evals(row.evals), *(f"{n:,}" for n in row.n.values()))
+            for row in silent[:MOST]
         ),
         labels=3,
     )

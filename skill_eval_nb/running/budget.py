@@ -138,9 +138,7 @@ class BudgetMeter:
     def worst_usd(self) -> float:
         """What was spent and what open calls may cost at worst."""
         with self._lock:
-            return (
-                self._spent + sum(reservation.worst for reservation in self._open.values())
-            ) / UNIT
+            return (self._spent + sum(booking.worst for booking in self._open.values())) / UNIT
 
     @property
     def cap_usd(self) -> float | None:
@@ -155,9 +153,7 @@ class BudgetMeter:
     def _left(self) -> int | None:
         if self._cap is None:
             return None
-        return (
-            self._cap - self._spent - sum(reservation.worst for reservation in self._open.values())
-        )
+        return self._cap - self._spent - sum(booking.worst for booking in self._open.values())
 
     def _take(self, ticket: CallReservation) -> None:
         if self._open.get(id(ticket)) is not ticket:

@@ -357,9 +357,9 @@ class Dispatcher:
             self.close(launch, CANCELLED, reservation)
             raise Interrupted
 
-    def begin(self, step: str, key: str, folder: str, worst: float | None, **details: Any) -> int:
+    def begin(self, step: str, key: str, folder: str, worst: float | None, **data: Any) -> int:
         """Write down that a step begins; gives its launch."""
-        launch = self._journal.launch(step, key, worst, folder=folder, **details)
+        launch = self._journal.launch(step, key, worst, folder=folder, **data)
         self.take_up(launch, step, folder)
         return launch
 
@@ -373,9 +373,7 @@ class Dispatcher:
         reservation.close()
         self._flying.pop(launch, None)
 
-    def close(
-        self, launch: int, event: str, reservation: Reservation | None, **details: Any
-    ) -> None:
+    def close(self, launch: int, event: str, reservation: Reservation | None, **data: Any) -> None:
         """Close a launch: give back its money, and write down what it cost."""
         usd = None
         if reservation is not None:
@@ -383,7 +381,7 @@ class Dispatcher:
             usd = reservation.spent_usd
             self.tokens += reservation.usage.total
             self.priced = self.priced and reservation.cost_usd is not None
-        kept = {key: value for key, value in details.items() if value is not None}
+        kept = {key: value for key, value in data.items() if value is not None}
         self._journal.add(event, launch=launch, usd=usd, **kept)
         notes_of(self._plan.folder, launch).unlink(missing_ok=True)
         self._flying.pop(launch, None)

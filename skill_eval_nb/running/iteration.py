@@ -274,11 +274,8 @@ def iterations_of(workspace: Path) -> dict[int, Path]:
     """The folders of a workspace's iterations by their numbers."""
     if not workspace.is_dir():
         return {}
-    named = (
-        (_ITERATION.fullmatch(folder.name), folder)
-        for folder in workspace.iterdir()
-        if folder.is_dir()
-    )
+    folders = (entry for entry in workspace.iterdir() if entry.is_dir())
+    named = ((_ITERATION.fullmatch(folder.name), folder) for folder in folders)
     return {int(found[1]): path for found, path in named if found}
 
 

@@ -280,9 +280,7 @@ class JudgeState:
         return JudgedAgain(
             status="partial" if self.failed else "done",
             judged=tuple(sorted(self.judged)),
-            failed=tuple(
-                sorted(self.failed, key=lambda failure: (failure.folder, failure.judging))
-            ),
+            failed=tuple(sorted(self.failed, key=lambda fault: (fault.folder, fault.judging))),
             left_out=tuple(self.left_out),
             kept=tuple(self.kept),
             usage=self.tally.usage,

@@ -126,9 +126,9 @@ def judge_again(
                 f"a batch of judgings is under way, see {home / FILE}: judge by batch to collect "
                 "it first, or cancel it and remove that file"
             )
-        targets = wanted_before(home / WANTED, who)
+        goals = wanted_before(home / WANTED, who)
         wanted = {
-            task.run.folder: targets.get(name_of(task.run.folder, home), task.before.last + again)
+            task.run.folder: goals.get(name_of(task.run.folder, home), task.before.last + again)
             for task in work
         }
         order = RejudgeSpec(
@@ -149,18 +149,14 @@ def judge_again(
         try:
             done = in_thread(judging, stop, name="judge_again")
         except (Refused, ModelFault):  # nothing was sent
-            if not targets:
+            if not goals:
                 (home / WANTED).unlink(missing_ok=True)
             raise
-        lacking = sum(wanted[task.run.folder] - task.before.last for task in work) - len(
-            done.judged
-        )
+        lacking = sum(wanted[job.run.folder] - job.before.last for job in work) - len(done.judged)
         poor = any(failure.reason.startswith(NO_MONEY) for failure in done.failed)
         if lacking <= 0 or not (done.judged or poor):  # else: given again, the rest is judged
             (home / WANTED).unlink(missing_ok=True)
-    return replace(
-        done, message="\n".join(filter(None, [done.message, RESUMED if targets else ""]))
-    )
+    return replace(done, message="\n".join(filter(None, [done.message, RESUMED if goals else ""])))
 
 
 def _judge(

@@ -127,10 +127,8 @@ def _is_older(folder: Path) -> bool:
     grading = folder / GRADED
     if not grading.is_file():
         return True
-    graded_at = grading.stat().st_mtime_ns
-    return any(
-        judging.stat().st_mtime_ns > graded_at for judging in (folder / JUDGINGS).glob("*.json")
-    )
+    graded = grading.stat().st_mtime_ns
+    return any(path.stat().st_mtime_ns > graded for path in (folder / JUDGINGS).glob("*.json"))
 
 
 def _object(path: Path) -> dict[str, Any] | None:

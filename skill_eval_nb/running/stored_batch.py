@@ -138,11 +138,7 @@ async def judge_in_batch(
     if not judgings:
         path.unlink(missing_ok=True)
         return books.result()
-    kept = (
-        state["items"]
-        if state is not None
-        else [_item(judging, order.home) for judging in judgings]
-    )
+    kept = state["items"] if state is not None else [_item(item, order.home) for item in judgings]
 
     def note(batch_id: str | None) -> None:
         ids.extend([] if batch_id is None else [batch_id])

@@ -401,37 +401,33 @@ def doubts(found: Row, raters: Raters, scale: tuple[int, int]) -> str | None:
 
     if not len(raters.scores):
         return "There are no scores."
-    sentences = []
+    notes = []
     values, counts = np.unique(raters.scores, return_counts=True)
     most, share = values[counts.argmax()], counts.max() / counts.sum()
     off = int(((raters.scores < scale[0]) | (raters.scores > scale[1])).sum())
     if not found["n_repeated"]:
-        sentences.append("No output was scored twice: judge again to see how far the scores hold.")
+        notes.append("No output was scored twice: judge again to see how far the scores hold.")
     elif len(values) == 1:
-        sentences.append(
-            f"All scores are {most:g}: without spread there is no alpha, ICC or kappa."
-        )
+        notes.append(f"All scores are {most:g}: without spread there is no alpha, ICC or kappa.")
     else:
         if share > CROWDED:
-            sentences.append(
+            notes.append(
                 f"{share:.0%} of the scores are {most:g}: alpha, ICC and kappa are low then "
                 "however often the scores agree; look at exact agreement and AC2."
             )
         if found["icc_a1"] is None:
-            sentences.append("The outputs are too few or too alike for an ICC.")
+            notes.append("The outputs are too few or too alike for an ICC.")
         if found["n_repeated"] < FEW:
-            sentences.append(
-                f"With {found['n_repeated']} outputs the coefficients are rough guesses."
-            )
+            notes.append(f"With {found['n_repeated']} outputs the coefficients are rough guesses.")
     if off:
-        sentences.append(f"{off:,} of the scores lie outside {scale[0]}–{scale[1]}.")
+        notes.append(f"{off:,} of the scores lie outside {scale[0]}–{scale[1]}.")
     if raters.two and found["n_repeated"] and found["low"] is None:
         few = found["n_evals"] < 2
         why = "it takes two evals" if few else "it is the same on every eval"
-        sentences.append(f"The difference has no interval: {why}.")
+        notes.append(f"The difference has no interval: {why}.")
     if raters.stray:
-        sentences.append(f"{raters.stray:,} of the human scores are of no judged run.")
-    return " ".join(sentences) or None
+        notes.append(f"{raters.stray:,} of the human scores are of no judged run.")
+    return " ".join(notes) or None
 
 
 COUNTS = ("n_evals", "n_outputs", "n_repeated", "n_judgings")

@@ -207,7 +207,8 @@ def misreadings(values: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
         rounded = values.with_columns(value.round(places))
         yield "runs rounded before averaging", figures(rounded)
         yield "runs rounded before averaging, population standard deviation", figures(rounded, 0)
-    for last in range(1, min(FIRST_RUNS, _most_runs(values) - 1) + 1):
+    most = int(values["run_number"].drop_nulls().max() or 0)  # type: ignore[arg-type]
+    for last in range(1, min(FIRST_RUNS, most - 1) + 1):
         yield "another number of runs", figures(values.filter(pl.col("run_number") <= last))
 
 
@@ -244,10 +245,6 @@ def _expectations(values: pl.DataFrame) -> pl.DataFrame:
         .group_by(*GROUP, "configuration", "metric")
         .agg(pl.when(passed + failed > 0).then(passed / (passed + failed)).alias("value"))
     )
-
-
-def _most_runs(values: pl.DataFrame) -> int:
-    return int(values["run_number"].drop_nulls().max() or 0)  # type: ignore[arg-type]
 
 
 HAIR = 1e-9

@@ -99,9 +99,7 @@ def compare(
     if weighted:
         own = [share for share in shares for _ in range(strata)]
         ones, others = (_scaled(side, own) for side in (ones, others))
-    sides_means = [
-        (_mean(scores), _mean(other)) for scores, other in zip(ones, others, strict=True)
-    ]
+    sides_means = [(_mean(side), _mean(other)) for side, other in zip(ones, others, strict=True)]
     means = [
         (_mean([scores for scores, _ in own]), _mean([other for _, other in own]))
         for at in range(0, len(evals), strata)
@@ -132,10 +130,7 @@ def compare(
         found = _tango(evals, level) if sufficient and binary else None
         if found is None and sufficient and noise:
             if scope == "population" and units <= MOST_FLIPPED:
-                own = [
-                    difference / share
-                    for difference, share in zip(differences, shares, strict=True)
-                ]
+                own = [delta / share for delta, share in zip(differences, shares, strict=True)]
                 found = typical_values(own, level, shares)
             else:
                 found = noise.interval(estimate, level)

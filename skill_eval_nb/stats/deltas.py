@@ -172,9 +172,7 @@ def answers(
         "scope": pl.Series([question.scope] * len(found), dtype=pl.String),
         **{name: _numbers([getattr(comparison, name) for comparison in found]) for name in FIGURES},
         "p_adjusted": _numbers([adjustment and adjustment.p for adjustment in adjusted]),
-        "worth": _numbers(
-            [question.worth_of(metric, comparison) for metric, _, comparison, _ in each]
-        ),
+        "worth": _numbers([question.worth_of(metric, result) for metric, _, result, _ in each]),
         "level": _numbers([question.level] * len(found)),
         "weighted": pl.Series([comparison.weighted for comparison in found], dtype=pl.Boolean),
         "verdict": pl.Series([word for word, _ in verdicts], dtype=pl.String),

@@ -330,7 +330,7 @@ def _compared(runs: pl.DataFrame, baseline: str | None) -> pl.DataFrame:
 def _with_side(
     rows: pl.DataFrame, cells: pl.DataFrame, sizes: pl.DataFrame, side: str, end: str
 ) -> pl.DataFrame:
-    """`asked` with the outcomes of a side, under names with this end."""
+    """`rows` with the outcomes of a side, under names with this end."""
     import polars as pl
 
     name = {"configuration": side}

@@ -88,7 +88,7 @@ def overview(
     for scope in SCOPES:
         found = [
             row
-            for metrics, of in _metrics_and_levels(ws, others, level)
+            for metrics, of in _tests(ws, others, level)
             for row in deltas(
                 ws, metrics, baseline, versus=versus, scope=scope, level=of
             ).to_dicts()
@@ -115,14 +115,12 @@ def overview_by_eval(
     """
     return [
         row
-        for metrics, of in _metrics_and_levels(ws, others, level)
+        for metrics, of in _tests(ws, others, level)
         for row in deltas_by_eval(ws, metrics, baseline, versus=versus, level=of).to_dicts()
     ]
 
 
-def _metrics_and_levels(
-    ws: Workspace, others: bool | None, level: float
-) -> list[tuple[str | list[str], float]]:
+def _tests(ws: Workspace, others: bool | None, level: float) -> list[tuple[str | list[str], float]]:
     """Metrics that are asked about together, and at which level; also those without a figure."""
     known = metrics_of(ws)
     headline = headline_of(known)

@@ -378,24 +378,22 @@ def warnings(row: Row, sides: Sequence[Row], *, iterations: bool = False) -> tup
     they come about.
     """
     names = [brief(row[side]) for side in ("configuration", "baseline")]
-    sentences = list(_errors(row, names))
+    notes = list(_errors(row, names))
     judged = of_rubric(row["metric"]) or row["metric"] in JUDGED
     judges = [list(side.get("own_judge_model", ())) for side in sides]
     none = judged and all(judges) and not set(judges[0]) & set(judges[1])
     if judged and all(judges) and set(judges[0]) != set(judges[1]):
-        sentences.append(
+        notes.append(
             f"{_who(names, judges, 'judged by')}: two yardsticks. Judge both sides by the same "
             + ("model before anything is claimed." if none else "model.")
         )
     for name, did in (("executor_model", "run by"), ("harness", "run in")):
         own = [list(side.get(f"own_{name}", ())) for side in sides]
         if all(own) and max(map(len, own)) == 1 and own[0] != own[1]:
-            sentences.append(f"{_who(names, own, did)}: what differs is not the skill alone.")
+            notes.append(f"{_who(names, own, did)}: what differs is not the skill alone.")
     times = [when for side in sides if (when := side.get("when")) is not None]
     if not iterations and len(times) == 2 and (days := abs(times[0] - times[1]) / 86_400) > APART:
-        sentences.append(
-            f"The sides were run {days:.0f} days apart: more than the skill may differ."
-        )
+        notes.append(f"The sides were run {days:.0f} days apart: more than the skill may differ.")
     if of_rubric(row["metric"]):
         parts = [(side.get("gated", 0), side.get("n", 0)) for side in sides]
         gated, of = zip(*parts, strict=True)
@@ -405,11 +403,11 @@ def warnings(row: Row, sides: Sequence[Row], *, iterations: bool = False) -> tup
                 f"{gated} of {n} runs of {who}"
                 for (gated, n), who in zip(parts, names, strict=True)
             ]
-            sentences.append(
+            notes.append(
                 f"The gate took {' and '.join(took)}, which were not judged"
                 + (": this is about the evals whose runs all passed it." if unequal else ".")
             )
-    return sentences, none
+    return notes, none
 
 
 def _errors(row: Row, names: Sequence[str]) -> Iterable[str]:
@@ -485,10 +483,7 @@ def settle(
         known = None not in ends
         settled |= {"low": min(ends) if known else None, "high": max(ends) if known else None}
         settled |= {
-            name: max(
-                (p_value for p_value in (row[name], counted[name]) if p_value is not None),
-                default=None,
-            )
+            name: max((p for p in (row[name], counted[name]) if p is not None), default=None)
             for name in SETTLED[2:]
             if name in row
         }

@@ -412,10 +412,7 @@ def describe(table: str | None = None) -> pl.DataFrame:
 
     if table is None:
         return pl.DataFrame(
-            [
-                (definition.name, definition.row, len(definition.columns))
-                for definition in TABLES.values()
-            ],
+            [(spec.name, spec.row, len(spec.columns)) for spec in TABLES.values()],
             schema=["table", "one_row_is", "columns"],
             orient="row",
         )

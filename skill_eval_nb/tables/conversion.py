@@ -302,7 +302,7 @@ class _Writer:
             if new and new != old:
                 self.lose(self.source.folder, f"the iteration {old} is written as {new}", "info")
         for old, name in self.ids.items():
-            own = name.file if "grading" in self.paths.self_described else str(name.id)
+            own = name.file if "grading" in self.paths.stated else str(name.id)
             own = own if self.source.runs else str(name.in_suite)  # of which the suite alone tells
             if own != old:
                 self.lose(self.source.folder, f"the eval {old} is written as {own}", "info")
@@ -483,7 +483,7 @@ class _Writer:
     def _grading(self, grading: Grading, run: Counted, row: dict[str, Any]) -> Grading:
         """A grading that says what the dialect's folders do not, and nothing else of its run."""
         side = run.side
-        if "grading" in self.paths.self_described:
+        if "grading" in self.paths.stated:
             name = self.evals[key_of(run)]
             run_id = grading.run_id or f"run-{run.number}"
             grading = changed(grading, eval_id=name.file, run_id=run_id)
@@ -499,9 +499,8 @@ class _Writer:
                 executor_duration_seconds=None,
             )
             grading = changed(grading, timing=noted)
-        weights = {
-            name: score.weight for name, score in grading.rubric_scores.items() if score.weight
-        }
+        scores = grading.rubric_scores
+        weights = {name: score.weight for name, score in scores.items() if score.weight}
         if not run.documents.judgings and not weights.items() <= run.weights.items():
             mean = row["rubric_weighted_mean"]
             grading = changed(grading, rubric_summary=RubricSummary(mean, 5, mean / 5))
@@ -550,9 +549,7 @@ class _Writer:
 
     def _is_version(self, benchmark: BenchmarkFile) -> bool:
         """Whether a benchmark is of a version of the description, in a dialect that has these."""
-        return "grading" in self.paths.self_described and benchmark.iteration.startswith(
-            "description-"
-        )
+        return "grading" in self.paths.stated and benchmark.iteration.startswith("description-")
 
     def _benchmark(
         self, benchmark: BenchmarkFile, runs: dict[tuple[str, str, str], list[Counted]]
@@ -578,12 +575,9 @@ class _Writer:
             skill = self.source.catalogue.names[self.source.folder][1]
             metadata = changed(metadata, skill_name=skill)
         number = number_of(folder.removeprefix("iteration-")) or None
-        if "benchmark" in self.paths.self_described and metadata.iteration is None:
+        if "benchmark" in self.paths.stated and metadata.iteration is None:
             metadata = changed(metadata, iteration=number)
-        elif "benchmark" not in self.paths.self_described and metadata.iteration in (
-            number,
-            folder,
-        ):
+        elif "benchmark" not in self.paths.stated and metadata.iteration in (number, folder):
             metadata = changed(metadata, iteration=None)
         return changed(benchmark.document, runs=rows, metadata=metadata)
 

@@ -224,7 +224,7 @@ def _on_disk(
     second: SecondGraders,
     problems: Problems,
 ) -> Iterator[Counted]:
-    """The runs on disk; what benchmarks state of them is taken out of `told`."""
+    """The runs on disk; what benchmarks state of them is taken out of `stated`."""
     met_place, side = None, None
     for run in layout.runs:
         for place, number, documents in read_run(run, problems):

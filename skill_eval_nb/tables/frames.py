@@ -276,10 +276,7 @@ class Rows:
         names, types = _packed_columns(table)
         self._packed[table].append(
             pl.DataFrame(
-                [
-                    series(name, column, types[name])
-                    for name, column in zip(names, values, strict=True)
-                ]
+                [series(name, data, types[name]) for name, data in zip(names, values, strict=True)]
             )
         )
 

@@ -94,9 +94,7 @@ def _workspaces(table: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
         )
 
     def weight(line: dict[str, Any]) -> tuple[int, int]:
-        return -sum(line["runs"].get(status, 0) for status in STATUSES[:2]), -sum(
-            line["runs"].values()
-        )
+        return -sum(line["runs"].get(key, 0) for key in STATUSES[:2]), -sum(line["runs"].values())
 
     return sorted(lines, key=weight)  # otherwise they stay in the order of their names
 

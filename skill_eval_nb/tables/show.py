@@ -127,7 +127,7 @@ def _is_number(value: Any) -> bool:
 def _text(value: Any) -> str:
     """A value as people read it.
 
-    >>> [_told(one) for one in (None, True, 12345, 0.123456, 1e9, ["a", "b"])]
+    >>> [_text(value) for value in (None, True, 12345, 0.123456, 1e9, ["a", "b"])]
     ['–', 'yes', '12,345', '0.1235', '1,000,000,000', 'a; b']
     """
     if value is None:

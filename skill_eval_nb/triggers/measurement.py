@@ -176,10 +176,8 @@ class AttemptState:
         if self.progress is not None:
             counts = Counter(attempt.outcome for attempt in self.attempts.values())
             spent = self.budget.spent_usd
-            progress = MeasuringProgress(
-                len(self.attempts), self.total, counts, spent, result.attempt
-            )
-            self.progress(progress)
+            now = MeasuringProgress(len(self.attempts), self.total, counts, spent, result.attempt)
+            self.progress(now)
 
     async def _result(self, cell: Cell, reservation: Reservation) -> AttemptResult:
         """Make an attempt and write it, and account for it in the journal."""
@@ -213,9 +211,7 @@ def in_order(cells: Iterable[Cell], seed: int) -> list[Cell]:
 def take_up(journal: Journal, home: Path) -> None:
     """Close the attempts that a killed process left open, and take away what it left."""
     opened = [launch.event.get("folder") for launch in journal.record.open.values()]
-    staged = [
-        event.get("skills") for event in journal.record.events if event.get("event") == STARTED
-    ]
+    staged = [line.get("skills") for line in journal.record.events if line.get("event") == STARTED]
     for left in map(str, filter(None, [*opened, *staged])):
         root = Path(left)
         if root.parent == Path(gettempdir()) and root.name.startswith((PREFIX, SKILLS)):

@@ -64,9 +64,7 @@ def before(going: Rounds, priced: Measured, present: str, runs: int) -> Optimise
         cost_usd=0.0,
         estimate=_estimate(going, priced.price),
         folder=going.folder,
-        notes=tuple(
-            f"The present description has a fault: {fault}." for fault in faults_of(present)
-        ),
+        notes=tuple(f"The present description has a fault: {why}." for why in faults_of(present)),
     )
 
 

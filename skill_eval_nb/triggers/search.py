@@ -131,9 +131,7 @@ def paired(before: Round, after: Round) -> Paired | None:
     """
     from skill_eval_nb.stats.inference.exact import exact_p
 
-    shares = {
-        outcome.query: outcome.share for outcome in before.outcomes if outcome.query.split == "test"
-    }
+    shares = {row.query: row.share for row in before.outcomes if row.query.split == "test"}
     both = [
         (outcome.share, known)
         for outcome in after.outcomes
@@ -484,10 +482,8 @@ class Rounds:
             return
         number = len(self.steps) + (doing != "measuring again")
         spent = self.money.spent_usd + (0.0 if measuring is None else measuring.spent_usd)
-        progress = OptimisingProgress(
-            doing, number, self.rounds, tuple(self.steps), measuring, spent
-        )
-        self.progress(progress)
+        now = OptimisingProgress(doing, number, self.rounds, tuple(self.steps), measuring, spent)
+        self.progress(now)
 
 
 def split(queries: Sequence[Query], held_out: float, seed: int) -> tuple[Query, ...]:

@@ -183,17 +183,15 @@ class SecondGraders:
     def __init__(self) -> None:
         self._rates: dict[str, dict[str, list[tuple[float, float]]]] = {}
 
-    def add(self, run: RunId, used: float | None, documents: RunDocuments) -> bool:
-        """Note what `told` gives for a run and what was used; whether a second grader gives it."""
-        others = [
-            other for other in (documents, *documents.others) if not is_benchmark_file(other.path)
-        ]
+    def add(self, run: RunId, used: float | None, stated: RunDocuments) -> bool:
+        """Note what `stated` gives for a run and what was used; whether a second grader has it."""
+        others = [other for other in (stated, *stated.others) if not is_benchmark_file(other.path)]
         for other in others:
             rate = _rate(other)
             if used is not None and rate is not None:
                 sides = self._rates.setdefault(other.path, {})
                 sides.setdefault(run.configuration, []).append((used, rate))
-        return documents in others
+        return stated in others
 
     def report(self, problems: Problems) -> None:
         """One problem a file: how many runs it grades, and what that makes of each side."""
@@ -274,10 +272,8 @@ def _renamed(entries: StatedRuns, on_disk: AbstractSet[RunId], problems: Problem
                 f"its {alone[0]} are the runs that are called {other[0]} on disk",
             )
     return {
-        run._replace(
-            configuration=names.get((*run[:2], run.configuration), run.configuration)
-        ): entry
-        for run, entry in entries.items()
+        run._replace(configuration=names.get((*run[:2], run.configuration), run.configuration)): row
+        for run, row in entries.items()
     }
 
 

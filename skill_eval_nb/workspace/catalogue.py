@@ -185,7 +185,7 @@ def home(suite: Suite, named: Mapping[str, list[str | None]], sole: str | None) 
     """The folder of the workspace that a suite defines the evals of.
 
     It is the one it lies in; else the one beside the skill's folder, or of the same skill
-    (`told` gives the names by which each workspace calls its skill); else the sole one
+    (`named` gives the names by which each workspace calls its skill); else the sole one
     there is, if that is not of another skill; else the suite stands for itself.
     """
     folder = os.path.dirname(suite.path)

@@ -209,25 +209,23 @@ def _check_folder_number(metadata: Gathered, severity: Severity, problems: Probl
         problems.add(severity, "other-id", metadata.path, message, where="$.eval_id")
 
 
-def _check_run_ids(
-    feedback: Gathered, whole: Whole, severity: Severity, problems: Problems
-) -> None:
+def _check_run_ids(file: Gathered, whole: Whole, severity: Severity, problems: Problems) -> None:
     """Each run id of feedback names a run of its iteration."""
-    known = set(_known_runs(feedback, whole))
+    known = set(_known_runs(file, whole))
     sides = {side for _, side, _ in known if side}
-    for position, review in enumerate(feedback.document.reviews):
+    for position, review in enumerate(file.document.reviews):
         named, side, number = named_by(review.run_id, sides)
         key = whole.catalogue.index.find(
-            feedback.place.workspace, feedback.place.iteration, eval_parts(named)[0], named
+            file.place.workspace, file.place.iteration, eval_parts(named)[0], named
         )
         id_ = key.id if key else eval_parts(named)[0] or named
         if (id_, side, number) not in known:
             message = (
-                f"run id {review.run_id!r} names no run of {feedback.place.iteration}; "
+                f"run id {review.run_id!r} names no run of {file.place.iteration}; "
                 "write eval-<id>-<configuration>"
             )
             where = f"$.reviews[{position}].run_id"
-            problems.add(severity, "unknown-run", feedback.path, message, where=where)
+            problems.add(severity, "unknown-run", file.path, message, where=where)
 
 
 def _known_runs(
@@ -260,9 +258,7 @@ def check_layout(whole: Whole, folder: str, problems: Problems) -> None:
     iteration that it lies in.
     """
     suites = list(whole.of("evals"))
-    metadata = {
-        (file.place, os.path.dirname(file.path)): file for file in whole.of("eval_metadata")
-    }
+    metadata = {(doc.place, os.path.dirname(doc.path)): doc for doc in whole.of("eval_metadata")}
     described = {file.place for file in metadata.values()}
     for suite in suites:
         _check_folders(suite, whole, described, problems)
@@ -289,14 +285,10 @@ def is_kept(whole: Whole, main: str | None) -> bool:
     )
 
 
-def _iterations(whole: Whole) -> list[str]:
-    return sorted({run.place.iteration for run in whole.runs}, key=natural)
-
-
 def _check_folders(
     suite: Gathered, whole: Whole, described: set[Place], problems: Problems
 ) -> None:
-    for iteration in _iterations(whole):
+    for iteration in sorted({run.place.iteration for run in whole.runs}, key=natural):
         for position, eval_ in enumerate(suite.document.evals):
             if not isinstance(eval_.id, int) or eval_.id < 1:
                 continue
@@ -400,9 +392,7 @@ def nearest(documents: Iterable[Gathered]) -> dict[str, str | None]:
         by_kind[document.kind].append(document)
     errors = {kind: _errors(kind, ones) for kind, ones in by_kind.items()}
     overall = {name: sum(counts.get(name, 1) for counts in errors.values()) for name in DIALECTS}
-    looks = Counter(
-        _recognised(document) for ones in by_kind.values() for document in ones[:ENOUGH]
-    )
+    looks = Counter(_recognised(file) for ones in by_kind.values() for file in ones[:ENOUGH])
     best: dict[str, str | None] = {
         kind: min(
             counts, key=lambda name: (counts[name], overall[name], -looks[name]), default=None

@@ -99,7 +99,8 @@ def keep_review(
             raise NotKept(now.fault)
         before = deepcopy(raw)
         items: list[Any] = raw.setdefault("reviews", [])
-        place = None if was is None else _find(items, was)
+        found = (at for at, item in enumerate(items) if was is not None and item == was.raw)
+        place = next(found, None)
         if remarks is None:
             if place is not None:
                 del items[place]
@@ -152,10 +153,8 @@ def _read(path: str | os.PathLike[str]) -> tuple[bytes | None, dict[str, Any], R
         return data, {}, Reviews(fault=f"{path} cannot be read: {error}")
     if not isinstance(raw, dict) or not isinstance(raw.get("reviews", []), list):
         return data, {}, Reviews(fault=f"{path} is no feedback: it has no list of `reviews`")
-    messages = [
-        fault.message for fault in faults if not fault.message.startswith("the file is UTF-8")
-    ]
-    fault = f"{path} is {'; '.join(messages)}" if messages else None
+    texts = [fault.message for fault in faults if not fault.message.startswith("the file is UTF-8")]
+    fault = f"{path} is {'; '.join(texts)}" if texts else None
     return data, raw, replace(_reviews(raw), fault=fault)
 
 
@@ -169,10 +168,6 @@ def _entry(raw: Mapping[str, Any]) -> Entry:
     review, _ = mend(raw, Review)
     remarks = Said(review.feedback, review.scores)
     return Entry(review.run_id, remarks, review.timestamp, raw)
-
-
-def _find(items: list[Any], was: Entry) -> int | None:
-    return next((place for place, item in enumerate(items) if item == was.raw), None)
 
 
 def _changed(raw: Mapping[str, Any], remarks: Said) -> dict[str, Any]:

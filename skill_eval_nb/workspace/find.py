@@ -139,13 +139,10 @@ def _outermost(roots: Iterable[str]) -> list[str]:
 
 def _base(roots: list[str]) -> str:
     if len(roots) > 1:
-        return os.path.commonpath(roots) if _same_kind(roots) else os.sep
+        same_kind = len(set(map(os.path.isabs, roots))) == 1
+        return os.path.commonpath(roots) if same_kind else os.sep
     root = roots[0]
     return root if os.path.isdir(root) else os.path.dirname(root) or "."
-
-
-def _same_kind(roots: list[str]) -> bool:
-    return len({os.path.isabs(root) for root in roots}) == 1
 
 
 def _add_file(path: str, layout: Layout, problems: Problems) -> None:

@@ -243,7 +243,7 @@ def _list(
     if others:
         folder.others = _once(others, names)
     if below:
-        below.sort(key=_by_name)
+        below.sort(key=lambda subfolder: _natural(subfolder.name))
         folder.folders = {subfolder.name: subfolder for subfolder in below}
         below.reverse()
     return below
@@ -263,10 +263,6 @@ def _once(listed: list[str], names: Names) -> tuple[str, ...]:
 
 
 _natural = lru_cache(natural)
-
-
-def _by_name(folder: Folder) -> tuple[tuple[int, int | str], ...]:
-    return _natural(folder.name)
 
 
 def _leads_outside(path: str, linked: set[str], problems: Problems) -> bool:
@@ -547,7 +543,8 @@ def lay_out(folders: list[Folder]) -> Layout:
             continue
         if mine.issuperset(folder.files):
             continue
-        for name in sorted(folder.files, key=_usual_first):
+        # a benchmark.json counts before other files that state the same
+        for name in sorted(folder.files, key=lambda name: (name != "benchmark.json", name)):
             if name in mine or not name.lower().endswith(LISTED):
                 continue
             run = None if name == "grading.json" else _run_by_file(folder, name)
@@ -632,11 +629,6 @@ def _number_apart(runs: list[RunPlace]) -> None:
                 numbers[own] = next(n for n in count(run.number) if (place, n) not in taken)
                 taken.add((place, numbers[own]))
             run.number = numbers[own]
-
-
-def _usual_first(name: str) -> tuple[bool, str]:
-    """A benchmark.json counts before other files that state the same."""
-    return name != "benchmark.json", name
 
 
 def _is_whole(folder: Folder) -> bool:

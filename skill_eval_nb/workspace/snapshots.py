@@ -77,13 +77,11 @@ def skill_of(
         configuration: the side.
         alone: whether a version whose side nothing says is of this side.
     """
-    ours = [version for version in kept if version.iteration == iteration]
-    exact = [version for version in ours if version.configuration == configuration]
-    unsaid = [version for version in ours if version.configuration is None] if alone else []
+    ours = [copy for copy in kept if copy.iteration == iteration]
+    exact = [copy for copy in ours if copy.configuration == configuration]
+    unsaid = [copy for copy in ours if copy.configuration is None] if alone else []
     of_all = [
-        version
-        for version in kept
-        if version.iteration is None and version.configuration == configuration
+        copy for copy in kept if copy.iteration is None and copy.configuration == configuration
     ]
     return next(iter([*exact, *unsaid, *of_all]), None)
 

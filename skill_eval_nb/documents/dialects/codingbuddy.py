@@ -334,7 +334,7 @@ CODINGBUDDY = Dialect(
         sides=("with_skill", "without_skill"),
         several=False,
         counted=True,
-        self_described=frozenset(("benchmark",)),
+        stated=frozenset(("benchmark",)),
         repeats=False,
     ),
 )

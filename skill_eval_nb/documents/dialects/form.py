@@ -56,7 +56,7 @@ class Paths:
         several: whether a side of an eval may have more than one run.
         counted: whether evals are numbers, from 1 in the suite and from 0 in folders, and
             iterations are numbers from 1.
-        self_described: kinds of which a document says itself of what it is, not its folder: a
+        stated: kinds of which a document says itself of what it is, not its folder: a
             benchmark of which iteration, a grading of which eval.
         repeats: whether a row of a benchmark can repeat a run of another iteration: enough
             figures stand in it to tell.
@@ -68,7 +68,7 @@ class Paths:
     sides: tuple[str, ...] | None = None
     several: bool = True
     counted: bool = False
-    self_described: frozenset[str] = frozenset()
+    stated: frozenset[str] = frozenset()
     repeats: bool = True
     rows: bool = False
 

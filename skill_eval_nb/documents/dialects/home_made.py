@@ -255,9 +255,7 @@ def _iterations(raw: Any) -> list[tuple[dict[str, Any], str]]:
     for key in ("iterations", "models"):
         blocks = raw.get(key)
         if isinstance(blocks, list) and blocks and all(isinstance(block, dict) for block in blocks):
-            return [
-                ({**shared, **block_}, f"$.{key}[{index}]") for index, block_ in enumerate(blocks)
-            ]
+            return [({**shared, **part}, f"$.{key}[{index}]") for index, part in enumerate(blocks)]
     named = [
         key for key in raw if key.lower().startswith("iteration") and isinstance(raw[key], dict)
     ]

@@ -413,9 +413,7 @@ def _entries(found: Any, *, group: bool = False) -> list[tuple[str, Plain]]:
     """The entries of a list or mapping, with the end of their JSON paths."""
     if isinstance(found, list):
         entries = [
-            (f"[{index}]", _known(entry))
-            for index, entry in enumerate(found)
-            if isinstance(entry, dict)
+            (f"[{index}]", _known(row)) for index, row in enumerate(found) if isinstance(row, dict)
         ]
         return [(at, _named(entry)) for at, entry in entries] if group else entries
     if isinstance(found, dict):
@@ -501,9 +499,7 @@ def _give_labels(rows: list[Row]) -> None:
     for _, row in rows:
         if label := row.pop(_LABEL, None):  # then the side's name is a key
             labels.setdefault(row["configuration"], set()).add(label)
-    names = {
-        letter: next(iter(label_set)) for letter, label_set in labels.items() if len(label_set) == 1
-    }
+    names = {letter: next(iter(options)) for letter, options in labels.items() if len(options) == 1}
     for _, row in rows if len(set(names.values())) == len(labels) else ():
         if isinstance(letter := row.get("configuration"), str):
             row["configuration"] = names.get(letter, letter)
@@ -595,12 +591,9 @@ def _unfold_counts(run: Plain, where: str, faults: Faults) -> None:
             run |= {"passed": int(share[1]), "total": int(share[2])}
         elif re.match(r"\s*(?:n\s*/\s*a|none|not scored|-+|—)(?!\w)", stated, re.IGNORECASE):
             del run[key]
-            message = f"{_short(stated)!r}: not scored, and in no rate"
+            text = stated if len(stated) <= 60 else f"{stated[:57]}…"
+            message = f"{text!r}: not scored, and in no rate"
             faults.add("info", "not-scored", f"{where}.{key}", message)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}…"
 
 
 def _unfold_scores(run: Plain, of_ten: bool, where: str, faults: Faults) -> None:

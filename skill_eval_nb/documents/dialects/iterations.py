@@ -106,13 +106,13 @@ def _to_neutral(wire: Plain) -> list[Plain]:
             "metadata": without_none(
                 {
                     "skill_name": wire.get("skill_name"),
-                    "timestamp": iteration.get("timestamp"),
-                    "iteration": iteration.get("iteration"),
+                    "timestamp": block.get("timestamp"),
+                    "iteration": block.get("iteration"),
                 }
             ),
             "runs": [
                 _run(test, configuration.get("name", "unstated"))
-                for configuration in iteration.get("configurations", [])
+                for configuration in block.get("configurations", [])
                 for test in configuration.get("tests", [])
             ],
             "run_summary": {
@@ -120,17 +120,13 @@ def _to_neutral(wire: Plain) -> list[Plain]:
                     configuration.get("name", "unstated"): _renamed(
                         configuration["overall"], OVERALL
                     )
-                    for configuration in iteration.get("configurations", [])
+                    for configuration in block.get("configurations", [])
                     if "overall" in configuration
                 },
-                **(
-                    {"delta": _renamed(iteration["deltas"], DELTAS)}
-                    if "deltas" in iteration
-                    else {}
-                ),
+                **({"delta": _renamed(block["deltas"], DELTAS)} if "deltas" in block else {}),
             },
         }
-        for iteration in wire.get("iterations", [])
+        for block in wire.get("iterations", [])
     ]
 
 
@@ -188,11 +184,10 @@ def _iteration(plain: Plain) -> Plain:
             "iteration": metadata.get("iteration"),
             "timestamp": metadata.get("timestamp"),
             "configurations": [
-                configuration
+                side
                 for name in names
                 if name != "delta"
-                and len(configuration := _configuration(name, plain["runs"], summary.get(name, {})))
-                > 1
+                and len(side := _configuration(name, plain["runs"], summary.get(name, {}))) > 1
             ],
             "deltas": without_none(printed) or None,
         }
@@ -328,7 +323,7 @@ ITERATIONS = Dialect(
             "triggers": "trigger-eval-set.json",
             "optimization": "optimization_result.json",
         },
-        self_described=frozenset(("benchmark",)),
+        stated=frozenset(("benchmark",)),
         repeats=False,
     ),
 )

@@ -92,9 +92,7 @@ def is_benchmark(raw: Any) -> bool:
         return True
     if any("pertestcase" in _keys(entry) for entry in _objects(raw, "entries")):
         return True
-    if any(
-        _keys(entry) & {"configurations", "evaluations"} for entry in _objects(raw, "iterations")
-    ):
+    if any(_keys(part) & {"configurations", "evaluations"} for part in _objects(raw, "iterations")):
         return True
     rows = _objects(raw, "runs", "evals", "results", "cases")
     return any(

@@ -357,7 +357,7 @@ TEST_CASES = Dialect(
         },
         outputs=None,
         sides=("with_skill",),
-        self_described=frozenset(("benchmark", "grading")),
+        stated=frozenset(("benchmark", "grading")),
         repeats=False,
     ),
 )

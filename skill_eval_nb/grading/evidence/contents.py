@@ -75,9 +75,7 @@ def safe(name: str) -> str:
     """
     quoted = name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     quoted = quoted.replace('"', "&quot;")
-    return "".join(
-        character if character.isprintable() else _escaped(character) for character in quoted
-    )
+    return "".join(char if char.isprintable() else _escaped(char) for char in quoted)
 
 
 def _escaped(character: str) -> str:

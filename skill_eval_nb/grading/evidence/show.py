@@ -219,20 +219,18 @@ def show(
     has_inputs = inputs is not None and inputs.is_dir()
     given = pieces_of("input", inputs, cover) if inputs is not None and has_inputs else []
     put_out = pieces_of("output", outputs, cover, ignored)
-    covered = None if transcript is None else _covered(transcript_of(transcript), cover)
-    nonce = _nonce(key, [*given, *put_out], covered)
+    steps = None if transcript is None else _covered(transcript_of(transcript), cover)
+    nonce = _nonce(key, [*given, *put_out], steps)
     pieces = with_pictures([*put_out, *given], images)
     put_out, given = pieces[: len(put_out)], pieces[len(put_out) :]
     lists = shares([_list_wants(given), _list_wants(put_out)], chars // LIST_SHARE)
     wanted = sum(piece.wants for piece in put_out)
     room = chars - sum(lists) - _HEAD * (1 + bool(given))
-    for_inputs, for_transcript = _rooms(chars, room - wanted, given, covered)
+    for_inputs, for_transcript = _rooms(chars, room - wanted, given, steps)
     left_out: list[NotShown] = []
     inputs_shown = compose(given, for_inputs, nonce, left_out)
     shown = compose(put_out, room - for_inputs - for_transcript, nonce, left_out)
-    parts, record = (
-        ("", None) if covered is None else _parts(covered, for_transcript, nonce, left_out)
-    )
+    parts, record = ("", None) if steps is None else _parts(steps, for_transcript, nonce, left_out)
     begin = _list(_GIVEN, inputs_shown.lines, lists[0], nonce, left_out) if given else ""
     listed = _list(_PUT_OUT, shown.lines, lists[1], nonce, left_out)
     merged = _merged([begin, *inputs_shown.blocks, listed, *shown.blocks, parts])

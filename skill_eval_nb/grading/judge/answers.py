@@ -97,10 +97,7 @@ def read_answer(text: str, expectations: Iterable[str], dimensions: Iterable[str
     look.done()
     feedback = raw["eval_feedback"]
     return Answer(
-        {
-            name: Verdict(verdict["passed"], verdict["evidence"])
-            for name, verdict in verdicts.items()
-        },
+        {name: Verdict(row["passed"], row["evidence"]) for name, row in verdicts.items()},
         {name: Scored(score["score"], score["evidence"]) for name, score in scores.items()},
         tuple({name: claim[name] for name in _CLAIM} for claim in raw["claims"]),
         {name: filled(raw["user_notes"][name]) for name in _NOTES},
@@ -218,9 +215,7 @@ def judging_of(
     parts = calls(judge, case, number)
     originals = {} if prepared is None else prepared.showing.originals
     answers = [in_all_texts(answer, lambda text: uncovered(text, originals)) for answer in answers]
-    verdicts = {
-        name: verdict for answer in answers for name, verdict in answer.expectations.items()
-    }
+    verdicts = {name: check for answer in answers for name, check in answer.expectations.items()}
     scores = {name: score for answer in answers for name, score in answer.dimensions.items()}
     first = answers[0]
     rubric = {

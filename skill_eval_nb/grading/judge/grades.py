@@ -94,7 +94,7 @@ def unjudged(
         failed = [
             expectation.id or expectation.text
             for expectation in structural.expectations
-            if _fails_gate(expectation)
+            if expectation.critical and expectation.passed is False
         ]
         why = f"The gate was not passed ({', '.join(failed)}). {why}"
     return Grading(
@@ -105,10 +105,6 @@ def unjudged(
         execution_metrics=metrics,
         timing=_timing((), timing),
     )
-
-
-def _fails_gate(expectation: GradedExpectation) -> bool:
-    return bool(expectation.critical) and expectation.passed is False
 
 
 def _scores(judgings: Sequence[Judging]) -> dict[str, RubricScore]:

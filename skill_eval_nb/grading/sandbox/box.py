@@ -210,7 +210,8 @@ def wrapped(
         more: further options of bubblewrap.
     """
     if box.kind == "none":
-        yield ["/usr/bin/env", "-i", *_assigned(box), *limited(box, argv)], ()
+        assigned = (f"{name}={value}" for name, value in environment(box).items())
+        yield ["/usr/bin/env", "-i", *assigned, *limited(box, argv)], ()
         return
     with contextlib.ExitStack() as stack:
         files = {path: stack.enter_context(_in_memory(data)) for path, data in _STUBS.items()}
@@ -336,10 +337,6 @@ def python(kind: BoxKind) -> str:
 def program(name: str) -> str:
     """Where a program is; its bare name where it is not found."""
     return shutil.which(name) or name
-
-
-def _assigned(box: Box) -> list[str]:
-    return [f"{name}={value}" for name, value in environment(box).items()]
 
 
 def _more(box: Box) -> Iterator[tuple[str, Path, str]]:

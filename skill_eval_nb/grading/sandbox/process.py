@@ -84,12 +84,8 @@ class Process:
             return sum(1 for _ in in_group(self.popen.pid))
         if not _readable(self.counted[0], 0):  # there never was a box
             return 0
-        number = os.read(self.counted[0], 4096).split()[-1:]
-        return (
-            int(number[0])
-            if number and number[0].isdigit() and len(number[0]) < len("10000")
-            else 0
-        )
+        last = os.read(self.counted[0], 4096).split()[-1:]
+        return int(last[0]) if last and last[0].isdigit() and len(last[0]) < len("10000") else 0
 
     def kill(self) -> None:
         """End everything in the box: with its first process the kernel ends all others."""

@@ -90,22 +90,6 @@ def _plan_contains(expectation: StructuralExpectation, setting: CheckContext) ->
     return PlannedCheck(partial(verdict, looking, expectation.pattern, setting.outputs), looks)
 
 
-def _plan_text(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
-    return contains_text(expectation, setting.outputs, setting.near)
-
-
-def _plan_rows(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
-    return spoken_rows(expectation, setting.outputs)
-
-
-def _plan_csv(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
-    return spoken_csv(expectation, setting.outputs)
-
-
-def _plan_errors(_: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
-    return PlannedCheck(partial(no_errors, setting.transcript))
-
-
 def _plan_script(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
     return PlannedCheck(
         partial(
@@ -122,12 +106,12 @@ _PLANNERS: dict[str, Callable[[StructuralExpectation, CheckContext], PlannedChec
     "file_exists": _plan_exists,
     "file_contains": _plan_contains,
     "file_not_contains": _plan_contains,
-    "no_errors": _plan_errors,
+    "no_errors": lambda _, setting: PlannedCheck(partial(no_errors, setting.transcript)),
     "file_count": _plan_count,
     "custom_script": _plan_script,
-    "row_count": _plan_rows,
-    "contains_text": _plan_text,
-    "csv_valid": _plan_csv,
+    "row_count": lambda wanted, setting: spoken_rows(wanted, setting.outputs),
+    "contains_text": lambda wanted, setting: contains_text(wanted, setting.outputs, setting.near),
+    "csv_valid": lambda wanted, setting: spoken_csv(wanted, setting.outputs),
     "custom": _plan_script,
 }
 
@@ -175,9 +159,7 @@ def check(
     setting = CheckContext(list_outputs(str(outputs)), transcript, near, allow_scripts, sandbox)
     spoken = [isinstance(expectation, Expectation) for expectation in expectations]
     verdicts = verdicts_on(wanted, spoken, setting)
-    graded = [
-        _graded(expectation, verdict) for expectation, verdict in zip(wanted, verdicts, strict=True)
-    ]
+    graded = [_graded(check, verdict) for check, verdict in zip(wanted, verdicts, strict=True)]
     return Structural(expectations=graded, summary=_summary(graded), gate_passed=_gate(graded))
 
 
@@ -191,10 +173,7 @@ def verdicts_on(
         spoken: which of them say in a sentence what others say in fields.
         setting: the outputs, and what all checks share.
     """
-    planned = [
-        _plan(expectation, setting, in_words)
-        for expectation, in_words in zip(wanted, spoken, strict=True)
-    ]
+    planned = [_plan(check, setting, worded) for check, worded in zip(wanted, spoken, strict=True)]
     failed: dict[FileVisitor, Exception] = {}
     _look(setting.outputs, planned, failed)
     return [_verdict(check, failed) for check in planned]

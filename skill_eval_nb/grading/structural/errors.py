@@ -138,11 +138,8 @@ def _messages(whole: Any) -> list[Mapping[str, Any]]:
             if isinstance(whole.get(key), list):
                 return _messages(whole[key])
         return [whole] if "role" in whole or "type" in whole else []
-    return (
-        [message for message in whole if isinstance(message, dict)]
-        if isinstance(whole, list)
-        else []
-    )
+    messages = whole if isinstance(whole, list) else []
+    return [message for message in messages if isinstance(message, dict)]
 
 
 def failures(events: Iterable[Event]) -> Iterator[tuple[int | str, str]]:

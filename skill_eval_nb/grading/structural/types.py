@@ -237,10 +237,8 @@ def _undecided(looking: TextSearch) -> CheckVerdict | None:
             "expression without repeats inside of repeats takes less"
         )
     if looking.unread:
-        unread = "; ".join(
-            f"{shown(name)}: {why}" for name, why in list(looking.unread.items())[:3]
-        )
-        return unscored(f"{counted(len(looking.unread), 'file')} could not be read ({unread})")
+        lost = "; ".join(f"{shown(name)}: {why}" for name, why in list(looking.unread.items())[:3])
+        return unscored(f"{counted(len(looking.unread), 'file')} could not be read ({lost})")
     return None
 
 
@@ -385,9 +383,7 @@ def row_count(tables: list[CsvTable], wanted: int | None, operator: str | None) 
         return compared[0] if compared else unscored("there is no table to count")
     broken = [table for table in tables if table.fault == "it is a binary file"]
     if broken:
-        return unscored(
-            f"rows of {listed([table.name for table in broken])} cannot be counted: binary"
-        )
+        return unscored(f"rows of {listed([bad.name for bad in broken])} cannot be counted: binary")
     enough = all(verdict.passed for verdict in compared)
     sizes = "; ".join(table.size for table in tables[:5])
     faults = "".join(f"; {shown(table.name)}: {table.fault}" for table in tables[:5] if table.fault)

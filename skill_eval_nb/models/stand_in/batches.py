@@ -95,11 +95,8 @@ class Batches:
         batch = entry["batch"]
         name = batch["id"]
         entry["results"] = [
-            {
-                "custom_id": request["custom_id"],
-                "result": work(name, request["custom_id"], request["params"]),
-            }
-            for request in entry["requests"]
+            {"custom_id": row["custom_id"], "result": work(name, row["custom_id"], row["params"])}
+            for row in entry["requests"]
         ]
         # The API promises no order, so nobody may lean on one.
         entry["results"].sort(key=lambda result: uniform(name, result["custom_id"]))

@@ -38,7 +38,8 @@ def sent(request: Mapping[str, Any]) -> Sent:
     """
     texts = reading.message_texts(request)
     # Outputs could hold such lines too; what stands between their tags is no rubric.
-    rubric = next((bare for bare in map(_bare, reversed(texts)) if _is_rubric(bare)), "")
+    bare = (OUTPUT.sub("", text) for text in reversed(texts))
+    rubric = next(filter(_is_rubric, bare), "")
     found = list(DIMENSION.finditer(rubric))
     # Each dimension reaches to the next one; without any, nothing has an end.
     ends = [*(match.start() for match in found[1:]), len(rubric)]
@@ -87,10 +88,6 @@ def judge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
         "eval_feedback": {"suggestions": [], "overall": OPENLY},
     }
     return _of_form(full, schema)
-
-
-def _bare(text: str) -> str:
-    return OUTPUT.sub("", text)
 
 
 def _is_rubric(text: str) -> bool:

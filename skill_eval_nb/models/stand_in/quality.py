@@ -113,15 +113,12 @@ def measure(outputs: Sequence[tuple[str, str]]) -> Features:
     )
     if not lines:
         return Features(dict.fromkeys([*_FAULTS, "overall"], 1.0), ())
-    texts = [line for _, line in lines]
+    rows = [line for _, line in lines]
     qualities = {
-        "reader_view": 5 - 4 * _share(texts, _coded),
-        "selection": 5
-        - 1.3 * sum(map(_chores, texts))
-        - 1.5 * _twice(texts)
-        - 1.5 * _bare(outputs),
-        "faithfulness": 5 - 1.3 * sum(map(_praises, texts)),
-        "brevity": 5 - 4 * _share(texts, _long) - 0.4 * sum(map(_praises, texts)),
+        "reader_view": 5 - 4 * _share(rows, _coded),
+        "selection": 5 - 1.3 * sum(map(_chores, rows)) - 1.5 * _twice(rows) - 1.5 * _bare(outputs),
+        "faithfulness": 5 - 1.3 * sum(map(_praises, rows)),
+        "brevity": 5 - 4 * _share(rows, _long) - 0.4 * sum(map(_praises, rows)),
     }
     held = {name: max(1.0, min(5.0, value)) for name, value in qualities.items()}
     return Features({**held, "overall": fmean(held.values())}, lines)

@@ -239,10 +239,8 @@ def draft_queries(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     known = parts.get("existing", "")
     near = max(near_misses, negatives - 2)
     own = _unnamed(own, name)
-    others = [
-        (other, _unnamed(description, name))
-        for other, description in OTHER.findall(parts.get("others", ""))
-    ]
+    listed = OTHER.findall(parts.get("others", ""))
+    others = [(other, _unnamed(description, name)) for other, description in listed]
     return {
         "queries": [
             *_some(positives, _positive(own), known),

@@ -80,9 +80,7 @@ async def left_behind() -> int:
 
 def others() -> int:
     """How many processes there are beside this one and those that it runs in."""
-    parents = {
-        int(folder.name): parent(folder) for folder in PROC.iterdir() if folder.name.isdecimal()
-    }
+    parents = {int(entry.name): parent(entry) for entry in PROC.iterdir() if entry.name.isdecimal()}
     above, known = os.getpid(), set[int]()
     while above and above not in known:
         known.add(above)

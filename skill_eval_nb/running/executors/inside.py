@@ -44,9 +44,8 @@ def read(file_path: str, offset: int = 1, limit: int = LINES, characters: int = 
         for number, line in enumerate(file, 1):
             if offset <= number < offset + limit and room > 0:
                 if "\0" in line:
-                    raise ToolRefused(
-                        f"{file_path} is no text file; it has {_size(file_path)} bytes"
-                    )
+                    size = os.stat(file_path).st_size
+                    raise ToolRefused(f"{file_path} is no text file; it has {size:,} bytes")
                 text = f"{number:>6}\t{_cut(line.rstrip(chr(10)))}"
                 room -= len(text) + 1
                 if room > 0 or not shown:
@@ -108,10 +107,6 @@ def _opened(path: str) -> int:
 def _cut(line: str) -> str:
     left_out = len(line) - LONGEST
     return line if left_out <= 0 else f"{line[:LONGEST]} [… {left_out:,} more characters]"
-
-
-def _size(path: str) -> str:
-    return f"{os.stat(path).st_size:,}"
 
 
 TOOLS: dict[str, Any] = {"Read": read, "Write": write, "Edit": edit}

@@ -313,12 +313,10 @@ def _goes_on(reply: Reply) -> bool:
             "model_context_window_exceeded)."
         ),
     }
-    reason_text = words.get(
-        reason, f"The model stopped for a reason that is not known here: {reason!r}."
-    )
+    text = words.get(reason, f"The model stopped for a reason that is not known here: {reason!r}.")
     if reason == "refusal":
-        reason_text += f": {reply.text}" if reply.text.strip() else ", and said nothing."
-    raise AgentStopped(reason_text)
+        text += f": {reply.text}" if reply.text.strip() else ", and said nothing."
+    raise AgentStopped(text)
 
 
 @dataclass(frozen=True)

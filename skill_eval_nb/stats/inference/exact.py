@@ -94,7 +94,7 @@ def _subsets(items: Array) -> Array:
 
 
 def _of_pairs(sums: Array, other: Array, within: tuple[int, int], seen: int) -> float:
-    """The smaller tail of the sums of a number of `one` and one of `other`.
+    """The smaller tail of the sums of one of `sums` and one of `other`.
 
     Sums below the first of `within`, and from the last on, are of no arrangement.
     """

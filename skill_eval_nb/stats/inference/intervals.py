@@ -285,8 +285,7 @@ def _together(tables: pl.DataFrame) -> pl.DataFrame:
         pl.Series("arrangements", [kind.arrangements for kind in kinds], pl.Float64),
         pl.Series("tells", [kind.tells for kind in kinds], pl.Boolean),
     )
-    tells = pl.col("tells")
-    even = (pl.col("scored") == pl.col("scored_baseline")).all()
+    tells, even = pl.col("tells"), (pl.col("scored") == pl.col("scored_baseline")).all()
     rows = (
         given.join(known, on=Margins._fields)
         .group_by("row")

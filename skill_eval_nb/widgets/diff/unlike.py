@@ -195,9 +195,7 @@ def unlike_view(found: Sequence[Difference], pair: Pair) -> Node:
             fine=True,
         )
     doubt = "Where prompts, expectations, rubric or judge differ, a delta compares unlike things."
-    sections = {
-        kind: [difference for difference in found if difference.kind == kind] for kind in KINDS
-    }
+    sections = {kind: [change for change in found if change.kind == kind] for kind in KINDS}
     return h(
         "div",
         notice(doubt) if any(difference.touches_deltas for difference in found) else None,

@@ -167,9 +167,7 @@ def filled(form: Form) -> Form:
     True
     """
     usual = Form()
-    lacks = [
-        name for name, option in FIELDS.items() if option.needed and getattr(form, name) is None
-    ]
+    lacks = [name for name, field in FIELDS.items() if field.needed and getattr(form, name) is None]
     return replace(form, **{name: getattr(usual, name) for name in lacks})
 
 

@@ -177,9 +177,7 @@ class RunForm(FormActions):
     @action
     def go_on(self, number: int) -> None:
         """Put the settings of an iteration that is not whole into the form."""
-        found = next(
-            (iteration for iteration in self._unfinished if iteration.number == number), None
-        )
+        found = next((rest for rest in self._unfinished if rest.number == number), None)
         if found is None:
             raise LookupError(f"iteration-{number} lacks nothing any more.")
         self.form, self._fixed = found.preview.form, found.fixed
@@ -255,13 +253,9 @@ class RunTab(RunForm):
         def take(found: list[Unfinished]) -> None:
             self._unfinished = found
             if self._ran is None and self.form is form:  # nobody has asked for anything else yet
-                for iteration in found[:1]:
-                    if (
-                        iteration.is_left
-                        and iteration.preview.plan is not None
-                        and iteration.at_it is None
-                    ):
-                        self.go_on(iteration.number)
+                for rest in found[:1]:
+                    if rest.is_left and rest.preview.plan is not None and rest.at_it is None:
+                        self.go_on(rest.number)
 
         self._looking.begin(lambda: unfinished(self.home, form, fixed), take, patience=0.0)
 

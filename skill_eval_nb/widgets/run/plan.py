@@ -250,9 +250,7 @@ def form_of(
     executor = runs["executor"]["name"]
     models = {"executor_model": runs["executor_model"], "judge_model": judge.get("model")}
     if executor == OFFLINE:  # its own models are those that need not be chosen
-        models = {
-            name: None if model == STAND_IN[name] else model for name, model in models.items()
-        }
+        models = {name: None if id_ == STAND_IN[name] else id_ for name, id_ in models.items()}
     cells, sides = start.get("cells") or 0, len(runs["skills"])
     each = cells // (n_evals * sides) if n_evals and sides else 0
     only = args.get("evals")
@@ -306,7 +304,8 @@ def _at_it(start: Mapping[str, Any]) -> str | None:
     if not isinstance(pid, int) or host != socket.gethostname() or os.name != "posix":
         return None
     if pid == os.getpid():  # or one of the same number, before the machine was started anew
-        return "this process" if any(map(_is_job, threading.enumerate())) else None
+        names = {thread.name for thread in threading.enumerate()}
+        return "this process" if "skill-eval-nb job" in names else None
     try:
         os.kill(pid, 0)  # asks whether it is there, and does nothing to it
     except ProcessLookupError:
@@ -314,10 +313,6 @@ def _at_it(start: Mapping[str, Any]) -> str | None:
     except PermissionError:
         pass
     return f"process {pid} on {host}"
-
-
-def _is_job(thread: threading.Thread) -> bool:
-    return thread.name == "skill-eval-nb job"
 
 
 WHY = {
@@ -385,8 +380,7 @@ def _other_way(iteration: Unfinished, goes_on: bool) -> Node | None:
     return button("Begin a new iteration", anew, kind="quiet") if iteration.is_last else None
 
 
-def _why(iteration: Unfinished) -> Child:
-    if iteration.at_it is not None:
-        return f"A job is at it, in {iteration.at_it}: what it has done will not be done twice."
-    why = WHY.get(iteration.why, iteration.why)
-    return f"The last time {why}; what is finished is not paid for twice."
+def _why(rest: Unfinished) -> Child:
+    if rest.at_it is not None:
+        return f"A job is at it, in {rest.at_it}: what it has done will not be done twice."
+    return f"The last time {WHY.get(rest.why, rest.why)}; what is finished is not paid for twice."

@@ -477,9 +477,7 @@ def problems(now: Progress, reasons: Mapping[str, str]) -> Node | None:
         "div",
         h("p", h("b", count(len(news), "problem"))),
         h("ul", last),
-        details(
-            f"{len(rest):,} before", h("ul", [h("li", problem) for problem in rest]), key="before"
-        )
+        details(f"{len(rest):,} before", h("ul", [h("li", text) for text in rest]), key="before")
         if rest
         else None,
         cls="sen-notice",

@@ -423,15 +423,11 @@ def _ordered(node: SyntaxTreeNode, picture: Picture) -> list[Node]:
     return [h("ol", _inside(node, picture), start=None if start is None else str(start))]
 
 
-def _code(node: SyntaxTreeNode, _: Picture) -> list[Node]:
-    return [h("code", node.content)]
-
-
 _MADE: dict[str, Callable[[SyntaxTreeNode, Picture], list[Node]]] = {
     "heading": _heading,
     "fence": _fence,
     "code_block": _fence,
-    "code_inline": _code,
+    "code_inline": lambda node, _: [h("code", node.content)],
     "link": _link,
     "image": _image,
     "table": _table,
@@ -567,9 +563,7 @@ def draw_workbook(sheet: Sheet) -> Child:
 
 
 def _sheets(text: str, of: str) -> Iterator[Child]:
-    titles, *lines = [
-        json.loads(line) for line in text.splitlines(keepends=True) if line[-1] == "\n"
-    ]
+    titles, *lines = [json.loads(row) for row in text.splitlines(keepends=True) if row[-1] == "\n"]
     for title in titles[: extractor.SHEETS]:
         if not lines:
             return  # more than was read

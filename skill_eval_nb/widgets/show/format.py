@@ -47,9 +47,7 @@ def line(text: object) -> str:
     label = str(text)
     if label.isprintable():
         return label
-    return "".join(
-        character if character.isprintable() else f"⟨U+{ord(character):04X}⟩" for character in label
-    )
+    return "".join(char if char.isprintable() else f"⟨U+{ord(char):04X}⟩" for char in label)
 
 
 def name(text: object, *, cls: str = "sen-name") -> Node:

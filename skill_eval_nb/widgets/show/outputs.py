@@ -77,10 +77,6 @@ def _is_picture(start: bytes) -> bool:
     return images.kind_of(start) is not None
 
 
-def _is_pdf(start: bytes) -> bool:
-    return start.startswith(b"%PDF")
-
-
 def _kind(
     name: str,
     draw: Draw,
@@ -94,7 +90,7 @@ def _kind(
 
 KINDS = (
     _kind("picture", draw_picture, "png jpg jpeg gif webp", _is_picture, by_bytes=True),
-    _kind("PDF", draw_pdf, "pdf", _is_pdf, by_bytes=True),
+    _kind("PDF", draw_pdf, "pdf", lambda start: start.startswith(b"%PDF"), by_bytes=True),
     _kind("workbook", draw_workbook, "xlsx xlsm", _is_zip),
     _kind("document", draw_office, "docx", _is_zip),
     _kind("slides", draw_office, "pptx", _is_zip),

@@ -141,13 +141,8 @@ def _problems(ws: Workspace, row: Row) -> Child:
     mine = pl.col("path").is_in([row["path"]]) | pl.col("path").str.starts_with(f"{row['path']}/")
     found = ws.polars("problems").filter(mine & pl.col("severity").is_in(list(SEVERITIES)))
     facts = [
-        h(
-            "li",
-            pill(problem["severity"], SEVERITIES[problem["severity"]]),
-            " ",
-            plain(problem["message"]),
-        )
-        for problem in found.head(20).iter_rows(named=True)
+        h("li", pill(row["severity"], SEVERITIES[row["severity"]]), " ", plain(row["message"]))
+        for row in found.head(20).iter_rows(named=True)
     ]
     return h("ul", facts, cls="sen-list sen-problems") if facts else None
 
@@ -195,9 +190,7 @@ def _layer(layer: str, found: Sequence[Row]) -> Node:
     )
     left = len(found) > CHECKS
     more = soft(f"{first(CHECKS, len(found), 'expectation')}.") if left else None
-    return h(
-        "div", head, h("ul", [_check(check) for check in found[:CHECKS]], cls="sen-list"), more
-    )
+    return h("div", head, h("ul", [_check(row) for row in found[:CHECKS]], cls="sen-list"), more)
 
 
 def _check(row: Row) -> Node:
@@ -243,14 +236,10 @@ def show_rubric(ws: Workspace, key: RunKey) -> Node:
     found = rows(ws, "rubric_scores", key)
     if not found:
         return h("div", soft("No rubric was scored."), cls="sen-rubric")
-    defined = {
-        dimension["dimension"]: dimension for dimension in rows_of_eval(ws, "dimensions", key)
-    }
+    defined = {row["dimension"]: row for row in rows_of_eval(ws, "dimensions", key)}
     names = list(dict.fromkeys(str(score["dimension"]) for score in found))
     parts = [
-        _dimension(
-            each, [score for score in found if score["dimension"] == each], defined.get(each)
-        )
+        _dimension(each, [row for row in found if row["dimension"] == each], defined.get(each))
         for each in names[:DIMENSIONS]
     ]
     left = len(names) > DIMENSIONS
@@ -514,7 +503,7 @@ def show_critique(ws: Workspace, key: RunKey) -> Node | None:
     return h(
         "div",
         _part("Claims", [_claim(claim) for claim in claims]),
-        _part("Notes", [_note(note) for note in notes]),
+        _part("Notes", [_of_kind(note, remark(note["text"], what="note")) for note in notes]),
         _part("Suggestions for the evals", [_suggestion(suggestion) for suggestion in suggestions]),
         cls="sen-critique",
     )
@@ -540,10 +529,6 @@ def _claim(row: Row) -> Node:
     claim = h("p", prose(str(row["claim"])), dir="auto")
     about = [claim, h("p", facts, cls="sen-soft sen-small"), evidence(row["evidence"])]
     return h("li", verdict(row["verified"], label=label), h("div", about), cls="sen-item")
-
-
-def _note(row: Row) -> Node:
-    return _of_kind(row, remark(row["text"], what="note"))
 
 
 def _suggestion(row: Row) -> Node:

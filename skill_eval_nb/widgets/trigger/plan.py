@@ -233,14 +233,12 @@ def results_of(measured: Measured) -> Results:
         measured,
         list(rows_of(measured.doubts)),
         next(rows_of(measured.scores), None),
-        sorted(rows_of(measured.rates), key=_wrong),
+        # those without a rate last
+        sorted(
+            rows_of(measured.rates), key=lambda row: (row["right"] is None, row["right"] or 0.0)
+        ),
         attempts,
     )
-
-
-def _wrong(row: Figures) -> tuple[bool, float]:
-    """What queries are sorted by: those without a rate last."""
-    return row["right"] is None, row["right"] or 0.0
 
 
 RUNNING = ("executor", "model", "runs", "others", "own", "concurrency", "budget_usd", "again")

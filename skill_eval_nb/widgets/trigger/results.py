@@ -165,11 +165,8 @@ def _counted(row: Figures) -> str:
 def _behind(row: Figures, attempts: Sequence[Attempt]) -> Node:
     """What the model did instead; and the runs behind it, if one wants them."""
     instead = f"instead: {row['instead']}" if row["instead"] else count(len(attempts), "run")
-    return details(h("span", instead, cls="sen-soft", dir="auto"), _runs(attempts))
-
-
-def _runs(attempts: Sequence[Attempt]) -> Node:
-    return h("ul", [h("li", list(_run(attempt)), dir="auto") for attempt in attempts])
+    runs = h("ul", [h("li", list(_run(attempt)), dir="auto") for attempt in attempts])
+    return details(h("span", instead, cls="sen-soft", dir="auto"), runs)
 
 
 def _run(attempt: Attempt) -> Iterator[str]:
@@ -312,11 +309,8 @@ def _step(step: Step, first: str, chosen: str | None) -> Node:
         aria_label=f"Choose the description of round {step.round}",
     )
     _, words = marked(first, step.description)
-    failed = sorted(
-        (outcome for outcome in step.asked if _fails(outcome)),
-        key=lambda outcome: outcome.share or 0,
-    )
-    wrong = h("ul", [_item(outcome) for outcome in failed])
+    failed = sorted((row for row in step.asked if _fails(row)), key=lambda row: row.share or 0)
+    wrong = h("ul", [_item(row) for row in failed])
     return h(
         "section",
         h(
