@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .comparison import Compared, compare
     from .drafts import draft
     from .lineage import Lineage, by_version, history
-    from .trial import try_out
     from .tried import Tried
+    from .trying import try_out
     from .values import Draft, RunRef, Source, Suggestion, read_drafts, write_drafts
 
 _HOMES = {
@@ -35,7 +35,7 @@ _HOMES = {
     "draft": ".drafts",
     **dict.fromkeys(("Lineage", "by_version", "history"), ".lineage"),
     "Tried": ".tried",
-    "try_out": ".trial",
+    "try_out": ".trying",
     **dict.fromkeys(
         ("Draft", "RunRef", "Source", "Suggestion", "read_drafts", "write_drafts"), ".values"
     ),

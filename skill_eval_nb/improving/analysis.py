@@ -49,7 +49,7 @@ from skill_eval_nb.workspace import (
 from skill_eval_nb.workspace.snapshots import KeptSkill, kept_skills, skill_now, skill_of
 
 from .questions import Paid, Progress, documents_at, paid, write_numbered
-from .versions import LARGEST_SHOWN, texts
+from .skills import LARGEST_SHOWN, texts
 
 LETTERS = ("A", "B")
 MOST = 20

@@ -20,8 +20,8 @@ from skill_eval_nb.text import brief, count, quoted
 from skill_eval_nb.workspace import Problems, catalogued, find, read_files
 from skill_eval_nb.workspace.snapshots import SKILL_FILE
 
+from .skills import skill_folders
 from .values import Part, RunRef, Suggestion
-from .versions import skill_folders
 
 if TYPE_CHECKING:
     import polars as pl

@@ -36,7 +36,7 @@ from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, PathLike
 from .outcome import PairAnswer, Winner, outcome_of, rates, verdict
 from .pairs import Named, Pair, Run, Side, pairs_of, sides_of
 from .questions import Paid, Progress, documents_at, paid, write_numbered
-from .versions import skill_folders, texts
+from .skills import skill_folders, texts
 
 FOLDER = "comparisons"
 """Where they lie in a workspace."""

@@ -128,6 +128,15 @@ ANCHORS = ("1", "3", "5")
 LOOKED_FOR = ("match", "match_any", "match_regex")
 
 
+def plain(text: str) -> str:
+    """A text as two are compared.
+
+    >>> plain(" It  Builds ")
+    'it builds'
+    """
+    return " ".join(text.casefold().split())
+
+
 def key_of(part: Part, evals: Sequence[str], target: str | None, new: Sequence[SuiteItem]) -> str:
     """A short name of a change, the same for the same change.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -21,14 +21,11 @@ from skill_eval_nb.workspace.snapshots import (
     KeptSkill,
     iteration_folder,
     kept_skills,
-    skill_now,
     skill_of,
 )
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from skill_eval_nb.running.stored_runs import StoredRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,35 +382,3 @@ def given(parents: Mapping[str, str] | None, versions: Iterable[VersionRuns]) ->
             )
         found[mine] = other
     return found
-
-
-# ── the texts of a version ───────────────────────────────────────────────────────────────────
-
-LARGEST_SHOWN = 200_000
-"""Bytes of a file whose text is read."""
-
-
-def texts(folder: Path) -> Iterator[tuple[str, str | None]]:
-    """Name and text of each file of a skill, SKILL.md first.
-
-    The text is None where a file is no text, is larger than `LARGEST_SHOWN`, or cannot be read.
-    """
-    root = folder.resolve()
-    for name in sorted(contents(root).files, key=lambda name: (name != SKILL_FILE, name)):
-        path = root / name
-        try:
-            yield name, path.read_text("utf-8") if path.stat().st_size <= LARGEST_SHOWN else None
-        except (OSError, UnicodeDecodeError):
-            yield name, None
-
-
-def skill_folders(runs: Iterable[StoredRun]) -> Iterator[Path]:
-    """Every version of a skill that lies in the workspaces of these runs, and as it is now."""
-    workspaces: dict[Path, list[StoredRun]] = {}
-    for run in runs:
-        workspaces.setdefault(run.workspace, []).append(run)
-    for workspace, own in sorted(workspaces.items()):
-        names = ({run.iteration for run in own}, {run.configuration for run in own})
-        yield from (kept_skill.folder for kept_skill in kept_skills(workspace, *names))
-        if (now := skill_now(workspace)) is not None:
-            yield now.folder

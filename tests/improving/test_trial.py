@@ -14,7 +14,7 @@ from scipy.stats import fisher_exact
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving import try_out
-from skill_eval_nb.improving.differences import differences
+from skill_eval_nb.improving.tried import differences
 from skill_eval_nb.running.refused import Refused
 from skill_eval_nb.stats.pairing import sides
 from tests.checkout import ROOT
