@@ -20,7 +20,7 @@ from skill_eval_nb.text import brief, count, quoted
 from skill_eval_nb.workspace import Problems, catalogued, find, read_files
 from skill_eval_nb.workspace.snapshots import SKILL_FILE
 
-from .skills import skill_folders
+from .stored import skill_folders
 from .values import Part, RunRef, Suggestion
 
 if TYPE_CHECKING:

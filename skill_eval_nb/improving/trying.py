@@ -27,8 +27,7 @@ from skill_eval_nb.stats.values import RUN, runs_of, stand_in_keys
 from skill_eval_nb.text import brief, count
 from skill_eval_nb.workspace import collector_paused
 
-from .questions import Progress
-from .skills import stored_at
+from .stored import Progress, stored_at
 from .tried import (
     AFTER,
     BEFORE,

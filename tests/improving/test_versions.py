@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving import history
-from skill_eval_nb.improving.skills import LARGEST_SHOWN, texts
+from skill_eval_nb.improving.stored import LARGEST_SHOWN, texts
 from skill_eval_nb.improving.versions import changes, in_words
 from tests.checkout import ROOT
 from tests.corpus.build import lay
