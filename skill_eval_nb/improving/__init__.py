@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .analysis import Analysed, analyse
     from .change import Change, apply, preview
     from .comparison import Compared, compare
-    from .drafts import draft
+    from .drafting import draft
     from .lineage import Lineage, by_version, history
     from .tried import Tried
     from .trying import try_out
@@ -32,7 +32,7 @@ _HOMES = {
     **dict.fromkeys(("Analysed", "analyse"), ".analysis"),
     **dict.fromkeys(("Change", "apply", "preview"), ".change"),
     **dict.fromkeys(("Compared", "compare"), ".comparison"),
-    "draft": ".drafts",
+    "draft": ".drafting",
     **dict.fromkeys(("Lineage", "by_version", "history"), ".lineage"),
     "Tried": ".tried",
     "try_out": ".trying",

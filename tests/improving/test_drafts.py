@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from skill_eval_nb.documents import Evals, StructuralExpectation, mend
 from skill_eval_nb.grading import check
 from skill_eval_nb.improving import draft
-from skill_eval_nb.improving.checks import Evidence, evidence_of
-from skill_eval_nb.improving.phrases import sharpened
-from skill_eval_nb.improving.rules import missed, of_evals, of_rubric, rewording, useless
+from skill_eval_nb.improving.evidence import Evidence, evidence_of
+from skill_eval_nb.improving.rules import missed, of_evals, of_rubric, rewording, sharpened, useless
 from skill_eval_nb.improving.values import (
     Draft,
     RunRef,
