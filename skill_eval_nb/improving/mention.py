@@ -28,29 +28,20 @@ _NAME = re.compile(r"([\w-]+): ")
 
 
 class About(NamedTuple):
-    """An expectation of an eval.
+    """An expectation of an eval: its id, which means nothing outside of that, and its text."""
 
-    Attributes:
-        label: its id, else its text.
-        text: its text; an id means nothing outside of its eval.
-    """
-
-    label: str
+    id: str | None
     text: str
+
+    @property
+    def label(self) -> str:
+        """Its id, else its text."""
+        return self.id or self.text
 
     @property
     def identity(self) -> str:
         """The same for the same expectation of several evals, and for no other one."""
         return plain(self.text)
-
-
-class _Known(NamedTuple):
-    id: str | None
-    text: str
-
-    @property
-    def about(self) -> About:
-        return About(self.id or self.text, self.text)
 
 
 Finder = Callable[[RunRef, str | None, str], About | None]
@@ -67,28 +58,23 @@ def finder(data: Any) -> Finder:
     import polars as pl
 
     frame = frame_of(data, "expectations").filter(pl.col("text").is_not_null())
-    known: dict[tuple[str, ...], list[_Known]] = {}
-    numbered: dict[tuple[str, ...], list[_Known]] = {}
+    known: dict[tuple[str, ...], list[About]] = {}
+    numbered: dict[tuple[str, ...], list[About]] = {}
     columns = [*_EVAL, "layer", "expectation_id", "text"]
     for *key, layer, own, text in frame.select(columns).unique(maintain_order=True).iter_rows():
-        known.setdefault(tuple(key), []).append(_Known(own, text))
-        if layer == "judged":
-            numbered.setdefault(tuple(key), []).append(_Known(own, text))
+        for one in (known, numbered) if layer == "judged" else (known,):
+            one.setdefault(tuple(key), []).append(About(own, text))
 
     @cache
-    def found(key: tuple[str, ...], words: str) -> About | None:
-        return _named(words, known.get(key, []), numbered.get(key, []))
+    def find(key: tuple[str, ...], words: str | None, reason: str) -> About | None:
+        own = known.get(key, []), numbered.get(key, [])
+        return _named(words, *own) if words is not None else _by_number(reason, *own)
 
-    @cache
-    def begun(key: tuple[str, ...], reason: str) -> About | None:
-        match = _NUMBERED.match(reason)
-        return match and _by_number(match["id"], known.get(key, []), numbered.get(key, []))
-
-    def find(run: RunRef, words: str | None, reason: str) -> About | None:
+    def found(run: RunRef, words: str | None, reason: str) -> About | None:
         key = (run.workspace, run.skill, run.iteration, run.eval_id)
-        return begun(key, reason) if words is None else found(key, words)
+        return find(key, words, reason if words is None else "")
 
-    return find
+    return found
 
 
 @lru_cache(maxsize=10_000)
@@ -101,46 +87,39 @@ def plain(text: str) -> str:
     return " ".join(text.split()).casefold().strip(" .:;!,\"'`“”‘’")
 
 
-def _named(words: str, known: list[_Known], numbered: list[_Known]) -> About | None:
+def _named(words: str, known: list[About], numbered: list[About]) -> About | None:
     """The expectation that a grader's words name."""
     led = _LED.fullmatch(words.strip())
     wanted = [plain(words), *([plain(led["rest"])] if led and led["rest"] else [])]
-    for text in wanted:
-        for one in known:
-            if plain(one.text) == text:
-                return one.about
     own = plain(led["id"]) if led else ""
-    for one in known:
-        name = _NAME.match(one.text)
-        if own and (own == plain(one.id or "") or (name and own == plain(name[1]))):
-            return one.about
+    names = [(one, plain(one.id or ""), _NAME.match(one.text)) for one in known] if own else []
+    found = [one for text in wanted for one in known if plain(one.text) == text]
+    found += [one for one, id_, name in names if own in (id_, plain(name[1]) if name else "")]
+    if found:
+        return found[0]
+    if _NUMBERED.match(words):
+        return _by_number(words, known, numbered)
+    return next(filter(None, (_nearest(text, known) for text in wanted)), None)
+
+
+def _by_number(words: str, known: list[About], numbered: list[About]) -> About | None:
+    """The expectation whose id words begin with, or that stands at that place for the judge."""
     match = _NUMBERED.match(words)
-    if match:
-        return _by_number(match["id"], known, numbered)
-    for text in wanted:
-        near = _nearest(text, known)
-        if near is not None:
-            return near.about
-    return None
+    if match is None:
+        return None
+    of_id = [one for one in known if plain(match["id"]) == plain(one.id or "")]
+    place = int(match["id"]) if match["id"].isdigit() else 0
+    return next(iter([*of_id, *numbered[max(place - 1, 0) : place]]), None)
 
 
-def _by_number(own: str, known: list[_Known], numbered: list[_Known]) -> About | None:
-    """The expectation of this id, or the one that stands at this place for the judge."""
-    for one in known:
-        if plain(own) == plain(one.id or ""):
-            return one.about
-    place = int(own) if own.isdigit() else 0
-    return numbered[place - 1].about if 0 < place <= len(numbered) else None
-
-
-def _nearest(text: str, known: list[_Known]) -> _Known | None:
+def _nearest(text: str, known: list[About]) -> About | None:
     from rapidfuzz import fuzz
 
     scores = {one: fuzz.ratio(text, plain(one.text)) for one in known}
     nearest = max(known, key=lambda one: (scores[one], one.text), default=None)
     if nearest is None or scores[nearest] < NEAR:
         return None
-    others = [scores[one] for one in known if plain(one.text) != plain(nearest.text)]
+    others = [scores[one] for one in known if one.identity != nearest.identity]
     return nearest if max(others, default=0.0) <= scores[nearest] - AHEAD else None
 
 
@@ -176,32 +155,25 @@ def mentions(data: Any) -> tuple[Mention, ...]:
 
     frame = frame_of(data, "suggestions").filter(pl.col("kind").is_in(KINDS))
     find = finder(data)
-    sources = {
-        _source(RunRef(*run), kind, expectation, reason[:LONGEST])
-        for *run, kind, expectation, reason in frame.select(
-            *RunRef._fields, "kind", "expectation", "reason"
-        ).iter_rows()
-    }
-    return tuple(Mention(source, _about_of(source, find)) for source in sorted(sources, key=_order))
+    found: dict[Source, None] = {}
+    rows = frame.select(*RunRef._fields, "kind", "expectation", "reason").iter_rows()
+    for *run, kind, expectation, reason in rows:
+        about, said = (expectation or "").strip() or None, reason[:LONGEST]
+        if kind == "vague":  # what `test-cases` has is the expectation's text alone
+            about, said = said, VAGUE
+        found[Source(RunRef(*run), kind, about, said)] = None
+
+    def mention(source: Source) -> Mention:
+        about = find(source.run, source.expectation, source.reason)
+        vague = About(None, source.expectation or "") if source.kind == "vague" else None
+        return Mention(source, about or vague)
+
+    return tuple(map(mention, sorted(found, key=_order)))
 
 
 def n_graded(data: Any) -> int:
     """The number of runs that a grader looked at."""
     return int((frame_of(data, "runs")["status"] == "graded").sum())
-
-
-def _source(run: RunRef, kind: str, expectation: str | None, reason: str) -> Source:
-    if kind == "vague":  # what `test-cases` has is the expectation's text alone
-        return Source(run, kind, reason, VAGUE)
-    return Source(run, kind, (expectation or "").strip() or None, reason)
-
-
-def _about_of(source: Source, find: Finder) -> About | None:
-    about = find(source.run, source.expectation, source.reason)
-    if about is None and source.kind == "vague":
-        text = source.expectation or ""
-        return About(text, text)
-    return about
 
 
 def _order(one: Source) -> tuple[Any, ...]:
