@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
+from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -229,9 +230,7 @@ def _try_checks(trial: Trial) -> Tried:
         if not checks and all(one.passed is None for one in verdicts["replaced"]):
             return trial.result("not tried", f"No run has a verdict on {draft.target}.")
     critical = [(check.critical, ones) for check, ones in zip(checks, each, strict=True)]
-    key = ["workspace", "skill", "eval_id"]
-    suites = trial.ws.polars("evals").select(*key, "n_structural").unique(key, keep="first")
-    by_run = _by_run(trial, verdicts).hstack(_figures(runs, rows, gone, critical, suites))
+    by_run = _by_run(trial, verdicts).hstack(_figures(trial, rows, gone, critical))
     suite = cache(partial(trial.suite, by_run, (CHECKED, GRADED)))
     was, now = _open(GATE + BEFORE), _open(GATE + AFTER)
     gates: int = by_run.select((was != now).sum()).item()
@@ -265,11 +264,11 @@ def _try_verdicts(trial: Trial) -> Tried:
     """
     import polars as pl
 
-    draft, runs, col = trial.draft, trial.runs, pl.col
+    draft, runs = trial.draft, trial.runs
     if draft.target is None:
         answer = "No judge has decided it yet: apply it, then judge the stored runs again."
         return trial.result("not tried", answer)
-    judged = _stored_rows(trial).filter(col("layer") == "judged")
+    judged = _stored_rows(trial).filter(layer="judged")
     gone = _of_target(judged, draft.target)
     if gone.is_empty():  # a name, which stored verdicts need not tell
         texts = [
@@ -278,22 +277,23 @@ def _try_verdicts(trial: Trial) -> Tried:
             for expectation in (run.eval.expectations if run.eval else ())
             if draft.target in (expectation.id, expectation.name)
         ]
-        gone = judged.filter(col("text").is_in(texts))
+        gone = judged.filter(pl.col("text").is_in(texts))
     if gone.is_empty():
         return trial.result("not tried", f"No stored run has a verdict on {draft.target}.")
     none = _unscored("no judge has decided it")
     verdicts: Verdicts = {"replaced": [one or none for one in _stored(gone, runs)]}
-    rest = judged.join(gone, on="place", how="anti").group_by("run")
-    wide = runs.with_row_index("run")
-    for table in (rest.agg(col("passed").mean().alias("rest")), gone.select("run", goes=True)):
-        wide = wide.join(table.unique(), on="run", how="left", maintain_order="left")
-    changes = col("goes").fill_null(value=False) & (col("status") != "errored")
-    by_run = _by_run(trial, verdicts).hstack(
-        wide.select(
-            col(GRADED).alias(GRADED + BEFORE),
-            pl.when(changes).then("rest").otherwise(GRADED).alias(GRADED + AFTER),
-        )
-    )
+    places, goes = set(gone["place"]), set(gone["run"])
+    rest: dict[int, list[bool]] = {}
+    for run, place, passed in judged.select("run", "place", "passed").iter_rows():
+        if place not in places and passed is not None:
+            rest.setdefault(run, []).append(passed)
+    after = [
+        (fmean(rest[at]) if at in rest else None) if at in goes and status != "errored" else graded
+        for at, (status, graded) in enumerate(runs.select("status", GRADED).iter_rows())
+    ]
+    before = pl.Series(GRADED + BEFORE, runs[GRADED])
+    figures = (before, pl.Series(GRADED + AFTER, after, pl.Float64))
+    by_run = _by_run(trial, verdicts).with_columns(figures)
     suite = cache(partial(trial.suite, by_run, (GRADED,)))
     coming = count(len(draft.new), "expectation")
     note = f"The {coming} in its place would have to be judged, and are not in the figures."
@@ -515,11 +515,10 @@ def _disagreements(
 
 
 def _figures(
-    runs: pl.DataFrame,
+    trial: Trial,
     rows: pl.DataFrame,
     gone: pl.DataFrame,
     new: Sequence[tuple[bool, Sequence[Verdict]]],
-    n_structural: pl.DataFrame,
 ) -> pl.DataFrame:
     """The gate and the rates of each run, `…_before` as stored, and `…_after`.
 
@@ -531,61 +530,54 @@ def _figures(
     An errored run stays as it is.
 
     Args:
-        runs: as `runs_for` gives them.
-        rows: their rows of `expectations`, each with the index `run`.
+        trial: what is tried.
+        rows: the rows of `expectations` of its runs, each with the index `run`.
         gone: those of the rows that go.
         new: of each new check, whether it is critical, and its verdicts run by run.
-        n_structural: of each eval (`workspace`, `skill`, `eval_id`), how many structural
-            expectations its suite has.
     """
     import polars as pl
 
-    col = pl.col
-    structural = rows.filter(col("layer") == "structural")
-    rest = structural.join(gone.select("place"), on="place", how="anti")
-    judged = rows.filter(col("layer") == "judged").select("run", judged=True).unique()
-    wide = runs.with_row_index("run")
-    for table in (_summed(structural, "all"), _summed(rest, "rest"), judged):
-        wide = wide.join(table, on="run", how="left", maintain_order="left")
-    key = ["workspace", "skill", "eval_id"]
-    wide = wide.join(n_structural, on=key, how="left", maintain_order="left")
-    none_else = col("n_structural").fill_null(1) - (1 if gone.height else 0) <= 0
-    errored = col("status") == "errored"
-    left = pl.when(col("n_rest").is_null()).then(statement=True).otherwise("gate_rest")
-    base = (
-        pl.when(col("n_all").is_null())
-        .then(pl.coalesce(GATE, pl.when(none_else).then(statement=True)))
-        .when(col("gate_all").fill_null(value=True).eq_missing(col(GATE)))
-        .then(left)
-        .otherwise(GATE)
-    )
-    marks = [pl.lit(pl.Series([one.passed for one in ones], dtype=pl.Boolean)) for _, ones in new]
-    critical = [one for one, (is_critical, _) in zip(marks, new, strict=True) if is_critical]
-    gate_new = pl.all_horizontal(pl.lit(value=True), *critical)
-    passed = col("passed_rest").fill_null(0) + pl.sum_horizontal(pl.lit(0), *marks)
-    failed = col("failed_rest").fill_null(0)
-    failed += pl.sum_horizontal(pl.lit(0), *(~one for one in marks))
-    known = col("n_all").is_not_null() | none_else
-    rate = pl.when(known & (passed + failed > 0)).then(passed / (passed + failed))
-    wide = wide.with_columns(
-        pl.when(errored).then(GATE).otherwise(base & gate_new).alias(GATE + AFTER),
-        pl.when(errored).then(CHECKED).otherwise(rate).alias(CHECKED + AFTER),
-    )
-    was_open, is_open = _open(GATE), _open(GATE + AFTER)
-    of_checks = col("judged").is_null() & ((col(GRADED) - col(CHECKED)).abs() < SAME)
-    graded = (
-        pl.when(errored)
-        .then(GRADED)
-        .when(~was_open & is_open)
-        .then(None)
-        .when((was_open & ~is_open) | of_checks)
-        .then(CHECKED + AFTER)
-        .otherwise(GRADED)
-    )
-    names = (GATE, CHECKED, GRADED)
-    before = [col(name).alias(name + BEFORE) for name in names]
-    wide = wide.with_columns(*before, graded.alias(GRADED + AFTER))
-    return wide.select(name + when for name in names for when in (BEFORE, AFTER))
+    key = ("workspace", "skill", "eval_id")
+    suites = trial.ws.polars("evals").select(*key, "n_structural").reverse().iter_rows()
+    n_structural = {tuple(names): number for *names, number in suites}
+    places, judged = set(gone["place"]), set(rows.filter(layer="judged")["run"])
+    checked: dict[int, list[tuple[int, bool | None, bool]]] = {}
+    columns = rows.filter(layer="structural").select("run", "place", "passed", "critical")
+    for run, *one in columns.iter_rows():
+        checked.setdefault(run, []).append((one[0], one[1], bool(one[2])))
+    found = []
+    for at, run in enumerate(trial.runs.select(*key, "status", GATE, CHECKED, GRADED).rows()):
+        *names, status, gate, rate, graded = run
+        before, after = (gate, rate, graded), (gate, rate, graded)
+        if status != "errored":
+            own = checked.get(at, [])
+            rest = [one for one in own if one[0] not in places]
+            stated = n_structural.get(tuple(names))
+            none_else = (1 if stated is None else stated) - bool(places) <= 0
+            if not own:
+                base = True if gate is None and none_else else gate
+            else:
+                is_told = (_gate(own) is not False) is gate
+                base = _gate(rest) if is_told else gate
+            coming = [(0, ones[at].passed, is_critical) for is_critical, ones in new]
+            opens = _gate([*coming, (0, base, True)])
+            marks = [one[1] for one in (*rest, *coming) if one[1] is not None]
+            share = fmean(marks) if marks and (own or none_else) else None
+            was_open, is_open = gate is not False, opens is not False
+            known = at not in judged and None not in (graded, rate)
+            of_checks = known and abs(graded - rate) < SAME
+            then = share if (was_open and not is_open) or of_checks else graded
+            after = (opens, share, None if is_open and not was_open else then)
+        found.append([value for pair in zip(before, after, strict=True) for value in pair])
+    types = {GATE: pl.Boolean, CHECKED: pl.Float64, GRADED: pl.Float64}
+    schema = {name + when: kind for name, kind in types.items() for when in (BEFORE, AFTER)}
+    return pl.DataFrame(found, schema, orient="row")
+
+
+def _gate(checks: Sequence[tuple[int, bool | None, bool]]) -> bool | None:
+    """Whether all critical ones of some checks passed; None where nobody knows."""
+    marks = {passed for _, passed, critical in checks if critical}
+    return False if False in marks else None if None in marks else True
 
 
 def _open(column: str) -> pl.Expr:
@@ -593,16 +585,3 @@ def _open(column: str) -> pl.Expr:
     import polars as pl
 
     return pl.col(column).fill_null(value=True)
-
-
-def _summed(rows: pl.DataFrame, name: str) -> pl.DataFrame:
-    """Passed, failed and the gate of each run's rows, under names with this end."""
-    import polars as pl
-
-    passed, critical = pl.col("passed"), pl.col("critical").fill_null(value=False)
-    return rows.group_by("run").agg(
-        pl.len().alias(f"n_{name}"),
-        passed.sum().alias(f"passed_{name}"),
-        (~passed).sum().alias(f"failed_{name}"),
-        passed.filter(critical).all(ignore_nulls=False).alias(f"gate_{name}"),
-    )
