@@ -26,9 +26,8 @@ from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, PathLike, write_atomic
 from skill_eval_nb.workspace.layout import OWN
 
-from .mention import KINDS, Mention, mentions, n_graded
 from .values import Suggestion
-from .wording import grouped
+from .wording import KINDS, Mention, grouped, mentions, n_graded
 
 THRESHOLD = 0.8
 """Chosen on labelled pairs: `python -m bench.grouping`."""
