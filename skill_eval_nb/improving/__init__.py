@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from .analysis import Analysed, analyse
     from .change import Change, apply, preview
     from .comparison import Compared, compare
-    from .drafts import draft
+    from .drafting import draft
     from .lineage import Lineage, by_version, history
-    from .trial import try_out
     from .tried import Tried
+    from .trying import try_out
     from .values import Draft, RunRef, Source, Suggestion, read_drafts, write_drafts
 
 _HOMES = {
@@ -32,10 +32,10 @@ _HOMES = {
     **dict.fromkeys(("Analysed", "analyse"), ".analysis"),
     **dict.fromkeys(("Change", "apply", "preview"), ".change"),
     **dict.fromkeys(("Compared", "compare"), ".comparison"),
-    "draft": ".drafts",
+    "draft": ".drafting",
     **dict.fromkeys(("Lineage", "by_version", "history"), ".lineage"),
     "Tried": ".tried",
-    "try_out": ".trial",
+    "try_out": ".trying",
     **dict.fromkeys(
         ("Draft", "RunRef", "Source", "Suggestion", "read_drafts", "write_drafts"), ".values"
     ),

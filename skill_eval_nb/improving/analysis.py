@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from skill_eval_nb.documents import (
     Analysis,
@@ -32,7 +32,7 @@ from skill_eval_nb.running.judge_tasks import case_of
 from skill_eval_nb.running.refused import no_such, refuse
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.stats.pairing import WITHOUT, likeness
-from skill_eval_nb.stats.preference import FIRST, LAST, TIE, Orders, said, settled
+from skill_eval_nb.stats.preference import FIRST, LAST, TIE, said, settled
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.tables.frames import Backend, to_pandas
 from skill_eval_nb.text import brief, count
@@ -46,10 +46,10 @@ from skill_eval_nb.workspace import (
     natural,
     read_files,
 )
-from skill_eval_nb.workspace.snapshots import KeptSkill, kept_skills, skill_now, skill_of
+from skill_eval_nb.workspace.snapshots import kept_skills, skill_now, skill_of
 
-from .questions import Paid, Progress, documents_at, paid, write_numbered
-from .versions import LARGEST_SHOWN, texts
+from .pairs import within
+from .stored import LARGEST_SHOWN, Paid, Progress, documents_at, paid, texts, write_numbered
 
 LETTERS = ("A", "B")
 MOST = 20
@@ -204,10 +204,11 @@ def analyse(
         try:
             items.append(behind.item(one, analyst, terms.known_prices))
         except Unjudged as why:
-            left.append(LeftOut(one.what, str(why)))
-    folders = dict.fromkeys(one.folder for one in items if one.folder is not None)
+            left.append(LeftOut(one.first.within, str(why)))
+    folders = dict.fromkeys(item.folder for item in items if item.folder is not None)
     answers = answers_of(items, partial(stored, folders), "an analysis", terms)
-    alone = sum(one.comparisons[0].document.pair is None for one in won)
+    there = {item.what: answers.values[item.key] for item in items if item.key in answers.values}
+    alone = sum(one.first.document.pair is None for one in won)
     note = (
         f"{alone} of {len(won)} comparisons were made in one order only: whoever stood first may "
         "have won because of that."
@@ -216,11 +217,7 @@ def analyse(
         **paid(items, answers, terms, left),
         model=analyst and analyst.model,
         notes=(*behind.notes, *((note,) if alone else ())),
-        explained=tuple(
-            _explained(item.what, *answers.values[item.key])
-            for item in items
-            if item.key in answers.values
-        ),
+        explained=tuple(_explained(what, *one) for what, one in there.items()),
     )
 
 
@@ -228,7 +225,7 @@ def _analyst(model: str | Analyst | None, won: Sequence[_WonPair], terms: Terms)
     """Who is asked; None where there is nothing to ask."""
     if isinstance(model, Analyst):
         return model
-    found = terms.model(model, [c.document.judge_model for one in won for c in one.comparisons])
+    found = terms.model(model, [one.judge_model for pair in won for one in pair.documents])
     if isinstance(found, str):
         return Analyst(found)
     if not won:
@@ -240,8 +237,7 @@ def _analyst(model: str | Analyst | None, won: Sequence[_WonPair], terms: Terms)
 # ── the comparisons, and who won ─────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
-class _StoredComparison:
+class _StoredComparison(NamedTuple):
     """A comparison on disk: its file, where it lies, its file below what was loaded."""
 
     path: Path
@@ -249,33 +245,24 @@ class _StoredComparison:
     within: str
     document: Comparison
 
-    @property
-    def names(self) -> tuple[str | None, ...]:
-        """What it may be asked for by."""
-        return self.document.comparison_id, self.document.pair, self.within, self.path.name
+    def is_named(self, name: str) -> bool:
+        """Whether it is asked for by its id, its pair or its file."""
+        names = (self.document.comparison_id, self.document.pair, self.within, self.path.name)
+        return name in names or self.path.resolve() == Path(name).resolve()
 
 
-@dataclass(frozen=True, slots=True)
-class _WonPair:
+class _WonPair(NamedTuple):
     """A pair whose winner is known.
 
     Attributes:
-        comparisons: the first one, and the one in the other order, if there is one.
+        first: a comparison of it.
+        documents: what that says and, if there is one, the one in the other order.
         winner: the letter of the winner in the first.
     """
 
-    comparisons: tuple[_StoredComparison, ...]
+    first: _StoredComparison
+    documents: list[Comparison]
     winner: str
-
-    @property
-    def what(self) -> str:
-        """The pair in words."""
-        return self.comparisons[0].within
-
-    @property
-    def folder(self) -> Path:
-        """Where its analysis lies: beside the comparison."""
-        return self.comparisons[0].path.parent
 
 
 def _comparisons(path: str) -> list[_StoredComparison]:
@@ -300,14 +287,9 @@ def _chosen(
     Raises:
         Refused: there is no such comparison.
     """
-    if wanted is None:
-        return list(every)
-    name = str(wanted)
-    meant = [
-        one for one in every if name in one.names or one.path.resolve() == Path(name).resolve()
-    ]
-    if not meant:
-        raise refuse(no_such("comparison", name, [one.within for one in every]))
+    meant = [one for one in every if wanted is None or one.is_named(str(wanted))]
+    if wanted is not None and not meant:
+        raise refuse(no_such("comparison", str(wanted), [one.within for one in every]))
     pairs = {one.document.pair for one in meant} - {None}
     return [one for one in every if one in meant or one.document.pair in pairs]
 
@@ -318,31 +300,33 @@ def _settled(comparisons: Iterable[_StoredComparison]) -> tuple[list[_WonPair], 
     A comparison that belongs to no pair is taken at its word: nobody asked in the other order.
     """
     groups: dict[object, list[_StoredComparison]] = {}
-    for comparison in comparisons:
-        pair = comparison.document.pair
-        groups.setdefault(
-            comparison.path if pair is None else (comparison.place.workspace, pair), []
-        ).append(comparison)
+    for one in comparisons:
+        pair = one.document.pair
+        groups.setdefault(one.path if pair is None else (one.place.workspace, pair), []).append(one)
     found: list[_WonPair] = []
     left: list[LeftOut] = []
-    for own in groups.values():
-        winner, reason = _winner(own)
+    for first, *more in groups.values():
+        documents = [one.document for one in (first, *more)]
+        orders = ([], [])
+        for one in documents:
+            orders[_turned(documents[0], one)].append(one)
+        winner, reason = _winner(documents[0], orders)
         if winner is None:
-            left.append(LeftOut(own[0].within, reason))
+            left.append(LeftOut(first.within, reason))
         else:
-            found.append(_WonPair(_both_orders(own, winner), winner))
+            letters = (winner, LAST if winner == FIRST else FIRST)
+            shown = [_telling(own, letter) for own, letter in zip(orders, letters, strict=True)]
+            found.append(_WonPair(first, [one for one in shown if one is not None], winner))
     return found, left
 
 
-def _winner(own: Sequence[_StoredComparison]) -> tuple[str | None, str]:
+def _winner(
+    first: Comparison, seen: tuple[list[Comparison], list[Comparison]]
+) -> tuple[str | None, str]:
     """The letter of the winner in the first comparison, or why there is none."""
-    first = own[0].document
     if first.pair is None:
-        tie = first.winner not in LETTERS
-        return (None, "a tie: nobody won") if tie else (first.winner, "")
-    orders: Orders = (Counter(), Counter())
-    for one in own:
-        orders[_turned(first, one.document)][one.document.winner] += 1
+        return (first.winner, "") if first.winner in LETTERS else (None, "a tie: nobody won")
+    orders = (Counter(one.winner for one in seen[0]), Counter(one.winner for one in seen[1]))
     winner = settled(orders)
     if winner in LETTERS:
         return winner, ""
@@ -361,18 +345,9 @@ def _turned(first: Comparison, other: Comparison) -> bool:
     return other.order != first.order
 
 
-def _both_orders(own: Sequence[_StoredComparison], winner: str) -> tuple[_StoredComparison, ...]:
-    """The first comparison and one in the other order, which say that the winner won."""
-    first = own[0].document
-    agreeing = []
-    for turned, letter in ((False, winner), (True, _other(winner))):
-        some = [one for one in own if _turned(first, one.document) is turned]
-        agreeing += [one for one in some if one.document.winner == letter][:1] or some[:1]
-    return tuple(agreeing)
-
-
-def _other(letter: str) -> str:
-    return LAST if letter == FIRST else FIRST
+def _telling(some: Sequence[Comparison], letter: str) -> Comparison | None:
+    """The first of some that says that this side won, else the first."""
+    return next((one for one in some if one.winner == letter), next(iter(some), None))
 
 
 # ── what stands behind them ──────────────────────────────────────────────────────────────────
@@ -404,12 +379,12 @@ class _RunLookup:
     Attributes:
         runs: the runs on disk.
         named: configurations behind A and B, for comparisons that do not name them.
-        notes: what was noticed on the way.
+        notes: what was noticed on the way, each once.
     """
 
     runs: Sequence[StoredRun]
     named: tuple[str, str] | None = None
-    notes: list[str] = field(default_factory=list)
+    notes: dict[str, None] = field(default_factory=dict)
 
     def item(self, won: _WonPair, analyst: Analyst, prices: Prices) -> Item[Stored]:
         """What is asked of a pair, and what is kept of the answer.
@@ -417,31 +392,35 @@ class _RunLookup:
         Raises:
             Unjudged: a run is not there, nothing says which it is, or it cannot be shown.
         """
-        letters = {"winner": won.winner, "loser": _other(won.winner)}
-        found = {name: self._run(won.comparisons[0], one) for name, one in letters.items()}
-        winner, loser = (self._work(letters[name], run) for name, run in found.items())
-        documents = [comparison.document for comparison in won.comparisons]
-        asked = question(analyst, winner, loser, documents)
+        letters = (won.winner, LAST if won.winner == FIRST else FIRST)
+        runs = [self._run(won.first, letter) for letter in letters]
+        winner, loser = (self._work(*one) for one in zip(letters, runs, strict=True))
+        asked = question(analyst, winner, loser, won.documents)
+        folder = won.first.path.parent
 
         def save(answered: Answered[Answer]) -> Stored:
-            made = analysis_of(answered, winner, loser, documents, model=asked.model, prices=prices)
-            made.comparisons = made.comparisons or [won.what]
-            made.eval_id = found["winner"].eval_id
-            made.runs = {name: _compared_run(run) for name, run in found.items()}
+            given = {"model": asked.model, "prices": prices}
+            made = analysis_of(answered, winner, loser, won.documents, **given)
+            made.comparisons = made.comparisons or [won.first.within]
+            made.eval_id = runs[0].eval_id
+            made.runs = dict(zip(("winner", "loser"), map(_compared_run, runs), strict=True))
             made.fingerprint = asked.key
-            return _write(won.folder, made), made
+            raw = dump(made)
+            for side, own in raw.get("instruction_following", {}).items():  # as readers expect it
+                raw["instruction_following"][side] = {"score": None, "issues": []} | own
+            return write_numbered(folder, "analysis", raw), made
 
-        return Item(asked.key, won.what, asked, won.folder, save)
+        return Item(asked.key, won.first.within, asked, folder, save)
 
     def _run(self, comparison: _StoredComparison, letter: str) -> StoredRun:
         """The run behind a letter."""
         stated = comparison.document.runs.get(letter)
-        if stated is not None:
+        if stated is None:
+            run = self._first_run(comparison, letter)
+        else:
             run = next((run for run in self.runs if _is(run, stated)), None)
             if run is None:
                 raise Unjudged(f"the run behind {letter}, {stated.path}, is not here")
-        else:
-            run = self._first_run(comparison, letter)
         if run.eval is None:
             raise Unjudged(f"nothing defines the eval of the run behind {letter}, {run.folder}")
         if run.outputs is None:
@@ -466,67 +445,46 @@ class _RunLookup:
         ]
         if not fitting:
             raise Unjudged(f"there is no run of {configuration} that it could be of")
-        self._note("A comparison that names no run is taken to be of the first run of either side.")
+        note = "A comparison that names no run is taken to be of the first run of either side."
+        self.notes[note] = None
         return min(fitting, key=lambda run: run.run_number)
 
     def _work(self, letter: str, run: StoredRun) -> ShownWork:
-        kept, label = self._skill(run)
+        """A run, with the version of the skill that it had, or why there is none to show."""
+        kept, like = None, likeness(run.configuration)
+        label = f"the version of {run.configuration} was not kept"
+        if like is not None and like[0] < len(WITHOUT):
+            label = f"none ({run.configuration})"
+        else:
+            beside = [one for one in self.runs if one.workspace == run.workspace]
+            names = ({one.iteration for one in beside}, {one.configuration for one in beside})
+            versions = kept_skills(run.workspace, *names)
+            kept = skill_of(versions, run.iteration, run.configuration, alone=like is None)
+            if kept is None and like is None and (kept := skill_now(run.workspace)):
+                note = (
+                    f"The version of {run.configuration} in {run.iteration} was not kept: the "
+                    "skill as it is now was shown in its place."
+                )
+                self.notes[note] = None
         unread = f"[not shown: no text that can be read, or more than {LARGEST_SHOWN:,} bytes]"
         files = () if kept is None else texts(kept.folder)
         return ShownWork(
             _label(run),
             letter,
             case_of(run, (), ()),
-            label,
+            label if kept is None else kept.name,
             tuple((name, unread if text is None else text) for name, text in files),
         )
 
-    def _skill(self, run: StoredRun) -> tuple[KeptSkill | None, str]:
-        """The version of the skill that a run had, and what to call it."""
-        like = likeness(run.configuration)
-        if like is not None and like[0] < len(WITHOUT):
-            return None, f"none ({run.configuration})"
-        beside = [one for one in self.runs if one.workspace == run.workspace]
-        iterations = {one.iteration for one in beside}
-        kept = kept_skills(run.workspace, iterations, {one.configuration for one in beside})
-        found = skill_of(kept, run.iteration, run.configuration, alone=like is None)
-        if found is None and like is None:
-            found = skill_now(run.workspace)
-            if found is not None:
-                self._note(
-                    f"The version of {run.configuration} in {run.iteration} was not kept: the "
-                    "skill as it is now was shown in its place."
-                )
-        if found is None:
-            return None, f"the version of {run.configuration} was not kept"
-        return found, found.name
-
-    def _note(self, note: str) -> None:
-        if note not in self.notes:
-            self.notes.append(note)
-
 
 def _compared_run(run: StoredRun) -> ComparedRun:
-    return ComparedRun(
-        workspace=run.workspace.name,
-        iteration=run.iteration,
-        eval_id=run.eval_id,
-        eval_name=run.eval_name,
-        configuration=run.configuration,
-        run_number=run.run_number,
-        path=_within(run),
-    )
+    names = ("iteration", "eval_id", "eval_name", "configuration", "run_number")
+    fields = {name: getattr(run, name) for name in names}
+    return ComparedRun(workspace=run.workspace.name, **fields, path=within(run))
 
 
 def _is(run: StoredRun, stated: ComparedRun) -> bool:
-    return stated.workspace in (None, run.workspace.name) and stated.path == _within(run)
-
-
-def _within(run: StoredRun) -> str:
-    return run.folder.relative_to(run.workspace).as_posix()
-
-
-# ── files ────────────────────────────────────────────────────────────────────────────────────
+    return stated.workspace in (None, run.workspace.name) and stated.path == within(run)
 
 
 def stored(folders: Iterable[Path]) -> dict[str, Stored]:
@@ -534,14 +492,3 @@ def stored(folders: Iterable[Path]) -> dict[str, Stored]:
     paths = (path for folder in folders for path in sorted(folder.glob("analysis*.json")))
     found = documents_at(paths, Analysis)
     return {one.fingerprint: (path, one) for path, one in found if one.fingerprint is not None}
-
-
-def _write(folder: Path, analysis: Analysis) -> Path:
-    """Write an analysis beside its comparison, under the next number that is free.
-
-    That a side missed nothing is said, as readers expect it.
-    """
-    raw = dump(analysis)
-    for side, own in raw.get("instruction_following", {}).items():
-        raw["instruction_following"][side] = {"score": None, "issues": []} | own
-    return write_numbered(folder, "analysis", raw)

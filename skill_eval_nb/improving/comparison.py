@@ -6,11 +6,12 @@ import hashlib
 import json
 import random
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from skill_eval_nb.disk import inside
 from skill_eval_nb.documents import Comparison, dump
@@ -29,19 +30,38 @@ from skill_eval_nb.models.ask import Answered
 from skill_eval_nb.running.asking import Item, LeftOut, Terms, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
 from skill_eval_nb.running.refused import refuse
+from skill_eval_nb.stats import preference
+from skill_eval_nb.stats.preference import (
+    FIRST,
+    LAST,
+    LEVEL,
+    PLAIN,
+    TIE,
+    Orders,
+    majority,
+    said,
+    settled,
+)
 from skill_eval_nb.tables import Workspace, load
+from skill_eval_nb.tables.frames import Backend, to_pandas
+from skill_eval_nb.text import chance, count, percent, signed
 from skill_eval_nb.view import Block, Mark, Pairs, Table, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, PathLike
 
-from .outcome import PairAnswer, Winner, outcome_of, rates, verdict
 from .pairs import Named, Pair, Run, Side, pairs_of, sides_of
-from .questions import Paid, Progress, documents_at, paid, write_numbered
-from .versions import skill_folders, texts
+from .stored import Paid, Progress, documents_at, paid, skill_folders, texts, write_numbered
 
+T = TypeVar("T")
 FOLDER = "comparisons"
 """Where they lie in a workspace."""
 MOST = 30
 """More evals than these are counted, not listed."""
+EVAL = ("workspace", "eval_id", "eval_name")
+WHO = {FIRST: "a", LAST: "b", TIE: TIE}
+STABLE = 0.8
+"""Below this repetition stability or position consistency the comparator is called unsteady."""
+FEWEST_EVALS = 6
+"""With fewer, no exact test over evals can be below 5 %."""
 MEASURES = {
     "position_consistency": "position consistency: share of pairs with one winner in both orders",
     "preference_fairness": "preference fairness: −1 what is first is preferred, 0 fair, 1 the last",
@@ -185,7 +205,7 @@ def compare(
     pairs, left = pairs_of(*sides, evals)
     orders, unshown = _orders(comparator, pairs, sides, repeat, seed)
     homes = sorted({run.stored.workspace for pair in pairs for run in (pair.a, pair.b)})
-    items = [_item(order, sides, terms.known_prices) for order in orders]
+    items = [_item(order, comparator, sides, terms.known_prices) for order in orders]
     answers = answers_of(items, partial(stored, homes), "a comparison", terms)
     compared = [
         PairAnswer(order.pair, order.swapped, answers.values.get(order.fingerprint))
@@ -226,8 +246,7 @@ def _notes(sides: Sequence[Side], comparator: Comparator, pairs: Sequence[Pair])
 # ── what is asked ────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
-class _Order:
+class _Order(NamedTuple):
     """A pair in one of its orders.
 
     Attributes:
@@ -245,7 +264,6 @@ class _Order:
     order: int
     repetition: int
     fingerprint: str
-    comparator: Comparator
 
 
 def _orders(
@@ -259,30 +277,15 @@ def _orders(
     drawn = sorted(pairs, key=lambda pair: _draw(seed, pair.key))
     repeated = {one.key for one in drawn[: max(round(repeat * len(pairs)), bool(repeat))]}
     left: list[LeftOut] = []
-    once: list[_Order] = []
-    twice: list[_Order] = []
+    asked: list[tuple[Pair, Prepared, bool, int, int]] = []
     runs = [run for pair in pairs for run in (pair.a, pair.b)]
-    folders = skill_folders(run.stored for run in runs)
-    lines = tuple(
-        line
-        for folder in folders
-        for _, text in texts(folder)
-        for line in (text or "").splitlines()
-    )
-    skills, names = _hidden_names(sides, runs)
-
-    def order_of(
-        pair: Pair, prepared: Prepared, swapped: bool, order: int, time: int = 1
-    ) -> _Order:
-        body = question(comparator, prepared, "", swapped=swapped).body()
-        content = json.dumps({**body, "metadata": None, "repetition": time}, sort_keys=True)
-        fingerprint = hashlib.sha256(content.encode()).hexdigest()
-        return _Order(pair, prepared, swapped, order, time, fingerprint, comparator)
-
+    skill = (text for at in skill_folders(run.stored for run in runs) for _, text in texts(at))
+    lines = tuple(line for text in skill for line in (text or "").splitlines())
+    hidden = _hidden_names(sides, runs)
     for pair in pairs:
         try:
             prepared = prepare(
-                *(case_of(run.stored, skills, names) for run in (pair.a, pair.b)),
+                *(case_of(run.stored, *hidden) for run in (pair.a, pair.b)),
                 shown_chars=comparator.shown_chars,
                 skill_lines=lines,
                 images=comparator.images,
@@ -292,10 +295,16 @@ def _orders(
             continue
         first = random.Random(_draw(seed, pair.key)).random() < 0.5  # noqa: S311 -- no secret
         swapped = first is (pair.a.who < pair.b.who)
-        once += [order_of(pair, prepared, swapped, 1), order_of(pair, prepared, not swapped, 2)]
-        if pair.key in repeated:
-            twice.append(order_of(pair, prepared, swapped, 1, 2))
-    return once + twice, left
+        asked += [(pair, prepared, swapped, 1, 1), (pair, prepared, not swapped, 2, 1)]
+        asked += [(pair, prepared, swapped, 1, 2)] if pair.key in repeated else []
+    asked.sort(key=lambda one: one[-1])  # repetitions last
+    orders = []
+    for pair, prepared, swapped, order, time in asked:
+        body = question(comparator, prepared, "", swapped=swapped).body()
+        content = json.dumps({**body, "metadata": None, "repetition": time}, sort_keys=True)
+        fingerprint = hashlib.sha256(content.encode()).hexdigest()
+        orders.append(_Order(pair, prepared, swapped, order, time, fingerprint))
+    return orders, left
 
 
 def _draw(seed: int, key: str) -> str:
@@ -312,33 +321,47 @@ def _hidden_names(
     """
     folders = {run.stored.workspace.name for run in runs}
     tables = [one.ws.polars("runs") for one in sides]
-    skills = {name for table in tables for name in table["skill"]}
-    skills |= {name.removesuffix("-workspace") for name in folders}
     one, other = ({row["skill"] for row in side.rows} for side in sides)
-    skills -= one ^ other
+    skills = {name for table in tables for name in table["skill"]}
+    skills = (skills | {name.removesuffix("-workspace") for name in folders}) - (one ^ other)
     columns = ("configuration", "iteration", "executor_model")
     names = {name for table in tables for column in columns for name in table[column].unique()}
     names = (names | folders | one ^ other) - skills - {NO_ITERATION, UNSTATED, None}
     return tuple(sorted(skills)), tuple(sorted(names))
 
 
-def _item(order: _Order, sides: tuple[Side, Side], prices: Prices) -> Item[Comparison]:
-    asked = question(
-        order.comparator, order.prepared, order.fingerprint[:32], swapped=order.swapped
-    )
-    home = order.pair.a.stored.workspace
+def _item(
+    asked: _Order, comparator: Comparator, sides: tuple[Side, Side], prices: Prices
+) -> Item[Comparison]:
+    pair, prepared, swapped, order, repetition, fingerprint = asked
+    home = pair.a.stored.workspace
 
     def save(answered: Answered[Answer]) -> Comparison:
-        document = _document(order, answered, sides, prices)
-        write(home, document)
-        return document
+        model = comparator.model
+        one = comparison_of(answered, prepared, swapped=swapped, model=model, prices=prices)
+        shown = [(pair.a, sides[0]), (pair.b, sides[1])]
+        (run_a, a), (run_b, b) = reversed(shown) if swapped else shown
+        one.comparison_id = f"{pair.key}-{order}-{repetition}-{fingerprint[:8]}"
+        one.eval_id = pair.a.ref.eval_id
+        one.configuration_a, one.configuration_b = a.configuration, b.configuration
+        one.version_a, one.version_b = a.version, b.version
+        one.pair, one.order, one.repetition = pair.key, order, repetition
+        one.runs = {"A": _behind(run_a), "B": _behind(run_b)}
+        one.fingerprint = fingerprint
+        raw = dump(one)
+        for side, own in raw.get("output_quality", {}).items():  # as readers expect it
+            raw["output_quality"][side] = {"score": None, "strengths": [], "weaknesses": []} | own
+        write_numbered(folder_of(home), "comparison", raw)
+        return one
 
-    again = ", again" if order.repetition > 1 else ""
-    what = f"{order.pair.named}, order {order.order}{again}"
-    return Item(order.fingerprint, what, asked, folder_of(home), save)
+    what = f"{pair.named}, order {order}{', again' if repetition > 1 else ''}"
+    own = question(comparator, prepared, fingerprint[:32], swapped=swapped)
+    return Item(fingerprint, what, own, folder_of(home), save)
 
 
-# ── files ────────────────────────────────────────────────────────────────────────────────────
+def _behind(run: Run) -> ComparedRun:
+    fields = {**run.ref._asdict(), "workspace": run.stored.workspace.name}
+    return ComparedRun(**fields, path=run.within)
 
 
 def folder_of(workspace: Path) -> Path:
@@ -358,37 +381,196 @@ def stored(workspaces: Iterable[Path]) -> dict[str, Comparison]:
     return {one.fingerprint: one for _, one in found if one.fingerprint is not None}
 
 
-def _document(
-    order: _Order, answered: Answered[Answer], sides: tuple[Side, Side], prices: Prices
-) -> Comparison:
-    """What is kept of an answer: with what stands behind A and B, and what was asked."""
-    model = order.comparator.model
-    one = comparison_of(answered, order.prepared, swapped=order.swapped, model=model, prices=prices)
-    pair = order.pair
-    shown = [(pair.a, sides[0]), (pair.b, sides[1])]
-    (run_a, a), (run_b, b) = reversed(shown) if order.swapped else shown
-    place = f"{pair.key}-{order.order}-{order.repetition}"
-    one.comparison_id = f"{place}-{order.fingerprint[:8]}"
-    one.eval_id = pair.a.ref.eval_id
-    one.configuration_a, one.configuration_b = a.configuration, b.configuration
-    one.version_a, one.version_b = a.version, b.version
-    one.pair, one.order, one.repetition = pair.key, order.order, order.repetition
-    one.runs = {"A": _behind(run_a), "B": _behind(run_b)}
-    one.fingerprint = order.fingerprint
-    return one
+# ── what came of it ──────────────────────────────────────────────────────────────────────────
 
 
-def _behind(run: Run) -> ComparedRun:
-    fields = {**run.ref._asdict(), "workspace": run.stored.workspace.name}
-    return ComparedRun(**fields, path=run.within)
+class PairAnswer(NamedTuple):
+    """A pair in one of its orders, and the comparison that came of it; None where none did."""
+
+    pair: Pair
+    swapped: bool
+    comparison: Comparison | None
 
 
-def write(workspace: Path, comparison: Comparison) -> Path:
-    """Write a comparison under the next number that is free, in one step.
+def outcome_of(compared: Sequence[PairAnswer], backend: Backend) -> dict[str, Any]:
+    """Unblind comparisons, and count: the fields `pairs`, `by_eval` and `figures` of `Compared`."""
+    import polars as pl
 
-    That nothing is good or bad about a side is said, as readers expect it.
+    whole, text = pl.Int64, pl.String
+    pairs = [_pair(own) for own in _grouped((one.pair.place, one) for one in compared)]
+    schema = dict.fromkeys(EVAL, text) | {"run_number": whole, "pair": text, "run_a": text}
+    schema |= dict.fromkeys(("run_b", "winner", "a_first", "b_first"), text)
+    schema |= {"consistent": pl.Boolean, "repeated_same": pl.Boolean, "n_comparisons": whole}
+    table = pl.DataFrame(pairs, schema | {"reasons": pl.List(text)})
+    evals = [_eval(own) for own in _grouped((tuple(row[n] for n in EVAL), row) for row in pairs)]
+    counts = dict.fromkeys(("n_pairs", "n_settled", "wins", "losses", "ties"), whole)
+    by_eval = pl.DataFrame(evals, dict.fromkeys(EVAL, text) | counts | {"winner": text})
+    rows = []
+    for pair, swapped, one in compared:
+        if one is not None:
+            workspace, key = pair.place
+            names = f"{workspace}\n{pair.a.ref.eval_id}", f"{workspace}\n{key}"
+            rows.append((*names, *("ba" if swapped else "ab"), one.winner))
+    columns = ("eval", "pair", "first", "second", "winner")
+    plain = pl.DataFrame(rows, dict.fromkeys(columns, text), orient="row").select("eval", *PLAIN)
+    frames = [to_pandas(one) if backend == "pandas" else one for one in (table, by_eval)]
+    figures = next(iter(preference(plain).to_dicts()), {})
+    return {"pairs": frames[0], "by_eval": frames[1], "figures": figures}
+
+
+def _grouped(keyed: Iterable[tuple[Hashable, T]]) -> list[list[T]]:
+    groups: dict[Hashable, list[T]] = {}
+    for key, one in keyed:
+        groups.setdefault(key, []).append(one)
+    return list(groups.values())
+
+
+def _pair(own: Sequence[PairAnswer]) -> dict[str, Any]:
+    """A row of `pairs`."""
+    pair = own[0].pair
+    made = [(one.swapped, one.comparison) for one in own if one.comparison is not None]
+    answers: Orders = (Counter(), Counter())
+    for swapped, one in made:
+        answers[swapped][one.winner] += 1
+    forth, back = map(said, answers)
+    winner = settled(answers)
+    again = [seen for seen in answers if seen.total() > 1]
+    turned = {FIRST: LAST, LAST: FIRST, TIE: TIE}
+    letters = {False: "a is A, b is B", True: "b is A, a is B"}
+    return {
+        **{name: getattr(pair.a.ref, name) for name in (*EVAL, "run_number")},
+        "pair": pair.key,
+        "run_a": pair.a.within,
+        "run_b": pair.b.within,
+        "winner": winner and WHO[winner],
+        "a_first": forth and WHO[forth],
+        "b_first": back and WHO[turned[back]],
+        "consistent": None if winner is None else back is not None and forth == turned[back],
+        "repeated_same": len(again[0]) == 1 if again else None,
+        "n_comparisons": len(made),
+        "reasons": [f"({letters[swapped]}) {one.reasoning}" for swapped, one in made],
+    }
+
+
+def _eval(own: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A row of `by_eval`."""
+    letters = {who: letter for letter, who in WHO.items()}
+    winners = [letters[one["winner"]] for one in own if one["winner"] is not None]
+    counts = Counter(winners)
+    return {
+        **{name: own[0][name] for name in EVAL},
+        "n_pairs": len(own),
+        "n_settled": len(winners),
+        "wins": counts[FIRST],
+        "losses": counts[LAST],
+        "ties": counts[TIE],
+        "winner": WHO[majority(winners)] if winners else None,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Winner:
+    """Who wins, and why.
+
+    Attributes:
+        winner: what the side is called; None where nobody can say.
+        word: `wins`, `unclear`, `found out` (the comparator goes by the order) or `nothing
+            compared`.
+        reason: in words, with the figures.
     """
-    raw = dump(comparison)
-    for side, own in raw.get("output_quality", {}).items():
-        raw["output_quality"][side] = {"score": None, "strengths": [], "weaknesses": []} | own
-    return write_numbered(folder_of(workspace), "comparison", raw)
+
+    winner: str | None
+    word: str
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def verdict(row: Mapping[str, Any], a: str, b: str) -> Winner:
+    """The verdict on *these evals*, and what of it holds for tasks like these.
+
+    A side wins where the exact p of its wins over pairs is at most 5 %. Nobody wins where
+    most pairs have another winner in the other order, and those go one way more often than
+    chance would have it (exact p at most 5 %).
+
+    Args:
+        row: of `stats.preference`, of a against b; empty where nothing was seen.
+        a: what the one side is called.
+        b: what the other side is called.
+    """
+    pairs = row.get("n_both_orders", 0)
+    if not pairs:
+        return Winner(None, "nothing compared", "No pair was compared in both orders.")
+    if reason := _found_out(row, pairs):
+        return Winner(None, "found out", reason)
+    wins, losses = row["wins"], row["losses"]
+    counts = (
+        f"{a} wins {wins}, {b} wins {losses}, {row['ties']} tied, of {count(pairs, 'pair')} "
+        f"({row['n_evals']} evals)"
+    )
+    if row["p"] is None or row["p"] > 1 - LEVEL:
+        p = "nothing was decided" if row["p"] is None else f"exact p {chance(row['p'])}"
+        reason = f"Unclear who is better on these evals: {counts}; {p}.{_unsteady(row)}"
+        return Winner(None, "unclear", reason)
+    winner, other = (a, b) if wins > losses else (b, a)
+    reason = (
+        f"{winner} is better than {other} on these evals: {counts}; exact p "
+        f"{chance(row['p'])}. {_beyond(row, wins > losses)}{_unsteady(row)}"
+    )
+    return Winner(winner, "wins", reason)
+
+
+def rates(row: Mapping[str, Any], a: str) -> Iterator[str]:
+    """How often a wins, over pairs and over evals, in words."""
+    units = {"": "pairs (these evals)", "eval_": "evals (tasks like these)"}
+    for prefix, unit in units.items():
+        if row and row[f"{prefix}win_rate"] is not None:
+            decided = row[f"{prefix}wins"] + row[f"{prefix}losses"]
+            rate, low, high = (
+                percent(row[f"{prefix}{name}"]) for name in ("win_rate", "low", "high")
+            )
+            yield (
+                f"{a} wins {rate} of {decided} decided {unit}, 95 % interval {low} to {high} "
+                f"(exact); ties left out: {row[f'{prefix}ties']}"
+            )
+
+
+def _found_out(row: Mapping[str, Any], pairs: int) -> str:
+    """That the comparator goes by the place, not by the works; empty where it does not."""
+    from scipy.stats import binomtest
+
+    primacy, recency = row["primacy"], row["recency"]
+    changed = primacy + recency
+    if 2 * changed <= pairs or binomtest(primacy, changed).pvalue > 1 - LEVEL:
+        return ""
+    place, times = ("first", primacy) if primacy > recency else ("last", recency)
+    return (
+        f"No winner: the comparator was found out. It preferred what it saw {place} in {times} of "
+        f"{count(pairs, 'pair')} (preference fairness {signed(row['preference_fairness'])}, "
+        f"position consistency {row['position_consistency']:.2f}). Choose another comparator."
+    )
+
+
+def _beyond(row: Mapping[str, Any], a_wins: bool) -> str:
+    """What holds for tasks like these."""
+    p, ahead = row["eval_p"], row["eval_wins"] > row["eval_losses"]
+    if p is not None and p <= 1 - LEVEL and ahead is a_wins:
+        return f"It holds for tasks like these, too (over evals, exact p {chance(p)})."
+    decided = row["eval_wins"] + row["eval_losses"]
+    if decided < FEWEST_EVALS:
+        few = f"{decided} of the evals were decided, and {FEWEST_EVALS} would be needed at least"
+        return f"Beyond these evals nothing can be claimed: {few}."
+    p = chance(row["eval_p"])
+    return f"Whether it holds for tasks like these is open (over evals, exact p {p})."
+
+
+def _unsteady(row: Mapping[str, Any]) -> str:
+    """What to bear in mind of the comparator; "" where there is nothing."""
+    doubts = []
+    stability, consistency = row["repetition_stability"], row["position_consistency"]
+    if stability is not None and stability < STABLE:
+        doubts.append(f"asked the same twice, its stability is {stability:.2f}")
+    if consistency < STABLE:
+        doubts.append(f"asked in both orders, its consistency is {consistency:.2f}")
+    return f" The comparator is unsteady: {'; '.join(doubts)}." if doubts else ""

@@ -19,6 +19,7 @@ from skill_eval_nb.documents import (
     StructuralExpectation,
 )
 from skill_eval_nb.documents.base import fields_of, origin_of, plainly
+from skill_eval_nb.documents.dialects import read
 from skill_eval_nb.documents.dialects.form import named
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.text import brief
@@ -55,6 +56,8 @@ OTHER = {
     "structural_expectations": "expectations",
 }
 """Checks stand in one list or in two: an item that is not in its own is looked for there."""
+PART, WHOLE = "\n", "\n\n"
+"""In the place of a name, which has no blanks at its ends: any part of an eval, and all of it."""
 _NUMBERED = re.compile(r"(.*?)(\d{1,9})", re.DOTALL)
 
 
@@ -87,84 +90,60 @@ def edits_of(drafts: Iterable[Draft], suite: Suite) -> Edits:
             ids[draft.key] = tuple(editor.take(draft))
         except Refused as error:
             refused.setdefault(draft.key, "; ".join(error.faults))
-    editor.finish()
     return Edits(editor.text.value, ids, refused)
-
-
-# ── lists and their items ────────────────────────────────────────────────────────────────────
-
-
-@dataclass(slots=True)
-class _Entry:
-    """An item of a list: what can be read of it, and what comes in its place, by which draft."""
-
-    value: Any
-    document: Document | None = None
-    draft: str = ""
-    instead: list[Any] | None = None
-
-    @property
-    def values(self) -> list[Any]:
-        """What stands here in the end."""
-        return [self.value] if self.instead is None else self.instead
 
 
 @dataclass(slots=True)
 class _List:
-    """A list of a suite, and what becomes of it.
+    """A list of a suite as it now is.
 
     Attributes:
         part: which one.
-        value: the plain list; None where it is not there yet.
-        entries: its items, and those that drafts add.
-        above: the object that it is, or is to be, a member of.
+        value: the plain list, one of its own where it is not there yet.
+        documents: what can be read of each item; None where nothing can.
+        above: the object that it is to be a member of, where it is not there yet.
         path: the names that lead from there to it.
-        taken: the ids that were ever given in it.
     """
 
     part: str
-    value: list[Any] | None
-    entries: list[_Entry]
-    above: Any
-    path: tuple[str, ...]
-    taken: list[Any]
+    value: list[Any]
+    documents: list[Document | None]
+    above: Any = None
+    path: tuple[str, ...] = ()
 
     @property
-    def documents(self) -> list[Document]:
+    def known(self) -> list[Document]:
         """What can be read of its items."""
-        return [entry.document for entry in self.entries if entry.document is not None]
+        return [document for document in self.documents if document is not None]
 
-    def find(self, target: str) -> _Entry | None:
+    def find(self, target: str) -> int | None:
         """An item by its id, else its name, else its text, else the id that a run gives it.
 
         Raises:
             Refused: several fit equally well.
         """
-        named = [
-            (entry, _names(entry.document)) for entry in self.entries if entry.document is not None
-        ]
-        for at in range(3):
-            found = [one for one, names in named if names[at] == target.strip()]
+        named = [(at, _names(one)) for at, one in enumerate(self.documents) if one is not None]
+        for which in range(3):
+            found = [at for at, names in named if names[which] == target.strip()]
             if len(found) == 1:
                 return found[0]
             if found:
                 raise refuse(f"`{target}` stands {len(found)} times in `{self.part}`")
         letter = LETTERS[self.part] if self.part != "evals" else ""
         without_id = (
-            (f"{letter}{n}", one) for n, (one, names) in enumerate(named, 1) if names[0] is None
+            (f"{letter}{n}", at) for n, (at, names) in enumerate(named, 1) if names[0] is None
         )
-        return next((one for name, one in without_id if name == target), None)
+        return next((at for name, at in without_id if name == target), None)
 
-    def finish(self) -> None:
-        """Put its items where they belong."""
-        items = [value for entry in self.entries for value in entry.values]
-        if self.value is not None:
-            self.value[:] = items
-        elif items:
+    def put(self, at: int | None, items: list[Any]) -> None:
+        """Put items in the place of one, or behind all."""
+        end = len(self.value)
+        self.value[slice(end, end) if at is None else slice(at, at + 1)] = items
+        if self.path and self.value:
             above = self.above
             for name in self.path[:-1]:
                 above = above.setdefault(name, {})
-            above[self.path[-1]] = items
+            above[self.path[-1]] = self.value
 
 
 def _list_of(part: str, value: Any, documents: Sequence[Document], above: Any, *path: str) -> _List:
@@ -174,17 +153,14 @@ def _list_of(part: str, value: Any, documents: Sequence[Document], above: Any, *
         Refused: it is there, and is no list.
     """
     if value is None:
-        return _List(part, None, [], above, path, [])
+        return _List(part, [], [], above, path)
     if not isinstance(value, list):
         raise refuse(f"`{path[-1]}` is no list: write it as one first")
     waiting = list(documents)
-    entries = [
-        _Entry(item, waiting.pop(0) if waiting and raw_of(waiting[0]) is item else None)
-        for item in value
-    ]
+    found = [waiting.pop(0) if waiting and raw_of(waiting[0]) is item else None for item in value]
     if waiting:
         raise refuse(f"`{part}` is not plain enough to be changed in place: mend it first")
-    return _List(part, value, entries, above, path, ids_of(documents))
+    return _List(part, value, found)
 
 
 def raw_of(document: Document) -> Any:
@@ -392,19 +368,20 @@ def _known_field(key: str, old: Document, new: Mapping[str, Any]) -> str | None:
 
 
 class _Editor:
-    """The lists that change, by the place of their eval (none for the suite's own) and part."""
+    """A suite that one draft after the other changes; after each it is read again.
+
+    Evals are known by their place in the suite as it was; `by` has the draft that changed an
+    item of an eval, by each name of the item, that changed the eval as a whole, by `WHOLE`, and
+    that changed any part of it first, by `PART`.
+    """
 
     def __init__(self, suite: Suite) -> None:
-        self.text = text_of(suite.path.name, suite.data)  # its own, which it may change
+        self.text = text_of(suite.path.name, suite.data)  # its own, which it changes
         self._suite, self._style = suite, _Style(self.text)
-        self._lists: dict[tuple[int | None, str], _List] = {}
-        value, document = self.text.value, self.text.document
-        if isinstance(value, list):
-            self._evals = _list_of("evals", value, document.evals, None)
-        else:
-            name = keys_of(document).get("evals", self._style.name(Evals, "evals"))
-            self._evals = _list_of("evals", value.get(name), document.evals, value, name)
-        self._places = [entry for entry in self._evals.entries if entry.document is not None]
+        self._document = self.text.document
+        self._evals = [raw_of(one) for one in self._document.evals]
+        self._taken: dict[tuple[int | None, str], list[Any]] = {}
+        self._by: dict[tuple[int | None, str], str] = {}
 
     def take(self, draft: Draft) -> list[str]:
         """Take in a draft; gives the ids that its items have.
@@ -423,57 +400,62 @@ class _Editor:
             steps = [self._on_eval(draft, place) for place in places]
         else:
             raise refuse("it names no eval that it changes")
-        for listed, entry in steps:
-            self._may(draft, listed, entry)
-        return [id_ for listed, entry in steps for id_ in self._do(draft, listed, entry)]
+        for _, listed, at in steps:
+            if at is None or len(draft.new) != 1:
+                self._see_new(draft, listed)
+        ids = [id_ for step in steps for id_ in self._do(draft, *step)]
+        self._document, _ = read("evals", self.text.value, self.text.dialect)
+        return ids
 
-    def finish(self) -> None:
-        """Write every list that changed into the suite's value."""
-        for one in self._lists.values():
-            one.finish()
-
-    def _on_suite(self, draft: Draft) -> tuple[_List, _Entry | None]:
-        listed = self._kept(None, self._evals)
+    def _on_suite(self, draft: Draft) -> tuple[int | None, _List, int | None]:
+        value = self.text.value
+        if isinstance(value, list):
+            listed = _list_of("evals", value, self._document.evals, None)
+        else:
+            name = keys_of(self._document).get("evals", self._style.name(Evals, "evals"))
+            listed = _list_of("evals", value.get(name), self._document.evals, value, name)
         if draft.target is None:
-            return listed, None
+            return None, listed, None
         place = self._suite.eval_of(draft.target)
-        for (inside, _), other in self._lists.items():
-            keys = [entry.draft for entry in other.entries if entry.draft]
-            if inside == place and keys:
-                raise refuse(f"{keys[0]} changes a part of this eval already")
-        return listed, self._places[place]
+        if (place, PART) in self._by:
+            raise refuse(f"{self._by[place, PART]} changes a part of this eval already")
+        if (place, WHOLE) in self._by:
+            raise refuse(f"{self._by[place, WHOLE]} changes `{draft.target}` already")
+        raws = [id(one) for one in listed.value]
+        return place, listed, raws.index(id(self._evals[place]))
 
-    def _on_eval(self, draft: Draft, place: int) -> tuple[_List, _Entry | None]:
-        entry, name = self._places[place], self._suite.keys[place].id
-        if entry.draft:
-            raise refuse(f"{entry.draft} changes the whole of eval {name} already")
-        one = entry.document
-        assert isinstance(one, Eval)
-        listed = self._kept(place, self._of_eval(draft.part, one))
+    def _on_eval(self, draft: Draft, place: int) -> tuple[int | None, _List, int | None]:
+        name, target = self._suite.keys[place].id, draft.target
+        if (place, WHOLE) in self._by:
+            raise refuse(f"{self._by[place, WHOLE]} changes the whole of eval {name} already")
+        one = next(one for one in self._document.evals if raw_of(one) is self._evals[place])
+        listed = self._of_eval(draft.part, one)
         where = self._suite.described.get(name)
-        if draft.part == "expectations" and not listed.documents and where is not None:
+        if draft.part == "expectations" and not listed.known and where is not None:
             raise refuse(
                 f"the expectations of eval {name} stand in its eval_metadata.json ({where}), and "
                 f"one in {self._suite.path.name} would hide them: change them there"
             )
-        if draft.target is None:
-            return listed, None
+        if target is None:
+            return place, listed, None
+        if (place, target.strip()) in self._by:
+            raise refuse(f"{self._by[place, target.strip()]} changes `{target}` already")
         lists = [listed]
         if draft.part in OTHER:
-            lists.append(self._kept(place, self._of_eval(OTHER[draft.part], one)))
+            lists.append(self._of_eval(OTHER[draft.part], one))
         for each in lists:
             try:
-                found = each.find(draft.target)
+                at = each.find(target)
             except Refused as error:
                 raise refuse(f"eval {name}: {error}") from None
-            if found is not None:
-                return each, found
-        there = [document for each in lists for document in each.documents]
+            if at is not None:
+                return place, each, at
+        there = [document for each in lists for document in each.known]
         names = [name for one in there for name in _names(one) if name]
-        near = get_close_matches(draft.target, names, n=1)
+        near = get_close_matches(target, names, n=1)
         hint = f"; did you mean `{brief(near[0], 80)}`? There are" if near else "; there are"
         every = ", ".join(brief(_called(one)) for one in there) or "none"
-        raise refuse(f"eval {name}: there is no item `{brief(draft.target, 80)}`{hint} {every}")
+        raise refuse(f"eval {name}: there is no item `{brief(target, 80)}`{hint} {every}")
 
     def _of_eval(self, part: str, eval_: Eval) -> _List:
         raw = raw_of(eval_)
@@ -483,42 +465,39 @@ class _Editor:
         outer = keys_of(eval_).get("quality_rubric", self._style.name(Eval, "quality_rubric"))
         inner = self._style.name(QualityRubric, "dimensions")
         rubric, above = eval_.quality_rubric, raw.get(outer)
-        if rubric is None or above is None:
-            if above is not None:
-                raise refuse(f"`{outer}` is no rubric that can be read: mend it first")
-            return _List(part, None, [], raw, (outer, inner), [])
-        inner = keys_of(rubric).get("dimensions", inner)
+        if above is None:
+            return _List(part, [], [], raw, (outer, inner))
+        if rubric is None:
+            raise refuse(f"`{outer}` is no rubric that can be read: mend it first")
         if not isinstance(above, dict):
             return _list_of(part, above, rubric.dimensions, raw, outer)
+        inner = keys_of(rubric).get("dimensions", inner)
         return _list_of(part, above.get(inner), rubric.dimensions, above, inner)
 
-    def _may(self, draft: Draft, listed: _List, entry: _Entry | None) -> None:
-        """Refuse what another draft changes, and new items that are there already."""
-        if entry is not None and entry.draft:
-            raise refuse(f"{entry.draft} changes `{draft.target}` already")
-        if entry is not None and len(draft.new) == 1:
-            return
+    def _see_new(self, draft: Draft, listed: _List) -> None:
+        """Refuse new items that are there already."""
         for new in draft.new:
-            item = self._style.added(new, listed.part, listed.documents, [])
-            for other in listed.entries:
-                if any(self._style.is_there(item, value, listed.part) for value in other.values):
-                    document = other.document
-                    name = other.draft or (document and _called(document)) or "an item"
+            item = self._style.added(new, listed.part, listed.known, [])
+            for other, document in zip(listed.value, listed.documents, strict=True):
+                if self._style.is_there(item, other, listed.part):
+                    name = _called(document) if document is not None else "an item"
                     raise refuse(f"such an item is there already: {name}")
 
-    def _do(self, draft: Draft, listed: _List, entry: _Entry | None) -> Iterator[str]:
-        if entry is not None and entry.document is not None and len(draft.new) == 1:
-            items = [self._style.instead(draft.new[0], entry.document, listed.part)]
+    def _do(self, draft: Draft, place: int | None, listed: _List, at: int | None) -> Iterator[str]:
+        part = listed.part
+        mine = None if part == "evals" else place
+        taken = self._taken.setdefault((mine, part), ids_of(listed.known))
+        document = None if at is None else listed.documents[at]
+        if document is not None and len(draft.new) == 1:
+            items = [self._style.instead(draft.new[0], document, part)]
         else:
-            given = (listed.part, listed.documents, listed.taken)
-            items = [self._style.added(one, *given) for one in draft.new]
-        if entry is None:
-            listed.entries += [_Entry(item, draft=draft.key) for item in items]
-        else:
-            entry.draft, entry.instead = draft.key, items
-        key = self._style.name(KINDS[listed.part], "id")
-        yield from (str(one[key]) for one in items if isinstance(one, dict) and key in one)
-
-    def _kept(self, place: int | None, listed: _List) -> _List:
-        """The list as earlier drafts have left it."""
-        return self._lists.setdefault((place, listed.part), listed)
+            items = [self._style.added(one, part, listed.known, taken) for one in draft.new]
+        names = (WHOLE,) if part == "evals" else _names(document) if document else ()
+        for name in names:
+            if name is not None and place is not None:
+                self._by[place, name] = draft.key
+        if part != "evals":
+            self._by.setdefault((place, PART), draft.key)
+        listed.put(at, items)
+        key = self._style.name(KINDS[part], "id")
+        return (str(one[key]) for one in items if isinstance(one, dict) and key in one)

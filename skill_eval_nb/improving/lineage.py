@@ -1,4 +1,4 @@
-"""How a lineage shows itself: in a notebook as HTML, elsewhere as text."""
+"""`history`: the versions of a skill, what each was made from, and whether it won."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.writing import keep_beside
 
 from .versions import (
-    FileChange,
     Kept,
     VersionRuns,
     by_version,
@@ -190,24 +189,20 @@ class Lineage(Shown):
         which = "none is proven better" if best is None else f"the best is {best}"
         versions, metric = count(len(self.versions), "version"), self.metric.replace("_", " ")
         yield Title(f"{versions} of {brief(self.skill)} by {metric}; {which}")
-        for version in self.versions:
-            parent = (
-                "" if version.parent is None else f", from {version.parent} ({version.parent_from})"
-            )
-            mean = "no figure" if version.mean is None else figure(version.mean)
-            result = version.grading_result or "not compared"
-            result += ", the best" if version.is_current_best else ""
-            where = f"{brief(version.iteration)}, {brief(version.configuration)}"
-            lines = (
-                f"compared: {version.compared}" if version.compared else "",
-                version.reason,
-                f"changed: {version.what_changed}" if version.what_changed else "",
-                _stated_in_words(version),
-            )
-            yield Items(
-                [line for line in lines if line],
-                f"{version.version}  {where}: {mean}, {result}{parent}",
-            )
+        for one in self.versions:
+            parent = f", from {one.parent} ({one.parent_from})" if one.parent else ""
+            mean = "no figure" if one.mean is None else figure(one.mean)
+            result = one.grading_result or "not compared"
+            result += ", the best" if one.is_current_best else ""
+            where = f"{brief(one.iteration)}, {brief(one.configuration)}"
+            lines = [
+                f"compared: {one.compared}" if one.compared else "",
+                one.reason,
+                f"changed: {one.what_changed}" if one.what_changed else "",
+                _stated_in_words(one.stated_result, one.stated_pass_rate),
+            ]
+            title = f"{one.version}  {where}: {mean}, {result}{parent}"
+            yield Items([*filter(None, lines)], title)
         yield from (Text(note, "!") for note in self.notes)
 
 
@@ -216,16 +211,10 @@ OURS = "reason"
 """What every version has that we wrote, and no other tool writes."""
 
 
-def _stated_in_words(version: Version) -> str:
+def _stated_in_words(result: str | None, rate: float | None) -> str:
     """What a history.json says of a version."""
-    if version.stated_result is None and version.stated_pass_rate is None:
-        return ""
-    rate = (
-        ""
-        if version.stated_pass_rate is None
-        else f" with a pass rate of {version.stated_pass_rate:g}"
-    )
-    return f"history.json says: {version.stated_result or 'no result'}{rate}"
+    of = "" if rate is None else f" with a pass rate of {rate:g}"
+    return f"history.json says: {result or 'no result'}{of}" if result or of else ""
 
 
 def _is_ours(data: bytes) -> bool:
@@ -234,26 +223,16 @@ def _is_ours(data: bytes) -> bool:
     except NotJSON:
         return False
     versions = raw.get("iterations") if isinstance(raw, dict) else None
-    return (
-        isinstance(versions, list)
-        and bool(versions)
-        and all(isinstance(version, dict) and OURS in version for version in versions)
-    )
+    ours = (isinstance(one, dict) and OURS in one for one in versions or ())
+    return isinstance(versions, list) and bool(versions) and all(ours)
 
 
 def _stated_version(version: Version) -> StatedVersion:
+    names = ("parent", "grading_result", "is_current_best", "iteration", "configuration")
+    fields = {name: getattr(version, name) for name in (*names, "reason", "what_changed")}
     rate = version.expectation_pass_rate
-    return StatedVersion(
-        version=version.version,
-        parent=version.parent,
-        expectation_pass_rate=None if rate is None else round(rate, 4),
-        grading_result=version.grading_result,
-        is_current_best=version.is_current_best,
-        iteration=version.iteration,
-        configuration=version.configuration,
-        reason=version.reason,
-        what_changed=version.what_changed,
-    )
+    rounded = None if rate is None else round(rate, 4)
+    return StatedVersion(version=version.version, expectation_pass_rate=rounded, **fields)
 
 
 TABLES = ("runs", "rubric_scores", "expectations")
@@ -303,17 +282,14 @@ class _Trace:
                 continue
             parent, known_from = self._parent(place, best)
             one = self._against(place, parent, one)
-            changed = self.kept.changes(parent, side)
-            found.append(
-                replace(
-                    one,
-                    parent=parent.version,
-                    parent_from=known_from,
-                    what_changed=None if changed is None else in_words(changed),
-                    lines_added=_lines(changed, "added"),
-                    lines_removed=_lines(changed, "removed"),
+            found.append(replace(one, parent=parent.version, parent_from=known_from))
+            if (changed := self.kept.changes(parent, side)) is not None:
+                found[-1] = replace(
+                    found[-1],
+                    what_changed=in_words(changed),
+                    lines_added=sum(file.added or 0 for file in changed),
+                    lines_removed=sum(file.removed or 0 for file in changed),
                 )
-            )
             over_best = one if parent == best else self._against(place, best, one)
             if over_best.grading_result == "won" or (not measured and one.mean is not None):
                 best, measured, tied = side, True, False
@@ -421,7 +397,7 @@ class _Trace:
         """What to say where the evals are not what they were: it may come from that."""
         one, other = (
             {
-                eval_id: frozenset(texts)
+                eval_id: set(texts)
                 for eval_id, texts in side.of(self.tables["expectations"])
                 .group_by("eval_id")
                 .agg("text")
@@ -435,11 +411,6 @@ class _Trace:
             return ""
         which = f"{changed} of {count(len(both), 'eval')}"
         return f" The expectations of {which} are not the same in both: it may come from that."
-
-
-def _lines(changed: Sequence[FileChange] | None, what: str) -> int | None:
-    """Lines that came or went in all files; None where that is not known."""
-    return None if changed is None else sum(getattr(one, what) or 0 for one in changed)
 
 
 def _mean(by_eval: pl.DataFrame) -> float | None:
@@ -549,8 +520,10 @@ def _contradicted(
     """Where a history.json says something else."""
     for version in versions:
         if version.stated_result not in (None, version.grading_result):
+            stated = version.stated_result
+            was = stated if stated in ("won", "lost") else f"was a {stated}"
             yield (
-                f"history.json says that {version.version} {_was(version.stated_result)}; "
+                f"history.json says that {version.version} {was}; "
                 f"its runs say: {version.grading_result or 'nothing to compare'}."
             )
     best = next((str(row["version"]) for row in rows if row["is_current_best"]), None)
@@ -558,12 +531,3 @@ def _contradicted(
     if best is not None and best != ours:
         proven = "prove none to be" if ours is None else f"bear out {ours}"
         yield f"history.json has {best} as the best version, its runs {proven}."
-
-
-def _was(result: str | None) -> str:
-    """A stated result in a sentence.
-
-    >>> _was("won"), _was("tie")
-    ('won', 'was a tie')
-    """
-    return result if result in ("won", "lost") else f"was a {result}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -67,27 +67,26 @@ def sides_of(ws: Workspace, a: Named, b: Named) -> tuple[Side, Side]:
 
 def _named(ws: Workspace, name: Named) -> tuple[Workspace, str | None, str | None]:
     """The workspace, iteration and configuration that are meant, as far as they are named."""
-    if isinstance(name, Workspace | Path):
-        return (name if isinstance(name, Workspace) else load(name)), None, None
-    there = {
-        column: sorted(set(ws.polars("runs")[column]), key=natural)
+    if isinstance(name, Workspace):
+        return name, None, None
+    configurations, iterations = (
+        sorted(set(ws.polars("runs")[column]), key=natural)
         for column in ("configuration", "iteration")
-    }
+    )
     if isinstance(name, tuple):
-        if name[0] not in there["iteration"]:
-            raise refuse(no_such("iteration", name[0], there["iteration"]))
+        if name[0] not in iterations:
+            raise refuse(no_such("iteration", name[0], iterations))
         return ws, *name
-    if name in there["configuration"]:
-        return ws, None, name
-    iteration, _, configuration = name.partition("/")
-    if name in there["iteration"]:
-        return ws, name, None
-    if configuration and iteration in there["iteration"]:
-        return ws, iteration, configuration
-    if Path(name).expanduser().exists():
-        return load(Path(name).expanduser()), None, None
-    known = [*there["configuration"], *there["iteration"]]
-    raise refuse(no_such("configuration or iteration", name, known))
+    if isinstance(name, str):
+        iteration, _, configuration = name.partition("/")
+        if name in configurations:
+            return ws, None, name
+        if name in iterations or (configuration and iteration in iterations):
+            return (ws, name, None) if name in iterations else (ws, iteration, configuration)
+        if not Path(name).expanduser().exists():
+            known = [*configurations, *iterations]
+            raise refuse(no_such("configuration or iteration", name, known))
+    return load(Path(name).expanduser()), None, None
 
 
 def _configuration(ws: Workspace, iteration: str | None, configuration: str | None) -> str:
@@ -142,25 +141,19 @@ def _side(ws: Workspace, iteration: str | None, configuration: str, needed: Iter
 
 def _labelled(side: Side, other: Side) -> Side:
     """A side with its label, made of whatever sets it apart from the other."""
-    parts = []
+    version = None
     if side.ws is not other.ws:
-        names = [_listed(row["skill"] for row in one.rows) for one in (side, other)]
-        if names[0] == names[1]:
-            names = [_listed(row["workspace"] for row in one.rows) for one in (side, other)]
-        if names[0] == names[1]:
-            names[0] = Path(side.ws.path).resolve().as_posix()
-        parts.append(names[0])
+        names = (
+            [", ".join(dict.fromkeys(row[what] for row in one.rows)) for one in (side, other)]
+            for what in ("skill", "workspace")
+        )
+        path = Path(side.ws.path).resolve().as_posix()
+        version = next((mine for mine, others in names if mine != others), path)
     elif side.iterations != other.iterations:
-        parts.append(_listed(side.iterations.values()))
-    version = " ".join(parts) or None
-    if side.configuration != other.configuration or not parts:
-        parts.append(side.configuration)
-    return replace(side, label=" ".join(parts), version=version)
-
-
-def _listed(names: Iterable[str]) -> str:
-    """Names that several runs have in common, each once."""
-    return ", ".join(dict.fromkeys(names))
+        version = ", ".join(dict.fromkeys(side.iterations.values()))
+    alike = version and side.configuration == other.configuration
+    label = " ".join(filter(None, (version, None if alike else side.configuration)))
+    return replace(side, label=label, version=version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,21 +165,25 @@ class Run:
     stored: StoredRun
 
     @property
-    def who(self) -> tuple[Any, ...]:
-        """What tells it from every other run; the same wherever its workspace lies."""
-        ref = self.ref
-        return (
-            self.stored.workspace.name,
-            ref.iteration,
-            ref.eval_id,
-            ref.configuration,
-            ref.run_number,
-        )
-
-    @property
     def within(self) -> str:
         """Its folder, below its workspace."""
-        return self.stored.folder.relative_to(self.stored.workspace).as_posix()
+        return within(self.stored)
+
+    @property
+    def who(self) -> tuple[Any, ...]:
+        """What tells it from every other run; the same wherever its workspace lies."""
+        _, _, iteration, eval_id, _, *more = self.ref
+        return self.stored.workspace.name, iteration, eval_id, *more
+
+    @property
+    def task(self) -> str:
+        """The prompt of its eval, whatever blanks are in it."""
+        return " ".join(self.stored.eval.prompt.split()) if self.stored.eval else ""
+
+
+def within(run: StoredRun) -> str:
+    """The folder of a run, below its workspace."""
+    return run.folder.relative_to(run.workspace).as_posix()
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +217,9 @@ def pairs_of(
 ) -> tuple[list[Pair], list[LeftOut]]:
     """The pairs in the order of the evals, and every run that is in none, with the reason.
 
+    Within a workspace an eval is told by its id; workspaces of different skills have it in
+    common where the prompts are equal, and the ids, too, where a prompt comes twice.
+
     Args:
         a: one side.
         b: the other.
@@ -228,52 +228,19 @@ def pairs_of(
     Raises:
         Refused: there is no such eval, or both sides are the same runs.
     """
-    if _places_of(a) & _places_of(b):
+    left: list[LeftOut] = []
+    wanted = _ids([*a.rows, *b.rows], evals)
+    first = _stored(a.ws)
+    stored = (first, first if b.ws is a.ws else _stored(b.ws))
+    both = [[*_runs(one, wanted, own, left)] for one, own in zip((a, b), stored, strict=True)]
+    ours, theirs = both
+    if {run.stored.folder for run in ours} & {run.stored.folder for run in theirs}:
         of = ", ".join(dict.fromkeys(a.iterations.values()))
         raise refuse(f"both sides are {a.configuration} of {of}: name two that differ")
-    left: list[LeftOut] = []
-    rows = [*a.rows, *b.rows]
-    wanted = _ids(rows, {row["eval_id"] for row in rows} if evals is None else evals)
-    first = _stored(a.ws)
-    second = first if b.ws is a.ws else _stored(b.ws)
-    ours, theirs = list(_runs(a, wanted, first, left)), list(_runs(b, wanted, second, left))
-    place = _places(ours, theirs, apart=a.ws is not b.ws)
-    waiting = {place(run): run for run in theirs}
-    pairs = []
-    for run in ours:
-        partner = waiting.pop(place(run), None)
-        if partner is None:
-            left.append(_alone(run, b))
-        else:
-            pairs.append(_pair(run, partner))
-    return pairs, [*left, *(_alone(run, a) for run in waiting.values())]
-
-
-def _places_of(side: Side) -> set[tuple[Any, ...]]:
-    """What tells the runs of a side from all others, those of one file too."""
-    names = ("eval_id", "configuration", "run_number")
-    return {
-        (Path(side.ws.path, row["path"]).resolve(), *(row[name] for name in names))
-        for row in side.rows
-    }
-
-
-def _places(
-    ours: Iterable[Run], theirs: Iterable[Run], *, apart: bool
-) -> Callable[[Run], tuple[Any, ...]]:
-    """By what runs of two sides are the same draw of the same task.
-
-    Within a workspace an eval is told by its id; workspaces of different skills have it in
-    common where the prompts are equal, and the ids, too, where a prompt comes twice.
-    """
-    if not apart:
-        return lambda run: (run.ref.workspace, run.ref.eval_id, run.ref.run_number)
     twice: set[str] = set()
-    for side in (ours, theirs):
-        ids: dict[str, set[str]] = {}
-        for run in side:
-            ids.setdefault(_task(run), set()).add(run.ref.eval_id)
-        twice |= {task for task, own in ids.items() if len(own) > 1}
+    for side in both if a.ws is not b.ws else ():
+        tasks = {(run.task, run.ref.eval_id) for run in side}
+        twice |= {task for task, _ in tasks if sum(task == other for other, _ in tasks) > 1}
         if len({run.ref.workspace for run in side}) > 1:
             raise refuse(
                 "a side that is another workspace must be one alone: choose it with "
@@ -281,34 +248,34 @@ def _places(
             )
 
     def place(run: Run) -> tuple[Any, ...]:
-        task = _task(run)
-        return task, run.ref.eval_id if task in twice else None, run.ref.run_number
+        if a.ws is b.ws:
+            return run.ref.workspace, run.ref.eval_id, run.ref.run_number
+        return run.task, run.ref.eval_id if run.task in twice else None, run.ref.run_number
 
-    return place
-
-
-def _task(run: Run) -> str:
-    assert run.stored.eval is not None
-    return " ".join(run.stored.eval.prompt.split())
-
-
-def _pair(a: Run, b: Run) -> Pair:
-    both = json.dumps(sorted((a.who, b.who)))
-    return Pair(hashlib.sha256(both.encode("utf-8", "replace")).hexdigest()[:12], a, b)
+    waiting = {place(run): run for run in theirs}
+    pairs = []
+    for run in ours:
+        partner = waiting.pop(place(run), None)
+        if partner is None:
+            left.append(_alone(run, b))
+        else:
+            names = json.dumps(sorted((run.who, partner.who))).encode("utf-8", "replace")
+            pairs.append(Pair(hashlib.sha256(names).hexdigest()[:12], run, partner))
+    return pairs, [*left, *(_alone(run, a) for run in waiting.values())]
 
 
 def _alone(run: Run, other: Side) -> LeftOut:
     return LeftOut(_run_named(run.ref), f"{other.label} has no such run of the same eval")
 
 
-def _ids(rows: Iterable[Row], evals: Iterable[str | int]) -> set[str]:
-    """The ids of evals that are named by id or name."""
-    ids = {row["eval_id"]: row["eval_id"] for row in rows}
-    names = {row["eval_name"]: row["eval_id"] for row in rows} | ids
-    for eval_ in evals:
-        if str(eval_) not in names:
-            raise refuse(no_such("eval", str(eval_), names))
-    return {names[str(eval_)] for eval_ in evals}
+def _ids(rows: Iterable[Row], evals: Iterable[str | int] | None) -> set[str]:
+    """The ids of evals that are named by id or name; all where none is named."""
+    names = {row[name]: row["eval_id"] for name in ("eval_name", "eval_id") for row in rows}
+    wanted = names if evals is None else [str(eval_) for eval_ in evals]
+    for name in wanted:
+        if name not in names:
+            raise refuse(no_such("eval", name, names))
+    return {names[name] for name in wanted}
 
 
 def _runs(
@@ -321,8 +288,8 @@ def _runs(
         ref = RunRef(*(row[name] for name in RunRef._fields))
         found = stored.get(Path(side.ws.path, row["path"]).resolve())
         reason = _why_not(found)
-        if found is None or reason is not None:
-            left.append(LeftOut(_run_named(ref), reason or ""))
+        if found is None or reason:
+            left.append(LeftOut(_run_named(ref), reason))
         else:
             yield Run(ref, row["executor_model"], found)
 
@@ -333,7 +300,7 @@ def _stored(ws: Workspace) -> dict[Path, StoredRun]:
     return {run.folder.resolve(): run for run in stored_runs(ws.path)}
 
 
-def _why_not(run: StoredRun | None) -> str | None:
+def _why_not(run: StoredRun | None) -> str:
     if run is None:
         return "it has no folder of its own, so there are no outputs of it"
     if run.eval is None:
@@ -344,11 +311,9 @@ def _why_not(run: StoredRun | None) -> str | None:
         timing = document(run.folder / "timing.json", Timing)
     except UnreadableGrading as error:
         return str(error)
-    if timing is not None and timing.status == "errored":
-        reason = timing.reason or "no reason was noted"
-        if not reason.startswith("judge:"):
-            return f"the run is errored ({reason})"
-    return None
+    reason = (timing and timing.reason) or "no reason was noted"
+    errored = timing is not None and timing.status == "errored" and not reason.startswith("judge:")
+    return f"the run is errored ({reason})" if errored else ""
 
 
 def _run_named(ref: RunRef) -> str:

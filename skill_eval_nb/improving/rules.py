@@ -1,22 +1,24 @@
-"""Drafts without a model, by what the figures say; each rule gives those of one kind."""
+"""Drafts without a model, by what the figures say; each rule gives those of one kind.
+
+A sharper check in the place of one that always passes is found in the stored outputs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
-from skill_eval_nb.documents import Dimension, Eval
+from skill_eval_nb.documents import Eval
 from skill_eval_nb.stats.expectations import FAILS, FLAKY, HURTS, PASSES
-from skill_eval_nb.text import brief, count, figure, quoted, some
+from skill_eval_nb.stats.inference.intervals import COUNTS, exact_tests
+from skill_eval_nb.text import brief, chance, count, figure, quoted, some
 
-from .checks import KEYS, Check, Evidence, form, runs_of, suggested
-from .phrases import sharpened
+from .evidence import KEYS, Check, Evidence, Output, form, halves, runs_of, suggested
 from .values import ANCHORS, Draft, Kind, RunRef, Suggestion, SuiteItem, new_draft
-
-if TYPE_CHECKING:
-    import polars as pl
 
 RARELY = 0.1
 """A gate that fails more rarely, or only once, works, however chancy its failures are."""
@@ -75,20 +77,47 @@ def rewording(evidence: Evidence) -> Iterator[Draft]:
 
 
 def of_rubric(evidence: Evidence) -> Iterator[Draft]:
-    """Anchors where there are none or the judge is unsure, and lower weights."""
+    """Anchors where there are none or the judge is unsure, and lower weights.
+
+    Anchors that are to be drafted quote what judges said of runs with that score. A dimension
+    that never differs tells nothing: it weighs half.
+    """
     noise = _noise(evidence)
     table = evidence.ws.polars("rubric_scores").drop_nulls("score")
     for dimension, evals in evidence.dimensions():
-        scores = _scores(table, dimension.name, evals)
+        own = table.filter(table["eval_id"].is_in(list(evals)), dimension=dimension.name)
+        rows = own.select(*KEYS, "score", "evidence").iter_rows()
+        scores = [(RunRef(*keys), score, text) for *keys, score, text in rows]
+        runs = list(dict.fromkeys(run for run, _, _ in scores))
         empty = [at for at in ANCHORS if not dimension.scoring.get(at, "").strip()]
         given = {score for _, score, _ in scores}
-        if empty:
-            yield _anchored(evidence, dimension, evals, scores, empty, "")
-        elif len(given) == 1 and len(scores) >= FEWEST_SCORES:
-            yield _lighter(dimension, evals, scores, given.pop())
-        elif dimension.name in noise:
-            sentence = noise[dimension.name]
-            yield _anchored(evidence, dimension, evals, scores, list(ANCHORS), sentence)
+        item = msgspec.to_builtins(dimension)
+        if not empty and len(given) == 1 and len(scores) >= FEWEST_SCORES:
+            item["weight"] = dimension.weight / 2
+            why = (
+                f"all {len(scores)} scores of {count(len(runs), 'run')} are "
+                f"{figure(given.pop())}. What never differs tells nothing, and draws the weighted "
+                "mean towards that score: its weight is halved, from "
+                f"{figure(dimension.weight)}."
+            )
+        elif empty or dimension.name in noise:
+            wanted = empty or ANCHORS
+            quotes = {at: quote for at in wanted if (quote := _quote(evidence, scores, AT[at]))}
+            for at, quote in quotes.items():
+                old = dimension.scoring.get(at, "").strip()
+                item["scoring"][at] = f"{old} For instance: {quote}" if old else quote
+            lacks = f"It has no anchor for {some(empty)}." if empty else noise[dimension.name]
+            drafted = (
+                f"Those for {some(quotes)} quote what the judge said of runs with that score; "
+                "make them say what is common to such runs."
+                if quotes
+                else "No evidence of a run with such a score is stored."
+            )
+            why = f"{lacks} {drafted}"
+        else:
+            continue
+        name, why = dimension.id or dimension.name, f"{brief(dimension.name)}: {why}"
+        yield new_draft("sharpen", "dimensions", evals, name, [item], why, runs=runs)
 
 
 def missed(evidence: Evidence) -> Iterator[Draft]:
@@ -118,29 +147,19 @@ def missed(evidence: Evidence) -> Iterator[Draft]:
 
 def of_evals(evidence: Evidence) -> Iterator[Draft]:
     """One eval to add, with the checks that all have; a new task for one that all runs pass."""
-    if evidence.sides is not None and evidence.suite:
-        yield from _to_add(evidence, evidence.sides[1])
-        for eval_id, (one, other) in too_easy(evidence).items():
-            why = (
-                f"Every one of {one} runs of {evidence.sides[0]} and {other} of "
-                f"{evidence.sides[1]} passes all checks of {quoted(evidence.names[eval_id])}: its "
-                "task is too easy to show what the skill is good for. A harder one is still to be "
-                "written."
-            )
-            runs = [ref for ref in evidence.stored if ref.eval_id == eval_id]
-            item = {**msgspec.to_builtins(evidence.suite[eval_id]), "prompt": ""}
-            yield new_draft("reword", "evals", (eval_id,), eval_id, [item], why, runs=runs)
-
-
-RULES: tuple[Callable[[Evidence], Iterator[Draft]], ...] = (
-    sharpened,
-    useless,
-    rewording,
-    of_rubric,
-    missed,
-    of_evals,
-)
-"""In the order in which drafts that rest on equally much are given."""
+    if evidence.sides is None or not evidence.suite:
+        return
+    yield from _to_add(evidence, evidence.sides[1])
+    for eval_id, (one, other) in too_easy(evidence).items():
+        why = (
+            f"Every one of {one} runs of {evidence.sides[0]} and {other} of "
+            f"{evidence.sides[1]} passes all checks of {quoted(evidence.names[eval_id])}: its "
+            "task is too easy to show what the skill is good for. A harder one is still to be "
+            "written."
+        )
+        runs = [ref for ref in evidence.stored if ref.eval_id == eval_id]
+        item = {**msgspec.to_builtins(evidence.suite[eval_id]), "prompt": ""}
+        yield new_draft("reword", "evals", (eval_id,), eval_id, [item], why, runs=runs)
 
 
 def _changed(
@@ -236,36 +255,6 @@ def _noise(evidence: Evidence) -> dict[str, str]:
     }
 
 
-def _scores(table: pl.DataFrame, name: str, evals: tuple[str, ...]) -> Scores:
-    own = table.filter(dimension=name)
-    rows = own.filter(own["eval_id"].is_in(list(evals))).select(*KEYS, "score", "evidence")
-    return [(RunRef(*keys), score, evidence) for *keys, score, evidence in rows.iter_rows()]
-
-
-def _anchored(
-    evidence: Evidence,
-    dimension: Dimension,
-    evals: tuple[str, ...],
-    scores: Scores,
-    wanted: list[str],
-    noise: str,
-) -> Draft:
-    """A dimension whose anchors quote what judges said of runs with that score."""
-    quotes = {at: quote for at in wanted if (quote := _quote(evidence, scores, AT[at]))}
-    scoring = dict(dimension.scoring)
-    for at, quote in quotes.items():
-        old = scoring.get(at, "").strip()
-        scoring[at] = f"{old} For instance: {quote}" if old else quote
-    drafted = (
-        f"Those for {some(quotes)} quote what the judge said of runs with that score; make them "
-        "say what is common to such runs."
-        if quotes
-        else "No evidence of a run with such a score is stored."
-    )
-    why = f"{noise or f'It has no anchor for {some(wanted)}.'} {drafted}"
-    return _sharper(dimension, evals, scores, {"scoring": scoring}, why)
-
-
 def _quote(evidence: Evidence, scores: Scores, at: tuple[int, ...]) -> str:
     """The shortest evidence that says something, of a run with one of these scores."""
     texts = [
@@ -279,20 +268,212 @@ def _quote(evidence: Evidence, scores: Scores, at: tuple[int, ...]) -> str:
     return f"“{brief(text, QUOTED)}” ({brief(evidence.names[run.eval_id])})"
 
 
-def _lighter(dimension: Dimension, evals: tuple[str, ...], scores: Scores, score: float) -> Draft:
-    runs = {run for run, _, _ in scores}
-    why = (
-        f"all {len(scores)} scores of {count(len(runs), 'run')} are {figure(score)}. What never "
-        "differs tells nothing, and draws the weighted mean towards that score: its weight is "
-        f"halved, from {figure(dimension.weight)}."
-    )
-    return _sharper(dimension, evals, scores, {"weight": dimension.weight / 2}, why)
+# ── a sharper check, found in the stored outputs ─────────────────────────────────────────────
+
+ABOUT_FILES = ("file_exists", "file_contains", "file_not_contains", "file_count")
+ALPHA = 0.05
+"""The exact p above which sides are not taken to differ."""
+LEAST_APART = 0.3
+"""The difference of the pass rates below which they are not."""
+TESTED = 400
+"""So many phrases that differ most are tested."""
+ALIKE = 0.95
+"""The share of runs on which two checks agree from which on they are one."""
+MOST_TOKENS, FEWEST_CHARS, BEST_CHARS = 4, 4, 16
+"""Of a phrase: its tokens at most, its letters at least, and the length that is preferred."""
+_TOKEN = re.compile(r"\w+|[^\w\s]+")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+
+
+class Found(NamedTuple):
+    """A phrase of one side, the outputs a check of it passes, and how they differ.
+
+    Attributes:
+        phrase: what is to be looked for.
+        wanted: whether it is to stand there (file_contains), or not to (file_not_contains).
+        passing: places of the outputs that pass.
+        estimate: the difference of the pass rates, the mean over the evals.
+        counts: of each eval: passed and scored, passed and scored on the baseline.
+        p: exact, over the evals.
+    """
+
+    phrase: str
+    wanted: bool
+    passing: frozenset[int]
+    estimate: float
+    counts: list[tuple[int, ...]]
+    p: float = 1.0
+
+
+def sharpened(evidence: Evidence) -> Iterator[Draft]:
+    """Look for a phrase that stands on one side only, on half of the evals of a check.
+
+    The other half is not looked at, so that a try-out there is a proof. What is the gate's stays
+    as it is and gets the new check beside it.
+    """
+    skill = evidence.skill_text() if evidence.sides else ""
+    mined: dict[Any, tuple[list[Output], list[Found]]] = {}
+    for check in evidence.checks if evidence.sides else ():
+        in_files = check.structural and check.definition.type in ABOUT_FILES
+        if not (in_files and check.is_all(PASSES)):
+            continue
+        looked_at, left = halves(evidence.with_outputs(check.evals))
+        pattern = getattr(check.definition, "pattern", None)
+        if (looked_at, pattern) not in mined:
+            outputs = evidence.outputs(looked_at, pattern)
+            tasks = [evidence.suite[one] for one in looked_at]
+            given = [text for task in tasks for text in (task.prompt, *task.files)]
+            found = differing(outputs, evidence.sides[0], given) if evidence.sides else []
+            found.sort(key=lambda one: one.phrase not in skill)  # what the skill asks for, first
+            mined[looked_at, pattern] = outputs, found
+        outputs, found = mined[looked_at, pattern]
+        new = (one for one in found if not _is_known(one, outputs, evidence))
+        if (best := next(new, None)) is not None:
+            yield _sharper(evidence, check, best, pattern, looked_at, left)
+
+
+def differing(
+    outputs: Sequence[Output], configuration: str, given: Collection[str] = ()
+) -> list[Found]:
+    """The phrases that stand on one side of the evals more often than on the other.
+
+    A phrase is a few tokens of one line. What stands in one eval alone, or was given, is left out.
+
+    Args:
+        outputs: of both sides' runs.
+        configuration: the one that is compared; all other outputs are of its baseline.
+        given: texts in which a phrase must not stand, as what the evals were given.
+
+    Returns:
+        Those that differ most first, of these the ones of about `BEST_CHARS` characters.
+    """
+    import polars as pl
+
+    blocks: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
+    for at, one in enumerate(outputs):
+        own = blocks.setdefault((one.run.iteration, one.run.eval_id), ([], []))
+        own[one.run.configuration != configuration].append(at)
+    fewest = min(2, len({output.run.eval_id for output in outputs}))
+    every = frozenset(range(len(outputs)))
+    apart: list[Found] = []
+    for phrase, standing in _phrases_in(outputs).items():
+        evals = {outputs[at].run.eval_id for at in standing}
+        if len(evals) < fewest or any(phrase in text for text in given):
+            continue
+        for passing in (standing, every - standing):
+            counts = [
+                tuple(n for side in block for n in (len(passing.intersection(side)), len(side)))
+                for block in blocks.values()
+            ]
+            rates = [a / n - b / m for a, n, b, m in counts if n and m]
+            estimate = sum(rates) / len(rates) if rates else 0.0
+            if estimate >= LEAST_APART:
+                apart.append(Found(phrase, passing is standing, passing, estimate, counts))
+    apart.sort(key=lambda one: (-one.estimate, not one.wanted, _worth(one.phrase), one.phrase))
+    rows = [(row, *counts) for row, one in enumerate(apart[:TESTED]) for counts in one.counts]
+    if not rows:
+        return []
+    tests = exact_tests(pl.DataFrame(rows, schema=["row", *COUNTS], orient="row"))
+    chances = dict(tests.select("row", "p").iter_rows())
+    tested = (one._replace(p=chances.get(row, 1.0)) for row, one in enumerate(apart[:TESTED]))
+    return [one for one in tested if one.p <= ALPHA]
+
+
+def _worth(phrase: str) -> tuple[bool, int]:
+    return not phrase[0].isalnum(), abs(len(phrase) - BEST_CHARS)
+
+
+def _phrases_in(outputs: Sequence[Output]) -> dict[str, frozenset[int]]:
+    """Where each phrase stands, of those that stand in enough outputs to tell sides apart."""
+    tokens = [set(_TOKEN.findall(output.text)) for output in outputs]
+    times = Counter(token for own in tokens for token in own)
+    least = LEAST_APART / 4 * len(outputs)
+    often = {token for token, number in times.items() if number >= least}
+    where: dict[str, set[int]] = {}
+    for at, one in enumerate(outputs):
+        for line in {line.strip() for line in one.text.splitlines()}:
+            for phrase in _phrases(line, often):
+                where.setdefault(phrase, set()).add(at)
+    return {one: frozenset(places) for one, places in where.items() if len(places) >= least}
+
+
+def _phrases(line: str, often: Collection[str]) -> Iterator[str]:
+    found = list(_TOKEN.finditer(line))
+    for at, first in enumerate(found):
+        for last in found[at : at + MOST_TOKENS]:
+            if last[0] not in often:
+                break
+            phrase = line[first.start() : last.end()]
+            if sum(map(str.isalnum, phrase)) >= FEWEST_CHARS and _WORD.search(phrase):
+                yield phrase
+
+
+def _is_known(found: Found, outputs: Sequence[Output], evidence: Evidence) -> bool:
+    """Whether a check that there is says the same of nearly all runs."""
+    for check in evidence.checks:
+        same = [
+            check.verdicts[one.run] == (at in found.passing)
+            for at, one in enumerate(outputs)
+            if check.structural and one.run in check.verdicts
+        ]
+        if same and sum(same) >= ALIKE * len(same):
+            return True
+    return False
 
 
 def _sharper(
-    dimension: Dimension, evals: tuple[str, ...], scores: Scores, fields: dict[str, Any], why: str
+    evidence: Evidence,
+    check: Check,
+    found: Found,
+    pattern: str | None,
+    looked_at: Sequence[str],
+    left: Sequence[str],
 ) -> Draft:
-    item = {**msgspec.to_builtins(dimension), **fields}
-    runs = list(dict.fromkeys(run for run, _, _ in scores))
-    name, why = dimension.id or dimension.name, f"{brief(dimension.name)}: {why}"
-    return new_draft("sharpen", "dimensions", evals, name, [item], why, runs=runs)
+    assert evidence.sides is not None
+    stays = check.critical and evidence.stand_in(check) is None
+    files = f"file {pattern}" if pattern else "output file"
+    article = "No" if not found.wanted else "A" if pattern else "An"
+    new: dict[str, Any] = {
+        "type": "file_contains" if found.wanted else "file_not_contains",
+        "description": f"{article} {files} holds “{found.phrase}”",
+        **({"pattern": pattern} if pattern else {}),
+        "match": found.phrase,
+        "critical": False,
+    }
+    own, of, other, others = (sum(numbers) for numbers in zip(*found.counts, strict=True))
+    verb = "stands" if found.wanted else "does not stand"
+    names, unseen = ([evidence.names[name] for name in half] for half in (looked_at, left))
+    suggestions = evidence.about(check)
+    proof = "There is no further eval to prove it on."
+    if unseen:
+        were = "was" if len(unseen) == 1 else "were"
+        proof = f"{some(unseen)} {were} not looked at: a try-out there is the proof."
+    found_in = (
+        f"“{brief(found.phrase, 60)}” {verb} in the outputs of {own} of {count(of, 'run')} of "
+        f"{evidence.sides[0]} and {other} of {others} of {evidence.sides[1]} (exact p "
+        f"{chance(found.p)}), looked for on {some(names)}."
+    )
+    gate = "It stays, for it is part of the gate." if stays else evidence.gate(check)
+    why = (check.in_words, gate, suggested(suggestions), found_in, proof)
+    return new_draft(
+        "add" if stays else "sharpen",
+        "structural_expectations",
+        check.evals,
+        None if stays else check.target,
+        [new],
+        " ".join(filter(None, why)),
+        runs=runs_of([check], suggestions),
+        suggestions=[each.key for each in suggestions],
+        found_on=looked_at,
+    )
+
+
+RULES: tuple[Callable[[Evidence], Iterator[Draft]], ...] = (
+    sharpened,
+    useless,
+    rewording,
+    of_rubric,
+    missed,
+    of_evals,
+)
+"""In the order in which drafts that rest on equally much are given."""

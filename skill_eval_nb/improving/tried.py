@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import isnan
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.running.asking import Terms
 from skill_eval_nb.running.refused import no_such, refuse
-from skill_eval_nb.stats.pairing import sides
-from skill_eval_nb.stats.values import GROUP, runs_of
+from skill_eval_nb.stats import deltas
+from skill_eval_nb.stats.comparison import compare
+from skill_eval_nb.stats.inference.intervals import exact_tests
+from skill_eval_nb.stats.names import in_order, natural
+from skill_eval_nb.stats.pairing import side, sides
+from skill_eval_nb.stats.values import EVAL, GROUP, MODEL, RUN, runs_of
 from skill_eval_nb.tables.frames import like
-from skill_eval_nb.text import MISSING, brief, chance, count, figure, percent, signed
+from skill_eval_nb.text import MISSING, NOTHING, brief, chance, count, figure, percent, signed
 from skill_eval_nb.view import Block, Items, Mark, Shown, Table, Text, Title
 
 from .values import Draft
@@ -26,11 +31,29 @@ if TYPE_CHECKING:
 Status = Literal["tried", "priced", "not tried"]
 What = Literal["draft", "replaced"]
 Where = Literal["all", "elsewhere"]
+Cell = tuple[list[float], list[float]]
+"""The values of an eval of an iteration on the one side and on the baseline's."""
+Cells = Mapping[tuple[str, str], Sequence[tuple[str, Cell]]]
+"""By configuration and baseline, the evals that have values on both sides."""
+Values = Sequence[float | None]
+"""The verdict (0 or 1) or the score of each run; None where there is none."""
+
 TABLES = ("sides", "deltas", "by_run", "disagreements")
 RUN_ERRORED = "the run errored"
 """The reason for which such a run has no verdict."""
+PLACE = [*GROUP, *EVAL]
+BEFORE, AFTER = "_before", "_after"
+SHOWN = ("estimate", "low", "high", "p", "verdict", "n_evals", "n_runs", "n_runs_baseline")
+KEY = [*GROUP, *MODEL, "configuration", "baseline", "metric"]
 MOST = 8
 """More disagreements than these are counted, not listed."""
+SAYS = {
+    "separates": "it separates",
+    "hurts": "the baseline does better",
+    "always passes": "it tells nothing, since it always passes",
+    "always fails": "it tells nothing, since it always fails",
+    "no more than chance": "no more than chance",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,24 +188,28 @@ class Tried(Shown):
             words = {None: "Beside", True: "Better than", False: "No better than"}
             begins = words[self.separates_better]
             yield Text(f"{begins} what it replaces: {self.why_better}.")
-        yield from self._suite_table()
+        yield self._suite_table()
         if self.about is not None:
             yield from self._disagreements(self.about)
         yield Items(self.notes, "What else to know")
 
-    def _suite_table(self) -> Iterator[Block]:
+    def _suite_table(self) -> Block:
         """The suite's differences before and after."""
-        rows = []
-        for row in _rows(self.suite):
-            change = []
-            for when in ("before", "after"):
-                estimate, p = row[f"estimate_{when}"], row[f"p_{when}"]
-                known = MISSING not in (_cell(estimate), _cell(p))
-                change.append(f"{signed(estimate)} (p {chance(p)})" if known else MISSING)
-            metric = row["metric"].replace("_", " ")
-            rows.append((row["iteration"], row["configuration"], metric, *change))
+
+        def change(row: Mapping[str, Any], when: str) -> str:
+            estimate, p = row[f"estimate{when}"], row[f"p{when}"]
+            known = MISSING not in (_cell(estimate), _cell(p))
+            return f"{signed(estimate)} (p {chance(p)})" if known else MISSING
+
+        rows = [
+            (
+                *(row["iteration"], row["configuration"], row["metric"].replace("_", " ")),
+                *(change(row, when) for when in (BEFORE, AFTER)),
+            )
+            for row in _rows(self.suite)
+        ]
         heads = ("iteration", "configuration", "metric", "before", "after")
-        yield Table(heads, rows, "The suite's difference, before and after")
+        return Table(heads, rows, "The suite's difference, before and after")
 
     def _disagreements(self, about: About) -> Iterator[Block]:
         """Where its verdict is not the judge's."""
@@ -216,12 +243,20 @@ def _cell(value: Any) -> str:
     return figure(value) if isinstance(value, float) else str(value)
 
 
+# ── what is tried ────────────────────────────────────────────────────────────────────────────
+
+
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What is to be tried, and how; see `try_out`."""
+class Trial:
+    """What is to be tried, on which runs, and how; see `try_out`.
+
+    `runs` has RUN, the figures of the runs, `folder`, and `reason`: why the outputs of a run
+    cannot be looked at; null where they can.
+    """
 
     draft: Draft
     ws: Workspace
+    runs: pl.DataFrame
     baseline: str | None
     level: float
     allow_scripts: bool
@@ -243,11 +278,6 @@ class Request:
         if self.baseline is not None and self.baseline not in known:
             raise refuse(no_such("configuration", self.baseline, known))
 
-    def sides(self, runs: pl.DataFrame) -> pl.DataFrame:
-        """Who is compared with whom in the iterations that runs are of."""
-        every = runs_of(self.ws).join(runs.select(GROUP).unique(), on=GROUP, how="semi")
-        return sides(every, self.baseline)
-
     def result(
         self,
         status: Status,
@@ -264,3 +294,291 @@ class Request:
         return Tried(
             self.draft, status, answer, **frames, **more, _suite=lambda: like(self.ws, reckon())
         )
+
+    def compared(self, values: Mapping[What, Values], scored: str = "") -> dict[str, Any]:
+        """The sides, counted and compared: on all evals, and where the draft was not found.
+
+        Args:
+            values: of the draft and of what it replaces, as far as there is either.
+            scored: what the outcome of a run with a figure is called; without it, `passed` or
+                `failed`, as its figure says.
+
+        Returns:
+            The fields of `Tried` that hold them.
+        """
+        import polars as pl
+
+        every = runs_of(self.ws).join(self.runs.select(GROUP).unique(), on=GROUP, how="semi")
+        who, found_on = sides(every, self.baseline), list(self.draft.found_on)
+        parts: dict[tuple[What, Where], pl.DataFrame] = {}
+        for what, own in values.items():
+            value = pl.Series("value", own, pl.Float64)
+            parts[what, "all"] = one = self.runs.select(*RUN, "status", value)
+            if found_on:
+                parts[what, "elsewhere"] = one.filter(~pl.col("eval_id").is_in(found_on))
+        found = {key: differences(one, who, *key, self.level) for key, one in parts.items()}
+        first = {key: next(iter(several), None) for key, several in found.items()}
+        proof: Where = "elsewhere" if found_on else "all"
+        mine, theirs = first.get(("draft", proof)), first.get(("replaced", proof))
+        is_better, why = None, "it replaces nothing"
+        if "replaced" in values and "draft" not in values:
+            why = "nothing comes in its place"
+        elif "replaced" in values and (mine is None or theirs is None):
+            why = "there are no two sides to tell apart"
+        elif mine is not None and theirs is not None:
+            own, other = parts["draft", proof], parts["replaced", proof]
+            gained = own.with_columns((pl.col("value") - other["value"]).alias("value"))
+            is_better, why = _better(_cells(gained, who), mine, theirs, self.level)
+        words = dict.fromkeys(("what", "where", "configuration", "baseline"), pl.String)
+        rates = dict.fromkeys(("mean", "baseline_mean", "estimate", "p", "least_p"), pl.Float64)
+        counts = dict.fromkeys(("n_evals", "n_runs", "n_runs_baseline"), pl.Int64)
+        return {
+            "sides": pl.concat([_counted(one, *key, scored) for key, one in parts.items()]),
+            "deltas": pl.DataFrame(
+                [asdict(one) for several in found.values() for one in several],
+                {**words, **rates, **counts, "says": pl.String},
+            ),
+            "delta": first.get(("draft", "all")),
+            "elsewhere": first.get(("draft", "elsewhere")),
+            "replaced": theirs,
+            "separates_better": is_better,
+            "why_better": why,
+        }
+
+    def suite(self, by_run: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+        """`stats.deltas` over all evals, with the runs as they are and as they would be.
+
+        Args:
+            by_run: of each run that changes, `<metric>_after`.
+            metrics: what is compared.
+
+        Returns:
+            KEY, and SHOWN twice: `…_before` and `…_after`.
+        """
+        import polars as pl
+
+        runs = runs_of(self.ws).join(by_run.select(GROUP).unique(), on=GROUP, how="semi")
+        changed = by_run.select(*RUN, *(f"{metric}{AFTER}" for metric in metrics), mine=True)
+        after = (
+            runs.join(changed, on=RUN, how="left", nulls_equal=True)
+            .with_columns(
+                pl.when("mine").then(f"{metric}{AFTER}").otherwise(metric).alias(metric)
+                for metric in metrics
+            )
+            .select(runs.columns)
+        )
+        parts = []
+        for metric in metrics:
+            first, second = (
+                deltas(frame, metric, self.baseline, level=self.level)
+                .select(*KEY, *SHOWN)
+                .rename({name: f"{name}{end}" for name in SHOWN})
+                for frame, end in ((runs, BEFORE), (after, AFTER))
+            )
+            parts.append(first.join(second, on=KEY, how="full", coalesce=True, nulls_equal=True))
+        return pl.concat(parts)
+
+
+# ── the sides compared ───────────────────────────────────────────────────────────────────────
+
+
+def _counted(values: pl.DataFrame, what: What, where: Where, scored: str) -> pl.DataFrame:
+    """Rows of `sides`: how many runs came to which outcome on each side."""
+    import polars as pl
+
+    value, errored = pl.col("value"), pl.col("status") == "errored"
+    there = {scored: value.is_not_null()} if scored else {"passed": value == 1, "failed": value < 1}
+    outcomes = {name: ~errored & one for name, one in there.items()}
+    outcomes |= {"errored": errored, "not_scored": ~errored & value.is_null()}
+    mean = "score" if scored else "pass_rate"
+    cells = values.group_by(*PLACE, "configuration").agg(
+        pl.len().alias("runs"),
+        *(one.sum().alias(name) for name, one in outcomes.items()),
+        value.sort().mean().alias(mean),
+    )
+    rows = cells.group_by("configuration").agg(
+        pl.col("runs", *outcomes).sum().cast(pl.Int64), pl.col(mean).sort().mean()
+    )
+    own = rows.select(pl.lit(what).alias("what"), pl.lit(where).alias("where"), pl.all())
+    return in_order(own, configuration=side)
+
+
+def differences(
+    values: pl.DataFrame, who: pl.DataFrame, what: What, where: Where, level: float
+) -> list[Difference]:
+    """Each configuration against its baseline, inside evals.
+
+    Args:
+        values: the keys of runs, and `value`: 0 and 1, or scores.
+        who: what `stats.pairing.sides` gives.
+        what: whose values they are.
+        where: of which evals.
+        level: 1 - alpha.
+    """
+    return [
+        _difference(evals, what, where, *pair, level) for pair, evals in _cells(values, who).items()
+    ]
+
+
+def _cells(values: pl.DataFrame, who: pl.DataFrame) -> Cells:
+    """Each pair of configuration and baseline, with the evals that have values on both sides.
+
+    Each eval of each iteration is a stratum of its own, so nothing is compared across. Evals
+    are named by workspace and id, so that one of two iterations is known as the same.
+    """
+    import polars as pl
+
+    value = pl.col("value").drop_nulls().sort()
+    own = values.group_by(*PLACE, "configuration").agg(value.alias("one"))
+    other = own.rename({"one": "other", "configuration": "baseline"})
+    both = who.drop_nulls(["configuration", "baseline"])
+    cells = (
+        both.join(own, on=[*GROUP, "configuration"], nulls_equal=True)
+        .join(other, on=[*PLACE, "baseline"], nulls_equal=True)
+        .filter(pl.col("one").list.len() > 0, pl.col("other").list.len() > 0)
+        .sort(PLACE)
+    )
+    pairs = both.select("configuration", "baseline").unique().rows()
+    found: dict[tuple[str, str], list[tuple[str, Cell]]] = {
+        pair: [] for pair in sorted(pairs, key=lambda pair: (side(pair[0]), natural(pair[1])))
+    }
+    columns = ("workspace", "eval_id", "configuration", "baseline", "one", "other")
+    for workspace, eval_id, one, against, mine, theirs in cells.select(columns).iter_rows():
+        found[one, against].append((f"{workspace}/{eval_id}", (mine, theirs)))
+    return found
+
+
+def _difference(
+    evals: Sequence[tuple[str, Cell]], what: What, where: Where, one: str, other: str, level: float
+) -> Difference:
+    cells = [cell for _, cell in evals]
+    met = {value for cell in cells for values in cell for value in values}
+    mine, theirs = ([fmean(cell[at]) for cell in cells] for at in (0, 1))
+    estimate = p = least = None
+    if cells:
+        estimate = fmean(a - b for a, b in zip(mine, theirs, strict=True))
+        p, least = _exact(cells) if met <= {0, 1} else (compare(cells, "suite", level).p, None)
+    return Difference(
+        what,
+        where,
+        one,
+        other,
+        fmean(mine) if cells else None,
+        fmean(theirs) if cells else None,
+        estimate,
+        p,
+        least,
+        n_evals=len({name for name, _ in evals}),
+        n_runs=sum(len(cell[0]) for cell in cells),
+        n_runs_baseline=sum(len(cell[1]) for cell in cells),
+        says=_says(estimate, p, least, met, level),
+    )
+
+
+def _exact(cells: Sequence[Cell]) -> tuple[float, float]:
+    """The p of passes on two sides, eval by eval, and the smallest that there could be."""
+    import polars as pl
+
+    rows = [(0, sum(one), len(one), sum(other), len(other)) for one, other in cells]
+    names = ["row", "passed", "scored", "passed_baseline", "scored_baseline"]
+    found = exact_tests(pl.DataFrame(rows, dict.fromkeys(names, pl.Int64), orient="row"))
+    ((_, p, least),) = found.iter_rows()
+    return p, least
+
+
+def _says(
+    estimate: float | None, p: float | None, least: float | None, met: set[float], level: float
+) -> str:
+    alpha = 1 - level + NOTHING
+    if estimate is None or p is None:
+        return "too little data"
+    if p <= alpha and abs(estimate) > NOTHING:
+        return "separates" if estimate > 0 else "hurts"
+    if least is not None and least > alpha:
+        return "too little data"
+    if met in ({1}, {0}):
+        return "always passes" if met == {1} else "always fails"
+    return "no more than chance"
+
+
+def _better(
+    gained: Cells, mine: Difference, theirs: Difference, level: float
+) -> tuple[bool | None, str]:
+    """Whether a draft tells the sides apart better than what it replaces, and why.
+
+    Run by run the one value is taken from the other; what is left is compared between the
+    sides by the exact permutation inside evals, as any figure is.
+    """
+    cells = [cell for _, cell in gained.get((mine.configuration, mine.baseline), [])]
+    if not cells or mine.estimate is None or theirs.estimate is None:
+        return None, "no eval has a figure of both on both sides"
+    found = compare(cells, "suite", level)
+    estimate, p = found.estimate or 0.0, 1.0 if found.p is None else found.p
+    against = f"{signed(mine.estimate)} against {signed(theirs.estimate)}"
+    if estimate <= NOTHING:
+        return False, f"it tells the sides apart no more than what it replaces: {against}"
+    if p > 1 - level + NOTHING:
+        return None, f"{against}, which may be chance (exact p {chance(p)} for the gain)"
+    if mine.says != "separates":
+        return False, f"{against}: it is less misleading, but it does not separate itself"
+    return True, f"{against}, exact p {chance(p)} for the gain"
+
+
+# ── in words ─────────────────────────────────────────────────────────────────────────────────
+
+
+def in_words(found: Mapping[str, Any], draft: Draft, begins: str, alone: str) -> str:
+    """The comparison that an answer rests on, without its full stop.
+
+    Args:
+        found: what `Trial.compared` gives.
+        draft: what was tried.
+        begins: what stands before the two means.
+        alone: what to say where there are no two sides.
+    """
+    proof: Difference | None = found["elsewhere"] or found["delta"]
+    if proof is None:
+        return f"{alone}; there are no two sides"
+    on = " that it was not found on" if proof.where == "elsewhere" else ""
+    if proof.mean is None or proof.baseline_mean is None or proof.p is None:
+        none = f"No proof: no eval{on} has a figure on both sides"
+        return f"{none} (it was found on {', '.join(draft.found_on)})" if on else none
+    sides = (
+        f"{figure(proof.mean)} in {brief(proof.configuration)} "
+        f"({count(proof.n_runs, 'run')}) and {figure(proof.baseline_mean)} in "
+        f"{brief(proof.baseline)} ({count(proof.n_runs_baseline, 'run')})"
+    )
+    if proof.says == "too little data" and proof.least_p is not None:
+        says = f"with so few runs the smallest p is {figure(proof.least_p)}"
+    else:
+        says = SAYS[proof.says]
+    return (
+        f"{begins} {sides}, {signed(proof.estimate or 0)} on {count(proof.n_evals, 'eval')}{on}, "
+        f"exact p {chance(proof.p)}: {says}"
+    )
+
+
+def suite_in_words(begins: str, suite: pl.DataFrame, metric: str, gates: int = 0) -> str:
+    """What the suite's difference would be, after what it begins with."""
+    rows = suite.filter(metric=metric).drop_nulls("estimate_before")
+    if rows.is_empty():
+        return f"{begins} nothing can be compared: there are no two sides{gates_in_words(gates)}."
+    row = rows.row(-1, named=True)
+    where = "" if row["iteration"] == "none" else f" of {brief(row['iteration'])}"
+    figures = []
+    for when in (BEFORE, AFTER):
+        estimate, p = row[f"estimate{when}"], row[f"p{when}"]
+        known = "no p without two runs of an eval on a side"
+        exact = known if p is None else f"exact p {chance(p)}"
+        figures.append(
+            "nothing to compare" if estimate is None else f"{signed(estimate)} ({exact})"
+        )
+    return (
+        f"{begins} the suite's difference in {metric.replace('_', ' ')}{where} goes from "
+        f"{figures[0]} to {figures[1]}{gates_in_words(gates)}."
+    )
+
+
+def gates_in_words(number: int) -> str:
+    """How many gates would change; empty where none would."""
+    return f"; the gate of {count(number, 'run')} would change" if number else ""

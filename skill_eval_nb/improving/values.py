@@ -128,6 +128,15 @@ ANCHORS = ("1", "3", "5")
 LOOKED_FOR = ("match", "match_any", "match_regex")
 
 
+def plain(text: str) -> str:
+    """A text as two are compared.
+
+    >>> plain(" It  Builds ")
+    'it builds'
+    """
+    return " ".join(text.casefold().split())
+
+
 def key_of(part: Part, evals: Sequence[str], target: str | None, new: Sequence[SuiteItem]) -> str:
     """A short name of a change, the same for the same change.
 
@@ -199,42 +208,30 @@ def edited(draft: Draft, new: Sequence[SuiteItem]) -> Draft:
     return replace(draft, key=key, new=tuple(new), missing=missing_in(draft.part, new))
 
 
+_WANTED: Mapping[str, tuple[str, ...]] = {
+    "expectations": ("text",),
+    "structural_expectations": ("type",),
+    "dimensions": ("name", "description"),
+    "evals": ("prompt",),
+    "file_exists": ("pattern",),
+    "file_count": ("pattern",),
+    "custom_script": ("script",),
+}
+"""The texts that an item of a part, and a check of a type, must have."""
+
+
 def _missing(part: Part, item: SuiteItem) -> Iterator[str]:
-    match part:
-        case "expectations":
-            text = item if isinstance(item, str) else item.get("text")
-            yield from () if _says(text) else ("text",)
-        case "structural_expectations":
-            yield from _missing_in_check(item)
-        case "dimensions":
-            yield from _unsaid(item, "name", "description")
-            scoring = _field(item, "scoring") or {}
-            yield from (f"scoring.{at}" for at in ANCHORS if not _says(scoring.get(at)))
-        case "evals":
-            yield from _unsaid(item, "prompt")
-
-
-def _missing_in_check(item: SuiteItem) -> Iterator[str]:
-    yield from _unsaid(item, "type")
-    match _field(item, "type"):
-        case "file_contains" | "file_not_contains":
-            if not any(_field(item, name) for name in LOOKED_FOR):
-                yield "match"
-        case "file_exists":
-            yield from _unsaid(item, "pattern")
-        case "file_count":
-            yield from _unsaid(item, "pattern")
-            yield from () if _field(item, "count") is not None else ("count",)
-        case "custom_script":
-            yield from _unsaid(item, "script")
-
-
-def _unsaid(item: SuiteItem, *names: str) -> Iterator[str]:
-    return (name for name in names if not _says(_field(item, name)))
-
-
-def _field(item: SuiteItem, name: str) -> Any:
-    return None if isinstance(item, str) else item.get(name)
+    fields: Mapping[str, Any] = {"text": item} if isinstance(item, str) else item
+    kind = str(fields.get("type")) if part == "structural_expectations" else ""
+    yield from (name for name in _WANTED[part] if not _says(fields.get(name)))
+    if kind in ("file_contains", "file_not_contains"):
+        yield from () if any(fields.get(name) for name in LOOKED_FOR) else ("match",)
+    elif kind:
+        yield from (name for name in _WANTED.get(kind, ()) if not _says(fields.get(name)))
+        yield from ("count",) if kind == "file_count" and fields.get("count") is None else ()
+    if part == "dimensions":
+        scoring = fields.get("scoring") or {}
+        yield from (f"scoring.{at}" for at in ANCHORS if not _says(scoring.get(at)))
 
 
 def _says(text: Any) -> bool:
@@ -242,23 +239,6 @@ def _says(text: Any) -> bool:
 
 
 # ── files ────────────────────────────────────────────────────────────────────────────────────
-
-
-class _Filed(msgspec.Struct, forbid_unknown_fields=True):
-    """A draft, as the file has it."""
-
-    kind: Kind
-    part: Part
-    evals: tuple[str, ...]
-    target: str | None
-    new: tuple[dict[str, Any] | str, ...]
-    why: str
-    key: str = ""
-    runs: tuple[tuple[str, str, str, str, str, str, int], ...] = ()
-    suggestions: tuple[str, ...] = ()
-    found_on: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    by: str = "rule"
 
 
 def write_drafts(path: PathLike, drafts: Iterable[Draft]) -> Path:
@@ -294,7 +274,7 @@ def read_drafts(path: PathLike) -> tuple[Draft, ...]:
     faults: list[str] = []
     for number, one in enumerate(listed):
         try:
-            found.append(_draft(msgspec.convert(one, _Filed)))
+            found.append(_draft(one))
         except msgspec.ValidationError as error:
             faults.append(f"{path}: $.drafts[{number}] is no draft ({error})")
     if faults:
@@ -302,9 +282,8 @@ def read_drafts(path: PathLike) -> tuple[Draft, ...]:
     return tuple(found)
 
 
-def _draft(filed: _Filed) -> Draft:
-    fields = {name: getattr(filed, name) for name in filed.__struct_fields__}
-    fields["runs"] = tuple(RunRef(*run) for run in filed.runs)
-    fields["key"] = key_of(filed.part, filed.evals, filed.target, filed.new)
-    fields["missing"] = missing_in(filed.part, filed.new)
-    return Draft(**fields)
+def _draft(raw: Any) -> Draft:
+    if isinstance(raw, dict) and (odd := [*(raw.keys() - Draft.__annotations__.keys())]):
+        raise msgspec.ValidationError(f"Object contains unknown field `{odd[0]}`")
+    draft = msgspec.convert({"key": "", **raw} if isinstance(raw, dict) else raw, Draft)
+    return edited(draft, draft.new)

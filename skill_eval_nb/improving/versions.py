@@ -1,9 +1,9 @@
-"""What a history.json of the workspace says of the versions."""
+"""The versions of a skill: which runs are of which, what differs, what a history.json says."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -21,14 +21,11 @@ from skill_eval_nb.workspace.snapshots import (
     KeptSkill,
     iteration_folder,
     kept_skills,
-    skill_now,
     skill_of,
 )
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from skill_eval_nb.running.stored_runs import StoredRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +103,9 @@ def _own(names: Sequence[str], configuration: str | None) -> str | None:
     return next((name for name in names if likeness(name) is None), None)
 
 
-Kind = Literal["changed", "added", "removed"]
+Kind = Literal["changed", "added", "removed", "moved"]
 LARGEST, LONGEST = 500_000, 2_000
-"""Bytes and lines of a file that is compared line by line."""
+"""Bytes and lines of a file that is compared line by line: more takes seconds, and no reader."""
 THOROUGH = 250_000
 """Products of lines up to which lines that come often are compared, too."""
 NAMED = 4
@@ -117,44 +114,56 @@ NAMED = 4
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file that differs between two versions of a skill.
+    """A file that is another one in the new version, or there in one version only.
 
     Attributes:
         name: its path in the skill's folder.
         kind: what became of it.
+        old: what it held; None where it came.
+        new: what it holds; None where it went.
         added: lines that came; None where it is no text that is compared line by line.
         removed: lines that went.
         first: the first line that came, else that went.
+        was: its path before it was moved.
     """
 
     name: str
     kind: Kind
+    old: bytes | None = None
+    new: bytes | None = None
     added: int | None = None
     removed: int | None = None
     first: str | None = None
+    was: str = ""
 
 
 def changes(old: Path, new: Path) -> tuple[FileChange, ...]:
     """What differs between the skills in two folders, SKILL.md first.
 
     Files that tell about its evals, and what other programs left there, are no part of a skill.
-
-    Raises:
-        OSError: a file cannot be read.
+    Of a link it counts where it leads, of what cannot be read why.
     """
     before, after = _files(old), _files(new)
-    found = [
-        _change(name, before.get(name), after.get(name))
-        for name in sorted({*before, *after}, key=lambda name: (name != SKILL_FILE, name))
-        if before.get(name) != after.get(name)
-    ]
-    return tuple(found)
+    gone = {name: data for name, data in before.items() if name not in after}
+    found = []
+    for name, data in after.items():
+        if name in before:
+            if data != before[name]:
+                found.append(_change(name, "changed", before[name], data))
+            continue
+        was = next((one for one, other in gone.items() if other == data and data), None)
+        if was is None:
+            found.append(_change(name, "added", None, data))
+        else:
+            found.append(FileChange(name, "moved", gone.pop(was), data, 0, 0, was=was))
+    found += [_change(name, "removed", data, None) for name, data in gone.items()]
+    return tuple(sorted(found, key=lambda one: (one.name != SKILL_FILE, one.name)))
 
 
 def in_words(found: Sequence[FileChange]) -> str:
     """The changes in a line.
 
-    >>> in_words([FileChange("SKILL.md", "changed", 3, 1, "Run it once more.")])
+    >>> in_words([FileChange("SKILL.md", "changed", added=3, removed=1, first="Run it once more.")])
     'SKILL.md +3 −1 lines, first: ‘Run it once more.’'
     >>> in_words([])
     'nothing in the skill’s files'
@@ -168,7 +177,7 @@ def in_words(found: Sequence[FileChange]) -> str:
 
 def _in_words(change: FileChange) -> str:
     name = brief(change.name, 60)
-    if change.added is None or change.removed is None:
+    if change.added is None or change.removed is None or change.kind == "moved":
         return f"{name} {change.kind}"
     if change.kind != "changed":
         return f"{name} {change.kind}, {count(change.added or change.removed, 'line')}"
@@ -179,48 +188,58 @@ def _in_words(change: FileChange) -> str:
 def _files(folder: Path) -> dict[str, bytes]:
     root = folder.resolve()
     found = contents(root)
-    links = {name: f"link to {where}".encode() for name, where in found.links.items()}
-    return {name: (root / name).read_bytes() for name in found.files} | links
+    return {name: _read(root / name) for name in sorted([*found.files, *found.links])}
 
 
-def _change(name: str, old: bytes | None, new: bytes | None) -> FileChange:
-    kind: Kind = "added" if old is None else "removed" if new is None else "changed"
-    before, after = _lines(old), _lines(new)
+def _read(path: Path) -> bytes:
+    try:
+        return str(path.readlink()).encode() if path.is_symlink() else path.read_bytes()
+    except OSError as error:
+        return f"(it could not be read: {error.strerror})".encode()
+
+
+def _change(name: str, kind: Kind, old: bytes | None, new: bytes | None) -> FileChange:
+    before, after = (lines_of("" if data is None else text_of(data)) for data in (old, new))
     if before is None or after is None:
-        return FileChange(name, kind)
-    thorough = len(before) * len(after) <= THOROUGH
-    blocks = SequenceMatcher(None, before, after, autojunk=not thorough).get_opcodes()
-    other = [block for block in blocks if block[0] != "equal"]
-    added = sum(end - start for _, _, _, start, end in other)
-    removed = sum(end - start for _, start, end, _, _ in other)
-    if not other:  # only how lines end differs
-        return FileChange(name, kind, 0, 0)
-    _, i, j, start, end = other[0]
-    first = _first(after[start:end]) or _first(before[i:j])
-    return FileChange(name, kind, added, removed, first)
+        return FileChange(name, kind, old, new)
+    other = [block for block in blocks_of(before, after) if block[0] != "equal"]
+    came = [line for *_, start, end in other for line in after[start:end]]
+    went = [line for _, start, end, *_ in other for line in before[start:end]]
+    _, i, j, start, end = other[0] if other else ("", 0, 0, 0, 0)
+    lines = (line.strip() for line in (*after[start:end], *before[i:j]))
+    first = next((line for line in lines if line), None)
+    return FileChange(name, kind, old, new, len(came), len(went), first)
 
 
-def _lines(data: bytes | None) -> list[str] | None:
-    """The lines of a text; None of what is no text, or more than is compared."""
-    if data is None:
-        return []
+def text_of(data: bytes) -> str | None:
+    """The text of a file; None where it is none, or is more than anybody reads."""
     if len(data) > LARGEST or data.count(b"\n") > LONGEST or b"\0" in data:
         return None
     try:
-        return data.decode("utf-8-sig").splitlines()
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return None
 
 
-def _first(lines: Sequence[str]) -> str | None:
-    return next((line.strip() for line in lines if line.strip()), None)
+def lines_of(text: str | None) -> list[str] | None:
+    """The lines, as editors number them: nothing but a line feed ends one."""
+    if text is None:
+        return None
+    lines = text.replace("\r\n", "\n").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def blocks_of(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
+    """The blocks of lines that are the same in two texts, and those that differ, as difflib has."""
+    thorough = len(old) * len(new) <= THOROUGH
+    return SequenceMatcher(None, old, new, autojunk=not thorough).get_opcodes()
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
     """The versions of a skill that were kept."""
 
-    skills: tuple[KeptSkill, ...] = ()
+    skills: Sequence[KeptSkill] = ()
 
     def folder(self, side: VersionRuns) -> Path | None:
         """Where the version of a side lies; None where it was not kept."""
@@ -230,10 +249,10 @@ class Kept:
 
     def same(self, one: VersionRuns, other: VersionRuns) -> bool | None:
         """Whether two sides had the same files; None where either was not kept."""
-        first, second = self.folder(one), self.folder(other)
-        if first is None or second is None:
+        found = [folder.resolve() for side in (one, other) if (folder := self.folder(side))]
+        if len(found) < 2:
             return None
-        return _digest(first) == _digest(second)
+        return len({digest(folder, contents(folder)) for folder in found}) == 1
 
     def changes(self, old: VersionRuns, new: VersionRuns) -> tuple[FileChange, ...] | None:
         """What differs between two sides; None where either was not kept."""
@@ -243,24 +262,15 @@ class Kept:
 
 def kept(ws: Workspace, runs: pl.DataFrame) -> Kept:
     """Look for the versions in the folder above the iterations that the runs lie in."""
+    base = Path(ws.path).absolute()
     if not ws.path or runs.is_empty():
         return Kept()
-    base = Path(ws.path).absolute()
-    folders = (
-        iteration_folder(base / path, iteration)
-        for iteration, path in runs.select("iteration", "path").iter_rows()
-        if path
-    )
+    rows = runs.select("iteration", "path").iter_rows()
+    folders = (iteration_folder(base / path, iteration) for iteration, path in rows if path)
     workspace = next((folder.parent for folder in folders if folder), base)
     if not workspace.is_dir():
         return Kept()
-    found = kept_skills(workspace, runs["iteration"].unique(), runs["configuration"].unique())
-    return Kept(tuple(found))
-
-
-def _digest(folder: Path) -> str:
-    root = folder.resolve()
-    return digest(root, contents(root))
+    return Kept(kept_skills(workspace, runs["iteration"].unique(), runs["configuration"].unique()))
 
 
 DESCRIPTION = re.compile(r"description-\d+")
@@ -385,35 +395,3 @@ def given(parents: Mapping[str, str] | None, versions: Iterable[VersionRuns]) ->
             )
         found[mine] = other
     return found
-
-
-# ── the texts of a version ───────────────────────────────────────────────────────────────────
-
-LARGEST_SHOWN = 200_000
-"""Bytes of a file whose text is read."""
-
-
-def texts(folder: Path) -> Iterator[tuple[str, str | None]]:
-    """Name and text of each file of a skill, SKILL.md first.
-
-    The text is None where a file is no text, is larger than `LARGEST_SHOWN`, or cannot be read.
-    """
-    root = folder.resolve()
-    for name in sorted(contents(root).files, key=lambda name: (name != SKILL_FILE, name)):
-        path = root / name
-        try:
-            yield name, path.read_text("utf-8") if path.stat().st_size <= LARGEST_SHOWN else None
-        except (OSError, UnicodeDecodeError):
-            yield name, None
-
-
-def skill_folders(runs: Iterable[StoredRun]) -> Iterator[Path]:
-    """Every version of a skill that lies in the workspaces of these runs, and as it is now."""
-    workspaces: dict[Path, list[StoredRun]] = {}
-    for run in runs:
-        workspaces.setdefault(run.workspace, []).append(run)
-    for workspace, own in sorted(workspaces.items()):
-        names = ({run.iteration for run in own}, {run.configuration for run in own})
-        yield from (kept_skill.folder for kept_skill in kept_skills(workspace, *names))
-        if (now := skill_now(workspace)) is not None:
-            yield now.folder

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.improving.checks import Evidence, evidence_of
-from skill_eval_nb.improving.drafts import draft
+from skill_eval_nb.improving.drafting import draft
+from skill_eval_nb.improving.evidence import Evidence, evidence_of
 from skill_eval_nb.improving.values import Draft, RunRef, Source, Suggestion
 from skill_eval_nb.tables import load
 from tests.corpus.build import lay

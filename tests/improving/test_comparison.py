@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 import skill_eval_nb as sen
-from skill_eval_nb.improving import outcome
+from skill_eval_nb.improving import comparison as outcome
 from skill_eval_nb.improving.comparison import compare
 from skill_eval_nb.models import Prices
 from skill_eval_nb.models.prices import Rates

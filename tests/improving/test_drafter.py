@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from skill_eval_nb.improving.checks import Evidence
-from skill_eval_nb.improving.drafter import SCHEMA, Material, material, read
+from skill_eval_nb.improving.drafting import SCHEMA, Material, material, read
+from skill_eval_nb.improving.evidence import Evidence
 from skill_eval_nb.models import Connection
 from skill_eval_nb.models.prompt import BadAnswer
 from skill_eval_nb.models.stand_in.settings import JUDGE, StandIn

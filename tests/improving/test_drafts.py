@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 from pathlib import Path
@@ -15,9 +14,8 @@ from hypothesis import strategies as st
 from skill_eval_nb.documents import Evals, StructuralExpectation, mend
 from skill_eval_nb.grading import check
 from skill_eval_nb.improving import draft
-from skill_eval_nb.improving.checks import Evidence, evidence_of
-from skill_eval_nb.improving.phrases import sharpened
-from skill_eval_nb.improving.rules import missed, of_evals, of_rubric, rewording, useless
+from skill_eval_nb.improving.evidence import Evidence, evidence_of
+from skill_eval_nb.improving.rules import missed, of_evals, of_rubric, rewording, sharpened, useless
 from skill_eval_nb.improving.values import (
     Draft,
     RunRef,
@@ -124,21 +122,6 @@ def test_other_peoples_workspaces_give_sound_drafts(corpus: Path) -> None:
         seen = evidence_of(part, found, None)
         for one in draft(part, found):
             _sound(one, seen)
-
-
-ITEMS = st.one_of(
-    st.text(max_size=20),
-    st.dictionaries(st.text(max_size=5), st.one_of(st.text(max_size=5), st.booleans())),
-)
-
-
-@given(st.lists(ITEMS, max_size=3), st.one_of(st.none(), st.text(max_size=5)))
-def test_a_key_is_a_digest_of_the_change_alone(new: list[Any], target: str | None) -> None:
-    key = key_of("expectations", ["1", "2"], target, new)
-    change = ["expectations", ["1", "2"], target, new]
-    text = json.dumps(change, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    assert key == "d-" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    assert new_draft("add", "expectations", ["1", "2"], target, new, "because", by="x").key == key
 
 
 RUN = RunRef("ws", "skill", "none", "1", "a", "with_skill", 2)

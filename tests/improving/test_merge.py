@@ -9,9 +9,8 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving import aggregate
-from skill_eval_nb.improving.mention import mentions
-from skill_eval_nb.improving.merge import SYSTEM, _item, _read
-from skill_eval_nb.improving.wording import grouped
+from skill_eval_nb.improving.aggregation import SYSTEM, _item, _read
+from skill_eval_nb.improving.wording import grouped, mentions
 from skill_eval_nb.models.prompt import BadAnswer
 from skill_eval_nb.models.stand_in.settings import JUDGE
 from skill_eval_nb.text import dollars

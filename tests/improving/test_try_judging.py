@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving import try_out
-from skill_eval_nb.improving.try_judging import folder_of
+from skill_eval_nb.improving.try_dimensions import folder_of
 from skill_eval_nb.models import Connection
 from skill_eval_nb.models.stand_in import Fault, StandIn, serve
 from skill_eval_nb.models.stand_in.settings import JUDGE

@@ -5,12 +5,11 @@ from __future__ import annotations
 import difflib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving import history
-from skill_eval_nb.improving.versions import LARGEST_SHOWN, changes, in_words, texts
+from skill_eval_nb.improving.stored import LARGEST_SHOWN, texts
+from skill_eval_nb.improving.versions import changes, in_words
 from tests.checkout import ROOT
 from tests.corpus.build import lay
 
@@ -41,24 +40,11 @@ def test_the_bundled_skill_is_counted_as_difflib_counts_it():
     assert one.what_changed.startswith("SKILL.md +9 −5 lines, first: ‘description: ")
 
 
-@given(st.lists(st.sampled_from("abc")), st.lists(st.sampled_from("abcd")))
-def test_what_is_left_after_a_change_is_the_new_text(folder, old, new):
-    found = two(folder, {"SKILL.md": "\n".join(old)}, {"SKILL.md": "\n".join(new)})
-    if old == new:
-        assert found == ()
-    else:
-        (one,) = found
-        assert (one.added or 0) - (one.removed or 0) == len(new) - len(old)
-        # No fewer lines than the multisets differ by, and no more than there are.
-        came = sum(max(new.count(c) - old.count(c), 0) for c in "abcd")
-        assert came <= (one.added or 0) <= len(new)
-
-
 def test_files_that_came_and_went_are_named_and_evals_are_no_part(tmp_path):
-    old = {"SKILL.md": "Same.\n", "notes/a.md": "1\n2\n", "evals/evals.json": "{}"}
-    new = {"SKILL.md": "Same.\n", "notes/b.md": "1\n", "pic.bin": b"\0\1"}
+    old = {"SKILL.md": "Same.\n", "notes/a.md": "1\n2\n", "evals/evals.json": "{}", "c.md": "It"}
+    new = {"SKILL.md": "Same.\n", "notes/b.md": "1\n", "pic.bin": b"\0\1", "notes/c.md": "It"}
     assert in_words(two(tmp_path, old, new)) == (
-        "notes/a.md removed, 2 lines; notes/b.md added, 1 line; pic.bin added"
+        "notes/a.md removed, 2 lines; notes/b.md added, 1 line; notes/c.md moved; pic.bin added"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -159,15 +159,11 @@ class Outputs:
         return read_bytes(self.links.get(name) or f"{self.root}/{name}", flags=NO_LINK)
 
 
-def list_outputs(folder: str, *, of_runner: Iterable[str] = RUNNER) -> Outputs:
+def list_outputs(folder: str) -> Outputs:
     """List the files below `folder`; one that is not there holds none.
 
     Links to files inside of `folder` count as files; other links are left out, and so are
     the runner's own documents.
-
-    Args:
-        folder: the folder of the outputs.
-        of_runner: names of `RUNNER` that are looked into; fewer where no check asks for them.
     """
     found = Outputs(folder.rstrip("/") or "/")
     waiting = [""]
@@ -186,7 +182,7 @@ def list_outputs(folder: str, *, of_runner: Iterable[str] = RUNNER) -> Outputs:
         except OSError as error:
             if below or not isinstance(error, FileNotFoundError):
                 found.left_out[below or "."] = f"cannot be listed ({error.strerror})"
-    for name in of_runner:
+    for name in RUNNER:
         if name in found.names and _is_of_runner(found, name, _OF_RUNNER[name]):
             found.names.remove(name)
     found.names[:] = in_order(found.names)

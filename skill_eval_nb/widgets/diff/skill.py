@@ -10,8 +10,9 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from skill_eval_nb.improving import versions
 from skill_eval_nb.running.skill_files import contents
 from skill_eval_nb.stats.pairing import WITHOUT, likeness
 from skill_eval_nb.text import some, tied
@@ -107,8 +108,6 @@ def _spans(pieces: Iterator[tuple[str, bool]]) -> tuple[Span, ...]:
 
 CONTEXT = 3
 """Unchanged lines that are shown around a change."""
-THOROUGH = 250_000
-"""Products of lines up to which lines that come often are compared, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +147,9 @@ def compared(old: str, new: str) -> tuple[Row, ...]:
     ...  for row in compared("a\nb\nc", "a\nc\nd")]
     [(True, 1, 1), (False, 2, None), (True, 3, 2), (False, None, 3)]
     """
-    before, after = _lines(old), _lines(new)
-    thorough = len(before) * len(after) <= THOROUGH
-    blocks = SequenceMatcher(None, before, after, autojunk=not thorough).get_opcodes()
+    before, after = versions.lines_of(old) or [], versions.lines_of(new) or []
     rows: list[Row] = []
-    for tag, i, j, start, end in blocks:
+    for tag, i, j, start, end in versions.blocks_of(before, after):
         if tag == "equal":
             pairs = zip(range(i, j), range(start, end), strict=True)
             rows += (
@@ -189,12 +186,6 @@ def folded(rows: Sequence[Row], context: int = CONTEXT) -> Iterator[Row | Gap]:
             at += 1
 
 
-def _lines(text: str) -> list[str]:
-    """The lines, as editors number them: nothing but a line feed ends one."""
-    lines = text.replace("\r\n", "\n").split("\n")
-    return lines[:-1] if lines[-1] == "" else lines
-
-
 def _line_row(lines: Sequence[str], at: int) -> Line:
     return Line(at + 1, ((lines[at], False),))
 
@@ -212,10 +203,7 @@ def _changed_block(
         yield Row(old_line, other)
 
 
-Kind = Literal["changed", "added", "removed", "moved"]
-ORDER: tuple[Kind, ...] = ("changed", "added", "removed", "moved")
-LARGEST, LONGEST_FILE = 500_000, 2_000
-"""Bytes and lines of a file that is compared line by line: more takes seconds, and no reader."""
+ORDER: tuple[versions.Kind, ...] = ("changed", "added", "removed", "moved")
 FIRST = "SKILL.md"
 
 
@@ -233,7 +221,7 @@ class FileChange:
     """
 
     name: str
-    kind: Kind
+    kind: versions.Kind
     rows: tuple[Row, ...] = ()
     added: int = 0
     removed: int = 0
@@ -282,71 +270,36 @@ def _state(folder: Path) -> State:
 
 @lru_cache(maxsize=32)
 def _compared(old: str, new: str, before: State, after: State) -> Comparison:
-    first = {name: _read(Path(old, name)) for name, *_ in before}
-    then = {name: _read(Path(new, name)) for name, *_ in after}
-    files: list[FileChange] = []
-    gone = {name: data for name, data in first.items() if name not in then}
-    for name, data in then.items():
-        if name in first:
-            if data != first[name]:
-                files.append(_changed(name, first[name], data))
-            continue
-        was = next((name for name, other in gone.items() if other == data and data), None)
-        if was is not None:
-            del gone[was]
-            files.append(FileChange(name, "moved", note=f"It was {was}; nothing in it changed."))
-        else:
-            files.append(_only(name, "added", data))
-    files += (_only(name, "removed", data) for name, data in gone.items())
+    files = [_with_rows(change) for change in versions.changes(Path(old), Path(new))]
     files.sort(key=lambda file: (file.name != FIRST, ORDER.index(file.kind), file.name))
-    same = tuple(name for name in then if first.get(name) == then[name])
+    other = {file.name for file in files}
+    there = {name for name, *_ in before}
+    same = tuple(name for name, *_ in after if name in there - other)
     return Comparison(tuple(files), same)
 
 
-def _read(path: Path) -> bytes:
-    """What a file holds; of a link, where it leads; of one that cannot be read, why."""
-    try:
-        return str(path.readlink()).encode() if path.is_symlink() else path.read_bytes()
-    except OSError as error:
-        return f"(it could not be read: {error.strerror})".encode()
-
-
-def _changed(name: str, old: bytes, new: bytes) -> FileChange:
-    before, after = _text_of(old), _text_of(new)
-    if before is None or after is None:
-        return FileChange(name, "changed", note=f"{_what(old)}, then {_what(new)}.")
-    rows = compared(before, after)
-    added, removed = changes(rows)
-    if not added and not removed:
-        return FileChange(name, "changed", note="Only how its lines end differs.")
-    return FileChange(name, "changed", rows, added, removed)
-
-
-def _only(name: str, kind: Kind, data: bytes) -> FileChange:
-    text = _text_of(data)
-    if text is None:
-        return FileChange(name, kind, note=f"{_what(data)}.")
-    rows = compared("", text) if kind == "added" else compared(text, "")
-    added, removed = changes(rows)
-    return FileChange(name, kind, rows, added, removed, "" if rows else "It is empty.")
-
-
-def _text_of(data: bytes) -> str | None:
-    """The text of a file; None where it is none, or is more than anybody reads."""
-    if len(data) > LARGEST or data.count(b"\n") > LONGEST_FILE or b"\0" in data:
-        return None
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return None
+def _with_rows(one: versions.FileChange) -> FileChange:
+    """A file that differs with its lines, or with what is to be said instead."""
+    there = [data for data in (one.old, one.new) if data is not None]
+    if one.kind == "moved":
+        return FileChange(one.name, "moved", note=f"It was {one.was}; nothing in it changed.")
+    if one.added is None or one.removed is None:
+        return FileChange(one.name, one.kind, note=f"{', then '.join(map(_what, there))}.")
+    if one.kind == "changed" and not one.added and not one.removed:
+        return FileChange(one.name, "changed", note="Only how its lines end differs.")
+    old, new = ("" if data is None else versions.text_of(data) or "" for data in (one.old, one.new))
+    rows = compared(old, new)
+    return FileChange(
+        one.name, one.kind, rows, one.added, one.removed, "" if rows else "It is empty."
+    )
 
 
 def _what(data: bytes) -> str:
     """What a file is of which no lines are shown."""
     size = f"{len(data):,} bytes"
-    if len(data) > LARGEST or data.count(b"\n") > LONGEST_FILE:
+    if len(data) > versions.LARGEST or data.count(b"\n") > versions.LONGEST:
         return f"{size}, too much to compare line by line"
-    return f"{size} that are no text" if _text_of(data) is None else f"{size} of text"
+    return f"{size} that are no text" if versions.text_of(data) is None else f"{size} of text"
 
 
 class Pair(NamedTuple):

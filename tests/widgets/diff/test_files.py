@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skill_eval_nb.widgets.diff import skill as files
+from skill_eval_nb.improving import versions
 from skill_eval_nb.widgets.diff.skill import compare
 from tests.corpus.build import lay
 
@@ -59,8 +59,8 @@ def test_what_tells_about_the_evals_is_no_part_of_the_skill(of):
     ],
 )
 def test_what_cannot_be_compared_line_by_line_is_said(old, new, note, of, monkeypatch):
-    monkeypatch.setattr(files, "LARGEST", 20)
-    monkeypatch.setattr(files, "LONGEST_FILE", 5)
+    monkeypatch.setattr(versions, "LARGEST", 20)
+    monkeypatch.setattr(versions, "LONGEST", 5)
     (file,) = of({"a.bin": old, "SKILL.md": "s"}, {"a.bin": new, "SKILL.md": "s"}).files
     assert (file.note, file.rows) == (note, ())
 

@@ -1,12 +1,16 @@
-"""Drafts by a model: what it is shown, what it may answer, what of that fits the suite."""
+"""`draft`: from what graders suggest and figures show to concrete changes of a suite.
+
+By rule, and by a model beside that: what it is shown, what it may answer, what of that fits.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from skill_eval_nb.documents import Dimension, StructuralExpectation, mend
 from skill_eval_nb.grading.structural.globs import BadGlob, matching
@@ -27,11 +31,13 @@ from skill_eval_nb.models.prompt import (
     shortened,
 )
 from skill_eval_nb.running.asking import Item, PaidAnswer, Terms, answer_of
-from skill_eval_nb.text import brief
+from skill_eval_nb.text import brief, count, some
+from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace.layout import OWN
 
-from .checks import Check, Evidence, halves, runs_of
-from .rules import common
+from .aggregation import Aggregate, aggregate
+from .evidence import Check, Evidence, evidence_of, halves, runs_of
+from .rules import RULES, common
 from .values import (
     Draft,
     Kind,
@@ -43,6 +49,148 @@ from .values import (
     read_drafts,
     write_drafts,
 )
+
+if TYPE_CHECKING:
+    from skill_eval_nb.models import Connection, Prices
+    from skill_eval_nb.tables.workspace import Workspace
+
+_PARTS = {
+    "structural_expectations": "structural expectation",
+    "expectations": "expectation",
+    "dimensions": "rubric dimension",
+    "evals": "eval",
+}
+
+
+class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have slots of its own
+    """Drafts, as a tuple that shows itself.
+
+    Attributes:
+        price_usd: what asking the model costs at worst, in US dollars; 0 where none was named,
+            None where its price is not known.
+        cost_usd: what was spent.
+        unasked: why the model has not drafted; None where it has, or where none was named.
+    """
+
+    price_usd: float | None
+    cost_usd: float | None
+    unasked: str | None
+
+    def __new__(cls, drafts: Iterable[Draft] = (), asked: PaidAnswer[Any] | None = None) -> Self:
+        """Drafts, and what came of asking a model."""
+        self = super().__new__(cls, drafts)
+        asked = asked or PaidAnswer()
+        self.price_usd, self.cost_usd = asked.price_usd, asked.cost_usd
+        self.unasked = asked.unasked
+        return self
+
+    def _blocks(self) -> Iterator[Block]:
+        yield Title(count(len(self), "draft") if self else "no drafts")
+        if self.unasked:
+            yield Text(self.unasked)
+        for one in self:
+            missing = f"still to be written: {', '.join(one.missing)}" if one.missing else ""
+            coming = (f"→ {item}" for item in map(_in_short, one.new) if item)
+            rests = f"It rests on {count(len(one.runs), 'run')}." if one.runs else ""
+            lines = [line for line in (*coming, missing, one.why, rests) if line]
+            yield Items(lines, f"{one.key} {change(one)}")
+
+
+def draft(
+    ws: Workspace,
+    found: Aggregate | None = None,
+    *,
+    baseline: str | None = None,
+    model: str | None = None,
+    connection: Connection | None = None,
+    prices: Prices | None = None,
+    budget_usd: float | None = None,
+    dry_run: bool = False,
+) -> Drafts:
+    """Draft concrete changes of a suite; nothing is written, and no eval is run.
+
+    By rule, from the figures: sharper checks found in the stored outputs, checks to drop or to
+    take out of the gate, expectations to split or to reword, anchors and weights of rubric
+    dimensions, expectations for what graders miss, evals to add. By a model beside that, where
+    one is named.
+
+    Args:
+        ws: a workspace with one suite, of which all iterations count.
+        found: what its graders suggest; `aggregate(ws)` where not given.
+        baseline: the configuration to compare against; chosen by name where not given.
+        model: who else drafts; an offline model costs nothing.
+        connection: how models are reached.
+        prices: what calls cost; the bundled table where not given.
+        budget_usd: the most that the model may cost, in US dollars; without it, a model that
+            costs something is not asked, and `unasked` says so.
+        dry_run: ask nobody; `price_usd` is what the model costs at worst.
+
+    Returns:
+        The drafts, those first that rest on most runs. No two make the same change.
+
+    Raises:
+        Refused: the workspace holds several suites, the baseline is not there, or the budget
+            cannot be kept.
+        ModelFault: the model cannot be reached for want of a key.
+
+    >>> import skill_eval_nb as sen
+    >>> draft(sen.tables.Workspace.from_tables({}))
+    no drafts
+    """
+    evidence = evidence_of(ws, aggregate(ws) if found is None else found, baseline)
+    asked: PaidAnswer[tuple[Draft, ...]] = PaidAnswer()
+    if model is not None:
+        asked = ask_model(evidence, model, Terms(connection, prices, budget_usd, dry_run=dry_run))
+    by_rule = [one for rule in RULES for one in rule(evidence)]
+    return Drafts(ordered([*by_rule, *(asked.value or ())]), asked)
+
+
+def ordered(drafts: Iterable[Draft]) -> list[Draft]:
+    """Drafts without repeats, those that rest on most runs first.
+
+    A change that differs in its description alone is the same; the first one counts.
+    """
+    first: dict[str, Draft] = {}
+    for one in drafts:
+        first.setdefault(_essence(one), one)
+    return sorted(first.values(), key=lambda one: -len(one.runs))
+
+
+def _essence(one: Draft) -> str:
+    """What a draft changes, apart from how it is described."""
+    new: list[Any] = [
+        item
+        if isinstance(item, str) or one.part == "dimensions"
+        else {name: value for name, value in item.items() if name != "description"}
+        for item in one.new
+    ]
+    return json.dumps([one.part, sorted(one.evals), one.target, new], sort_keys=True)
+
+
+def change(one: Draft) -> str:
+    """What a draft does, in one line.
+
+    >>> from .values import new_draft
+    >>> change(new_draft("drop", "expectations", ["1", "2"], "It is good", [], "Says nothing."))
+    'drop the expectation ‘It is good’ of evals 1 and 2'
+    """
+    article = "a new" if one.target is None else "the"
+    name = "" if one.target is None or one.part == "evals" else f" ‘{brief(one.target, 60)}’"
+    evals = some([brief(each) for each in one.evals], 8)
+    of = f" of eval{'' if len(one.evals) == 1 else 's'} {evals}" if one.evals else ""
+    if one.part == "evals" and one.target is not None:
+        return f"{one.kind} eval {evals}"
+    return f"{one.kind} {article} {_PARTS[one.part]}{name}{of}"
+
+
+def _in_short(each: SuiteItem) -> str:
+    if isinstance(each, str):
+        return brief(each, 120)
+    fields = (f"{name}: {brief(str(v), 100)}" for name, v in each.items() if v not in ("", None))
+    return brief("; ".join(fields), 400)
+
+
+# ── a model: what it is asked and shown ──────────────────────────────────────────────────────
 
 KINDS = ("add", "sharpen", "reword", "split", "demote", "drop")
 PARTS = ("structural_expectations", "expectations", "dimensions", "evals")
@@ -177,7 +325,7 @@ def _evals(evidence: Evidence) -> Iterator[str]:
 def _check(number: str, check: Check) -> str:
     layer = "structural" if check.structural else "judged"
     gate = "; critical" if check.critical else ""
-    figures = " | ".join(check.reasons) or "no verdicts"
+    figures = " | ".join(str(row["reason"]) for row in check.figures) or "no verdicts"
     fields = _fields(check) if check.structural else ""
     return (
         f"[{number}] ({layer}{gate}; evals {_listed(check.evals)}) {check.named}{fields}: {figures}"
@@ -214,12 +362,10 @@ def _suggestion(number: str, suggestion: Suggestion) -> str:
 
 def _outputs(evidence: Evidence) -> Iterator[tuple[str, str]]:
     """An eval's id and the beginning of an output, one of each side of some evals."""
-    if evidence.sides is None:
-        return
     there = {ref.eval_id for ref, run in evidence.stored.items() if run.outputs is not None}
     first, _ = halves(there & evidence.suite.keys())
     last: dict[tuple[str, str], str] = {}
-    for output in evidence.outputs(first, evidence.sides):
+    for output in evidence.outputs(first):
         if output.text.strip():
             last[output.run.eval_id, output.run.configuration] = output.text
     for (eval_id, side), text in list(last.items())[:MOST_OUTPUTS]:
@@ -234,7 +380,9 @@ def _line(text: str) -> str:
     return brief(text, TEXT_CHARS)
 
 
-_ALLOWED: Mapping[str, Collection[str]] = {
+# ── what it answers ──────────────────────────────────────────────────────────────────────────
+
+_ALLOWED: Mapping[str, Sequence[str]] = {
     "structural_expectations": ("add", "sharpen", "demote", "drop"),
     "expectations": ("add", "reword", "split", "drop"),
     "dimensions": ("add", "sharpen", "drop"),
@@ -259,7 +407,7 @@ def read(raw: Any, evidence: Evidence, given: Material, model: str) -> tuple[Dra
         for at, one in enumerate(formed(raw, SCHEMA)["drafts"])
     ]
     look.done()
-    return tuple(one for one in found if one is not None)
+    return tuple(found)
 
 
 def _draft(
@@ -269,90 +417,55 @@ def _draft(
     evidence: Evidence,
     given: Material,
     model: str,
-) -> Draft | None:
-    before = len(look.faults)
+) -> Draft:
+    """A draft of an answer; what is wrong with it is noted."""
     kind, part = cast("Kind", one["kind"]), cast("Part", one["part"])
-    why = look.telling(one, "why", where)
-    evals, named, items = one["evals"], one["rests_on"], one["items"]
-    if kind not in _ALLOWED[part]:
-        look.wrong(f"{where}: nothing in `{part}` can be changed by `{kind}`")
-    _see_evals(look, where, part, evals, evidence)
-    target = _see_target(look, where, kind, part, evals, one.get("target"), given)
+    evals, named, items, number = one["evals"], one["rests_on"], one["items"], one.get("target")
+    check, dimension = given.checks.get(number or ""), given.dimensions.get(number or "")
+    there, holds, target = None, (), None
+    if check is not None:
+        there, holds, target = check.part, check.evals, check.target
+    elif dimension is not None:
+        there, holds, target = "dimensions", dimension[1], dimension[0].id or dimension[0].name
     low, high = _ITEMS.get(kind, (1, 1))
-    if not low <= len(items) <= high:
-        wanted = low if low == high else f"{low} to {high}"
-        look.wrong(f"{where}: `{kind}` has {wanted} items, not {len(items)}")
+    wanted = low if low == high else f"{low} to {high}"
+    takes = kind != "add"
+    faults = {
+        f"nothing in `{part}` can be changed by `{kind}`": kind not in _ALLOWED[part],
+        "a new eval changes none, so `evals` is empty": part == "evals" and evals,
+        "`evals` names no eval": part != "evals" and not evals,
+        "`evals` names an eval twice": len(set(evals)) < len(evals),
+        "`add` takes nothing away, so `target` is null": not takes and number is not None,
+        f"`target` is {short(number)}, not the number of what goes": takes and there is None,
+        f"{number} stands in `{there}`, not in `{part}`": takes and there not in (None, part),
+        f"`{kind}` has {wanted} items, not {len(items)}": not low <= len(items) <= high,
+    }
     known = {**given.checks, **given.suggestions, **given.dimensions}
-    for name in named:
-        if name not in known:
-            look.wrong(f"{where}: there is nothing numbered {short(name)}")
-    number = one.get("target")
-    critical = number in given.checks and given.checks[number].critical
+    found = [fault for fault, is_there in faults.items() if is_there]
+    found += [f"there is no eval {short(name)}" for name in evals if name not in evidence.suite]
+    if takes and there:
+        found += [f"eval {short(name)} has no {number}" for name in evals if name not in holds]
+    found += [f"there is nothing numbered {short(name)}" for name in named if name not in known]
+    for fault in found:
+        look.wrong(f"{where}: {fault}")
+    critical = None if kind == "demote" else check is not None and check.critical
     new = [
-        _item(item, look, f"{where}.items[{at}]", part, kind, evidence, critical=critical)
+        _item(item, look, f"{where}.items[{at}]", part, evidence, critical)
         for at, item in enumerate(items)
     ]
-    if len(look.faults) > before:
-        return None
-    checks = [given.checks[name] for name in named if name in given.checks]
     suggestions = [given.suggestions[name] for name in named if name in given.suggestions]
     return new_draft(
         kind,
         part,
         evals,
-        target,
+        target if takes else None,
         new,
-        why,
-        runs=runs_of(checks, suggestions),
+        look.telling(one, "why", where),
+        runs=runs_of([given.checks[name] for name in named if name in given.checks], suggestions),
         suggestions=[suggestion.key for suggestion in suggestions],
         found_on=[name for name in given.looked_at if name in evals or part == "evals"],
         by=model,
     )
-
-
-def _see_evals(
-    look: AnswerCheck, where: str, part: str, evals: Sequence[str], evidence: Evidence
-) -> None:
-    if part == "evals" and evals:
-        look.wrong(f"{where}: a new eval changes none, so `evals` is empty")
-    if part != "evals" and not evals:
-        look.wrong(f"{where}: `evals` names no eval")
-    if len(set(evals)) < len(evals):
-        look.wrong(f"{where}: `evals` names an eval twice")
-    for name in evals:
-        if name not in evidence.suite:
-            look.wrong(f"{where}: there is no eval {short(name)}")
-
-
-def _see_target(
-    look: AnswerCheck,
-    where: str,
-    kind: str,
-    part: str,
-    evals: Sequence[str],
-    number: Any,
-    given: Material,
-) -> str | None:
-    """What goes, as a draft calls it; None where nothing does."""
-    if kind == "add":
-        if number is not None:
-            look.wrong(f"{where}: `add` takes nothing away, so `target` is null")
-        return None
-    if number in given.checks:
-        check = given.checks[number]
-        there, holds, name = check.part, check.evals, check.target
-    elif number in given.dimensions:
-        dimension, holds = given.dimensions[number]
-        there, name = "dimensions", dimension.id or dimension.name
-    else:
-        look.wrong(f"{where}: `target` is {short(number)}, not the number of what goes")
-        return None
-    if there != part:
-        look.wrong(f"{where}: {number} stands in `{there}`, not in `{part}`")
-    for eval_ in evals:
-        if eval_ not in holds:
-            look.wrong(f"{where}: eval {short(eval_)} has no {number}")
-    return name
 
 
 def _item(
@@ -360,31 +473,34 @@ def _item(
     look: AnswerCheck,
     where: str,
     part: Part,
-    kind: str,
     evidence: Evidence,
-    *,
-    critical: bool,
+    critical: bool | None,
 ) -> SuiteItem:
-    """An item of a draft, in the form that a suite has it in; what was `critical` stays so."""
+    """An item of a draft, in the form that a suite has it in; what was `critical` stays so.
+
+    `critical` is None where it is to be taken out of the gate.
+    """
     given = {name: value for name, value in one.items() if value not in (None, "", [])}
+
+    def texts(*names: str) -> dict[str, str]:
+        return {name: str(given.get(name, "")) for name in names}
+
     item: SuiteItem
     match part:
         case "expectations":
             item = str(given.get("text", ""))
         case "structural_expectations":
             item = {name: given[name] for name in _STRUCTURAL if name in given}
-            item["critical"] = kind != "demote" and (critical or bool(given.get("critical")))
+            item["critical"] = critical is not None and (critical or bool(given.get("critical")))
             _see_check(item, look, where)
         case "dimensions":
             scoring = {at: str(given.get(f"anchor_{at}", "")) for at in ("1", "3", "5")}
             weight = float(given.get("weight", 1.0))
             if not 0 <= weight <= 100:
                 look.wrong(f"{where}: `weight` is {weight:g}, not a number from 0 to 100")
-            names = {name: str(given.get(name, "")) for name in ("name", "description")}
-            item = {**names, "weight": weight, "scoring": scoring}
+            item = {**texts("name", "description"), "weight": weight, "scoring": scoring}
         case "evals":
-            names = {name: str(given.get(name, "")) for name in ("name", "prompt")}
-            item = {**common(list(evidence.suite.values())), **names}
+            item = {**common(list(evidence.suite.values())), **texts("name", "prompt")}
     for name in missing_in(part, [item]):
         look.wrong(f"{where} lacks {name}")
     return item
@@ -404,9 +520,6 @@ def _see_check(item: Mapping[str, Any], look: AnswerCheck, where: str) -> None:
         look.wrong(f"{where}: {error}")
 
 
-# ── asking ───────────────────────────────────────────────────────────────────────────────────
-
-
 def ask_model(evidence: Evidence, model: str, terms: Terms) -> PaidAnswer[tuple[Draft, ...]]:
     """Ask a model for drafts; the same question is never paid for twice.
 
@@ -415,8 +528,6 @@ def ask_model(evidence: Evidence, model: str, terms: Terms) -> PaidAnswer[tuple[
     """
     given = material(evidence)
     key = hashlib.sha256(f"{model}\n{SYSTEM}\n{given.text}".encode("utf-8", "replace"))
-    run = next(iter(evidence.stored.values()), None)
-    folder = None if run is None else run.workspace / OWN / "drafts"
     question = Question(
         key=key.hexdigest()[:24],
         model=model,
@@ -426,13 +537,15 @@ def ask_model(evidence: Evidence, model: str, terms: Terms) -> PaidAnswer[tuple[
         read=partial(read, evidence=evidence, given=given, model=model),
         who="the drafter",
     )
-    file = None if folder is None else folder / f"{question.key}.json"
+    run = next(iter(evidence.stored.values()), None)
+    folder = run and run.workspace / OWN / "drafts"
+    file = folder and folder / f"{question.key}.json"
 
     def stored() -> dict[str, tuple[Draft, ...]]:
-        return {question.key: read_drafts(file)} if file is not None and file.is_file() else {}
+        return {question.key: read_drafts(file)} if file and file.is_file() else {}
 
     def save(answered: Answered[tuple[Draft, ...]]) -> tuple[Draft, ...]:
-        if file is not None:
+        if file:
             write_drafts(file, answered.value)
         return answered.value
 

@@ -20,8 +20,8 @@ from skill_eval_nb.text import brief, count, quoted
 from skill_eval_nb.workspace import Problems, catalogued, find, read_files
 from skill_eval_nb.workspace.snapshots import SKILL_FILE
 
+from .stored import skill_folders, stored_at
 from .values import Part, RunRef, Suggestion
-from .versions import skill_folders
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,12 +74,7 @@ class Check:
     @property
     def critical(self) -> bool:
         """Whether failing it fails the gate."""
-        return isinstance(self.definition, StructuralExpectation) and self.definition.critical
-
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """What its figures say, a sentence a comparison."""
-        return tuple(str(row["reason"]) for row in self.figures)
+        return getattr(self.definition, "critical", False)
 
     @property
     def named(self) -> str:
@@ -90,7 +85,8 @@ class Check:
     @property
     def in_words(self) -> str:
         """What became of it, in sentences."""
-        return " ".join(f"{self.named}: {reason[0].lower()}{reason[1:]}" for reason in self.reasons)
+        reasons = [str(row["reason"]) for row in self.figures]
+        return " ".join(f"{self.named}: {reason[0].lower()}{reason[1:]}" for reason in reasons)
 
     def is_any(self, *classes: str) -> bool:
         """Whether a comparison gives it one of these classes."""
@@ -143,18 +139,12 @@ class Evidence:
 
     def stand_in(self, check: Check) -> Check | None:
         """A critical check that fails wherever this one does, being about the same files."""
-        own = check.definition
-        if not isinstance(own, StructuralExpectation) or own.type != "file_exists":
-            return None
-        for other in self.checks:
-            one = other.definition
-            if (
-                isinstance(one, StructuralExpectation)
-                and one.critical
-                and one.type in ("file_contains", "file_not_contains")
-                and one.pattern == own.pattern
-                and set(check.evals) <= set(other.evals)
-            ):
+        pattern = getattr(check.definition, "pattern", None)
+        fits = check.structural and check.definition.type == "file_exists"
+        for other in self.checks if fits else ():
+            contains = other.definition.type in ("file_contains", "file_not_contains")
+            same = contains and getattr(other.definition, "pattern", None) == pattern
+            if other.critical and same and set(check.evals) <= set(other.evals):
                 return other
         return None
 
@@ -170,24 +160,19 @@ class Evidence:
         files = (folder / SKILL_FILE for folder in skill_folders(self.stored.values()))
         return "\n".join(file.read_text("utf-8", "replace") for file in files)
 
-    def with_outputs(self, evals: Iterable[str], sides: tuple[str, str]) -> list[str]:
+    def with_outputs(self, evals: Iterable[str]) -> list[str]:
         """Those of some evals that have outputs on both sides."""
-        there = {
-            (ref.eval_id, ref.configuration)
-            for ref, run in self.stored.items()
-            if run.outputs is not None
-        }
-        return [eval_ for eval_ in evals if all((eval_, side) in there for side in sides)]
+        runs = [ref for ref, run in self.stored.items() if run.outputs is not None]
+        there = {(ref.eval_id, ref.configuration) for ref in runs}
+        return [eval_ for eval_ in evals if {(eval_, one) for one in self.sides or ()} <= there]
 
-    def outputs(
-        self, evals: Iterable[str], sides: tuple[str, str], pattern: str | None = None
-    ) -> list[Output]:
+    def outputs(self, evals: Iterable[str], pattern: str | None = None) -> list[Output]:
         """The outputs of both sides' runs of some evals, a run without outputs left out.
 
         Of more than `MOST_OUTPUTS` runs the first of each side of each eval are read, but two
         at least.
         """
-        chosen = set(evals)
+        chosen, sides = set(evals), self.sides or ()
         together: dict[tuple[Any, ...], list[RunRef]] = {}
         for ref, run in self.stored.items():
             if ref.eval_id in chosen and ref.configuration in sides and run.outputs is not None:
@@ -276,7 +261,9 @@ def evidence_of(ws: Workspace, found: Aggregate, baseline: str | None) -> Eviden
             f"({', '.join(several[:5])}{', …' if len(several) > 5 else ''}): choose one, "
             f'as in ws.select(workspace="{several[0]}"), or load its folder alone'
         )
-    stored = _stored(ws, runs)
+    rows = zip(runs.select(KEYS).iter_rows(), runs["path"], strict=True)
+    refs = {str(Path(ws.path, path)): RunRef(*keys) for keys, path in rows if ws.path and path}
+    stored = {refs[folder]: run for folder, run in stored_at(refs).items()}
     suite: dict[str, Eval] = {}
     for ref, one in stored.items():
         if one.eval is not None:
@@ -291,23 +278,6 @@ def evidence_of(ws: Workspace, found: Aggregate, baseline: str | None) -> Eviden
     rows = [row for check in checks for row in check.figures]
     sides = next(((r["configuration"], r["baseline"]) for r in rows if r["baseline"]), None)
     return Evidence(ws, found, suite, names, stored, checks, sides)
-
-
-def _stored(ws: Workspace, runs: pl.DataFrame) -> dict[RunRef, StoredRun]:
-    """The runs of the tables that have a folder of their own."""
-    from skill_eval_nb.running.stored_runs import stored_runs
-
-    base = Path(ws.path)
-    rows = zip(runs.select(KEYS).iter_rows(), runs["path"], strict=True)
-    folders = {
-        (base / path).resolve(): RunRef(*keys)
-        for keys, path in rows
-        if ws.path and path and (base / path).is_dir()
-    }
-    if not folders:
-        return {}
-    found = stored_runs(os.path.commonpath(list(folders)))
-    return {folders[one.folder]: one for one in found if one.folder in folders}
 
 
 def _defined(ws: Workspace) -> Iterator[tuple[str, Eval]]:
@@ -370,20 +340,19 @@ def _own_rows(
     """
     import polars as pl
 
-    known: dict[tuple[bool, str, str], int] = {}
+    known: dict[tuple[bool, str, str | None], int] = {}
     for number, (one, evals) in enumerate(defined):
         for name in {one.id, _words(one)} - {None}:
             for eval_id in evals:
                 known.setdefault((isinstance(one, StructuralExpectation), eval_id, name), number)
 
-    def number_of(row: tuple[str, str, str | None, str]) -> int | None:
-        layer, eval_id, *names = row
+    def number_of(layer: str, eval_id: str, *names: str | None) -> int | None:
         first = layer == "structural"
-        keys = ((one, eval_id, name) for one in (first, not first) for name in names if name)
+        keys = ((one, eval_id, name) for one in (first, not first) for name in names)
         return next((known[key] for key in keys if key in known), None)
 
     rows = table.select("layer", "eval_id", "expectation_id", "text").iter_rows()
-    numbers = pl.Series("check", [number_of(row) for row in rows], pl.Int64)
+    numbers = pl.Series("check", [number_of(*row) for row in rows], pl.Int64)
     return table.with_columns(numbers).drop_nulls("check")
 
 
@@ -407,7 +376,6 @@ def _figures(
         "expectations": rows.with_columns(*pooled, *one_check, no_id),
     }
     found: dict[int, tuple[Mapping[str, Any], ...]] = {}
-    for row in discrimination(Workspace.from_tables(tables), baseline).to_dicts():
-        at = int(row["text"])
-        found[at] = (*found.get(at, ()), row)
+    for row in discrimination(Workspace.from_tables(tables), baseline).iter_rows(named=True):
+        found[int(row["text"])] = (*found.get(int(row["text"]), ()), row)
     return found

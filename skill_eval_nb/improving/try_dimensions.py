@@ -1,0 +1,425 @@
+"""Drafts of rubric dimensions: judged on stored outputs, within a budget; without one priced.
+
+Judgings lie in `.skill-eval-nb/tries/<draft>/judgings` of the workspace, a file each. Its name is
+drawn from all that the judge was shown, from who judged and from what was asked: whatever of
+it changes, the question is another one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from itertools import islice
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from skill_eval_nb.documents import Dimension, Eval, Judging, QualityRubric, dump, mend, to_json
+from skill_eval_nb.grading.judge import (
+    SCHEMA,
+    Case,
+    Judge,
+    Unjudged,
+    prepare,
+    read_answer,
+    request,
+    same_model,
+)
+from skill_eval_nb.grading.judge.answers import Answer, judging_of
+from skill_eval_nb.grading.judge.prompt import WHO
+from skill_eval_nb.models import Prices
+from skill_eval_nb.models.ask import Answered, Question
+from skill_eval_nb.models.stand_in.settings import MODELS
+from skill_eval_nb.running.asking import AskingProgress, Item, answers_of
+from skill_eval_nb.running.judge_tasks import case_of
+from skill_eval_nb.running.stored_runs import StoredRun, top_of
+from skill_eval_nb.stats.values import RUN, stand_in_keys
+from skill_eval_nb.text import brief, count, dollars, figure
+from skill_eval_nb.workspace import write_atomic
+from skill_eval_nb.workspace.layout import OWN
+
+from .stored import Progress, documents_at, stored_at
+from .tried import AFTER, BEFORE, Trial, Tried, Values, What, in_words, suite_in_words
+from .values import plain
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MEAN = "rubric_weighted_mean"
+KEY = ("workspace", "skill", "eval_id")
+MOST = 5
+"""So many reasons are told."""
+AT_ONCE = 100
+"""So many runs are made ready at a time: what is shown of thousands would not fit in memory."""
+GATED = "it was gated, so the judge is skipped"
+NO_PROMPT = "nothing says what the prompt of its eval was"
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+
+
+def try_dimensions(trial: Trial) -> Tried:
+    """Judge what comes on stored outputs, where that is free or paid for; else price it.
+
+    Where a dimension goes, or another weight of it is all that comes, nothing has to be judged.
+    """
+    import polars as pl
+
+    draft, ws, runs = trial.draft, trial.ws, trial.runs
+    new = [
+        mend(dict(one) if isinstance(one, Mapping) else {"name": one}, Dimension)[0]
+        for one in draft.new
+    ]
+    stored = _scores(trial)
+    rows = ws.polars("dimensions").filter(pl.col("eval_id").is_in(runs["eval_id"].to_list()))
+    values: dict[What, Values] = {}
+    columns: dict[str, Sequence[Any]] = {}
+    target = None if draft.target is None else _target(rows, draft.target)
+    if target is not None:
+        by_place = dict(stored.filter(dimension=target).select("run", "score").iter_rows())
+        old = [by_place.get(at) for at in range(runs.height)]
+        values["replaced"] = columns["replaced_score"] = old
+    judged, notes = _Judged(), ()
+    if target is not None and (not new or _is_reweighed(rows, target, new)):
+        if not any(values["replaced"]):
+            return trial.result("not tried", f"No stored run has a score on {target}.")
+        coming = {one.name: (one.weight, values["replaced"]) for one in new}
+    else:
+        judged = _judged(trial, new)
+        if isinstance(judged, Tried):
+            return judged
+        notes = tuple(judged.notes(runs))
+        coming = {one.name: (one.weight, judged.scores(one.name, runs.height)) for one in new}
+        scores = _weighted(list(coming.values()))
+        values = {"draft": scores, **values}
+        evidence = [judged.evidence(at) for at in range(runs.height)]
+        columns = {"score": scores, "evidence": evidence, **columns}
+    kinds = {"evidence": pl.String}
+    by_run = runs.select(
+        *RUN, *(pl.Series(name, own, kinds.get(name, pl.Float64)) for name, own in columns.items())
+    ).hstack(_means(runs, stored, target, coming))
+    suite = cache(partial(trial.suite, by_run, (MEAN,)))
+    found = trial.compared(values, "scored")
+    if "draft" not in values:
+        without = f"Without {brief(draft.target or '')}"
+        begins = f"With weight {new[0].weight:g} of {target}" if new else without
+        answer = suite_in_words(begins, suite(), MEAN)
+    elif known := [score for score in values["draft"] if score is not None]:
+        alone = f"It scores {figure(fmean(known))} on average in {count(len(known), 'run')}"
+        answer = f"{in_words(found, draft, 'Its mean score is', alone)}."
+    else:
+        ((reason, times),) = Counter(columns["evidence"]).most_common(1)
+        answer = f"None of {count(runs.height, 'run')} has a score: {times} × {reason}."
+    return trial.result(
+        "tried",
+        answer,
+        by_run=by_run,
+        suite=suite,
+        cost_usd=judged.cost_usd,
+        to_judge=judged.to_judge,
+        notes=notes,
+        **found,
+    )
+
+
+# ── judging ──────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(slots=True)
+class _Judged:
+    """What has come of judging so far.
+
+    Attributes:
+        model: who judges.
+        judgings: by the place of the run.
+        left_out: why a run cannot be judged at all, by its place.
+        failed: why there is no judging though it was asked for, by the place of the run.
+        price_usd: what those that are missing cost at most; None where no price is known.
+        to_judge: how many are missing.
+        cost_usd: what was spent; None where a price is not known.
+    """
+
+    model: str = ""
+    judgings: dict[int, Judging] = field(default_factory=dict)
+    left_out: dict[int, str] = field(default_factory=dict)
+    failed: dict[int, str] = field(default_factory=dict)
+    price_usd: float | None = 0.0
+    to_judge: int = 0
+    cost_usd: float | None = 0.0
+
+    def scores(self, name: str, n_runs: int) -> list[float | None]:
+        """The score of each run in a dimension."""
+        rubrics = {at: judging.rubric_scores for at, judging in self.judgings.items()}
+        found = {at: rubric[name].score for at, rubric in rubrics.items() if name in rubric}
+        return [found.get(at) for at in range(n_runs)]
+
+    def evidence(self, place: int) -> str:
+        """What the scores of a run rest on, or why there is none."""
+        if place not in self.judgings:
+            return f"Not scored: {self.left_out.get(place) or self.failed.get(place)}"
+        scores = self.judgings[place].rubric_scores.values()
+        return "; ".join(one.evidence or "" for one in scores)
+
+    def notes(self, runs: pl.DataFrame) -> Iterator[str]:
+        """What was left out, and why, and what to know of the judge."""
+        for reasons in (self.left_out, self.failed):
+            for reason, times in Counter(reasons.values()).most_common(MOST):
+                yield f"{count(times, 'run')}: {reason}."
+        for executor in sorted(set(runs["executor_model"].drop_nulls())):
+            if (warning := same_model(self.model, executor)) is not None:
+                yield warning
+
+
+def _judged(trial: Trial, new: Sequence[Dimension]) -> _Judged | Tried:
+    """What a judge says of new dimensions; where none is known or paid for, what to do."""
+    models = sorted(set(trial.runs["judge_model"].drop_nulls()))
+    model = trial.terms.model(trial.judge_model, models)
+    if not isinstance(model, str):
+        judges = f"{', '.join(models)} judged these runs" if models else "nothing names one"
+        answer = f"It takes a judge, and {judges}: say which as judge_model."
+        return trial.result("not tried", answer)
+    connection = trial.terms.connection
+    free = model in MODELS if connection is None else connection.stand_in is not None
+    dry_run = trial.terms.budget_usd is None and not free
+    found = _judge(trial, model, _cases(trial, new), free=free, dry_run=dry_run)
+    if not (dry_run and found.to_judge):
+        return found
+    usd = found.price_usd
+    price = "no price is known for it: add it to the table of prices"
+    if usd is not None:
+        price = f"{dollars(usd)} at most: say budget_usd to have it done"
+    return trial.result(
+        "priced",
+        f"{count(found.to_judge, 'run')} would be judged by {brief(model)}, {price}.",
+        price_usd=usd,
+        to_judge=found.to_judge,
+        notes=tuple(found.notes(trial.runs)),
+    )
+
+
+def _judge(
+    trial: Trial, model: str, cases: Sequence[Case | str], *, free: bool, dry_run: bool
+) -> _Judged:
+    """What is stored, and what is judged now; every judging is written as soon as there is one.
+
+    Raises:
+        Stopped: `stop` was set before the end.
+        Refused: there is a budget and no known price, the draft is being tried already, or the
+            folder cannot be written.
+        OSError: a judging cannot be written.
+        ModelFault: no API key was found; nothing was sent.
+    """
+    found, terms = _Judged(model), trial.terms
+    ready = _items(found, trial, model, cases)
+    while batch := dict(islice(ready, AT_ONCE)):
+        failed, spent = len(found.failed), found.cost_usd or 0.0
+        done = len(found.judgings) + len(found.left_out) + failed
+        before = AskingProgress(done, len(cases), failed, spent, "")
+        budget = None if free or terms.budget_usd is None else max(0.0, terms.budget_usd - spent)
+        told = terms.progress and partial(_tell, terms.progress, before)
+        mine = replace(terms, budget_usd=budget, dry_run=dry_run, progress=told)
+        items = list(batch.values())
+        answers = answers_of(items, partial(_stored, items), "a try-out", mine)
+        for place, item in batch.items():
+            if item.key in answers.values:
+                found.judgings[place] = answers.values[item.key]
+            else:
+                found.to_judge += 1
+                if item.key in answers.failed:
+                    found.failed[place] = answers.failed[item.key].reason
+        found.price_usd = _plus(found.price_usd, answers.worst_usd)
+        found.cost_usd = _plus(found.cost_usd, 0.0 if free else answers.cost_usd)
+    return found
+
+
+def _tell(tell: Progress, before: AskingProgress, now: AskingProgress) -> None:
+    done, failed = before.done + now.done, before.failed + now.failed
+    tell(AskingProgress(done, before.total, failed, before.spent_usd + now.spent_usd, now.what))
+
+
+def _plus(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
+
+
+def _items(
+    found: _Judged, trial: Trial, model: str, cases: Sequence[Case | str]
+) -> Iterator[tuple[int, Item[Judging]]]:
+    """The runs that can be judged, one made ready after the other; the others are noted."""
+    judge = Judge(model)
+    for place, (case, run) in enumerate(zip(cases, trial.runs["folder"], strict=True)):
+        if isinstance(case, str):
+            found.left_out[place] = case
+            continue
+        try:
+            prepared = prepare(judge, case)
+        except Unjudged as error:
+            found.left_out[place] = error.reason
+            continue
+        body = request(judge, case, 1, prepared=prepared)
+        content = json.dumps([body["model"], body["messages"]], sort_keys=True)
+        name = hashlib.sha256(content.encode()).hexdigest()[:24]
+        folder = folder_of(top_of(Path(run).resolve()), trial.draft.key)
+        question = Question(
+            key=name,
+            model=judge.model,
+            system=body["system"],
+            content=body["messages"][0]["content"],
+            schema=SCHEMA,
+            read=partial(_read, [dimension.name for dimension in case.dimensions]),
+            max_tokens=judge.max_tokens,
+            effort=judge.effort,
+            deadline=judge.deadline,
+            who=WHO,
+        )
+        save = partial(_save, prepared, trial.terms.known_prices, folder / f"{name}.json")
+        yield place, Item(name, name, question, folder, save)
+
+
+def _read(wanted: list[str], raw: Any) -> Answer:
+    return read_answer(json.dumps(raw), [], wanted)
+
+
+def _save(prepared: Any, prices: Prices, path: Path, answered: Answered[Answer]) -> Judging:
+    judging = judging_of(
+        prepared.judge,
+        prepared.case,
+        1,
+        [answered.value],
+        answered.usage,
+        prepared=prepared,
+        prices=prices,
+        refused=answered.refused,
+        seconds=answered.seconds,
+    )
+    write_atomic(path, to_json(dump(judging)))
+    return judging
+
+
+def folder_of(home: Path, key: str) -> Path:
+    """Where the judgings of a draft of this workspace lie; a strange key gets a plain name.
+
+    >>> folder_of(Path("ws"), "d-12ab").as_posix()
+    'ws/.skill-eval-nb/tries/d-12ab/judgings'
+    """
+    name = key if _PLAIN.fullmatch(key) else hashlib.sha256(key.encode()).hexdigest()[:16]
+    return home / OWN / "tries" / name / "judgings"  # `judgings` are never taken for results
+
+
+def _stored(items: Sequence[Item[Judging]]) -> dict[str, Judging]:
+    """The judgings that were kept; one that cannot be read is none."""
+    paths = (item.folder / f"{item.key}.json" for item in items if item.folder is not None)
+    found = documents_at(paths, Judging)
+    return {path.stem: judging for path, judging in found if judging.rubric_scores}
+
+
+def _cases(trial: Trial, dimensions: Sequence[Dimension]) -> list[Case | str]:
+    """What a judge is shown of each run, with these dimensions alone; or why it is not judged."""
+    ws, runs, rubric = trial.ws, trial.runs, QualityRubric(list(dimensions))
+    sides = tuple(sorted(set(ws.polars("runs")["configuration"])))
+    suite = ws.polars("evals").select(*KEY, "prompt", "expected_output")
+    evals = {
+        tuple(key): Eval(prompt, expected_output=wanted, quality_rubric=rubric)
+        for *key, prompt, wanted in suite.iter_rows()
+        if prompt
+    }
+    stored = stored_at(runs.filter(runs["reason"].is_null())["folder"])
+
+    def case(row: Mapping[str, Any]) -> Case | str:
+        definition = evals.get(tuple(row[name] for name in KEY))
+        run: StoredRun | None = stored.get(row["folder"])
+        if row["reason"] is not None or run is None:
+            return row["reason"] or "it has no stored outputs"
+        if row["gate_passed"] is False:
+            return GATED
+        if definition is None:
+            return NO_PROMPT
+        home = top_of(run.folder)
+        names = (home.name.removesuffix("-workspace"), row["skill"])
+        shown = replace(run, eval=definition)
+        return case_of(shown, tuple(dict.fromkeys(names)), sides)
+
+    return [case(row) for row in runs.iter_rows(named=True)]
+
+
+# ── scores and weights ───────────────────────────────────────────────────────────────────────
+
+
+def _scores(trial: Trial) -> pl.DataFrame:
+    """Each run's scores, the mean over judgings: `run` (its index), dimension, score, weight."""
+    import polars as pl
+
+    scores = trial.ws.polars("rubric_scores").with_columns(*stand_in_keys()).drop_nulls("score")
+    rows = scores.join(trial.runs.select(RUN).with_row_index("run"), on=RUN, nulls_equal=True)
+    return rows.group_by("run", "dimension", maintain_order=True).agg(
+        pl.col("score").sort().mean(), pl.col("weight").first()
+    )
+
+
+def _target(rows: pl.DataFrame, target: str) -> str:
+    """The name of the dimension that is meant: by its id, else by its name."""
+    ids = rows.filter(rows["dimension_id"] == target)["dimension"]
+    names = [name for name in rows["dimension"].unique() if plain(name) == plain(target)]
+    return next(iter([*ids, *names]), target)
+
+
+def _is_reweighed(rows: pl.DataFrame, target: str, new: Sequence[Dimension]) -> bool:
+    """Whether a draft changes nothing but a weight, so that the stored scores still hold."""
+    if len(new) != 1 or plain(new[0].name) != plain(target):
+        return False
+    stated = rows.filter(dimension=target).select("description", "anchors").unique().rows()
+    return bool(stated) and all(
+        (description or None) == (new[0].description or None)
+        and (json.loads(anchors) if anchors else {}) == new[0].scoring
+        for description, anchors in stated
+    )
+
+
+def _weighted(given: Sequence[tuple[float, Values]]) -> Values:
+    """The weighted mean of several dimensions, run by run; one of them is itself."""
+    if len(given) == 1:
+        return given[0][1]
+    weights = [weight for weight, _ in given]
+    means: list[float | None] = []
+    for row in zip(*(scores for _, scores in given), strict=True):
+        known = None not in row and sum(weights)
+        total = sum(weight * (score or 0) for weight, score in zip(weights, row, strict=True))
+        means.append(total / sum(weights) if known else None)
+    return means
+
+
+def _means(
+    runs: pl.DataFrame,
+    scores: pl.DataFrame,
+    target: str | None,
+    new: Mapping[str, tuple[float, Values]],
+) -> pl.DataFrame:
+    """`rubric_weighted_mean_before` as stored, and `_after`.
+
+    After is null where a run has no score on what comes, or its scores are not stored one by
+    one; a run that has no score at all stays as it is.
+
+    Args:
+        runs: as `Trial` has them.
+        scores: what `_scores` gives.
+        target: the dimension that goes.
+        new: of each dimension that comes, its weight, and its score run by run.
+    """
+    import polars as pl
+
+    score, weight = pl.col("score"), pl.col("weight")
+    rest = scores if target is None else scores.filter(pl.col("dimension") != target)
+    sums = rest.group_by("run").agg(
+        (score * weight).sum().alias("scored"), weight.sum().alias("weighed")
+    )
+    wide = runs.with_row_index("run").select("run", MEAN)
+    for table in (scores.select("run", stored=True).unique(), sums):
+        wide = wide.join(table, on="run", how="left", maintain_order="left")
+    scored, weighed = pl.col("scored").fill_null(0.0), pl.col("weighed").fill_null(0.0)
+    for own, values in new.values():
+        scored += pl.lit(pl.Series(values, dtype=pl.Float64)) * own
+        weighed += own
+    after = pl.when(pl.col("stored") & (weighed > 0)).then(scored / weighed)
+    return wide.select(pl.col(MEAN).alias(MEAN + BEFORE), after.alias(MEAN + AFTER))

@@ -1,0 +1,587 @@
+"""`try_out`: a draft on the stored runs, before anything is paid for; checks are made at once."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from statistics import fmean
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from skill_eval_nb.disk import leads_out
+from skill_eval_nb.documents import Expectation, StructuralExpectation, mend
+from skill_eval_nb.grading.structural import expectations_of
+from skill_eval_nb.grading.structural.checking import verdicts_on
+from skill_eval_nb.grading.structural.outputs import list_outputs
+from skill_eval_nb.grading.structural.types import Check, CheckContext, as_structural
+from skill_eval_nb.models import Connection, Prices
+from skill_eval_nb.running.asking import AskingProgress, Terms
+from skill_eval_nb.running.refused import refuse
+from skill_eval_nb.running.stored_runs import transcript_in
+from skill_eval_nb.stats.names import natural
+from skill_eval_nb.stats.values import RUN, runs_of, stand_in_keys
+from skill_eval_nb.text import brief, count
+from skill_eval_nb.workspace import collector_paused
+
+from .stored import Progress, stored_at
+from .tried import (
+    AFTER,
+    BEFORE,
+    RUN_ERRORED,
+    About,
+    Trial,
+    Tried,
+    Values,
+    What,
+    gates_in_words,
+    in_words,
+    suite_in_words,
+)
+from .try_dimensions import try_dimensions
+from .values import Draft, SuiteItem, plain
+from .wording import likeness, measure
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from skill_eval_nb.tables import Workspace
+
+KEPT = [
+    *("status", "gate_passed", "pass_rate", "structural_pass_rate"),
+    *("rubric_weighted_mean", "judge_model", "executor_model"),
+]
+SCRIPTS = ("custom", "custom_script")
+"""Checks that start a program each, so that threads help; the others are one loop in Python."""
+EVERY = 500
+"""Runs between two words on how far it is."""
+MOST = 5
+"""So many reasons are told."""
+LIKE = 0.5
+"""Wordings that are less alike, 0-1, are not about the same thing."""
+GATE, CHECKED, GRADED = "gate_passed", "structural_pass_rate", "pass_rate"
+SAME = 0.0051
+"""Rates that differ by less are the same: files round them."""
+
+
+def try_out(
+    draft: Draft,
+    ws: Workspace,
+    *,
+    baseline: str | None = None,
+    level: float = 0.95,
+    allow_scripts: bool = False,
+    near: int = 2,
+    judge_model: str | None = None,
+    connection: Connection | None = None,
+    prices: Prices | None = None,
+    budget_usd: float | None = None,
+    progress: Progress | None = None,
+    stop: threading.Event | None = None,
+) -> Tried:
+    """Try a draft on the stored runs of its evals; nothing of the suite or of the runs changes.
+
+    Drafted checks are made on all stored outputs at once. A drafted rubric dimension is judged
+    on them: without `budget_usd` that is only priced, unless the judge costs nothing. Each
+    judging is kept below the workspace, in `.skill-eval-nb/tries`, as soon as there is one,
+    and read from there the next time: nothing is paid for twice. Where something goes or only
+    its weight changes, the stored figures say what would become of them.
+
+    p-values are of one draft: of twenty drafts that tell nothing, one comes below .05.
+
+    Args:
+        draft: what `draft` or a person drafted.
+        ws: the workspace; `ws.select(iteration=…)` for a part of it.
+        baseline: the configuration to compare against; chosen by name where not given.
+        level: 1 - alpha.
+        allow_scripts: whether a drafted `custom_script` may run, in the sandbox.
+        near: within how many lines of a match a text of `except_context` exempts it.
+        judge_model: who judges a dimension; else the one that judged these runs.
+        connection: how it is reached; where it is not given, the stand-in answers in process
+            for its own models, and any other model from outside.
+        prices: what calls cost; the bundled table where it is not given.
+        budget_usd: the most that may be spent, in US dollars; what does not fit is not judged.
+        progress: called while it goes on.
+        stop: once it is set, judgings in flight are cancelled; those that were kept stay.
+
+    Raises:
+        Stopped: `stop` was set before the end of judging.
+        Refused: a figure makes no sense; there is no such baseline; nothing says which of
+            several workspaces is meant; there is a budget and no known price.
+        OSError: a judging cannot be written; what was written stays.
+        ModelFault: no API key was found; nothing was sent.
+    """
+    terms = Terms(connection, prices, budget_usd, progress=progress, stop=stop)
+    runs = runs_for(draft, ws)
+    trial = Trial(draft, ws, runs, baseline, level, allow_scripts, near, judge_model, terms)
+    if draft.missing:
+        lacking = ", ".join(draft.missing)
+        answer = f"It cannot be tried yet; still to be written: {lacking}."
+        return trial.result("not tried", answer)
+    if draft.part == "evals":
+        return trial.result(
+            "not tried", "An eval has no stored outputs: it has to be run before it tells anything."
+        )
+    if runs.is_empty():
+        evals = ", ".join(draft.evals) or "no eval"
+        return trial.result("not tried", f"There is no stored run of {evals}.")
+    if draft.part == "structural_expectations":
+        return _try_checks(trial)
+    return (try_dimensions if draft.part == "dimensions" else _try_verdicts)(trial)
+
+
+def runs_for(draft: Draft, ws: Workspace) -> pl.DataFrame:
+    """The runs of a draft's evals: RUN, KEPT, `folder`, `reason`.
+
+    `reason` says why the outputs of a run cannot be looked at; it is null where they can.
+    Two evals of different workspaces may have the same id: then the draft's own runs say
+    which workspace is meant.
+
+    Raises:
+        Refused: nothing says which of several workspaces is meant.
+    """
+    import polars as pl
+
+    runs = runs_of(ws).with_columns((pl.len().over("path") > 1).alias("shared"))
+    runs = runs.filter(pl.col("eval_id").is_in(list(draft.evals)))
+    meant = {(run.workspace, run.skill) for run in draft.runs}
+    there = set(runs.select("workspace", "skill").rows())
+    if len(there) > 1:
+        if not meant & there:
+            names = ", ".join(sorted({workspace for workspace, _ in there}))
+            raise refuse(
+                f"draft {draft.key} names evals {', '.join(draft.evals)}, and several workspaces "
+                f"have them: {names}; select one, as ws.select(workspace=…) does"
+            )
+        wanted = pl.DataFrame(sorted(meant & there), ["workspace", "skill"], orient="row")
+        runs = runs.join(wanted, on=["workspace", "skill"], how="semi", maintain_order="left")
+    folders = [folder_of(ws.path, path) for path in runs["path"]]
+    reasons = [
+        _reason(status, folder, shared, ws.path)
+        for status, folder, shared in zip(runs["status"], folders, runs["shared"], strict=True)
+    ]
+    more = {"folder": folders, "reason": reasons}
+    return runs.select(
+        *RUN, *KEPT, *(pl.Series(name, own, pl.String) for name, own in more.items())
+    )
+
+
+def folder_of(base: str, path: str) -> str:
+    """The folder of a run, whose path is told below what was loaded.
+
+    >>> folder_of("data/ws", "iteration-1/eval-1"), folder_of("data/ws/run-1", "data/ws/run-1")
+    ('data/ws/iteration-1/eval-1', 'data/ws/run-1')
+    """
+    return path if path == base or path.startswith("/") else f"{base or '.'}/{path}"
+
+
+def _reason(status: str, folder: str, shared: bool, base: str) -> str | None:
+    """Why a run's outputs cannot be looked at; errored runs have no verdict at all."""
+    if status == "errored":
+        return RUN_ERRORED
+    if shared:
+        return "several runs share its folder, so nobody can say whose the outputs are"
+    outputs = f"{folder}/outputs"
+    if os.path.isdir(outputs):  # noqa: PTH112 one system call a run
+        fault = leads_out(outputs, base)
+        return None if fault is None else f"its outputs are not looked at: {fault}"
+    if os.path.isdir(folder):  # noqa: PTH112
+        return "it has no stored outputs"
+    return f"its folder is not there: {folder}"
+
+
+# ── verdicts ─────────────────────────────────────────────────────────────────────────────────
+
+
+class Verdict(NamedTuple):
+    """What a check comes to in one run; `passed` is None where it errored or is not scored."""
+
+    passed: bool | None
+    evidence: str | None
+
+
+Verdicts = Mapping[What, Sequence[Verdict]]
+"""The verdicts on the draft and on what it replaces, run by run."""
+
+
+def _unscored(reason: str) -> Verdict:
+    return Verdict(None, f"Not scored: {reason}")
+
+
+def _try_checks(trial: Trial) -> Tried:
+    """What a draft's checks come to, beside what they replace; where none come, what goes."""
+    import polars as pl
+
+    draft, runs = trial.draft, trial.runs
+    checks = [_check(one) for one in draft.new]
+    rows = _stored_rows(trial)
+    structural, judged = (rows.filter(pl.col("layer") == one) for one in ("structural", "judged"))
+    gone = structural.clear() if draft.target is None else _of_target(structural, draft.target)
+    each = _verdicts(trial, checks, runs, trial.terms.progress)
+    verdicts: dict[What, list[Verdict]] = {}
+    if checks:
+        verdicts["draft"] = [_all(of_run) for of_run in zip(*each, strict=True)]
+    if draft.target is not None:
+        verdicts["replaced"] = _replaced(trial, draft.target, gone)
+        if not checks and all(one.passed is None for one in verdicts["replaced"]):
+            return trial.result("not tried", f"No run has a verdict on {draft.target}.")
+    critical = [(check.critical, ones) for check, ones in zip(checks, each, strict=True)]
+    by_run = _by_run(trial, verdicts).hstack(_figures(trial, rows, gone, critical))
+    suite = cache(partial(trial.suite, by_run, (CHECKED, GRADED)))
+    was, now = _open(GATE + BEFORE), _open(GATE + AFTER)
+    gates: int = by_run.select((was != now).sum()).item()
+    more = {}
+    found, about = _compared(trial, verdicts), None
+    if not checks:
+        answer = suite_in_words(_without(draft), suite(), CHECKED, gates)
+    else:
+        answer = _answer(trial, found, verdicts["draft"], gates)
+        words = [one.description for one in checks if one.description]
+        about = _about(draft, words or gone["text"].head(1).to_list(), judged)
+    if about is not None:
+        more["disagreements"] = _disagreements(trial, about, verdicts["draft"], judged)
+    return trial.result(
+        "tried",
+        answer,
+        by_run=by_run,
+        suite=suite,
+        about=about,
+        gates_changed=gates,
+        notes=tuple(_notes(trial, each, alone=about is None and bool(checks))),
+        **more,
+        **found,
+    )
+
+
+def _try_verdicts(trial: Trial) -> Tried:
+    """The figures of each run and of the suite without the judge's verdicts on a target.
+
+    What comes in its place is a text, on which only a judge has a verdict: it counts nowhere.
+    """
+    import polars as pl
+
+    draft, runs = trial.draft, trial.runs
+    if draft.target is None:
+        answer = "No judge has decided it yet: apply it, then judge the stored runs again."
+        return trial.result("not tried", answer)
+    judged = _stored_rows(trial).filter(layer="judged")
+    gone = _of_target(judged, draft.target)
+    if gone.is_empty():  # a name, which stored verdicts need not tell
+        texts = [
+            expectation.text
+            for run in stored_at(runs["folder"]).values()
+            for expectation in (run.eval.expectations if run.eval else ())
+            if draft.target in (expectation.id, expectation.name)
+        ]
+        gone = judged.filter(pl.col("text").is_in(texts))
+    if gone.is_empty():
+        return trial.result("not tried", f"No stored run has a verdict on {draft.target}.")
+    none = _unscored("no judge has decided it")
+    verdicts: Verdicts = {"replaced": [one or none for one in _stored(gone, runs)]}
+    places, goes = set(gone["place"]), set(gone["run"])
+    rest: dict[int, list[bool]] = {}
+    for run, place, passed in judged.select("run", "place", "passed").iter_rows():
+        if place not in places and passed is not None:
+            rest.setdefault(run, []).append(passed)
+    after = [
+        (fmean(rest[at]) if at in rest else None) if at in goes and status != "errored" else graded
+        for at, (status, graded) in enumerate(runs.select("status", GRADED).iter_rows())
+    ]
+    before = pl.Series(GRADED + BEFORE, runs[GRADED])
+    figures = (before, pl.Series(GRADED + AFTER, after, pl.Float64))
+    by_run = _by_run(trial, verdicts).with_columns(figures)
+    suite = cache(partial(trial.suite, by_run, (GRADED,)))
+    coming = count(len(draft.new), "expectation")
+    note = f"The {coming} in its place would have to be judged, and are not in the figures."
+    return trial.result(
+        "tried",
+        suite_in_words(_without(draft), suite(), GRADED),
+        by_run=by_run,
+        suite=suite,
+        notes=(note,) if draft.new else (),
+        **_compared(trial, verdicts),
+    )
+
+
+def _check(item: SuiteItem) -> StructuralExpectation:
+    fields = {"description": item} if isinstance(item, str) else dict(item)
+    try:
+        return msgspec.convert(fields, StructuralExpectation)
+    except msgspec.ValidationError:
+        return mend(fields, StructuralExpectation)[0]
+
+
+def _verdicts(
+    trial: Trial, checks: Sequence[Check], runs: pl.DataFrame, progress: Progress | None = None
+) -> list[list[Verdict]]:
+    """The verdicts of each check, run by run; each file of a run is read once at most.
+
+    `progress` is called whenever `EVERY` runs are done, and at the end.
+    """
+    if not checks:
+        return []
+    transcripts = any(check.type == "no_errors" for check in checks)
+    wanted = [as_structural(check) for check in checks]
+    spoken = [isinstance(check, Expectation) for check in checks]
+
+    def look(place: tuple[str, str | None]) -> list[Verdict]:
+        folder, reason = place
+        if reason is not None:
+            return [_unscored(reason)] * len(checks)
+        transcript = transcript_in(folder) if transcripts else None
+        outputs = list_outputs(f"{folder}/outputs")
+        setting = CheckContext(outputs, transcript, trial.near, trial.allow_scripts, "bubblewrap")
+        return [Verdict(one.passed, one.evidence) for one in verdicts_on(wanted, spoken, setting)]
+
+    def looked_at(one_by_one: Callable[..., Iterator[list[Verdict]]]) -> list[list[Verdict]]:
+        found = []
+        for verdicts in one_by_one(look, runs.select("folder", "reason").iter_rows()):
+            found.append(verdicts)
+            done = len(found)
+            if progress is not None and (done % EVERY == 0 or done == runs.height):
+                progress(AskingProgress(done, runs.height, 0, 0.0, "outputs checked"))
+        return found
+
+    if trial.allow_scripts and any(check.type in SCRIPTS for check in checks):
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            by_run = looked_at(pool.map)
+    else:
+        with collector_paused():
+            by_run = looked_at(map)
+    return [list(column) for column in zip(*by_run, strict=True)]
+
+
+def _all(of_run: Sequence[Verdict]) -> Verdict:
+    """Several checks as one: it passes where all of them pass."""
+    marks = [one.passed for one in of_run]
+    mark = False if False in marks else None if None in marks else True
+    evidences = [one.evidence or "" for one in of_run if one.passed is mark]
+    return Verdict(mark, "; ".join(dict.fromkeys(evidences)))
+
+
+def _stored_rows(trial: Trial) -> pl.DataFrame:
+    """The rows of `expectations` of these runs, with the index `run` of each, and a `place`."""
+    import polars as pl
+
+    # By eval first: a join of all rows of a workspace would take longer than all the rest.
+    evals = pl.col("eval_id").is_in(trial.runs["eval_id"].unique().to_list())
+    rows = trial.ws.polars("expectations").filter(evals)
+    rows = rows.with_columns(*stand_in_keys()).with_row_index("place")
+    numbered = trial.runs.select(RUN).with_row_index("run")
+    return rows.join(numbered, on=RUN, nulls_equal=True, maintain_order="left")
+
+
+def _of_target(rows: pl.DataFrame, target: str) -> pl.DataFrame:
+    """The rows of the expectation that is meant: by its id, else by its text."""
+    import polars as pl
+
+    found = rows.filter(pl.col("expectation_id") == target)
+    if found.height:
+        return found
+    texts = [text for text in rows["text"].unique() if plain(text) == plain(target)]
+    return rows.filter(pl.col("text").is_in(texts))
+
+
+def _worst(rows: pl.DataFrame) -> pl.DataFrame:
+    """One row a run: of several in a run the worse counts."""
+    worst = rows.sort("passed", nulls_last=True, maintain_order=True)
+    return worst.unique("run", keep="first").select("run", "passed", "evidence")
+
+
+def _stored(rows: pl.DataFrame, runs: pl.DataFrame) -> list[Verdict | None]:
+    """The verdict of each run; None where the run has no row."""
+    there = {run: Verdict(*verdict) for run, *verdict in _worst(rows).iter_rows()}
+    return [
+        _unscored(RUN_ERRORED) if status == "errored" else there.get(run)
+        for run, status in enumerate(runs["status"])
+    ]
+
+
+def _replaced(trial: Trial, target: str, gone: pl.DataFrame) -> list[Verdict]:
+    """The verdicts on a draft's target: stored ones; where there is none, checked now."""
+    runs = trial.runs
+    stored, reasons = _stored(gone, runs), runs["reason"].to_list()
+    places = {folder: at for at, folder in enumerate(runs["folder"])}
+    lacking = [
+        folder for folder, at in places.items() if stored[at] is None and reasons[at] is None
+    ]
+    for folder, run in stored_at(lacking).items():
+        every = expectations_of(run.eval) if run.eval else ()
+        check = next((one for one in every if _is(one, target)), None)
+        if check is not None:
+            ((stored[places[folder]],),) = _verdicts(trial, [check], runs[places[folder]])
+    none = "no verdict on it is stored, and its definition was not found"
+    return [one or _unscored(reason or none) for one, reason in zip(stored, reasons, strict=True)]
+
+
+def _is(check: Check, target: str) -> bool:
+    text = check.text if isinstance(check, Expectation) else check.description
+    return check.id == target or plain(text or "") == plain(target)
+
+
+# ── what they come to ────────────────────────────────────────────────────────────────────────
+
+
+def _compared(trial: Trial, verdicts: Verdicts) -> dict[str, object]:
+    values: dict[What, Values] = {
+        what: [one.passed for one in ones] for what, ones in verdicts.items()
+    }
+    return trial.compared(values)
+
+
+def _by_run(trial: Trial, verdicts: Verdicts) -> pl.DataFrame:
+    """The runs with their verdicts."""
+    import polars as pl
+
+    columns = []
+    for what, ones in verdicts.items():
+        begin = "" if what == "draft" else "replaced_"
+        columns.append(pl.Series(f"{begin}passed", [one.passed for one in ones], pl.Boolean))
+        columns.append(pl.Series(f"{begin}evidence", [one.evidence for one in ones], pl.String))
+    return trial.runs.select(RUN).with_columns(columns)
+
+
+def _without(draft: Draft) -> str:
+    return f"Without {brief(draft.target or '')}"
+
+
+def _answer(
+    trial: Trial, found: Mapping[str, object], verdicts: Sequence[Verdict], gates: int
+) -> str:
+    """How the sides differ in a drafted check, in one sentence."""
+    scored = [verdict.passed for verdict in verdicts if verdict.passed is not None]
+    if not scored:
+        ((reason, times),) = Counter(verdict.evidence for verdict in verdicts).most_common(1)
+        return f"It was scored in none of {count(len(verdicts), 'run')}: {times} × {reason}."
+    alone = f"It passes in {sum(scored):,} of {count(len(scored), 'run')}"
+    answer = in_words(found, trial.draft, "Its pass rate is", alone)
+    return f"{answer}{gates_in_words(gates)}."
+
+
+def _notes(trial: Trial, each: Sequence[Sequence[Verdict]], *, alone: bool) -> Iterator[str]:
+    """What was left out, and why."""
+    gone = set(trial.draft.evals) - set(trial.runs["eval_id"])
+    if gone:
+        yield f"There is no stored run of {', '.join(sorted(gone, key=natural))}."
+    reasons = Counter(
+        one.evidence for ones in each for one in ones if one.passed is None and one.evidence
+    )
+    for reason, times in reasons.most_common(MOST):
+        yield f"{times} × {reason}"
+    if alone:
+        yield "No judged expectation is about the same, so there is no judge to hold it against."
+
+
+def _about(draft: Draft, words: Sequence[str], judged: pl.DataFrame) -> About | None:
+    """The judged expectation that a draft is about.
+
+    It is the draft's target where that is a judged one; else the expectation that is nearest
+    in words to the draft; None where none is.
+    """
+    if draft.target is not None and (found := _of_target(judged, draft.target)).height:
+        return About(found["text"][0], "the draft names it")
+    texts = judged["text"].unique(maintain_order=True).to_list()
+    own = [word for word in words if word.strip()]
+    if not (own and texts):
+        return None
+    measured = measure([*texts, *own])
+    square = likeness(measured, range(len(measured.texts)))
+    best = square[: len(texts), len(texts) :].max(axis=1)
+    alike, place = float(best.max()), int(best.argmax())
+    return About(texts[place], "the nearest in words", alike) if alike >= LIKE else None
+
+
+def _disagreements(
+    trial: Trial, about: About, verdicts: Sequence[Verdict], judged: pl.DataFrame
+) -> pl.DataFrame:
+    """The runs whose verdict is not the judge's: RUN, and `passed` and `evidence` of both.
+
+    Runs that either has not scored are left out: there is no second word to hold against.
+    """
+    import polars as pl
+
+    theirs = _worst(judged.filter(pl.col("text") == about.text))
+    theirs = theirs.rename({name: f"judged_{name}" for name in ("passed", "evidence")})
+    mine = _by_run(trial, {"draft": verdicts}).with_row_index("run")
+    both = mine.join(theirs, on="run", maintain_order="left").drop("run")
+    return both.filter(pl.col("passed") != pl.col("judged_passed"))
+
+
+# ── gates and rates ──────────────────────────────────────────────────────────────────────────
+
+
+def _figures(
+    trial: Trial,
+    rows: pl.DataFrame,
+    gone: pl.DataFrame,
+    new: Sequence[tuple[bool, Sequence[Verdict]]],
+) -> pl.DataFrame:
+    """The gate and the rates of each run, `…_before` as stored, and `…_after`.
+
+    `gate_passed_after` rests on the stored verdicts without those that go, and on the new ones;
+    where the stored verdicts do not say the same as the stored gate, that is taken at its word.
+    `structural_pass_rate_after` is null where a run's checks are not stored one by one. A run
+    whose gate closes would not be judged, so `pass_rate_after` is that of its checks, as it
+    is in every gated run; where the gate opens it is null, since the judge has yet to be asked.
+    An errored run stays as it is.
+
+    Args:
+        trial: what is tried.
+        rows: the rows of `expectations` of its runs, each with the index `run`.
+        gone: those of the rows that go.
+        new: of each new check, whether it is critical, and its verdicts run by run.
+    """
+    import polars as pl
+
+    key = ("workspace", "skill", "eval_id")
+    suites = trial.ws.polars("evals").select(*key, "n_structural").reverse().iter_rows()
+    n_structural = {tuple(names): number for *names, number in suites}
+    places, judged = set(gone["place"]), set(rows.filter(layer="judged")["run"])
+    checked: dict[int, list[tuple[int, bool | None, bool]]] = {}
+    columns = rows.filter(layer="structural").select("run", "place", "passed", "critical")
+    for run, *one in columns.iter_rows():
+        checked.setdefault(run, []).append((one[0], one[1], bool(one[2])))
+    found = []
+    for at, run in enumerate(trial.runs.select(*key, "status", GATE, CHECKED, GRADED).rows()):
+        *names, status, gate, rate, graded = run
+        before, after = (gate, rate, graded), (gate, rate, graded)
+        if status != "errored":
+            own = checked.get(at, [])
+            rest = [one for one in own if one[0] not in places]
+            stated = n_structural.get(tuple(names))
+            none_else = (1 if stated is None else stated) - bool(places) <= 0
+            if not own:
+                base = True if gate is None and none_else else gate
+            else:
+                is_told = (_gate(own) is not False) is gate
+                base = _gate(rest) if is_told else gate
+            coming = [(0, ones[at].passed, is_critical) for is_critical, ones in new]
+            opens = _gate([*coming, (0, base, True)])
+            marks = [one[1] for one in (*rest, *coming) if one[1] is not None]
+            share = fmean(marks) if marks and (own or none_else) else None
+            was_open, is_open = gate is not False, opens is not False
+            known = at not in judged and None not in (graded, rate)
+            of_checks = known and abs(graded - rate) < SAME
+            then = share if (was_open and not is_open) or of_checks else graded
+            after = (opens, share, None if is_open and not was_open else then)
+        found.append([value for pair in zip(before, after, strict=True) for value in pair])
+    types = {GATE: pl.Boolean, CHECKED: pl.Float64, GRADED: pl.Float64}
+    schema = {name + when: kind for name, kind in types.items() for when in (BEFORE, AFTER)}
+    return pl.DataFrame(found, schema, orient="row")
+
+
+def _gate(checks: Sequence[tuple[int, bool | None, bool]]) -> bool | None:
+    """Whether all critical ones of some checks passed; None where nobody knows."""
+    marks = {passed for _, passed, critical in checks if critical}
+    return False if False in marks else None if None in marks else True
+
+
+def _open(column: str) -> pl.Expr:
+    """Whether a gate lets a run through to the judge: it does unless a critical check failed."""
+    import polars as pl
+
+    return pl.col(column).fill_null(value=True)
