@@ -1,6 +1,7 @@
 """What is installed: the wheel, its dependencies, the commands that make and CI run."""
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -53,6 +54,11 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
         if not name.startswith(("skill_eval_nb/_share/", "skill_eval_nb-"))
     }
     assert rest == package
+    (tile,) = wheel.glob("*.data/data/share/jupyter/labextensions/skill-eval-nb")
+    assert below(tile) == below(ROOT / "skill_eval_nb" / "widgets" / "launcher")
+    told = json.loads((tile / "package.json").read_text())
+    assert told["version"] == pyproject()["project"]["version"]
+    assert (tile / told["jupyterlab"]["_build"]["load"]).is_file()
     assert (wheel / "skill_eval_nb/py.typed").exists()
 
 

@@ -16,6 +16,7 @@ from rich.text import Text
 from typer.core import TyperCommand
 
 from skill_eval_nb.running.job import watch
+from skill_eval_nb.share import COPY
 
 from .shell import INTERRUPTED, OutOption, app, busy, out, show, told
 
@@ -45,7 +46,7 @@ def lab(
     ] = None,
     to: Annotated[
         Path, typer.Option("--to", help="Where to put the copy of the notebooks and their data.")
-    ] = Path("skill-eval-nb"),
+    ] = Path(COPY),
 ) -> None:
     """Open JupyterLab on a copy of the notebooks, with your path filled in.
 

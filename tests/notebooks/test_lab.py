@@ -19,7 +19,7 @@ import pytest
 import skill_eval_nb as sen
 from tests.checkout import ROOT
 from tests.notebooks.desk import faults, put_copies
-from tests.notebooks.lab import open_notebook
+from tests.notebooks.lab import SHUT_DOWN, OpenNotebook, open_notebook
 from tests.notebooks.pages import write
 
 if TYPE_CHECKING:
@@ -335,6 +335,35 @@ def test_a_panel_says_that_its_kernel_is_gone_and_the_next_goes_on(opened, desk)
         assert panel.get_by_text("errored", exact=True).count() == 1  # what a square would mean
         assert not (desk.work / "data" / "release-notes-workspace" / "iteration-2").exists()
     assert notebook.console_errors == []
+
+
+TOLD = "mine/skill-eval-nb/notebooks/00_start_here.ipynb"
+LAUNCHER = """async () => {
+  await window.jupyterapp.restored;
+  await window.jupyterapp.commands.execute('launcher:create', {cwd: 'mine'});
+}"""
+OPENED = "(path) => window.jupyterapp.shell.currentWidget?.context?.path === path"
+KERNELS = "() => [...window.jupyterapp.serviceManager.sessions.running()].map((one) => one.path)"
+
+
+def test_a_tile_of_the_launcher_opens_the_tour_in_a_copy_that_is_made_once(reader, desk):
+    (desk.work / "mine").mkdir()
+    page = reader.page
+    page.set_default_timeout(60_000)
+    reader.open = OpenNotebook(page, desk.work / TOLD)
+    for text in ("", "mine"):
+        page.evaluate(LAUNCHER)
+        page.locator(".jp-LauncherCard", has_text="Skill evaluation tour").click()
+        page.wait_for_function(OPENED, arg=TOLD)
+        note = desk.work / "mine/skill-eval-nb/data/README.md"
+        assert note.read_text() == (text or (ROOT / "data" / "README.md").read_text())
+        note.write_text("mine")
+        page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.ready")
+        wait(page, lambda: page.evaluate(KERNELS) == [TOLD])  # the one that was asked is gone
+        page.evaluate(SHUT_DOWN)
+        page.evaluate("() => window.jupyterapp.shell.currentWidget.dispose()")
+    assert reader.open.console_errors == []
+    assert reader.open.outside_requests == []
 
 
 def test_a_table_is_sorted_and_searched_by_a_click_and_needs_no_network(reader, desk):
