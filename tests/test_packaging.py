@@ -36,8 +36,8 @@ def below(folder):
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("shared", ["notebooks", "data"])
-def test_the_wheel_brings_the_notebooks_and_the_data(wheel, shared):
+@pytest.mark.parametrize("shared", ["notebooks", "data", "skills"])
+def test_the_wheel_brings_the_notebooks_the_data_and_the_skill(wheel, shared):
     names = {path.relative_to(ROOT).as_posix() for path in files(shared)}
     wanted = {name for name in names if not name.startswith(MADE_WITH)}
     assert wanted
