@@ -22,7 +22,7 @@ _FILLED_IN = re.compile(r"^(PATH|SKILL) = .*$", re.MULTILINE)
 
 
 def share() -> Path:
-    """The folder with `notebooks/`, `data/`, `skills/`: in the installed package, or the checkout."""
+    """The folder with `notebooks/`, `data/`, `skills/`: in the installed package, or a checkout."""
     installed = PACKAGE / "_share"
     return installed if installed.is_dir() else PACKAGE.parent
 
