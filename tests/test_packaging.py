@@ -55,7 +55,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     }
     assert rest == package
     (tile,) = wheel.glob("*.data/data/share/jupyter/labextensions/skill-eval-nb")
-    assert below(tile) == below(ROOT / "skill_eval_nb" / "widgets" / "launcher")
+    assert below(tile) == below(ROOT / "skill_eval_nb" / "widgets" / "lab")
     told = json.loads((tile / "package.json").read_text())
     assert told["version"] == pyproject()["project"]["version"]
     assert (tile / told["jupyterlab"]["_build"]["load"]).is_file()

@@ -90,8 +90,8 @@ def lay(folder: Path) -> Desk:
     """Make a desk in `folder`, with copies: what a notebook writes must not reach the checkout."""
     desk = Desk(folder)
     put_copies(desk.work)
-    tile = "labextensions/skill-eval-nb"  # that of the checkout, not one installed before
-    shutil.copytree(ROOT / "skill_eval_nb" / "widgets" / "launcher", folder / "share" / tile)
+    extension = "labextensions/skill-eval-nb"  # that of the checkout, not one installed before
+    shutil.copytree(ROOT / "skill_eval_nb" / "widgets" / "lab", folder / "share" / extension)
     settings = folder / "home" / "config" / "labconfig" / "default_setting_overrides.json"
     settings.parent.mkdir(parents=True)
     settings.write_text(json.dumps(QUIET_LAB))

@@ -1,5 +1,6 @@
-// A tile in JupyterLab's launcher that opens the tour. This is all of the extension: what a bundler
-// would make of it is what JupyterLab asks for, `init` with what it shares and `get` of a plugin.
+// A tile in JupyterLab's launcher that opens the tour, and the last view of a widget whose kernel is
+// gone. This is all of the extension: what a bundler would make of it is what JupyterLab asks for,
+// `init` with what it shares and `get` of the plugins.
 
 (() => {
   const TOUR = "skill-eval-nb:tour";
@@ -36,7 +37,7 @@
     }
   }
 
-  async function plugin() {
+  async function tour() {
     const [launching, look, pages] = await Promise.all(
       ["launcher", "ui-components", "apputils"].map((name) => taken(`@jupyterlab/${name}`)),
     );
@@ -62,11 +63,44 @@
     return { id: TOUR, autoStart: true, optional, activate };
   }
 
+  // A saved widget has its last view beside it, as HTML; JupyterLab says that there is no model.
+  const LOST = /model not found$/;
+  const isLost = ({ target: node }) =>
+    node.classList?.contains("jupyter-widgets") && LOST.test(node.textContent);
+
+  async function bringBack({ widgets, rendermime }, node) {
+    const area = widgets.find((cell) => cell.node.contains(node))?.outputArea;
+    const at = area?.widgets.findIndex((output) => output.node.contains(node)) ?? -1;
+    const model = at < 0 ? null : area.model.get(at);
+    if (!String(model?.data["text/html"] ?? "").includes("sen-still")) return; // another's widget
+    const last = rendermime.createRenderer("text/html");
+    last.addClass("jp-OutputArea-output");
+    await last.renderModel(model);
+    area.widgets[at].widgets.find((one) => one.node === node)?.dispose();
+    area.widgets[at].addWidget(last);
+  }
+
+  async function views() {
+    const notebooks = await taken("@jupyterlab/notebook");
+
+    function watch({ content }) {
+      const seen = new MutationObserver((news) => {
+        for (const one of news) if (isLost(one)) bringBack(content, one.target);
+      });
+      seen.observe(content.node, { childList: true, subtree: true });
+      content.disposed.connect(() => seen.disconnect());
+    }
+
+    const optional = notebooks ? [notebooks.INotebookTracker] : [];
+    const activate = (_, tracker) => tracker?.widgetAdded.connect((__, panel) => watch(panel));
+    return { id: "skill-eval-nb:views", autoStart: true, optional, activate };
+  }
+
   (window._JUPYTERLAB ??= {})["skill-eval-nb"] = {
     init: (scope) => void (shared = scope),
     get: async () => {
-      const made = await plugin();
-      return () => made;
+      const plugins = await Promise.all([tour(), views()]);
+      return () => plugins;
     },
   };
 })();
