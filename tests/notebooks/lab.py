@@ -109,7 +109,7 @@ class Reader:
 
 @contextmanager
 def start(desk: Desk, app: str = "jupyterlab") -> Iterator[Lab]:
-    """Start a JupyterLab (or a Jupyter Notebook) on a free port, and end it with all its kernels."""
+    """Start a JupyterLab, or a Notebook, on a free port, and end it with all its kernels."""
     token = secrets.token_hex(16)
     command = [
         *(sys.executable, "-m", app, "--no-browser", "--allow-root"),

@@ -399,22 +399,24 @@ READY = """async () => {
 def test_widgets_charts_and_tables_live_in_jupyter_notebook_too(browser, desk):
     pytest.importorskip("notebook", minversion="7")
     write(desk, "seven.ipynb", *IN_SEVEN)
-    with labs.start(desk, "notebook") as host:
-        with labs.look_at(host, browser, "notebooks/seven.ipynb") as reader:
-            page = reader.page
-            page.set_default_timeout(120_000)
-            page.wait_for_function("() => window.jupyterapp.shell.currentWidget")
-            page.evaluate(READY)
-            notebook = reader.open = OpenNotebook(page, desk.work / "seven.ipynb")
-            assert faults(notebook.run()) == []
-            explore = widget(page, "Explore evaluations")
-            explore.get_by_role("tab", name="Checks").click()
-            explore.get_by_role("button", name="separates 3").click()
-            wait(page, lambda: explore.locator(".sen-x-checks > tbody > tr").count() == 3)
-            assert page.locator(".vega-embed .marks").count() == 1
-            page.locator(".dt-container input[type=search]").fill("late-fee")
-            page.locator(".dt-container tbody").get_by_text("late-fee").first.wait_for()
-            notebook.screenshot(PICTURES / "notebook7.png")
+    with (
+        labs.start(desk, "notebook") as host,
+        labs.look_at(host, browser, "notebooks/seven.ipynb") as reader,
+    ):
+        page = reader.page
+        page.set_default_timeout(120_000)
+        page.wait_for_function("() => window.jupyterapp.shell.currentWidget")
+        page.evaluate(READY)
+        notebook = reader.open = OpenNotebook(page, desk.work / "seven.ipynb")
+        assert faults(notebook.run()) == []
+        explore = widget(page, "Explore evaluations")
+        explore.get_by_role("tab", name="Checks").click()
+        explore.get_by_role("button", name="separates 3").click()
+        wait(page, lambda: explore.locator(".sen-x-checks > tbody > tr").count() == 3)
+        assert page.locator(".vega-embed .marks").count() == 1
+        page.locator(".dt-container input[type=search]").fill("late-fee")
+        page.locator(".dt-container tbody").get_by_text("late-fee").first.wait_for()
+        notebook.screenshot(PICTURES / "notebook7.png")
     assert notebook.console_errors == []
     assert notebook.outside_requests == []
     assert desk.refused() == []
