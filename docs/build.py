@@ -89,7 +89,7 @@ def notebooks() -> None:
     copies = copy_notebooks(DESK)
     command = ["nbconvert", "--to=notebook", "--execute", "--inplace", "--log-level=ERROR"]
     command += ["--ExecutePreprocessor.store_widget_state=False"]  # pages show what was last seen
-    command += ["--KernelManager.transport=ipc"]  # which no kernel warns of
+    command += ["--ExecutePreprocessor.extra_arguments=--IPKernelApp.log_level=40"]  # errors
     subprocess.run([sys.executable, "-m", *command, *copies], check=True)
     for copy in copies:
         (PAGES / "notebooks").mkdir(exist_ok=True)
