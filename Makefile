@@ -54,6 +54,7 @@ fix: .venv/installed ## mend what can be mended without thinking
 
 bench: .venv/extras ## measure loading, statistics, checks, calls, running and widgets
 	$(BIN)/python -m bench
+	$(BIN)/python -m bench.start
 	$(BIN)/python -m bench.tools
 	$(BIN)/python -m bench.statistics
 	$(BIN)/python -m bench.checks

@@ -66,6 +66,7 @@ def main() -> int:
         {"Questions": [{name: page} for name, page in QUESTIONS.items()]},
         {"What the figures mean": ["verdicts.md", "calibration.md"]},
         {"Reference": reference},
+        "hosts.md",
         "extending.md",
         "changelog.md",
     ]
@@ -89,6 +90,7 @@ def notebooks() -> None:
     copies = copy_notebooks(DESK)
     command = ["nbconvert", "--to=notebook", "--execute", "--inplace", "--log-level=ERROR"]
     command += ["--ExecutePreprocessor.store_widget_state=False"]  # pages show what was last seen
+    command += ["--ExecutePreprocessor.extra_arguments=--IPKernelApp.log_level=40"]  # errors
     subprocess.run([sys.executable, "-m", *command, *copies], check=True)
     for copy in copies:
         (PAGES / "notebooks").mkdir(exist_ok=True)

@@ -14,12 +14,15 @@ PACKAGE = Path(__file__).parent
 START = "00_start_here.ipynb"
 """The notebook to open first."""
 
+COPY = "skill-eval-nb"
+"""The folder that they are copied to where none is named."""
+
 _FILLED_IN = re.compile(r"^(PATH|SKILL) = .*$", re.MULTILINE)
 """The lines of a notebook that name what it looks at."""
 
 
 def share() -> Path:
-    """The folder that holds `notebooks/` and `data/`: in the installed package, or the checkout."""
+    """The folder with `notebooks/`, `data/`, `skills/`: in the installed package, or a checkout."""
     installed = PACKAGE / "_share"
     return installed if installed.is_dir() else PACKAGE.parent
 
@@ -27,6 +30,23 @@ def share() -> Path:
 def bundled_workspaces() -> list[Path]:
     """The workspaces of the bundled data, one a dialect. They are made up, and say so."""
     return sorted((share() / "data").glob("*-workspace"))
+
+
+def tour(folder: Path | None = None) -> Path:
+    """The notebook to open first, in a copy that stands in `folder` or right below it.
+
+    Where there is no copy yet, one is made, in `folder / "skill-eval-nb"`. JupyterLab's launcher
+    asks for this; without a folder it is the current one.
+
+    Raises:
+        OSError: a copy cannot be written there.
+    """
+    here = Path() if folder is None else folder
+    for place in (here, here / "notebooks", here / COPY / "notebooks"):
+        if (place / START).is_file():
+            return place / START
+    copy_notebooks(here / COPY)
+    return here / COPY / "notebooks" / START
 
 
 def copy_notebooks(folder: Path) -> list[Path]:

@@ -1,6 +1,7 @@
 """What is installed: the wheel, its dependencies, the commands that make and CI run."""
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -35,8 +36,8 @@ def below(folder):
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("shared", ["notebooks", "data"])
-def test_the_wheel_brings_the_notebooks_and_the_data(wheel, shared):
+@pytest.mark.parametrize("shared", ["notebooks", "data", "skills"])
+def test_the_wheel_brings_the_notebooks_the_data_and_the_skill(wheel, shared):
     names = {path.relative_to(ROOT).as_posix() for path in files(shared)}
     wanted = {name for name in names if not name.startswith(MADE_WITH)}
     assert wanted
@@ -53,6 +54,11 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
         if not name.startswith(("skill_eval_nb/_share/", "skill_eval_nb-"))
     }
     assert rest == package
+    (tile,) = wheel.glob("*.data/data/share/jupyter/labextensions/skill-eval-nb")
+    assert below(tile) == below(ROOT / "skill_eval_nb" / "widgets" / "lab")
+    told = json.loads((tile / "package.json").read_text())
+    assert told["version"] == pyproject()["project"]["version"]
+    assert (tile / told["jupyterlab"]["_build"]["load"]).is_file()
     assert (wheel / "skill_eval_nb/py.typed").exists()
 
 

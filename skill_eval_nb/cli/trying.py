@@ -16,6 +16,7 @@ from rich.text import Text
 from typer.core import TyperCommand
 
 from skill_eval_nb.running.job import watch
+from skill_eval_nb.share import COPY
 
 from .shell import INTERRUPTED, OutOption, app, busy, out, show, told
 
@@ -45,7 +46,7 @@ def lab(
     ] = None,
     to: Annotated[
         Path, typer.Option("--to", help="Where to put the copy of the notebooks and their data.")
-    ] = Path("skill-eval-nb"),
+    ] = Path(COPY),
 ) -> None:
     """Open JupyterLab on a copy of the notebooks, with your path filled in.
 
@@ -125,15 +126,17 @@ def _looked_at(path: Path) -> dict[str, str]:
 def demo(out_folder: OutOption = Path("skill-eval-nb-demo")) -> None:
     """Try everything offline.
 
-    Runs and grades the bundled demo skill through the stand-in model and draws its charts; then
-    writes reports and tables of that and of the bundled workspaces (made-up data).
+    Runs and grades the bundled demo skill through the stand-in model and draws its charts, and once
+    the skill that teaches an agent this shell; then writes reports and tables of these and of the
+    bundled workspaces (made-up data).
     """
     import skill_eval_nb as sen
-    from skill_eval_nb.share import bundled_workspaces
+    from skill_eval_nb.share import bundled_workspaces, share
 
     written: list[Path] = []
-    made = _run_demo_skill(out_folder)
-    for path in (made, *bundled_workspaces()):
+    made = _run_skill(share() / "data" / "release-notes", out_folder, runs=3, judgings=2)
+    second = _run_skill(share() / "skills" / "evaluate-a-skill", out_folder, runs=1, judgings=1)
+    for path in (made, second, *bundled_workspaces()):
         ws = sen.load(path)
         show(ws)
         folder = out_folder / path.name
@@ -155,20 +158,19 @@ def demo(out_folder: OutOption = Path("skill-eval-nb-demo")) -> None:
     )
 
 
-def _run_demo_skill(out_folder: Path) -> Path:
-    """Run and grade the demo skill through the stand-in model; its workspace."""
+def _run_skill(skill: Path, out_folder: Path, runs: int, judgings: int) -> Path:
+    """Run and grade a skill through the stand-in model; its workspace."""
     import skill_eval_nb as sen
     from skill_eval_nb.grading import sandbox
-    from skill_eval_nb.share import share
 
     missing = sandbox.available()
     if missing:  # what the stand-in has done is known, so it may do without
         out.print(Text(f"Without a sandbox: {missing}", style="yellow"))
     plan = sen.plan_runs(
-        share() / "data" / "release-notes",
-        workspace=out_folder / "release-notes-workspace",
-        runs=3,
-        judgings=2,
+        skill,
+        workspace=out_folder / f"{skill.name}-workspace",
+        runs=runs,
+        judgings=judgings,
         sandbox="none" if missing else "bubblewrap",
         allow_scripts=not missing,
     )

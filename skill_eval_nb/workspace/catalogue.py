@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -435,7 +435,7 @@ def catalogued(layout: Layout, files: Files, base: str, problems: Problems) -> C
             else benchmark_files(file.path, file.place, documents, iterations)
         )
     ]
-    benchmarks = _without_copies(benchmarks, problems)
+    benchmarks = _without_copies(_of_the_only_one(benchmarks, run_places), problems)
     named = _named_skills([*run_places, *files.metadata_places], benchmarks)
     _tell_models(layout, problems)
     _report_skills(named, problems)
@@ -591,6 +591,22 @@ class BenchmarkFile:
     def is_benchmark(self) -> bool:
         """Whether it is called so, or a tool's: others state runs of their own, or grade again."""
         return self.tool is not None or is_benchmark_file(self.path)
+
+
+def _of_the_only_one(
+    benchmarks: Iterable[BenchmarkFile], places: Iterable[Place]
+) -> list[BenchmarkFile]:
+    """A benchmark that names no iteration, in a workspace with runs of one alone, is of that."""
+    known: dict[str, set[str]] = {}
+    for place in places:
+        known.setdefault(place.workspace, set()).add(place.iteration)
+
+    def settled(one: BenchmarkFile) -> BenchmarkFile:
+        (only, *others) = known.get(one.place.workspace) or {NO_ITERATION}
+        is_open = one.iteration == NO_ITERATION and one.tool is None and not others
+        return replace(one, iteration=only) if is_open else one
+
+    return [settled(one) for one in benchmarks]
 
 
 def benchmark_files(

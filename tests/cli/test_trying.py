@@ -134,6 +134,7 @@ def test_the_demo(tmp_path, monkeypatch):
     assert result.exit_code == 0
     assert "made up" in result.stdout
     assert "done: 36 of 36 runs" in result.stdout
+    assert "done: 6 of 6 runs" in result.stdout  # of the skill that teaches this shell
     benchmark = (out / "release-notes-workspace" / "benchmark.md").read_text()
     for told in (
         "**with_skill helps on these 6 evals.**",
@@ -145,7 +146,8 @@ def test_the_demo(tmp_path, monkeypatch):
     ):
         assert told in benchmark
     assert "| Cost" not in benchmark
-    assert {path.name for path in out.iterdir()} == {"release-notes-workspace", bundled.name}
+    made = {"release-notes-workspace", "evaluate-a-skill-workspace"}
+    assert {path.name for path in out.iterdir()} == {*made, bundled.name}
     ran = out / "release-notes-workspace"
     assert set(sen.load(ran).runs["status"]) <= {"graded", "gated"}
     charts = list((ran / "charts").glob("*.png"))

@@ -72,6 +72,7 @@ class Desk:
             "IPYTHONDIR": str(home / "ipython"),
             "JUPYTER_CONFIG_DIR": str(home / "config"),
             "JUPYTER_DATA_DIR": str(home / "data"),
+            "JUPYTER_PATH": str(self.folder / "share"),
             "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
             "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
             "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
@@ -89,6 +90,8 @@ def lay(folder: Path) -> Desk:
     """Make a desk in `folder`, with copies: what a notebook writes must not reach the checkout."""
     desk = Desk(folder)
     put_copies(desk.work)
+    extension = "labextensions/skill-eval-nb"  # that of the checkout, not one installed before
+    shutil.copytree(ROOT / "skill_eval_nb" / "widgets" / "lab", folder / "share" / extension)
     settings = folder / "home" / "config" / "labconfig" / "default_setting_overrides.json"
     settings.parent.mkdir(parents=True)
     settings.write_text(json.dumps(QUIET_LAB))

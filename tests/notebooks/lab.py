@@ -58,6 +58,9 @@ HEIGHT = """() => {
 SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
 
 
+APPS = {"jupyterlab": "LabApp", "notebook": "JupyterNotebookApp"}
+
+
 @dataclass(frozen=True)
 class Lab:
     """A running JupyterLab."""
@@ -105,16 +108,16 @@ class Reader:
 
 
 @contextmanager
-def start(desk: Desk) -> Iterator[Lab]:
-    """Start a JupyterLab on a free port, and end it with all its kernels."""
+def start(desk: Desk, app: str = "jupyterlab") -> Iterator[Lab]:
+    """Start a JupyterLab, or a Notebook, on a free port, and end it with all its kernels."""
     token = secrets.token_hex(16)
     command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
+        *(sys.executable, "-m", app, "--no-browser", "--allow-root"),
         "--ServerApp.ip=127.0.0.1",
         "--ServerApp.port=0",
         f"--ServerApp.root_dir={desk.work}",
         f"--IdentityProvider.token={token}",
-        "--LabApp.expose_app_in_browser=True",
+        f"--{APPS[app]}.expose_app_in_browser=True",
     ]
     log = desk.folder / "lab.log"
     with log.open("wb") as output:
@@ -138,8 +141,8 @@ def start(desk: Desk) -> Iterator[Lab]:
 
 
 @contextmanager
-def look_at(lab: Lab, browser: Browser) -> Iterator[Reader]:
-    """Open a JupyterLab in Chromium, with no notebook yet."""
+def look_at(lab: Lab, browser: Browser, page_of: str = "doc") -> Iterator[Reader]:
+    """Open a JupyterLab in Chromium, with no notebook yet; or another page of a server."""
     context = browser.new_context()
     reader = Reader(context.new_page(), lab.desk.work)
     page = reader.page
@@ -160,7 +163,7 @@ def look_at(lab: Lab, browser: Browser) -> Iterator[Reader]:
     context.route(_leaves, stop)
     context.route_web_socket(_leaves, stop_socket)
     try:
-        page.goto(f"{lab.url}doc?token={lab.token}")
+        page.goto(f"{lab.url}{page_of}?token={lab.token}")
         page.wait_for_function("() => window.jupyterapp?.shell")
         yield reader
     finally:

@@ -18,8 +18,9 @@ import pytest
 
 import skill_eval_nb as sen
 from tests.checkout import ROOT
+from tests.notebooks import lab as labs
 from tests.notebooks.desk import faults, put_copies
-from tests.notebooks.lab import open_notebook
+from tests.notebooks.lab import SHUT_DOWN, OpenNotebook, open_notebook
 from tests.notebooks.pages import write
 
 if TYPE_CHECKING:
@@ -335,6 +336,90 @@ def test_a_panel_says_that_its_kernel_is_gone_and_the_next_goes_on(opened, desk)
         assert panel.get_by_text("errored", exact=True).count() == 1  # what a square would mean
         assert not (desk.work / "data" / "release-notes-workspace" / "iteration-2").exists()
     assert notebook.console_errors == []
+
+
+TOLD = "mine/skill-eval-nb/notebooks/00_start_here.ipynb"
+LAUNCHER = """async () => {
+  await window.jupyterapp.restored;
+  await window.jupyterapp.commands.execute('launcher:create', {cwd: 'mine'});
+}"""
+OPENED = "(path) => window.jupyterapp.shell.currentWidget?.context?.path === path"
+KERNELS = "() => [...window.jupyterapp.serviceManager.sessions.running()].map((one) => one.path)"
+
+
+def test_a_tile_of_the_launcher_opens_the_tour_in_a_copy_that_is_made_once(reader, desk):
+    (desk.work / "mine").mkdir()
+    page = reader.page
+    page.set_default_timeout(60_000)
+    reader.open = OpenNotebook(page, desk.work / TOLD)
+    for text in ("", "mine"):
+        page.evaluate(LAUNCHER)
+        page.locator(".jp-LauncherCard:visible", has_text="Skill evaluation tour").click()
+        page.wait_for_function(OPENED, arg=TOLD)
+        note = desk.work / "mine/skill-eval-nb/data/README.md"
+        assert note.read_text() == (text or (ROOT / "data" / "README.md").read_text())
+        note.write_text("mine")
+        page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.ready")
+        wait(page, lambda: [one for one in page.evaluate(KERNELS) if "mine" in one] == [TOLD])
+        page.evaluate(SHUT_DOWN)
+        page.evaluate("() => window.jupyterapp.shell.currentWidget.dispose()")
+    assert reader.open.console_errors == []
+    assert reader.open.outside_requests == []
+
+
+def test_a_widget_whose_kernel_is_gone_shows_what_it_showed_last(opened, desk):
+    write(desk, "gone.ipynb", CELLS[0], "import ipywidgets\nipywidgets.IntSlider()")
+    write(desk, "between.ipynb")
+    with opened("gone.ipynb") as notebook:
+        assert faults(notebook.run()) == []
+    with opened("between.ipynb"):
+        pass
+    with opened("gone.ipynb") as notebook:
+        outputs = notebook.page.locator(".jp-OutputArea-output")
+        outputs.nth(0).get_by_text("3 of 36 runs reviewed").wait_for()
+        outputs.nth(1).get_by_text("model not found").wait_for()  # that has no other view
+        assert notebook.page.get_by_text("model not found").count() == 1
+    assert all("widget model not found" in one for one in notebook.console_errors)
+    assert notebook.outside_requests == []
+
+
+IN_SEVEN = (
+    "import skill_eval_nb as sen\nws = sen.load('data/tdd-workspace')\nsen.explore(ws)",
+    "sen.charts.forest(ws)",
+    "ws.show('runs')",
+)
+READY = """async () => {
+  await window.jupyterapp.restored;
+  const panel = window.jupyterapp.shell.currentWidget;
+  await panel.context.ready;
+  await panel.sessionContext.ready;
+}"""
+
+
+def test_widgets_charts_and_tables_live_in_jupyter_notebook_too(browser, desk):
+    pytest.importorskip("notebook", minversion="7")
+    write(desk, "seven.ipynb", *IN_SEVEN)
+    with (
+        labs.start(desk, "notebook") as host,
+        labs.look_at(host, browser, "notebooks/seven.ipynb") as reader,
+    ):
+        page = reader.page
+        page.set_default_timeout(120_000)
+        page.wait_for_function("() => window.jupyterapp.shell.currentWidget")
+        page.evaluate(READY)
+        notebook = reader.open = OpenNotebook(page, desk.work / "seven.ipynb")
+        assert faults(notebook.run()) == []
+        explore = widget(page, "Explore evaluations")
+        explore.get_by_role("tab", name="Checks").click()
+        explore.get_by_role("button", name="separates 3").click()
+        wait(page, lambda: explore.locator(".sen-x-checks > tbody > tr").count() == 3)
+        assert page.locator(".vega-embed .marks").count() == 1
+        page.locator(".dt-container input[type=search]").fill("late-fee")
+        page.locator(".dt-container tbody").get_by_text("late-fee").first.wait_for()
+        notebook.screenshot(PICTURES / "notebook7.png")
+    assert notebook.console_errors == []
+    assert notebook.outside_requests == []
+    assert desk.refused() == []
 
 
 def test_a_table_is_sorted_and_searched_by_a_click_and_needs_no_network(reader, desk):

@@ -96,6 +96,10 @@ def test_a_saved_notebook_shows_finished_pages(ran):
     page, _ = nbconvert.HTMLExporter().from_notebook_node(ran["widgets"])
     assert page.count('class="sen sen-still') == len(WIDGETS)
     assert [one for one in PROMISES if one in page] == []
+    saved = (output.get("data", {}) for cell in ran["widgets"].cells for output in cell.outputs)
+    views = [data["text/html"] for data in saved if "text/html" in data]
+    assert len(views) == len(WIDGETS)
+    assert not [view for view in views if "<script" in view]  # which no host without a kernel runs
     for found in ("helps on these 6 evals", "What changed", "Plan: iteration-1 of release-notes"):
         assert found in page
 

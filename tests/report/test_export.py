@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 
 import polars as pl
 import pytest
@@ -11,6 +12,7 @@ from skill_eval_nb import load, stats
 from skill_eval_nb.documents.dialects import DIALECTS, read
 from skill_eval_nb.report import write_benchmark, write_report, write_tables
 from skill_eval_nb.tables import TABLES
+from tests.checkout import ROOT
 from tests.report.made import balanced, check, hostile, of_two_models, run, score, workspace
 
 WITH_BENCHMARK = [name for name, forms in DIALECTS.items() if "benchmark" in forms]
@@ -57,6 +59,22 @@ def test_one_iteration_stands_in_the_folder_itself_with_the_same_bytes_every_tim
         assert sorted(path.name for path in written) == sorted(files(tmp_path / name))
         assert all(path.exists() for path in written)
     assert files(tmp_path / "a") == files(tmp_path / "b")
+
+
+def test_a_report_beside_the_runs_is_the_same_when_it_is_written_once_more(tmp_path):
+    """A benchmark in the folder of a workspace with one iteration is no benchmark of another."""
+    shutil.copytree(
+        ROOT / "data" / "skill-creator-workspace" / "iteration-1", tmp_path / "iteration-1"
+    )
+    for _ in range(3):
+        written = write_report(load(tmp_path), tmp_path)
+        assert [path.relative_to(tmp_path).as_posix() for path in written] == [
+            "benchmark.json",
+            "benchmark.md",
+            "report.html",
+        ]
+    ws = load(tmp_path)
+    assert set(ws.stated["iteration"]) == set(ws.runs["iteration"]) == {"iteration-1"}
 
 
 def test_several_iterations_have_folders(tmp_path):

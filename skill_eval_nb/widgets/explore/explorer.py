@@ -467,6 +467,14 @@ class Explorer(Panel):
             self.seen = self.seen.from_first(PAGED[name])
 
     @action
+    def sort(self, name: str, column: str, direction: str = "up") -> None:
+        """Sort the `runs` or `checks` by a column, "up" or "down"; as they were where neither."""
+        known(direction, ("up", "down", ""))
+        kept = [one for one in self.seen.sorted if one[0] != known(name, ("runs", "checks"))]
+        order = [(name, (column, direction == "down"))] if direction else []
+        self.seen = replace(self.seen, sorted=(*kept, *order)).from_first(name)
+
+    @action
     def turn(self, name: str, page: int) -> None:
         """Show another page of what is paged."""
         pages = {**dict(self.seen.pages), name: page}

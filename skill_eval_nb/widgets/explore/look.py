@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
+from skill_eval_nb.stats.names import natural
 from skill_eval_nb.stats.values import RUBRIC, RUN, scores_of
 from skill_eval_nb.text import called, count
 from skill_eval_nb.workspace import NO_ITERATION
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from .choice import Suite
 
 
+T = TypeVar("T")
+L = TypeVar("L", bound=tuple[tuple[Any, ...], Part])
+
 STATES = {
     "errored": "errored",
     "gated": "failed a critical check, so no judge saw it",
@@ -43,6 +47,10 @@ STATES = {
     "ungraded": "left nothing to grade",
 }
 """What became of a run that lacks figures."""
+
+
+Order = tuple[str, bool]
+"""The column that a list is sorted by, and whether the largest is first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,7 @@ class Seen:
         kind: the class of expectations that are shown; all where empty.
         severity: of problems that are shown; all where empty.
         chart: the one that is drawn.
+        sorted: by what is listed, the column it is sorted by, and whether the largest is first.
         unfolded: lists to choose from that are open.
     """
 
@@ -69,11 +78,16 @@ class Seen:
     kind: str = ""
     severity: str = ""
     chart: str = "forest"
+    sorted: tuple[tuple[str, tuple[str, bool]], ...] = ()
     unfolded: frozenset[str] = frozenset()
 
     def page(self, name: str) -> int:
         """The page of what is paged."""
         return dict(self.pages).get(name, 0)
+
+    def sorted_by(self, name: str) -> Order | None:
+        """What a list is sorted by."""
+        return dict(self.sorted).get(name)
 
     def from_first(self, name: str) -> Seen:
         """The same with what is paged from its first page on."""
@@ -200,19 +214,64 @@ def sides_legend(look: Look) -> Node:
 PAGE = 25
 """Rows of a page."""
 
-T = TypeVar("T")
-L = TypeVar("L", bound=tuple[tuple[Any, ...], Part])
+Keys = Mapping[str, Callable[[Any], Any]]
+"""By column what its rows are sorted by: values to compare, None where a row has none."""
 
 
-def grid(caption: str, heads: Sequence[Child], rows: Child, *, cls: str) -> Node:
+def in_order(items: Sequence[T], keys: Keys, order: Order | None) -> list[T]:
+    """The items as they are to be sorted; those without a value come last, either way.
+
+    >>> in_order(["b", "", "a"], {"name": lambda one: one or None}, ("name", True))
+    ['b', 'a', '']
+    """
+    if order is None or order[0] not in keys:
+        return list(items)
+    key = keys[order[0]]
+    known = [(found, one) for one in items if (found := key(one)) is not None]
+    known.sort(key=lambda pair: pair[0], reverse=order[1])
+    return [one for _, one in known] + [one for one in items if key(one) is None]
+
+
+def places(items: Sequence[Any], keys: Keys) -> list[dict[str, int]]:
+    """By item and column its place among those shown: what a page without a kernel sorts by.
+
+    >>> places(["b", "", "a"], {"name": lambda one: one or None})
+    [{'name': 1}, {}, {'name': 0}]
+    """
+    found: list[dict[str, int]] = [{} for _ in items]
+    for column, key in keys.items():
+        values = [key(one) for one in items]
+        ranks = {value: at for at, value in enumerate(sorted({*values} - {None}))}
+        for own, value in zip(found, values, strict=True):
+            if value is not None:
+                own[column] = ranks[value]
+    return found
+
+
+def sorting(words: Child, name: str, column: str, cls: str = "") -> Node:
+    """The head of a column by which the rows of a list can be sorted."""
+    act, looks = ("sort", name, column), f"sen-sort {cls}".strip()
+    return h("button", words, type="button", cls=looks, sorts=column, on={"click": act})
+
+
+def grid(
+    caption: str, heads: Sequence[Child], rows: Child, *, cls: str, order: Order | None = None
+) -> Node:
     """A table whose columns have fixed widths, so that what is opened below a row fits in."""
     head = h("tr", [h("th", words, scope="col") for words in heads])
-    table = h("table", h("caption", caption), h("thead", head), h("tbody", rows), cls=cls)
+    inside = h("caption", caption), h("thead", head), h("tbody", rows)
+    table = h("table", inside, cls=cls, order=order)
     return h("div", table, cls="sen-scroll", tabindex="0", role="group", aria_label=caption)
 
 
 def row(
-    first: Child, cells: Sequence[Child], *, key: str, chosen: bool = False, joined: bool = False
+    first: Child,
+    cells: Sequence[Child],
+    *,
+    key: str,
+    chosen: bool = False,
+    joined: bool = False,
+    by: Mapping[str, int] | None = None,
 ) -> Node:
     """A row; the first cell heads it. One that is `joined` belongs to the row above."""
     looks = " ".join(["sen-chosen"] * chosen + ["sen-x-joined"] * joined) or None
@@ -222,6 +281,7 @@ def row(
         [h("td", cell) for cell in cells],
         key=key,
         cls=looks,
+        by=by,
     )
 
 
@@ -343,7 +403,6 @@ def behind(look: Look, runs: pl.DataFrame) -> Node:
     """The runs that are meant, 25 at a time."""
     clicked = look.seen.clicked
     page = page_of(runs.height, look.seen.page("runs"))
-    shown = runs.slice(page * PAGE, PAGE)
     alone = runs.height == 1
     return h(
         "section",
@@ -354,7 +413,7 @@ def behind(look: Look, runs: pl.DataFrame) -> Node:
             cls="sen-row sen-middle sen-spread",
         ),
         h("p", "There is no such run.", cls="sen-soft") if runs.is_empty() else None,
-        _list(look, shown) if not alone or clicked is None or _tells(clicked) else None,
+        _list(look, runs, page) if not alone or clicked is None or _tells(clicked) else None,
         pager(runs.height, page, "runs", "run"),
         look.show_run(key_of(runs.row(0, named=True))) if alone and clicked is not None else None,
         cls="sen-x-behind",
@@ -377,31 +436,51 @@ def _tells(clicked: Selection) -> bool:
     return clicked.check is not None or clicked.dimension is not None
 
 
-def _list(look: Look, runs: pl.DataFrame) -> Child:
+def _list(look: Look, runs: pl.DataFrame, page: int) -> Child:
     if runs.is_empty():
         return None
     columns = _columns(look, runs)
-    heads = ["Run", *(name for name, _ in columns)]
+    keys: Keys = {"Run": _by_name} | {one.name: one.key for one in columns if one.key}
+    heads = ["Run", *(one.name for one in columns)]
     rows: list[Node] = []
-    for one in runs.iter_rows(named=True):
+    order = look.seen.sorted_by("runs")
+    order = order if order and order[0] in keys else None
+    shown = (
+        of_page(in_order(runs.rows(named=True), keys, order), page)
+        if order
+        else runs.slice(page * PAGE, PAGE).rows(named=True)
+    )
+    for one, by in zip(shown, places(shown, keys), strict=True):
         key = key_of(one)
-        cells = [(cell(one), REASONS.get(name)) for name, cell in columns]
-        rows.append(_row(look, one, key, cells, key in look.seen.opened))
+        cells = [(column.cell(one), REASONS.get(column.name)) for column in columns]
+        rows.append(_row(look, one, key, cells, by, key in look.seen.opened))
         if key in look.seen.opened[-1:]:  # the one of the other side beside it
             sides = [name for _, name in look.kinds]
             opened = sorted(look.seen.opened, key=lambda run: sides.index(run.configuration))
             shown = h("div", [look.show_run(run) for run in opened], cls="sen-columns")
             below = h("td", shown, colspan=str(len(heads)))
             rows.append(h("tr", below, cls="sen-x-below", key="opened"))
-    head = h("tr", [h("th", words, scope="col") for words in heads])
-    table = h("table", h("thead", head), h("tbody", rows), cls="sen-x-runs")
+    titles = [sorting(name, "runs", name) if name in keys else name for name in heads]
+    head = h("tr", [h("th", words, scope="col") for words in titles])
+    inside = h("thead", head), h("tbody", rows)
+    table = h("table", inside, cls="sen-x-runs", order=order)
     return h(
         "div", table, cls="sen-scroll", tabindex="0", role="group", aria_label="Runs, a row each"
     )
 
 
+def _by_name(one: Row) -> Any:
+    names = (one[name] or "" for name in ("eval_name", "eval_id", "iteration", "configuration"))
+    return *map(natural, names), one["run_number"] or 0
+
+
 def _row(
-    look: Look, one: Row, key: RunKey, cells: list[tuple[Child, str | None]], is_open: bool
+    look: Look,
+    one: Row,
+    key: RunKey,
+    cells: list[tuple[Child, str | None]],
+    by: Mapping[str, int],
+    is_open: bool,
 ) -> Node:
     name = called(one["eval_name"])
     where = called(key.iteration) if look.several and key.iteration != NO_ITERATION else ""
@@ -425,10 +504,16 @@ def _row(
         [h("td", cell, cls=look_of) for cell, look_of in cells],
         key=str(tuple(key)),
         cls="sen-chosen" if is_open else None,
+        by=by,
     )
 
 
-Column = tuple[str, Callable[[Row], Child]]
+class Column(NamedTuple):
+    """What is listed of each run: its name, the cell, and what rows are sorted by, if they are."""
+
+    name: str
+    cell: Callable[[Row], Child]
+    key: Callable[[Row], Any] | None = None
 
 
 def _columns(look: Look, runs: pl.DataFrame) -> list[Column]:
@@ -463,14 +548,18 @@ def _of_figure(meant: Metric) -> Column:
             return [h("span", size(meant, value)), of]
         return size(meant, value)
 
-    return meant.title, cell
+    return Column(meant.title, cell, lambda one: one[meant.column])
 
 
 def _of_score(look: Look, runs: pl.DataFrame, metric: str) -> Column:
     meant = metric_of(metric)
     rows = _rows_of(look, runs, "rubric_scores").filter(dimension=metric.removeprefix(RUBRIC))
     scores = {_key(one): one["value"] for one in scores_of(rows).iter_rows(named=True)}
-    return meant.title, lambda one: size(meant, scores.get(_key(one)))
+
+    def score(one: Row) -> float | None:
+        return scores.get(_key(one))
+
+    return Column(meant.title, lambda one: size(meant, score(one)), score)
 
 
 def _of_check(look: Look, runs: pl.DataFrame, check: tuple[str, str]) -> list[Column]:
@@ -487,7 +576,10 @@ def _of_check(look: Look, runs: pl.DataFrame, check: tuple[str, str]) -> list[Co
         found = known.get(_key(one))
         return _evidence(found["evidence"] if found else None)
 
-    return [("Verdict", verdict), (EVIDENCE, evidence)]
+    def passed(one: Row) -> bool | None:
+        return known.get(_key(one), {}).get("passed")
+
+    return [Column("Verdict", verdict, passed), Column(EVIDENCE, evidence)]
 
 
 def _of_dimension(look: Look, runs: pl.DataFrame, dimension: str) -> list[Column]:
@@ -506,7 +598,11 @@ def _of_dimension(look: Look, runs: pl.DataFrame, dimension: str) -> list[Column
     def reason(one: Row) -> Child:
         return [h("div", _evidence(row["evidence"])) for row in known.get(_key(one), [])]
 
-    return [(meant.title, score), (REASON, reason)]
+    def mean(one: Row) -> float | None:
+        scores = [row["score"] for row in known.get(_key(one), ()) if row["score"] is not None]
+        return sum(scores) / len(scores) if scores else None
+
+    return [Column(meant.title, score, mean), Column(REASON, reason)]
 
 
 def _rows_of(look: Look, runs: pl.DataFrame, table: str) -> pl.DataFrame:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from skill_eval_nb.charts.metrics import metric as metric_of
@@ -18,7 +19,20 @@ from . import figures
 from .choice import Part, Place
 from .evals import mean_of
 from .figures import TURNS
-from .look import Look, filters, grid, head, listed, row, sides_legend
+from .look import (
+    Keys,
+    Look,
+    filters,
+    grid,
+    head,
+    in_order,
+    listed,
+    of_page,
+    places,
+    row,
+    sides_legend,
+    sorting,
+)
 from .track import axis_of, delta, interval, of_difference, scale, track
 from .verdict import adjusted, legend, stack, word
 
@@ -44,19 +58,30 @@ def checks(look: Look) -> Node:
         return notice("No run was checked for any expectation.")
     classes = Counter(one["class"] for one in lines.values())
     kind = look.seen.kind if look.seen.kind in classes else ""
-    kept = [line for line, one in lines.items() if kind in ("", one["class"])]
+    together: dict[Check, list[Line]] = {}  # of several iterations the last one says where they go
+    for line, one in lines.items():
+        if kind in ("", one["class"]):
+            together.setdefault(line[0], []).append(line)
+    keys = _keys(look, lambda about: lines[together[about][-1]])
+    order = look.seen.sorted_by("checks")
+    kept = [line for about in in_order(list(together), keys, order) for line in together[about]]
+    on_page = list(dict.fromkeys(about for about, _ in of_page(kept, look.seen.page("checks"))))
+    places_of = dict(zip(on_page, places(on_page, keys), strict=True))
 
     def draw(line: Line, at: Place, first: bool) -> Node:
-        return _row(look, line, at, lines[line], first=first)
+        return _row(look, line, at, lines[line], places_of[line[0]] if first else None)
 
     rows, paging = listed(look, "checks", kept, "expectation", draw, CHECK_COLUMNS)
     heads: list[Child] = [
-        "Expectation",
+        sorting("Expectation", "checks", "text"),
         [
-            h("span", h("i", cls=f"sen-x-swatch sen-x-{side}"), called(name, 30), cls="sen-x-side")
+            sorting(
+                [h("i", cls=f"sen-x-swatch sen-x-{side}"), h("span", called(name, 30))],
+                *("checks", side, "sen-x-side"),
+            )
             for side, name in look.kinds
         ],
-        "Class",
+        sorting("Class", "checks", "class"),
         "Why",
     ]
     return h(
@@ -67,6 +92,7 @@ def checks(look: Look) -> Node:
             heads,
             rows,
             cls="sen-x-checks",
+            order=order,
         ),
         paging,
     )
@@ -91,8 +117,32 @@ def _classes(classes: Counter[str], chosen: str) -> Node:
     return filters("Class of expectation", "kind", classes.total(), labels, chosen)
 
 
-def _row(look: Look, line: Line, at: Place, found: Row, *, first: bool) -> Node:
+def _keys(look: Look, found: Callable[[Check], Row]) -> Keys:
+    """What expectations are sorted by: words, the share that passed on each side, the class."""
+
+    def share_on(name: str, about: Check) -> float | None:
+        passed, failed, *_ = _counts(found(about), name) or (0, 0)
+        return passed / (passed + failed) if passed + failed else None
+
+    classes = {name: at for at, name in enumerate((*CLASSES, *TURNS))}
+    return {
+        "text": lambda about: natural(about[1]),
+        **{kind: partial(share_on, name) for kind, name in look.kinds},
+        "class": lambda about: classes.get(found(about)["class"]),
+    }
+
+
+def _counts(found: Row, name: str) -> list[int] | None:
+    """Passed, failed, errored and not scored of a side; None where it has no run."""
+    end = {found["configuration"]: "", found["baseline"]: "_baseline"}.get(name)
+    if end is None:
+        return None
+    return [found[f"n_{one}{end}"] for one in ("passed", "failed", "errored", "unscored")]
+
+
+def _row(look: Look, line: Line, at: Place, found: Row, by: Mapping[str, int] | None) -> Node:
     (layer, text, eval_id), part = line
+    first = by is not None
     cells = [_cell(line, found, kind, name) for kind, name in look.kinds]
     return row(
         head(
@@ -110,6 +160,7 @@ def _row(look: Look, line: Line, at: Place, found: Row, *, first: bool) -> Node:
         key=str(at),
         chosen=look.is_at(at),
         joined=not first,
+        by=by,
     )
 
 
@@ -123,12 +174,10 @@ def _about(found: Row) -> str:
 def _cell(line: Line, found: Row, kind: str, name: str) -> Node:
     """Passed of scored on one side, coloured by its share."""
     (layer, text, eval_id), part = line
-    end = {found["configuration"]: "", found["baseline"]: "_baseline"}.get(name)
-    if end is None:
+    counts = _counts(found, name)
+    if counts is None:
         return h("span", "–", cls=f"sen-x-cell sen-x-none sen-x-at-{kind}", title="no run")
-    passed, failed, errored, unscored = (
-        found[f"n_{outcome}{end}"] for outcome in ("passed", "failed", "errored", "unscored")
-    )
+    passed, failed, errored, unscored = counts
     scored = passed + failed
     left = [
         f"{number:,} {what}"

@@ -5,7 +5,7 @@ import { isControl, isTyped } from "./controls.js";
 const CONTROL = "button, input, select, textarea, summary, label, a[href], [role=button]";
 
 export function acting({ body, root, records, attributesOf, named, guarded }, parts) {
-  const { controls, files, act } = parts;
+  const { controls, files, act, sort } = parts;
 
   // ── the mouse ───────────────────────────────────────────────────────────────────────────────
 
@@ -19,8 +19,9 @@ export function acting({ body, root, records, attributesOf, named, guarded }, pa
     const element = meant(event.target);
     if (!element || element.disabled || element.ariaDisabled === "true") return;
     if (!element.matches(CONTROL) && String(getSelection())) return; // text is being marked
-    const { on, blob, download, leads } = attributesOf(element);
+    const { on, blob, download, leads, sorts } = attributesOf(element);
     if (download) files.download(blob, download);
+    else if (sorts) act([...on.click, sort(element, sorts)]);
     else if (leads) lead(on.click);
     else act(on.click);
   }

@@ -7,7 +7,7 @@ import { TAGS, isAttribute, isLong, isName, isSafeLink, isSafeStyle, isText } fr
 import { kind, likeness, parse, pieces, same } from "./tree.js";
 
 export function drawing(place, controls, files) {
-  const { body, records, named, defect, unsay, guarded } = place;
+  const { body, records, attributesOf, named, defect, unsay, guarded } = place;
   let hasFailed = false;
 
   function draw(tree) {
@@ -43,6 +43,7 @@ export function drawing(place, controls, files) {
     reconcile(element, record, children);
     record.node = node;
     if (tag === "details") element.open = record.open = Boolean(attributes.open);
+    if (tag === "table") put(element, record, attributes.order);
     if (isControl(element)) controls.settle(element, true);
     if (attributes.keep) controls.recover(element, attributes.keep);
     if (attributes.blob && !attributes.download) files.watch(element);
@@ -61,6 +62,8 @@ export function drawing(place, controls, files) {
     dress(element, before, attributes);
     reconcile(element, record, children);
     record.node = node;
+    const isNews = !same(before.order ?? null, attributes.order ?? null);
+    if (element.localName === "table") put(element, record, isNews ? attributes.order : record.order);
     if (isControl(element)) controls.settle(element);
     const open = Boolean(attributes.open);
     if (open !== Boolean(before.open)) element.open = record.open = open;
@@ -150,8 +153,9 @@ export function drawing(place, controls, files) {
     for (let at = first; at < end; at += 1)
       if (now[at]) update(now[at], wanted[at]);
       else now[at] = build(wanted[at]);
-    for (let at = end - 1; at >= first; at -= 1) lay(parent, now[at], now[at + 1]);
     record.inside = now;
+    if (record.isSorted) return; // its table puts the rows in order
+    for (let at = end - 1; at >= first; at -= 1) lay(parent, now[at], now[at + 1]);
   }
 
   function grouped(items, by) {
@@ -173,5 +177,48 @@ export function drawing(place, controls, files) {
     else parent.insertBefore(node, next);
   }
 
-  return { draw };
+  // ── rows in the order that a person wants ───────────────────────────────────────────────────
+
+  // A click on a head: the least first, then the largest, then as Python gives them. Python hears
+  // of it and has an order of its own from then on; until then, and without it, this one holds.
+  function sort(button, column) {
+    const table = button.closest("table");
+    const record = records.get(table);
+    const [now, isDown] = record.order ?? [];
+    put(table, record, now !== column ? [column, false] : isDown ? null : [column, true]);
+    return record.order ? (record.order[1] ? "down" : "up") : "";
+  }
+
+  function put(table, record, order) {
+    record.order = order;
+    for (const one of table.tBodies) {
+      const inside = records.get(one);
+      const rows = order ? ordered(inside.inside, ...order) : inside.inside;
+      if (order || inside.isSorted)
+        for (let at = rows.length - 1; at >= 0; at -= 1) lay(one, rows[at], rows[at + 1]);
+      inside.isSorted = Boolean(order);
+    }
+    for (const head of table.tHead?.rows[0]?.cells ?? []) {
+      const buttons = [...head.children].filter((one) => attributesOf(one).sorts);
+      for (const one of buttons)
+        one.classList.toggle("sen-sorted", attributesOf(one).sorts === order?.[0]);
+      if (!buttons.some((one) => one.classList.contains("sen-sorted")))
+        head.removeAttribute("aria-sort");
+      else head.setAttribute("aria-sort", order[1] ? "descending" : "ascending");
+    }
+  }
+
+  function ordered(rows, column, isDown) {
+    const blocks = []; // a row, and those that stay below it
+    for (const row of rows)
+      if (attributesOf(row).by || !blocks.length) blocks.push([row]);
+      else blocks.at(-1).push(row);
+    const place = ([row]) => attributesOf(row).by?.[column] ?? Infinity; // without one: last
+    const sign = isDown ? -1 : 1;
+    const known = blocks.filter((one) => place(one) < Infinity);
+    known.sort((one, other) => sign * (place(one) - place(other)));
+    return [...known, ...blocks.filter((one) => place(one) === Infinity)].flat();
+  }
+
+  return { draw, sort };
 }

@@ -35,7 +35,7 @@ ATTRIBUTES = frozenset(
 )
 """Attributes that a tree may have, beside `aria-…`."""
 
-SPECIAL = frozenset("blob download keep key keys leads on pops style".split())
+SPECIAL = frozenset("blob by download keep key keys leads on order pops sorts style".split())
 """Attributes that the script gives a meaning of its own: see `h`."""
 
 EVENTS = frozenset("change click input toggle".split())
@@ -71,6 +71,12 @@ def h(tag: str, /, *children: Child, **attributes: Any) -> Node:
               with `download` as the file's name, a `button`;
             - `leads`: of a `button` whose action makes room to type in: the focus goes there;
             - `pops`: of `details` that lie over the page: Escape or a click elsewhere closes them;
+            - `sorts`: of a `button` in the head of a table, the column that its rows are sorted by,
+              at once and with no kernel; to its action "up", "down" or "" is handed as well;
+            - `by`: of a row, by column its place among the others, where it has one; rows without
+              it stay below the one above them;
+            - `order`: of a table, the column that Python has its rows sorted by, and whether the
+              largest is first;
             - `style`: by property a value.
 
     Raises:

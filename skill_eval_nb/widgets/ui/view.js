@@ -17,8 +17,8 @@ function render({ model, el }) {
   const kernel = asking(model, place);
   const fields = controls(place, kernel);
   const bytes = files(place, kernel);
-  const { draw } = drawing(place, fields, bytes);
-  const { away } = acting(place, { controls: fields, files: bytes, act: kernel.act });
+  const { draw, sort } = drawing(place, fields, bytes);
+  const { away } = acting(place, { controls: fields, files: bytes, act: kernel.act, sort });
 
   const redraw = place.guarded(() => {
     const bringBack = remembered(place, fields);

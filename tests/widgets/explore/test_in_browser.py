@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from skill_eval_nb.stats.expectations import CLASSES
 from skill_eval_nb.widgets.explore.explorer import Explore
+from skill_eval_nb.widgets.explore.figures import TURNS
 from tests.charts.worlds import run_keys, workspace
 from tests.widgets.explore.made import after, bundled, explorer, words
 from tests.widgets.hostile import TEXTS, canaries
@@ -73,7 +75,7 @@ def test_without_a_mouse(browser):
         page.keyboard.press("Enter")
         settled(stage)
         page.keyboard.press("Shift+Tab")
-        for _ in range(9):  # past the other classes and the table, to the first cell
+        for _ in range(13):  # past the other classes, the table and its heads, to the first cell
             page.keyboard.press("Tab")
             focused = page.evaluate("() => document.activeElement.getAttribute('aria-label') ?? ''")
             if "of 18 passed" in focused:
@@ -82,6 +84,41 @@ def test_without_a_mouse(browser):
         settled(stage)
         assert panel.selection.height == 18
         assert page.evaluate("() => document.activeElement.getAttribute('aria-label')") == focused
+
+
+def test_lists_are_sorted_by_a_click_all_pages_of_them_and_this_one_with_no_kernel(browser):
+    panel = explorer()
+    with staged(browser, panel) as stage:
+        runs = stage.page.locator(".sen-x-runs")
+        head = runs.get_by_role("columnheader", name="Tokens")
+        for ascending in (True, False):
+            head.get_by_role("button").press("Enter")
+            settled(stage)
+            wanted = panel.selection["tokens"].sort(descending=not ascending)[:25].to_list()
+            assert column(runs, 5) == [f"{one:,}" for one in wanted]
+            assert head.get_attribute("aria-sort") == ("ascending" if ascending else "descending")
+            assert head.get_by_role("button").evaluate("(one) => one === document.activeElement")
+        stage.page.get_by_role("button", name="later runs").click()
+        settled(stage)
+        last = panel.selection["tokens"].sort(descending=True)[25:].to_list()
+        assert column(runs, 5) == [f"{one:,}" for one in last]
+
+        stage.page.get_by_role("tab", name="Checks").click()
+        settled(stage)
+        stage.alive = False
+        checks = stage.page.locator(".sen-x-checks")
+        names = column(checks, 1)
+        checks.get_by_role("button", name="Class").click()
+        classes = [one for one in (*CLASSES, *TURNS) if one in column(checks, 3)]
+        assert list(dict.fromkeys(column(checks, 3))) == classes
+        assert column(checks, 1) != names
+        assert stage.console_errors == []
+
+
+def column(table, at):
+    """What stands in a column, row by row, without what is said smaller."""
+    cells = table.locator(f"tbody > tr > :nth-child({at})").all_inner_texts()
+    return [one.splitlines()[0] for one in cells]
 
 
 def test_lists_over_the_page_close_by_escape_and_by_a_click_elsewhere(browser):

@@ -47,6 +47,25 @@ def table(*names: str):
     return h("table", h("tbody", [row(name) for name in names]))
 
 
+def sortable(*lines: tuple[str, int | None], order=None):
+    """A row a line, with its place in the order; below each one that belongs to it."""
+    head = button("Size", ("say", "sort"), sorts="size")
+    rows = [
+        [
+            h("tr", row(name)[2], key=name, by={} if at is None else {"size": at}),
+            h("tr", h("td", f"below {name}"), key=f"below {name}"),
+        ]
+        for name, at in lines
+    ]
+    return h("table", h("thead", h("tr", h("th", head))), h("tbody", rows), order=order)
+
+
+def order_of(stage: Stage) -> list[str]:
+    rows = stage.page.locator("tbody tr td:first-child").all_inner_texts()
+    assert rows[1::2] == [f"below {above}" for above in rows[::2]]
+    return rows[::2]
+
+
 def marked(stage: Stage, name: str) -> dict:
     """What a person would notice of a row."""
     return stage.page.evaluate(
@@ -87,6 +106,32 @@ def test_a_row_stays_as_it_is_when_others_come_go_and_change_places(stage, plain
         plain.draw(h("p", "after"), table(*names))
         stage.settle()
         assert marked(stage, "b") == before | {"place": names.index("b")}, names
+    assert stage.console_errors == []
+
+
+def test_rows_are_sorted_with_no_kernel_and_stay_so_while_python_draws(stage, plain) -> None:
+    plain.draw(sortable(("a", 2), ("b", None), ("c", 1)))
+    stage.settle()
+    head = stage.page.get_by_role("columnheader")
+    area = stage.page.get_by_label("c")
+    stage.alive = False  # nothing that is sent has an answer
+    for wanted, sort in ((["c", "a", "b"], "ascending"), (["a", "c", "b"], "descending")):
+        head.get_by_role("button").press("Enter")
+        assert order_of(stage) == wanted
+        assert head.get_attribute("aria-sort") == sort
+    area.fill("mine")
+    mark = "() => { document.activeElement.mine = true; }"
+    stage.page.evaluate(mark)
+    plain.draw(sortable(("b", 4), ("c", 2), ("d", 3), ("a", None)))  # others have come meanwhile
+    stage.until(lambda: order_of(stage) == ["b", "d", "c", "a"])
+    assert area.evaluate("(one) => one.mine && one === document.activeElement")
+    assert area.input_value() == "mine"
+    head.get_by_role("button").click()
+    assert order_of(stage) == ["b", "c", "d", "a"]  # as Python gives them
+    assert head.get_attribute("aria-sort") is None
+    plain.draw(sortable(("d", 1), ("c", 2), order=("size", False)))
+    stage.until(lambda: head.get_attribute("aria-sort") == "ascending")
+    assert order_of(stage) == ["d", "c"]
     assert stage.console_errors == []
 
 
