@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from skill_eval_nb.disk import open_regular, read_bytes
 
@@ -39,7 +39,14 @@ __all__ = [
     "without_keys",
 ]
 
-TOOLS: dict[str, Tool] = {
+
+class Own(Tool, Protocol):
+    """A tool of ours, which is asked only of files that have one of its keys at the top."""
+
+    KEYS: frozenset[str]
+
+
+TOOLS: dict[str, Own] = {
     "plugin-eval": plugin_eval,
     "harbor": harbor,
     "vally": vally,
@@ -81,14 +88,16 @@ def tool_of(raw: Any, *, others: bool = False) -> str | None:
     >>> tool_of({"task_name": "a", "trial_name": "a__1", "agent_info": {}})
     'harbor'
     """
-    tools = _others() if others else TOOLS
-    for name, tool in tools.items():
+    if not others:
+        first = raw[0] if isinstance(raw, list) and raw else raw
+        keys = first.keys() if isinstance(first, dict) else ()
+        likely = (name for name, tool in TOOLS.items() if not tool.KEYS.isdisjoint(keys))
+        return next((name for name in likely if TOOLS[name].recognise(raw)), None)
+    for name, tool in _others().items():
         try:
             if tool.recognise(raw):
                 return name
-        except Exception as fault:
-            if not others:
-                raise
+        except Exception as fault:  # noqa: BLE001 -- somebody else's package must not end a load
             _tell(f"the reader {name!r} of {GROUP} ended in {fault!r} over a file")
     return None
 

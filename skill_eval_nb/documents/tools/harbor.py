@@ -54,6 +54,9 @@ def trial_file(files: Collection[str], verifier: Collection[str], *, agent: bool
     return rewards[0] if rewards else None
 
 
+KEYS = frozenset({"trial_name", "n_total_trials", "bare reward"})
+
+
 def recognise(raw: Any) -> bool:
     """A trial, a job, or a reward."""
     if not isinstance(raw, dict):

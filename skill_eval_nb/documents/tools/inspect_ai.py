@@ -16,6 +16,9 @@ _VERDICTS = {"C": True, "I": False, "N": False, "P": None, True: True, False: Fa
 _SWITCHES = ("skill", "skills", "with_skill", "use_skill", "skill_enabled")
 
 
+KEYS = frozenset({"eval"})
+
+
 def recognise(raw: Any) -> bool:
     """A task and a model, with a plan, results or samples."""
     about = raw.get("eval") if isinstance(raw, dict) else None

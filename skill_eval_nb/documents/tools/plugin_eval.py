@@ -13,6 +13,9 @@ from .results import WITH, WITHOUT, Aggregate, Results, Run, mean, votes
 _ARMS = {"with": WITH, "without": WITHOUT}
 
 
+KEYS = frozenset({"cases"})
+
+
 def recognise(raw: Any) -> bool:
     """A suite and cases with arms."""
     if not isinstance(raw, dict) or not {"suite", "cases"} <= raw.keys():

@@ -14,6 +14,9 @@ _ERROR = 2
 """The `failureReason` of a result that no check failed, but a fault."""
 
 
+KEYS = frozenset({"results"})
+
+
 def recognise(raw: Any) -> bool:
     """Results in results, each of a test and a prompt."""
     inner = raw.get("results") if isinstance(raw, dict) else None

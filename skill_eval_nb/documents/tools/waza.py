@@ -9,6 +9,8 @@ from ..run import GradedExpectation, Grading, Metrics, Timing
 from .part import Part
 from .results import UNSTATED, Aggregate, Results, Run, mean, side_of
 
+KEYS = frozenset({"tasks"})
+
 
 def recognise(raw: Any) -> bool:
     """Tasks with runs, and the settings of the suite."""
