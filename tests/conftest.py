@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser
+
+    from skill_eval_nb.tables import Workspace
 
 # Of several workers on few cores none gains by threads of its own, and each small query pays for
 # waking them. Read when polars is imported, here and in what the tests start.
@@ -75,6 +78,18 @@ def corpus_workspaces(corpus: Path) -> list[Path]:
     return sorted(path for path in corpus.iterdir() if path.is_dir())
 
 
+@pytest.fixture(scope="session")
+def corpus_loaded(corpus_workspaces: list[Path]) -> list[Workspace]:
+    """What can be loaded of them, each once for all tests."""
+    import skill_eval_nb as sen
+
+    loaded = []
+    for path in corpus_workspaces:
+        with suppress(sen.NothingToLoad):
+            loaded.append(sen.load(path))
+    return loaded
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A Chromium that draws pages, the light one where there is one."""
@@ -112,7 +127,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     for item in items:
         asked = set(getattr(item, "fixturenames", ()))
-        if asked & {"corpus", "corpus_workspaces"}:
+        if asked & {"corpus", "corpus_workspaces", "corpus_loaded"}:
             item.add_marker("corpus")
         if asked & {"browser", "whole_browser"}:
             item.add_marker("browser")

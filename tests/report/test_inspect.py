@@ -16,7 +16,6 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.tables import TABLES as ALL
-from skill_eval_nb.tables import NothingToLoad
 from skill_eval_nb.tables.columns import RUN_KEYS
 from tests.checkout import ROOT
 from tests.cli.calls import run
@@ -226,12 +225,8 @@ def test_shell(inspect_ai, tmp_path):
 
 @pytest.mark.corpus
 @pytest.mark.slow
-def test_other_peoples_workspaces(inspect_ai, corpus_workspaces, tmp_path):
-    for path in corpus_workspaces:
-        try:
-            ws = sen.load(path)
-        except NothingToLoad:
-            continue
+def test_other_peoples_workspaces(inspect_ai, corpus_loaded, tmp_path):
+    for at, ws in enumerate(corpus_loaded):
         if ws.runs.height:
-            sen.report.write_inspect(ws, tmp_path / path.name)
-            assert_same(ws, sen.load(tmp_path / path.name))
+            sen.report.write_inspect(ws, tmp_path / f"{at}", "json" if at % 2 else "eval")
+            assert_same(ws, sen.load(tmp_path / f"{at}"))
