@@ -142,7 +142,7 @@ def _measured(answers: Answers, these: Array, tasks: float) -> Measured:
         width=_mean((high - low)[exists]),
         detectable=_mean(detectable[~np.isnan(detectable)]),
         truth=_mean(these),
-        unwarned=_mean((claims != 0) & ~(answers.warned if answers.warned is not None else False)),
+        unwarned=_mean((claims != 0) & ~(np.False_ if answers.warned is None else answers.warned)),
     )
 
 

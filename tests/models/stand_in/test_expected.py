@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import inspect
 import json
 from statistics import fmean, stdev
 
@@ -128,4 +128,4 @@ def test_a_stand_in_is_a_value_that_can_be_sent_to_a_worker():
     import pickle
 
     assert pickle.loads(pickle.dumps(STAND_IN)) == STAND_IN
-    assert asyncio.iscoroutinefunction(transport(STAND_IN).handle_async_request)
+    assert inspect.iscoroutinefunction(transport(STAND_IN).handle_async_request)
