@@ -226,7 +226,7 @@ def test_shell(inspect_ai, tmp_path):
 @pytest.mark.corpus
 @pytest.mark.slow
 def test_other_peoples_workspaces(inspect_ai, corpus_loaded, tmp_path):
-    for at, ws in enumerate(corpus_loaded):
+    for at, ws in enumerate(corpus_loaded[::3]):  # there are 461 logs to be made of all
         if ws.runs.height:
             sen.report.write_inspect(ws, tmp_path / f"{at}", "json" if at % 2 else "eval")
             assert_same(ws, sen.load(tmp_path / f"{at}"))
