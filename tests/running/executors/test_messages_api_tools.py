@@ -208,19 +208,20 @@ def test_no_key_is_found(use, monkeypatch):
 
 @needed
 def test_limits_of_commands_are_told_to_the_agent_and_the_run_goes_on(use):
-    limits = BoxLimits(seconds=1.0, processes=20, disk_bytes=8 << 20, file_bytes=4 << 20)
-    results = use(
-        ("Bash", {"command": "sleep 60"}),
+    soon = MessagesApi(command=BoxLimits(seconds=1.0))
+    late = MessagesApi(command=BoxLimits(processes=20, disk_bytes=8 << 20, file_bytes=4 << 20))
+    [slept] = use(("Bash", {"command": "sleep 60"}), executor=soon)
+    forked, filled, grown = use(
         ("Bash", {"command": "python3 -c 'import os\nwhile True: os.fork()'"}),
         ("Bash", {"command": "cat /dev/zero > big"}),
-        ("Bash", {"command": "for n in 1 2 3 4; do head -c 4M /dev/zero > f$n; done; sleep 9"}),
-        executor=MessagesApi(command=limits),
+        ("Bash", {"command": "for n in 1 2 3 4; do head -c 4M /dev/zero > f$n; done; sleep 60"}),
+        executor=late,
     )
-    assert "it took longer than 1 s" in results[0]["text"]
-    assert "more than 20 processes" in results[1]["text"]
-    assert "a file would have passed 4 MiB" in results[2]["text"]
-    assert "its folder grew by more than" in results[3]["text"]
-    assert all(result["is_error"] for result in results)
+    assert "it took longer than 1 s" in slept["text"]
+    assert "more than 20 processes" in forked["text"]
+    assert "a file would have passed 4 MiB" in filled["text"]
+    assert "its folder grew by more than" in grown["text"]
+    assert all(result["is_error"] for result in (slept, forked, filled, grown))
 
 
 @needed
