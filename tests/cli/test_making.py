@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import skill_eval_nb as sen
+from tests import bubblewrap
 from tests.checkout import ROOT
 from tests.cli.calls import run
 
@@ -73,6 +74,7 @@ class TestRun:
         assert "This costs money and has no --budget-usd" in result.output
         assert not (tmp_path / "ws").exists()
 
+    @bubblewrap.needed
     def test_what_is_to_be_given_has_the_names_of_options(self, tmp_path, no_key):
         real = ("--executor", "messages-api", "--executor-model", "claude-sonnet-5", "--dry-run")
         limits = ("--judge-model", "claude-opus-4-8", "--budget-usd", 0.01, "--run-usd", 2)
@@ -125,6 +127,7 @@ class TestJudge:
         assert "This costs money" in result.output
 
 
+@bubblewrap.needed
 def test_the_skill_that_teaches_this_shell_is_run_by_it(tmp_path):
     skill = ROOT / "skills" / "evaluate-a-skill"
     checked = run("check", skill)

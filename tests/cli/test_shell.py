@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 import skill_eval_nb as sen
 from skill_eval_nb import cli
 from skill_eval_nb.documents.dialects import DIALECTS
+from tests import bubblewrap
 from tests.checkout import ROOT
 from tests.cli.calls import COMMANDS, PROGRAM, TDD, WITH_PATH, run, started
 from tests.corpus.build import lay
@@ -126,6 +127,7 @@ class TestEveryCommand:
         shown = " ".join(run(command, "-h").stdout.split())
         assert all(one in shown for one in ("--json", "--debug", "Exit codes: 0 done; 1 "))
 
+    @bubblewrap.needed
     def test_a_table_is_json_alone_on_stdout_and_the_rest_on_stderr(self, tmp_path):
         skill = ROOT / "data" / "release-notes"
         plan = run("run", "--skill", skill, "--workspace", tmp_path, "--dry-run", "--json")
@@ -137,6 +139,7 @@ class TestEveryCommand:
         assert {"text", "tables"} == json.loads(result.stdout).keys()
         assert "wrote" in result.stderr
 
+    @bubblewrap.needed
     def test_a_terminal_is_told_how_far_it_is(self, tmp_path, monkeypatch):
         skill = ROOT / "data" / "release-notes"
         monkeypatch.setenv("FORCE_COLOR", "1")

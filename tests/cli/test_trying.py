@@ -16,6 +16,7 @@ import skill_eval_nb as sen
 from skill_eval_nb import share
 from skill_eval_nb.cli import trying
 from skill_eval_nb.tables import TABLES
+from tests import bubblewrap
 from tests.checkout import ROOT
 from tests.cli.calls import run
 from tests.corpus.build import lay
@@ -123,6 +124,7 @@ def looked_at(copy: Path, name: str) -> dict[str, str]:
     return {key: found[key] for key in ("PATH", "SKILL") if key in found}
 
 
+@bubblewrap.needed
 @pytest.mark.slow
 def test_the_demo(tmp_path, monkeypatch):
     """With one of the bundled workspaces: what is written of each is a report as any other."""

@@ -28,6 +28,7 @@ def given(tmp_path):
     return skill, tmp_path / "queries.json"
 
 
+@bubblewrap.needed
 def test_a_dry_run_shows_the_price_and_writes_nothing(tmp_path, given):
     result = run("trigger-optimise", *given, "--model", "claude-haiku-4-5", "--dry-run")
     assert result.exit_code == 0
@@ -35,6 +36,7 @@ def test_a_dry_run_shows_the_price_and_writes_nothing(tmp_path, given):
     assert sorted(one.name for one in tmp_path.iterdir()) == ["kites", "queries.json"]
 
 
+@bubblewrap.needed
 def test_without_a_budget_it_asks_before_money_is_spent(tmp_path, given, key):
     result = run("trigger-optimise", *given, "--model", "claude-haiku-4-5")
     assert result.exit_code == 1

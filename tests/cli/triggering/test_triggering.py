@@ -73,6 +73,7 @@ def given(tmp_path):
     return skill, skill / "trigger-eval-set.json"
 
 
+@bubblewrap.needed
 def test_a_dry_run_shows_the_price_and_writes_nothing(tmp_path, given):
     result = run("trigger", *given, "--model", "claude-haiku-4-5", "--dry-run")
     assert result.exit_code == 0
@@ -96,6 +97,7 @@ def test_it_shows_rates_scores_and_doubts_and_keeps_the_attempts(tmp_path, given
     assert "all of it was there already" in again.stdout
 
 
+@bubblewrap.needed
 def test_without_a_budget_it_asks_first(given, key):
     result = run("trigger", *given, "--model", "claude-haiku-4-5")
     assert result.exit_code == 1
