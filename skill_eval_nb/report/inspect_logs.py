@@ -275,7 +275,10 @@ def _sample(part: _Part, run: Row, model: str, own: str, losses: Counter[str]) -
     ]
     usage = _usage([run])
     if usage is not None:
-        losses["tokens are known in all: those read and those written stand as 0"] += 1
+        known = "known in all: those read and those written" if run["tokens"] else "not known: they"
+        losses[f"tokens are {known} stand as 0"] += 1
+    if answers and started is None:
+        losses["answers need a time, and the run states none: dated 1970"] += 1
     why = part.reasons.get(run["path"])
     metadata = {
         name: value

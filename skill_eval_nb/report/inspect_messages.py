@@ -48,16 +48,16 @@ def messages_of(
     found: list[ChatMessage] = []
     calls: dict[str, str] = {}
     answer = None
-    for role, message in _told(lines, losses):
+    for role, message in _events(lines, losses):
         blocks = message.get("content")
         blocks = [{"type": "text", "text": blocks}] if isinstance(blocks, str) else blocks
         parts = [one for one in blocks if isinstance(one, dict)] if blocks else []
         if role == "user":
-            found += map(lambda one: _heard(one, calls), parts)  # noqa: C417
+            found += map(lambda one: _input(one, calls), parts)  # noqa: C417
         elif answer is not None and answer == message.get("id") and found[-1].role == "assistant":
-            _extend(found[-1], _said(parts, calls))  # an answer may come a block a line
+            _extend(found[-1], _answer(parts, calls))  # an answer may come a block a line
         else:
-            found.append(_said(parts, calls))
+            found.append(_answer(parts, calls))
         answer = message.get("id") if role == "assistant" else None
     if found and prompt and not (found[0].role == "user" and prompt in found[0].text):
         found.insert(0, ChatMessageUser(content=prompt))
@@ -66,7 +66,7 @@ def messages_of(
     return found
 
 
-def _told(lines: list[bytes], losses: Counter[str]) -> Iterator[tuple[str, Block]]:
+def _events(lines: list[bytes], losses: Counter[str]) -> Iterator[tuple[str, Block]]:
     """Who speaks, and the message, of each line that has one; no text of it holds a key."""
     lost = False
     for line in filter(bytes.strip, lines):
@@ -84,7 +84,7 @@ def _told(lines: list[bytes], losses: Counter[str]) -> Iterator[tuple[str, Block
         losses["lines of a transcript that are no JSON, or no message, are left out"] += 1
 
 
-def _said(blocks: list[Block], calls: dict[str, str]) -> ChatMessageAssistant:
+def _answer(blocks: list[Block], calls: dict[str, str]) -> ChatMessageAssistant:
     """An answer; the names of the tools that it calls are added to `calls`, by their ids."""
     from inspect_ai.model import ChatMessageAssistant
     from inspect_ai.tool import ToolCall
@@ -107,7 +107,7 @@ def _extend(before: ChatMessage, more: ChatMessageAssistant) -> None:
     before.tool_calls = [*(before.tool_calls or []), *(more.tool_calls or [])] or None
 
 
-def _heard(block: Block, calls: dict[str, str]) -> ChatMessageUser | ChatMessageTool:
+def _input(block: Block, calls: dict[str, str]) -> ChatMessageUser | ChatMessageTool:
     """A text of the user, or what a tool gave."""
     from inspect_ai.model import ChatMessageTool, ChatMessageUser
     from inspect_ai.tool import ToolCallError

@@ -272,9 +272,8 @@ def _state(folder: Path) -> State:
 def _compared(old: str, new: str, before: State, after: State) -> Comparison:
     files = [_with_rows(change) for change in versions.changes(Path(old), Path(new))]
     files.sort(key=lambda file: (file.name != FIRST, ORDER.index(file.kind), file.name))
-    other = {file.name for file in files}
-    there = {name for name, *_ in before}
-    same = tuple(name for name, *_ in after if name in there - other)
+    unchanged = {name for name, *_ in before} - {file.name for file in files}
+    same = tuple(name for name, *_ in after if name in unchanged)
     return Comparison(tuple(files), same)
 
 

@@ -78,7 +78,7 @@ class Seen:
     kind: str = ""
     severity: str = ""
     chart: str = "forest"
-    sorted: tuple[tuple[str, tuple[str, bool]], ...] = ()
+    sorted: tuple[tuple[str, Order], ...] = ()
     unfolded: frozenset[str] = frozenset()
 
     def page(self, name: str) -> int:
@@ -227,9 +227,10 @@ def in_order(items: Sequence[T], keys: Keys, order: Order | None) -> list[T]:
     if order is None or order[0] not in keys:
         return list(items)
     key = keys[order[0]]
-    known = [(found, one) for one in items if (found := key(one)) is not None]
+    found = [(key(item), item) for item in items]
+    known = [pair for pair in found if pair[0] is not None]
     known.sort(key=lambda pair: pair[0], reverse=order[1])
-    return [one for _, one in known] + [one for one in items if key(one) is None]
+    return [item for _, item in known] + [item for value, item in found if value is None]
 
 
 def places(items: Sequence[Any], keys: Keys) -> list[dict[str, int]]:
@@ -457,8 +458,8 @@ def _list(look: Look, runs: pl.DataFrame, page: int) -> Child:
         if key in look.seen.opened[-1:]:  # the one of the other side beside it
             sides = [name for _, name in look.kinds]
             opened = sorted(look.seen.opened, key=lambda run: sides.index(run.configuration))
-            shown = h("div", [look.show_run(run) for run in opened], cls="sen-columns")
-            below = h("td", shown, colspan=str(len(heads)))
+            beside = h("div", [look.show_run(run) for run in opened], cls="sen-columns")
+            below = h("td", beside, colspan=str(len(heads)))
             rows.append(h("tr", below, cls="sen-x-below", key="opened"))
     titles = [sorting(name, "runs", name) if name in keys else name for name in heads]
     head = h("tr", [h("th", words, scope="col") for words in titles])
