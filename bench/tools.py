@@ -1,7 +1,8 @@
 """`python -m bench.tools`: what reading a run of another tool takes, beside one of ours.
 
-Every tool has the same runs, checks and evidence in its own files. Own and others take turns in one
-process, so that a busy machine slows them all; the smallest of several counts, in processor time.
+Every tool has the same runs, checks and evidence in its own files; ours are a folder a run, as
+skill-creator leaves it, and a benchmark.json. They take turns in one process, so that a busy
+machine slows them all; the smallest of several counts, in processor time.
 """
 
 from __future__ import annotations
@@ -43,28 +44,53 @@ def verdicts(place: Place) -> list[tuple[str, bool, str]]:
     ]
 
 
-def own(runs: int) -> Iterator[tuple[str, Any]]:
+def summed_up(place: Place) -> dict[str, Any]:
+    passed = sum(ok for _, ok, _ in verdicts(place))
+    rate = passed / CHECKS
+    return {"passed": passed, "failed": CHECKS - passed, "total": CHECKS, "pass_rate": rate}
+
+
+def run_folders(runs: int) -> Iterator[tuple[str, Any]]:
     for place in places(runs):
         eval_, side, number = place
         home = f"iteration-1/eval-{eval_}/{side}/run-{number}"
-        rows = [{"text": n, "passed": ok, "evidence": why} for n, ok, why in verdicts(place)]
-        passed = sum(row["passed"] for row in rows)
-        summary = {"passed": passed, "failed": CHECKS - passed, "total": CHECKS}
-        summary["pass_rate"] = passed / CHECKS
-        yield f"{home}/grading.json", {"expectations": rows, "summary": summary}
+        yield f"{home}/grading.json", {"expectations": rows(place), "summary": summed_up(place)}
         yield f"{home}/timing.json", {"total_tokens": 900, "total_duration_seconds": 12.5}
+        calls = {"tool_calls": {"Read": 3, "Write": 1}, "total_tool_calls": 4, "total_steps": 5}
+        yield f"{home}/outputs/metrics.json", {**calls, "errors_encountered": 0}
+        yield f"{home}/outputs/notes.md", "# Release 2.4\n"
+
+
+def rows(place: Place) -> list[dict[str, Any]]:
+    return [{"text": n, "passed": ok, "evidence": why} for n, ok, why in verdicts(place)]
+
+
+def benchmark_json(runs: int) -> Iterator[tuple[str, Any]]:
+    stated = [
+        {
+            "eval_id": place[0],
+            "configuration": place[1],
+            "run_number": place[2],
+            "result": {**summed_up(place), "time_seconds": 12.5, "tokens": 900, "errors": 0},
+            "expectations": rows(place),
+            "notes": [],
+        }
+        for place in places(runs)
+    ]
+    about = {"skill_name": "x", "runs_per_configuration": EPOCHS}
+    yield "benchmark.json", {"metadata": about, "runs": stated, "run_summary": {}, "notes": []}
 
 
 def plugin_eval(runs: int) -> Iterator[tuple[str, Any]]:
     cases: dict[int, dict[str, Any]] = {}
     for place in places(runs):
-        rows = [
+        graded = [
             {"name": n, "passed": ok, "explanation": why, "scored": True}
             for n, ok, why in verdicts(place)
         ]
         arms = cases.setdefault(place[0], {"with": [], "without": []})
         run = {"score": 0.5, "passed": False, "turns": 3, "costUsd": 0.1, "durationSeconds": 12.5}
-        arms["with" if place[1] == "with_skill" else "without"].append({**run, "graders": rows})
+        arms["with" if place[1] == "with_skill" else "without"].append({**run, "graders": graded})
     graders = [{"type": "llm", "weight": 1, "config": {}}]
     about = [
         {
@@ -110,14 +136,14 @@ def vally(runs: int) -> Iterator[tuple[str, Any]]:
     lines: dict[str, list[str]] = {}
     for place in places(runs):
         eval_, side, _ = place
-        rows = [{"name": n, "passed": ok, "evidence": why} for n, ok, why in verdicts(place)]
+        graded = [{"name": n, "passed": ok, "evidence": w} for n, ok, w in verdicts(place)]
         usage = {"inputTokens": 800, "outputTokens": 100}
         line = {
             "type": "trial-result",
             "variant": "skilled" if side == "with_skill" else "baseline",
             "stimulus": f"eval {eval_}",
             "status": "success",
-            "gradeResult": {"passed": False, "score": 0.5, "details": rows},
+            "gradeResult": {"passed": False, "score": 0.5, "details": graded},
             "trajectory": {"metrics": {"wallTimeMs": 12500, "tokenUsage": usage}},
         }
         lines.setdefault(line["variant"], []).append(json.dumps(line))
@@ -170,14 +196,14 @@ def waza(runs: int) -> Iterator[tuple[str, Any]]:
 
 
 def promptfoo(runs: int) -> Iterator[tuple[str, Any]]:
-    rows = []
+    results = []
     for place in places(runs):
         parts = [
             {"pass": ok, "reason": why, "assertion": {"type": "contains", "value": n}}
             for n, ok, why in verdicts(place)
         ]
         side = 1 if place[1] == "with_skill" else 0
-        rows.append(
+        results.append(
             {
                 "promptIdx": side,
                 "testIdx": place[0],
@@ -190,11 +216,13 @@ def promptfoo(runs: int) -> Iterator[tuple[str, Any]]:
                 "response": {"tokenUsage": {"total": 900}},
             }
         )
-    yield "output.json", {"results": {"results": rows}}
+    yield "output.json", {"results": {"results": results}}
 
 
+OWN = {"run folders": run_folders, "benchmark.json": benchmark_json}
+TABLES = ("runs", "expectations")
 TOOLS: dict[str, Callable[[int], Iterator[tuple[str, Any]]]] = {
-    "our own": own,
+    **OWN,
     **{one.__name__: one for one in (plugin_eval, harbor, vally, inspect_ai, waza, promptfoo)},
 }
 
@@ -216,7 +244,7 @@ def main() -> None:
         folders = {name: write(Path(made, name), of(options.runs)) for name, of in TOOLS.items()}
         best: dict[tuple[str, str], float] = {}
         for _ in range(options.repeat):
-            for (name, folder), table in product(folders.items(), ("runs", "expectations")):
+            for (name, folder), table in product(folders.items(), TABLES):
                 began = process_time()
                 ws = sen.load(folder)
                 height = ws.polars(table).height
@@ -224,13 +252,12 @@ def main() -> None:
                 assert height == options.runs * (CHECKS if table == "expectations" else 1), name
                 best[name, table] = min(took, best.get((name, table), took))
     print(f"{options.runs:,} runs of {CHECKS} checks\n")
-    print("| files of | figures, µs a run | × ours | every table, µs a run | × ours |")
+    print("| files | figures, µs a run | every table, µs | × run folders | × benchmark.json |")
     print("|---|---:|---:|---:|---:|")
     for name in TOOLS:
-        cells = []
-        for table in ("runs", "expectations"):
-            took = best[name, table]
-            cells += [f"{took / options.runs * 1e6:.0f}", f"{took / best['our own', table]:.2f}"]
+        took = best[name, "expectations"]
+        cells = [f"{best[name, table] / options.runs * 1e6:.0f}" for table in TABLES]
+        cells += [f"{took / best[own, 'expectations']:.2f}" for own in OWN]
         print(f"| {name} | {' | '.join(cells)} |")
 
 
