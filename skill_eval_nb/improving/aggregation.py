@@ -159,11 +159,11 @@ class Aggregate(Shown):
         types |= {"evals": pl.List(pl.String), "n_sources": pl.Int64, "key": pl.String}
         rows = [
             {
-                **{name: getattr(one, name) for name in (*NAMES, "key")},
-                "evals": [*one.evals],
-                "n_sources": len(one.sources),
+                **{name: getattr(suggestion, name) for name in (*NAMES, "key")},
+                "evals": [*suggestion.evals],
+                "n_sources": len(suggestion.sources),
             }
-            for one in self.suggestions
+            for suggestion in self.suggestions
         ]
         frame = pl.DataFrame(rows, schema=types)
         return to_pandas(frame) if (backend or self.backend) == "pandas" else frame
@@ -197,8 +197,8 @@ class Aggregate(Shown):
         # In the order that people know, with its nulls.
         content = {name: raw.get(name) for name in first} | {
             "suggestions": [
-                {name: dump(getattr(one, name)) for name in (*NAMES, "evals", "sources")}
-                for one in document.suggestions
+                {name: dump(getattr(suggestion, name)) for name in (*NAMES, "evals", "sources")}
+                for suggestion in document.suggestions
             ]
         }
         return write_atomic(free(path, force=force), to_json(content))
@@ -211,7 +211,7 @@ class Aggregate(Shown):
             yield Title(f"No suggestions: {none}.")
             yield from merging
             return
-        where = ", ".join(one for one in (self.skill_name, self.iteration) if one)
+        where = ", ".join(part for part in (self.skill_name, self.iteration) if part)
         number = count(len(self.suggestions), "suggestion")
         times = sum(len(suggestion.sources) for suggestion in self.suggestions)
         yield Title(
@@ -273,8 +273,8 @@ def aggregate(
         kept = Path(ws.path, OWN, "merging") if ws.path and Path(ws.path).is_dir() else None
         terms = Terms(connection, prices, budget_usd, dry_run=dry_run)
         groups, merging = merged(groups, merge_model, kept, terms)
-    order = {one: place for place, one in enumerate(every)}
-    groups.sort(key=lambda group: (-_frequency(group), min(order[one] for one in group)))
+    order = {mention: place for place, mention in enumerate(every)}
+    groups.sort(key=lambda group: (-_frequency(group), min(order[mention] for mention in group)))
     runs = frame_of(ws, "runs")
     skills, iterations = (runs[name].unique().to_list() for name in ("skill", "iteration"))
     return Aggregate(
@@ -357,13 +357,13 @@ def _documented(suggestion: Suggestion) -> AggregatedSuggestion:
 
 
 def _suggestion(many: Sequence[Mention], nearest: Mention) -> Suggestion:
-    sources = tuple(one.source for one in many)
+    sources = tuple(mention.source for mention in many)
     kinds = Counter(source.kind for source in sources)
     content = json.dumps(
         [[*source.run, source.kind, source.expectation, source.reason] for source in sources]
     )
     first = [nearest.source, *(source for source in sources if source != nearest.source)]
-    actions = Counter(filter(None, (action_of(one.kind, one.reason) for one in first)))
+    actions = Counter(filter(None, (action_of(source.kind, source.reason) for source in first)))
     return Suggestion(
         key=f"s-{sha256(content.encode()).hexdigest()[:8]}",
         reason=nearest.source.reason,
@@ -394,15 +394,15 @@ def action_of(kind: str, reason: str) -> str | None:
 
 
 def _frequency(many: Sequence[Mention]) -> int:
-    return len({one.source.run for one in many})
+    return len({mention.source.run for mention in many})
 
 
 def _assertion(many: Sequence[Mention]) -> str | None:
     """The label that the expectation has; its text where evals give it several ids."""
-    about = [one.about for one in many if one.about is not None]
+    about = [mention.about for mention in many if mention.about is not None]
     if not about:
         return None
-    labels = {one.label for one in about}
+    labels = {check.label for check in about}
     return labels.pop() if len(labels) == 1 else about[0].text
 
 
@@ -462,7 +462,7 @@ def merged(
         answers.cost_usd,
         asked=True,
         answered=sum(item.key in answers.values for item in items.values()),
-        failed=tuple(dict.fromkeys(one.reason for one in answers.failed.values())),
+        failed=tuple(dict.fromkeys(failure.reason for failure in answers.failed.values())),
     )
 
 
@@ -476,13 +476,15 @@ def _parts(groups: Sequence[Group]) -> list[list[Group]]:
 
 
 def _identity(group: Group) -> str:
-    return next((one.about.identity for one in group if one.about), "")
+    return next((mention.about.identity for mention in group if mention.about), "")
 
 
 def _item(part: Sequence[Group], model: str, kept: Path | None) -> Item[Same]:
     lines = "\n".join(
-        json.dumps({"number": number, "expectation": _shown(one), "reason": one[0].source.reason})
-        for number, one in enumerate(part, 1)
+        json.dumps(
+            {"number": number, "expectation": _shown(group), "reason": group[0].source.reason}
+        )
+        for number, group in enumerate(part, 1)
     )
     digest = sha256(lines.encode())
     while (nonce := digest.hexdigest()[:16]) in lines:
@@ -495,7 +497,7 @@ def _item(part: Sequence[Group], model: str, kept: Path | None) -> Item[Same]:
         system=SYSTEM,
         content=[{"type": "text", "text": text}],
         schema=SCHEMA,
-        read=partial(_read, [_identity(one) for one in part]),
+        read=partial(_read, [_identity(group) for group in part]),
         who="the model that merges",
     )
 
@@ -510,7 +512,7 @@ def _item(part: Sequence[Group], model: str, kept: Path | None) -> Item[Same]:
 
 def _shown(group: Group) -> str | None:
     """The expectation that a group is about: its text, else the grader's name of it."""
-    about = next((one.about for one in group if one.about), None)
+    about = next((mention.about for mention in group if mention.about), None)
     return about.text if about else group[0].source.expectation
 
 
@@ -523,22 +525,22 @@ def _read(about: Sequence[str], answer: Any) -> Same:
     look = AnswerCheck()
     same = formed(answer, SCHEMA)["same"]
     seen: set[int] = set()
-    for one in same:
-        numbers = [n for n in one if 1 <= n <= len(about)]
-        if len(numbers) < len(one):
-            look.wrong(f"{one} has something in it that is no number of a suggestion")
+    for joined in same:
+        numbers = [n for n in joined if 1 <= n <= len(about)]
+        if len(numbers) < len(joined):
+            look.wrong(f"{joined} has something in it that is no number of a suggestion")
         if len(set(numbers)) < len(numbers) or seen & set(numbers):
-            look.wrong(f"a number of {one} stands twice")
+            look.wrong(f"a number of {joined} stands twice")
         if len({about[n - 1] for n in numbers} - {""}) > 1:
-            look.wrong(f"{one} joins suggestions about different expectations")
+            look.wrong(f"{joined} joins suggestions about different expectations")
         seen |= set(numbers)
     look.done()
-    return [one for one in same if len(one) > 1]
+    return [joined for joined in same if len(joined) > 1]
 
 
 def _joined(part: Sequence[Group], same: Same) -> list[Group]:
     """The groups of a part; of those that are joined, the largest gives the wording."""
-    lists = [[part[number - 1] for number in one] for one in same]
-    taken = {number for one in same for number in one}
-    rest = [one for number, one in enumerate(part, 1) if number not in taken]
+    lists = [[part[number - 1] for number in numbers] for numbers in same]
+    taken = {number for numbers in same for number in numbers}
+    rest = [group for number, group in enumerate(part, 1) if number not in taken]
     return [*rest, *(sum(sorted(many, key=len, reverse=True), ()) for many in lists)]

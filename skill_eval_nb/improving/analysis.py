@@ -95,7 +95,7 @@ class Analysed(Paid):
     @property
     def documents(self) -> tuple[Analysis, ...]:
         """The analyses, in the order of the comparisons."""
-        return tuple(one.document for one in self.explained)
+        return tuple(analysis.document for analysis in self.explained)
 
     def table(self, backend: Backend = "polars") -> Any:
         """One row a suggestion, the highest priority first, and of that the first comparison.
@@ -109,13 +109,13 @@ class Analysed(Paid):
         given = ("priority", "category", "suggestion", "expected_impact")
         rows = [
             (
-                *(one.workspace, one.eval_id, one.document.pair),
-                *(getattr(one, name) for name in about),
-                *(getattr(made, name) for name in given),
-                one.path,
+                *(analysis.workspace, analysis.eval_id, analysis.document.pair),
+                *(getattr(analysis, name) for name in about),
+                *(getattr(suggestion, name) for name in given),
+                analysis.path,
             )
-            for one in self.explained
-            for made in one.document.improvement_suggestions
+            for analysis in self.explained
+            for suggestion in analysis.document.improvement_suggestions
         ]
         columns = ("workspace", "eval_id", "pair", *about, *given, "path")
         places = {name: place for place, name in enumerate(PRIORITIES)}
@@ -131,15 +131,15 @@ class Analysed(Paid):
             f"{count(there, 'comparison')} analysed{by}: {self.status}",
             self._counts(there, "analyses"),
         )
-        for one in self.explained[:MOST]:
-            parts = ((name, getattr(one.document, part)) for part, name in PARTS.items())
+        for analysis in self.explained[:MOST]:
+            parts = ((name, getattr(analysis.document, part)) for part, name in PARTS.items())
             lines = [f"{name}: {text}" for name, texts in parts for text in texts]
             lines += [
-                f"[{made.priority}, {made.category}] {made.suggestion} ({made.expected_impact})"
-                for made in one.document.improvement_suggestions
+                f"[{each.priority}, {each.category}] {each.suggestion} ({each.expected_impact})"
+                for each in analysis.document.improvement_suggestions
             ]
-            winner, loser = brief(one.winner, 80), brief(one.loser, 80)
-            yield Items(lines, f"eval {brief(one.eval_id)}: {winner} won against {loser}")
+            winner, loser = brief(analysis.winner, 80), brief(analysis.loser, 80)
+            yield Items(lines, f"eval {brief(analysis.eval_id)}: {winner} won against {loser}")
         yield from self._left("Not analysed")
 
 
@@ -199,16 +199,16 @@ def analyse(
     analyst = _analyst(model, won, terms)
     behind = _RunLookup(stored_runs(ours.path) if won else (), sides)
     items: list[Item[Stored]] = []
-    for one in won:
+    for pair in won:
         assert analyst is not None
         try:
-            items.append(behind.item(one, analyst, terms.known_prices))
+            items.append(behind.item(pair, analyst, terms.known_prices))
         except Unjudged as why:
-            left.append(LeftOut(one.first.within, str(why)))
+            left.append(LeftOut(pair.first.within, str(why)))
     folders = dict.fromkeys(item.folder for item in items if item.folder is not None)
     answers = answers_of(items, partial(stored, folders), "an analysis", terms)
     there = {item.what: answers.values[item.key] for item in items if item.key in answers.values}
-    alone = sum(one.first.document.pair is None for one in won)
+    alone = sum(pair.first.document.pair is None for pair in won)
     note = (
         f"{alone} of {len(won)} comparisons were made in one order only: whoever stood first may "
         "have won because of that."
@@ -217,7 +217,7 @@ def analyse(
         **paid(items, answers, terms, left),
         model=analyst and analyst.model,
         notes=(*behind.notes, *((note,) if alone else ())),
-        explained=tuple(_explained(what, *one) for what, one in there.items()),
+        explained=tuple(_explained(what, *entry) for what, entry in there.items()),
     )
 
 
@@ -225,7 +225,9 @@ def _analyst(model: str | Analyst | None, won: Sequence[_WonPair], terms: Terms)
     """Who is asked; None where there is nothing to ask."""
     if isinstance(model, Analyst):
         return model
-    found = terms.model(model, [one.judge_model for pair in won for one in pair.documents])
+    found = terms.model(
+        model, [comparison.judge_model for pair in won for comparison in pair.documents]
+    )
     if isinstance(found, str):
         return Analyst(found)
     if not won:
@@ -276,7 +278,7 @@ def _comparisons(path: str) -> list[_StoredComparison]:
             full = Path(file.path).absolute()
             within = full.relative_to(root).as_posix() if full.is_relative_to(root) else file.path
             every.append(_StoredComparison(Path(file.path), file.place, within, document))
-    return sorted(every, key=lambda one: natural(one.within))
+    return sorted(every, key=lambda comparison: natural(comparison.within))
 
 
 def _chosen(
@@ -287,11 +289,19 @@ def _chosen(
     Raises:
         Refused: there is no such comparison.
     """
-    meant = [one for one in every if wanted is None or one.is_named(str(wanted))]
+    meant = [
+        comparison for comparison in every if wanted is None or comparison.is_named(str(wanted))
+    ]
     if wanted is not None and not meant:
-        raise refuse(no_such("comparison", str(wanted), [one.within for one in every]))
-    pairs = {one.document.pair for one in meant} - {None}
-    return [one for one in every if one in meant or one.document.pair in pairs]
+        raise refuse(
+            no_such("comparison", str(wanted), [comparison.within for comparison in every])
+        )
+    pairs = {comparison.document.pair for comparison in meant} - {None}
+    return [
+        comparison
+        for comparison in every
+        if comparison in meant or comparison.document.pair in pairs
+    ]
 
 
 def _settled(comparisons: Iterable[_StoredComparison]) -> tuple[list[_WonPair], list[LeftOut]]:
@@ -300,23 +310,29 @@ def _settled(comparisons: Iterable[_StoredComparison]) -> tuple[list[_WonPair], 
     A comparison that belongs to no pair is taken at its word: nobody asked in the other order.
     """
     groups: dict[object, list[_StoredComparison]] = {}
-    for one in comparisons:
-        pair = one.document.pair
-        groups.setdefault(one.path if pair is None else (one.place.workspace, pair), []).append(one)
+    for comparison in comparisons:
+        pair = comparison.document.pair
+        groups.setdefault(
+            comparison.path if pair is None else (comparison.place.workspace, pair), []
+        ).append(comparison)
     found: list[_WonPair] = []
     left: list[LeftOut] = []
     for first, *more in groups.values():
-        documents = [one.document for one in (first, *more)]
+        documents = [comparison.document for comparison in (first, *more)]
         orders = ([], [])
-        for one in documents:
-            orders[_turned(documents[0], one)].append(one)
+        for comparison in documents:
+            orders[_turned(documents[0], comparison)].append(comparison)
         winner, reason = _winner(documents[0], orders)
         if winner is None:
             left.append(LeftOut(first.within, reason))
         else:
             letters = (winner, LAST if winner == FIRST else FIRST)
             shown = [_telling(own, letter) for own, letter in zip(orders, letters, strict=True)]
-            found.append(_WonPair(first, [one for one in shown if one is not None], winner))
+            found.append(
+                _WonPair(
+                    first, [comparison for comparison in shown if comparison is not None], winner
+                )
+            )
     return found, left
 
 
@@ -326,16 +342,19 @@ def _winner(
     """The letter of the winner in the first comparison, or why there is none."""
     if first.pair is None:
         return (first.winner, "") if first.winner in LETTERS else (None, "a tie: nobody won")
-    orders = (Counter(one.winner for one in seen[0]), Counter(one.winner for one in seen[1]))
+    orders = (
+        Counter(comparison.winner for comparison in seen[0]),
+        Counter(comparison.winner for comparison in seen[1]),
+    )
     winner = settled(orders)
     if winner in LETTERS:
         return winner, ""
     if winner is None:
         return None, "it was seen in one order only: nobody can tell the side from its place"
-    one, other = map(said, orders)
-    if (one, other) == (TIE, TIE):
+    forth, back = map(said, orders)
+    if (forth, back) == (TIE, TIE):
         return None, "a tie in both orders: nobody won"
-    return None, f"the orders disagree ({one} and then {other} won): a tie"
+    return None, f"the orders disagree ({forth} and then {back} won): a tie"
 
 
 def _turned(first: Comparison, other: Comparison) -> bool:
@@ -347,7 +366,9 @@ def _turned(first: Comparison, other: Comparison) -> bool:
 
 def _telling(some: Sequence[Comparison], letter: str) -> Comparison | None:
     """The first of some that says that this side won, else the first."""
-    return next((one for one in some if one.winner == letter), next(iter(some), None))
+    return next(
+        (comparison for comparison in some if comparison.winner == letter), next(iter(some), None)
+    )
 
 
 # ── what stands behind them ──────────────────────────────────────────────────────────────────
@@ -394,23 +415,23 @@ class _RunLookup:
         """
         letters = (won.winner, LAST if won.winner == FIRST else FIRST)
         runs = [self._run(won.first, letter) for letter in letters]
-        winner, loser = (self._work(*one) for one in zip(letters, runs, strict=True))
-        asked = question(analyst, winner, loser, won.documents)
+        winner, loser = map(self._work, letters, runs)
+        request = question(analyst, winner, loser, won.documents)
         folder = won.first.path.parent
 
         def save(answered: Answered[Answer]) -> Stored:
-            given = {"model": asked.model, "prices": prices}
-            made = analysis_of(answered, winner, loser, won.documents, **given)
-            made.comparisons = made.comparisons or [won.first.within]
-            made.eval_id = runs[0].eval_id
-            made.runs = dict(zip(("winner", "loser"), map(_compared_run, runs), strict=True))
-            made.fingerprint = asked.key
-            raw = dump(made)
+            given = {"model": request.model, "prices": prices}
+            analysis = analysis_of(answered, winner, loser, won.documents, **given)
+            analysis.comparisons = analysis.comparisons or [won.first.within]
+            analysis.eval_id = runs[0].eval_id
+            analysis.runs = dict(zip(("winner", "loser"), map(_compared_run, runs), strict=True))
+            analysis.fingerprint = request.key
+            raw = dump(analysis)
             for side, own in raw.get("instruction_following", {}).items():  # as readers expect it
                 raw["instruction_following"][side] = {"score": None, "issues": []} | own
-            return write_numbered(folder, "analysis", raw), made
+            return write_numbered(folder, "analysis", raw), analysis
 
-        return Item(asked.key, won.first.within, asked, folder, save)
+        return Item(request.key, won.first.within, request, folder, save)
 
     def _run(self, comparison: _StoredComparison, letter: str) -> StoredRun:
         """The run behind a letter."""
@@ -456,8 +477,11 @@ class _RunLookup:
         if like is not None and like[0] < len(WITHOUT):
             label = f"none ({run.configuration})"
         else:
-            beside = [one for one in self.runs if one.workspace == run.workspace]
-            names = ({one.iteration for one in beside}, {one.configuration for one in beside})
+            beside = [other for other in self.runs if other.workspace == run.workspace]
+            names = (
+                {other.iteration for other in beside},
+                {other.configuration for other in beside},
+            )
             versions = kept_skills(run.workspace, *names)
             kept = skill_of(versions, run.iteration, run.configuration, alone=like is None)
             if kept is None and like is None and (kept := skill_now(run.workspace)):
@@ -491,4 +515,8 @@ def stored(folders: Iterable[Path]) -> dict[str, Stored]:
     """The analyses in these folders by their fingerprints; what cannot be read has none."""
     paths = (path for folder in folders for path in sorted(folder.glob("analysis*.json")))
     found = documents_at(paths, Analysis)
-    return {one.fingerprint: (path, one) for path, one in found if one.fingerprint is not None}
+    return {
+        analysis.fingerprint: (path, analysis)
+        for path, analysis in found
+        if analysis.fingerprint is not None
+    }

@@ -153,7 +153,7 @@ class Change(Shown):
             OSError: it cannot be written.
         """
         if self.errors:
-            faults = "; ".join(one.message for one in self.errors)
+            faults = "; ".join(problem.message for problem in self.errors)
             raise refuse(f"{self.path} would have new faults: {faults}")
         if read_bytes(self.path) != self.before:
             raise refuse(f"{self.path} has changed since it was looked at: preview again")
@@ -243,12 +243,12 @@ def _new_problems(suite: Suite, after: bytes) -> Problems:
     if not text.document.evals:
         found.add("error", "no-evals", path, "the suite would have no evals")
     known = Counter(map(_kind, _checked(name, suite.data, suite.text.dialect)))
-    for one in _checked(name, after, suite.text.dialect):
+    for problem in _checked(name, after, suite.text.dialect):
         # What stands there more often than before, wherever in its list.
-        if known[_kind(one)]:
-            known[_kind(one)] -= 1
+        if known[_kind(problem)]:
+            known[_kind(problem)] -= 1
         else:
-            found.add(one.severity, one.code, path, one.message, where=one.where)
+            found.add(problem.severity, problem.code, path, problem.message, where=problem.where)
     _, old = planned_evals(suite.text.document)
     _, new = planned_evals(text.document)
     for fault in sorted(set(new) - set(old)):
@@ -261,7 +261,7 @@ def _checked(name: str, data: bytes, dialect: str) -> list[Problem]:
         path = Path(folder, name)
         path.write_bytes(data)
         try:
-            return [one for one in check(path, dialect) if one.severity != "info"]
+            return [problem for problem in check(path, dialect) if problem.severity != "info"]
         except NothingToLoad as error:
             return [Problem("error", "nothing-to-load", str(path), str(error))]
 
@@ -310,7 +310,7 @@ def _why_not(suite: Suite, home: Path, there: Mapping[int, Path]) -> str:
     folders = [home] if there else [home, home.parent]
     if any((folder / SKILL_FILE).is_file() for folder in folders):
         return f"{home} is the skill's own, and runs do not go there: name another folder"
-    stated = [one.id for one in planned_evals(suite.text.document)[0]]
+    stated = [eval_.id for eval_ in planned_evals(suite.text.document)[0]]
     if any(key.id != id_ for key, id_ in zip(suite.keys, stated, strict=True)):
         return (
             "the runs call the evals by other ids than the suite does, and a run from here would "

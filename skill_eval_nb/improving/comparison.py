@@ -218,7 +218,9 @@ def compare(
         a=sides[0].label,
         b=sides[1].label,
         **outcome_of(compared, ours.backend),
-        comparisons=tuple(one.comparison for one in compared if one.comparison is not None),
+        comparisons=tuple(
+            answer.comparison for answer in compared if answer.comparison is not None
+        ),
     )
 
 
@@ -275,9 +277,9 @@ def _orders(
     a share that is not 0 one pair at least is repeated.
     """
     drawn = sorted(pairs, key=lambda pair: _draw(seed, pair.key))
-    repeated = {one.key for one in drawn[: max(round(repeat * len(pairs)), bool(repeat))]}
+    repeated = {pair.key for pair in drawn[: max(round(repeat * len(pairs)), bool(repeat))]}
     left: list[LeftOut] = []
-    asked: list[tuple[Pair, Prepared, bool, int, int]] = []
+    planned: list[tuple[Pair, Prepared, bool, int, int]] = []
     runs = [run for pair in pairs for run in (pair.a, pair.b)]
     skill = (text for at in skill_folders(run.stored for run in runs) for _, text in texts(at))
     lines = tuple(line for text in skill for line in (text or "").splitlines())
@@ -295,11 +297,11 @@ def _orders(
             continue
         first = random.Random(_draw(seed, pair.key)).random() < 0.5  # noqa: S311 -- no secret
         swapped = first is (pair.a.who < pair.b.who)
-        asked += [(pair, prepared, swapped, 1, 1), (pair, prepared, not swapped, 2, 1)]
-        asked += [(pair, prepared, swapped, 1, 2)] if pair.key in repeated else []
-    asked.sort(key=lambda one: one[-1])  # repetitions last
+        planned += [(pair, prepared, swapped, 1, 1), (pair, prepared, not swapped, 2, 1)]
+        planned += [(pair, prepared, swapped, 1, 2)] if pair.key in repeated else []
+    planned.sort(key=lambda place: place[-1])  # repetitions last
     orders = []
-    for pair, prepared, swapped, order, time in asked:
+    for pair, prepared, swapped, order, time in planned:
         body = question(comparator, prepared, "", swapped=swapped).body()
         content = json.dumps({**body, "metadata": None, "repetition": time}, sort_keys=True)
         fingerprint = hashlib.sha256(content.encode()).hexdigest()
@@ -320,39 +322,41 @@ def _hidden_names(
     other prose, too.
     """
     folders = {run.stored.workspace.name for run in runs}
-    tables = [one.ws.polars("runs") for one in sides]
-    one, other = ({row["skill"] for row in side.rows} for side in sides)
+    tables = [side.ws.polars("runs") for side in sides]
+    skills_a, skills_b = ({row["skill"] for row in side.rows} for side in sides)
     skills = {name for table in tables for name in table["skill"]}
-    skills = (skills | {name.removesuffix("-workspace") for name in folders}) - (one ^ other)
+    skills = (skills | {name.removesuffix("-workspace") for name in folders}) - (
+        skills_a ^ skills_b
+    )
     columns = ("configuration", "iteration", "executor_model")
     names = {name for table in tables for column in columns for name in table[column].unique()}
-    names = (names | folders | one ^ other) - skills - {NO_ITERATION, UNSTATED, None}
+    names = (names | folders | skills_a ^ skills_b) - skills - {NO_ITERATION, UNSTATED, None}
     return tuple(sorted(skills)), tuple(sorted(names))
 
 
 def _item(
-    asked: _Order, comparator: Comparator, sides: tuple[Side, Side], prices: Prices
+    planned: _Order, comparator: Comparator, sides: tuple[Side, Side], prices: Prices
 ) -> Item[Comparison]:
-    pair, prepared, swapped, order, repetition, fingerprint = asked
+    pair, prepared, swapped, order, repetition, fingerprint = planned
     home = pair.a.stored.workspace
 
     def save(answered: Answered[Answer]) -> Comparison:
         model = comparator.model
-        one = comparison_of(answered, prepared, swapped=swapped, model=model, prices=prices)
+        comparison = comparison_of(answered, prepared, swapped=swapped, model=model, prices=prices)
         shown = [(pair.a, sides[0]), (pair.b, sides[1])]
         (run_a, a), (run_b, b) = reversed(shown) if swapped else shown
-        one.comparison_id = f"{pair.key}-{order}-{repetition}-{fingerprint[:8]}"
-        one.eval_id = pair.a.ref.eval_id
-        one.configuration_a, one.configuration_b = a.configuration, b.configuration
-        one.version_a, one.version_b = a.version, b.version
-        one.pair, one.order, one.repetition = pair.key, order, repetition
-        one.runs = {"A": _behind(run_a), "B": _behind(run_b)}
-        one.fingerprint = fingerprint
-        raw = dump(one)
+        comparison.comparison_id = f"{pair.key}-{order}-{repetition}-{fingerprint[:8]}"
+        comparison.eval_id = pair.a.ref.eval_id
+        comparison.configuration_a, comparison.configuration_b = a.configuration, b.configuration
+        comparison.version_a, comparison.version_b = a.version, b.version
+        comparison.pair, comparison.order, comparison.repetition = pair.key, order, repetition
+        comparison.runs = {"A": _behind(run_a), "B": _behind(run_b)}
+        comparison.fingerprint = fingerprint
+        raw = dump(comparison)
         for side, own in raw.get("output_quality", {}).items():  # as readers expect it
             raw["output_quality"][side] = {"score": None, "strengths": [], "weaknesses": []} | own
         write_numbered(folder_of(home), "comparison", raw)
-        return one
+        return comparison
 
     what = f"{pair.named}, order {order}{', again' if repetition > 1 else ''}"
     own = question(comparator, prepared, fingerprint[:32], swapped=swapped)
@@ -378,7 +382,11 @@ def stored(workspaces: Iterable[Path]) -> dict[str, Comparison]:
     folders = map(folder_of, workspaces)
     paths = (path for folder in folders for path in sorted(folder.glob("comparison-*.json")))
     found = documents_at(paths, Comparison)
-    return {one.fingerprint: one for _, one in found if one.fingerprint is not None}
+    return {
+        comparison.fingerprint: comparison
+        for _, comparison in found
+        if comparison.fingerprint is not None
+    }
 
 
 # ── what came of it ──────────────────────────────────────────────────────────────────────────
@@ -397,7 +405,7 @@ def outcome_of(compared: Sequence[PairAnswer], backend: Backend) -> dict[str, An
     import polars as pl
 
     whole, text = pl.Int64, pl.String
-    pairs = [_pair(own) for own in _grouped((one.pair.place, one) for one in compared)]
+    pairs = [_pair(own) for own in _grouped((answer.pair.place, answer) for answer in compared)]
     schema = dict.fromkeys(EVAL, text) | {"run_number": whole, "pair": text, "run_a": text}
     schema |= dict.fromkeys(("run_b", "winner", "a_first", "b_first"), text)
     schema |= {"consistent": pl.Boolean, "repeated_same": pl.Boolean, "n_comparisons": whole}
@@ -406,32 +414,34 @@ def outcome_of(compared: Sequence[PairAnswer], backend: Backend) -> dict[str, An
     counts = dict.fromkeys(("n_pairs", "n_settled", "wins", "losses", "ties"), whole)
     by_eval = pl.DataFrame(evals, dict.fromkeys(EVAL, text) | counts | {"winner": text})
     rows = []
-    for pair, swapped, one in compared:
-        if one is not None:
+    for pair, swapped, comparison in compared:
+        if comparison is not None:
             workspace, key = pair.place
             names = f"{workspace}\n{pair.a.ref.eval_id}", f"{workspace}\n{key}"
-            rows.append((*names, *("ba" if swapped else "ab"), one.winner))
+            rows.append((*names, *("ba" if swapped else "ab"), comparison.winner))
     columns = ("eval", "pair", "first", "second", "winner")
     plain = pl.DataFrame(rows, dict.fromkeys(columns, text), orient="row").select("eval", *PLAIN)
-    frames = [to_pandas(one) if backend == "pandas" else one for one in (table, by_eval)]
+    frames = [to_pandas(frame) if backend == "pandas" else frame for frame in (table, by_eval)]
     figures = next(iter(preference(plain).to_dicts()), {})
     return {"pairs": frames[0], "by_eval": frames[1], "figures": figures}
 
 
 def _grouped(keyed: Iterable[tuple[Hashable, T]]) -> list[list[T]]:
     groups: dict[Hashable, list[T]] = {}
-    for key, one in keyed:
-        groups.setdefault(key, []).append(one)
+    for key, value in keyed:
+        groups.setdefault(key, []).append(value)
     return list(groups.values())
 
 
 def _pair(own: Sequence[PairAnswer]) -> dict[str, Any]:
     """A row of `pairs`."""
     pair = own[0].pair
-    made = [(one.swapped, one.comparison) for one in own if one.comparison is not None]
+    comparisons = [
+        (answer.swapped, answer.comparison) for answer in own if answer.comparison is not None
+    ]
     answers: Orders = (Counter(), Counter())
-    for swapped, one in made:
-        answers[swapped][one.winner] += 1
+    for swapped, comparison in comparisons:
+        answers[swapped][comparison.winner] += 1
     forth, back = map(said, answers)
     winner = settled(answers)
     again = [seen for seen in answers if seen.total() > 1]
@@ -447,15 +457,17 @@ def _pair(own: Sequence[PairAnswer]) -> dict[str, Any]:
         "b_first": back and WHO[turned[back]],
         "consistent": None if winner is None else back is not None and forth == turned[back],
         "repeated_same": len(again[0]) == 1 if again else None,
-        "n_comparisons": len(made),
-        "reasons": [f"({letters[swapped]}) {one.reasoning}" for swapped, one in made],
+        "n_comparisons": len(comparisons),
+        "reasons": [
+            f"({letters[swapped]}) {comparison.reasoning}" for swapped, comparison in comparisons
+        ],
     }
 
 
 def _eval(own: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """A row of `by_eval`."""
     letters = {who: letter for letter, who in WHO.items()}
-    winners = [letters[one["winner"]] for one in own if one["winner"] is not None]
+    winners = [letters[row["winner"]] for row in own if row["winner"] is not None]
     counts = Counter(winners)
     return {
         **{name: own[0][name] for name in EVAL},

@@ -76,24 +76,24 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
     cost_usd: float | None
     unasked: str | None
 
-    def __new__(cls, drafts: Iterable[Draft] = (), asked: PaidAnswer[Any] | None = None) -> Self:
+    def __new__(cls, drafts: Iterable[Draft] = (), answer: PaidAnswer[Any] | None = None) -> Self:
         """Drafts, and what came of asking a model."""
         self = super().__new__(cls, drafts)
-        asked = asked or PaidAnswer()
-        self.price_usd, self.cost_usd = asked.price_usd, asked.cost_usd
-        self.unasked = asked.unasked
+        answer = answer or PaidAnswer()
+        self.price_usd, self.cost_usd = answer.price_usd, answer.cost_usd
+        self.unasked = answer.unasked
         return self
 
     def _blocks(self) -> Iterator[Block]:
         yield Title(count(len(self), "draft") if self else "no drafts")
         if self.unasked:
             yield Text(self.unasked)
-        for one in self:
-            missing = f"still to be written: {', '.join(one.missing)}" if one.missing else ""
-            coming = (f"→ {item}" for item in map(_in_short, one.new) if item)
-            rests = f"It rests on {count(len(one.runs), 'run')}." if one.runs else ""
-            lines = [line for line in (*coming, missing, one.why, rests) if line]
-            yield Items(lines, f"{one.key} {change(one)}")
+        for draft in self:
+            missing = f"still to be written: {', '.join(draft.missing)}" if draft.missing else ""
+            coming = (f"→ {item}" for item in map(_in_short, draft.new) if item)
+            rests = f"It rests on {count(len(draft.runs), 'run')}." if draft.runs else ""
+            lines = [line for line in (*coming, missing, draft.why, rests) if line]
+            yield Items(lines, f"{draft.key} {change(draft)}")
 
 
 def draft(
@@ -138,11 +138,11 @@ def draft(
     no drafts
     """
     evidence = evidence_of(ws, aggregate(ws) if found is None else found, baseline)
-    asked: PaidAnswer[tuple[Draft, ...]] = PaidAnswer()
+    answer: PaidAnswer[tuple[Draft, ...]] = PaidAnswer()
     if model is not None:
-        asked = ask_model(evidence, model, Terms(connection, prices, budget_usd, dry_run=dry_run))
-    by_rule = [one for rule in RULES for one in rule(evidence)]
-    return Drafts(ordered([*by_rule, *(asked.value or ())]), asked)
+        answer = ask_model(evidence, model, Terms(connection, prices, budget_usd, dry_run=dry_run))
+    by_rule = [draft_ for rule in RULES for draft_ in rule(evidence)]
+    return Drafts(ordered([*by_rule, *(answer.value or ())]), answer)
 
 
 def ordered(drafts: Iterable[Draft]) -> list[Draft]:
@@ -151,36 +151,36 @@ def ordered(drafts: Iterable[Draft]) -> list[Draft]:
     A change that differs in its description alone is the same; the first one counts.
     """
     first: dict[str, Draft] = {}
-    for one in drafts:
-        first.setdefault(_essence(one), one)
-    return sorted(first.values(), key=lambda one: -len(one.runs))
+    for draft in drafts:
+        first.setdefault(_essence(draft), draft)
+    return sorted(first.values(), key=lambda draft: -len(draft.runs))
 
 
-def _essence(one: Draft) -> str:
+def _essence(draft: Draft) -> str:
     """What a draft changes, apart from how it is described."""
     new: list[Any] = [
         item
-        if isinstance(item, str) or one.part == "dimensions"
+        if isinstance(item, str) or draft.part == "dimensions"
         else {name: value for name, value in item.items() if name != "description"}
-        for item in one.new
+        for item in draft.new
     ]
-    return json.dumps([one.part, sorted(one.evals), one.target, new], sort_keys=True)
+    return json.dumps([draft.part, sorted(draft.evals), draft.target, new], sort_keys=True)
 
 
-def change(one: Draft) -> str:
+def change(draft: Draft) -> str:
     """What a draft does, in one line.
 
     >>> from .values import new_draft
     >>> change(new_draft("drop", "expectations", ["1", "2"], "It is good", [], "Says nothing."))
     'drop the expectation ‘It is good’ of evals 1 and 2'
     """
-    article = "a new" if one.target is None else "the"
-    name = "" if one.target is None or one.part == "evals" else f" ‘{brief(one.target, 60)}’"
-    evals = some([brief(each) for each in one.evals], 8)
-    of = f" of eval{'' if len(one.evals) == 1 else 's'} {evals}" if one.evals else ""
-    if one.part == "evals" and one.target is not None:
-        return f"{one.kind} eval {evals}"
-    return f"{one.kind} {article} {_PARTS[one.part]}{name}{of}"
+    article = "a new" if draft.target is None else "the"
+    name = "" if draft.target is None or draft.part == "evals" else f" ‘{brief(draft.target, 60)}’"
+    evals = some([brief(each) for each in draft.evals], 8)
+    of = f" of eval{'' if len(draft.evals) == 1 else 's'} {evals}" if draft.evals else ""
+    if draft.part == "evals" and draft.target is not None:
+        return f"{draft.kind} eval {evals}"
+    return f"{draft.kind} {article} {_PARTS[draft.part]}{name}{of}"
 
 
 def _in_short(each: SuiteItem) -> str:
@@ -292,17 +292,20 @@ def material(evidence: Evidence) -> Material:
 
     Outputs are of one half of the evals: what is drafted can be proved on the other half.
     """
-    checks = {f"C{n}": one for n, one in enumerate(evidence.checks[:MOST_CHECKS], 1)}
-    dimensions = {f"D{n}": one for n, one in enumerate(evidence.dimensions(), 1)}
+    checks = {f"C{n}": check for n, check in enumerate(evidence.checks[:MOST_CHECKS], 1)}
+    dimensions = {f"D{n}": dimension for n, dimension in enumerate(evidence.dimensions(), 1)}
     found = evidence.found.suggestions[:MOST_SUGGESTIONS]
-    suggestions = {f"G{n}": one for n, one in enumerate(found, 1)}
+    suggestions = {f"G{n}": suggestion for n, suggestion in enumerate(found, 1)}
     outputs = list(_outputs(evidence))
     parts = [
         ("skill", [shortened(evidence.skill_text(), SKILL_CHARS)]),
         ("evals", list(_evals(evidence))),
-        ("checks", [_check(name, one) for name, one in checks.items()]),
-        ("dimensions", [_dimension(name, *one) for name, one in dimensions.items()]),
-        ("suggestions", [_suggestion(name, one) for name, one in suggestions.items()]),
+        ("checks", [_check(name, check) for name, check in checks.items()]),
+        ("dimensions", [_dimension(name, *entry) for name, entry in dimensions.items()]),
+        (
+            "suggestions",
+            [_suggestion(name, suggestion) for name, suggestion in suggestions.items()],
+        ),
         ("outputs", [text for _, text in outputs]),
     ]
     left_out = [
@@ -318,8 +321,8 @@ def material(evidence: Evidence) -> Material:
 
 
 def _evals(evidence: Evidence) -> Iterator[str]:
-    for eval_id, one in list(evidence.suite.items())[:MOST_EVALS]:
-        yield f"[{eval_id}] {brief(evidence.names[eval_id], 80)}: {_line(one.prompt)}"
+    for eval_id, eval_ in list(evidence.suite.items())[:MOST_EVALS]:
+        yield f"[{eval_id}] {brief(evidence.names[eval_id], 80)}: {_line(eval_.prompt)}"
 
 
 def _check(number: str, check: Check) -> str:
@@ -403,15 +406,15 @@ def read(raw: Any, evidence: Evidence, given: Material, model: str) -> tuple[Dra
     """
     look = AnswerCheck()
     found = [
-        _draft(one, look, f"drafts[{at}]", evidence, given, model)
-        for at, one in enumerate(formed(raw, SCHEMA)["drafts"])
+        _draft(stated, look, f"drafts[{at}]", evidence, given, model)
+        for at, stated in enumerate(formed(raw, SCHEMA)["drafts"])
     ]
     look.done()
     return tuple(found)
 
 
 def _draft(
-    one: dict[str, Any],
+    stated: dict[str, Any],
     look: AnswerCheck,
     where: str,
     evidence: Evidence,
@@ -419,8 +422,13 @@ def _draft(
     model: str,
 ) -> Draft:
     """A draft of an answer; what is wrong with it is noted."""
-    kind, part = cast("Kind", one["kind"]), cast("Part", one["part"])
-    evals, named, items, number = one["evals"], one["rests_on"], one["items"], one.get("target")
+    kind, part = cast("Kind", stated["kind"]), cast("Part", stated["part"])
+    evals, named, items, number = (
+        stated["evals"],
+        stated["rests_on"],
+        stated["items"],
+        stated.get("target"),
+    )
     check, dimension = given.checks.get(number or ""), given.dimensions.get(number or "")
     there, holds, target = None, (), None
     if check is not None:
@@ -460,7 +468,7 @@ def _draft(
         evals,
         target if takes else None,
         new,
-        look.telling(one, "why", where),
+        look.telling(stated, "why", where),
         runs=runs_of([given.checks[name] for name in named if name in given.checks], suggestions),
         suggestions=[suggestion.key for suggestion in suggestions],
         found_on=[name for name in given.looked_at if name in evals or part == "evals"],
@@ -469,7 +477,7 @@ def _draft(
 
 
 def _item(
-    one: dict[str, Any],
+    stated: dict[str, Any],
     look: AnswerCheck,
     where: str,
     part: Part,
@@ -480,7 +488,7 @@ def _item(
 
     `critical` is None where it is to be taken out of the gate.
     """
-    given = {name: value for name, value in one.items() if value not in (None, "", [])}
+    given = {name: value for name, value in stated.items() if value not in (None, "", [])}
 
     def texts(*names: str) -> dict[str, str]:
         return {name: str(given.get(name, "")) for name in names}

@@ -122,7 +122,7 @@ class _List:
         Raises:
             Refused: several fit equally well.
         """
-        named = [(at, _names(one)) for at, one in enumerate(self.documents) if one is not None]
+        named = [(at, _names(item)) for at, item in enumerate(self.documents) if item is not None]
         for which in range(3):
             found = [at for at, names in named if names[which] == target.strip()]
             if len(found) == 1:
@@ -216,8 +216,10 @@ def next_id(way: str | int, taken: Iterable[str | int], letter: str = "") -> str
     """
     found = _NUMBERED.fullmatch(str(way))
     prefix, digits = (found[1], found[2]) if found else (letter, "")
-    alike = [one for one in map(_NUMBERED.fullmatch, map(str, taken)) if one and one[1] == prefix]
-    number = 1 + max((int(one[2]) for one in alike), default=0)
+    alike = [
+        match for match in map(_NUMBERED.fullmatch, map(str, taken)) if match and match[1] == prefix
+    ]
+    number = 1 + max((int(match[2]) for match in alike), default=0)
     if isinstance(way, int):
         return number
     return prefix + str(number).zfill(len(digits) if digits.startswith("0") else 1)
@@ -294,7 +296,7 @@ class _Style:
         if not (isinstance(item, dict) and isinstance(other, dict)):
             return same(item, other)
         id_, name = (self.name(KINDS[part], field) for field in ("id", "name"))
-        mine, others = ({key: one[key] for key in one if key != id_} for one in (item, other))
+        mine, others = ({key: each[key] for key in each if key != id_} for each in (item, other))
         by_name = part in ("dimensions", "evals") and name in item
         return same(mine, others) or (by_name and item[name] == other.get(name))
 
@@ -318,7 +320,7 @@ class _Style:
 
         def items(given: Sequence[Any], part: str) -> list[Any]:
             taken: list[Any] = []
-            return [self.added(one, part, [], taken) for one in given]
+            return [self.added(item, part, [], taken) for item in given]
 
         for part in OTHER:
             if out.get(part):
@@ -328,7 +330,7 @@ class _Style:
             dimensions = items(rubric.get("dimensions", []), "dimensions")
             name = self.name(QualityRubric, "dimensions")
             out["quality_rubric"] = {**rubric, name: dimensions}
-        if beside and all("files" in keys_of(one) for one in beside):
+        if beside and all("files" in keys_of(eval_) for eval_ in beside):
             out.setdefault("files", [])
         return out
 
@@ -348,7 +350,7 @@ def _field_of(kind: type[Document], key: str) -> str:
     fields = fields_of(kind)
     if key in fields:
         return key
-    other = {plainly(also): name for name, one in fields.items() for also in (name, *one.also)}
+    other = {plainly(also): name for name, field in fields.items() for also in (name, *field.also)}
     return other.get(plainly(key), key)
 
 
@@ -379,7 +381,7 @@ class _Editor:
         self.text = text_of(suite.path.name, suite.data)  # its own, which it changes
         self._suite, self._style = suite, _Style(self.text)
         self._document = self.text.document
-        self._evals = [raw_of(one) for one in self._document.evals]
+        self._evals = [raw_of(eval_) for eval_ in self._document.evals]
         self._taken: dict[tuple[int | None, str], list[Any]] = {}
         self._by: dict[tuple[int | None, str], str] = {}
 
@@ -421,15 +423,15 @@ class _Editor:
             raise refuse(f"{self._by[place, PART]} changes a part of this eval already")
         if (place, WHOLE) in self._by:
             raise refuse(f"{self._by[place, WHOLE]} changes `{draft.target}` already")
-        raws = [id(one) for one in listed.value]
+        raws = [id(item) for item in listed.value]
         return place, listed, raws.index(id(self._evals[place]))
 
     def _on_eval(self, draft: Draft, place: int) -> tuple[int | None, _List, int | None]:
         name, target = self._suite.keys[place].id, draft.target
         if (place, WHOLE) in self._by:
             raise refuse(f"{self._by[place, WHOLE]} changes the whole of eval {name} already")
-        one = next(one for one in self._document.evals if raw_of(one) is self._evals[place])
-        listed = self._of_eval(draft.part, one)
+        eval_ = next(eval_ for eval_ in self._document.evals if raw_of(eval_) is self._evals[place])
+        listed = self._of_eval(draft.part, eval_)
         where = self._suite.described.get(name)
         if draft.part == "expectations" and not listed.known and where is not None:
             raise refuse(
@@ -442,7 +444,7 @@ class _Editor:
             raise refuse(f"{self._by[place, target.strip()]} changes `{target}` already")
         lists = [listed]
         if draft.part in OTHER:
-            lists.append(self._of_eval(OTHER[draft.part], one))
+            lists.append(self._of_eval(OTHER[draft.part], eval_))
         for each in lists:
             try:
                 at = each.find(target)
@@ -451,10 +453,10 @@ class _Editor:
             if at is not None:
                 return place, each, at
         there = [document for each in lists for document in each.known]
-        names = [name for one in there for name in _names(one) if name]
+        names = [name for item in there for name in _names(item) if name]
         near = get_close_matches(target, names, n=1)
         hint = f"; did you mean `{brief(near[0], 80)}`? There are" if near else "; there are"
-        every = ", ".join(brief(_called(one)) for one in there) or "none"
+        every = ", ".join(brief(_called(item)) for item in there) or "none"
         raise refuse(f"eval {name}: there is no item `{brief(target, 80)}`{hint} {every}")
 
     def _of_eval(self, part: str, eval_: Eval) -> _List:
@@ -491,7 +493,7 @@ class _Editor:
         if document is not None and len(draft.new) == 1:
             items = [self._style.instead(draft.new[0], document, part)]
         else:
-            items = [self._style.added(one, part, listed.known, taken) for one in draft.new]
+            items = [self._style.added(item, part, listed.known, taken) for item in draft.new]
         names = (WHOLE,) if part == "evals" else _names(document) if document else ()
         for name in names:
             if name is not None and place is not None:
@@ -500,4 +502,4 @@ class _Editor:
             self._by.setdefault((place, PART), draft.key)
         listed.put(at, items)
         key = self._style.name(KINDS[part], "id")
-        return (str(one[key]) for one in items if isinstance(one, dict) and key in one)
+        return (str(item[key]) for item in items if isinstance(item, dict) and key in item)

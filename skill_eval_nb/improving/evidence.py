@@ -122,8 +122,8 @@ class Evidence:
     def dimensions(self) -> list[tuple[Dimension, tuple[str, ...]]]:
         """Rubric dimensions that are word for word the same, with the evals that have them."""
         together: dict[str, tuple[Dimension, tuple[str, ...]]] = {}
-        for eval_id, one in self.suite.items():
-            for dimension in one.quality_rubric.dimensions if one.quality_rubric else ():
+        for eval_id, eval_ in self.suite.items():
+            for dimension in eval_.quality_rubric.dimensions if eval_.quality_rubric else ():
                 first, evals = together.get(form(dimension), (dimension, ()))
                 together[form(dimension)] = (first, (*evals, eval_id))
         return list(together.values())
@@ -164,7 +164,7 @@ class Evidence:
         """Those of some evals that have outputs on both sides."""
         runs = [ref for ref, run in self.stored.items() if run.outputs is not None]
         there = {(ref.eval_id, ref.configuration) for ref in runs}
-        return [eval_ for eval_ in evals if {(eval_, one) for one in self.sides or ()} <= there]
+        return [eval_ for eval_ in evals if {(eval_, side) for side in self.sides or ()} <= there]
 
     def outputs(self, evals: Iterable[str], pattern: str | None = None) -> list[Output]:
         """The outputs of both sides' runs of some evals, a run without outputs left out.
@@ -265,11 +265,11 @@ def evidence_of(ws: Workspace, found: Aggregate, baseline: str | None) -> Eviden
     refs = {str(Path(ws.path, path)): RunRef(*keys) for keys, path in rows if ws.path and path}
     stored = {refs[folder]: run for folder, run in stored_at(refs).items()}
     suite: dict[str, Eval] = {}
-    for ref, one in stored.items():
-        if one.eval is not None:
-            suite.setdefault(ref.eval_id, one.eval)
+    for ref, run in stored.items():
+        if run.eval is not None:
+            suite.setdefault(ref.eval_id, run.eval)
     if lacking := set(runs["eval_id"]) - set(suite):
-        suite |= {name: one for name, one in _defined(ws) if name in lacking}
+        suite |= {name: eval_ for name, eval_ in _defined(ws) if name in lacking}
     names = dict(runs.select("eval_id", "eval_name").unique(maintain_order=True).iter_rows())
     try:
         checks = _checks(ws, suite, baseline)
@@ -288,9 +288,9 @@ def _defined(ws: Workspace) -> Iterator[tuple[str, Eval]]:
     files = read_files(found.layout.files, Problems())
     index = catalogued(found.layout, files, found.base, Problems())
     workspaces = set(ws.polars("runs")["workspace"])
-    for folder, key, one in reversed(index.definitions):
+    for folder, key, eval_ in reversed(index.definitions):
         if index.names[folder][0] in workspaces:
-            yield key.id, one
+            yield key.id, eval_
 
 
 def _checks(ws: Workspace, suite: Mapping[str, Eval], baseline: str | None) -> tuple[Check, ...]:
@@ -300,8 +300,8 @@ def _checks(ws: Workspace, suite: Mapping[str, Eval], baseline: str | None) -> t
         ValueError: the baseline is not there.
     """
     together: dict[tuple[str, str], tuple[StructuralExpectation | Expectation, list[str]]] = {}
-    for eval_id, one in suite.items():
-        for check in (*one.structural_expectations, *one.expectations):
+    for eval_id, eval_ in suite.items():
+        for check in (*eval_.structural_expectations, *eval_.expectations):
             key = (type(check).__name__, form(check))
             together.setdefault(key, (check, []))[1].append(eval_id)
     defined = list(together.values())
@@ -313,14 +313,14 @@ def _checks(ws: Workspace, suite: Mapping[str, Eval], baseline: str | None) -> t
             verdicts[number][RunRef(*keys)] = passed
     return tuple(
         Check(
-            one.id or getattr(one, "name", None) or _words(one),
-            _words(one),
-            one,
+            check.id or getattr(check, "name", None) or _words(check),
+            _words(check),
+            check,
             tuple(evals),
             figures.get(at, ()),
             verdicts[at],
         )
-        for at, (one, evals) in enumerate(defined)
+        for at, (check, evals) in enumerate(defined)
     )
 
 
@@ -341,14 +341,14 @@ def _own_rows(
     import polars as pl
 
     known: dict[tuple[bool, str, str | None], int] = {}
-    for number, (one, evals) in enumerate(defined):
-        for name in {one.id, _words(one)} - {None}:
+    for number, (check, evals) in enumerate(defined):
+        for name in {check.id, _words(check)} - {None}:
             for eval_id in evals:
-                known.setdefault((isinstance(one, StructuralExpectation), eval_id, name), number)
+                known.setdefault((isinstance(check, StructuralExpectation), eval_id, name), number)
 
     def number_of(layer: str, eval_id: str, *names: str | None) -> int | None:
         first = layer == "structural"
-        keys = ((one, eval_id, name) for one in (first, not first) for name in names)
+        keys = ((structural, eval_id, name) for structural in (first, not first) for name in names)
         return next((known[key] for key in keys if key in known), None)
 
     rows = table.select("layer", "eval_id", "expectation_id", "text").iter_rows()

@@ -177,7 +177,7 @@ class Lineage(Shown):
         raw = dump(self.document())
         # In the order that people know; what there is none of stands there as null.
         versions = [
-            {"version": one["version"], "parent": None} | one for one in raw.pop("iterations")
+            {"version": entry["version"], "parent": None} | entry for entry in raw.pop("iterations")
         ]
         return write_atomic(file, to_json({"current_best": None} | raw | {"iterations": versions}))
 
@@ -189,19 +189,19 @@ class Lineage(Shown):
         which = "none is proven better" if best is None else f"the best is {best}"
         versions, metric = count(len(self.versions), "version"), self.metric.replace("_", " ")
         yield Title(f"{versions} of {brief(self.skill)} by {metric}; {which}")
-        for one in self.versions:
-            parent = f", from {one.parent} ({one.parent_from})" if one.parent else ""
-            mean = "no figure" if one.mean is None else figure(one.mean)
-            result = one.grading_result or "not compared"
-            result += ", the best" if one.is_current_best else ""
-            where = f"{brief(one.iteration)}, {brief(one.configuration)}"
+        for version in self.versions:
+            parent = f", from {version.parent} ({version.parent_from})" if version.parent else ""
+            mean = "no figure" if version.mean is None else figure(version.mean)
+            result = version.grading_result or "not compared"
+            result += ", the best" if version.is_current_best else ""
+            where = f"{brief(version.iteration)}, {brief(version.configuration)}"
             lines = [
-                f"compared: {one.compared}" if one.compared else "",
-                one.reason,
-                f"changed: {one.what_changed}" if one.what_changed else "",
-                _stated_in_words(one.stated_result, one.stated_pass_rate),
+                f"compared: {version.compared}" if version.compared else "",
+                version.reason,
+                f"changed: {version.what_changed}" if version.what_changed else "",
+                _stated_in_words(version.stated_result, version.stated_pass_rate),
             ]
-            title = f"{one.version}  {where}: {mean}, {result}{parent}"
+            title = f"{version.version}  {where}: {mean}, {result}{parent}"
             yield Items([*filter(None, lines)], title)
         yield from (Text(note, "!") for note in self.notes)
 
@@ -223,7 +223,7 @@ def _is_ours(data: bytes) -> bool:
     except NotJSON:
         return False
     versions = raw.get("iterations") if isinstance(raw, dict) else None
-    ours = (isinstance(one, dict) and OURS in one for one in versions or ())
+    ours = (isinstance(entry, dict) and OURS in entry for entry in versions or ())
     return isinstance(versions, list) and bool(versions) and all(ours)
 
 
@@ -275,14 +275,16 @@ class _Trace:
         best: VersionRuns | None = None
         measured = tied = False
         for place, side in enumerate(self.sides):
-            one = self._figures(side)
+            version = self._figures(side)
             if best is None:
-                found.append(replace(one, grading_result="baseline", reason="The first version."))
-                best, measured = side, one.mean is not None
+                found.append(
+                    replace(version, grading_result="baseline", reason="The first version.")
+                )
+                best, measured = side, version.mean is not None
                 continue
             parent, known_from = self._parent(place, best)
-            one = self._against(place, parent, one)
-            found.append(replace(one, parent=parent.version, parent_from=known_from))
+            version = self._against(place, parent, version)
+            found.append(replace(version, parent=parent.version, parent_from=known_from))
             if (changed := self.kept.changes(parent, side)) is not None:
                 found[-1] = replace(
                     found[-1],
@@ -290,13 +292,15 @@ class _Trace:
                     lines_added=sum(file.added or 0 for file in changed),
                     lines_removed=sum(file.removed or 0 for file in changed),
                 )
-            over_best = one if parent == best else self._against(place, best, one)
-            if over_best.grading_result == "won" or (not measured and one.mean is not None):
+            over_best = version if parent == best else self._against(place, best, version)
+            if over_best.grading_result == "won" or (not measured and version.mean is not None):
                 best, measured, tied = side, True, False
             elif over_best.grading_result == "tie":
                 tied = True
         proven = None if best is None or tied else best.version
-        return tuple(replace(one, is_current_best=one.version == proven) for one in found)
+        return tuple(
+            replace(version, is_current_best=version.version == proven) for version in found
+        )
 
     def _by_eval(self, side: VersionRuns, metric: str) -> pl.DataFrame:
         """The evals of one side that have a metric, with their means over runs, and models."""
@@ -348,16 +352,16 @@ class _Trace:
                 parent = own
         return self._decided(side, parent, version)
 
-    def _decided(self, child: VersionRuns, parent: VersionRuns, one: Version) -> Version:
+    def _decided(self, child: VersionRuns, parent: VersionRuns, version: Version) -> Version:
         """A version compared with another one, on these evals."""
-        one = replace(one, compared=_compared(child, parent))
+        version = replace(version, compared=_compared(child, parent))
         before, after = (self._by_eval(side, self.metric) for side in (parent, child))
         name = self.metric.removeprefix(RUBRIC).replace("_", " ")
         if before.is_empty() or after.is_empty():
-            return replace(one, reason=f"Nothing to compare: one of them has no {name}.")
+            return replace(version, reason=f"Nothing to compare: one of them has no {name}.")
         row = self._delta(child, parent)
         if not row["n_evals"]:
-            return replace(one, reason=f"Nothing to compare: no eval has a {name} in both.")
+            return replace(version, reason=f"Nothing to compare: no eval has a {name} in both.")
         result = RESULTS.get(row["verdict"], "tie")
         so = f"{row['verdict'] or 'no verdict'}, so {'a tie' if result == 'tie' else result}"
         # Of the evals that both have: the difference is of those.
@@ -370,7 +374,7 @@ class _Trace:
         if row["n_unpaired"]:
             reason += f" {count(row['n_unpaired'], 'eval')} in one of them only."
         return replace(
-            one,
+            version,
             **{name: row[name] for name in ("estimate", "low", "high", "p", "verdict")},
             grading_result=result,
             reason=reason + self._other_checks(child, parent),
@@ -395,7 +399,7 @@ class _Trace:
 
     def _other_checks(self, child: VersionRuns, parent: VersionRuns) -> str:
         """What to say where the evals are not what they were: it may come from that."""
-        one, other = (
+        own, before = (
             {
                 eval_id: set(texts)
                 for eval_id, texts in side.of(self.tables["expectations"])
@@ -405,8 +409,8 @@ class _Trace:
             }
             for side in (child, parent)
         )
-        both = one.keys() & other.keys()
-        changed = sum(one[name] != other[name] for name in both)
+        both = own.keys() & before.keys()
+        changed = sum(own[name] != before[name] for name in both)
         if not changed:
             return ""
         which = f"{changed} of {count(len(both), 'eval')}"
@@ -423,7 +427,7 @@ def _compared(child: VersionRuns, parent: VersionRuns) -> str:
         return f"{child.configuration} against {parent.configuration} in {child.iteration}"
     if child.configuration == parent.configuration:
         return f"{child.iteration} against {parent.iteration}, both {child.configuration}"
-    named = (f"{one.configuration} in {one.iteration}" for one in (child, parent))
+    named = (f"{side.configuration} in {side.iteration}" for side in (child, parent))
     return " against ".join(named)
 
 

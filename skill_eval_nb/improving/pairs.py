@@ -55,12 +55,12 @@ def sides_of(ws: Workspace, a: Named, b: Named) -> tuple[Side, Side]:
         Refused: there is no such side, or it could be several.
         FileNotFoundError, NothingToLoad: a path leads to nothing.
     """
-    one, other = _named(ws, a), _named(ws, b)
-    configurations = [_configuration(*each) for each in (one, other)]
-    together = one[0] is other[0] and one[1] is other[1] is None
+    first, second = _named(ws, a), _named(ws, b)
+    configurations = [_configuration(*each) for each in (first, second)]
+    together = first[0] is second[0] and first[1] is second[1] is None
     sides = [
         _side(own, iteration, mine, configurations if together else [mine])
-        for (own, iteration, _), mine in zip((one, other), configurations, strict=True)
+        for (own, iteration, _), mine in zip((first, second), configurations, strict=True)
     ]
     return _labelled(*sides), _labelled(*reversed(sides))
 
@@ -96,7 +96,7 @@ def _configuration(ws: Workspace, iteration: str | None, configuration: str | No
         if configuration not in there:
             raise refuse(no_such("configuration", configuration, there))
         return configuration
-    skilled = [one for one in there if likeness(one) is None] or there
+    skilled = [name for name in there if likeness(name) is None] or there
     if "with_skill" not in skilled and len(skilled) != 1:
         where = f"{iteration} of " if iteration else ""
         raise refuse(
@@ -120,7 +120,7 @@ def _side(ws: Workspace, iteration: str | None, configuration: str, needed: Iter
         own.setdefault(row["iteration"], set()).add(row["configuration"])
     taken, notes = {}, []
     for workspace, iterations in found.items():
-        fitting = [one for one, has in iterations.items() if has.issuperset(needed)]
+        fitting = [name for name, has in iterations.items() if has.issuperset(needed)]
         fitting.sort(key=natural)
         if fitting:
             taken[workspace] = fitting[-1]
@@ -144,7 +144,7 @@ def _labelled(side: Side, other: Side) -> Side:
     version = None
     if side.ws is not other.ws:
         names = (
-            [", ".join(dict.fromkeys(row[what] for row in one.rows)) for one in (side, other)]
+            [", ".join(dict.fromkeys(row[what] for row in each.rows)) for each in (side, other)]
             for what in ("skill", "workspace")
         )
         path = Path(side.ws.path).resolve().as_posix()
@@ -232,7 +232,7 @@ def pairs_of(
     wanted = _ids([*a.rows, *b.rows], evals)
     first = _stored(a.ws)
     stored = (first, first if b.ws is a.ws else _stored(b.ws))
-    both = [[*_runs(one, wanted, own, left)] for one, own in zip((a, b), stored, strict=True)]
+    both = [[*_runs(side, wanted, own, left)] for side, own in zip((a, b), stored, strict=True)]
     ours, theirs = both
     if {run.stored.folder for run in ours} & {run.stored.folder for run in theirs}:
         of = ", ".join(dict.fromkeys(a.iterations.values()))

@@ -70,7 +70,7 @@ def useless(evidence: Evidence) -> Iterator[Draft]:
 def rewording(evidence: Evidence) -> Iterator[Draft]:
     """Word anew what is judged now so, now so, and what graders call vague."""
     for check in evidence.checks:
-        vague = [one for one in evidence.about(check) if one.kind == "vague"]
+        vague = [mention for mention in evidence.about(check) if mention.kind == "vague"]
         if not check.structural and (vague or check.is_any(FLAKY)):
             why = "A wording that says what decides it is still to be written."
             yield _changed("reword", check, [""], why, vague)
@@ -150,9 +150,9 @@ def of_evals(evidence: Evidence) -> Iterator[Draft]:
     if evidence.sides is None or not evidence.suite:
         return
     yield from _to_add(evidence, evidence.sides[1])
-    for eval_id, (one, other) in too_easy(evidence).items():
+    for eval_id, (n_with, n_without) in too_easy(evidence).items():
         why = (
-            f"Every one of {one} runs of {evidence.sides[0]} and {other} of "
+            f"Every one of {n_with} runs of {evidence.sides[0]} and {n_without} of "
             f"{evidence.sides[1]} passes all checks of {quoted(evidence.names[eval_id])}: its "
             "task is too easy to show what the skill is good for. A harder one is still to be "
             "written."
@@ -186,9 +186,12 @@ def too_easy(evidence: Evidence) -> dict[str, tuple[int, int]]:
     for eval_id in evidence.suite:
         own = evidence.ws.polars("runs").filter(eval_id=eval_id).drop_nulls("pass_rate")
         rates = dict(own.group_by("configuration").agg("pass_rate").iter_rows())
-        one, other = (rates.get(side, []) for side in evidence.sides)
-        if min(len(one), len(other)) >= FEWEST_RUNS and min(*one, *other) == 1:
-            easy[eval_id] = (len(one), len(other))
+        rates_with, rates_without = (rates.get(side, []) for side in evidence.sides)
+        if (
+            min(len(rates_with), len(rates_without)) >= FEWEST_RUNS
+            and min(*rates_with, *rates_without) == 1
+        ):
+            easy[eval_id] = (len(rates_with), len(rates_without))
     return easy
 
 
@@ -220,10 +223,10 @@ def common(evals: list[Eval]) -> dict[str, Any]:
     """The form of a new eval: what every eval of the suite has, and no task yet."""
 
     def shared(lists: list[Any]) -> list[Any]:
-        forms = set.intersection(*({form(one) for one in own} for own in lists))
-        return [one for one in lists[0] if form(one) in forms]
+        forms = set.intersection(*({form(item) for item in own} for own in lists))
+        return [item for item in lists[0] if form(item) in forms]
 
-    texts = [one.text for one in shared([eval_.expectations for eval_ in evals])]
+    texts = [expectation.text for expectation in shared([eval_.expectations for eval_ in evals])]
     structural = shared([eval_.structural_expectations for eval_ in evals])
     rubrics = [eval_.quality_rubric.dimensions if eval_.quality_rubric else [] for eval_ in evals]
     dimensions = msgspec.to_builtins(shared(rubrics))
@@ -321,13 +324,13 @@ def sharpened(evidence: Evidence) -> Iterator[Draft]:
         pattern = getattr(check.definition, "pattern", None)
         if (looked_at, pattern) not in mined:
             outputs = evidence.outputs(looked_at, pattern)
-            tasks = [evidence.suite[one] for one in looked_at]
+            tasks = [evidence.suite[eval_id] for eval_id in looked_at]
             given = [text for task in tasks for text in (task.prompt, *task.files)]
             found = differing(outputs, evidence.sides[0], given) if evidence.sides else []
-            found.sort(key=lambda one: one.phrase not in skill)  # what the skill asks for, first
+            found.sort(key=lambda split: split.phrase not in skill)  # what it asks for, first
             mined[looked_at, pattern] = outputs, found
         outputs, found = mined[looked_at, pattern]
-        new = (one for one in found if not _is_known(one, outputs, evidence))
+        new = (split for split in found if not _is_known(split, outputs, evidence))
         if (best := next(new, None)) is not None:
             yield _sharper(evidence, check, best, pattern, looked_at, left)
 
@@ -350,9 +353,9 @@ def differing(
     import polars as pl
 
     blocks: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
-    for at, one in enumerate(outputs):
-        own = blocks.setdefault((one.run.iteration, one.run.eval_id), ([], []))
-        own[one.run.configuration != configuration].append(at)
+    for at, output in enumerate(outputs):
+        own = blocks.setdefault((output.run.iteration, output.run.eval_id), ([], []))
+        own[output.run.configuration != configuration].append(at)
     fewest = min(2, len({output.run.eval_id for output in outputs}))
     every = frozenset(range(len(outputs)))
     apart: list[Found] = []
@@ -369,14 +372,16 @@ def differing(
             estimate = sum(rates) / len(rates) if rates else 0.0
             if estimate >= LEAST_APART:
                 apart.append(Found(phrase, passing is standing, passing, estimate, counts))
-    apart.sort(key=lambda one: (-one.estimate, not one.wanted, _worth(one.phrase), one.phrase))
-    rows = [(row, *counts) for row, one in enumerate(apart[:TESTED]) for counts in one.counts]
+    apart.sort(
+        key=lambda split: (-split.estimate, not split.wanted, _worth(split.phrase), split.phrase)
+    )
+    rows = [(row, *counts) for row, split in enumerate(apart[:TESTED]) for counts in split.counts]
     if not rows:
         return []
     tests = exact_tests(pl.DataFrame(rows, schema=["row", *COUNTS], orient="row"))
     chances = dict(tests.select("row", "p").iter_rows())
-    tested = (one._replace(p=chances.get(row, 1.0)) for row, one in enumerate(apart[:TESTED]))
-    return [one for one in tested if one.p <= ALPHA]
+    tested = (split._replace(p=chances.get(row, 1.0)) for row, split in enumerate(apart[:TESTED]))
+    return [split for split in tested if split.p <= ALPHA]
 
 
 def _worth(phrase: str) -> tuple[bool, int]:
@@ -390,11 +395,11 @@ def _phrases_in(outputs: Sequence[Output]) -> dict[str, frozenset[int]]:
     least = LEAST_APART / 4 * len(outputs)
     often = {token for token, number in times.items() if number >= least}
     where: dict[str, set[int]] = {}
-    for at, one in enumerate(outputs):
-        for line in {line.strip() for line in one.text.splitlines()}:
+    for at, output in enumerate(outputs):
+        for line in {line.strip() for line in output.text.splitlines()}:
             for phrase in _phrases(line, often):
                 where.setdefault(phrase, set()).add(at)
-    return {one: frozenset(places) for one, places in where.items() if len(places) >= least}
+    return {phrase: frozenset(places) for phrase, places in where.items() if len(places) >= least}
 
 
 def _phrases(line: str, often: Collection[str]) -> Iterator[str]:
@@ -412,9 +417,9 @@ def _is_known(found: Found, outputs: Sequence[Output], evidence: Evidence) -> bo
     """Whether a check that there is says the same of nearly all runs."""
     for check in evidence.checks:
         same = [
-            check.verdicts[one.run] == (at in found.passing)
-            for at, one in enumerate(outputs)
-            if check.structural and one.run in check.verdicts
+            check.verdicts[output.run] == (at in found.passing)
+            for at, output in enumerate(outputs)
+            if check.structural and output.run in check.verdicts
         ]
         if same and sum(same) >= ALIKE * len(same):
             return True

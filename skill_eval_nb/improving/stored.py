@@ -31,7 +31,7 @@ LARGEST_SHOWN = 200_000
 
 def stored_at(folders: Iterable[str]) -> dict[str, StoredRun]:
     """The runs that are stored in these folders, by the folder as it was given."""
-    real = {str(Path(one).resolve()): one for one in folders if Path(one).is_dir()}
+    real = {str(Path(folder).resolve()): folder for folder in folders if Path(folder).is_dir()}
     found = stored_runs(os.path.commonpath(list(real))) if real else []
     return {real[str(run.folder)]: run for run in found if str(run.folder) in real}
 
@@ -109,8 +109,8 @@ class Paid(Shown):
 
     def _left(self, caption: str) -> list[Block]:
         """What came to nothing, every reason once, and the notes."""
-        why = [("failed", one.reason) for one in self.failed]
-        why += [("left out", one.reason) for one in self.left_out]
+        why = [("failed", failure.reason) for failure in self.failed]
+        why += [("left out", left.reason) for left in self.left_out]
         table: Table = reasons(why, caption, MOST)
         return [table, *(Text(note, soft=True) for note in self.notes)]
 

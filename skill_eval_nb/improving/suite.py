@@ -171,11 +171,11 @@ def planned_evals(document: Evals) -> tuple[list[PlannedEval], list[str]]:
     """The evals as they would be run, but for their input files, and what forbids to run them."""
     faults: list[str] = []
     ids = ids_of(document.evals, faults)
-    names = [name_of(one, id_) for one, id_ in zip(document.evals, ids, strict=True)]
+    names = [name_of(eval_, id_) for eval_, id_ in zip(document.evals, ids, strict=True)]
     folders = folder_names(list(zip(ids, names, strict=True)))
     evals = [
-        PlannedEval(id_, name, folder, complete(one, id_, faults), (), (), ())
-        for one, id_, name, folder in zip(document.evals, ids, names, folders, strict=True)
+        PlannedEval(id_, name, folder, complete(eval_, id_, faults), (), (), ())
+        for eval_, id_, name, folder in zip(document.evals, ids, names, folders, strict=True)
     ]
     faults += [
         f"eval {eval_.id} has no prompt" for eval_ in evals if not eval_.definition.prompt.strip()
@@ -188,7 +188,7 @@ def _home_of(suite: Path) -> Path | None:
     skill = suite.parent.parent if suite.parent.name in ("evals", "eval") else suite.parent
     for folder in (top_of(suite.parent), skill, skill.with_name(f"{skill.name}-workspace")):
         if folder.is_dir() and any(
-            is_iteration(one.name) for one in folder.iterdir() if one.is_dir()
+            is_iteration(child.name) for child in folder.iterdir() if child.is_dir()
         ):
             return folder
     return None

@@ -313,10 +313,10 @@ class Trial:
         parts: dict[tuple[What, Where], pl.DataFrame] = {}
         for what, own in values.items():
             value = pl.Series("value", own, pl.Float64)
-            parts[what, "all"] = one = self.runs.select(*RUN, "status", value)
+            parts[what, "all"] = chosen = self.runs.select(*RUN, "status", value)
             if found_on:
-                parts[what, "elsewhere"] = one.filter(~pl.col("eval_id").is_in(found_on))
-        found = {key: differences(one, who, *key, self.level) for key, one in parts.items()}
+                parts[what, "elsewhere"] = chosen.filter(~pl.col("eval_id").is_in(found_on))
+        found = {key: differences(part, who, *key, self.level) for key, part in parts.items()}
         first = {key: next(iter(several), None) for key, several in found.items()}
         proof: Where = "elsewhere" if found_on else "all"
         mine, theirs = first.get(("draft", proof)), first.get(("replaced", proof))
@@ -333,9 +333,9 @@ class Trial:
         rates = dict.fromkeys(("mean", "baseline_mean", "estimate", "p", "least_p"), pl.Float64)
         counts = dict.fromkeys(("n_evals", "n_runs", "n_runs_baseline"), pl.Int64)
         return {
-            "sides": pl.concat([_counted(one, *key, scored) for key, one in parts.items()]),
+            "sides": pl.concat([_counted(part, *key, scored) for key, part in parts.items()]),
             "deltas": pl.DataFrame(
-                [asdict(one) for several in found.values() for one in several],
+                [asdict(part) for several in found.values() for part in several],
                 {**words, **rates, **counts, "says": pl.String},
             ),
             "delta": first.get(("draft", "all")),
@@ -388,12 +388,12 @@ def _counted(values: pl.DataFrame, what: What, where: Where, scored: str) -> pl.
 
     value, errored = pl.col("value"), pl.col("status") == "errored"
     there = {scored: value.is_not_null()} if scored else {"passed": value == 1, "failed": value < 1}
-    outcomes = {name: ~errored & one for name, one in there.items()}
+    outcomes = {name: ~errored & column for name, column in there.items()}
     outcomes |= {"errored": errored, "not_scored": ~errored & value.is_null()}
     mean = "score" if scored else "pass_rate"
     cells = values.group_by(*PLACE, "configuration").agg(
         pl.len().alias("runs"),
-        *(one.sum().alias(name) for name, one in outcomes.items()),
+        *(column.sum().alias(name) for name, column in outcomes.items()),
         value.sort().mean().alias(mean),
     )
     rows = cells.group_by("configuration").agg(
@@ -443,13 +443,20 @@ def _cells(values: pl.DataFrame, who: pl.DataFrame) -> Cells:
         pair: [] for pair in sorted(pairs, key=lambda pair: (side(pair[0]), natural(pair[1])))
     }
     columns = ("workspace", "eval_id", "configuration", "baseline", "one", "other")
-    for workspace, eval_id, one, against, mine, theirs in cells.select(columns).iter_rows():
-        found[one, against].append((f"{workspace}/{eval_id}", (mine, theirs)))
+    for workspace, eval_id, configuration, baseline, mine, theirs in cells.select(
+        columns
+    ).iter_rows():
+        found[configuration, baseline].append((f"{workspace}/{eval_id}", (mine, theirs)))
     return found
 
 
 def _difference(
-    evals: Sequence[tuple[str, Cell]], what: What, where: Where, one: str, other: str, level: float
+    evals: Sequence[tuple[str, Cell]],
+    what: What,
+    where: Where,
+    configuration: str,
+    baseline: str,
+    level: float,
 ) -> Difference:
     cells = [cell for _, cell in evals]
     met = {value for cell in cells for values in cell for value in values}
@@ -461,8 +468,8 @@ def _difference(
     return Difference(
         what,
         where,
-        one,
-        other,
+        configuration,
+        baseline,
         fmean(mine) if cells else None,
         fmean(theirs) if cells else None,
         estimate,
@@ -479,7 +486,7 @@ def _exact(cells: Sequence[Cell]) -> tuple[float, float]:
     """The p of passes on two sides, eval by eval, and the smallest that there could be."""
     import polars as pl
 
-    rows = [(0, sum(one), len(one), sum(other), len(other)) for one, other in cells]
+    rows = [(0, sum(cell), len(cell), sum(other), len(other)) for cell, other in cells]
     names = ["row", "passed", "scored", "passed_baseline", "scored_baseline"]
     found = exact_tests(pl.DataFrame(rows, dict.fromkeys(names, pl.Int64), orient="row"))
     ((_, p, least),) = found.iter_rows()

@@ -70,8 +70,8 @@ def try_dimensions(trial: Trial) -> Tried:
 
     draft, ws, runs = trial.draft, trial.ws, trial.runs
     new = [
-        mend(dict(one) if isinstance(one, Mapping) else {"name": one}, Dimension)[0]
-        for one in draft.new
+        mend(dict(item) if isinstance(item, Mapping) else {"name": item}, Dimension)[0]
+        for item in draft.new
     ]
     stored = _scores(trial)
     rows = ws.polars("dimensions").filter(pl.col("eval_id").is_in(runs["eval_id"].to_list()))
@@ -86,13 +86,16 @@ def try_dimensions(trial: Trial) -> Tried:
     if target is not None and (not new or _is_reweighed(rows, target, new)):
         if not any(values["replaced"]):
             return trial.result("not tried", f"No stored run has a score on {target}.")
-        coming = {one.name: (one.weight, values["replaced"]) for one in new}
+        coming = {dimension.name: (dimension.weight, values["replaced"]) for dimension in new}
     else:
         judged = _judged(trial, new)
         if isinstance(judged, Tried):
             return judged
         notes = tuple(judged.notes(runs))
-        coming = {one.name: (one.weight, judged.scores(one.name, runs.height)) for one in new}
+        coming = {
+            dimension.name: (dimension.weight, judged.scores(dimension.name, runs.height))
+            for dimension in new
+        }
         scores = _weighted(list(coming.values()))
         values = {"draft": scores, **values}
         evidence = [judged.evidence(at) for at in range(runs.height)]
@@ -161,7 +164,7 @@ class _Judged:
         if place not in self.judgings:
             return f"Not scored: {self.left_out.get(place) or self.failed.get(place)}"
         scores = self.judgings[place].rubric_scores.values()
-        return "; ".join(one.evidence or "" for one in scores)
+        return "; ".join(score.evidence or "" for score in scores)
 
     def notes(self, runs: pl.DataFrame) -> Iterator[str]:
         """What was left out, and why, and what to know of the judge."""
@@ -219,8 +222,8 @@ def _judge(
         done = len(found.judgings) + len(found.left_out) + failed
         before = AskingProgress(done, len(cases), failed, spent, "")
         budget = None if free or terms.budget_usd is None else max(0.0, terms.budget_usd - spent)
-        told = terms.progress and partial(_tell, terms.progress, before)
-        mine = replace(terms, budget_usd=budget, dry_run=dry_run, progress=told)
+        report = terms.progress and partial(_tell, terms.progress, before)
+        mine = replace(terms, budget_usd=budget, dry_run=dry_run, progress=report)
         items = list(batch.values())
         answers = answers_of(items, partial(_stored, items), "a try-out", mine)
         for place, item in batch.items():
@@ -240,8 +243,8 @@ def _tell(tell: Progress, before: AskingProgress, now: AskingProgress) -> None:
     tell(AskingProgress(done, before.total, failed, before.spent_usd + now.spent_usd, now.what))
 
 
-def _plus(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
+def _plus(amount: float | None, other: float | None) -> float | None:
+    return None if amount is None or other is None else amount + other
 
 
 def _items(

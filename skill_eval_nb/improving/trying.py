@@ -217,9 +217,11 @@ def _try_checks(trial: Trial) -> Tried:
     import polars as pl
 
     draft, runs = trial.draft, trial.runs
-    checks = [_check(one) for one in draft.new]
+    checks = [_check(item) for item in draft.new]
     rows = _stored_rows(trial)
-    structural, judged = (rows.filter(pl.col("layer") == one) for one in ("structural", "judged"))
+    structural, judged = (
+        rows.filter(pl.col("layer") == layer) for layer in ("structural", "judged")
+    )
     gone = structural.clear() if draft.target is None else _of_target(structural, draft.target)
     each = _verdicts(trial, checks, runs, trial.terms.progress)
     verdicts: dict[What, list[Verdict]] = {}
@@ -227,9 +229,9 @@ def _try_checks(trial: Trial) -> Tried:
         verdicts["draft"] = [_all(of_run) for of_run in zip(*each, strict=True)]
     if draft.target is not None:
         verdicts["replaced"] = _replaced(trial, draft.target, gone)
-        if not checks and all(one.passed is None for one in verdicts["replaced"]):
+        if not checks and all(verdict.passed is None for verdict in verdicts["replaced"]):
             return trial.result("not tried", f"No run has a verdict on {draft.target}.")
-    critical = [(check.critical, ones) for check, ones in zip(checks, each, strict=True)]
+    critical = [(check.critical, column) for check, column in zip(checks, each, strict=True)]
     by_run = _by_run(trial, verdicts).hstack(_figures(trial, rows, gone, critical))
     suite = cache(partial(trial.suite, by_run, (CHECKED, GRADED)))
     was, now = _open(GATE + BEFORE), _open(GATE + AFTER)
@@ -240,7 +242,7 @@ def _try_checks(trial: Trial) -> Tried:
         answer = suite_in_words(_without(draft), suite(), CHECKED, gates)
     else:
         answer = _answer(trial, found, verdicts["draft"], gates)
-        words = [one.description for one in checks if one.description]
+        words = [check.description for check in checks if check.description]
         about = _about(draft, words or gone["text"].head(1).to_list(), judged)
     if about is not None:
         more["disagreements"] = _disagreements(trial, about, verdicts["draft"], judged)
@@ -281,7 +283,7 @@ def _try_verdicts(trial: Trial) -> Tried:
     if gone.is_empty():
         return trial.result("not tried", f"No stored run has a verdict on {draft.target}.")
     none = _unscored("no judge has decided it")
-    verdicts: Verdicts = {"replaced": [one or none for one in _stored(gone, runs)]}
+    verdicts: Verdicts = {"replaced": [verdict or none for verdict in _stored(gone, runs)]}
     places, goes = set(gone["place"]), set(gone["run"])
     rest: dict[int, list[bool]] = {}
     for run, place, passed in judged.select("run", "place", "passed").iter_rows():
@@ -335,7 +337,10 @@ def _verdicts(
         transcript = transcript_in(folder) if transcripts else None
         outputs = list_outputs(f"{folder}/outputs")
         setting = CheckContext(outputs, transcript, trial.near, trial.allow_scripts, "bubblewrap")
-        return [Verdict(one.passed, one.evidence) for one in verdicts_on(wanted, spoken, setting)]
+        return [
+            Verdict(verdict.passed, verdict.evidence)
+            for verdict in verdicts_on(wanted, spoken, setting)
+        ]
 
     def looked_at(one_by_one: Callable[..., Iterator[list[Verdict]]]) -> list[list[Verdict]]:
         found = []
@@ -357,9 +362,9 @@ def _verdicts(
 
 def _all(of_run: Sequence[Verdict]) -> Verdict:
     """Several checks as one: it passes where all of them pass."""
-    marks = [one.passed for one in of_run]
+    marks = [verdict.passed for verdict in of_run]
     mark = False if False in marks else None if None in marks else True
-    evidences = [one.evidence or "" for one in of_run if one.passed is mark]
+    evidences = [verdict.evidence or "" for verdict in of_run if verdict.passed is mark]
     return Verdict(mark, "; ".join(dict.fromkeys(evidences)))
 
 
@@ -411,11 +416,14 @@ def _replaced(trial: Trial, target: str, gone: pl.DataFrame) -> list[Verdict]:
     ]
     for folder, run in stored_at(lacking).items():
         every = expectations_of(run.eval) if run.eval else ()
-        check = next((one for one in every if _is(one, target)), None)
+        check = next((known for known in every if _is(known, target)), None)
         if check is not None:
             ((stored[places[folder]],),) = _verdicts(trial, [check], runs[places[folder]])
     none = "no verdict on it is stored, and its definition was not found"
-    return [one or _unscored(reason or none) for one, reason in zip(stored, reasons, strict=True)]
+    return [
+        verdict or _unscored(reason or none)
+        for verdict, reason in zip(stored, reasons, strict=True)
+    ]
 
 
 def _is(check: Check, target: str) -> bool:
@@ -428,7 +436,7 @@ def _is(check: Check, target: str) -> bool:
 
 def _compared(trial: Trial, verdicts: Verdicts) -> dict[str, object]:
     values: dict[What, Values] = {
-        what: [one.passed for one in ones] for what, ones in verdicts.items()
+        what: [verdict.passed for verdict in column] for what, column in verdicts.items()
     }
     return trial.compared(values)
 
@@ -438,10 +446,14 @@ def _by_run(trial: Trial, verdicts: Verdicts) -> pl.DataFrame:
     import polars as pl
 
     columns = []
-    for what, ones in verdicts.items():
+    for what, column in verdicts.items():
         begin = "" if what == "draft" else "replaced_"
-        columns.append(pl.Series(f"{begin}passed", [one.passed for one in ones], pl.Boolean))
-        columns.append(pl.Series(f"{begin}evidence", [one.evidence for one in ones], pl.String))
+        columns.append(
+            pl.Series(f"{begin}passed", [verdict.passed for verdict in column], pl.Boolean)
+        )
+        columns.append(
+            pl.Series(f"{begin}evidence", [verdict.evidence for verdict in column], pl.String)
+        )
     return trial.runs.select(RUN).with_columns(columns)
 
 
@@ -468,7 +480,10 @@ def _notes(trial: Trial, each: Sequence[Sequence[Verdict]], *, alone: bool) -> I
     if gone:
         yield f"There is no stored run of {', '.join(sorted(gone, key=natural))}."
     reasons = Counter(
-        one.evidence for ones in each for one in ones if one.passed is None and one.evidence
+        verdict.evidence
+        for column in each
+        for verdict in column
+        if verdict.passed is None and verdict.evidence
     )
     for reason, times in reasons.most_common(MOST):
         yield f"{times} × {reason}"
@@ -543,15 +558,15 @@ def _figures(
     places, judged = set(gone["place"]), set(rows.filter(layer="judged")["run"])
     checked: dict[int, list[tuple[int, bool | None, bool]]] = {}
     columns = rows.filter(layer="structural").select("run", "place", "passed", "critical")
-    for run, *one in columns.iter_rows():
-        checked.setdefault(run, []).append((one[0], one[1], bool(one[2])))
+    for run, *verdict in columns.iter_rows():
+        checked.setdefault(run, []).append((verdict[0], verdict[1], bool(verdict[2])))
     found = []
     for at, run in enumerate(trial.runs.select(*key, "status", GATE, CHECKED, GRADED).rows()):
         *names, status, gate, rate, graded = run
         before, after = (gate, rate, graded), (gate, rate, graded)
         if status != "errored":
             own = checked.get(at, [])
-            rest = [one for one in own if one[0] not in places]
+            rest = [verdict for verdict in own if verdict[0] not in places]
             stated = n_structural.get(tuple(names))
             none_else = (1 if stated is None else stated) - bool(places) <= 0
             if not own:
@@ -559,9 +574,9 @@ def _figures(
             else:
                 is_told = (_gate(own) is not False) is gate
                 base = _gate(rest) if is_told else gate
-            coming = [(0, ones[at].passed, is_critical) for is_critical, ones in new]
+            coming = [(0, column[at].passed, is_critical) for is_critical, column in new]
             opens = _gate([*coming, (0, base, True)])
-            marks = [one[1] for one in (*rest, *coming) if one[1] is not None]
+            marks = [verdict[1] for verdict in (*rest, *coming) if verdict[1] is not None]
             share = fmean(marks) if marks and (own or none_else) else None
             was_open, is_open = gate is not False, opens is not False
             known = at not in judged and None not in (graded, rate)

@@ -147,7 +147,7 @@ def key_of(part: Part, evals: Sequence[str], target: str | None, new: Sequence[S
         part,
         list(evals),
         target,
-        [one if isinstance(one, str) else dict(one) for one in new],
+        [item if isinstance(item, str) else dict(item) for item in new],
     ]
     text = json.dumps(change, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return f"d-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
@@ -161,7 +161,7 @@ def missing_in(part: Part, new: Sequence[SuiteItem]) -> tuple[str, ...]:
     >>> missing_in("dimensions", [{"name": "tone", "scoring": {"1": "rude", "5": "kind"}}])
     ('description', 'scoring.3')
     """
-    return tuple(dict.fromkeys(name for one in new for name in _missing(part, one)))
+    return tuple(dict.fromkeys(name for item in new for name in _missing(part, item)))
 
 
 def new_draft(
@@ -272,9 +272,9 @@ def read_drafts(path: PathLike) -> tuple[Draft, ...]:
         raise refuse(f"{path} holds no drafts: it should be an object with a list `drafts`")
     found: list[Draft] = []
     faults: list[str] = []
-    for number, one in enumerate(listed):
+    for number, stated in enumerate(listed):
         try:
-            found.append(_draft(one))
+            found.append(_draft(stated))
         except msgspec.ValidationError as error:
             faults.append(f"{path}: $.drafts[{number}] is no draft ({error})")
     if faults:

@@ -91,7 +91,7 @@ def versions_of(
             found.append((iteration, earlier))
             notes.append(f"v0 is {earlier} of {iteration}, which the first change was made to.")
         found.append((iteration, own))
-    return [VersionRuns(f"v{number}", *one) for number, one in enumerate(found)], notes
+    return [VersionRuns(f"v{number}", *place) for number, place in enumerate(found)], notes
 
 
 def _own(names: Sequence[str], configuration: str | None) -> str | None:
@@ -151,13 +151,13 @@ def changes(old: Path, new: Path) -> tuple[FileChange, ...]:
             if data != before[name]:
                 found.append(_change(name, "changed", before[name], data))
             continue
-        was = next((one for one, other in gone.items() if other == data and data), None)
+        was = next((path for path, other in gone.items() if other == data and data), None)
         if was is None:
             found.append(_change(name, "added", None, data))
         else:
             found.append(FileChange(name, "moved", gone.pop(was), data, 0, 0, was=was))
     found += [_change(name, "removed", data, None) for name, data in gone.items()]
-    return tuple(sorted(found, key=lambda one: (one.name != SKILL_FILE, one.name)))
+    return tuple(sorted(found, key=lambda change: (change.name != SKILL_FILE, change.name)))
 
 
 def in_words(found: Sequence[FileChange]) -> str:
@@ -170,7 +170,7 @@ def in_words(found: Sequence[FileChange]) -> str:
     """
     if not found:
         return "nothing in the skill’s files"
-    named = [_in_words(one) for one in found[:NAMED]]
+    named = [_in_words(change) for change in found[:NAMED]]
     more = [f"{count(len(found) - NAMED, 'more file')}"] if len(found) > NAMED else []
     return "; ".join([*named, *more])
 
@@ -203,12 +203,12 @@ def _change(name: str, kind: Kind, old: bytes | None, new: bytes | None) -> File
     if before is None or after is None:
         return FileChange(name, kind, old, new)
     other = [block for block in blocks_of(before, after) if block[0] != "equal"]
-    came = [line for *_, start, end in other for line in after[start:end]]
-    went = [line for _, start, end, *_ in other for line in before[start:end]]
+    added = [line for *_, start, end in other for line in after[start:end]]
+    removed = [line for _, start, end, *_ in other for line in before[start:end]]
     _, i, j, start, end = other[0] if other else ("", 0, 0, 0, 0)
     lines = (line.strip() for line in (*after[start:end], *before[i:j]))
     first = next((line for line in lines if line), None)
-    return FileChange(name, kind, old, new, len(came), len(went), first)
+    return FileChange(name, kind, old, new, len(added), len(removed), first)
 
 
 def text_of(data: bytes) -> str | None:
@@ -247,9 +247,9 @@ class Kept:
         found = skill_of(self.skills, side.iteration, side.configuration, alone=alone)
         return found and found.folder
 
-    def same(self, one: VersionRuns, other: VersionRuns) -> bool | None:
+    def same(self, first: VersionRuns, second: VersionRuns) -> bool | None:
         """Whether two sides had the same files; None where either was not kept."""
-        found = [folder.resolve() for side in (one, other) if (folder := self.folder(side))]
+        found = [folder.resolve() for side in (first, second) if (folder := self.folder(side))]
         if len(found) < 2:
             return None
         return len({digest(folder, contents(folder)) for folder in found}) == 1
@@ -316,8 +316,8 @@ def _passes(ws: Workspace) -> dict[int, str]:
         return {}
     pairs = dict(zip(passes, versions, strict=True))
     same = all(
-        _near(runs.filter(run_number=one)["pass_rate"].mean(), means.filter(iteration=name))
-        for one, name in pairs.items()
+        _near(runs.filter(run_number=number)["pass_rate"].mean(), means.filter(iteration=name))
+        for number, name in pairs.items()
     )
     return pairs if same else {}
 
@@ -380,9 +380,11 @@ def given(parents: Mapping[str, str] | None, versions: Iterable[VersionRuns]) ->
         Refused: a name is not there, or a parent does not come before its child.
     """
     every = list(versions)
-    places = {one.version: place for place, one in enumerate(every)}
+    places = {version.version: place for place, version in enumerate(every)}
     # An iteration's with-skill side comes after the earlier version that it also ran.
-    called = {one.iteration: one.version for one in every} | {one: one for one in places}
+    called = {version.iteration: version.version for version in every} | {
+        name: name for name in places
+    }
     found: dict[str, str] = {}
     for child, parent in (parents or {}).items():
         for name in (child, parent):

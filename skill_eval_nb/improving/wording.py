@@ -72,8 +72,8 @@ def finder(data: Any) -> Finder:
     numbered: dict[tuple[str, ...], list[About]] = {}
     columns = [*_EVAL, "layer", "expectation_id", "text"]
     for *key, layer, own, text in frame.select(columns).unique(maintain_order=True).iter_rows():
-        for one in (known, numbered) if layer == "judged" else (known,):
-            one.setdefault(tuple(key), []).append(About(own, text))
+        for checks in (known, numbered) if layer == "judged" else (known,):
+            checks.setdefault(tuple(key), []).append(About(own, text))
 
     @cache
     def find(key: tuple[str, ...], words: str | None, reason: str) -> About | None:
@@ -102,9 +102,11 @@ def _named(words: str, known: list[About], numbered: list[About]) -> About | Non
     led = _LED.fullmatch(words.strip())
     wanted = [plain(words), *([plain(led["rest"])] if led and led["rest"] else [])]
     own = plain(led["id"]) if led else ""
-    names = [(one, plain(one.id or ""), _NAME.match(one.text)) for one in known] if own else []
-    found = [one for text in wanted for one in known if plain(one.text) == text]
-    found += [one for one, id_, name in names if own in (id_, plain(name[1]) if name else "")]
+    names = (
+        [(check, plain(check.id or ""), _NAME.match(check.text)) for check in known] if own else []
+    )
+    found = [check for text in wanted for check in known if plain(check.text) == text]
+    found += [check for check, id_, name in names if own in (id_, plain(name[1]) if name else "")]
     if found:
         return found[0]
     if _NUMBERED.match(words):
@@ -117,7 +119,7 @@ def _by_number(words: str, known: list[About], numbered: list[About]) -> About |
     match = _NUMBERED.match(words)
     if match is None:
         return None
-    of_id = [one for one in known if plain(match["id"]) == plain(one.id or "")]
+    of_id = [check for check in known if plain(match["id"]) == plain(check.id or "")]
     place = int(match["id"]) if match["id"].isdigit() else 0
     return next(iter([*of_id, *numbered[max(place - 1, 0) : place]]), None)
 
@@ -125,11 +127,11 @@ def _by_number(words: str, known: list[About], numbered: list[About]) -> About |
 def _nearest_text(text: str, known: list[About]) -> About | None:
     from rapidfuzz import fuzz
 
-    scores = {one: fuzz.ratio(text, plain(one.text)) for one in known}
-    nearest = max(known, key=lambda one: (scores[one], one.text), default=None)
+    scores = {check: fuzz.ratio(text, plain(check.text)) for check in known}
+    nearest = max(known, key=lambda check: (scores[check], check.text), default=None)
     if nearest is None or scores[nearest] < NEAR:
         return None
-    others = [scores[one] for one in known if one.identity != nearest.identity]
+    others = [scores[check] for check in known if check.identity != nearest.identity]
     return nearest if max(others, default=0.0) <= scores[nearest] - AHEAD else None
 
 
@@ -170,10 +172,10 @@ def mentions(data: Any) -> tuple[Mention, ...]:
     found: dict[Source, None] = {}
     rows = frame.select(*RunRef._fields, "kind", "expectation", "reason").iter_rows()
     for *run, kind, expectation, reason in rows:
-        about, said = (expectation or "").strip() or None, reason[:LONGEST]
+        about, wording = (expectation or "").strip() or None, reason[:LONGEST]
         if kind == "vague":  # what `test-cases` has is the expectation's text alone
-            about, said = said, VAGUE
-        found[Source(RunRef(*run), kind, about, said)] = None
+            about, wording = wording, VAGUE
+        found[Source(RunRef(*run), kind, about, wording)] = None
 
     def mention(source: Source) -> Mention:
         about = find(source.run, source.expectation, source.reason)
@@ -188,9 +190,9 @@ def n_graded(data: Any) -> int:
     return int((frame_of(data, "runs")["status"] == "graded").sum())
 
 
-def _order(one: Source) -> tuple[Any, ...]:
-    run = [natural(str(key)) for key in one.run]
-    return (run, KINDS.index(one.kind), one.expectation or "", one.reason)
+def _order(source: Source) -> tuple[Any, ...]:
+    run = [natural(str(key)) for key in source.run]
+    return (run, KINDS.index(source.kind), source.expectation or "", source.reason)
 
 
 # ── the same in other words ──────────────────────────────────────────────────────────────────
@@ -256,13 +258,13 @@ def words(text: str) -> dict[str, float]:
     {'nothing': 0.25, 'checks': 0.25, 'use': 0.25, 'client': 1.6}
     """
     quoted = " ".join(_QUOTED.findall(text))
-    literal = {one.casefold() for one in _WORD.findall(quoted)}
+    literal = {written.casefold() for written in _WORD.findall(quoted)}
     found: dict[str, float] = {}
-    for one in _WORD.findall(text.replace("’", "'")):
-        word = one.casefold()
+    for written in _WORD.findall(text.replace("’", "'")):
+        word = written.casefold()
         if word in _STOP or (len(word) == 1 and word.isascii() and not word.isdigit()):
             continue
-        strong = word in literal or _IDENTIFIER.search(one) is not None
+        strong = word in literal or _IDENTIFIER.search(written) is not None
         weight = FAINT if word in _GRADERS else LITERAL if strong else 1.0
         word = _SAME.get(word, word)
         found[word] = max(weight, found.get(word, 0.0))
@@ -361,16 +363,16 @@ def complaints(text: str) -> frozenset[str]:
     return frozenset(name for name, pattern in _ANY.items() if pattern.search(plain))
 
 
-def agreement(one: frozenset[str], other: frozenset[str]) -> float:
+def agreement(first: frozenset[str], second: frozenset[str]) -> float:
     """How much two sets of complaints speak for or against the same being meant.
 
     >>> agreement(complaints("Far too strict."), complaints("Trivial."))
     -0.3
     """
-    shared = one & other
+    shared = first & second
     if shared:
         return SAME if shared & _WITHOUT_MORE else LIKE
-    if not one or not other or any(one & kin and other & kin for kin in _KIN):
+    if not first or not second or any(first & kin and second & kin for kin in _KIN):
         return 0.0
     return OTHER
 
@@ -432,12 +434,12 @@ def likeness(measured: Measured, rows: Sequence[int]) -> NDArray[np.float64]:
     own = np.sqrt(np.maximum(both.diagonal(), 1e-12))
     cosine = np.clip(both / own[:, None] / own[None, :], 0, 1)
     texts = [measured.texts[row].casefold() for row in rows]
-    one, other = np.nonzero(np.triu(cosine > SHARED, 1))
+    upper, lower = np.nonzero(np.triu(cosine > SHARED, 1))
     frame = process.cpdist(
-        [texts[row] for row in one], [texts[row] for row in other], scorer=fuzz.ratio
+        [texts[row] for row in upper], [texts[row] for row in lower], scorer=fuzz.ratio
     )
-    cosine[one, other] **= 1 + STEEP * np.maximum(0, frame - FRAME) / 100
-    cosine[other, one] = cosine[one, other]
+    cosine[upper, lower] **= 1 + STEEP * np.maximum(0, frame - FRAME) / 100
+    cosine[lower, upper] = cosine[upper, lower]
     return cosine
 
 
@@ -456,7 +458,7 @@ def _alike(vocabulary: Sequence[str]) -> csr_array:
         scores = process.cdist(part, part, scorer=fuzz.ratio, score_cutoff=NEARLY, dtype=np.float32)
         row, column = scores.nonzero()
         found.append((row + begin, column + begin, scores[row, column] / 100))
-    rows, columns, values = (np.concatenate(one) for one in zip(*found, strict=True))
+    rows, columns, values = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
     return csr_array((values, (rows, columns)), shape=(len(vocabulary), len(vocabulary)))
 
 
@@ -484,23 +486,23 @@ def grouped(many: Sequence[Mention], threshold: float) -> list[tuple[Mention, ..
         The groups, each with the nearest wording's members first.
     """
     groups: list[tuple[Mention, ...]] = []
-    for suite in sorted({one.suite for one in many}):
-        groups += _of_suite([one for one in many if one.suite == suite], threshold)
+    for suite in sorted({mention.suite for mention in many}):
+        groups += _of_suite([mention for mention in many if mention.suite == suite], threshold)
     return groups
 
 
 def _of_suite(many: Sequence[Mention], threshold: float) -> list[tuple[Mention, ...]]:
-    texts = sorted({one.text for one in many})
+    texts = sorted({mention.text for mention in many})
     measured = measure(texts)
     place = {text: row for row, text in enumerate(texts)}
     blocks: dict[Block, list[Mention]] = {}
-    for one in many:
-        blocks.setdefault(_block(one), []).append(one)
+    for mention in many:
+        blocks.setdefault(_block(mention), []).append(mention)
     groups: list[tuple[Mention, ...]] = []
     for name in sorted(blocks):
         sayers: dict[str, list[Mention]] = {}
-        for one in blocks[name]:
-            sayers.setdefault(one.text, []).append(one)
+        for mention in blocks[name]:
+            sayers.setdefault(mention.text, []).append(mention)
         wordings = sorted(sayers)
         apart = distances(measured, [place[text] for text in wordings], known=name[0] == "about")
         rows_of: dict[int, list[int]] = {}
@@ -509,7 +511,9 @@ def _of_suite(many: Sequence[Mention], threshold: float) -> list[tuple[Mention, 
         for rows in rows_of.values():
             nearest = _nearest(apart, rows, [len(sayers[wordings[row]]) for row in rows])
             others = [row for row in rows if row != nearest]
-            groups.append(tuple(one for row in (nearest, *others) for one in sayers[wordings[row]]))
+            groups.append(
+                tuple(mention for row in (nearest, *others) for mention in sayers[wordings[row]])
+            )
     return groups
 
 
@@ -518,9 +522,9 @@ def distances(measured: Measured, rows: Sequence[int], *, known: bool) -> NDArra
     alike = likeness(measured, rows)
     if known:
         found = [complaints(measured.texts[row]) for row in rows]
-        kinds = {one: place for place, one in enumerate(dict.fromkeys(found))}
+        kinds = {kind: place for place, kind in enumerate(dict.fromkeys(found))}
         more = np.array([[agreement(kind, other) for other in kinds] for kind in kinds])
-        places = [kinds[one] for one in found]
+        places = [kinds[kind] for kind in found]
         alike += more[np.ix_(places, places)]
     apart = 1 - np.clip(alike, 0, 1)
     np.fill_diagonal(apart, 0)
