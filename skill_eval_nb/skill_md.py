@@ -145,7 +145,7 @@ def read_skill_md(path: Path) -> SkillMd:
     """Read a SKILL.md, and say what is wrong with it."""
     found = SkillMd()
     if not path.is_file():
-        names = sorted(one.name for one in path.parent.iterdir())
+        names = sorted(child.name for child in path.parent.iterdir())
         near = next((name for name in names if name.lower() == SKILL_FILE.lower()), None)
         holds = ", ".join(names[:8] or ["nothing"]) + (" …" if len(names) > 8 else "")
         hint = f"rename {near}" if near else f"it holds {holds}"

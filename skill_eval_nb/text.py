@@ -82,11 +82,11 @@ def some(names: Iterable[object], most: int = 3) -> str:
     return " and ".join(filter(None, (", ".join(every[:-1]), *every[-1:])))
 
 
-def in_terms(told: object, names: Mapping[str, str]) -> str:
+def in_terms(value: object, names: Mapping[str, str]) -> str:
     """What is said of arguments in Python, in the words of a form or a shell.
 
     Args:
-        told: what is said; its lines may be broken anywhere.
+        value: what is said; its lines may be broken anywhere.
         names: what Python users write, and what stands in its place.
 
     >>> in_terms("raise budget_usd, see my/budget_usd", {"budget_usd": "--budget-usd"})
@@ -94,7 +94,7 @@ def in_terms(told: object, names: Mapping[str, str]) -> str:
     """
     spoken = "|".join(re.escape(name).replace(r"\ ", r"\s+") for name in names)
     found = re.compile(rf"(?<![\w./])(?:{spoken})(?![\w/])")
-    return found.sub(lambda one: names[" ".join(one[0].split())], str(told))
+    return found.sub(lambda match: names[" ".join(match[0].split())], str(value))
 
 
 # ── numbers ──────────────────────────────────────────────────────────────────────────────────

@@ -163,9 +163,11 @@ class Cards:
     @staticmethod
     def _card(card: Card) -> str:
         parts = [(escape(name), number) for name, number in card.parts]
-        bar = "".join(f"<i class='sen-{one}' style='flex-grow:{many}'></i>" for one, many in parts)
+        bar = "".join(
+            f"<i class='sen-{kind}' style='flex-grow:{many}'></i>" for kind, many in parts
+        )
         key = " ".join(
-            f"<span><i class='sen-{one}'></i>{many:,} {one}</span>" for one, many in parts
+            f"<span><i class='sen-{kind}'></i>{many:,} {kind}</span>" for kind, many in parts
         )
         below = (
             f"<div class='sen-bar'>{bar}</div><div class='sen-legend'>{key}</div>" if bar else ""

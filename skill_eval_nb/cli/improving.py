@@ -12,7 +12,7 @@ from rich.text import Text
 
 from .making import ScriptsOption
 from .printing import print_diff
-from .shell import InOrder, PathArgument, app, busy, err, loaded, out, show, told
+from .shell import InOrder, PathArgument, app, busy, err, loaded, out, reported, show
 from .spending import BudgetOption, DryRunOption, PricesOption, YesOption, ask_first, tell_spent
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ ForceOption = Annotated[
 
 
 @app.command()
-@told
+@reported
 def compare(
     path: PathArgument,
     a: Annotated[str, typer.Argument(help=SIDE)],
@@ -94,7 +94,7 @@ def compare(
 
 
 @improve.command()
-@told
+@reported
 def aggregate(
     path: PathArgument,
     iteration: Annotated[
@@ -143,7 +143,7 @@ def aggregate(
 
 
 @improve.command()
-@told
+@reported
 def draft(
     path: PathArgument,
     to: Annotated[
@@ -174,7 +174,7 @@ def draft(
 
 
 @improve.command(name="try")
-@told
+@reported
 def try_(
     drafts: Annotated[Path, typer.Argument(help="A file of drafts, as `improve draft` writes it.")],
     path: PathArgument,
@@ -200,9 +200,9 @@ def try_(
     chosen = _chosen(sen.improving.read_drafts(drafts), keys)
     ws, left = loaded(path), budget_usd
     known = sen.models.load_prices(prices)
-    for one in chosen:
+    for number_ in chosen:
         tried = sen.improving.try_out(
-            one,
+            number_,
             ws,
             baseline=baseline,
             allow_scripts=allow_scripts,
@@ -218,7 +218,7 @@ def try_(
 
 
 @improve.command()
-@told
+@reported
 def apply(
     drafts: Annotated[Path, typer.Argument(help="The accepted drafts: a drafts.json.")],
     evals: Annotated[
@@ -253,7 +253,7 @@ def apply(
 
 
 @improve.command()
-@told
+@reported
 def analyse(
     path: PathArgument,
     comparison: Annotated[
@@ -300,7 +300,7 @@ def analyse(
 
 
 @improve.command()
-@told
+@reported
 def history(
     path: PathArgument,
     out_file: Annotated[

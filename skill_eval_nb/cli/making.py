@@ -11,7 +11,7 @@ from rich.text import Text
 from typer.core import TyperCommand
 
 from .printing import counted_lines, print_problems
-from .shell import INTERRUPTED, PathArgument, app, busy, err, in_options, out, show, told
+from .shell import INTERRUPTED, PathArgument, app, busy, err, in_options, out, reported, show
 from .spending import (
     BudgetOption,
     DryRunOption,
@@ -48,14 +48,14 @@ class Run(TyperCommand):
         """Read the arguments."""
         following = [*args[1:], "--"]
         filled = [
-            f"--dask={LOCAL}" if one == "--dask" and after.startswith("-") else one
-            for one, after in zip(args, following, strict=False)
+            f"--dask={LOCAL}" if argument == "--dask" and after.startswith("-") else argument
+            for argument, after in zip(args, following, strict=False)
         ]
         return super().parse_args(ctx, filled)
 
 
 @app.command(cls=Run)
-@told
+@reported
 def run(
     skill: Annotated[Path, typer.Option(help="The skill's folder.")],
     workspace: Annotated[
@@ -171,7 +171,7 @@ def run(
 
 
 @app.command()
-@told
+@reported
 def grade(
     path: PathArgument,
     layer: Annotated[Layer, typer.Option(help="Which layer: the deterministic checks.")] = (
@@ -204,7 +204,7 @@ def grade(
 
 
 @app.command()
-@told
+@reported
 def judge(
     path: PathArgument,
     again: Annotated[int, typer.Option(min=1, help="Judgings to add to each run.")] = 1,
@@ -256,8 +256,8 @@ def _sides(given: list[str] | None, skill: Path) -> Any:
         return ("with_skill", "without_skill")
     usual: dict[str, Path | None] = {"with_skill": skill, "without_skill": None}
     sides: dict[str, Path | None] = {}
-    for one in given:
-        name, equals, folder = one.partition("=")
+    for side in given:
+        name, equals, folder = side.partition("=")
         if not equals and name not in usual:
             raise typer.BadParameter(
                 f"which skill does `{name}` offer? Give {name}=FOLDER; alone there are only "

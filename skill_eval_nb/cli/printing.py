@@ -76,20 +76,20 @@ def print_problems(
     """
     order = list(COLOURS)
     ordered = sorted(problems, key=lambda problem: order.index(problem.severity))
-    for one in ordered[:SHOWN]:
+    for problem in ordered[:SHOWN]:
         line = Text()
-        line.append(f"{one.severity}", style=COLOURS[one.severity])
-        line.append(f" {_one_line(one.path)}")
-        if one.where:
-            line.append(f" {_one_line(one.where)}", style="bold")
-        line.append(f": {_one_line(one.message)} [{one.code}]")
+        line.append(f"{problem.severity}", style=COLOURS[problem.severity])
+        line.append(f" {_one_line(problem.path)}")
+        if problem.where:
+            line.append(f" {_one_line(problem.where)}", style="bold")
+        line.append(f": {_one_line(problem.message)} [{problem.code}]")
         console.print(line)
     if len(ordered) > SHOWN:
         console.print(f"… and {len(ordered) - SHOWN} more")
     counts: Counter[str] = Counter()
-    for one in ordered:
-        times = _TIMES.search(one.message) if weighed else None
-        counts[one.severity] += int(times[1]) if times else 1
-    ends = {one: "" if counts[one] == 1 else "s" for one in order}
-    words = [f"{counts[one]} {one}{ends[one]}" for one in ("error", "warning")]
+    for problem in ordered:
+        times = _TIMES.search(problem.message) if weighed else None
+        counts[problem.severity] += int(times[1]) if times else 1
+    ends = {severity: "" if counts[severity] == 1 else "s" for severity in order}
+    words = [f"{counts[severity]} {severity}{ends[severity]}" for severity in ("error", "warning")]
     console.print(", ".join([*words, f"{counts['info']} for information"]))

@@ -22,10 +22,10 @@ from .shell import (
     err,
     loaded,
     out,
+    reported,
     settings,
     show,
     sides,
-    told,
 )
 
 Format = Literal["parquet", "csv", "json"]
@@ -52,7 +52,7 @@ class Several(TyperCommand):
 
 
 @app.command(cls=Several)
-@told
+@reported
 def check(
     paths: Annotated[
         list[Path],
@@ -81,7 +81,7 @@ def check(
 
 
 @app.command()
-@told
+@reported
 def schema(
     name: Annotated[str, typer.Argument(help="A document: grading, benchmark, evals, …")],
     dialect: Annotated[
@@ -95,7 +95,7 @@ def schema(
 
 
 @app.command()
-@told
+@reported
 def convert(
     path: PathArgument,
     to: Annotated[
@@ -134,7 +134,7 @@ def convert(
 
 
 @app.command()
-@told
+@reported
 def report(
     path: PathArgument,
     out_folder: OutOption,
@@ -157,7 +157,7 @@ def report(
 
 
 @app.command()
-@told
+@reported
 def tables(
     path: PathArgument,
     out_folder: OutOption,

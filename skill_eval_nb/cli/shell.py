@@ -70,8 +70,8 @@ class Terminal(Console):
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterator[Segment]:
         """What is written, piece by piece."""
-        for one in super().render(renderable, options):
-            yield one if one.control else one._replace(text=visible(one.text))
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=visible(segment.text))
 
 
 class Visible:
@@ -181,7 +181,7 @@ JSON = Annotated[
 DEBUG = Annotated[bool, typer.Option("--debug", help="Show where in the code an error arose.")]
 
 
-def told(command: Callable[..., Any]) -> Callable[..., Any]:
+def reported(command: Callable[..., Any]) -> Callable[..., Any]:
     """Make a command: errors are a line and an exit code, and every one has --json and --debug.
 
     What a user can do something about ends with 2, a mistake of ours with `MISTAKE`; a traceback
@@ -215,7 +215,9 @@ def told(command: Callable[..., Any]) -> Callable[..., Any]:
     ]
     whole = ours.replace(parameters=[*ours.parameters.values(), *added])
     vars(run)["__signature__"] = whole
-    run.__annotations__ = {name: one.annotation for name, one in whole.parameters.items()}
+    run.__annotations__ = {
+        name: parameter.annotation for name, parameter in whole.parameters.items()
+    }
     run.__doc__ = f"{inspect.cleandoc(command.__doc__ or '')}\n\n{CODES}"
     return run
 
@@ -230,10 +232,10 @@ def _fault(error: Exception) -> tuple[str, int]:
     from skill_eval_nb.running.steps import CannotRun
     from skill_eval_nb.workspace import NothingToLoad
 
-    asked = NoSuchDocument | NothingToLoad | Refused | BadPrices | ModelFault
+    plain_faults = NoSuchDocument | NothingToLoad | Refused | BadPrices | ModelFault
     # What failed for another reason was a mistake of ours.
     cause = error.__cause__ if isinstance(error, JobFailed) else error
-    if isinstance(cause, OSError | ModuleNotFoundError | CannotRun | Unwritable | asked):
+    if isinstance(cause, OSError | ModuleNotFoundError | CannotRun | Unwritable | plain_faults):
         return in_words(error), 2
     what = " ".join(f"{type(error).__name__}: {error}".split())
     return f"a mistake of ours: {what} (the same command with --debug shows where)", MISTAKE
@@ -242,8 +244,8 @@ def _fault(error: Exception) -> tuple[str, int]:
 def show(value: object, leave: str = "") -> None:
     """Print what a value shows as text, without what is in `leave`, or with --json as an object."""
     if not settings.as_json:
-        told = in_options(repr(value))
-        out.print(Text(told.replace(leave, "").rstrip() if leave else told))
+        text = in_options(repr(value))
+        out.print(Text(text.replace(leave, "").rstrip() if leave else text))
     elif isinstance(value, Shown):
         print(json.dumps(value._data(), ensure_ascii=False))  # noqa: SLF001 - as its notebook does
     else:
@@ -262,10 +264,10 @@ def sides(given: list[str] | None) -> dict[str, str] | None:
     >>> sides(["without_skill", "a.json=with_skill"])
     {'a.json': 'with_skill', '*': 'without_skill'}
     """
-    named = [one.rpartition("=") for one in given or ()]
+    named = [text.rpartition("=") for text in given or ()]
     if sum(not is_said for _, is_said, _ in named) > 1:
         raise typer.BadParameter("--configuration names two sides for all files: say of which")
-    named.sort(key=lambda one: not one[1])  # the first name that fits a file counts
+    named.sort(key=lambda text: not text[1])  # the first name that fits a file counts
     return {file or "*": side for file, _, side in named} or None
 
 
@@ -307,13 +309,13 @@ OPTIONS = {
 """What a Python user gives, and the option that a user of the shell has for it."""
 
 
-def in_options(told: object) -> str:
+def in_options(text: object) -> str:
     """What the toolkit says of a call, with the options of the shell in place of arguments.
 
     >>> in_options("raise budget_usd, or give allow_scripts=True")
     'raise --budget-usd, or give --allow-scripts'
     """
-    return in_terms(told, OPTIONS)
+    return in_terms(text, OPTIONS)
 
 
 TO_DO = {
@@ -330,6 +332,6 @@ def in_words(error: Exception) -> str:
     if not isinstance(error, OSError) or error.strerror is None:
         return in_options(error)
     where = error.filename2 or error.filename  # of two, the one that was to be written
-    told = error.strerror if where is None else f"{where}: {error.strerror}"
+    words = error.strerror if where is None else f"{where}: {error.strerror}"
     to_do = TO_DO.get(error.errno or 0)
-    return f"{told}: {to_do}, and give the command again" if to_do else told
+    return f"{words}: {to_do}, and give the command again" if to_do else words

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from .making import SandboxOption
 from .printing import print_diff
-from .shell import app, out, show, tell, told
+from .shell import app, out, reported, show, tell
 from .spending import (
     BudgetOption,
     DryRunOption,
@@ -42,7 +42,7 @@ AgainOption = Annotated[
 
 
 @app.command("trigger")
-@told
+@reported
 def trigger(
     skill: SkillArgument,
     queries: QueriesArgument,
@@ -77,7 +77,7 @@ def trigger(
     from skill_eval_nb.triggers.measurement import measure
     from skill_eval_nb.triggers.queries import read_queries
 
-    asked = read_queries(queries, skill=read_skill(skill).name)
+    queries_ = read_queries(queries, skill=read_skill(skill).name)
     options: dict[str, Any] = {
         "runs": runs,
         "model": model,
@@ -92,19 +92,19 @@ def trigger(
         "prices": load_prices(prices),
         "retry_errored": retry_errored,
     }
-    planned = measure(skill, asked, dry_run=True, **options)
+    planned = measure(skill, queries_, dry_run=True, **options)
     show(planned)
     if dry_run:
         return
     ask_first(budget_usd, yes, planned.price.worst_usd)
-    measured = measure(skill, asked, progress=_tell, **options)
+    measured = measure(skill, queries_, progress=_tell, **options)
     show(measured)
     out.print(Text(f"The attempts are in {measured.folder}."))
     raise typer.Exit(0 if _is_sound(measured) else 1)
 
 
 @app.command("trigger-draft")
-@told
+@reported
 def trigger_draft(
     skill: SkillArgument,
     model: Annotated[str, typer.Option(help="The model that drafts.")],
@@ -152,7 +152,7 @@ def trigger_draft(
 
 
 @app.command("trigger-optimise")
-@told
+@reported
 def trigger_optimise(
     skill: SkillArgument,
     queries: QueriesArgument,
@@ -204,7 +204,7 @@ def trigger_optimise(
     from skill_eval_nb.triggers.optimisation import optimise
     from skill_eval_nb.triggers.queries import read_queries
 
-    asked = read_queries(queries, skill=read_skill(skill).name)
+    queries_ = read_queries(queries, skill=read_skill(skill).name)
     options: dict[str, Any] = {
         "model": model,
         "proposer_model": proposer_model,
@@ -222,12 +222,12 @@ def trigger_optimise(
         "prices": load_prices(prices),
         "retry_errored": retry_errored,
     }
-    planned = optimise(skill, asked, dry_run=True, **options)
+    planned = optimise(skill, queries_, dry_run=True, **options)
     show(planned)
     if dry_run:
         return
     ask_first(budget_usd, yes, planned.estimate.worst)
-    found = optimise(skill, asked, progress=_tell_search, **options)
+    found = optimise(skill, queries_, progress=_tell_search, **options)
     show(found)
     out.print(Text(f"All of it is in {found.folder}."))
     diff = write_description(skill, found.best_description) if found.has_new else ""
@@ -248,24 +248,26 @@ def others_of(given: list[str] | None) -> Any:
 
 
 def _is_sound(measured: Measured) -> bool:
-    made = all(attempt.outcome in ("triggered", "not triggered") for attempt in measured.attempts)
-    return made and not any(measured.doubts["broken"])
+    complete = all(
+        attempt.outcome in ("triggered", "not triggered") for attempt in measured.attempts
+    )
+    return complete and not any(measured.doubts["broken"])
 
 
 def _tell(progress: MeasuringProgress) -> None:
     """Print how far it is."""
     from skill_eval_nb.text import brief, dollars
 
-    one = progress.latest
+    attempt = progress.latest
     line = f"{progress.done} of {progress.total} attempts, {dollars(progress.spent_usd)}"
-    tell(f"{line}: {one.outcome}: {brief(one.query.query, 60)}")
+    tell(f"{line}: {attempt.outcome}: {brief(attempt.query.query, 60)}")
 
 
 def _tell_search(progress: OptimisingProgress) -> None:
     """Print how far a search is."""
     from skill_eval_nb.text import dollars
 
-    one = progress.measuring
-    runs = "" if one is None else f", {one.done} of {one.total} attempts"
+    measuring = progress.measuring
+    runs = "" if measuring is None else f", {measuring.done} of {measuring.total} attempts"
     where = f"round {progress.round} of {progress.rounds} at most"
     tell(f"{where}, {progress.doing}{runs}, {dollars(progress.spent_usd)}")

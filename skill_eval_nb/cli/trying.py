@@ -18,7 +18,7 @@ from typer.core import TyperCommand
 from skill_eval_nb.running.job import watch
 from skill_eval_nb.share import COPY
 
-from .shell import INTERRUPTED, OutOption, app, busy, out, show, told
+from .shell import INTERRUPTED, OutOption, app, busy, out, reported, show
 
 JUPYTER = "jupyter"
 """Under this name a call of `lab` keeps what it hands on."""
@@ -35,7 +35,7 @@ class Lab(TyperCommand):
 
 
 @app.command(cls=Lab, options_metavar="[OPTIONS]")
-@told
+@reported
 def lab(
     ctx: typer.Context,
     path: Annotated[
@@ -63,10 +63,10 @@ def lab(
     out.print(Text(f"The notebooks are in {to / 'notebooks'}."))
     for name, where in paths.items():
         out.print(
-            Text(f"  {name} is {where} in {', '.join(one.name for one in filled) or 'none'}.")
+            Text(f"  {name} is {where} in {', '.join(path.name for path in filled) or 'none'}.")
         )
     if kept:
-        names = ", ".join(one.name for one in kept)
+        names = ", ".join(path.name for path in kept)
         out.print(Text(f"  You edited {names}: kept as it is, path and all.", style="yellow"))
     given = ctx.meta[JUPYTER]
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in given:
@@ -75,8 +75,10 @@ def lab(
     served = _served(to, paths.values())
     for name, where in paths.items():
         if not os.path.realpath(where).startswith(served):
-            told = f"  {name} lies outside of {served}, which JupyterLab shows: "
-            out.print(Text(f"{told}to change files there, give --to a folder beside it.", "yellow"))
+            warning = f"  {name} lies outside of {served}, which JupyterLab shows: "
+            out.print(
+                Text(f"{warning}to change files there, give --to a folder beside it.", "yellow")
+            )
     command += [f"--ServerApp.root_dir={served}", *given]
     before = signal.signal(signal.SIGINT, lambda *_: None)  # JupyterLab has its own question
     try:
@@ -122,7 +124,7 @@ def _looked_at(path: Path) -> dict[str, str]:
 
 
 @app.command()
-@told
+@reported
 def demo(out_folder: OutOption = Path("skill-eval-nb-demo")) -> None:
     """Try everything offline.
 
@@ -134,9 +136,9 @@ def demo(out_folder: OutOption = Path("skill-eval-nb-demo")) -> None:
     from skill_eval_nb.share import bundled_workspaces, share
 
     written: list[Path] = []
-    made = _run_skill(share() / "data" / "release-notes", out_folder, runs=3, judgings=2)
+    workspace = _run_skill(share() / "data" / "release-notes", out_folder, runs=3, judgings=2)
     second = _run_skill(share() / "skills" / "evaluate-a-skill", out_folder, runs=1, judgings=1)
-    for path in (made, second, *bundled_workspaces()):
+    for path in (workspace, second, *bundled_workspaces()):
         ws = sen.load(path)
         show(ws)
         folder = out_folder / path.name
@@ -144,7 +146,7 @@ def demo(out_folder: OutOption = Path("skill-eval-nb-demo")) -> None:
             written += sen.report.write_report(ws, folder)
             written += sen.report.write_tables(ws, folder / "tables", format="parquet")
             for name in sen.charts.__all__:
-                if name != "save" and path == made:
+                if name != "save" and path == workspace:
                     chart = getattr(sen.charts, name)(ws)
                     written.append(sen.charts.save(chart, folder / "charts" / f"{name}.png"))
     out.print(f"\nWrote {len(written)} files. Look at:")

@@ -99,9 +99,9 @@ def write_inspect(
         log = _log(part, timestamp, losses)
         # a loop may run in this thread, as it does in a notebook
         with tempfile.TemporaryDirectory() as aside, ThreadPoolExecutor(1) as thread:
-            made = Path(aside, f"log.{format}")
-            thread.submit(asyncio.run, write_eval_log_async(log, made)).result()
-            data = made.read_bytes()
+            log_file = Path(aside, f"log.{format}")
+            thread.submit(asyncio.run, write_eval_log_async(log, log_file)).result()
+            data = log_file.read_bytes()
         written.append(write_atomic(Path(folder, f"{path}.{format}"), data, root=folder))
     return Written(
         written,
@@ -145,13 +145,13 @@ class _Part:
 
 def _parts(ws: Workspace) -> Iterator[tuple[PurePosixPath, _Part]]:
     """The logs to write: where each lies, without its ending, and what it is of."""
-    places = [(one, one.of(ws)) for one in slices(ws)]
-    places = [(one, part) for one, part in places if part.polars("runs").height]
-    names = list(dict.fromkeys(one.workspace for one, _ in places))
+    places = [(slice_, slice_.of(ws)) for slice_ in slices(ws)]
+    places = [(slice_, part) for slice_, part in places if part.polars("runs").height]
+    names = list(dict.fromkeys(slice_.workspace for slice_, _ in places))
     homes = folders([Slice(name, "", NO_ITERATION) for name in names])
     for name, home in zip(names, homes, strict=True):
-        mine = [(one, part) for one, part in places if one.workspace == name]
-        below = folders([replace(one, workspace="") for one, _ in mine])
+        mine = [(slice_, part) for slice_, part in places if slice_.workspace == name]
+        below = folders([replace(slice_, workspace="") for slice_, _ in mine])
         for folder, (place, part) in zip(below, mine, strict=True):
             rows = {
                 table: _by_run(part.polars(table).to_dicts())
@@ -185,16 +185,16 @@ def _log(part: _Part, timestamp: str | None, losses: Counter[str]) -> EvalLog:
     from inspect_ai.viewer import ViewerConfig
 
     place, runs = part.place, part.runs
-    told = json.dumps(
+    content = json.dumps(
         [part.configuration, str(place), runs, part.rows], default=list, skipkeys=True
     )
-    own = hashlib.sha256(told.encode()).hexdigest()[:22]
+    own = hashlib.sha256(content.encode()).hexdigest()[:22]
     models = [run["executor_model"] for run in runs if run["executor_model"]]
     judges = [run["judge_model"] for run in runs if run["judge_model"]]
     model = models[0] if models else "none/none"
     stamps = [time for run in runs if (time := _utc(run["started_at"]))]
-    made = _utc(timestamp) or newest(stamps)
-    if made is None:
+    created = _utc(timestamp) or newest(stamps)
+    if created is None:
         losses["a log needs a time, and no run states one: dated 1970"] += len(runs)
     ids = list(dict.fromkeys(run["eval_id"] for run in runs))
     about = {
@@ -206,7 +206,7 @@ def _log(part: _Part, timestamp: str | None, losses: Counter[str]) -> EvalLog:
     spec = inspect.EvalSpec(
         eval_id=own,
         run_id=own,
-        created=made or _NEVER,
+        created=created or _NEVER,
         task=place.skill,
         task_id=own,  # the viewer takes logs of the same id for retries, and hides all but one
         task_args={name: about[name] for name in ("configuration", "iteration")},
@@ -224,7 +224,7 @@ def _log(part: _Part, timestamp: str | None, losses: Counter[str]) -> EvalLog:
         results=inspect.EvalResults(
             total_samples=len(runs),
             completed_samples=sum(run["status"] != "errored" for run in runs),
-            scores=[one for one in scores if one],
+            scores=[score for score in scores if score],
         ),
         stats=inspect.EvalStats(
             started_at=min(stamps, default=""),

@@ -51,9 +51,9 @@ def messages_of(
     for role, message in _events(lines, losses):
         blocks = message.get("content")
         blocks = [{"type": "text", "text": blocks}] if isinstance(blocks, str) else blocks
-        parts = [one for one in blocks if isinstance(one, dict)] if blocks else []
+        parts = [block for block in blocks if isinstance(block, dict)] if blocks else []
         if role == "user":
-            found += map(lambda one: _input(one, calls), parts)  # noqa: C417
+            found += map(lambda block: _input(block, calls), parts)  # noqa: C417
         elif answer is not None and answer == message.get("id") and found[-1].role == "assistant":
             _extend(found[-1], _answer(parts, calls))  # an answer may come a block a line
         else:
@@ -89,15 +89,15 @@ def _answer(blocks: list[Block], calls: dict[str, str]) -> ChatMessageAssistant:
     from inspect_ai.model import ChatMessageAssistant
     from inspect_ai.tool import ToolCall
 
-    made = []
-    for one in blocks:
-        if one.get("type") == "tool_use":
-            given = one.get("input")
+    tool_calls = []
+    for block in blocks:
+        if block.get("type") == "tool_use":
+            given = block.get("input")
             given = given if isinstance(given, dict) else {"input": given}
-            made.append(ToolCall(str(one.get("id")), str(one.get("name")), given))
-    calls |= {call.id: call.function for call in made}
-    content = [_content(one) for one in blocks if one.get("type") != "tool_use"]
-    return ChatMessageAssistant(content=content, tool_calls=made or None)
+            tool_calls.append(ToolCall(str(block.get("id")), str(block.get("name")), given))
+    calls |= {call.id: call.function for call in tool_calls}
+    content = [_content(block) for block in blocks if block.get("type") != "tool_use"]
+    return ChatMessageAssistant(content=content, tool_calls=tool_calls or None)
 
 
 def _extend(before: ChatMessage, more: ChatMessageAssistant) -> None:
@@ -140,7 +140,7 @@ def _words(content: Any) -> str:
         return content
     blocks = content if isinstance(content, list) else [content]
     return "\n".join(
-        str(one["text"]) if isinstance(one, dict) and "text" in one else json.dumps(one)
-        for one in blocks
-        if one is not None
+        str(block["text"]) if isinstance(block, dict) and "text" in block else json.dumps(block)
+        for block in blocks
+        if block is not None
     )

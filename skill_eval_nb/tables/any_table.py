@@ -129,7 +129,7 @@ def _is_nothing(value: Any) -> bool:
 def read_rows(
     rows: Sequence[Mapping[str, Any]],
     names: Sequence[str],
-    said: Mapping[str, str],
+    stated: Mapping[str, str],
     dimensions: Sequence[str] = (),
     checks: Sequence[str] = (),
 ) -> list[Results]:
@@ -138,25 +138,25 @@ def read_rows(
     Args:
         rows: its rows, column to value.
         names: its columns.
-        said: role to column, as somebody says it; see `ROLES`.
+        stated: role to column, as somebody says it; see `ROLES`.
         dimensions: columns that are a rubric dimension each.
         checks: columns that are a check each.
 
     Raises:
         KeyError: for a role or a column that there is not; the message names the nearest one.
     """
-    for role in said:
+    for role in stated:
         _known(role, ROLES, "role")
-    for column in (*said.values(), *dimensions, *checks):
+    for column in (*stated.values(), *dimensions, *checks):
         _known(column, names, "column")
     faults = Faults()
-    columns = _columns(names, said, {*dimensions, *checks})
+    columns = _columns(names, stated, {*dimensions, *checks})
     table = _Table(rows, columns, faults)
     dimensions = dimensions or [
         name for name in names if name.lower().startswith(("rubric:", "rubric_"))
     ]
     dimensions = [dimension for dimension in dimensions if dimension not in columns.values()]
-    _tell_columns(table, names, said, dimensions, checks)
+    _tell_columns(table, names, stated, dimensions, checks)
     _scale(table, dimensions)
     results: dict[str | None, Results] = {}
     for iteration, run in _runs(table, dimensions, checks):
@@ -179,20 +179,20 @@ def _known(name: str, known: Iterable[str], what: str) -> None:
         raise KeyError(f"There is no {what} {name!r}.{hint} There are: {', '.join(known)}.")
 
 
-def _columns(names: Sequence[str], said: Mapping[str, str], taken: set[str]) -> dict[str, str]:
+def _columns(names: Sequence[str], stated: Mapping[str, str], taken: set[str]) -> dict[str, str]:
     """Role to column: those that are said, else by their names, each column once."""
-    columns = dict(said)
+    columns = dict(stated)
     plain = {plainly(name): name for name in reversed(names)}
-    used = {*said.values(), *taken}
+    used = {*stated.values(), *taken}
     long = {
-        role: role in said or any(plainly(one) in plain for one in ROLES[role])
+        role: role in stated or any(plainly(name_) in plain for name_ in ROLES[role])
         for role in ("check", "dimension")
     }
     for role, known in sorted(ROLES.items(), key=lambda item: item[0] not in _LONG):
         if role in columns or (role in _LONG and not long[_LONG[role]]):
             continue
-        found = (plain[plainly(one)] for one in known if plainly(one) in plain)
-        if (column := next((one for one in found if one not in used), None)) is not None:
+        found = (plain[plainly(name_)] for name_ in known if plainly(name_) in plain)
+        if (column := next((name_ for name_ in found if name_ not in used), None)) is not None:
             columns[role] = column
             used.add(column)
     return columns
@@ -201,23 +201,23 @@ def _columns(names: Sequence[str], said: Mapping[str, str], taken: set[str]) -> 
 def _tell_columns(
     table: _Table,
     names: Sequence[str],
-    said: Mapping[str, str],
+    stated: Mapping[str, str],
     dimensions: Sequence[str],
     checks: Sequence[str],
 ) -> None:
     """Say which column was taken for what, and what is missing."""
     columns, faults = table.columns, table.faults
-    told = [
-        f"{role} is {column!r}" + ("" if role in said else " (by its name)")
+    roles = [
+        f"{role} is {column!r}" + ("" if role in stated else " (by its name)")
         for role, column in columns.items()
     ]
-    told += [f"{dimension!r} is a dimension" for dimension in dimensions] + [
+    roles += [f"{dimension!r} is a dimension" for dimension in dimensions] + [
         f"{check!r} is a check" for check in checks
     ]
     rest = [name for name in names if name not in {*columns.values(), *dimensions, *checks}]
     unused = f"; not used: {', '.join(map(repr, rest[:_SHOWN]))}" if rest else ""
     unused += f" and {len(rest) - _SHOWN} more" if len(rest) > _SHOWN else ""
-    faults.add("info", "columns", "$", f"columns: {', '.join(told) or 'none'}{unused}")
+    faults.add("info", "columns", "$", f"columns: {', '.join(roles) or 'none'}{unused}")
     wanted = {"eval": "the eval", "configuration": "the side"}
     for role, what in wanted.items():
         if role not in columns:
@@ -409,7 +409,7 @@ def _long(table: _Table, at: int, run: Run, part: str) -> None:
         run.grading.rubric_scores[name] = score
         return
     key = "/".join(filter(None, _judge(table, row)))
-    judging = next((one for one in run.judgings if one.batch == key), None)
+    judging = next((known for known in run.judgings if known.batch == key), None)
     if judging is None:
         judging = Judging({}, judging=len(run.judgings) + 1, judge_model=judge, batch=key)
         run.judgings.append(judging)

@@ -144,5 +144,5 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in row.items():
         inside = value if isinstance(value, Mapping) else {"": value}
-        flat |= {f"{key}.{name}" if name else str(key): one for name, one in inside.items()}
+        flat |= {f"{key}.{name}" if name else str(key): value for name, value in inside.items()}
     return flat

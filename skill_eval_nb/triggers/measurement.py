@@ -443,20 +443,20 @@ def _run(
         take_up(journal, home)
         budget = Budget(budget_usd, wanted.prices, spent)
         cap = None if budget_usd is None else price.cap_usd
-        going = AttemptState(home, setting, cap, budget, len(wanted.cells), progress)
-        going.attempts.update((cell, there[cell]) for cell in there if cell not in set(missing))
+        state = AttemptState(home, setting, cap, budget, len(wanted.cells), progress)
+        state.attempts.update((cell, there[cell]) for cell in there if cell not in set(missing))
         warm_up(setting.connection, setting.executor, judged=False)
         status: Status = "done"
         try:
-            work = going.all(in_order(missing, seed), journal, concurrency)
+            work = state.all(in_order(missing, seed), journal, concurrency)
             in_thread(work, stop, name="measure")
         except Stopped:
             status = "stopped"
-        status = "partial" if going.left_out and status == "done" else status
-        message = _message(going, status, budget_usd, cap)
+        status = "partial" if state.left_out and status == "done" else status
+        message = _message(state, status, budget_usd, cap)
         remove(home / STAGING)
         journal.add(ENDED, status=status, message=message)
-        return _concluded(wanted, {**there, **going.attempts}, status, message, price)
+        return _concluded(wanted, {**there, **state.attempts}, status, message, price)
     finally:
         journal.close()
 
@@ -477,17 +477,17 @@ def _concluded(
 
 
 def _message(
-    going: AttemptState, status: Status, budget_usd: float | None, cap: float | None
+    state: AttemptState, status: Status, budget_usd: float | None, cap: float | None
 ) -> str:
     if status == "stopped":
         return "it was stopped; measure again, and what is missing is made"
     if status == "partial":
         return (
             f"the budget of {dollars(budget_usd or 0.0)} does not hold "
-            f"{count(len(going.left_out), 'more attempt')}, each {dollars(cap or 0.0)} at worst; "
+            f"{count(len(state.left_out), 'more attempt')}, each {dollars(cap or 0.0)} at worst; "
             "measure again with a higher one, and what is missing is made"
         )
-    return f"{count(len(going.attempts), 'attempt')}{_errored(going.attempts.values())}"
+    return f"{count(len(state.attempts), 'attempt')}{_errored(state.attempts.values())}"
 
 
 def _errored(attempts: Iterable[Attempt]) -> str:

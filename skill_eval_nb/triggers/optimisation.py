@@ -35,18 +35,18 @@ if TYPE_CHECKING:
     from .attempt import Others
 
 
-def before(going: Rounds, priced: Measured, present: str, runs: int) -> Optimised:
+def before(state: Rounds, priced: Measured, present: str, runs: int) -> Optimised:
     """What is known of a search before anything is made.
 
     Args:
-        going: the search.
+        state: the search.
         priced: one round of which nothing is there yet.
         present: the present description.
         runs: of each query.
     """
-    halves = Counter(query.split for query in going.queries)
+    halves = Counter(query.split for query in state.queries)
     return Optimised(
-        skill_name=going.name,
+        skill_name=state.name,
         status="dry run",
         steps=(),
         best_description=present,
@@ -56,33 +56,33 @@ def before(going: Rounds, priced: Measured, present: str, runs: int) -> Optimise
         ended="nobody was asked",
         doubts=(),
         model=priced.model,
-        proposer_model=going.proposer,
+        proposer_model=state.proposer,
         runs=runs,
         n_train=halves["train"],
         n_test=halves["test"],
-        n_runs=going.rounds * going.money.attempts + going.money.last_attempts,
+        n_runs=state.rounds * state.money.attempts + state.money.last_attempts,
         cost_usd=0.0,
-        estimate=_estimate(going, priced.price),
-        folder=going.folder,
+        estimate=_estimate(state, priced.price),
+        folder=state.folder,
         notes=tuple(f"The present description has a fault: {why}." for why in faults_of(present)),
     )
 
 
-def fingerprint_of(going: Rounds, priced: Measured) -> list[Any]:
+def fingerprint_of(state: Rounds, priced: Measured) -> list[Any]:
     """What sets a search apart from another of the same description, as plain JSON."""
-    queries = [(query.query, query.should_trigger, query.split) for query in going.queries]
-    parts = [queries, priced.model, going.proposer, priced.executor, priced.others]
-    return [*parts, going.body, list(going.competing)]
+    queries = [(query.query, query.should_trigger, query.split) for query in state.queries]
+    parts = [queries, priced.model, state.proposer, priced.executor, priced.others]
+    return [*parts, state.body, list(state.competing)]
 
 
-def after(empty: Optimised, found: Found, going: Rounds) -> Optimised:
+def after(empty: Optimised, found: Found, state: Rounds) -> Optimised:
     """What a search found, with its figures."""
-    money = going.money
-    done = replace(empty, cost_usd=money.cost_usd, ended=found.ended, doubts=going.doubts)
+    money = state.money
+    done = replace(empty, cost_usd=money.cost_usd, ended=found.ended, doubts=state.doubts)
     if found.choice is None:
         return replace(done, status="partial")
     best = found.choice.round
-    steps = tuple(replace(step, is_best=step.round == best.number) for step in going.steps)
+    steps = tuple(replace(step, is_best=step.round == best.number) for step in state.steps)
     return replace(
         done,
         status="broken" if found.broken else "partial" if found.early else "done",
@@ -94,26 +94,26 @@ def after(empty: Optimised, found: Found, going: Rounds) -> Optimised:
     )
 
 
-def _estimate(going: Rounds, price: Price) -> Estimate:
+def _estimate(state: Rounds, price: Price) -> Estimate:
     """What a search comes to.
 
     Args:
-        going: the search.
+        state: the search.
         price: of one round of which nothing is there yet.
     """
-    outcomes = tuple(QueryOutcome(query, (not query.should_trigger,)) for query in going.queries)
-    tried = [Round(n, f"{n}{'?' * MOST}", outcomes) for n in range(1, going.rounds)]
+    outcomes = tuple(QueryOutcome(query, (not query.should_trigger,)) for query in state.queries)
+    tried = [Round(n, f"{n}{'?' * MOST}", outcomes) for n in range(1, state.rounds)]
     texts = [
-        question(going.proposer, going.name, going.body, tried, tried[-1], going.competing)
+        question(state.proposer, state.name, state.body, tried, tried[-1], state.competing)
         for _ in tried
     ]
-    proposals = worst_usd(texts, going.prices)
-    money, known = going.money, (price.low_usd, price.high_usd, price.worst_usd, proposals)
+    proposals = worst_usd(texts, state.prices)
+    money, known = state.money, (price.low_usd, price.high_usd, price.worst_usd, proposals)
     if None in known:
         return Estimate(None, None, None)
     low, high, worst, talk = (usd or 0.0 for usd in known)
     last = money.last_attempts / money.attempts
-    rounds = going.rounds + last
+    rounds = state.rounds + last
     return Estimate(low * (1 + last), high * rounds + talk / ASKED, worst * rounds + talk)
 
 
@@ -257,7 +257,7 @@ def optimise(
         faults.append(why)
     if faults:
         raise Refused(faults)
-    going = Rounds(
+    state = Rounds(
         name=source.name,
         body=body_of(_text(source)),
         queries=dealt,
@@ -278,16 +278,16 @@ def optimise(
         stop=stop,
     )
     present = source.description
-    empty = before(going, priced, present, runs)
-    kept = base / FOLDER / mark([present, *fingerprint_of(going, priced), runs, rounds])
+    empty = before(state, priced, present, runs)
+    kept = base / FOLDER / mark([present, *fingerprint_of(state, priced), runs, rounds])
     if dry_run:
         begun = (BEGUN.format(kept / NAME),) if (kept / NAME).exists() else ()
         return replace(empty, notes=(*empty.notes, *begun))
     with paying([base / KEPT], "a search for a description", into=[base / KEPT, kept]):
         found = search(
-            present, going.measure, going.propose, rounds=rounds, doubt=lambda _: going.broken
+            present, state.measure, state.propose, rounds=rounds, doubt=lambda _: state.broken
         )
-        done = after(empty, found, going)
+        done = after(empty, found, state)
         if found.rounds:
             done.write(kept)
     return done

@@ -601,10 +601,10 @@ def _of_the_only_one(
     for place in places:
         known.setdefault(place.workspace, set()).add(place.iteration)
 
-    def settled(one: BenchmarkFile) -> BenchmarkFile:
-        (only, *others) = known.get(one.place.workspace) or {NO_ITERATION}
-        is_open = one.iteration == NO_ITERATION and one.tool is None and not others
-        return replace(one, iteration=only) if is_open else one
+    def settled(benchmark: BenchmarkFile) -> BenchmarkFile:
+        (only, *others) = known.get(benchmark.place.workspace) or {NO_ITERATION}
+        is_open = benchmark.iteration == NO_ITERATION and benchmark.tool is None and not others
+        return replace(benchmark, iteration=only) if is_open else benchmark
 
     return [settled(one) for one in benchmarks]
 

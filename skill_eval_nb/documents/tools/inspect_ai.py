@@ -108,8 +108,8 @@ def _scores(sample: Part) -> _Scores:
     scores = sample.named("scores")
     if not scores and isinstance(sample.raw.get("score"), dict):
         scores = {"score": sample.part("score")}
-    for name, one in scores.items():
-        value, why = one.raw.get("value"), one.text("explanation")
+    for name, score in scores.items():
+        value, why = score.raw.get("value"), score.text("explanation")
         parts = value if isinstance(value, dict) else {"": value}
         for key, part in parts.items():
             label = f"{name}/{key}" if key else name
@@ -186,6 +186,10 @@ def _prompt(sample: Part) -> str | None:
     """The input: a text, or the user's messages."""
     if not isinstance(sample.raw.get("input"), list):
         return sample.text("input") if isinstance(sample.raw.get("input"), str) else None
-    said = [part for part in sample.parts("input") if part.raw.get("role") == "user"]
-    texts = [one.text("content") for one in said if isinstance(one.raw.get("content"), str)]
+    messages = [part for part in sample.parts("input") if part.raw.get("role") == "user"]
+    texts = [
+        message.text("content")
+        for message in messages
+        if isinstance(message.raw.get("content"), str)
+    ]
     return "\n\n".join(text for text in texts if text) or None

@@ -57,7 +57,8 @@ def _run(sample: Part) -> Run:
     verdicts = _verdicts(scores.get("checks", Part({})))
     judged, structural = verdicts["judged"], verdicts["structural"]
     judgings = [
-        mended(one, Judging) for one in _judgings(scores.get("rubric", Part({})).part("metadata"))
+        mended(judging, Judging)
+        for judging in _judgings(scores.get("rubric", Part({})).part("metadata"))
     ]
     remarks = _remarks(meta)
     run = Run(
@@ -115,10 +116,10 @@ def _verdicts(checks: Part) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {"judged": [], "structural": []}
     values = checks.part("value").raw
     for label, row in checks.part("metadata").raw.items():
-        one = Part(row, secrets=checks.secrets).clean()
-        layer = "structural" if one.pop("layer", None) == "structural" else "judged"
-        one["id"] = one.pop("expectation_id", None)
-        found[layer].append({**one, "passed": values.get(label)})
+        check = Part(row, secrets=checks.secrets).clean()
+        layer = "structural" if check.pop("layer", None) == "structural" else "judged"
+        check["id"] = check.pop("expectation_id", None)
+        found[layer].append({**check, "passed": values.get(label)})
     return found
 
 
@@ -151,8 +152,8 @@ def _remarks(meta: Part) -> dict[str, Any]:
     for row in meta.parts("suggestions"):
         kind, reason = row.text("kind"), row.text("reason") or ""
         if kind == "critique":
-            one = {"reason": reason, "assertion": row.text("expectation")}
-            feedback.setdefault("suggestions", []).append(one)
+            remark = {"reason": reason, "assertion": row.text("expectation")}
+            feedback.setdefault("suggestions", []).append(remark)
         elif kind == "overall":
             feedback["overall"] = reason
         else:

@@ -52,7 +52,8 @@ def open_log(path: str, faults: Faults) -> Any:
         with open_regular(path) as file, zipfile.ZipFile(file) as log:
             names = log.namelist()
             head = next(
-                (one for one in ("header.json", "_journal/start.json") if one in names), None
+                (member for member in ("header.json", "_journal/start.json") if member in names),
+                None,
             )
             if head is None:
                 return None

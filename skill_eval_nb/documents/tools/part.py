@@ -96,10 +96,10 @@ def _clean(raw: Any, secrets: tuple[str, ...]) -> Any:
     if isinstance(raw, str):
         return without_keys(raw, secrets)
     if isinstance(raw, list):
-        return [_clean(one, secrets) for one in raw]
+        return [_clean(value, secrets) for value in raw]
     if not isinstance(raw, dict):
         return raw
-    return {without_keys(str(key), secrets): _clean(one, secrets) for key, one in raw.items()}
+    return {without_keys(str(key), secrets): _clean(value, secrets) for key, value in raw.items()}
 
 
 _SIDES = names_of(BenchmarkRun, "configuration")
@@ -164,11 +164,11 @@ class Part:
         if not isinstance(raw, list):
             self._wrong(name, "a list")
             return []
-        found = [(at, one) for at, one in enumerate(raw) if isinstance(one, dict)]
+        found = [(at, value) for at, value in enumerate(raw) if isinstance(value, dict)]
         if len(found) < len(raw):
             message = f"{len(raw) - len(found)} of its {len(raw)} elements are no objects: left out"
             self.faults.add("warning", "wrong-type", self.at(name), message)
-        return [self._below(one, f".{name}[{at}]") for at, one in found]
+        return [self._below(value, f".{name}[{at}]") for at, value in found]
 
     def side(self) -> str | None:
         """The configuration that one of its fields names."""
@@ -191,9 +191,9 @@ class Part:
         """The objects of an object, by their names."""
         inside = self.part(name)
         return {
-            (shown := without_keys(str(key), self.secrets)): self._below(one, f".{name}.{shown}")
-            for key, one in inside.raw.items()
-            if isinstance(one, dict)
+            (shown := without_keys(str(key), self.secrets)): self._below(value, f".{name}.{shown}")
+            for key, value in inside.raw.items()
+            if isinstance(value, dict)
         }
 
     def number(self, name: str, least: float = -math.inf) -> float | None:

@@ -68,7 +68,7 @@ def _camel(raw: Any, depth: int = 0) -> Any:
     if depth > 20:  # nothing that is read lies so deep
         return None
     if isinstance(raw, list):
-        return [_camel(one, depth + 1) for one in raw]
+        return [_camel(value, depth + 1) for value in raw]
     if not isinstance(raw, dict):
         return raw
     return {
@@ -99,7 +99,7 @@ def _case(case: Part, model: str | None, partial: str | None, results: Results) 
     name = case.text("name", "dir") or f"case {len(results.evals) + 1}"
     named = {part.text("name") or "unnamed": part for part in case.parts("graders")}
     graders = {grader: _grader(grader, part) for grader, part in named.items()}
-    texts = [Expectation(text=one.text, type=one.type) for one in graders.values()]
+    texts = [Expectation(text=grader.text, type=grader.type) for grader in graders.values()]
     results.evals.append(
         EvalMetadata(
             eval_id=name, eval_name=name, prompt=case.text("promptMarkdown"), assertions=texts
@@ -111,8 +111,8 @@ def _case(case: Part, model: str | None, partial: str | None, results: Results) 
         if runs and planned is not None and len(runs) != planned:
             message = f"{planned} runs a case are stated, {len(runs)} are there; those were counted"
             case.faults.add("info", "runs-stated", f"{case.where}.runsPerCase", message)
-        for number, one in enumerate(runs, 1):
-            run = _run(one, graders, partial)
+        for number, arm_run in enumerate(runs, 1):
+            run = _run(arm_run, graders, partial)
             run.configuration, run.eval_id, run.eval_name = configuration, name, name
             run.run_number, run.model = number, model
             results.runs.append(run)

@@ -79,7 +79,7 @@ def _audit(stated: Part, rows: list[Part]) -> None:
 
 
 def _providers(raw: Any) -> list[Any]:
-    return [one.get("provider") for one in raw["results"]["results"] if isinstance(one, dict)]
+    return [row.get("provider") for row in raw["results"]["results"] if isinstance(row, dict)]
 
 
 def _run(part: Part, graded: set[str]) -> Run:

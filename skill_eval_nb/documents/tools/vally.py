@@ -20,14 +20,14 @@ KEYS = frozenset({"type"})
 
 def recognise(raw: Any) -> bool:
     """A line of a type that Vally writes, or a comparison report alone."""
-    one = raw[0] if isinstance(raw, list) and raw else raw
-    if not isinstance(one, dict):
+    first = raw[0] if isinstance(raw, list) and raw else raw
+    if not isinstance(first, dict):
         return False
-    if one.get("type") == "trial-result":
-        return "gradeResult" in one or "trajectory" in one or "stimulus" in one
-    if one.get("type") in _COMPARISONS:
-        return isinstance(one.get("stimuli"), list)
-    return isinstance(raw, list) and one.get("type") == "run-summary" and "evals" in one
+    if first.get("type") == "trial-result":
+        return "gradeResult" in first or "trajectory" in first or "stimulus" in first
+    if first.get("type") in _COMPARISONS:
+        return isinstance(first.get("stimuli"), list)
+    return isinstance(raw, list) and first.get("type") == "run-summary" and "evals" in first
 
 
 def read(raw: Any, path: str) -> Results:
@@ -36,40 +36,42 @@ def read(raw: Any, path: str) -> Results:
     skills: dict[str, None] = {}
     lines = raw if isinstance(raw, list) else [raw]
     for number, line in enumerate(lines):
-        one = Part(line, f"$[{number}]" if isinstance(raw, list) else "$", results.faults)
-        if one.raw.get("type") == "trial-result":
-            run, skill, prompt = _trial(one, path)
+        part = Part(line, f"$[{number}]" if isinstance(raw, list) else "$", results.faults)
+        if part.raw.get("type") == "trial-result":
+            run, skill, prompt = _trial(part, path)
             results.runs.append(run)
             skills |= {skill: None} if skill else {}
             name = str(run.eval_id)
             if prompt and all(known.eval_id != name for known in results.evals):
                 results.evals.append(EvalMetadata(eval_id=name, eval_name=name, prompt=prompt))
-        elif one.raw.get("type") in _COMPARISONS:
-            _compare(one, path, results)
+        elif part.raw.get("type") in _COMPARISONS:
+            _compare(part, path, results)
     if len(skills) == 1:
         results.skill = next(iter(skills))
     return results
 
 
-def _trial(one: Part, path: str) -> tuple[Run, str | None, str | None]:
-    went, grade = one.part("trajectory"), one.part("gradeResult")
-    stimulus = went.part("stimulus")
-    experiment = one.part("experiment")
-    name = one.text("stimulus") or grade.text("stimulusName") or stimulus.text("name") or "unnamed"
+def _trial(trial: Part, path: str) -> tuple[Run, str | None, str | None]:
+    trajectory, grade = trial.part("trajectory"), trial.part("gradeResult")
+    stimulus = trajectory.part("stimulus")
+    experiment = trial.part("experiment")
+    name = (
+        trial.text("stimulus") or grade.text("stimulusName") or stimulus.text("name") or "unnamed"
+    )
     of = (experiment.text("evalFile") or "").replace("\\", "/")
     skill = PurePosixPath(of).parent.name or stimulus.part("tags").text("skill")
-    variant = one.text("variant") or experiment.text("variant") or side_of(path) or UNSTATED
-    metrics = went.part("metrics")
+    variant = trial.text("variant") or experiment.text("variant") or side_of(path) or UNSTATED
+    metrics = trajectory.part("metrics")
     tokens = metrics.part("tokenUsage")
     total = tokens.whole("totalTokens")
     parts = (tokens.whole("inputTokens"), tokens.whole("outputTokens"))
     if total is None and None not in parts:
         total = sum(part or 0 for part in parts)
-    status, end = one.text("status"), went.text("endReason")
+    status, end = trial.text("status"), trajectory.text("endReason")
     failed = status not in (None, "success", "passed", "failed") or not grade.raw
     milliseconds = metrics.number("wallTimeMs", 0)
     if milliseconds is None:
-        milliseconds = one.number("durationMs", 0)
+        milliseconds = trial.number("durationMs", 0)
     verdicts = [
         GradedExpectation(
             text=detail.text("name") or "unnamed",
@@ -87,7 +89,7 @@ def _trial(one: Part, path: str) -> tuple[Run, str | None, str | None]:
         eval_id=name,
         eval_name=name,
         skill=skill,
-        model=went.part("metadata").text("model"),
+        model=trajectory.part("metadata").text("model"),
         grading=None if failed else Grading(verdicts),
         score=None if failed else grade.number("score"),
         timing=Timing(
@@ -102,7 +104,7 @@ def _trial(one: Part, path: str) -> tuple[Run, str | None, str | None]:
             tool_calls=metrics.counts("toolCallBreakdown") or None,
             total_tool_calls=metrics.whole("toolCallCount"),
             total_steps=metrics.whole("turnCount"),
-            skill_used=_used(went, metrics),
+            skill_used=_used(trajectory, metrics),
         ),
     )
     return run, skill, stimulus.text("prompt")

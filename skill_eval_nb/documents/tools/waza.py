@@ -71,18 +71,18 @@ def _triggers(stated: Part) -> dict[str, float]:
         for name, (right, of) in shares.items():
             stated.agrees(name, right / of if of else None, "its counts")
     figures = {name: stated.number(name, 0) for name in stated.raw}
-    return {f"trigger:{name}": one for name, one in figures.items() if one is not None}
+    return {f"trigger:{name}": value for name, value in figures.items() if value is not None}
 
 
-def _run(one: Part) -> Run:
-    found = one.named("validations")
+def _run(part: Part) -> Run:
+    found = part.named("validations")
     verdicts = [
         GradedExpectation(
             name, grader.flag("passed"), grader.text("feedback"), type=grader.text("type")
         )
         for name, grader in found.items()
     ]
-    digest, status = one.part("session_digest"), one.text("status")
+    digest, status = part.part("session_digest"), part.text("status")
     usage = digest.part("usage")
     parts = (
         digest.whole("tokens_in") if "tokens_in" in digest.raw else usage.whole("input_tokens"),
@@ -94,7 +94,7 @@ def _run(one: Part) -> Run:
     failed = status == "error" or (not verdicts and status == "failed")
     return Run(
         configuration="",
-        run_number=one.whole("run_number"),
+        run_number=part.whole("run_number"),
         grading=None if failed else Grading(verdicts),
         score=None
         if failed
@@ -104,11 +104,11 @@ def _run(one: Part) -> Run:
         ),
         incomplete="it was skipped" if status == "skipped" else None,
         timing=Timing(
-            duration_ms=one.number("duration_ms", 0),
+            duration_ms=part.number("duration_ms", 0),
             total_tokens=tokens,
             cache_read_tokens=usage.whole("cache_read_tokens"),
             status="error" if failed else None,
-            reason=one.text("error_msg", "error") or "no reason is given" if failed else None,
+            reason=part.text("error_msg", "error") or "no reason is given" if failed else None,
         ),
         metrics=Metrics(
             total_tool_calls=digest.whole("tool_call_count"),
