@@ -20,22 +20,12 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Self
 
-if TYPE_CHECKING:
-    from skill_eval_nb.models import Usage
-
+from skill_eval_nb.models.usage import BudgetSpent, PriceList, Usage
 
 UNIT = 10**9
 """Billionths of a dollar in a dollar."""
-
-
-class PriceList(Protocol):
-    """What knows prices: `skill_eval_nb.models.Prices` does."""
-
-    def cost(self, usage: Usage, model: str, *, batch: bool = False) -> float | None:
-        """The price of a usage in US dollars; None where none is known for the model."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,8 +51,6 @@ class BudgetMeter:
             cap_usd: the most that may be spent, in US dollars; None for no cap.
             prices: what calls cost.
         """
-        from skill_eval_nb.models import Usage
-
         self._cap = None if cap_usd is None else down(cap_usd)
         self._prices = prices
         self._lock = RLock()
@@ -77,8 +65,6 @@ class BudgetMeter:
         Raises:
             BudgetSpent: the cap could be passed, or there is a cap and no known price.
         """
-        from skill_eval_nb.models import BudgetSpent
-
         known = self._prices.cost(worst, model, batch=batch)
         price = None if known is None else up(known)
         with self._lock:
@@ -235,8 +221,6 @@ class Reservation(BudgetMeter):
         Raises:
             BudgetSpent: the cap could be passed, or the reservation is closed.
         """
-        from skill_eval_nb.models import BudgetSpent
-
         with self._lock:
             if self._closed:
                 raise BudgetSpent("the step that this money was for has ended")

@@ -33,8 +33,7 @@ from skill_eval_nb.documents.dialects import kind_of, read
 
 from .iteration import folder_names
 from .refused import Refused
-from .skill import SKILL_FILE
-from .skill_files import OF_EVALS
+from .skill import OF_EVALS, SKILL_FILE
 
 
 @dataclass(frozen=True, slots=True)

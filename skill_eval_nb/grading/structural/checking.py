@@ -15,10 +15,8 @@ from skill_eval_nb.documents import (
 )
 
 from .errors import no_errors
-from .globs import BadGlob
-from .outputs import CheckVerdict, Content, Outputs, broken, list_outputs, shown, unscored
-from .patterns import BadPattern
-from .search import TextSearch
+from .outputs import BadGlob, CheckVerdict, Content, Outputs, broken, list_outputs, shown, unscored
+from .search import BadPattern, TextSearch
 from .sentences import contains_text, spoken_csv, spoken_exists, spoken_rows
 from .types import (
     Check,

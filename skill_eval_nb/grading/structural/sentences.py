@@ -12,8 +12,17 @@ from functools import partial
 
 from skill_eval_nb.documents import StructuralExpectation
 
-from .globs import matching
-from .outputs import CheckVerdict, Content, Outputs, counted, failed, listed, shown, unscored
+from .outputs import (
+    CheckVerdict,
+    Content,
+    Outputs,
+    counted,
+    failed,
+    listed,
+    matching,
+    shown,
+    unscored,
+)
 from .search import TextSearch, sought
 from .types import (
     ENDINGS,

@@ -17,7 +17,6 @@ from skill_eval_nb.disk import LARGEST
 from skill_eval_nb.documents import Eval, Expectation, StructuralExpectation, mend
 from skill_eval_nb.documents.base import origin_of
 
-from .globs import matching
 from .outputs import (
     CheckVerdict,
     Content,
@@ -25,6 +24,7 @@ from .outputs import (
     counted,
     failed,
     listed,
+    matching,
     passed,
     quoted,
     shown,
