@@ -579,19 +579,17 @@ def read_judging(
         batch: whether they went by a batch, at its price.
 
     Raises:
-        Unjudged: a reply cannot be used.
+        Unjudged: the model stopped before it had answered, or a reply is missing.
+        BadAnswer: it answered, but not what was asked.
     """
     given = [replies] if isinstance(replies, Reply) else list(replies)
     parts = calls(judge, case, number)
     if len(given) != len(parts):
         raise Unjudged(f"{len(parts)} calls were to be answered, and {len(given)} were")
-    try:
-        answers = [
-            _question(judge, case, number, part).value(reply)
-            for part, reply in zip(parts, given, strict=True)
-        ]
-    except BadAnswer as bad:
-        raise Unjudged(f"the judge's answer cannot be used: {bad}") from bad
+    answers = [
+        _question(judge, case, number, part).value(reply)
+        for part, reply in zip(parts, given, strict=True)
+    ]
     usage = sum((reply.usage for reply in given), Usage())
     return judging_of(
         judge, case, number, answers, usage, prepared=prepared, prices=prices, batch=batch

@@ -360,12 +360,6 @@ _PARTS = {
 """What an answer must have, and of which kind."""
 
 
-_COUNTED = (
-    "cache_control messages model output_config speed system thinking tool_choice tools".split()
-)
-"""The parts of a request that `/v1/messages/count_tokens` takes."""
-
-
 class Client:
     """Calls through one connection; made by `connect`, for one event loop."""
 
@@ -381,7 +375,6 @@ class Client:
         *,
         meter: Meter,
         deadline: float,
-        worst_input: int | None = None,
     ) -> Reply:
         """A whole answer to `request`; attempted by the rules of `retry`.
 
@@ -394,8 +387,6 @@ class Client:
             request: the body of `/v1/messages`, plain JSON; it is sent exactly as it is.
             meter: what is asked before each attempt.
             deadline: seconds for this answer, all attempts and pauses included.
-            worst_input: tokens that the input has at most, where the caller knows better
-                than `worst_case`.
 
         Raises:
             ModelFault: where no answer came.
@@ -409,7 +400,7 @@ class Client:
         if not isinstance(model, str) or not model:
             raise ValueError(f"The request's `model` is no name: {model!r}.")
         content = encoded(request)
-        worst = worst_case(request, size=len(content), worst_input=worst_input)
+        worst = worst_case(request, size=len(content))
         call = Call("post", "/v1/messages", lambda body: Reply.of(json.loads(body)), content)
 
         async def attempt(seconds: float) -> Reply | Trouble:
@@ -442,16 +433,6 @@ class Client:
             return await attempt_at(self._sdk, call, seconds, key=self._key)
 
         return await until_answered(attempt, deadline=deadline, once=call.once)
-
-    async def count_tokens(self, request: Mapping[str, Any], *, deadline: float = 60.0) -> int:
-        """Tokens of the input of `request`, as the API estimates them; it costs nothing.
-
-        Raises:
-            ModelFault: where no answer came.
-        """
-        content = encoded({name: request[name] for name in _COUNTED if name in request})
-        call = Call("post", "/v1/messages/count_tokens", _input_tokens, content)
-        return await self.exchange(call, deadline=deadline)
 
     async def models(self, *, deadline: float = 60.0) -> list[dict[str, Any]]:
         """The models that this key can use, as the API describes them (`id`, `display_name`, …).
@@ -495,10 +476,6 @@ async def connect(connection: Connection) -> AsyncIterator[Client]:
         api_key=key, base_url=base_url, max_retries=0, http_client=http_client
     ) as sdk:
         yield Client(sdk, connection)
-
-
-def _input_tokens(body: bytes) -> int:
-    return int(json.loads(body)["input_tokens"])
 
 
 def _page(body: bytes) -> dict[str, Any]:

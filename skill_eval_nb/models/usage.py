@@ -148,9 +148,7 @@ CONTEXT = 1_000_000
 """Tokens that a model reads at most."""
 
 
-def worst_case(
-    request: Mapping[str, Any], *, size: int | None = None, worst_input: int | None = None
-) -> Usage:
+def worst_case(request: Mapping[str, Any], *, size: int | None = None) -> Usage:
     """The most that one call with this body can use.
 
     >>> request = {"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "Hi"}]}
@@ -161,7 +159,6 @@ def worst_case(
     Args:
         request: the body of a call to `/v1/messages`.
         size: its bytes as JSON, where they are known already.
-        worst_input: tokens that its input has at most, where the caller knows better.
 
     Raises:
         ValueError: where `max_tokens` is no whole number from 0 upwards.
@@ -172,18 +169,17 @@ def worst_case(
     found = _Found()
     for part in ("system", "messages", "tools", "cache_control"):
         found.look(request.get(part), part)
-    if worst_input is None:
-        if size is None:
-            size = len(encoded(request))
-        plain = size - found.bytes + ADDED * (1 + found.tools) + IMAGE * found.images
-        worst_input = plain + (CONTEXT if found.documents else 0)
+    if size is None:
+        size = len(encoded(request))
+    most = size - found.bytes + ADDED * (1 + found.tools) + IMAGE * found.images
+    most += CONTEXT if found.documents else 0
     if not found.marks:
-        return Usage(input_tokens=worst_input, output_tokens=output, calls=1)
+        return Usage(input_tokens=most, output_tokens=output, calls=1)
     return Usage(
         output_tokens=output,
-        cache_write_tokens=worst_input,
+        cache_write_tokens=most,
         calls=1,
-        cache_write_1h_tokens=worst_input if found.hour else 0,
+        cache_write_1h_tokens=most if found.hour else 0,
     )
 
 
@@ -359,15 +355,6 @@ class Tally:
             ]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None
-
-    def add(self, other: Tally) -> None:
-        """Count also what `other` counted, such as one that came from another process."""
-        with other._lock:
-            theirs = dict(other._known), dict(other._assumed)
-        with self._lock:
-            for ours, counts in zip((self._known, self._assumed), theirs, strict=True):
-                for key, usage in counts.items():
-                    ours[key] = ours.get(key, Usage()) + usage
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:

@@ -98,7 +98,7 @@ def judging_from(
         NoJudging: there is none.
         Unjudged: nothing that would be asked again could be judged by.
     """
-    from skill_eval_nb.grading.judge import BadAnswer, questions, read_judging
+    from skill_eval_nb.grading.judge import BadAnswer, read_judging
     from skill_eval_nb.models import Reply, Usage
 
     case, number = judging.prepared.case, judging.number
@@ -108,14 +108,12 @@ def judging_from(
         fault = next(reply for reply in given if not isinstance(reply, Reply))
         raise NoJudging(f"no answer by the batch: {fault or 'it is missing'}")
     try:
-        for question, reply in zip(questions(judging.prepared, number), replies, strict=True):
-            question.value(reply)
+        return read_judging(
+            judge, case, number, replies, prepared=judging.prepared, prices=prices, batch=True
+        )
     except BadAnswer as error:
         usage = sum((reply.usage for reply in replies), Usage())
         raise NoJudging(f"the answer by the batch cannot be used: {error}", usage) from error
-    return read_judging(
-        judge, case, number, replies, prepared=judging.prepared, prices=prices, batch=True
-    )
 
 
 def numbers_of(requests: Iterable[str]) -> dict[str, list[int]]:

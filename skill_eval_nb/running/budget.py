@@ -23,6 +23,7 @@ from threading import RLock
 from typing import Any, Self
 
 from skill_eval_nb.models.usage import BudgetSpent, PriceList, Usage
+from skill_eval_nb.text import dollars
 
 UNIT = 10**9
 """Billionths of a dollar in a dollar."""
@@ -77,9 +78,10 @@ class BudgetMeter:
                 price = 0
             left = self._left()
             if left is not None and price > left:
+                amounts = (price, self._cap or 0, max(left, 0))
+                could, cap, rest = (dollars(amount / UNIT) for amount in amounts)
                 raise BudgetSpent(
-                    f"the next call could cost {usd(price)}, and of the {usd(self._cap or 0)} "
-                    f"allotted {usd(max(left, 0))} is left"
+                    f"the next call could cost {could}, and of the {cap} allotted {rest} is left"
                 )
             ticket = CallReservation(model, batch, price)
             self._open[id(ticket)] = ticket
@@ -157,32 +159,22 @@ class BudgetMeter:
         self._lock = RLock()
 
 
-def usd(amount: int) -> str:
-    """Billionths as dollars, for messages.
-
-    >>> usd(1_250_000_000), usd(420_000)
-    ('$1.25', '$0.00042')
-    """
-    dollars = amount / UNIT
-    return f"${dollars:.2f}" if dollars >= 0.1 or dollars == 0 else f"${dollars:.2g}"
-
-
-def up(dollars: float) -> int:
+def up(amount: float) -> int:
     """Dollars as billionths, rounded up but for the noise of floating point.
 
     >>> up(0.1), up(1e-10)
     (100000000, 1)
     """
-    return math.ceil(round(dollars * UNIT, 3))
+    return math.ceil(round(amount * UNIT, 3))
 
 
-def down(dollars: float) -> int:
+def down(amount: float) -> int:
     """Dollars as billionths, rounded down but for the noise of floating point.
 
     >>> down(0.3), down(1e-10)
     (300000000, 0)
     """
-    return math.floor(round(dollars * UNIT, 3))
+    return math.floor(round(amount * UNIT, 3))
 
 
 class Reservation(BudgetMeter):

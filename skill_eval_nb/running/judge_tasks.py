@@ -42,9 +42,8 @@ from skill_eval_nb.grading.structural.types import is_checked
 from skill_eval_nb.models import BudgetSpent, Client, Connection, Prices, Tally, Usage, together
 from skill_eval_nb.workspace import write_atomic
 
-from .asking import NO_MONEY, AskingProgress
-from .budget import Budget, BudgetQueue, Reservation
-from .refused import refuse
+from .asking import NO_MONEY, AskingProgress, look_at_prices
+from .budget import Budget, BudgetQueue
 from .stored_runs import StoredRun
 
 D = TypeVar("D", bound=Document)
@@ -533,23 +532,8 @@ class JudgeState:
         """
         order = self.order
         self.budget = Budget(order.budget_usd, order.prices)
-        known = order.prices.cost(Tally().usage, order.judge.model)
-        if order.budget_usd is not None and known is None:
-            raise refuse(
-                f"no price is known for `{order.judge.model}`, so no budget can be kept: add it "
-                "to the table of prices, or leave budget_usd out"
-            )
-        self._turns = BudgetQueue(self.budget)
-
-    async def allot(self, prepared: Prepared) -> Reservation | None:
-        """Money for one judging at its worst; waits for what is in flight, where it must."""
-        bound = worst(prepared.judge, prepared.case, prepared=prepared)
-        usd = self.order.prices.cost(bound, prepared.judge.model)
-        return await self._turns.allot(None if self.order.budget_usd is None else usd)
-
-    def close(self, reservation: Reservation) -> None:
-        """Give back what is left of it."""
-        self._turns.close(reservation)
+        look_at_prices(order.budget_usd, order.prices, [order.judge.model])
+        self.turns = BudgetQueue(self.budget)
 
     def ended(self, work: JudgeTask, number: int, reason: str | None) -> None:
         """Note that a judging has ended, with the reason where there is none."""
@@ -590,7 +574,9 @@ async def judge_once(
 ) -> str | None:
     """Judge once; the judging goes into `new`. Gives the reason where there is none."""
     judge, prices = books.order.judge, books.order.prices
-    reservation = await books.allot(prepared)
+    bound = worst(judge, work.case, prepared=prepared)
+    usd = None if books.order.budget_usd is None else prices.cost(bound, judge.model)
+    reservation = await books.turns.allot(usd)
     if reservation is None:
         return NO_MONEY
     meter = together(reservation, books.tally)
@@ -603,7 +589,7 @@ async def judge_once(
     except BudgetSpent as error:
         return str(error)
     finally:
-        books.close(reservation)
+        books.turns.close(reservation)
     return None
 
 

@@ -32,7 +32,7 @@ from skill_eval_nb.models.batches import Results
 from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems, write_atomic
 from skill_eval_nb.workspace.layout import OWN
 
-from .asking import NO_MONEY, AskingProgress, reached_by
+from .asking import NO_MONEY, AskingProgress, look_at_figures, reached_by
 from .batch import BatchedJudging, NoJudging, batched, bring, judging_from, worst_usd
 from .judge_tasks import (
     JudgedAgain,
@@ -335,11 +335,7 @@ def judge_again(
             here or in another process; or their folders cannot be written.
         ModelFault: no API key was found; nothing was sent.
     """
-    for name, value in (("again", again), ("concurrency", concurrency)):
-        if value < 1:
-            raise refuse(f"{name} is {value}: it must be 1 at least")
-    if budget_usd is not None and not budget_usd >= 0:
-        raise refuse(f"budget_usd is {budget_usd}: it must be 0 at least")
+    look_at_figures(budget_usd, again=again, concurrency=concurrency)
     noted = Problems()
     runs = stored_runs(path, evals=evals, problems=noted)
     if not runs:

@@ -24,8 +24,8 @@ from typing import Any, BinaryIO
 
 from skill_eval_nb.disk import open_file
 
+from ...disk import decoded
 from .. import sandbox
-from ..decoding import decoded
 from ..sandbox import Ran
 from .extractor import IMAGE_SIDE, png_size, weight
 

@@ -20,7 +20,7 @@ from skill_eval_nb.disk import NO_LINK, LeadsOut, inside, read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, parse
 from skill_eval_nb.documents.run import CHECK_FAILED
 
-from ..decoding import wide
+from ...disk import wide
 
 MOST_BRACES = 64
 """So many patterns may one with braces stand for."""
@@ -197,15 +197,6 @@ def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
     more = len(ordered) - most
     head = ", ".join(shown(name) for name in ordered[:most])
     return f"{head} and {more} more" if more > 0 else head
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things.
-
-    >>> counted(1, "file"), counted(3, "file")
-    ('1 file', '3 files')
-    """
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def quoted(text: str) -> str:

@@ -19,7 +19,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from .outputs import Content, counted, line_at, near_by, quoted, shown, with_plain_ends
+from skill_eval_nb.text import count
+
+from .outputs import Content, line_at, near_by, quoted, shown, with_plain_ends
 
 LONGEST = 50_000
 """Characters of an expression."""
@@ -507,14 +509,14 @@ class TextSearch:
         return False
 
     def _exempts(self, match: Match) -> str:
-        lines = counted(self.what.near, "line")
+        lines = count(self.what.near, "line")
         where = f"stands within {lines} of it" if self.what.near else "stands on the same line"
         return f"{quoted(match.exempted_by or '')} {where}"
 
     def evidence(self) -> str:
         """The matches that were found, with file and line."""
         more = self.n_found - len(self.found)
-        tail = f"; and in {counted(more, 'more file')}" if more > 0 else ""
+        tail = f"; and in {count(more, 'more file')}" if more > 0 else ""
         return "; ".join(self.found) + tail
 
     def told_exempt(self) -> str:

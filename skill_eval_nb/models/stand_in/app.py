@@ -19,6 +19,7 @@ from typing import Any
 import httpx2
 
 from skill_eval_nb.disk import write_atomic
+from skill_eval_nb.models.usage import encoded
 
 from . import reading
 from .answers import compose
@@ -187,21 +188,9 @@ class RefusedRequest(Exception):
         return {"type": "error", "error": error, "request_id": request_id}
 
 
-def encode(value: Any) -> bytes:
-    """JSON as it goes over the wire.
-
-    Half a surrogate pair, which JSON may hold and UTF-8 may not, is escaped.
-    """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":")).encode()
-
-
 def event(data: Mapping[str, Any]) -> bytes:
     """One server-sent event, named for its type."""
-    return b"event: " + data["type"].encode() + b"\ndata: " + encode(data) + b"\n\n"
+    return b"event: " + data["type"].encode() + b"\ndata: " + encoded(data) + b"\n\n"
 
 
 def stream(answer: Mapping[str, Any]) -> Iterator[bytes]:
@@ -276,7 +265,7 @@ class App:
         except RefusedRequest as refused:
             note.answer = refused.body(request_id)
             headers = {**JSON, **refused.headers}
-            answer = SentAnswer(refused.status, headers, (encode(note.answer),))
+            answer = SentAnswer(refused.status, headers, (encoded(note.answer),))
         self._write(request, note, answer.status, request_id)
         return replace(answer, headers={**answer.headers, "request-id": request_id})
 
@@ -308,13 +297,13 @@ class App:
         if not isinstance(found, list):
             return _whole(found, note)
         note.answer = found
-        return SentAnswer(200, LINES, tuple(encode(result) + b"\n" for result in found))
+        return SentAnswer(200, LINES, tuple(encoded(result) + b"\n" for result in found))
 
     def _messages(self, note: _Note, request_id: str) -> SentAnswer:
         message = self._message(note)
         kind = note.fault.kind if note.fault else None
         streamed = bool(note.body.get("stream"))
-        pieces = tuple(stream(message)) if streamed else (encode(message),)
+        pieces = tuple(stream(message)) if streamed else (encoded(message),)
         if streamed and kind == "stream_error":
             broken = RefusedRequest(529).body(request_id)
             pieces = (*pieces[: len(pieces) // 2], event(broken))
@@ -409,7 +398,7 @@ class App:
 
 def _whole(body: Any, note: _Note) -> SentAnswer:
     note.answer = body
-    return SentAnswer(200, JSON, (encode(body),))
+    return SentAnswer(200, JSON, (encoded(body),))
 
 
 def _model(name: str) -> dict[str, Any]:

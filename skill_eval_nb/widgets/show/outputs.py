@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
-from skill_eval_nb.grading.decoding import decoded
+from skill_eval_nb.disk import decoded
 from skill_eval_nb.grading.evidence import contents as images
 from skill_eval_nb.text import count, size
 
