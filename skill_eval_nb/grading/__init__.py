@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skill_eval_nb.models.meter import BudgetSpent
+    from skill_eval_nb.models.usage import BudgetSpent
 
     from . import judge, sandbox, structural
     from .judge import Case, Judge, grade
@@ -30,11 +30,11 @@ __all__ = [
 
 _ROOMS = ("judge", "sandbox", "structural")
 _HOMES = {
-    "BudgetSpent": "skill_eval_nb.models.meter",
+    "BudgetSpent": "skill_eval_nb.models.usage",
     "Case": "skill_eval_nb.grading.judge",
     "Judge": "skill_eval_nb.grading.judge",
     "check": "skill_eval_nb.grading.structural",
-    "grade": "skill_eval_nb.grading.judge",
+    "grade": "skill_eval_nb.grading.grades",
 }
 
 

@@ -11,23 +11,23 @@ from typing import Any
 from skill_eval_nb.documents import Analysis, Comparison, dump
 from skill_eval_nb.documents.results import ComparisonSummary, Following, ImprovementSuggestion
 from skill_eval_nb.models import Prices
-from skill_eval_nb.models.ask import Answered, Question
-from skill_eval_nb.models.prompt import (
+from skill_eval_nb.models.ask import (
     TEXT,
     AnswerCheck,
+    Answered,
+    Question,
     a_list,
     an_object,
     filled,
     formed,
     one_of,
+    text_block,
 )
 
-from .evidence import SHOWN_CHARS, Showing, show, uncovered
-from .evidence.room import cut, shares
+from .evidence import SHOWN_CHARS, Showing, uncovered
+from .evidence.contents import cut, shares
 from .evidence.transcripts import transcript_of
-from .judge import Case, Unjudged
-from .judge.answers import now, usage_of
-from .judge.prompt import look_at
+from .judge import Case, look_at, now, showing_of, usage_of
 
 PRIORITIES = ("high", "medium", "low")
 SUGGESTION = ("priority", "category", "suggestion", "expected_impact")
@@ -287,7 +287,7 @@ def question(
         key="",
         model=analyst.model,
         system=SYSTEM,
-        content=tuple(_text(text) for text in _content(analyst, (winner, loser), comparisons)),
+        content=tuple(text_block(text) for text in _content(analyst, (winner, loser), comparisons)),
         schema=SCHEMA,
         read=read_answer,
         max_tokens=analyst.max_tokens,
@@ -360,22 +360,8 @@ def _skills(sides: Sequence[ShownWork], room: int) -> list[list[tuple[str, str]]
 
 def _works(sides: Sequence[ShownWork], room: int) -> list[Showing]:
     """What each put out and how; each has half of the room."""
-    try:
-        return [_shown(side.case, room // 2) for side in sides]
-    except OSError as error:
-        raise Unjudged(f"the files cannot be read ({error.strerror or error})") from error
-
-
-def _shown(case: Case, chars: int) -> Showing:
-    return show(
-        case.outputs,
-        case.transcript,
-        inputs=case.inputs,
-        chars=chars,
-        key=case.key,
-        ignored=case.ignored,
-        images=False,
-    )
+    cases = (replace(side.case, hidden=(), configurations=()) for side in sides)
+    return [showing_of(case, room // 2, images=False) for case in cases]
 
 
 def _verdict_text(comparison: Comparison) -> str:
@@ -397,7 +383,3 @@ def _nonce(*texts: object) -> str:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _text(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}

@@ -16,23 +16,23 @@ from skill_eval_nb.documents import Comparison, Dimension, GradedExpectation
 from skill_eval_nb.documents.results import ExpectationResults, OutputQuality, SideRubric
 from skill_eval_nb.documents.run import NotShown
 from skill_eval_nb.models import Prices
-from skill_eval_nb.models.ask import Answered, Question
-from skill_eval_nb.models.prompt import (
+from skill_eval_nb.models.ask import (
     TEXT,
     YES_OR_NO,
     AnswerCheck,
+    Answered,
+    Question,
     a_list,
     an_object,
     filled,
     formed,
     one_of,
+    text_block,
 )
 
-from .evidence import SHOWN_CHARS, Cover, Showing, show, uncovered
-from .evidence.room import IMAGES, IMAGES_BYTES
-from .judge import Case, Unjudged
-from .judge.answers import now, usage_of
-from .judge.prompt import EXPECTED, look_at
+from .evidence import SHOWN_CHARS, Cover, Showing, uncovered
+from .evidence.contents import IMAGES, IMAGES_BYTES
+from .judge import EXPECTED, Case, Unjudged, indented, look_at, now, showing_of, usage_of
 
 Answer = dict[str, Any]
 """A whole and sound answer, of the form `SCHEMA`; what it is asked for in the order asked."""
@@ -188,10 +188,7 @@ def prepare(
     hidden = tuple(dict.fromkeys((*case.hidden, *other.hidden)))
     sides = tuple(dict.fromkeys((*case.configurations, *other.configurations)))
     cases = [replace(each, hidden=hidden, configurations=sides) for each in (case, other)]
-    try:
-        first, second = _shown(cases, shown_chars, images)
-    except OSError as error:
-        raise Unjudged(f"the files cannot be read ({error.strerror or error})") from error
+    first, second = _shown(cases, shown_chars, images)
     skill_text = {line.strip() for line in skill_lines if len(line.strip()) >= TELLING}
     cover = Cover(hidden, sides)
     return Prepared(
@@ -210,24 +207,12 @@ def prepare(
 
 def _shown(cases: Iterable[Case], chars: int, images: bool) -> list[Showing]:
     half = chars // 2
-
-    def seen(case: Case, room: int) -> Showing:
-        return show(
-            case.outputs,
-            case.transcript,
-            inputs=case.inputs,
-            chars=room,
-            key=case.key,
-            skills=case.hidden,
-            configurations=case.configurations,
-            ignored=case.ignored,
-            images=images,
-        )
-
-    both = [(case, seen(case, half)) for case in cases]
+    both = [(case, showing_of(case, half, images=images)) for case in cases]
     spare = [half - (showing.shown.chars or 0) for _, showing in both]
     return [
-        seen(case, half + left) if showing.shown.left_out and left > 0 else showing
+        showing_of(case, half + left, images=images)
+        if showing.shown.left_out and left > 0
+        else showing
         for (case, showing), left in zip(both, reversed(spare), strict=True)
     ]
 
@@ -241,7 +226,7 @@ def _stripped(showing: Showing, lines: Collection[str]) -> Showing:
         if block["type"] == "text":
             text, times = _without(block["text"], showing.nonce, lines)
             hidden += times
-            blocks.append({"type": "text", "text": text})
+            blocks.append(text_block(text))
             continue
         own = len(block["source"]["data"]) * 3 // 4
         if pictures < IMAGES // 2 and size + own <= IMAGES_BYTES // 2:
@@ -249,7 +234,7 @@ def _stripped(showing: Showing, lines: Collection[str]) -> Showing:
             blocks.append(block)
         else:
             left_out.append(NotShown(what="a picture", reason="there is room for no more of them"))
-            blocks.append({"type": "text", "text": _NO_ROOM})
+            blocks.append(text_block(_NO_ROOM))
     if hidden:
         reason = "lines of a skill would tell the side"
         left_out.append(NotShown(what=f"transcript: {hidden} lines", reason=reason))
@@ -452,24 +437,19 @@ def last_text(criteria: Sequence[Criterion], expectations: Sequence[str]) -> str
     parts = ["Now compare work A with work B.\n"]
     if expectations:
         parts.append("Expectations. Answer each once for both works, under the id in brackets:\n")
-        parts += [f"[E{n}] {_indented(text)}" for n, text in enumerate(expectations, 1)]
+        parts += [f"[E{n}] {indented(text)}" for n, text in enumerate(expectations, 1)]
         parts.append("")
     else:
         parts.append("No expectations are asked for: `expectations` is empty.\n")
     parts.append("Criteria. Score both works on each once, under the id in brackets:\n")
     for n, criterion in enumerate(criteria, 1):
         parts.append(f"[C{n}] {' '.join(criterion.name.split())} ({criterion.group})")
-        parts += [f"    {_indented(line)}" for line in criterion.about]
+        parts += [f"    {indented(line)}" for line in criterion.about]
     parts.append(
         "\nThen say of each work what is good and bad about it and how good it is, from 1 to 10; "
         "what made the difference between them; why, in a few sentences; and who wins.\n"
     )
     return "\n".join(parts)
-
-
-def _indented(text: str) -> str:
-    """Further lines of a text are set in, so that none of them looks like a new item."""
-    return "\n    ".join(text.strip().splitlines())
 
 
 _SCORE: dict[str, Any] = {"type": "integer", "enum": [1, 2, 3, 4, 5]}
@@ -562,13 +542,9 @@ def _content(prepared: Prepared, swapped: bool) -> Iterator[dict[str, Any]]:
     head = TASK.format(nonce=nonce, a=order[0].nonce, b=order[1].nonce, prompt=prepared.prompt)
     if prepared.expected:
         head += EXPECTED.format(nonce=nonce, expected=prepared.expected)
-    yield _text(head)
+    yield text_block(head)
     for side, showing in zip("AB", order, strict=True):
-        yield _text(OPEN.format(side=side, nonce=showing.nonce))
+        yield text_block(OPEN.format(side=side, nonce=showing.nonce))
         yield from showing.blocks
-        yield _text(CLOSE.format(nonce=showing.nonce))
-    yield _text(last_text(prepared.criteria, prepared.expectations))
-
-
-def _text(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}
+        yield text_block(CLOSE.format(nonce=showing.nonce))
+    yield text_block(last_text(prepared.criteria, prepared.expectations))

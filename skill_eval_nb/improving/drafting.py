@@ -13,14 +13,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from skill_eval_nb.documents import Dimension, StructuralExpectation, mend
-from skill_eval_nb.grading.structural.globs import BadGlob, matching
-from skill_eval_nb.grading.structural.patterns import BadPattern
+from skill_eval_nb.grading.structural.outputs import BadGlob, matching
+from skill_eval_nb.grading.structural.search import BadPattern
 from skill_eval_nb.grading.structural.types import sought_by
-from skill_eval_nb.models.ask import Answered, Question
-from skill_eval_nb.models.prompt import (
+from skill_eval_nb.models.ask import (
     TEXT,
     YES_OR_NO,
     AnswerCheck,
+    Answered,
+    Question,
     a_list,
     an_object,
     fenced,

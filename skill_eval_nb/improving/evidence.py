@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from skill_eval_nb.documents import Dimension, Document, Eval, Expectation, StructuralExpectation
-from skill_eval_nb.grading.structural.globs import BadGlob, matching
-from skill_eval_nb.grading.structural.outputs import list_outputs
+from skill_eval_nb.grading.structural.outputs import BadGlob, list_outputs, matching
 from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.text import brief, count, quoted
 from skill_eval_nb.workspace import Problems, catalogued, find, read_files

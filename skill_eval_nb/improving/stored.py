@@ -14,7 +14,7 @@ from skill_eval_nb.disk import read_bytes, write_atomic
 from skill_eval_nb.documents import Document, Faults, NotJSON, mend, parse, to_json
 from skill_eval_nb.models import Usage
 from skill_eval_nb.running.asking import Answers, AskingProgress, Item, LeftOut, Terms
-from skill_eval_nb.running.skill_files import contents
+from skill_eval_nb.running.skill import contents
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.text import dollars
 from skill_eval_nb.view import Block, Shown, Table, Text, reasons

@@ -21,19 +21,17 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.documents import Dimension, Eval, Judging, QualityRubric, dump, mend, to_json
 from skill_eval_nb.grading.judge import (
-    SCHEMA,
+    Answer,
     Case,
     Judge,
     Unjudged,
+    judging_of,
     prepare,
-    read_answer,
-    request,
+    questions,
     same_model,
 )
-from skill_eval_nb.grading.judge.answers import Answer, judging_of
-from skill_eval_nb.grading.judge.prompt import WHO
 from skill_eval_nb.models import Prices
-from skill_eval_nb.models.ask import Answered, Question
+from skill_eval_nb.models.ask import Answered
 from skill_eval_nb.models.stand_in.settings import MODELS
 from skill_eval_nb.running.asking import AskingProgress, Item, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
@@ -261,28 +259,12 @@ def _items(
         except Unjudged as error:
             found.left_out[place] = error.reason
             continue
-        body = request(judge, case, 1, prepared=prepared)
-        content = json.dumps([body["model"], body["messages"]], sort_keys=True)
+        (question,) = questions(prepared, 1)
+        content = json.dumps([question.model, question.body()["messages"]], sort_keys=True)
         name = hashlib.sha256(content.encode()).hexdigest()[:24]
         folder = folder_of(top_of(Path(run).resolve()), trial.draft.key)
-        question = Question(
-            key=name,
-            model=judge.model,
-            system=body["system"],
-            content=body["messages"][0]["content"],
-            schema=SCHEMA,
-            read=partial(_read, [dimension.name for dimension in case.dimensions]),
-            max_tokens=judge.max_tokens,
-            effort=judge.effort,
-            deadline=judge.deadline,
-            who=WHO,
-        )
         save = partial(_save, prepared, trial.terms.known_prices, folder / f"{name}.json")
-        yield place, Item(name, name, question, folder, save)
-
-
-def _read(wanted: list[str], raw: Any) -> Answer:
-    return read_answer(json.dumps(raw), [], wanted)
+        yield place, Item(name, name, replace(question, key=name), folder, save)
 
 
 def _save(prepared: Any, prices: Prices, path: Path, answered: Answered[Answer]) -> Judging:

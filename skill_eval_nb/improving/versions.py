@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.running.refused import no_such, refuse
-from skill_eval_nb.running.skill_files import contents, digest
+from skill_eval_nb.running.skill import contents, digest
 from skill_eval_nb.stats.names import natural
 from skill_eval_nb.stats.pairing import WITHOUT, likeness, side
 from skill_eval_nb.tables import TABLES, Workspace

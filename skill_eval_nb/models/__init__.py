@@ -19,37 +19,32 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import batches as batches
     from .client import Client as Client
-    from .client import Reply
+    from .client import Connection, Reply
     from .client import connect as connect
-    from .connection import Connection as Connection
     from .faults import ModelFault as ModelFault
-    from .meter import BudgetSpent as BudgetSpent
-    from .meter import Meter as Meter
-    from .meter import Tally as Tally
-    from .meter import together as together
     from .prices import BadPrices as BadPrices
     from .prices import Prices as Prices
     from .prices import load_prices as load_prices
     from .stand_in import StandIn, serve
+    from .usage import BudgetSpent, Meter, Tally, together, worst_case
     from .usage import Usage as Usage
-    from .usage import worst_case
 
 _HOMES = {
     "BadPrices": "prices",
-    "BudgetSpent": "meter",
+    "BudgetSpent": "usage",
     "Client": "client",
-    "Connection": "connection",
-    "Meter": "meter",
+    "Connection": "client",
+    "Meter": "usage",
     "ModelFault": "faults",
     "Prices": "prices",
     "Reply": "client",
     "StandIn": "stand_in",
-    "Tally": "meter",
+    "Tally": "usage",
     "Usage": "usage",
     "connect": "client",
     "load_prices": "prices",
     "serve": "stand_in",
-    "together": "meter",
+    "together": "usage",
     "worst_case": "usage",
 }
 """The module that each name comes from when it is first asked for."""

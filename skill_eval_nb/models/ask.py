@@ -2,18 +2,249 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .client import Reply
-from .meter import Meter
-from .prompt import BadAnswer, parsed
-from .usage import Usage, worst_case
+from .usage import Meter, Usage, worst_case
 
 if TYPE_CHECKING:
     from .client import Client
+
+
+class BadAnswer(ValueError):
+    """The answer cannot be used; `faults` says everything that is wrong with it."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        """Keep all faults: the model is told of all of them at once."""
+        super().__init__("; ".join(faults))
+        self.faults = tuple(faults)
+
+
+def parsed(text: str) -> Any:
+    """The JSON of an answer; strict, so that nothing in it has two readings.
+
+    >>> parsed('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    skill_eval_nb...BadAnswer: the answer has the same key twice in one object
+
+    Raises:
+        BadAnswer: it is no JSON.
+    """
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(items)
+        if len(found) < len(items):
+            raise BadAnswer(["the answer has the same key twice in one object"])
+        return found
+
+    def constant(name: str) -> Any:
+        raise BadAnswer([f"the answer has {name} in it, which is no JSON"])
+
+    try:
+        return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
+    except BadAnswer:
+        raise
+    except RecursionError:
+        raise BadAnswer(["the answer is nested too deeply"]) from None
+    except ValueError as error:  # also whole numbers of thousands of digits
+        raise BadAnswer([f"the answer is no JSON ({error})"]) from None
+
+
+def formed(value: Any, schema: Mapping[str, Any]) -> Any:
+    """A value that is of the form that was asked for; what else an object has is let be.
+
+    >>> formed({"a": 1}, an_object(a=TEXT, b=TEXT))
+    Traceback (most recent call last):
+    skill_eval_nb...BadAnswer: the answer lacks b; `a` is 1, not a text
+
+    Raises:
+        BadAnswer: with everything in which it is not, each fault at its place.
+    """
+    if faults := list(_unlike(value, schema, "")):
+        raise BadAnswer(faults)
+    return value
+
+
+_TYPES: dict[str, tuple[Any, str]] = {
+    "object": (dict, "an object"),
+    "array": (list, "a list"),
+    "string": (str, "a text"),
+    "boolean": (bool, "true or false"),
+    "integer": (int, "a whole number"),
+    "number": ((int, float), "a number"),
+}
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether a value is of a kind; true is no number."""
+    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+
+
+def _unlike(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
+    place = f"`{where}`" if where else "the answer"
+    if "anyOf" in schema:  # `or_null`
+        yield from () if value is None else _unlike(value, schema["anyOf"][0], where)
+        return
+    kind, what = _TYPES[schema["type"]]
+    if not _fits(value, kind):
+        yield f"{place} is {short(value)}, not {what}"
+    elif value not in schema.get("enum", [value]):
+        yield f"{place} is {short(value)}, not one of {', '.join(map(str, schema['enum']))}"
+    elif schema["type"] == "array":
+        for at, element in enumerate(value):
+            yield from _unlike(element, schema["items"], f"{where}[{at}]")
+    elif schema["type"] == "object":
+        yield from _unlike_in(value, schema["properties"], place, f"{where}." if where else "")
+
+
+def _unlike_in(
+    value: Mapping[str, Any], properties: Mapping[str, Any], place: str, above: str
+) -> Iterator[str]:
+    """What is wrong with the fields of an object; one that may be null may be left out."""
+    missing = [
+        name for name, schema in properties.items() if name not in value and "anyOf" not in schema
+    ]
+    if missing:
+        yield f"{place} lacks {', '.join(missing)}"
+    for name, schema in properties.items():
+        if name in value:
+            yield from _unlike(value[name], schema, f"{above}{name}")
+
+
+class AnswerCheck:
+    """Looks through an answer of the right form and collects what is wrong."""
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+
+    def wrong(self, fault: str) -> None:
+        """Note a fault."""
+        self.faults.append(fault)
+
+    def done(self) -> None:
+        """End looking.
+
+        Raises:
+            BadAnswer: something was wrong.
+        """
+        if self.faults:
+            raise BadAnswer(self.faults)
+
+    def named(
+        self, rows: Sequence[dict[str, Any]], what: str, field: str, wanted: list[str]
+    ) -> dict[str, dict[str, Any]]:
+        """The rows by their names, which must be the wanted ones, each exactly once."""
+        plain = {_plain(name): name for name in wanted}
+        found: dict[str, dict[str, Any]] = {}
+        for row in rows:
+            name = plain.get(_plain(row[field]))
+            if name is None:
+                self.wrong(f"there is no {what} {short(row[field])}; leave it out")
+            elif name in found:
+                self.wrong(f"{what} `{name}` is there twice")
+            else:
+                found[name] = row
+        missing = [name for name in wanted if name not in found]
+        if missing:
+            self.wrong(f"{what}s not answered: {', '.join(missing)}")
+        return found
+
+    def telling(self, fields: Mapping[str, Any], name: str, where: str) -> str:
+        """A text among an object's fields in which something must stand."""
+        if not any(map(str.isalnum, fields[name])):
+            self.wrong(f"{where} has no {name}")
+        return fields[name]
+
+
+def filled(texts: Iterable[str]) -> list[str]:
+    """Texts without those in which nothing stands."""
+    return [text for text in texts if text.strip()]
+
+
+def short(value: Any) -> str:
+    """A value of an answer, as a fault names it."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def _plain(name: str) -> str:
+    """A name as it stands on one line."""
+    return " ".join(name.split())
+
+
+def fenced(parts: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, list[str]]:
+    """Lines of others between tags with a nonce: the nonce, and the text of each part.
+
+    The nonce follows from all that is shown, so that nobody who wrote it knew it.
+
+    >>> nonce, (text,) = fenced([("skill", ["a", "b"])])
+    >>> text.replace(nonce, "…").splitlines()
+    ['<skill nonce="…">', 'a', 'b', '</skill nonce="…">']
+    """
+    parts = list(parts)
+    whole = "\n".join(line for _, lines in parts for line in lines)
+    nonce = sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    bodies = [(tag, "\n".join(lines) or "(none)") for tag, lines in parts]
+    return nonce, [
+        f'<{tag} nonce="{nonce}">\n{body}\n</{tag} nonce="{nonce}">' for tag, body in bodies
+    ]
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of so many characters, and how many were left out."""
+    rest = len(text) - most
+    return text if rest <= 0 else f"{text[:most]}\n[{rest} characters left out]"
+
+
+def an_object(**properties: Any) -> dict[str, Any]:
+    """The JSON Schema of an object with just these properties, in this order.
+
+    >>> an_object(a={"type": "string"})["required"]
+    ['a']
+    """
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def a_list(item: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of a list.
+
+    >>> a_list(TEXT)
+    {'type': 'array', 'items': {'type': 'string'}}
+    """
+    return {"type": "array", "items": item}
+
+
+def one_of(*words: str) -> dict[str, Any]:
+    """The JSON Schema of one of some words.
+
+    >>> one_of("A", "B")
+    {'type': 'string', 'enum': ['A', 'B']}
+    """
+    return {"type": "string", "enum": list(words)}
+
+
+def or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of something that may be missing.
+
+    >>> or_null(TEXT)
+    {'anyOf': [{'type': 'string'}, {'type': 'null'}]}
+    """
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+TEXT: dict[str, Any] = {"type": "string"}
+YES_OR_NO: dict[str, Any] = {"type": "boolean"}
+
 
 T = TypeVar("T")
 
@@ -47,7 +278,7 @@ class Question(Generic[T]):
             session, so it must give nothing away.
         model: who is asked.
         system: the rules.
-        content: the blocks of the user's message, plain JSON.
+        content: the blocks of the user's message, plain JSON; the last is a text.
         schema: the JSON Schema of the answer.
         read: makes the value of the answer's JSON; raises `BadAnswer` with all its faults.
         max_tokens: the most tokens of one answer.
@@ -71,7 +302,7 @@ class Question(Generic[T]):
         """The body of a call; `fault` is what was wrong with the last answer."""
         content = [dict(block) for block in self.content]
         if fault is not None:
-            content.append({"type": "text", "text": anew(fault)})
+            content[-1]["text"] += f"\n{anew(fault)}"
         config: dict[str, Any] = {"format": {"type": "json_schema", "schema": self.schema}}
         if self.effort is not None:
             config["effort"] = self.effort
@@ -83,6 +314,22 @@ class Question(Generic[T]):
             "output_config": config,
             "metadata": {"user_id": self.key},
         }
+
+    def value(self, reply: Reply) -> T:
+        """What a reply to it says.
+
+        Raises:
+            Unanswered: the model stopped before it had answered; asking again would not help.
+            BadAnswer: it answered, but not what was asked.
+        """
+        if reply.stop_reason not in _WHOLE:
+            reason = _STOPPED.get(reply.stop_reason, "{who} stopped for {stop_reason}")
+            raise Unanswered(
+                reason.format(
+                    who=self.who, max_tokens=self.max_tokens, stop_reason=reply.stop_reason
+                )
+            )
+        return self.read(parsed(reply.text))
 
     @property
     def worst(self) -> Usage:
@@ -115,67 +362,26 @@ async def ask(client: Client, question: Question[T], meter: Meter) -> Answered[T
         ModelFault: no answer came.
         BudgetSpent: the meter allowed no further call.
     """
-
-    def read(reply: Reply) -> T:
-        whole(reply, question.who, question.max_tokens)
-        return question.read(parsed(reply.text))
-
-    return await until_usable(
-        client, question.body, read, meter, deadline=question.deadline, who=question.who
-    )
-
-
-async def until_usable(
-    client: Client,
-    body: Callable[[str | None], Mapping[str, Any]],
-    read: Callable[[Reply], T],
-    meter: Meter,
-    *,
-    deadline: float,
-    who: str,
-) -> Answered[T]:
-    """Send what `body` makes until `read` can use the reply, at most `ASKED` times.
-
-    Args:
-        client: how calls reach the model.
-        body: the body of a call, given what was wrong with the last answer.
-        read: makes the value of a reply; raises `BadAnswer` where it should be asked anew.
-        meter: what every call goes through.
-        deadline: seconds that one call may take, with all its retries.
-        who: what the model is called in the reason.
-
-    Raises:
-        Unanswered: no answer could be used.
-        ModelFault: no answer came.
-        BudgetSpent: the meter allowed no further call.
-    """
     began = time.monotonic()
     usage, refused = Usage(), []
     fault = None
     for _ in range(ASKED):
-        reply = await client.send(body(fault), meter=meter, deadline=deadline)
+        reply = await client.send(question.body(fault), meter=meter, deadline=question.deadline)
         usage += reply.usage
         try:
-            value = read(reply)
+            value = question.value(reply)
         except BadAnswer as bad:
             fault = fault_text(bad.faults)
             refused.append(fault)
         else:
             return Answered(value, usage, tuple(refused), time.monotonic() - began)
+    who = question.who
     raise Unanswered(f"{who} gave no usable answer in {ASKED} attempts; the last: {fault}")
 
 
-def whole(reply: Reply, who: str, max_tokens: int) -> None:
-    """See that a reply came to its end.
-
-    Raises:
-        Unanswered: the model stopped before it had answered; asking again would not help.
-    """
-    if reply.stop_reason not in _WHOLE:
-        reason = _STOPPED.get(reply.stop_reason, "{who} stopped for {stop_reason}")
-        raise Unanswered(
-            reason.format(who=who, max_tokens=max_tokens, stop_reason=reply.stop_reason)
-        )
+def text_block(text: str) -> dict[str, Any]:
+    """A text as a block of a message."""
+    return {"type": "text", "text": text}
 
 
 def anew(fault: str) -> str:

@@ -17,8 +17,7 @@ from urllib.parse import quote
 
 from .client import Call, Client, Reply
 from .faults import ModelFault
-from .meter import Meter
-from .usage import encoded, worst_case
+from .usage import Meter, encoded, worst_case
 
 REQUESTS = 100_000
 """Requests that a batch holds at most."""

@@ -1,26 +1,128 @@
-"""Calls to a model: one client for all of them, each under a deadline and through a meter."""
+"""Calls to a model: where it is reached, and a client for all of them.
+
+Each call has a deadline, and goes through a meter.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import json
+import os
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
-from .connection import Connection
-from .faults import ModelFault, Trouble, hidden, patience, pause, secrets_of, trouble_of_status
-from .meter import Meter
-from .usage import Usage, encoded, worst_case
+from .faults import (
+    HIDDEN,
+    ModelFault,
+    Trouble,
+    hidden,
+    patience,
+    pause,
+    secrets_of,
+    trouble_of_status,
+    without_password,
+)
+from .usage import Meter, Usage, encoded, worst_case
 
 if TYPE_CHECKING:
     import anthropic
     import httpx2
+
+    from .stand_in import StandIn
+
+
+_HERE = ("localhost", "127.0.0.1", "::1")
+NO_KEY = "none"
+"""What is sent for a key to a server on this machine, or to the stand-in, which want none."""
+
+
+@dataclass(frozen=True)
+class Connection:
+    """How calls reach a model.
+
+    Attributes:
+        base_url: the server that speaks the Messages API; None for the SDK's own choice
+            (the environment variable ANTHROPIC_BASE_URL, else Anthropic's). A name and a
+            password in it are sent, and shown nowhere.
+        api_key_name: the environment variable that the key is read from when calls begin.
+            The key itself is never held, logged or sent to another process.
+        stand_in: a stand-in model that answers within the process, with no network and no
+            key. `base_url` is then not looked at.
+
+    Raises:
+        ValueError: for a `base_url` that is no http address.
+    """
+
+    base_url: str | None = None
+    api_key_name: str = "ANTHROPIC_API_KEY"
+    stand_in: StandIn | None = None
+
+    def __post_init__(self) -> None:
+        if self.base_url is None:
+            return
+        try:
+            parts = urlsplit(self.base_url)
+            right = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:  # the port, which may be a piece of a password
+            right = False
+        if not right:
+            _, at, host = self.base_url.rpartition("@")
+            raise ValueError(
+                f"base_url={f'{HIDDEN}@{host}' if at else host!r} is no address of a server. "
+                'Write it with its scheme, such as "https://models.example.org".'
+            ) from None
+
+    def __repr__(self) -> str:
+        url = without_password(repr(self.base_url))
+        return f"Connection({url}, {self.api_key_name!r}, {self.stand_in!r})"
+
+    @property
+    def local(self) -> bool:
+        """Whether the model runs on this machine, and so needs no key.
+
+        >>> Connection("http://127.0.0.1:8080").local, Connection().local
+        (True, False)
+        """
+        url = self.base_url or os.environ.get("ANTHROPIC_BASE_URL") or ""
+        return self.stand_in is not None or urlsplit(url).hostname in _HERE
+
+    def why_not(self) -> str | None:
+        """None where calls can be tried; else the reason why not, in words for the user."""
+        key = self._found()
+        if self.stand_in is None and not (key.isascii() and key.isprintable()):
+            return (
+                f"What the environment variable {self.api_key_name} holds is no API key: it has a "
+                "line break, or a letter that no key has. Set it anew. Nothing was sent."
+            )
+        if self.local or key:
+            return None
+        return (
+            f"There is no API key: the environment variable {self.api_key_name} is not set. "
+            f"Set it before Python starts, or in a notebook with `%env {self.api_key_name}=…` "
+            "in a cell that is not saved; or name another variable with `api_key_name`. "
+            'Nothing was sent. The executor "offline" needs no key.'
+        )
+
+    def key(self) -> str:
+        """The key, read from the environment now; a dummy where none is needed.
+
+        Raises:
+            LookupError: where it is needed and missing.
+        """
+        why = self.why_not()
+        if why is not None:
+            raise LookupError(why)
+        return NO_KEY if self.stand_in is not None else self._found() or NO_KEY
+
+    def _found(self) -> str:
+        # A line break at the end, as files of keys have, could not be sent in a header.
+        return os.environ.get(self.api_key_name, "").strip()
 
 
 T = TypeVar("T")
@@ -258,12 +360,6 @@ _PARTS = {
 """What an answer must have, and of which kind."""
 
 
-_COUNTED = (
-    "cache_control messages model output_config speed system thinking tool_choice tools".split()
-)
-"""The parts of a request that `/v1/messages/count_tokens` takes."""
-
-
 class Client:
     """Calls through one connection; made by `connect`, for one event loop."""
 
@@ -279,7 +375,6 @@ class Client:
         *,
         meter: Meter,
         deadline: float,
-        worst_input: int | None = None,
     ) -> Reply:
         """A whole answer to `request`; attempted by the rules of `retry`.
 
@@ -292,8 +387,6 @@ class Client:
             request: the body of `/v1/messages`, plain JSON; it is sent exactly as it is.
             meter: what is asked before each attempt.
             deadline: seconds for this answer, all attempts and pauses included.
-            worst_input: tokens that the input has at most, where the caller knows better
-                than `worst_case`.
 
         Raises:
             ModelFault: where no answer came.
@@ -307,7 +400,7 @@ class Client:
         if not isinstance(model, str) or not model:
             raise ValueError(f"The request's `model` is no name: {model!r}.")
         content = encoded(request)
-        worst = worst_case(request, size=len(content), worst_input=worst_input)
+        worst = worst_case(request, size=len(content))
         call = Call("post", "/v1/messages", lambda body: Reply.of(json.loads(body)), content)
 
         async def attempt(seconds: float) -> Reply | Trouble:
@@ -340,16 +433,6 @@ class Client:
             return await attempt_at(self._sdk, call, seconds, key=self._key)
 
         return await until_answered(attempt, deadline=deadline, once=call.once)
-
-    async def count_tokens(self, request: Mapping[str, Any], *, deadline: float = 60.0) -> int:
-        """Tokens of the input of `request`, as the API estimates them; it costs nothing.
-
-        Raises:
-            ModelFault: where no answer came.
-        """
-        content = encoded({name: request[name] for name in _COUNTED if name in request})
-        call = Call("post", "/v1/messages/count_tokens", _input_tokens, content)
-        return await self.exchange(call, deadline=deadline)
 
     async def models(self, *, deadline: float = 60.0) -> list[dict[str, Any]]:
         """The models that this key can use, as the API describes them (`id`, `display_name`, …).
@@ -393,10 +476,6 @@ async def connect(connection: Connection) -> AsyncIterator[Client]:
         api_key=key, base_url=base_url, max_retries=0, http_client=http_client
     ) as sdk:
         yield Client(sdk, connection)
-
-
-def _input_tokens(body: bytes) -> int:
-    return int(json.loads(body)["input_tokens"])
 
 
 def _page(body: bytes) -> dict[str, Any]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .protocol import Execution, Executor, Limits, Skill, Task, executor
     from .refused import Refused
     from .rejudging import judge_again
-    from .stored_checks import grade_stored
+    from .stored_runs import grade_stored
 
 __all__ = [
     "BudgetSpent",
@@ -48,7 +48,7 @@ _HOMES = {
     "Skill": "skill_eval_nb.running.protocol",
     "Task": "skill_eval_nb.running.protocol",
     "executor": "skill_eval_nb.running.protocol",
-    "grade_stored": "skill_eval_nb.running.stored_checks",
+    "grade_stored": "skill_eval_nb.running.stored_runs",
     "judge_again": "skill_eval_nb.running.rejudging",
     "plan_runs": "skill_eval_nb.running.plan",
 }

@@ -117,25 +117,44 @@ def ask_all(
         ModelFault: no API key was found; nothing was sent.
         Exception: whatever `keep` raises ends everything.
     """
-    if concurrency < 1:
-        raise refuse(f"concurrency is {concurrency}: it must be 1 at least")
-    if budget_usd is not None and not budget_usd >= 0:
-        raise refuse(f"budget_usd is {budget_usd}: it must be 0 at least")
+    look_at_figures(budget_usd, concurrency=concurrency)
     keys = [question.key for question in questions]
     if len(set(keys)) < len(keys):
         raise refuse("two questions have the same key")
     if not questions:
         return Replies()
     known = prices or load_prices()
-    for model in sorted({question.model for question in questions}):
-        if budget_usd is not None and known.cost(Usage(), model) is None:
+    look_at_prices(budget_usd, known, {question.model for question in questions})
+    asking = _Asking(len(questions), Budget(budget_usd, known), known, keep, progress)
+    reached = connection or reached_by(question.model for question in questions)
+    return in_thread(asking.all(questions, reached, concurrency), stop, name="ask_all")
+
+
+def look_at_figures(budget_usd: float | None, **counts: int) -> None:
+    """See that a budget and counts make sense.
+
+    Raises:
+        Refused: one does not.
+    """
+    for name, value in counts.items():
+        if value < 1:
+            raise refuse(f"{name} is {value}: it must be 1 at least")
+    if budget_usd is not None and not budget_usd >= 0:
+        raise refuse(f"budget_usd is {budget_usd}: it must be 0 at least")
+
+
+def look_at_prices(budget_usd: float | None, prices: Prices, models: Iterable[str]) -> None:
+    """See that a budget can be kept.
+
+    Raises:
+        Refused: there is one, and a model's price is not known.
+    """
+    for model in sorted(models):
+        if budget_usd is not None and not prices.known(model):
             raise refuse(
                 f"no price is known for `{model}`, so no budget can be kept: add it to the table "
                 "of prices, or leave budget_usd out"
             )
-    asking = _Asking(len(questions), Budget(budget_usd, known), known, keep, progress)
-    reached = connection or reached_by(question.model for question in questions)
-    return in_thread(asking.all(questions, reached, concurrency), stop, name="ask_all")
 
 
 def reached_by(models: Iterable[str]) -> Connection:

@@ -7,7 +7,9 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from .budget import Budget, BudgetMeter, PriceList, Reservation
+from skill_eval_nb.models.usage import PriceList
+
+from .budget import Budget, BudgetMeter, Reservation
 from .dispatcher import JobFailed
 from .journal import ERRORED, FINISHED, SUBMITTED, Launch
 from .scheduler import RunState, Scheduler
@@ -44,21 +46,16 @@ class NoJudging(Exception):
         self.reason, self.answered = reason, answered
 
 
-def batched(of: T, judge: Judge, prepared: Prepared, number: int, name: str) -> BatchedJudging[T]:
+def batched(of: T, prepared: Prepared, number: int, name: str) -> BatchedJudging[T]:
     """A judging with its requests, whose ids are `name` and a number each.
 
     None is marked for the cache: writing to it costs more, and the requests of a batch are
     done in whatever order, so that none can count on reading it.
     """
-    from skill_eval_nb.grading.judge import calls, request
+    from skill_eval_nb.grading.judge import questions
 
-    parts = range(len(calls(judge, prepared.case, number)))
-    requests = {
-        f"{name}{part}": request(
-            judge, prepared.case, number, part, prepared=prepared, cached=False
-        )
-        for part in parts
-    }
+    asked = questions(prepared, number, cached=False)
+    requests = {f"{name}{part}": question.body() for part, question in enumerate(asked)}
     return BatchedJudging(of, number, prepared, requests)
 
 
@@ -101,8 +98,7 @@ def judging_from(
         NoJudging: there is none.
         Unjudged: nothing that would be asked again could be judged by.
     """
-    from skill_eval_nb.grading.judge import BadAnswer, calls, read_judging
-    from skill_eval_nb.grading.judge.answers import answer_of
+    from skill_eval_nb.grading.judge import BadAnswer, read_judging
     from skill_eval_nb.models import Reply, Usage
 
     case, number = judging.prepared.case, judging.number
@@ -112,14 +108,12 @@ def judging_from(
         fault = next(reply for reply in given if not isinstance(reply, Reply))
         raise NoJudging(f"no answer by the batch: {fault or 'it is missing'}")
     try:
-        for part, reply in zip(calls(judge, case, number), replies, strict=True):
-            answer_of(judge, part, reply)
+        return read_judging(
+            judge, case, number, replies, prepared=judging.prepared, prices=prices, batch=True
+        )
     except BadAnswer as error:
         usage = sum((reply.usage for reply in replies), Usage())
         raise NoJudging(f"the answer by the batch cannot be used: {error}", usage) from error
-    return read_judging(
-        judge, case, number, replies, prepared=judging.prepared, prices=prices, batch=True
-    )
 
 
 def numbers_of(requests: Iterable[str]) -> dict[str, list[int]]:
@@ -206,7 +200,7 @@ class Batches:
         def prepared() -> list[BatchedJudging[RunState]]:
             ready = prepare(judge, case_of(run, self._scheduler.hidden))
             key = run.cell.key
-            return [batched(run_state, judge, ready, each, f"{key}-{each}-") for each in numbers]
+            return [batched(run_state, ready, each, f"{key}-{each}-") for each in numbers]
 
         try:
             return await asyncio.to_thread(prepared)

@@ -20,22 +20,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Self
 
-if TYPE_CHECKING:
-    from skill_eval_nb.models import Usage
-
+from skill_eval_nb.models.usage import BudgetSpent, PriceList, Usage
+from skill_eval_nb.text import dollars
 
 UNIT = 10**9
 """Billionths of a dollar in a dollar."""
-
-
-class PriceList(Protocol):
-    """What knows prices: `skill_eval_nb.models.Prices` does."""
-
-    def cost(self, usage: Usage, model: str, *, batch: bool = False) -> float | None:
-        """The price of a usage in US dollars; None where none is known for the model."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,8 +52,6 @@ class BudgetMeter:
             cap_usd: the most that may be spent, in US dollars; None for no cap.
             prices: what calls cost.
         """
-        from skill_eval_nb.models import Usage
-
         self._cap = None if cap_usd is None else down(cap_usd)
         self._prices = prices
         self._lock = RLock()
@@ -77,8 +66,6 @@ class BudgetMeter:
         Raises:
             BudgetSpent: the cap could be passed, or there is a cap and no known price.
         """
-        from skill_eval_nb.models import BudgetSpent
-
         known = self._prices.cost(worst, model, batch=batch)
         price = None if known is None else up(known)
         with self._lock:
@@ -91,9 +78,10 @@ class BudgetMeter:
                 price = 0
             left = self._left()
             if left is not None and price > left:
+                amounts = (price, self._cap or 0, max(left, 0))
+                could, cap, rest = (dollars(amount / UNIT) for amount in amounts)
                 raise BudgetSpent(
-                    f"the next call could cost {usd(price)}, and of the {usd(self._cap or 0)} "
-                    f"allotted {usd(max(left, 0))} is left"
+                    f"the next call could cost {could}, and of the {cap} allotted {rest} is left"
                 )
             ticket = CallReservation(model, batch, price)
             self._open[id(ticket)] = ticket
@@ -171,32 +159,22 @@ class BudgetMeter:
         self._lock = RLock()
 
 
-def usd(amount: int) -> str:
-    """Billionths as dollars, for messages.
-
-    >>> usd(1_250_000_000), usd(420_000)
-    ('$1.25', '$0.00042')
-    """
-    dollars = amount / UNIT
-    return f"${dollars:.2f}" if dollars >= 0.1 or dollars == 0 else f"${dollars:.2g}"
-
-
-def up(dollars: float) -> int:
+def up(amount: float) -> int:
     """Dollars as billionths, rounded up but for the noise of floating point.
 
     >>> up(0.1), up(1e-10)
     (100000000, 1)
     """
-    return math.ceil(round(dollars * UNIT, 3))
+    return math.ceil(round(amount * UNIT, 3))
 
 
-def down(dollars: float) -> int:
+def down(amount: float) -> int:
     """Dollars as billionths, rounded down but for the noise of floating point.
 
     >>> down(0.3), down(1e-10)
     (300000000, 0)
     """
-    return math.floor(round(dollars * UNIT, 3))
+    return math.floor(round(amount * UNIT, 3))
 
 
 class Reservation(BudgetMeter):
@@ -235,8 +213,6 @@ class Reservation(BudgetMeter):
         Raises:
             BudgetSpent: the cap could be passed, or the reservation is closed.
         """
-        from skill_eval_nb.models import BudgetSpent
-
         with self._lock:
             if self._closed:
                 raise BudgetSpent("the step that this money was for has ended")

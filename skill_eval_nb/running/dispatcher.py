@@ -61,7 +61,7 @@ def warm_up(connection: Connection, executor: Executor | None, *, judged: bool) 
     if stand_in is not None:
         import_module("skill_eval_nb.models.stand_in.app")
     if judged:
-        import_module("skill_eval_nb.grading.judge.answers")
+        import_module("skill_eval_nb.grading.judge")
     return True
 
 

@@ -309,13 +309,12 @@ class Driver:
     def _resume(self) -> None:
         """Send the runs of earlier starts to their next steps, and collect their batches."""
         scheduler, run_states = self._scheduler, self._resumed
-        batches = Batches(scheduler)
         if self.plan.judge_batch:
-            scheduler.by_batches(batches.judge)
+            scheduler.by_batches(Batches(scheduler).judge)
         held: set[str] = set()
         for launch in self._batches.values():
             held.update(batching.numbers_of(launch.event.get("requests", ())))
-            scheduler.spawn(batches.collect(launch, run_states))
+            scheduler.spawn(Batches(scheduler).collect(launch, run_states))
         for key, run_state in run_states.items():
             run_state.judgings = deque(self._dispatcher.missing(run_state.run).judgings)
             if key not in held or not run_state.judgings:

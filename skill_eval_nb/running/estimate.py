@@ -10,9 +10,9 @@ from statistics import quantiles
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, Timing, mend, parse
 from skill_eval_nb.models import Usage
+from skill_eval_nb.models.usage import PriceList
 from skill_eval_nb.text import dollars
 
-from .budget import PriceList
 from .protocol import Limits
 from .skill import SkillSource
 from .spec import ERRORED, EXECUTED, Side, Spec

@@ -21,36 +21,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
-
-from skill_eval_nb.workspace.layout import slug
+from typing import Any
 
 from .journal import NAME, PLANNED, read
 from .refused import Refused
-
-LONGEST_NAME = 60
-"""Characters of an eval's name in the name of its folder; file systems end at 255."""
-
-
-class Named(Protocol):
-    """An eval as far as its cells are concerned."""
-
-    @property
-    def id(self) -> str:
-        """Its id."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        ...
-
-    @property
-    def folder(self) -> str:
-        """The name of its folder in an iteration."""
-        ...
+from .suite import PlannedEval
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +52,7 @@ class Cell:
 
 
 def make_cells(
-    evals: Iterable[Named],
+    evals: Iterable[PlannedEval],
     configurations: Sequence[str],
     runs: int,
     *,
@@ -107,29 +83,6 @@ def make_cells(
         return cell.run_number, _hash(*block), _hash(*block, cell.configuration)
 
     return tuple(sorted(cells, key=drawn))
-
-
-def folder_names(evals: Sequence[tuple[str, str]]) -> list[str]:
-    """The folders of evals that are given by id and name: eval-K-name, each once.
-
-    K is the eval's id where that is a number, else its place in the suite.
-
-    >>> folder_names([("1", "Mixed commits"), ("2", "eval-2"), ("csv", "csv")])
-    ['eval-1-mixed-commits', 'eval-2', 'eval-3-csv']
-    """
-    taken: set[str] = set()
-    names = []
-    for place, (id_, name) in enumerate(evals, 1):
-        number = str(int(id_)) if id_.isdecimal() else str(place)
-        rest = slug(name)[:LONGEST_NAME].strip("-")
-        first = f"eval-{number}" + ("" if rest in ("", f"eval-{number}") else f"-{rest}")
-        others = (f"{first}-{n}" for n in count(2))
-        folder = (
-            first if first not in taken else next(other for other in others if other not in taken)
-        )
-        taken.add(folder)
-        names.append(folder)
-    return names
 
 
 def _hash(*parts: object) -> str:

@@ -212,14 +212,12 @@ class Ended:
         reason: why it errored, in words for the user; None where it did not.
         trace: where in the code, if it was an error of a program and not of a model.
         seconds: wall clock.
-        gate_passed: what a check found of the gate.
         own_usd: what the executor says it cost, in US dollars, where it asked no meter.
     """
 
     reason: str | None = None
     trace: str | None = None
     seconds: float = 0.0
-    gate_passed: bool | None = None
     own_usd: float | None = None
 
 
@@ -366,10 +364,6 @@ class Spec:
     def eval_of(self, cell: Cell) -> PlannedEval:
         """The eval that a cell is a run of."""
         return next(eval_ for eval_ in self.evals if eval_.id == cell.eval_id)
-
-    def side_of(self, cell: Cell) -> Side:
-        """The configuration that a cell is a run of."""
-        return next(side for side in self.sides if side.name == cell.configuration)
 
     def folder_of(self, cell: Cell) -> Path:
         """Where a cell's files go."""

@@ -82,7 +82,7 @@ def check(order: Check) -> Ended:
     if not order.judged or (order.gate and structural.gate_passed is False):
         write(run.place / GRADED, unjudged_json(run.place, structural))
     write(run.place / CHECKED, structural_json(structural))
-    return Ended(seconds=time.perf_counter() - clock, gate_passed=structural.gate_passed)
+    return Ended(seconds=time.perf_counter() - clock)
 
 
 def structural_json(structural: Structural) -> bytes:

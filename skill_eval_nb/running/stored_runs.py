@@ -1,20 +1,35 @@
-"""The runs that are stored below a path, each with the eval that it is a run of."""
+"""The runs that are stored below a path, each with the eval that it is a run of.
+
+And layer 1 checked anew over them, without running anything.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from skill_eval_nb.disk import leads_out
-from skill_eval_nb.documents import Eval, EvalMetadata
+from skill_eval_nb.documents import (
+    Eval,
+    EvalMetadata,
+    GradedExpectation,
+    Grading,
+    Structural,
+    Timing,
+)
+from skill_eval_nb.documents.run import CHECK_FAILED, STRUCTURAL
+from skill_eval_nb.grading.structural import check, expectations_of
 from skill_eval_nb.workspace import (
     UNSTATED,
     Catalogue,
     EvalKey,
     Files,
     PathLike,
+    Problem,
     Problems,
     RunPlace,
     catalogued,
@@ -22,8 +37,14 @@ from skill_eval_nb.workspace import (
     folder_of,
     read_files,
     read_run,
+    write_atomic,
 )
 from skill_eval_nb.workspace.layout import is_iteration
+from skill_eval_nb.workspace.read import load_document, load_if_there
+
+from .lock import held
+from .refused import Refused, refuse
+from .steps import structural_json, unjudged_json
 
 HIGHEST = 5
 """So far above a folder its workspace is looked for: run, side, eval, iteration, one more."""
@@ -215,3 +236,237 @@ def _stored(run: RunPlace, evals: _Evals, problems: Problems) -> StoredRun:
         transcript=transcript_in(run.path),
         inputs=folder_in(run.path, "inputs"),
     )
+
+
+Outcome = Literal["written", "replaced", "same", "kept"]
+"""What became of structural.json: it was not there; it differed and was replaced; it says the
+same; it differs and was kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A check on which the stored verdict and the one found now differ; None: not scored."""
+
+    check: str
+    stored: bool | None
+    found: bool | None
+    evidence: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRun:
+    """A run that was checked: what was found, and what became of its structural.json."""
+
+    folder: Path
+    structural: Structural
+    outcome: Outcome
+    differs: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChecks:
+    """What came of checking stored runs; `problems` says what was left out, and why."""
+
+    runs: tuple[CheckedRun, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def checked(self) -> int:
+        """How many runs were checked."""
+        return len(self.runs)
+
+    @property
+    def written(self) -> int:
+        """How many structural.json were written or replaced."""
+        return sum(run.outcome in ("written", "replaced") for run in self.runs)
+
+    @property
+    def kept(self) -> tuple[CheckedRun, ...]:
+        """The runs whose structural.json says something else and was kept."""
+        return tuple(run for run in self.runs if run.outcome == "kept")
+
+    def __str__(self) -> str:
+        """The result in words, a line each."""
+        return "\n".join(_lines(self))
+
+
+def grade_stored(
+    path: PathLike,
+    *,
+    layer: Literal["structural"] = "structural",
+    allow_scripts: bool = False,
+    near: int = 2,
+    force: bool = False,
+    sandbox: Literal["bubblewrap", "none"] = "bubblewrap",
+    evals: PathLike | None = None,
+) -> StoredChecks:
+    """Check the stored runs below `path` and write their structural.json.
+
+    Checked is every run with outputs whose eval has expectations of layer 1. A structural.json
+    with other verdicts is kept, and told, unless `force` is true; one with the same verdicts
+    stays as it is. Each file is written in one step.
+
+    Args:
+        path: a workspace, a folder above several, or any folder in one.
+        layer: `"structural"`; the judge's layer is `judge_again`'s.
+        allow_scripts: whether `custom_script` may run what the suite's author wrote.
+        near: within how many lines of a match a text of `except_context` exempts it.
+        force: replace a structural.json that differs.
+        sandbox: what scripts run in; `"none"` runs them with your own rights.
+        evals: an evals.json, or a folder with one, where it lies somewhere else.
+
+    Raises:
+        Refused: for another layer, or a negative `near`.
+        FileNotFoundError: where `path` does not exist.
+        NothingToLoad: where there is nothing to check.
+    """
+    if layer != "structural":
+        raise refuse(
+            f"there is no layer {layer!r} to check: 'structural' is the one without a model; "
+            "judge_again judges stored outputs with one"
+        )
+    if near < 0:
+        raise refuse(f"near is {near}: a number of lines, 0 or more")
+    problems = Problems()
+    checked = []
+    for run in stored_runs(path, evals=evals, problems=problems):
+        if (outputs := _to_check(run, problems)) is None:
+            continue
+        assert run.eval is not None
+        wanted = expectations_of(run.eval)
+        found = check(
+            wanted,
+            outputs,
+            run.transcript,
+            near=near,
+            allow_scripts=allow_scripts,
+            sandbox=sandbox,
+        )
+        for broken in found.expectations:
+            if (broken.evidence or "").startswith(CHECK_FAILED):
+                message = f"{_name(broken)}: {broken.evidence}"
+                problems.add("error", "check-failed", str(run.folder), message)
+        if (checked_run := _settled(run, found, force, problems)) is not None:
+            checked.append(checked_run)
+    return StoredChecks(tuple(checked), tuple(dict.fromkeys(problems)))
+
+
+def _to_check(run: StoredRun, problems: Problems) -> Path | None:
+    """The outputs of a run that can be checked; what is left out is a problem."""
+    folder = str(run.folder)
+    if run.eval is None:
+        problems.add(
+            "warning",
+            "no-definition",
+            folder,
+            "not checked: nothing defines its eval; give the suite as `evals`",
+        )
+        return None
+    if not expectations_of(run.eval):
+        problems.add(
+            "info", "nothing-to-check", folder, "not checked: its eval has no structural checks"
+        )
+        return None
+    if run.outputs is None:
+        problems.add("warning", "no-outputs", folder, "not checked: it has no stored outputs")
+        return None
+    timing = load_if_there(f"{folder}/timing.json", Timing, problems)
+    errored = timing is not None and (timing.status or "").lower() in _ERRORED
+    if errored and not (run.folder / "structural.json").exists():
+        problems.add("warning", "errored-run", folder, "not checked: the run ended in an error")
+        return None
+    return run.outputs
+
+
+_ERRORED = frozenset(("error", "errored", "failed", "failure", "timeout", "timed_out", "crashed"))
+
+
+def _settled(
+    run: StoredRun, found: Structural, force: bool, problems: Problems
+) -> CheckedRun | None:
+    """Write what was found, or keep what is there."""
+    folder = run.folder
+    file = folder / "structural.json"
+    outcome: Outcome = "written"
+    differs: tuple[Difference, ...] = ()
+    if file.exists():
+        stored = load_document(str(file), Structural, problems)
+        differs = tuple(_differences(stored, found)) if stored is not None else ()
+        if stored is not None and not differs and _says_same_of_gate(stored, found):
+            return CheckedRun(folder, found, "same")
+        if not force:
+            changes = (
+                ", ".join(_change(differ) for differ in differs[:5])
+                or "its gate, or it is unreadable"
+            )
+            problems.add(
+                "warning",
+                "differs",
+                str(file),
+                f"kept, though checking gives something else: {changes}; force=True replaces it",
+            )
+            return CheckedRun(folder, found, "kept", differs)
+        outcome = "replaced"
+    try:
+        with held([run.home], "a check of stored outputs"):
+            write_atomic(file, structural_json(found))
+            grading = load_if_there(f"{folder}/grading.json", Grading, problems)
+            if grading is not None and grading.layer == STRUCTURAL:
+                write_atomic(folder / "grading.json", unjudged_json(folder, found))
+    except OSError as error:
+        problems.add("error", "not-written", str(file), f"not written: {error.strerror or error}")
+        return None
+    except Refused as error:
+        problems.add("error", "not-written", str(file), f"not written: {error}")
+        return None
+    return CheckedRun(folder, found, outcome, differs)
+
+
+def _differences(stored: Structural, found: Structural) -> Iterator[Difference]:
+    """The checks whose verdicts differ; a check that is on one side only is one of them."""
+    before = {_name(expectation): expectation for expectation in stored.expectations}
+    for expectation in found.expectations:
+        old = before.pop(_name(expectation), None)
+        if old is None or old.passed != expectation.passed:
+            yield Difference(
+                _name(expectation),
+                old.passed if old else None,
+                expectation.passed,
+                expectation.evidence,
+            )
+    for name, old in before.items():
+        yield Difference(name, old.passed, None, "no such check is in the suite")
+
+
+def _name(expectation: GradedExpectation) -> str:
+    return expectation.id or expectation.text
+
+
+def _says_same_of_gate(stored: Structural, found: Structural) -> bool:
+    return stored.gate_passed is None or stored.gate_passed == found.gate_passed
+
+
+_WORDS = {True: "passed", False: "failed", None: "not scored"}
+
+
+def _change(difference: Difference) -> str:
+    return f"{difference.check} (there {_WORDS[difference.stored]}, now {_WORDS[difference.found]})"
+
+
+def _lines(result: StoredChecks) -> Iterator[str]:
+    marks = [
+        expectation.passed for run in result.runs for expectation in run.structural.expectations
+    ]
+    yield (
+        f"{result.checked} runs checked: {marks.count(True)} checks passed, "
+        f"{marks.count(False)} failed, {marks.count(None)} not scored"
+    )
+    yield f"{result.written} structural.json written, {len(result.kept)} kept that differ"
+    for run in result.kept:
+        yield f"  {run.folder}: {', '.join(map(_change, run.differs)) or 'the gate differs'}"
+    left_out = [problem for problem in result.problems if problem.message.startswith("not checked")]
+    if left_out:
+        yield f"{len(left_out)} runs not checked:"
+        for message in dict.fromkeys(problem.message for problem in left_out):
+            paths = [problem.path for problem in left_out if problem.message == message]
+            yield f"  {len(paths)} {message.removeprefix('not checked: ')}, such as {paths[0]}"

@@ -30,11 +30,10 @@ from skill_eval_nb.documents import (
     parse,
 )
 from skill_eval_nb.documents.dialects import kind_of, read
+from skill_eval_nb.workspace.layout import slug
 
-from .iteration import folder_names
 from .refused import Refused
-from .skill import SKILL_FILE
-from .skill_files import OF_EVALS
+from .skill import OF_EVALS, SKILL_FILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,3 +428,30 @@ def _digest_of(evals: Sequence[PlannedEval]) -> str:
     ]
     text = json.dumps(content, sort_keys=True, ensure_ascii=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+LONGEST_NAME = 60
+"""Characters of an eval's name in the name of its folder; file systems end at 255."""
+
+
+def folder_names(evals: Sequence[tuple[str, str]]) -> list[str]:
+    """The folders of evals that are given by id and name: eval-K-name, each once.
+
+    K is the eval's id where that is a number, else its place in the suite.
+
+    >>> folder_names([("1", "Mixed commits"), ("2", "eval-2"), ("csv", "csv")])
+    ['eval-1-mixed-commits', 'eval-2', 'eval-3-csv']
+    """
+    taken: set[str] = set()
+    names = []
+    for place, (id_, name) in enumerate(evals, 1):
+        number = str(int(id_)) if id_.isdecimal() else str(place)
+        rest = slug(name)[:LONGEST_NAME].strip("-")
+        first = f"eval-{number}" + ("" if rest in ("", f"eval-{number}") else f"-{rest}")
+        others = (f"{first}-{n}" for n in count(2))
+        folder = (
+            first if first not in taken else next(other for other in others if other not in taken)
+        )
+        taken.add(folder)
+        names.append(folder)
+    return names

@@ -24,8 +24,7 @@ from skill_eval_nb.running.files import remove
 from skill_eval_nb.running.iteration import plain
 from skill_eval_nb.running.protocol import Execution, Executor, Limits, SandboxKind, Skill, Task
 from skill_eval_nb.running.refused import Refused, gathered, refuse
-from skill_eval_nb.running.skill import SKILL_FILE, SkillSource, read_skill, stage
-from skill_eval_nb.running.skill_files import contents, digest
+from skill_eval_nb.running.skill import SKILL_FILE, SkillSource, contents, digest, read_skill, stage
 from skill_eval_nb.running.steps import bounded, priced, unasked
 from skill_eval_nb.running.threads import to_the_end
 from skill_eval_nb.running.transcript import as_lines, blocks

@@ -11,11 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from skill_eval_nb.models.ask import Answered, Question
-from skill_eval_nb.models.prompt import (
+from skill_eval_nb.models.ask import (
     TEXT,
     YES_OR_NO,
     AnswerCheck,
+    Answered,
+    Question,
     a_list,
     an_object,
     fenced,

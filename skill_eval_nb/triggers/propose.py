@@ -12,8 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.disk import read_bytes
-from skill_eval_nb.models.ask import Answered, Question
-from skill_eval_nb.models.prompt import TEXT, AnswerCheck, an_object, fenced, formed, shortened
+from skill_eval_nb.models.ask import (
+    TEXT,
+    AnswerCheck,
+    Answered,
+    Question,
+    an_object,
+    fenced,
+    formed,
+    shortened,
+)
 from skill_eval_nb.running.asking import NO_MONEY, ask_all, worst_usd
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.layout import OWN

@@ -17,8 +17,7 @@ from skill_eval_nb.documents.dialects import write
 from skill_eval_nb.documents.schema import json_schema
 from skill_eval_nb.grading.analyst import SCHEMA, Analyst, analysis_of, question, read_answer
 from skill_eval_nb.models import Usage, load_prices
-from skill_eval_nb.models.ask import Answered
-from skill_eval_nb.models.prompt import BadAnswer
+from skill_eval_nb.models.ask import Answered, BadAnswer
 from tests.grading.analyst_sides import SKILL, compared, said, works
 
 

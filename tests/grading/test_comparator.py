@@ -23,8 +23,7 @@ from skill_eval_nb.grading.comparator import (
     read_answer,
 )
 from skill_eval_nb.models import Usage, load_prices
-from skill_eval_nb.models.ask import Answered
-from skill_eval_nb.models.prompt import BadAnswer
+from skill_eval_nb.models.ask import Answered, BadAnswer
 from tests.grading.comparator_works import blocks, scored, two
 from tests.grading.judge.cases import case
 

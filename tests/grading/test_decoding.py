@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.grading.decoding import decoded
+from skill_eval_nb.disk import decoded
 
 PRINTED = st.text(
     st.characters(codec="utf-8", exclude_categories=("Cc", "Cs"), include_characters="\n\t"),

@@ -12,7 +12,7 @@ import pytest
 from skill_eval_nb.improving.drafting import SCHEMA, Material, material, read
 from skill_eval_nb.improving.evidence import Evidence
 from skill_eval_nb.models import Connection
-from skill_eval_nb.models.prompt import BadAnswer
+from skill_eval_nb.models.ask import BadAnswer
 from skill_eval_nb.models.stand_in.settings import JUDGE, StandIn
 from tests.improving.made_drafts import EXISTS, always, drafted, look, said, world
 

@@ -11,7 +11,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.improving import aggregate
 from skill_eval_nb.improving.aggregation import SYSTEM, _item, _read
 from skill_eval_nb.improving.wording import grouped, mentions
-from skill_eval_nb.models.prompt import BadAnswer
+from skill_eval_nb.models.ask import BadAnswer
 from skill_eval_nb.models.stand_in.settings import JUDGE
 from skill_eval_nb.text import dollars
 from tests.checkout import ROOT

@@ -12,14 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skill_eval_nb.models import Tally, connect, worst_case
-from skill_eval_nb.models.ask import ASKED, Answered, Question, Unanswered, ask, fault_text
-from skill_eval_nb.models.prompt import (
+from skill_eval_nb.models.ask import (
+    ASKED,
     TEXT,
     YES_OR_NO,
     AnswerCheck,
+    Answered,
     BadAnswer,
+    Question,
+    Unanswered,
     a_list,
     an_object,
+    ask,
+    fault_text,
     formed,
     one_of,
     or_null,

@@ -381,12 +381,6 @@ def test_each_tool_of_the_provider_may_add_to_the_input():
     assert worst_case(request(tools=tools), size=100).input_tokens == plain + ADDED
 
 
-def test_the_caller_may_know_better():
-    assert worst_case(request(), worst_input=50) == Usage(50, 64, calls=1)
-    marked = request(cache_control=MARK)
-    assert worst_case(marked, worst_input=50) == Usage(0, 64, 0, 50, 1)
-
-
 rates = st.builds(
     lambda ladder, output, batch: Rates(ladder[1], output, ladder[0], *ladder[2:], batch),
     st.lists(st.floats(0, 1000), min_size=4, max_size=4).map(sorted),
@@ -481,17 +475,6 @@ def test_a_tally_is_pickled_with_what_it_counted_and_counts_on():
     copy.release(other)
     assert (copy.assumed, copy.open) == (WORST, Usage())
     assert (tally.assumed, tally.open) == (Usage(), WORST)
-
-
-def test_tallies_add_up():
-    one, other = Tally(), Tally()
-    one.settle(one.reserve(MODEL, WORST), USED)
-    other.settle(other.reserve(MODEL, WORST), USED)
-    other.settle(other.reserve("stand-in", WORST), None)
-    one.add(other)
-    one.add(pickle.loads(pickle.dumps(other)))
-    assert (one.usage, one.assumed) == (USED * 3, WORST * 2)
-    assert other.usage == USED
 
 
 def test_threads_lose_no_count():

@@ -209,7 +209,7 @@ def main(kills: int = 200, runs: int = 60, seed: int = 0, longest: float = 3.0) 
     import anthropic  # noqa: F401 -- so that no child has to
     import httpx2  # noqa: F401
 
-    import skill_eval_nb.grading.judge.answers
+    import skill_eval_nb.grading.judge
     import skill_eval_nb.grading.structural
     import skill_eval_nb.running.driver
     import skill_eval_nb.running.executors.messages_api

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from skill_eval_nb.models import Connection, StandIn, load_prices
-from skill_eval_nb.models.ask import Answered, Question
-from skill_eval_nb.models.prompt import TEXT, BadAnswer, an_object
+from skill_eval_nb.models.ask import TEXT, Answered, BadAnswer, Question, an_object
 from skill_eval_nb.models.stand_in.settings import Fault
 from skill_eval_nb.running.asking import NO_MONEY, AskingProgress, ask_all, worst_usd
 from skill_eval_nb.running.threads import Stopped

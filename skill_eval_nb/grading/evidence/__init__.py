@@ -1,7 +1,6 @@
 """What a judge is shown of a run, by a stated rule; nothing is left out in silence."""
 
-from .hiding import Cover, uncovered
-from .room import SHOWN_CHARS
-from .show import Showing, show
+from .contents import SHOWN_CHARS
+from .show import Cover, Showing, show, uncovered
 
 __all__ = ["SHOWN_CHARS", "Cover", "Showing", "show", "uncovered"]

@@ -1,4 +1,8 @@
-"""The files of a folder, and what each can be shown as: a text, a picture, or its name alone."""
+"""The files of a folder, and what each can be shown as: a text, a picture, or its name alone.
+
+The text of PDF and office files comes through a process of its own in a sandbox (`extractor.py`),
+and which pictures the API takes is told from their bytes. All of it is bounded, in figures.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +11,311 @@ import json
 import os
 import re
 import stat
+import struct
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Collection, Iterable, Iterator
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from skill_eval_nb.disk import open_file
 
-from ..decoding import decoded
-from . import extracting, images
-from .room import (
-    EXTRACTED,
-    EXTRACTING_SECONDS,
-    IMAGE_BYTES,
-    READ_ENDS,
-    READ_TOGETHER,
-    READ_WHOLE,
-    UNPACKED,
-)
+from ...disk import decoded
+from .. import sandbox
+from ..sandbox import Ran
+from .extractor import IMAGE_SIDE, png_size, weight
+
+SHOWN_CHARS = 120_000
+"""Room in characters; some 30,000 tokens of English."""
+
+LIST_SHARE = 8
+TRANSCRIPT_SHARE = 4
+INPUTS_SHARE = 4
+"""Shares of the room: one in so many."""
+
+LEAST = 500
+"""Shorter shares of a file are of no use."""
+
+READ_WHOLE = 4 * 2**20
+"""Bytes: larger text files are read at their head and tail only."""
+
+READ_ENDS = 2**18
+"""Bytes that are read at each end of such a file."""
+
+READ_TOGETHER = 64 * 2**20
+"""Bytes: once so much was read, what comes is read at its head and tail only."""
+
+EXTRACTED = 40
+"""Files whose text needs a library to be read: the others are named."""
+
+EXTRACTING_SECONDS = 120.0
+"""Seconds that reading them may take together, for one run."""
+
+UNPACKED = 2**29
+"""Bytes that pictures together may unpack to, to be looked through."""
+
+IMAGES = 20
+"""Pictures in one request; from the 21st on the API takes smaller ones only."""
+
+IMAGE_BYTES = 3_750_000
+"""Bytes of one picture: 5 MB once they are written in base64."""
+
+IMAGES_BYTES = 18_000_000
+"""Bytes of all pictures together: a request may have 32 MB."""
+
+
+MARK = "\n[… {left:,} characters left out here …]\n"
+MARK_ROOM = 60
+"""Room that is kept for the line that says how much is left out."""
+
+
+def shares(wanted: Sequence[int], room: int) -> list[int]:
+    """A fair share for each: none gets more than it wants, none loses to a larger one.
+
+    >>> shares([10, 500, 300], 400)
+    [10, 195, 195]
+    >>> shares([10, 500, 30], 400)
+    [10, 360, 30]
+    """
+    given = [0] * len(wanted)
+    left = max(room, 0)
+    order = sorted(range(len(wanted)), key=wanted.__getitem__)
+    for position, index in enumerate(order):
+        given[index] = min(wanted[index], left // (len(order) - position))
+        left -= given[index]
+    return given
+
+
+def admitted(wanted: Sequence[int], room: int, least: int) -> int:
+    """How many of the first pieces can have a share of `least`, or all that they want.
+
+    >>> admitted([900, 20, 900, 900], 1300, 500)
+    3
+    """
+    for position, wish in enumerate(wanted):
+        room -= min(wish, least)
+        if room < 0:
+            return position
+    return len(wanted)
+
+
+def cut(text: str, room: int) -> tuple[str, int]:
+    r"""The text within so many characters, head and tail, and how many are left out.
+
+    >>> cut("short", 100)
+    ('short', 0)
+    >>> cut("a" * 60 + "b" * 60, 100)
+    ('aaaaaaaaaaaaaaaaaaaa\n[… 80 characters left out here …]\nbbbbbbbbbbbbbbbbbbbb', 80)
+    """
+    if len(text) <= room:
+        return text, 0
+    kept = room - MARK_ROOM
+    if kept <= 0:
+        return "", len(text)
+    tail = kept // 2
+    head = kept - tail
+    left = len(text) - kept
+    return f"{text[:head]}{MARK.format(left=left)}{text[len(text) - tail :]}", left
+
+
+OFFICE_KINDS = frozenset(("pdf", "xlsx", "docx", "pptx"))
+MOST_BYTES = 50_000_000
+MOST_CHARS = 2_000_000
+SECONDS = 60
+MEMORY = 2**30
+_PROGRAM = Path(__file__).with_name("extractor.py")
+
+
+class NotExtracted(Exception):
+    """There is no text to be had; the message says why, for whoever reads the judging."""
+
+
+def extract(path: str, kind: str, size: int, seconds: float = SECONDS) -> tuple[str, bool]:
+    """The text of a file, and whether it has more text than was taken.
+
+    Args:
+        path: the file.
+        kind: one of `OFFICE_KINDS`; or `grid` for the cells of a workbook, `png` for a picture.
+        size: its bytes.
+        seconds: that its reader may take, `SECONDS` at most.
+
+    Raises:
+        NotExtracted: it is damaged, too large, without text, or no library reads it here.
+    """
+    if size > MOST_BYTES:
+        raise NotExtracted(f"a {kind} file of {size:,} bytes; up to {MOST_BYTES:,} are read")
+    seconds = min(seconds, SECONDS)
+    ran = _run(os.path.realpath(path), kind, seconds)
+    if ran.ended == "time":
+        raise NotExtracted(f"a {kind} file that took more than {seconds:.0f} s to read")
+    try:
+        answer = json.loads(ran.stdout)
+    except ValueError:
+        why = f" ({ran.message})" if ran.ended != "exit" else ""
+        raise NotExtracted(f"a {kind} file that its reader broke on{why}") from None
+    if "missing" in answer:
+        raise NotExtracted(
+            f"a {kind} file; to show its text, `pip install 'skill-eval-nb[office]'` "
+            f"(no module {answer['missing']})"
+        )
+    if "error" in answer:
+        raise NotExtracted(f"a {kind} file that cannot be read ({answer['error']})")
+    text = str(answer["text"])
+    if not text.strip():
+        raise NotExtracted(f"a {kind} file with no text in it")
+    return text, bool(answer["more"])
+
+
+def _run(path: str, kind: str, seconds: float) -> Ran:
+    """Run the program where it sees the file and the libraries, and nothing else.
+
+    Without a sandbox it has its limits and no variables of ours, but the user's rights.
+    """
+    boxed = sandbox.available() is None
+    libraries = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
+    libraries = [library for library in libraries if Path(library).is_dir()]
+    shown = [("/extractor.py", _PROGRAM), (f"/file.{kind}", Path(path))]
+    shown += [
+        (library, Path(library))
+        for library in libraries
+        if not Path(library).is_relative_to("/usr")
+    ]
+    program, file = ("/extractor.py", f"/file.{kind}") if boxed else (str(_PROGRAM), path)
+    kept_in: sandbox.BoxKind = "bubblewrap" if boxed else "none"
+    python = [sandbox.python(kept_in), "-I", "-S", "-B", program]
+    with tempfile.TemporaryDirectory() as folder:
+        box = sandbox.Box(
+            Path(folder),
+            readable=tuple(shown),
+            limits=sandbox.BoxLimits(
+                seconds=seconds, memory_bytes=MEMORY, output_bytes=16 * MOST_CHARS
+            ),
+            kind=kept_in,
+        )
+        command = [*python, kind, file, str(MOST_CHARS), *libraries]
+        return sandbox.run(box, command) if os.name == "posix" else _unlimited(command, seconds)
+
+
+def _unlimited(command: list[str], seconds: float) -> Ran:
+    """Run it where there are no limits to be set: on Windows."""
+    own = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
+    try:
+        done = subprocess.run(  # noqa: S603 -- our own program, and no shell
+            command,
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            env=own,
+        )
+    except subprocess.TimeoutExpired:
+        return Ran(1, b"", b"", cut=False, ended="time", message="")
+    return Ran(done.returncode, done.stdout, done.stderr, cut=False, ended="exit", message="")
+
+
+SIGNATURES = {
+    b"\x89PNG\r\n\x1a\n": "png",
+    b"GIF87a": "gif",
+    b"GIF89a": "gif",
+    b"\xff\xd8\xff": "jpeg",
+}
+HERE = 2**24
+"""Bytes that a picture may unpack to in this process."""
+PICTURE_ENDINGS = frozenset(("png", "jpg", "jpeg", "gif", "webp"))
+
+
+def picture_kind(start: bytes) -> str | None:
+    """png, jpeg, gif or webp, from the first bytes of a file.
+
+    >>> picture_kind(b"GIF89a..."), picture_kind(b"%PDF-1.7")
+    ('gif', None)
+    """
+    if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
+        return "webp"
+    return next((kind for sign, kind in SIGNATURES.items() if start.startswith(sign)), None)
+
+
+def picture_fault(data: bytes, kind: str, path: str, unpack: int = UNPACKED) -> str | None:
+    """Why a picture cannot be shown; None where it can.
+
+    The API refuses a whole request for one picture that it cannot read, so each is looked
+    through first: its size in pixels, and whether it is whole. It is measured before anything
+    of it is unpacked: more than `unpack` bytes are not, and what is more than `HERE` is unpacked
+    in a process of its own, under limits.
+
+    Args:
+        data: all of the picture.
+        kind: as `picture_kind` tells it.
+        path: the file that it is.
+        unpack: bytes.
+    """
+    if len(data) > IMAGE_BYTES:
+        return f"a picture of {len(data):,} bytes; the API takes {IMAGE_BYTES:,}"
+    unpacked = weight(data, kind)
+    if unpacked > unpack:
+        return "a picture too large to be looked through, with the pictures before it"
+    if unpacked > HERE:
+        try:
+            extract(path, kind, len(data), EXTRACTING_SECONDS)
+        except NotExtracted as why:
+            return f"a damaged picture: {why}"
+        return None
+    try:
+        width, height = _LOOKS[kind](data)
+    except (ValueError, struct.error, IndexError, zlib.error) as error:
+        return f"a damaged picture ({error})"
+    if not 0 < width <= IMAGE_SIDE or not 0 < height <= IMAGE_SIDE:
+        return f"a picture of {width} × {height} pixels; the API takes up to {IMAGE_SIDE} a side"
+    return None
+
+
+def _gif(data: bytes) -> tuple[int, int]:
+    if data.rstrip(b"\x00")[-1:] != b";":
+        raise ValueError("it is cut off")
+    return struct.unpack("<HH", data[6:10])
+
+
+def _jpeg(data: bytes) -> tuple[int, int]:
+    if b"\xff\xd9" not in data[-4096:]:
+        raise ValueError("it is cut off")
+    position = 2
+    while position < len(data):
+        if data[position] != 0xFF:
+            raise ValueError("a marker is missing")
+        mark = data[position + 1]
+        if mark == 0xFF:
+            position += 1
+            continue
+        if 0xC0 <= mark <= 0xCF and mark not in (0xC4, 0xC8, 0xCC):
+            height, width = struct.unpack(">HH", data[position + 5 : position + 9])
+            return width, height
+        (length,) = struct.unpack(">H", data[position + 2 : position + 4])
+        position += 2 + length
+    raise ValueError("it has no size")
+
+
+def _webp(data: bytes) -> tuple[int, int]:
+    (length,) = struct.unpack("<I", data[4:8])
+    if len(data) < length + 8:
+        raise ValueError("it is cut off")
+    form = data[12:16]
+    if form == b"VP8X":
+        return 1 + int.from_bytes(data[24:27], "little"), 1 + int.from_bytes(data[27:30], "little")
+    if form == b"VP8L":
+        (bits,) = struct.unpack("<I", data[21:25])
+        return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
+    if form == b"VP8 ":
+        width, height = struct.unpack("<HH", data[26:30])
+        return width & 0x3FFF, height & 0x3FFF
+    raise ValueError("it is of no known form")
+
+
+_LOOKS = {"png": png_size, "gif": _gif, "jpeg": _jpeg, "webp": _webp}
+
 
 TOOLS_OWN = frozenset(
     ".git .hg .svn node_modules __pycache__ .venv venv .tox .mypy_cache .pytest_cache "
@@ -227,7 +517,7 @@ def contents(found: Iterable[Entry]) -> Iterator[tuple[Entry, Content]]:
         content = content_of(entry, whole=whole, seconds=left, unpack=UNPACKED - unpacked)
         read += min(entry.size, whole) if content.text is not None else 0
         unpacked += content.unpacked
-        if content.kind in extracting.KINDS:
+        if content.kind in OFFICE_KINDS:
             extracted += 1
             seconds -= time.monotonic() - began
         yield entry, content
@@ -253,7 +543,7 @@ def content_of(
     try:
         with open_file(entry.path, Path(entry.path).parent) as file:
             start = file.read(_START)
-            picture = images.kind_of(start)
+            picture = picture_kind(start)
             if picture is not None:
                 data = start + file.read(max(IMAGE_BYTES + 1 - len(start), 0))
                 return _picture(picture, data, entry.path, unpack)
@@ -264,10 +554,10 @@ def content_of(
 
 def _look(entry: Entry, start: bytes, file: BinaryIO, whole: int, seconds: float | None) -> Content:
     ending = entry.name.rsplit(".", 1)[-1].lower() if "." in entry.name else ""
-    if ending in images.ENDINGS:
+    if ending in PICTURE_ENDINGS:
         return Content("image", reason=f"a damaged picture (it does not begin as a {ending} file)")
     kind = "pdf" if start.startswith(b"%PDF") else ending
-    if kind in extracting.KINDS:
+    if kind in OFFICE_KINDS:
         if seconds is None:
             return Content(kind, reason=f"{EXTRACTED} such files come before it, which is the most")
         if seconds <= 0:
@@ -282,9 +572,8 @@ def _look(entry: Entry, start: bytes, file: BinaryIO, whole: int, seconds: float
 
 
 def _picture(kind: str, data: bytes, path: str, unpack: int) -> Content:
-    weight = images.weight(data, kind)
-    reason = images.why_not(data, kind, path, unpack)
-    unpacked = min(weight, unpack)
+    unpacked = min(weight(data, kind), unpack)
+    reason = picture_fault(data, kind, path, unpack)
     if reason is not None:
         return Content("image", reason=reason, unpacked=unpacked)
     source = {
@@ -298,8 +587,8 @@ def _picture(kind: str, data: bytes, path: str, unpack: int) -> Content:
 
 def _extracted(entry: Entry, kind: str, seconds: float) -> Content:
     try:
-        text, more = extracting.extract(entry.path, kind, entry.size, seconds)
-    except extracting.NotExtracted as why:
+        text, more = extract(entry.path, kind, entry.size, seconds)
+    except NotExtracted as why:
         return Content(kind, reason=str(why))
     if more:
         text += "\n[there is more text in this file; it was not read]\n"

@@ -17,7 +17,7 @@ from typing import Any
 
 from skill_eval_nb.disk import open_file
 
-from ..decoding import decoded
+from ...disk import decoded
 
 MOST_BYTES = 64 * 2**20
 _SKILL_FILES = re.compile(r"SKILL\.md|\.claude/skills/|(?:^|[\s\"'=;|&])/skills/", re.IGNORECASE)

@@ -5,8 +5,19 @@ The commands are those of an agent, or the scripts of a `custom_script` check: w
 try, nothing outside their folder is read or changed, and no process of theirs stays behind.
 """
 
-from .box import INSIDE, Box, BoxKind, BoxLimits, Ended, Ran, left_words, python, wrapped
-from .folder import lent, used
+from .box import (
+    INSIDE,
+    Box,
+    BoxKind,
+    BoxLimits,
+    Ended,
+    Ran,
+    left_words,
+    lent,
+    python,
+    used,
+    wrapped,
+)
 from .process import SandboxMissing, arun, available, run, why_not
 
 __all__ = [

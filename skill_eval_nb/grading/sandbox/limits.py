@@ -16,8 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Self
 
-from .box import TEMPORARY_BYTES, Box, Ended
-from .folder import DEEPEST, Used, used
+from .box import DEEPEST, TEMPORARY_BYTES, Box, Ended, Used, used
 
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _KERNEL = 8192

@@ -21,8 +21,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
-from .box import TELLING, Box, BoxKind, BoxLimits, Ended, Ran, above, environment, limited, wrapped
-from .folder import lent
+from .box import (
+    TELLING,
+    Box,
+    BoxKind,
+    BoxLimits,
+    Ended,
+    Ran,
+    above,
+    environment,
+    lent,
+    limited,
+    wrapped,
+)
 from .limits import EVERY, Watch, descendants, ended, in_group, many, size
 
 _TELL = f'if [ -w "$0" ]; then exec {TELLING}>"$0"; else exec {TELLING}>/dev/null; fi; exec "$@"'

@@ -15,10 +15,8 @@ from skill_eval_nb.documents import (
 )
 
 from .errors import no_errors
-from .globs import BadGlob
-from .outputs import CheckVerdict, Content, Outputs, broken, list_outputs, shown, unscored
-from .patterns import BadPattern
-from .search import TextSearch
+from .outputs import BadGlob, CheckVerdict, Content, Outputs, broken, list_outputs, shown, unscored
+from .search import BadPattern, TextSearch
 from .sentences import contains_text, spoken_csv, spoken_exists, spoken_rows
 from .types import (
     Check,
@@ -29,9 +27,9 @@ from .types import (
     as_structural,
     contains,
     contains_not,
-    count,
     custom_script,
     exists,
+    file_count,
     lost_fields,
     sought_by,
     unknown,
@@ -45,18 +43,20 @@ def plan(
 
     `spoken`: its dialect says in a sentence what others say in fields.
     """
-    if lost := lost_fields(expectation):
-        return PlannedCheck(partial(unscored, f"{', '.join(map(shown, lost))} cannot be read"))
-    if expectation.type == "file_exists" and expectation.pattern is None:
-        return spoken_exists(expectation, setting.outputs, any_file=spoken)
-    planner = _PLANNERS.get(expectation.type)
-    if planner is None:
-        return PlannedCheck(partial(unscored, unknown(expectation.type)))
     try:
+        if lost := lost_fields(expectation):
+            return PlannedCheck(partial(unscored, f"{', '.join(map(shown, lost))} cannot be read"))
+        if expectation.type == "file_exists" and expectation.pattern is None:
+            return spoken_exists(expectation, setting.outputs, any_file=spoken)
+        planner = _PLANNERS.get(expectation.type)
+        if planner is None:
+            return PlannedCheck(partial(unscored, unknown(expectation.type)))
         return planner(expectation, setting)
     except (BadGlob, BadPattern) as error:
         field = "match_regex" if isinstance(error, BadPattern) else "pattern"
         return PlannedCheck(partial(unscored, f"`{field}`: {error}"))
+    except Exception as error:  # noqa: BLE001 -- the other checks are none the worse for it
+        return PlannedCheck(partial(broken, error))
 
 
 def _plan_exists(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:
@@ -68,7 +68,7 @@ def _plan_count(expectation: StructuralExpectation, setting: CheckContext) -> Pl
     found = setting.files(expectation.pattern)
     return PlannedCheck(
         partial(
-            count,
+            file_count,
             expectation.pattern,
             found,
             expectation.count,
@@ -173,19 +173,12 @@ def verdicts_on(
         spoken: which of them say in a sentence what others say in fields.
         setting: the outputs, and what all checks share.
     """
-    planned = [_plan(check, setting, worded) for check, worded in zip(wanted, spoken, strict=True)]
+    planned = [
+        plan(check, setting, spoken=worded) for check, worded in zip(wanted, spoken, strict=True)
+    ]
     failed: dict[FileVisitor, Exception] = {}
     _look(setting.outputs, planned, failed)
     return [_verdict(check, failed) for check in planned]
-
-
-def _plan(
-    expectation: StructuralExpectation, setting: CheckContext, in_words: bool
-) -> PlannedCheck:
-    try:
-        return plan(expectation, setting, spoken=in_words)
-    except Exception as error:  # noqa: BLE001 -- the other checks are none the worse for it
-        return PlannedCheck(partial(broken, error))
 
 
 def _verdict(planned: PlannedCheck, failed: Mapping[FileVisitor, Exception]) -> CheckVerdict:
@@ -202,10 +195,6 @@ def _look(
     outputs: Outputs, planned: Sequence[PlannedCheck], failed: dict[FileVisitor, Exception]
 ) -> None:
     """Show each file to whatever wants to see it, one file after the other."""
-    if len(planned) == 1 and len(planned[0].looks) == 1:
-        ((looks, names),) = planned[0].looks
-        _show(outputs, ((name, (looks,)) for name in names), failed)
-        return
     groups: dict[int, tuple[Sequence[str], list[FileVisitor]]] = {}
     for check in planned:
         for looks, names in check.looks:

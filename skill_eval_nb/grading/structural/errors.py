@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from skill_eval_nb.disk import read_bytes
+from skill_eval_nb.text import count
 
-from .outputs import CheckVerdict, Content, counted, failed, passed, shown, unscored
+from .outputs import CheckVerdict, Content, failed, passed, shown, unscored
 
 LONGEST = 400
 """An error message says that it is one at its beginning."""
@@ -231,7 +232,7 @@ def no_errors(transcript: Path | None) -> CheckVerdict:
         return passed(f"No error in {name} ({_size(text, events)})")
     errors = "; ".join(f"{name}:{line}: {shown(what)}" for line, what in found[:MOST_SHOWN])
     more = len(found) - MOST_SHOWN
-    return failed(errors + (f"; and {counted(more, 'more error')}" if more > 0 else ""))
+    return failed(errors + (f"; and {count(more, 'more error')}" if more > 0 else ""))
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -242,5 +243,5 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 def _size(text: str, events: list[Event] | None) -> str:
     if events is None:
-        return counted(len(text.rstrip("\n").split("\n")), "line")
-    return counted(len(events), "message")
+        return count(len(text.rstrip("\n").split("\n")), "line")
+    return count(len(events), "message")

@@ -11,9 +11,18 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from skill_eval_nb.documents import StructuralExpectation
+from skill_eval_nb.text import count
 
-from .globs import matching
-from .outputs import CheckVerdict, Content, Outputs, counted, failed, listed, shown, unscored
+from .outputs import (
+    CheckVerdict,
+    Content,
+    Outputs,
+    failed,
+    listed,
+    matching,
+    shown,
+    unscored,
+)
 from .search import TextSearch, sought
 from .types import (
     ENDINGS,
@@ -222,7 +231,7 @@ def _of_tables(
         names = [name for name in names if name.lower().endswith(ENDINGS)]
         if not names:
             reason = "There is no table among the outputs"
-            return _settled(failed(f"{reason} ({counted(len(outputs.names), 'file')})"))
+            return _settled(failed(f"{reason} ({count(len(outputs.names), 'file')})"))
         if alone and len(names) > 1:
             return _unscored(f"it does not say which table is meant: {listed(names)}")
     elif not names:

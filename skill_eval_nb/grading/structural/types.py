@@ -16,15 +16,15 @@ from typing import Any, Literal, Protocol
 from skill_eval_nb.disk import LARGEST
 from skill_eval_nb.documents import Eval, Expectation, StructuralExpectation, mend
 from skill_eval_nb.documents.base import origin_of
+from skill_eval_nb.text import count
 
-from .globs import matching
 from .outputs import (
     CheckVerdict,
     Content,
     Outputs,
-    counted,
     failed,
     listed,
+    matching,
     passed,
     quoted,
     shown,
@@ -211,7 +211,7 @@ def _files(looking: TextSearch, pattern: str | None) -> str:
     where = listed(looking.seen)
     if looking.n_files > len(looking.seen):
         of = "the outputs" if pattern is None else f"that match {shown(pattern)}"
-        where = f"{counted(looking.n_files, 'file')} {'of ' if pattern is None else ''}{of}"
+        where = f"{count(looking.n_files, 'file')} {'of ' if pattern is None else ''}{of}"
     if looking.binary:
         binary = listed(looking.binary, 3)
         where += f" (no regular expression was looked for in binary files: {binary})"
@@ -238,7 +238,7 @@ def _undecided(looking: TextSearch) -> CheckVerdict | None:
         )
     if looking.unread:
         lost = "; ".join(f"{shown(name)}: {why}" for name, why in list(looking.unread.items())[:3])
-        return unscored(f"{counted(len(looking.unread), 'file')} could not be read ({lost})")
+        return unscored(f"{count(len(looking.unread), 'file')} could not be read ({lost})")
     return None
 
 
@@ -279,7 +279,7 @@ def exists(pattern: str | None, found: Sequence[str], outputs: Outputs) -> Check
     return failed(no_match(pattern, outputs))
 
 
-def count(
+def file_count(
     pattern: str | None,
     found: Sequence[str],
     wanted: int | None,
@@ -293,7 +293,7 @@ def count(
         return compared
     names = f": {listed(found)}" if found else ""
     uncounted = f" (not counted: {listed(list(left_out))})" if left_out else ""
-    there = f"{counted(len(found), 'file')} {of}{names}{uncounted}"
+    there = f"{count(len(found), 'file')} {of}{names}{uncounted}"
     return CheckVerdict(compared.passed, f"{there}; wanted {compared.evidence}")
 
 
@@ -329,7 +329,7 @@ class CsvTable:
     def size(self) -> str:
         """How many rows it has."""
         below = " below the header" if self.header else ""
-        return f"{shown(self.name)} has {counted(self.n_rows, 'row')}{below}"
+        return f"{shown(self.name)} has {count(self.n_rows, 'row')}{below}"
 
 
 def read_table(name: str, content: Content) -> CsvTable:
@@ -357,7 +357,7 @@ def read_table(name: str, content: Content) -> CsvTable:
                 continue
             n_rows += 1
             if len(row) != len(header) and fault is None:
-                has = counted(len(row), "field")
+                has = count(len(row), "field")
                 fault = f"line {reader.line_num} has {has}, the header {len(header)}"
     except csv.Error as error:
         fault = fault or f"line {reader.line_num}: {error}"

@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from . import reading
-from .quality import as_score
+from .reading import as_score
 from .settings import StandIn, digest, normal, uniform
 
 OPENLY = "No model wrote this: it comes from the stand-in, which follows rules and a seed."

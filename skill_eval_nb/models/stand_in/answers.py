@@ -1,22 +1,428 @@
-"""From a request to the content of its answer, and what a fault makes of it. Pure."""
+"""From a request to the content of its answer, and what a fault makes of it. Pure.
+
+The stand-in as judge, comparator, analyst and merger counts features of what it is sent. They are
+meant for notes with entries (lines that begin with a dash), scale 1 to 5, and are rough: that is
+no matter, as they are the same for the same text. They count for the outputs of the demo skill's
+evals; every other output states its quality (`stand-in quality: 3.42`).
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
-from . import agent, graders, reading, writers
-from .reading import minimal
-from .settings import Fault, Role, StandIn
+from . import agent, reading, writers
+from .agent import OPENLY, stated
+from .reading import as_score, minimal
+from .settings import Fault, Role, StandIn, normal
+
+PASSES_AT = 3.0
+"""The quality at which an expectation of middling difficulty is as likely met as not."""
+
+
+def threshold(stand_in: StandIn, expectation: str) -> float:
+    """The quality that an expectation asks for."""
+    return PASSES_AT + stand_in.check_sd * normal(stand_in.seed, "expectation", expectation)
+
+
+ENTRY = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(.*)$")
+CODE = re.compile(
+    r"\b(?:feat|fix|chore|refactor|perf|docs|style|build|ci|test|revert|wip)(?:\([\w./-]*\))?!?:"
+    r"|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\b[0-9a-f]{7,40}\b|\w\(\)",
+)
+CHORE = re.compile(
+    r"\b(?:refactor\w*|helper functions?|test runner|test coverage|tests|lint\w*|reformat\w*"
+    r"|packages between builds|build times?|readme|typing mistake|typo|dependenc\w+"
+    r"|smaller images|ci\b|searchindex|reverted?|internal)",
+    re.IGNORECASE,
+)
+PRAISE = re.compile(
+    r"\b(?:exciting|greatly|amazing|seamless\w*|powerful|robust|better than ever|delighted"
+    r"|blazing\w*|effortless\w*|thrilled|improved?|enhanc\w+|stability|performance|smoother"
+    r"|modern|polish\w*|reliab\w+)\b|!",
+    re.IGNORECASE,
+)
+ISSUE = re.compile(r"#\d+")
+LONG = 16
+"""Words of an entry from which on it counts as long."""
+TOPICS: tuple[tuple[str, str], ...] = (
+    ("brevity", r"brev|concis|short|length|one line|one sentence"),
+    ("faithfulness", r"faith|accura|correct|truth|invent|guess|made up|claims?\b|said"),
+    ("selection", r"select|complet|cover|left out|not mentioned|neither|one entry|nothing changed"),
+    ("reader_view", r"reader|user|audience|clar|told|described|understand"),
+)
+"""What the words of a dimension or expectation ask about; the first that is found counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Qualities by topic, and the lines that they were counted on: (file, line)."""
+
+    qualities: dict[str, float]
+    lines: tuple[tuple[str, str], ...]
+
+    def quality(self, about: str) -> float:
+        """The quality that a dimension's or expectation's text asks about."""
+        return self.qualities[topic(about)]
+
+    def telling(self, about: str, *, good: bool) -> tuple[str, str] | None:
+        """The line that speaks most for a good verdict, or against it. None: there is none."""
+        if not self.lines:
+            return None
+        faults = _FAULTS[topic(about)]
+        pick: Callable[..., tuple[str, str]] = min if good else max
+        return pick(self.lines, key=lambda line: faults(line[1]))
+
+
+def topic(about: str) -> str:
+    """What a dimension or expectation is about: its name or first line decides, else the rest.
+
+    >>> topic("### brevity (weight 1.0)"), topic("It is pretty")
+    ('brevity', 'overall')
+    """
+    first, _, rest = about.partition("\n")
+    for text in (first, rest):
+        for name, words in TOPICS:
+            if re.search(words, text, re.IGNORECASE):
+                return name
+    return "overall"
+
+
+def measure(outputs: Sequence[tuple[str, str]]) -> Features:
+    r"""The features of all outputs together; of none, the lowest quality throughout.
+
+    >>> good = measure([("n.md", "# 1.0.0\n\n## Fixed\n\n- Photos open again. (#3)")])
+    >>> bad = measure([("n.md", "- 8f1c2aa fix(io): PhotoReader again (#3)")])
+    >>> good.quality("reader") > bad.quality("reader")
+    True
+    """
+    lines = tuple(
+        (name, line.strip())
+        for name, text in outputs
+        for line in text.splitlines()
+        if line.strip() and not line.startswith(("#", "<!--"))
+    )
+    if not lines:
+        return Features(dict.fromkeys([*_FAULTS, "overall"], 1.0), ())
+    rows = [line for _, line in lines]
+    qualities = {
+        "reader_view": 5 - 4 * _share(rows, _coded),
+        "selection": 5 - 1.3 * sum(map(_chores, rows)) - 1.5 * _twice(rows) - 1.5 * _bare(outputs),
+        "faithfulness": 5 - 1.3 * sum(map(_praises, rows)),
+        "brevity": 5 - 4 * _share(rows, _long) - 0.4 * sum(map(_praises, rows)),
+    }
+    held = {name: max(1.0, min(5.0, value)) for name, value in qualities.items()}
+    return Features({**held, "overall": fmean(held.values())}, lines)
+
+
+def _coded(line: str) -> float:
+    return float(bool(CODE.search(line)))
+
+
+def _chores(line: str) -> float:
+    return float(bool(CHORE.search(line)))
+
+
+def _praises(line: str) -> float:
+    return float(len(PRAISE.findall(line)))
+
+
+def _long(line: str) -> float:
+    return min(1.0, max(0.0, (len(line.split()) - LONG) / LONG))
+
+
+def _overall(line: str) -> float:
+    return _coded(line) + _chores(line) + _praises(line) + _long(line)
+
+
+def _share(lines: Sequence[str], fault: Callable[[str], float]) -> float:
+    return fmean(map(fault, lines))
+
+
+def _twice(lines: Sequence[str]) -> int:
+    """Issues that more than one entry names."""
+    named = [issue for line in lines for issue in set(ISSUE.findall(line))]
+    return len(named) - len(set(named))
+
+
+def _bare(outputs: Sequence[tuple[str, str]]) -> bool:
+    """Whether entries stand under no heading of the second level."""
+    whole = [line for _, text in outputs for line in text.splitlines()]
+    entries = sum(bool(ENTRY.match(line)) for line in whole)
+    return entries > 1 and not any(line.startswith("## ") for line in whole)
+
+
+_FAULTS: dict[str, Callable[[str], float]] = {
+    "reader_view": _coded,
+    "selection": _chores,
+    "faithfulness": _praises,
+    "brevity": _long,
+    "overall": _overall,
+}
+
+
+OUTPUT = reading.fences("output")
+DIMENSION = re.compile(r"^### (?P<name>.+?)(?: \(weight [^)\n]*\))?[ \t]*$", re.MULTILINE)
+EXPECTATION = re.compile(r"^\[(?P<id>E[\w.-]*)\] (?P<text>.+)$", re.MULTILINE)
+QUOTED = 160
+"""Characters of a line that evidence quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a judge was sent: outputs (name, text), dimensions and expectations by id."""
+
+    outputs: tuple[tuple[str, str], ...]
+    dimensions: Mapping[str, str]
+    expectations: Mapping[str, str]
+
+
+def sent(request: Mapping[str, Any]) -> Sent:
+    """What the request puts before the judge.
+
+    The rubric is in the last text of the user that has one, with lines `### name (weight w)`
+    and `[E1] text`; outputs stand in the texts before it.
+    """
+    texts = reading.message_texts(request)
+    # Outputs could hold such lines too; what stands between their tags is no rubric.
+    bare = (OUTPUT.sub("", text) for text in reversed(texts))
+    rubric = next(filter(_is_rubric, bare), "")
+    found = list(DIMENSION.finditer(rubric))
+    # Each dimension reaches to the next one; without any, nothing has an end.
+    ends = [*(match.start() for match in found[1:]), len(rubric)]
+    outputs = tuple((m["name"], m["text"]) for m in OUTPUT.finditer("\n".join(texts)))
+    return Sent(
+        outputs,
+        {m["name"].strip(): rubric[m.start() : end] for m, end in zip(found, ends, strict=False)},
+        {m["id"]: m["text"] for m in EXPECTATION.finditer(rubric)},
+    )
+
+
+def judge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The judge's answer, of the form that the request asks for."""
+    schema = reading.schema_of(request) or {}
+    seen = sent(request)
+    features = measure(seen.outputs)
+    stated_score = stated("\n".join(text for _, text in seen.outputs))
+    judging = reading.mark_of(request, 32)
+
+    def heard(about: str, name: str) -> float:
+        """The quality that this judging finds, as to one dimension or expectation."""
+        true = features.quality(about) if stated_score is None else stated_score
+        return true + stand_in.judging_sd * normal(stand_in.seed, "judging", judging, name)
+
+    dimensions = [
+        {
+            "name": name,
+            "score": (score := as_score(heard(about, name))),
+            "evidence": _quoted(features, about, good=score > 3),
+        }
+        for name, about in seen.dimensions.items()
+    ]
+    expectations = [
+        {
+            "id": name,
+            "passed": (passed := heard(text, name) >= threshold(stand_in, text)),
+            "evidence": _quoted(features, text, good=passed),
+        }
+        for name, text in seen.expectations.items()
+    ]
+    full = {
+        "expectations": expectations,
+        "dimensions": dimensions,
+        "claims": [],
+        "user_notes": {"uncertainties": [], "needs_review": [], "workarounds": [OPENLY]},
+        "eval_feedback": {"suggestions": [], "overall": OPENLY},
+    }
+    return _of_form(full, schema)
+
+
+def _is_rubric(text: str) -> bool:
+    return bool(DIMENSION.search(text) or EXPECTATION.search(text))
+
+
+def _of_form(full: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """What of the answer the schema asks for, and the least of what else it asks for."""
+    known = schema.get("properties")
+    names = list(known) if isinstance(known, dict) else list(full)
+    least = minimal(schema)
+    extra = least if isinstance(least, dict) else {}
+    return {
+        name: full.get(name, extra.get(name)) for name in names if name in full or name in extra
+    }
+
+
+WORK = reading.fences("work")
+ASKED = re.compile(r"^\[(?P<id>[CE]\d+)\] (?P<text>.+)$", re.MULTILINE)
+COVERED_QUALITY = re.compile(r"(?:stand-in|\[name \d+\]) quality:\s*(-?\d+(?:\.\d+)?)")
+"""A stated quality, also where the stand-in's name is covered up as that of the executor."""
+NOTICED = 0.25
+"""Works whose qualities differ by less are as good as each other."""
+TOLD = {"first": (4.0, 3.0), "last": (3.0, 4.0), "tie": (3.0, 3.0)}
+"""The qualities of A and B, where it does not look at them."""
+
+
+def compare(stand_in: StandIn, request: Mapping[str, Any]) -> Any:
+    """The comparator's answer, as its setting `prefers` has it; of another form, the least."""
+    schema = reading.schema_of(request) or {}
+    compared = _compared(stand_in, request)
+    return compared if set(compared) == set(schema.get("properties", ())) else minimal(schema)
+
+
+def _compared(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
+    texts = reading.message_texts(request)
+    works = {work["name"]: work["text"] for work in WORK.finditer("".join(texts))}
+    seen = {side: _features_of(works.get(side, "")) for side in ("A", "B")}
+    mark = reading.mark_of(request, 32)
+    qualities = {
+        side: _quality(stand_in, works.get(side, ""), seen[side], mark, side) for side in seen
+    }
+    if stand_in.prefers in TOLD:
+        qualities = dict(zip("AB", TOLD[stand_in.prefers], strict=True))
+    difference = qualities["A"] - qualities["B"]
+    winner = "tie" if abs(difference) < NOTICED else "A" if difference > 0 else "B"
+    # What comes after it, where an answer is asked for anew, has no such lines.
+    last = next((text for text in reversed(texts) if ASKED.search(text)), "")
+    criteria = [(criterion["id"], criterion["text"]) for criterion in ASKED.finditer(last)]
+    return {
+        "expectations": [
+            {"id": name}
+            | {f"evidence_{side.lower()}": _quoted(seen[side], text) for side in seen}
+            | {f"passed_{side.lower()}": qualities[side] >= PASSES_AT for side in seen}
+            for name, text in criteria
+            if name.startswith("E")
+        ],
+        "scores": [
+            {"id": name}
+            | {f"evidence_{side.lower()}": _quoted(seen[side], text) for side in seen}
+            | {f"score_{side.lower()}": as_score(qualities[side]) for side in seen}
+            for name, text in criteria
+            if name.startswith("C")
+        ],
+        **{
+            f"quality_{side.lower()}": {
+                "strengths": [_quoted(seen[side], "overall")],
+                "weaknesses": [],
+                "score": max(1, min(10, round(2 * qualities[side]))),
+            }
+            for side in seen
+        },
+        "key_differentiators": [] if winner == "tie" else [f"quality, by {abs(difference):.2f}"],
+        "reasoning": (
+            f"{OPENLY} It finds a quality of {qualities['A']:.2f} in A and of "
+            f"{qualities['B']:.2f} in B."
+        ),
+        "winner": winner,
+    }
+
+
+def _features_of(work: str) -> Features:
+    return measure([(output["name"], output["text"]) for output in OUTPUT.finditer(work)])
+
+
+def _quality(stand_in: StandIn, work: str, seen: Features, mark: str, side: str) -> float:
+    """The quality that is found in a work: the one it states, else by its features."""
+    stated = COVERED_QUALITY.search(work)
+    true = float(stated[1]) if stated else seen.quality("")
+    if stand_in.prefers == "better":
+        return true
+    return true + stand_in.judging_sd * normal(stand_in.seed, "comparing", mark, side)
+
+
+def _quoted(seen: Features, about: str, *, good: bool = True) -> str:
+    """A line that goes with a verdict, and the file that it stands in."""
+    found = seen.telling(about, good=good)
+    return f"{found[0]}: “{found[1][:QUOTED]}”" if found else "No output was shown."
+
+
+SIDE = reading.fences("side")
+SKILL = re.compile(r"^<skill file=", re.MULTILINE)
+OPENED = re.compile(r"^Calls by which it opened a skill.*: (\d+)$", re.MULTILINE)
+
+
+def analyse(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The analyst's answer; the same for the same request, whatever the stand-in's settings."""
+    del stand_in
+    texts = reading.message_texts(request)
+    sides = {side["name"]: side["text"] for side in SIDE.finditer("".join(texts))}
+    works = {side: sides.get(side, "") for side in ("winner", "loser")}
+    seen = {side: _features_of(text) for side, text in works.items()}
+    best = _quoted(seen["winner"], "overall")
+    worst = _quoted(seen["loser"], "overall", good=False)
+    whose = "the loser's" if SKILL.search(works["loser"]) else "the winner's"
+    return {
+        "transcript_insights": {
+            f"{side}_execution_pattern": _pattern(text) for side, text in works.items()
+        },
+        "instruction_following": {
+            side: {"issues": [], "score": 2 * as_score(features.quality("overall"))}
+            for side, features in seen.items()
+        },
+        "winner_strengths": [f"{OPENLY} It likes best: {best}"],
+        "loser_weaknesses": [f"It likes least: {worst}"],
+        "improvement_suggestions": [
+            {
+                "suggestion": f"Show in {whose} skill what a good line is: {best}",
+                "category": "examples",
+                "priority": "high",
+                "expected_impact": "More lines like that one.",
+            },
+            {
+                "suggestion": f"Say in {whose} skill how to do without lines such as: {worst}",
+                "category": "instructions",
+                "priority": "medium",
+                "expected_impact": "Fewer lines like that one.",
+            },
+        ],
+    }
+
+
+def _pattern(work: str) -> str:
+    opened = OPENED.search(work)
+    if opened is None:
+        return "no transcript -> outputs"
+    return f"{'opened the skill' if int(opened[1]) else 'opened no skill'} -> outputs"
+
+
+FENCE = reading.fences("suggestions")
+WORD = re.compile(r"\w{5,}")
+SHARED = 0.5
+"""The share of the longer words, of the text that has fewer, that two have in common."""
+
+
+def merge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001 -- as all answerers
+    """Lists of the numbers of suggestions about the same that share `SHARED` of their words."""
+    fence = FENCE.search(reading.last_user_text(request))
+    lines = fence["text"].splitlines() if fence else []
+    shown = [row for row in map(json.loads, lines) if isinstance(row, dict)]
+    lists: list[list[Mapping[str, Any]]] = []
+    for row in shown:
+        near = next((many for many in lists if _same(many[0], row)), None)
+        if near is None:
+            lists.append([row])
+        else:
+            near.append(row)
+    return {"same": [[row["number"] for row in many] for many in lists if len(many) > 1]}
+
+
+def _same(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    if row["expectation"] != other["expectation"]:
+        return False
+    both = [set(WORD.findall(str(each["reason"]).casefold())) for each in (row, other)]
+    fewest = min(map(len, both))
+    return fewest > 0 and len(both[0] & both[1]) >= SHARED * fewest
+
 
 ANSWERERS: dict[Role, Callable[[StandIn, Mapping[str, Any]], Any]] = {
-    "analyst": graders.analyse,
-    "comparator": graders.compare,
+    "analyst": analyse,
+    "comparator": compare,
     "drafter": writers.draft,
-    "judge": graders.judge,
-    "merger": graders.merge,
+    "judge": judge,
+    "merger": merge,
     "proposer": writers.propose,
     "query_drafter": writers.draft_queries,
 }

@@ -191,7 +191,7 @@ class StandIn:
         judging_sd: Sd of the judgings of one output and dimension.
         check_sd: Sd of how hard the judged expectations are (see `passing`).
         opens: Chance that a listed skill which fits the task is opened, 0 to 1. Which one fits
-            is a rule without chance, `skills.fitting`.
+            is a rule without chance, `agent.fitting`.
         latency: Seconds that every message takes to be answered.
         batch_seconds: Seconds from the creation of a message batch to its end.
         cache_minimum: Tokens below which a marked prefix is not cached.

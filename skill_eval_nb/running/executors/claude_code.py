@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +21,7 @@ from skill_eval_nb.grading.sandbox.limits import Watch
 from skill_eval_nb.models import Meter, Tally, load_prices, together
 
 from ..protocol import Execution, Limits, Skill, Task
+from ..transcript import blocks
 from . import harness as program
 from .harness import Process, handed_over, place
 from .relay import Relay
@@ -306,7 +307,7 @@ def was_opened(name: str, body: str, events: Iterable[Mapping[str, Any]]) -> boo
     """
     lines = {line.strip() for line in body.splitlines()} - {""}
     ids: set[Any] = set()
-    for block in _blocks(events):
+    for block in (block for event in events for block in blocks(event)):
         if block.get("type") == "tool_use" and block.get("name") == "Skill":
             given = block.get("input")
             wanted = given.get("skill") if isinstance(given, Mapping) else None
@@ -319,14 +320,6 @@ def was_opened(name: str, body: str, events: Iterable[Mapping[str, Any]]) -> boo
             if sum(line in shown for line in lines) * 2 > len(lines):
                 return True
     return False
-
-
-def _blocks(events: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    for event in events:
-        message = event.get("message")
-        content = message.get("content") if isinstance(message, Mapping) else None
-        if isinstance(content, list):
-            yield from (block for block in content if isinstance(block, Mapping))
 
 
 def _text(content: Any) -> str:

@@ -226,7 +226,7 @@ class Exchange:
         """Read the request; None where the other side closed before it sent one.
 
         Raises:
-            Unreadable: where it is no request, is too long, or ends too early.
+            UnreadableRequest: where it is no request, is too long, or ends too early.
         """
         head, body = None, bytearray()
         try:
@@ -448,7 +448,7 @@ class Relay:
         """The body of a call for the one model of this run, and what is sent on of the call.
 
         Raises:
-            Unreadable: where it is something else.
+            UnreadableRequest: where it is something else.
         """
         try:
             headers, betas = allowed_headers(request.headers)
@@ -486,7 +486,7 @@ class Relay:
         """Send a request on, and hand its answer back line by line, without the key.
 
         Raises:
-            Unreadable: where the server cannot be reached.
+            UnreadableRequest: where the server cannot be reached.
         """
         from httpx2 import ConnectError, ConnectTimeout, HTTPError
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from skill_eval_nb.improving import versions
-from skill_eval_nb.running.skill_files import contents
+from skill_eval_nb.running.skill import contents
 from skill_eval_nb.stats.pairing import WITHOUT, likeness
 from skill_eval_nb.text import some, tied
 from skill_eval_nb.workspace.snapshots import (

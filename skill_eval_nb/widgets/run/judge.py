@@ -30,7 +30,7 @@ from skill_eval_nb.running.judge_tasks import (
     work_of,
 )
 from skill_eval_nb.running.refused import refuse
-from skill_eval_nb.running.stored_batch import FILE
+from skill_eval_nb.running.rejudging import FILE
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.running.suite import PlannedEval
 from skill_eval_nb.stats.names import natural

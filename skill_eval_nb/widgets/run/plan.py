@@ -16,7 +16,7 @@ from skill_eval_nb.models import StandIn
 from skill_eval_nb.running import Limits, Plan, Refused, plan_runs
 from skill_eval_nb.running.journal import ENDED, NAME, PLANNED, STARTED, Record, read
 from skill_eval_nb.running.options import read_all
-from skill_eval_nb.running.plan_view import Facts, blocks, facts
+from skill_eval_nb.running.plan import Facts, blocks, facts
 from skill_eval_nb.running.spec import errored
 from skill_eval_nb.running.suite import Suite
 from skill_eval_nb.text import dollars

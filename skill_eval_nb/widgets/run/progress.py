@@ -30,7 +30,7 @@ from .plan import plan_view
 
 if TYPE_CHECKING:
     from skill_eval_nb.running import Cell, Job, Plan
-    from skill_eval_nb.running.plan_view import Facts
+    from skill_eval_nb.running.plan import Facts
 
 
 SECONDS = 0.25

@@ -22,12 +22,17 @@ from urllib.parse import unquote
 import msgspec
 
 from skill_eval_nb import skill_md
-from skill_eval_nb.grading.evidence import extracting, extractor, images
-from skill_eval_nb.grading.evidence.contents import output_text
+from skill_eval_nb.grading.evidence import contents as extracting
+from skill_eval_nb.grading.evidence import contents as images
+from skill_eval_nb.grading.evidence import extractor
+from skill_eval_nb.grading.evidence.contents import (
+    EXTRACTING_SECONDS,
+    IMAGE_BYTES,
+    output_text,
+    picture_kind,
+)
 from skill_eval_nb.grading.evidence.extractor import CELL, COLUMNS, ROWS
 from skill_eval_nb.grading.evidence.extractor import weight as unpacked_size
-from skill_eval_nb.grading.evidence.images import kind_of
-from skill_eval_nb.grading.evidence.room import EXTRACTING_SECONDS, IMAGE_BYTES
 from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h
@@ -236,7 +241,7 @@ def draw_picture(sheet: Sheet) -> Child:
     if file.size > PICTURE_MOST:
         return soft(f"A picture of {size(file.size)}: up to {size(PICTURE_MOST)} are drawn.")
     data = file.read(IMAGE_BYTES)
-    form = kind_of(data)
+    form = picture_kind(data)
     if form is None:
         raise NotDrawn("it does not begin as a picture")
     odd = None
@@ -721,8 +726,8 @@ def _read_apart(file: OutputFile, kind: str) -> tuple[str, bool]:
     began = time.monotonic()
     try:
         with file.open() as opened:  # it is a regular file, and in the run
-            if kind in images.ENDINGS:
-                return images.why_not(opened.read(), kind, file.path) or "", False
+            if kind in images.PICTURE_ENDINGS:
+                return images.picture_fault(opened.read(), kind, file.path) or "", False
         return extracting.extract(file.path, kind, file.size, left)
     finally:
         slow = max(time.monotonic() - began - QUICK, 0.0)
@@ -739,13 +744,15 @@ def _awaited(sheet: Sheet, kind: str, view: Callable[[str, bool], Any]) -> Any:
         found = _begun(sheet.file, kind).result(timeout=max(sheet.waits, 0))
     except NotYet:
         sheet.lasting = False
-        if kind in images.ENDINGS:
+        if kind in images.PICTURE_ENDINGS:
             return None
         return soft("Its text is still being read: it is here when this is drawn again.")
     except extracting.NotExtracted as why:
         if kind == "grid" and "cannot be read" in str(why):
             raise NotDrawn(str(why)) from None
-        return str(why) if kind in images.ENDINGS else soft(f"Its text is not shown: {why}.")
+        return (
+            str(why) if kind in images.PICTURE_ENDINGS else soft(f"Its text is not shown: {why}.")
+        )
     return view(*found)
 
 

@@ -10,9 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
-from skill_eval_nb.disk import open_file
+from skill_eval_nb.disk import decoded, open_file
 from skill_eval_nb.documents import Timing
-from skill_eval_nb.grading.decoding import decoded
 from skill_eval_nb.grading.evidence.contents import Entry, entries, natural
 from skill_eval_nb.running.stored_runs import TRANSCRIPTS
 from skill_eval_nb.workspace import Problems

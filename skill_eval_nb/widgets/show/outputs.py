@@ -10,8 +10,8 @@ from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
-from skill_eval_nb.grading.decoding import decoded
-from skill_eval_nb.grading.evidence import images
+from skill_eval_nb.disk import decoded
+from skill_eval_nb.grading.evidence import contents as images
 from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h, offer
@@ -74,7 +74,7 @@ def _is_zip(start: bytes) -> bool:
 
 
 def _is_picture(start: bytes) -> bool:
-    return images.kind_of(start) is not None
+    return images.picture_kind(start) is not None
 
 
 def _kind(

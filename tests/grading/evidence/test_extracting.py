@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from skill_eval_nb.grading.evidence import contents, extracting
-from skill_eval_nb.grading.evidence.contents import entries
-from skill_eval_nb.grading.evidence.extracting import NotExtracted, extract
+from skill_eval_nb.grading.evidence import contents
+from skill_eval_nb.grading.evidence import contents as extracting
+from skill_eval_nb.grading.evidence.contents import NotExtracted, entries, extract
 from tests.bubblewrap import needed
 
 
@@ -106,7 +106,7 @@ def test_pdf(tmp_path: Path) -> None:
     assert text_of(tmp_path / "a.pdf") == "[page 1]\nTotal 1204.50\n"
 
 
-@pytest.mark.parametrize("kind", sorted(extracting.KINDS))
+@pytest.mark.parametrize("kind", sorted(extracting.OFFICE_KINDS))
 def test_a_damaged_file_says_so(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"a.{kind}"
     path.write_bytes(b"%PDF-1.4 and then nothing" if kind == "pdf" else b"PK\x03\x04 broken")

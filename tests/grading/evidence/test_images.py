@@ -8,10 +8,10 @@ import zlib
 
 import pytest
 
-from skill_eval_nb.grading.evidence import contents, images
-from skill_eval_nb.grading.evidence.contents import entries
+from skill_eval_nb.grading.evidence import contents
+from skill_eval_nb.grading.evidence import contents as images
+from skill_eval_nb.grading.evidence.contents import IMAGE_BYTES, entries
 from skill_eval_nb.grading.evidence.extractor import IMAGE_SIDE
-from skill_eval_nb.grading.evidence.room import IMAGE_BYTES
 
 pillow = pytest.importorskip("PIL.Image", reason="Pillow makes the pictures of these tests")
 
@@ -19,7 +19,7 @@ FORMS = {"png": "PNG", "jpeg": "JPEG", "gif": "GIF", "webp": "WEBP"}
 
 
 def fault(data: bytes, kind: str) -> str | None:
-    return images.why_not(data, kind, "/nowhere")
+    return images.picture_fault(data, kind, "/nowhere")
 
 
 def picture(form: str, size: tuple[int, int] = (40, 30), **how: object) -> bytes:
@@ -31,7 +31,7 @@ def picture(form: str, size: tuple[int, int] = (40, 30), **how: object) -> bytes
 @pytest.mark.parametrize(("kind", "form"), FORMS.items())
 def test_whole_pictures_are_taken(kind: str, form: str) -> None:
     data = picture(form)
-    assert images.kind_of(data[:64]) == kind
+    assert images.picture_kind(data[:64]) == kind
     assert fault(data, kind) is None
 
 

@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skill_eval_nb.grading.evidence import Showing, show
-from skill_eval_nb.grading.evidence.contents import entries, safe
-from skill_eval_nb.grading.evidence.room import MARK, admitted, cut, shares
+from skill_eval_nb.grading.evidence.contents import MARK, admitted, cut, entries, safe, shares
 from tests.grading.evidence.test_extracting import made_pdf
 from tests.grading.evidence.test_images import picture
 

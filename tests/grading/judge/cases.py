@@ -88,9 +88,7 @@ class Scripted:
     answers: list[Reply | ModelFault]
     requests: list[dict[str, Any]] = field(default_factory=list)
 
-    async def send(
-        self, request: dict[str, Any], *, meter: Meter, deadline: float, worst_input: Any = None
-    ) -> Reply:
+    async def send(self, request: dict[str, Any], *, meter: Meter, deadline: float) -> Reply:
         ticket = meter.reserve(request["model"], worst_case(request))
         self.requests.append(request)
         said = self.answers.pop(0)

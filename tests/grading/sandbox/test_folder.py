@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from skill_eval_nb.grading.sandbox import Box, lent, used
-from skill_eval_nb.grading.sandbox.folder import DEEPEST, Used, take_back
+from skill_eval_nb.grading.sandbox.box import DEEPEST, Used, take_back
 from tests.bubblewrap import needed
 from tests.grading.sandbox.made import boxed
 

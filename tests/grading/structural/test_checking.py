@@ -17,8 +17,7 @@ from skill_eval_nb.disk import NO_LINK, TooLarge, read_bytes
 from skill_eval_nb.documents import Eval, Expectation, Structural, StructuralExpectation, dump, mend
 from skill_eval_nb.documents.run import CHECK_FAILED
 from skill_eval_nb.grading.structural import KINDS, check, expectations_of
-from skill_eval_nb.grading.structural.globs import BadGlob, matching
-from skill_eval_nb.grading.structural.outputs import Outputs, list_outputs
+from skill_eval_nb.grading.structural.outputs import BadGlob, Outputs, list_outputs, matching
 from tests.grading.structural.made import checked, lay, wanted
 
 PASSING = {"kind": "file_exists", "pattern": "a.md"}

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.grading.structural import check
 from skill_eval_nb.grading.structural.outputs import Content
-from skill_eval_nb.grading.structural.patterns import BadPattern, Pattern, compile_pattern
 from skill_eval_nb.grading.structural.search import (
     MOST_SECONDS,
+    BadPattern,
     Clock,
     OutOfTime,
+    Pattern,
     TextSearch,
+    compile_pattern,
     sought,
 )
 from tests.grading.structural.made import checked, lay, wanted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skill_eval_nb.grading.comparator import Comparator, question, read_answer
-from skill_eval_nb.models.stand_in.graders import compare
+from skill_eval_nb.models.stand_in.answers import compare
 from tests.grading.comparator_works import two
 from tests.models.stand_in.asking import quiet
 

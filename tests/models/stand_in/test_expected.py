@@ -11,7 +11,7 @@ import pytest
 
 from skill_eval_nb.models.stand_in import StandIn, transport
 from skill_eval_nb.models.stand_in.app import App, ReceivedRequest
-from skill_eval_nb.models.stand_in.quality import as_score
+from skill_eval_nb.models.stand_in.reading import as_score
 from tests.models.stand_in.asking import LISTING, TOOLS, judging, plain
 from tests.models.stand_in.truth import passing, truth
 

@@ -12,10 +12,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from skill_eval_nb.models.prompt import TEXT, YES_OR_NO, a_list, an_object, one_of, or_null
+from skill_eval_nb.models.ask import TEXT, YES_OR_NO, a_list, an_object, one_of, or_null
 from skill_eval_nb.models.stand_in import StandIn
 from skill_eval_nb.models.stand_in.agent import draft
-from skill_eval_nb.models.stand_in.quality import measure
+from skill_eval_nb.models.stand_in.answers import measure
 from skill_eval_nb.models.stand_in.reading import minimal
 from skill_eval_nb.models.stand_in.writers import propose
 from tests.models.stand_in.asking import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skill_eval_nb.models.stand_in.requests import complaint
+from skill_eval_nb.models.stand_in.reading import complaint
 from tests.models.stand_in.asking import SCHEMA, judging, plain
 
 

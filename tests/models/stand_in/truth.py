@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from statistics import NormalDist, fmean
 
 from skill_eval_nb.models.stand_in import StandIn
-from skill_eval_nb.models.stand_in.quality import HIGHEST, LOWEST, as_score, threshold
+from skill_eval_nb.models.stand_in.answers import threshold
+from skill_eval_nb.models.stand_in.reading import as_score
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +76,10 @@ def _of_output(stand_in: StandIn, quality: float) -> tuple[float, float]:
     if stand_in.judging_sd <= 0:
         return float(as_score(quality)), 0.0
     below = NormalDist(quality, stand_in.judging_sd).cdf
-    reaching = [1 - below(score - 0.5) for score in range(LOWEST + 1, HIGHEST + 1)]
-    mean = LOWEST + sum(reaching)
+    reaching = [1 - below(score - 0.5) for score in range(2, 6)]
+    mean = 1 + sum(reaching)
     # E[X²] over steps: each score s that is reached adds s² - (s - 1)².
-    square = 1 + sum((2 * s - 1) * p for s, p in enumerate(reaching, start=LOWEST + 1))
+    square = 1 + sum((2 * s - 1) * p for s, p in enumerate(reaching, start=2))
     return mean, max(0.0, square - mean * mean)
 
 

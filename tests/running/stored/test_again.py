@@ -14,7 +14,8 @@ import skill_eval_nb as sen
 from skill_eval_nb.models import Connection, StandIn, Usage, load_prices
 from skill_eval_nb.models.prices import Prices
 from skill_eval_nb.models.stand_in.settings import Fault
-from skill_eval_nb.running import batch, judge_again, stored_batch
+from skill_eval_nb.running import batch, judge_again
+from skill_eval_nb.running import rejudging as stored_batch
 from skill_eval_nb.running.asking import AskingProgress
 from skill_eval_nb.running.stored_runs import stored_runs
 from skill_eval_nb.workspace import Problems, check

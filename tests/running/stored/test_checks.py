@@ -13,7 +13,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.documents.dialects import recognise
 from skill_eval_nb.grading import sandbox
 from skill_eval_nb.grading.structural import sentences as spoken
-from skill_eval_nb.running.stored_checks import grade_stored
+from skill_eval_nb.running.stored_runs import grade_stored
 from tests.checkout import ROOT
 from tests.corpus.build import lay
 
@@ -134,7 +134,7 @@ def test_a_folder_that_cannot_be_written_is_a_problem(tmp_path, monkeypatch):
     def refuse(path, data):
         raise OSError(30, os.strerror(30))
 
-    monkeypatch.setattr("skill_eval_nb.running.stored_checks.write_atomic", refuse)
+    monkeypatch.setattr("skill_eval_nb.running.stored_runs.write_atomic", refuse)
     result = grade_stored(workspace(tmp_path))
     assert result.checked == 0
     assert [one.code for one in result.problems] == ["not-written"]

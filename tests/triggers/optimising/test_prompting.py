@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.models.prompt import BadAnswer
+from skill_eval_nb.models.ask import BadAnswer
 from skill_eval_nb.triggers.describe import MOST
 from skill_eval_nb.triggers.optimised import QueryOutcome, Round
 from skill_eval_nb.triggers.propose import question

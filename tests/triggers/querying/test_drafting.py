@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from skill_eval_nb.models import Connection
-from skill_eval_nb.models.prompt import BadAnswer
+from skill_eval_nb.models.ask import BadAnswer
 from skill_eval_nb.models.stand_in import Fault, StandIn
 from skill_eval_nb.models.stand_in.settings import JUDGE
 from skill_eval_nb.running.refused import Refused

@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pygments.lexers import JavascriptLexer, PythonLexer
 
-from skill_eval_nb.grading.decoding import decoded
-from skill_eval_nb.grading.evidence import extracting
+from skill_eval_nb.disk import decoded
+from skill_eval_nb.grading.evidence import contents as extracting
 from skill_eval_nb.widgets.show.documents import (
     NOTEBOOK_CHARS,
     highlighted,

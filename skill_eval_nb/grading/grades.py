@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean, median
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from skill_eval_nb.documents import (
     Judging,
     Metrics,
     RubricScore,
+    RubricSummary,
     Structural,
     Summary,
     Timing,
@@ -24,8 +25,6 @@ from skill_eval_nb.documents.run import (
     Suggestion,
     UserNotesSummary,
 )
-
-from .answers import rubric_summary
 
 T = TypeVar("T")
 
@@ -219,3 +218,28 @@ def _timing(judgings: Sequence[Judging], timing: Timing | None) -> GradingTiming
     # Without a total: where one stands here, skill-creator's aggregator opens no timing.json,
     # and counts the characters of the outputs as the run's tokens.
     return GradingTiming(executor_duration_seconds=executor, grader_duration_seconds=grader)
+
+
+def rubric_summary(
+    scores: Mapping[str, RubricScore], dimensions: Sequence[Dimension] = ()
+) -> RubricSummary | None:
+    """Σ(score × weight) / Σ(weight), and that over 5; None where no score has a weight.
+
+    Weights are the rubric's, else those kept with the scores, else 1 each.
+
+    >>> rubric_summary({"a": RubricScore(4, weight=2.0), "b": RubricScore(1, weight=1.0)})
+    RubricSummary(weighted_mean=3.0, max_possible=5.0, normalized=0.6)
+    """
+    weights = {dimension.name: dimension.weight for dimension in dimensions}
+    weighted = [
+        (score.score, weights.get(name, 1.0 if score.weight is None else score.weight))
+        for name, score in scores.items()
+        if score.score is not None
+    ]
+    total = sum(weight for _, weight in weighted)
+    if not total:
+        return None
+    mean = sum(score * weight for score, weight in weighted) / total
+    return RubricSummary(
+        weighted_mean=round(mean, 4), max_possible=5.0, normalized=round(mean / 5, 4)
+    )

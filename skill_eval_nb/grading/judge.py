@@ -1,21 +1,81 @@
-"""From a run to the calls of one judging: the rules, the order, the form of the answer."""
+"""Layer 2: a model judges outputs by expectations and by a rubric.
+
+From a run to the calls of one judging (the rules, the order, the form of the answer), and from
+the replies to the judging: looked through, asked again where one is bad.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import random
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.documents import Dimension, Expectation
-from skill_eval_nb.models import Usage, worst_case
-from skill_eval_nb.models.ask import ASKED, FAULT_BYTES, anew
-from skill_eval_nb.models.prompt import TEXT, YES_OR_NO, a_list, an_object, or_null
+from skill_eval_nb.documents import (
+    Dimension,
+    Expectation,
+    GradedExpectation,
+    Judging,
+    RubricScore,
+)
+from skill_eval_nb.documents.run import (
+    Claim,
+    EvalFeedback,
+    JudgingUsage,
+    Suggestion,
+    UserNotesSummary,
+)
+from skill_eval_nb.models import Meter, ModelFault, Prices, Reply, Usage
+from skill_eval_nb.models.ask import (
+    TEXT,
+    YES_OR_NO,
+    AnswerCheck,
+    Answered,
+    BadAnswer,
+    Question,
+    Unanswered,
+    a_list,
+    an_object,
+    ask,
+    filled,
+    formed,
+    or_null,
+    text_block,
+)
 
-from ..evidence import Showing, show
-from ..evidence.room import SHOWN_CHARS
+from .evidence import Showing, show, uncovered
+from .evidence.contents import SHOWN_CHARS
+from .grades import grade, rubric_summary, unjudged
+
+if TYPE_CHECKING:
+    from skill_eval_nb.models import Client
+
+
+__all__ = [
+    "SCHEMA",
+    "BadAnswer",
+    "Case",
+    "Judge",
+    "Prepared",
+    "Unjudged",
+    "calls",
+    "grade",
+    "judge",
+    "prepare",
+    "questions",
+    "read_answer",
+    "read_judging",
+    "request",
+    "same_model",
+    "unjudged",
+    "worst",
+]
 
 SYSTEM = """\
 You judge the work that an AI agent did on a task: the files it put out and, where there is \
@@ -80,20 +140,15 @@ NO_REMARKS = (
 )
 
 
-def last_text(
-    expectations: Sequence[tuple[str, Expectation]],
-    dimensions: Sequence[Dimension],
-    *,
-    remarks: bool,
-    fault: str | None = None,
-) -> str:
+def last_text(part: Part) -> str:
     """The last text of a request: what is to be judged, in this judging's order."""
+    expectations, dimensions = part.expectations, part.dimensions
     parts = ["Now judge the work above.\n"]
     if expectations:
         parts.append(
             "Expectations. Answer each of them once, under the id in brackets and in this order:\n"
         )
-        parts += [f"[{name}] {_indented(expectation.text)}" for name, expectation in expectations]
+        parts += [f"[{name}] {indented(expectation.text)}" for name, expectation in expectations]
         parts.append("")
     else:
         parts.append("No expectations are asked for: `expectations` is empty.\n")
@@ -105,22 +160,20 @@ def last_text(
         parts += [_dimension(dimension) for dimension in dimensions]
     else:
         parts.append("No dimensions are asked for: `dimensions` is empty.\n")
-    if not remarks:
+    if not part.remarks:
         parts.append(NO_REMARKS)
-    if fault is not None:
-        parts.append(anew(fault))
     return "\n".join(parts)
 
 
 def _dimension(dimension: Dimension) -> str:
     lines = [f"### {' '.join(dimension.name.split())} (weight {dimension.weight:g})"]
     if dimension.description:
-        lines.append(_indented(dimension.description))
-    lines += [f"- {score}: {_indented(text)}" for score, text in sorted(dimension.scoring.items())]
+        lines.append(indented(dimension.description))
+    lines += [f"- {score}: {indented(text)}" for score, text in sorted(dimension.scoring.items())]
     return "\n".join(lines) + "\n"
 
 
-def _indented(text: str) -> str:
+def indented(text: str) -> str:
     """Further lines of a text are set in, so that none of them looks like a new item."""
     return "\n    ".join(text.strip().splitlines())
 
@@ -219,13 +272,8 @@ class Case:
     ignored: tuple[str, ...] = ()
 
 
-class Unjudged(Exception):
-    """There is no judging, and `reason` says why: never a score in its place."""
-
-    def __init__(self, reason: str) -> None:
-        """Keep the reason apart from the exception's own form."""
-        super().__init__(reason)
-        self.reason = reason
+Unjudged = Unanswered
+"""There is no judging, and `reason` says why: never a score in its place."""
 
 
 def same_model(judge: Judge | str, executor_model: str | None) -> str | None:
@@ -308,25 +356,6 @@ def prepare(judge: Judge, case: Case, *, images: bool = True) -> Prepared:
     Raises:
         Unjudged: there is nothing to judge by, or nothing to judge.
     """
-    _look_at(case)
-    try:
-        showing = show(
-            case.outputs,
-            case.transcript,
-            inputs=case.inputs,
-            chars=judge.shown_chars,
-            key=case.key,
-            skills=case.hidden,
-            configurations=case.configurations,
-            ignored=case.ignored,
-            images=images,
-        )
-    except OSError as error:
-        raise Unjudged(f"the files cannot be read ({error.strerror or error})") from error
-    return Prepared(judge, case, showing)
-
-
-def _look_at(case: Case) -> None:
     if not case.expectations and not case.dimensions:
         raise Unjudged("the eval has neither expectations for a judge nor a rubric")
     names = [" ".join(dimension.name.split()) for dimension in case.dimensions]
@@ -336,6 +365,29 @@ def _look_at(case: Case) -> None:
         raise Unjudged(
             f"the rubric has a dimension {which}; scores are kept by name, so each needs its own"
         )
+    return Prepared(judge, case, showing_of(case, judge.shown_chars, images=images))
+
+
+def showing_of(case: Case, chars: int, *, images: bool = True) -> Showing:
+    """What is shown of a run, in so many characters.
+
+    Raises:
+        Unjudged: its files cannot be read.
+    """
+    try:
+        return show(
+            case.outputs,
+            case.transcript,
+            inputs=case.inputs,
+            chars=chars,
+            key=case.key,
+            skills=case.hidden,
+            configurations=case.configurations,
+            ignored=case.ignored,
+            images=images,
+        )
+    except OSError as error:
+        raise Unjudged(f"the files cannot be read ({error.strerror or error})") from error
 
 
 def calls(judge: Judge, case: Case, number: int) -> tuple[Part, ...]:
@@ -388,27 +440,46 @@ def request(
         Unjudged: there is nothing to judge by, or nothing to judge.
     """
     ready = prepared or prepare(judge, case)
-    wanted = calls(judge, case, number)[part]
-    nonce = ready.showing.nonce
+    return questions(ready, number, cached=cached)[part].body(fault)
+
+
+def questions(
+    prepared: Prepared, number: int, *, cached: bool | None = None
+) -> tuple[Question[Answer], ...]:
+    """What judging `number` of a run asks, in the order of `calls`; `cached` as for `request`."""
+    judge, case, nonce = prepared.judge, prepared.case, prepared.showing.nonce
     head = FENCED.format(nonce=nonce, prompt=case.prompt)
     if case.expected_output:
         head += EXPECTED.format(nonce=nonce, expected=case.expected_output)
-    content = [{"type": "text", "text": head}, *ready.showing.blocks]
+    content = [text_block(head), *prepared.showing.blocks]
     if cached if cached is not None else judge.judgings > 1 or judge.per_dimension:
         content[-1] = {**content[-1], "cache_control": {"type": "ephemeral"}}
-    last = last_text(wanted.expectations, wanted.dimensions, remarks=wanted.remarks, fault=fault)
-    content.append({"type": "text", "text": last})
-    config: dict[str, Any] = {"format": {"type": "json_schema", "schema": SCHEMA}}
-    if judge.effort is not None:
-        config["effort"] = judge.effort
-    return {
-        "model": judge.model,
-        "max_tokens": judge.max_tokens,
-        "system": SYSTEM,
-        "messages": [{"role": "user", "content": content}],
-        "output_config": config,
-        "metadata": {"user_id": f"{case.key}-{number}"},
-    }
+    return tuple(
+        _question(judge, case, number, part, [*content, text_block(last_text(part))])
+        for part in calls(judge, case, number)
+    )
+
+
+def _question(
+    judge: Judge, case: Case, number: int, part: Part, content: Sequence[dict[str, Any]] = ()
+) -> Question[Answer]:
+    """What one call asks; without content it only reads the reply."""
+    return Question(
+        key=f"{case.key}-{number}",
+        model=judge.model,
+        system=SYSTEM,
+        content=content,
+        schema=SCHEMA,
+        read=partial(
+            read_answer,
+            expectations=[name for name, _ in part.expectations],
+            dimensions=[dimension.name for dimension in part.dimensions],
+        ),
+        max_tokens=judge.max_tokens,
+        effort=judge.effort,
+        deadline=judge.deadline,
+        who=WHO,
+    )
 
 
 def worst(judge: Judge, case: Case, *, prepared: Prepared | None = None) -> Usage:
@@ -418,11 +489,245 @@ def worst(judge: Judge, case: Case, *, prepared: Prepared | None = None) -> Usag
         Unjudged: there is nothing to judge by, or nothing to judge.
     """
     ready = prepared or prepare(judge, case)
-    return sum(
-        (
-            worst_case(request(judge, case, 1, part, prepared=ready, fault="?" * FAULT_BYTES))
-            * ASKED
-            for part in range(len(calls(judge, case, 1)))
-        ),
-        Usage(),
+    return sum((question.worst for question in questions(ready, 1)), Usage())
+
+
+Answer = dict[str, Any]
+"""A whole and sound answer, of the form `SCHEMA`, but with expectations and dimensions by name."""
+
+_CLAIM = ("claim", "type", "evidence", "verified")
+_NOTES = ("uncertainties", "needs_review", "workarounds")
+
+
+def read_answer(raw: Any, expectations: Iterable[str], dimensions: Iterable[str]) -> Answer:
+    """Read a judge's answer against what it was asked for.
+
+    Args:
+        raw: the answer's JSON.
+        expectations: the ids that were asked for.
+        dimensions: the names that were asked for.
+
+    Raises:
+        BadAnswer: it is not of the form `SCHEMA`; or an expectation or dimension is missing, there
+            twice, or was never asked for; or a score is no whole number from 1 to 5; or a
+            score or verdict has no evidence.
+
+    >>> raw = {"expectations": [], "dimensions": [{"name": "depth", "score": 4, "evidence": ""}],
+    ...        "claims": [], "user_notes": {name: [] for name in _NOTES},
+    ...        "eval_feedback": {"suggestions": [], "overall": ""}}
+    >>> read_answer(raw, [], ["depth"])
+    Traceback (most recent call last):
+    skill_eval_nb...BadAnswer: dimension `depth` has no evidence
+    """
+    answer = formed(raw, SCHEMA)
+    look = AnswerCheck()
+    verdicts = look.named(answer["expectations"], "expectation", "id", list(expectations))
+    scores = look.named(answer["dimensions"], "dimension", "name", list(dimensions))
+    for what, found in (("expectation", verdicts), ("dimension", scores)):
+        for name, row in found.items():
+            look.telling(row, "evidence", f"{what} `{name}`")
+    look.done()
+    return {**answer, "expectations": verdicts, "dimensions": scores}
+
+
+def in_all_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """An answer, or any part of one, with all its texts changed; ids and names stay."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {name: in_all_texts(part, change) for name, part in value.items()}
+    if isinstance(value, list):
+        return [in_all_texts(part, change) for part in value]
+    return value
+
+
+def usage_of(usage: Usage) -> JudgingUsage:
+    """Tokens as a document has them."""
+    return JudgingUsage(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        calls=usage.calls,
+    )
+
+
+def now() -> str:
+    """The time, ISO 8601 in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def read_judging(
+    judge: Judge,
+    case: Case,
+    number: int,
+    replies: Reply | Sequence[Reply],
+    *,
+    prepared: Prepared | None = None,
+    prices: Prices | None = None,
+    batch: bool = False,
+) -> Judging:
+    """The judging that came of the replies to its calls, in the order of `calls`.
+
+    Args:
+        judge: who judged.
+        case: the run.
+        number: the judging, from 1.
+        replies: the reply, or one for each call.
+        prepared: what was shown, for the record.
+        prices: what calls cost.
+        batch: whether they went by a batch, at its price.
+
+    Raises:
+        Unjudged: the model stopped before it had answered, or a reply is missing.
+        BadAnswer: it answered, but not what was asked.
+    """
+    given = [replies] if isinstance(replies, Reply) else list(replies)
+    parts = calls(judge, case, number)
+    if len(given) != len(parts):
+        raise Unjudged(f"{len(parts)} calls were to be answered, and {len(given)} were")
+    answers = [
+        _question(judge, case, number, part).value(reply)
+        for part, reply in zip(parts, given, strict=True)
+    ]
+    usage = sum((reply.usage for reply in given), Usage())
+    return judging_of(
+        judge, case, number, answers, usage, prepared=prepared, prices=prices, batch=batch
+    )
+
+
+def judging_of(
+    judge: Judge,
+    case: Case,
+    number: int,
+    answers: Sequence[Answer],
+    usage: Usage,
+    *,
+    prepared: Prepared | None = None,
+    prices: Prices | None = None,
+    batch: bool = False,
+    refused: Sequence[str] = (),
+    seconds: float | None = None,
+) -> Judging:
+    """The document of a judging, from sound answers to all of its calls.
+
+    Names that were covered up in what the judge was shown are put back in what it says.
+    """
+    parts = calls(judge, case, number)
+    originals = {} if prepared is None else prepared.showing.originals
+    answers = [in_all_texts(answer, lambda text: uncovered(text, originals)) for answer in answers]
+    verdicts = {name: check for answer in answers for name, check in answer["expectations"].items()}
+    scores = {name: score for answer in answers for name, score in answer["dimensions"].items()}
+    first = answers[0]
+    rubric = {
+        dimension.name: RubricScore(
+            score=float(scores[dimension.name]["score"]),
+            evidence=scores[dimension.name]["evidence"],
+            weight=dimension.weight,
+        )
+        for dimension in case.dimensions
+    }
+    return Judging(
+        judging=number,
+        judge_model=judge.model,
+        rubric_scores=rubric,
+        rubric_summary=rubric_summary(rubric, case.dimensions),
+        expectations=[
+            GradedExpectation(
+                id=expectation.id,
+                text=expectation.text,
+                passed=verdicts[f"E{n}"]["passed"],
+                evidence=verdicts[f"E{n}"]["evidence"],
+            )
+            for n, expectation in enumerate(case.expectations, 1)
+        ],
+        claims=[Claim(**{name: claim[name] for name in _CLAIM}) for claim in first["claims"]],
+        user_notes_summary=_notes(first["user_notes"]),
+        eval_feedback=_feedback(first["eval_feedback"]),
+        dimension_order=[dimension.name for part in parts for dimension in part.dimensions],
+        expectation_order=[name for part in parts for name, _ in part.expectations],
+        per_dimension=judge.per_dimension or None,
+        shown=None if prepared is None else prepared.showing.shown,
+        refused_answers=list(refused),
+        usage=usage_of(usage),
+        cost_usd=None if prices is None else prices.cost(usage, judge.model, batch=batch),
+        seconds=None if seconds is None else round(seconds, 3),
+        timestamp=now(),
+    )
+
+
+def _notes(stated: dict[str, list[str]]) -> UserNotesSummary | None:
+    notes = {name: filled(stated[name]) for name in _NOTES}
+    return UserNotesSummary(**notes) if any(notes.values()) else None
+
+
+def _feedback(stated: dict[str, Any]) -> EvalFeedback | None:
+    if not stated["suggestions"] and not stated["overall"]:
+        return None
+    suggestions = [
+        Suggestion(assertion=suggestion.get("assertion") or None, reason=suggestion["reason"])
+        for suggestion in stated["suggestions"]
+    ]
+    return EvalFeedback(suggestions=suggestions, overall=stated["overall"] or None)
+
+
+async def judge(
+    client: Client,
+    judge: Judge,
+    case: Case,
+    number: int,
+    meter: Meter,
+    *,
+    prices: Prices | None = None,
+    prepared: Prepared | None = None,
+) -> Judging:
+    """Judge one run once.
+
+    An answer that cannot be used is asked for again, at most twice, telling what was wrong.
+
+    Args:
+        client: how calls reach the model.
+        judge: who judges.
+        case: the run.
+        number: the judging, from 1.
+        meter: what every call goes through.
+        prices: what calls cost, for the record.
+        prepared: the run made ready; read from the disk where it is not given.
+
+    Raises:
+        Unjudged: there is no judging, and why.
+        BudgetSpent: the meter allowed no further call.
+    """
+    began = time.monotonic()
+    ready = prepared or await asyncio.to_thread(prepare, judge, case)
+    given: list[Answered[Answer]] = []  # refused and half a judging's too: they are paid for
+
+    async def answers() -> list[Answer]:
+        """To all calls, one after the other: the first one fills the cache."""
+        before = len(given)
+        for question in questions(ready, number):
+            given.append(await ask(client, question, meter))  # noqa: PERF401 -- kept at once
+        return [answered.value for answered in given[before:]]
+
+    try:
+        found = await answers()
+    except ModelFault as fault:
+        if fault.kind != "refused" or not ready.showing.shown.images:
+            raise Unjudged(f"the judge model gave no answer: {fault}") from fault
+        # One picture that the API cannot read spoils the whole request, whatever we looked at.
+        ready = await asyncio.to_thread(prepare, judge, case, images=False)
+        try:
+            found = await answers()
+        except ModelFault as again:
+            raise Unjudged(f"the judge model gave no answer: {again}") from again
+    return judging_of(
+        judge,
+        case,
+        number,
+        found,
+        sum((answered.usage for answered in given), Usage()),
+        prepared=ready,
+        prices=prices,
+        refused=[fault for answered in given for fault in answered.refused],
+        seconds=time.monotonic() - began,
     )
