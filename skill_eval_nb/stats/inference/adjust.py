@@ -116,10 +116,12 @@ def deals(evals: Sequence[tuple[Array, int]]) -> Array:
     for values, k in evals:
         places = np.tile(np.arange(len(values)), (DRAWN, 1))
         places[1:] = random.permuted(places[1:], axis=1)
-        mask = places < k
-        known, filled = ~np.isnan(values), np.nan_to_num(values)
+        mask = (places < k).astype(float)  # products of booleans would be booleans, and no counts
+        known, filled = (~np.isnan(values)).astype(float), np.nan_to_num(values)
+        first, count = mask @ filled, mask @ known
         with np.errstate(invalid="ignore", divide="ignore"):
-            difference = mask @ filled / (mask @ known) - (~mask) @ filled / ((~mask) @ known)
+            second = (filled.sum(axis=0) - first) / (known.sum(axis=0) - count)
+            difference = first / count - second
         paired = ~np.isnan(difference[0])
         sums = sums + np.where(paired, np.nan_to_num(difference), 0.0)
         number = number + paired
