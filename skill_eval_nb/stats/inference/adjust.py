@@ -72,15 +72,16 @@ def jointly(
         ranks[:, at] = len(ordered) - np.searchsorted(ordered, column - 1e-9 * (1 + column))
     smallest = np.sort(ranks.min(axis=1) / len(ranks))
 
-    def chance(own: float) -> float:
-        return float(np.searchsorted(smallest, own + 1e-9, side="right") / len(smallest))
+    def chance(own: Any) -> Any:
+        return np.searchsorted(smallest, own + 1e-9, side="right") / len(smallest)
 
-    below = [step for step in np.unique(smallest).tolist() if chance(step) <= alpha + 1e-9]
-    alone = min(alpha, max([alpha / len(p), *below]))  # Bonferroni's share always holds
+    steps = np.unique(smallest)
+    below = steps[chance(steps) <= alpha + 1e-9]
+    alone = min(alpha, max([alpha / len(p), *below.tolist()]))  # Bonferroni's share always holds
     each = []
     for own, best in zip(p, least, strict=True):
-        adjusted = min(max(own, chance(own)), 1.0, own * len(p))
-        least_p = min(max(best, chance(best)), 1.0, best * len(p))
+        adjusted = min(max(own, float(chance(own))), 1.0, own * len(p))
+        least_p = min(max(best, float(chance(best))), 1.0, best * len(p))
         each.append(Adjusted(adjusted, least_p, max(alone, own) if adjusted <= alpha else alone))
     return each
 
