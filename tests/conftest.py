@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
 
 # Of several workers on few cores none gains by threads of its own, and each small query pays for
-# waking them. Read when polars is imported, here and in what the tests start.
+# waking them. Read when polars and numpy are imported, here and in what the tests start.
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 hypothesis.settings.register_profile(
     "patient",

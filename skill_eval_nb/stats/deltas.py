@@ -415,11 +415,9 @@ def deltas(
     >>> deltas(runs).select(pl.col("estimate", "low", "high", "p").round(3), "verdict").rows()
     [(0.45, 0.35, 0.55, 0.005, 'helps')]
     """
-    import polars as pl
-
     question = _question(scope, worth, level, pool)
     metrics = [metric] if isinstance(metric, str) else list(dict.fromkeys(metric))
-    values = pl.concat([values_of(data, name) for name in metrics], how="diagonal")
+    values = values_of(data, *metrics)
     joint = not isinstance(metric, str)
     paired_as = partial(of_evals, data=data, weights=weights, cluster=cluster)
     found = _answered(
@@ -475,7 +473,7 @@ def deltas_by_dimension(
     import polars as pl
 
     question = _question(scope, worth, level, pool)
-    scores = with_unscored(scores_of(data), runs_of(data))
+    scores = with_unscored(scores_of(data), by_model(runs_of(data)))
     paired_as = partial(of_evals, data=data, weights=weights, cluster=cluster)
     found = _answered(
         data, scores, question, baseline, versus, pool, joint=True, paired_as=paired_as
@@ -528,7 +526,7 @@ def deltas_by_eval(
 
     question = _question("suite", worth, level, pool)
     metrics = [metric] if isinstance(metric, str) else list(dict.fromkeys(metric))
-    values = pl.concat([values_of(data, name) for name in metrics], how="diagonal")
+    values = values_of(data, *metrics)
     paired, _, back = _paired(data, values, baseline, versus, pool)
     by = [*GROUP, *MODEL, *EVAL, *SIDES, "metric", "mean", "baseline_mean", "unpaired"]
     found = back(answers(paired, question, by, together=[*GROUP, *MODEL, *SIDES]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.tables.columns import TABLES
@@ -104,12 +105,12 @@ def scores_of(data: Any, dimension: str | None = None) -> pl.DataFrame:
     )
 
 
-def values_of(data: Any, metric: str) -> pl.DataFrame:
-    """Every run's figure of one metric: RUN, MODEL, status, metric, value (null without one).
+def values_of(data: Any, *metrics: str) -> pl.DataFrame:
+    """Every run's figure of each metric: RUN, MODEL, status, metric, value (null without one).
 
-    MODEL is what `by_model` gives.
+    MODEL is what `by_model` gives. The rows of a metric stand together, in the order asked for.
 
-    `metric` is a number column of `runs`, or a rubric dimension by `rubric:<name>` or by its
+    A metric is a number column of `runs`, or a rubric dimension by `rubric:<name>` or by its
     name alone; of a dimension, the runs of the evals that are scored on it.
 
     Raises:
@@ -118,22 +119,31 @@ def values_of(data: Any, metric: str) -> pl.DataFrame:
     import polars as pl
 
     there = [name for name in METRICS if not is_table(data) or _has(data, name)]
-    if metric in there:
-        value = pl.col(metric).cast(pl.Float64).alias("value")
-        runs = by_model(runs_of(data))
-        return runs.select(*RUN, *MODEL, "status", pl.lit(metric).alias("metric"), value)
-    scores = scores_of(data, metric.removeprefix(RUBRIC))
-    if scores.is_empty():
-        raise no_such("metric", metric, [*there, *scores_of(data)["metric"].unique()])
-    return with_unscored(scores, runs_of(data))
+    runs = by_model(runs_of(data))
+    keys = [*RUN, *MODEL, "status"]
+    found = []
+    for plain, names in groupby(metrics, there.__contains__):
+        if plain:
+            own = list(dict.fromkeys(names))
+            figures = runs.select(*keys, pl.col(own).cast(pl.Float64))
+            found.append(figures.unpivot(own, index=keys, variable_name="metric"))
+            continue
+        for metric in names:
+            scores = scores_of(data, metric.removeprefix(RUBRIC))
+            if scores.is_empty():
+                raise no_such("metric", metric, [*there, *scores_of(data)["metric"].unique()])
+            found.append(with_unscored(scores, runs))
+    return pl.concat(found, how="diagonal")
 
 
 def with_unscored(scores: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
-    """`scores`, and a null for each run of an eval that was scored where this run was not."""
+    """`scores`, and a null for each run of an eval that was scored where this run was not.
+
+    `runs` have MODEL as `by_model` gives it.
+    """
     scored = scores.select(*GROUP, *EVAL, "metric").unique()
     return (
-        by_model(runs)
-        .select(*RUN, *MODEL, "status")
+        runs.select(*RUN, *MODEL, "status")
         .unique(RUN)
         .join(scored, on=[*GROUP, *EVAL], nulls_equal=True)
         .join(scores, on=[*RUN, "metric"], how="left", nulls_equal=True)

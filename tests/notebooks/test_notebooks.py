@@ -51,7 +51,7 @@ FAULTY = (
     "1 / 0",
     "2",
 )
-FORGET = "%reset -f"
+FORGET = "%reset_selective -f ."
 
 
 @pytest.fixture(scope="module")

@@ -538,3 +538,29 @@ def test_several_metrics_and_dimensions_are_adjusted_over_models_together() -> N
     assert [row["estimate"] for row in each.values()] == [4.0, -2.0]
     (mean,) = plain(deltas_by_dimension(ws, pool="model"))
     assert mean["estimate"] == 1.0
+
+
+def test_where_a_figure_begins_to_count_changes_nothing_that_is_adjusted_jointly() -> None:
+    """Of three runs against two, dealt sums would differ by what the third begins at."""
+    draw = random.Random(7)
+    rows = [
+        {
+            "eval_id": str(at),
+            "configuration": side,
+            "pass_rate": draw.random(),
+            "tokens": draw.randrange(100) + 40 * (side == SIDES[0]),
+        }
+        for at in range(4)
+        for side, number in zip(SIDES, (3, 2), strict=True)
+        for _ in range(number)
+    ]
+    found = [
+        deltas(
+            runs_table([row | {"tokens": row["tokens"] + more} for row in rows]),
+            ["pass_rate", "tokens"],
+        )
+        for more in (0, 1000)
+    ]
+    assert found[0]["p"].to_list() == pytest.approx(found[1]["p"].to_list())
+    assert found[0]["p_adjusted"].to_list() == pytest.approx(found[1]["p_adjusted"].to_list())
+    assert found[0]["p"][1] < found[0]["p_adjusted"][1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from functools import cache
 
 import pandas as pd
 import polars as pl
@@ -32,43 +33,45 @@ OF_RUNS = "runs expectations rubric_scores claims notes suggestions tool_calls f
 BUNDLED = [path.name for path in sorted((ROOT / "data").glob("*-workspace"))]
 
 
-@pytest.fixture(scope="module", params=["nothing", *BUNDLED])
+@cache
+def bundled(name):
+    return sen.load(ROOT / "data" / name)
+
+
+@pytest.fixture(params=["nothing", *BUNDLED])
 def ws(request):
-    if request.param == "nothing":
-        return Workspace.from_tables({})
-    return sen.load(ROOT / "data" / request.param)
+    return Workspace.from_tables({}) if request.param == "nothing" else bundled(request.param)
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_polars_frames_have_the_declared_columns(ws, name):
-    declared = {column.name: POLARS[column.type] for column in TABLES[name].columns}
-    assert dict(ws.polars(name).schema) == declared
-    assert list(ws.polars(name).columns) == list(declared)
+def test_polars_frames_have_the_declared_columns(ws):
+    for name, table in TABLES.items():
+        declared = {column.name: POLARS[column.type] for column in table.columns}
+        assert dict(ws.polars(name).schema) == declared, name
+        assert list(ws.polars(name).columns) == list(declared), name
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_pandas_frames_have_the_declared_columns(ws, name):
-    frame = Workspace.from_tables(ws.tables(), backend="pandas").table(name)
-    assert isinstance(frame, pd.DataFrame)
-    assert {column: str(kind) for column, kind in frame.dtypes.items()} == {
-        column.name: PANDAS[column.type] for column in TABLES[name].columns
-    }
-    assert len(frame) == ws.polars(name).height
+def test_pandas_frames_have_the_declared_columns(ws):
+    pandas = Workspace.from_tables(ws.tables(), backend="pandas")
+    for name, table in TABLES.items():
+        frame = pandas.table(name)
+        assert isinstance(frame, pd.DataFrame)
+        assert {column: str(kind) for column, kind in frame.dtypes.items()} == {
+            column.name: PANDAS[column.type] for column in table.columns
+        }, name
+        assert len(frame) == ws.polars(name).height, name
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_what_is_never_null_is_not(ws, name):
-    frame = ws.polars(name)
-    never = [column.name for column in TABLES[name].columns if column.null.startswith("never")]
-    assert {column: frame[column].null_count() for column in never} == dict.fromkeys(never, 0)
+def test_what_is_never_null_is_not(ws):
+    for name, table in TABLES.items():
+        frame = ws.polars(name)
+        never = [column.name for column in table.columns if column.null.startswith("never")]
+        nulls = {column: frame[column].null_count() for column in never}
+        assert nulls == dict.fromkeys(never, 0), name
 
 
 def test_there_is_something_to_check():
     filled = {
-        name
-        for workspace in BUNDLED
-        for name in TABLES
-        if sen.load(ROOT / "data" / workspace).polars(name).height
+        name for workspace in BUNDLED for name in TABLES if bundled(workspace).polars(name).height
     }
     assert filled == set(TABLES)
 

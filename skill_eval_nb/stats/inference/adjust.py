@@ -72,15 +72,16 @@ def jointly(
         ranks[:, at] = len(ordered) - np.searchsorted(ordered, column - 1e-9 * (1 + column))
     smallest = np.sort(ranks.min(axis=1) / len(ranks))
 
-    def chance(own: float) -> float:
-        return float(np.searchsorted(smallest, own + 1e-9, side="right") / len(smallest))
+    def chance(own: Any) -> Any:
+        return np.searchsorted(smallest, own + 1e-9, side="right") / len(smallest)
 
-    below = [step for step in np.unique(smallest).tolist() if chance(step) <= alpha + 1e-9]
-    alone = min(alpha, max([alpha / len(p), *below]))  # Bonferroni's share always holds
+    steps = np.unique(smallest)
+    below = steps[chance(steps) <= alpha + 1e-9]
+    alone = min(alpha, max([alpha / len(p), *below.tolist()]))  # Bonferroni's share always holds
     each = []
     for own, best in zip(p, least, strict=True):
-        adjusted = min(max(own, chance(own)), 1.0, own * len(p))
-        least_p = min(max(best, chance(best)), 1.0, best * len(p))
+        adjusted = min(max(own, float(chance(own))), 1.0, own * len(p))
+        least_p = min(max(best, float(chance(best))), 1.0, best * len(p))
         each.append(Adjusted(adjusted, least_p, max(alone, own) if adjusted <= alpha else alone))
     return each
 
@@ -116,10 +117,12 @@ def deals(evals: Sequence[tuple[Array, int]]) -> Array:
     for values, k in evals:
         places = np.tile(np.arange(len(values)), (DRAWN, 1))
         places[1:] = random.permuted(places[1:], axis=1)
-        mask = places < k
-        known, filled = ~np.isnan(values), np.nan_to_num(values)
+        mask = (places < k).astype(float)  # products of booleans would be booleans, and no counts
+        known, filled = (~np.isnan(values)).astype(float), np.nan_to_num(values)
+        first, count = mask @ filled, mask @ known
         with np.errstate(invalid="ignore", divide="ignore"):
-            difference = mask @ filled / (mask @ known) - (~mask) @ filled / ((~mask) @ known)
+            second = (filled.sum(axis=0) - first) / (known.sum(axis=0) - count)
+            difference = first / count - second
         paired = ~np.isnan(difference[0])
         sums = sums + np.where(paired, np.nan_to_num(difference), 0.0)
         number = number + paired

@@ -57,7 +57,9 @@ def test_a_pattern_that_hangs_python_ends_within_half_a_second(tmp_path, name):
         took.append(time.process_time() - begun)
         if found.passed is None:
             assert "ran out of time in a.txt" in found.evidence
-    assert min(took) <= 0.5
+        if took[-1] <= 0.5:
+            return
+    pytest.fail(f"{took} s")
 
 
 def test_the_time_is_for_all_files_together(tmp_path):
