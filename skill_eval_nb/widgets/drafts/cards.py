@@ -16,9 +16,9 @@ from skill_eval_nb.view import Mark, Text, blocks_of
 from skill_eval_nb.workspace import NO_ITERATION
 
 from ..ui import Child, Node, h
-from ..ui.blocks import blocks_view
 from ..ui.later import PENDING, Later
 from ..ui.parts import (
+    blocks_view,
     button,
     details,
     diff_view,

@@ -12,11 +12,11 @@ from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h
 from ..ui.parts import choose
+from ..ui.track import Axis, axis_of, delta, interval, of_difference, of_figures, scale, size, track
 from . import figures
 from .choice import Part, Place
 from .figures import MANY, Cell, Cells, EvalKey
 from .look import Look, grid, head, listed, row, sides_legend
-from .track import Axis, axis_of, delta, interval, of_difference, of_figures, scale, size, track
 
 NEAR = 2.5
 """Percent of a lane within which points would lie on each other: they become one that counts."""

@@ -16,8 +16,8 @@ from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import called, count
 from skill_eval_nb.workspace import NO_ITERATION
 
-from ..runs import RunKey
 from ..show import SHOWING_CSS, show_run
+from ..show.run import RunKey
 from ..ui import Child, Node, Panel, action, h, style
 from ..ui.later import PENDING, Later
 from ..ui.parts import button, choose, field, notice, tabs, ticks

@@ -19,7 +19,7 @@ from skill_eval_nb.stats import pairing
 from skill_eval_nb.stats.overview import overview, overview_by_eval
 from skill_eval_nb.stats.values import EVAL, RUBRIC, values_of
 
-from ..ui.recent import Recent
+from ..ui.later import Recent
 from .choice import Part, Suite, runs_of, suites, turned_workspace, within
 
 if TYPE_CHECKING:

@@ -13,10 +13,11 @@ from skill_eval_nb.stats.values import RUBRIC, RUN, scores_of
 from skill_eval_nb.text import called, count
 from skill_eval_nb.workspace import NO_ITERATION
 
-from ..runs import RunKey, key_of
+from ..show.run import RunKey, key_of
 from ..ui import Child, Node, h
 from ..ui.later import PENDING
 from ..ui.parts import button, pill
+from ..ui.track import MISSING, size
 from .choice import (
     Choice,
     Part,
@@ -27,7 +28,6 @@ from .choice import (
     verdicts_of,
 )
 from .figures import Count
-from .track import MISSING, size
 
 if TYPE_CHECKING:
     import polars as pl

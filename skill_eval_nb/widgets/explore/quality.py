@@ -15,6 +15,7 @@ from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h
 from ..ui.parts import details, notice, pill
+from ..ui.track import axis_of, delta, interval, of_difference, scale, track
 from . import figures
 from .choice import Part, Place
 from .evals import mean_of
@@ -33,7 +34,6 @@ from .look import (
     sides_legend,
     sorting,
 )
-from .track import axis_of, delta, interval, of_difference, scale, track
 from .verdict import adjusted, legend, stack, word
 
 Row = Mapping[str, Any]

@@ -15,10 +15,7 @@ from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h
 from ..ui.parts import button, pill, table
-from . import figures
-from .choice import Part, iteration_name, metrics_of
-from .look import Look, grid, row
-from .track import (
+from ..ui.track import (
     DECIDED,
     MISSING,
     Axis,
@@ -31,6 +28,9 @@ from .track import (
     size,
     track,
 )
+from . import figures
+from .choice import Part, iteration_name, metrics_of
+from .look import Look, grid, row
 
 PARTS = {"eval": "evals", "run": "runs", "judge": "judge"}
 """Where variance comes from, and what it is called."""

@@ -27,7 +27,7 @@ from skill_eval_nb.workspace.feedback import (
 )
 from skill_eval_nb.workspace.run_ids import RunIds, RunOf, folders_of
 
-from ..runs import RunKey
+from ..show.run import RunKey
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace

@@ -10,10 +10,18 @@ from skill_eval_nb.stats.pairing import likeness
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace.feedback import Entry, Said
 
-from ..runs import RunKey, folder_of, run_row
 from ..show import show_figures, show_outputs
 from ..show.format import between, line, name, plain, soft
-from ..show.run import anchors_of, meaning_of, prompt_view, rows_of_eval, section
+from ..show.run import (
+    RunKey,
+    anchors_of,
+    folder_of,
+    meaning_of,
+    prompt_view,
+    rows_of_eval,
+    run_row,
+    section,
+)
 from ..ui import Child, Node, h
 from ..ui.parts import Options, button, choose, notice, pill, tick, typing
 from .queue import (

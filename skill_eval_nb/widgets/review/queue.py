@@ -17,10 +17,10 @@ from skill_eval_nb.text import count
 from skill_eval_nb.workspace import natural
 from skill_eval_nb.workspace.feedback import COMPLETE, Said
 
-from ..runs import RunKey, key_of
 from ..show.format import line
+from ..show.run import RunKey, key_of
 from ..ui import Child, Node, h, offer
-from ..ui.blobs import read
+from ..ui.panel import read_blob
 from ..ui.parts import table
 from ..ui.tree import flat
 from .book import Book, Page
@@ -379,7 +379,7 @@ def _unnamed(attributes: Mapping[str, Any], folder: str) -> dict[str, Any]:
 
 
 def _alias(blob: str) -> str:
-    return offer(_digest(blob), lambda: read(blob))
+    return offer(_digest(blob), lambda: read_blob(blob))
 
 
 def _digest(text: str) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.workspace.feedback import COMPLETE, IN_PROGRESS, Said
 
-from ..runs import RunKey
 from ..show import SHOWING_CSS
+from ..show.run import RunKey
 from ..ui import Child, Panel, action, quiet_action, style
 from ..ui.parts import notice
 from ..ui.source import Source

@@ -15,10 +15,10 @@ from skill_eval_nb.stats.plan import AS_IT_WAS
 from skill_eval_nb.stats.values import RUBRIC, UNITS
 from skill_eval_nb.text import count, dollars
 
-from ..explore.track import amount
 from ..ui import Node, h
 from ..ui.form import Field
 from ..ui.parts import button, choose, details, pill, table
+from ..ui.track import amount
 
 if TYPE_CHECKING:
     import polars as pl

@@ -31,7 +31,7 @@ from skill_eval_nb.grading.evidence.room import EXTRACTING_SECONDS, IMAGE_BYTES
 from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h
-from ..ui.blobs import Bytes
+from ..ui.panel import Bytes
 from .files import NotDrawn, OutputFile, Reading, Sheet, lines_in, read, weight, whole_text
 from .format import body, first, line, name, plain, soft
 

@@ -6,16 +6,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import count, dollars
 
-from ..runs import RunKey, folder_of, named, rows_of
 from ..ui import Child, Node, h
+from ..ui.later import Recent
 from ..ui.parts import Act, pill
-from ..ui.recent import Recent
 from .files import OutputFile, output_files
 from .format import (
     between,
@@ -34,6 +33,61 @@ from .format import (
 )
 from .outputs import outputs_of, summary_of
 from .transcript import show_transcript, transcript_summary
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class RunKey(NamedTuple):
+    """What tells a run from every other of what was loaded: values that JSON has, too."""
+
+    workspace: str
+    skill: str
+    iteration: str
+    eval_id: str
+    configuration: str
+    run_number: int
+
+
+def key_of(row: dict[str, Any]) -> RunKey:
+    """The key of a row of any table of runs."""
+    return RunKey(*(row[name] for name in RunKey._fields))
+
+
+def rows_of(frame: pl.DataFrame, key: RunKey) -> pl.DataFrame:
+    """The rows of a run-level table that are of one run."""
+    return frame.filter(**key._asdict())
+
+
+def run_row(ws: Workspace, key: RunKey) -> dict[str, Any]:
+    """The run's row of `runs`.
+
+    Raises:
+        LookupError: where there is no such run.
+    """
+    rows = rows_of(ws.polars("runs"), key)
+    if rows.is_empty():
+        raise LookupError(f"There is no run {named(key)} any more.")
+    return rows.row(0, named=True)
+
+
+def folder_of(ws: Workspace, row: dict[str, Any]) -> Path | None:
+    """The folder of a run; None where it has none of its own, as one that a benchmark states."""
+    if not ws.path:
+        return None
+    folder = Path(ws.path) / row["path"]
+    return folder if folder.is_dir() else None
+
+
+def named(key: RunKey) -> str:
+    """The run in a sentence.
+
+    >>> named(RunKey("w", "s", "iteration-1", "3", "with_skill", 2))
+    'eval 3, with_skill, run 2 of iteration-1'
+    """
+    of = "" if key.iteration == "none" else f" of {key.iteration}"
+    return f"eval {key.eval_id}, {key.configuration}, run {key.run_number}{of}"
+
 
 Row = dict[str, Any]
 

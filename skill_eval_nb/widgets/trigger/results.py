@@ -13,9 +13,19 @@ from skill_eval_nb.view import Mark, Text, blocks_of
 
 from ..diff.skill import marked, spans
 from ..ui import Child, Node, h
-from ..ui.blocks import blocks_view
 from ..ui.form import faults_view
-from ..ui.parts import button, details, diff_view, figure, notice, pill, place, tick, waiting
+from ..ui.parts import (
+    blocks_view,
+    button,
+    details,
+    diff_view,
+    figure,
+    notice,
+    pill,
+    place,
+    tick,
+    waiting,
+)
 from ..ui.task import Task, likely, running_card, time_figures
 from ..ui.track import Axis, interval_track
 from .plan import Figures, Form, Results, RunPlan, SearchPlan, between
