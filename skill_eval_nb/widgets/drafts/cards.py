@@ -26,6 +26,7 @@ from ..ui.parts import (
     frame,
     notice,
     pill,
+    soft,
     table,
     table_row,
     typing,
@@ -190,7 +191,7 @@ def _rows_of(suggestion: Suggestion, total: int, shown: Sequence[Card], seen: Se
         suggestion.reason,
         ("look_at", suggestion.key),
         kind="quiet",
-        aria_expanded=str(is_open).lower(),
+        aria_expanded=is_open,
     )
     action = (
         h("div", suggestion.action, cls="sen-soft sen-small", dir="auto")
@@ -295,16 +296,13 @@ def tried_out(
     figures = blocks_view(block for block in blocks if block not in answers)
     runs = len(tried.by_run)
     words = "Hide the runs" if is_open else f"Show {count(runs, 'run')}"
-    expanded = str(is_open).lower()
     gates = f"The gate of {count(tried.gates_changed, 'run')} would change."
     return [
         blocks_view(answers),
         details("Its figures", figures, key="figures") if figures else None,
         h("p", gates, cls="sen-small") if tried.gates_changed else None,
         judging_of(tried, card, judging),
-        button(words, ("look_at", card.key), kind="quiet", aria_expanded=expanded)
-        if runs
-        else None,
+        button(words, ("look_at", card.key), kind="quiet", aria_expanded=is_open) if runs else None,
         _behind(tried) if is_open else None,
     ]
 
@@ -322,7 +320,7 @@ def _behind(tried: Tried) -> Node:
         for run in islice(runs, BEHIND)
     ]
     left = len(tried.by_run) - len(rows)
-    more = h("p", f"{count(left, 'more run')} in try_out(…).by_run", cls="sen-soft sen-small")
+    more = soft(f"{count(left, 'more run')} in try_out(…).by_run")
     whole = table(["Run", "Iteration", "Verdict", "Evidence"], rows)
     return h("div", frame(whole, "Runs", "sen-drafts-frame"), more if left > 0 else None)
 

@@ -16,7 +16,7 @@ from skill_eval_nb.workspace import NO_ITERATION
 from ..show.run import RunKey, key_of
 from ..ui import Child, Node, h
 from ..ui.later import PENDING
-from ..ui.parts import button, pill
+from ..ui.parts import button, pill, table
 from ..ui.track import MISSING, size
 from .choice import (
     Choice,
@@ -251,18 +251,8 @@ def places(items: Sequence[Any], keys: Keys) -> list[dict[str, int]]:
 
 def sorting(words: Child, name: str, column: str, cls: str = "") -> Node:
     """The head of a column by which the rows of a list can be sorted."""
-    act, looks = ("sort", name, column), f"sen-sort {cls}".strip()
-    return h("button", words, type="button", cls=looks, sorts=column, on={"click": act})
-
-
-def grid(
-    caption: str, heads: Sequence[Child], rows: Child, *, cls: str, order: Order | None = None
-) -> Node:
-    """A table whose columns have fixed widths, so that what is opened below a row fits in."""
-    head = h("tr", [h("th", words, scope="col") for words in heads])
-    inside = h("caption", caption), h("thead", head), h("tbody", rows)
-    table = h("table", inside, cls=cls, order=order)
-    return h("div", table, cls="sen-scroll", tabindex="0", role="group", aria_label=caption)
+    looks = f"sen-sort {cls}".strip()
+    return button(words, ("sort", name, column), cls=looks, sorts=column)
 
 
 def row(
@@ -312,7 +302,7 @@ def filters(label: str, name: str, total: int, options: Mapping[str, str], chose
     return h(
         "div",
         [
-            button(words, ("see", name, value), aria_pressed="true" if value == chosen else "false")
+            button(words, ("see", name, value), aria_pressed=value == chosen)
             for value, words in {"": f"All {total:,}", **options}.items()
         ],
         cls="sen-row sen-x-filters",
@@ -462,12 +452,7 @@ def _list(look: Look, runs: pl.DataFrame, page: int) -> Child:
             below = h("td", beside, colspan=str(len(heads)))
             rows.append(h("tr", below, cls="sen-x-below", key="opened"))
     titles = [sorting(name, "runs", name) if name in keys else name for name in heads]
-    head = h("tr", [h("th", words, scope="col") for words in titles])
-    inside = h("thead", head), h("tbody", rows)
-    table = h("table", inside, cls="sen-x-runs", order=order)
-    return h(
-        "div", table, cls="sen-scroll", tabindex="0", role="group", aria_label="Runs, a row each"
-    )
+    return table(titles, rows, label="Runs, a row each", cls="sen-x-runs", order=order)
 
 
 def _by_name(one: Row) -> Any:
@@ -493,7 +478,7 @@ def _row(
             f"{name} · run {key.run_number}",
             ("open_run", *key),
             kind="quiet",
-            aria_expanded="true" if is_open else "false",
+            aria_expanded=is_open,
             aria_label=f"{spoken}{f', {where}' if where else ''}",
         ),
         h("small", where, cls="sen-soft sen-x-of") if where else None,

@@ -17,10 +17,10 @@ from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h, offer
 from ..ui.later import PENDING
-from ..ui.parts import button, choose, details, entry, notice, pill
+from ..ui.parts import button, choose, details, entry, notice, pill, table, waiting
 from . import figures
 from .choice import Choice, Part, iteration_name, of_path
-from .look import Look, filters, grid, of_page, pager, row
+from .look import Look, filters, of_page, pager, row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,7 +45,7 @@ def noted(look: Look) -> Node:
     found = look.figures(figures.notes)
     if not any(found.values()):
         if any(rows is None for rows in found.values()):
-            return h("p", "Counting …", cls="sen-soft", role="status")
+            return waiting("Counting")
         return notice("Nothing stands out.", fine=True)
     return h("div", [_of_iteration(look, part, rows) for part, rows in found.items()])
 
@@ -97,10 +97,10 @@ def problems(look: Look) -> Node:
     return h(
         "div",
         _severities(counts, chosen),
-        grid(
-            "What was found in the files, and what to do",
+        table(
             ["Problem", "Where", "What was found", "Runs"],
             rows,
+            caption="What was found in the files, and what to do",
             cls="sen-x-problems",
         ),
         pager(len(kept), look.seen.page("problems"), "problems", "problem"),
@@ -415,9 +415,7 @@ def drawing(
             ],
             cls="sen-row",
         ),
-        h("p", "Drawing …", cls="sen-soft", role="status")
-        if picture is PENDING
-        else _shown(name, picture),
+        waiting("Drawing") if picture is PENDING else _shown(name, picture),
     )
 
 

@@ -14,7 +14,7 @@ from skill_eval_nb.stats.values import RUBRIC
 from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h
-from ..ui.parts import details, notice, pill
+from ..ui.parts import button, details, notice, pill, soft, table, waiting
 from ..ui.track import axis_of, delta, interval, of_difference, scale, track
 from . import figures
 from .choice import Part, Place
@@ -24,7 +24,6 @@ from .look import (
     Keys,
     Look,
     filters,
-    grid,
     head,
     in_order,
     listed,
@@ -52,7 +51,7 @@ def checks(look: Look) -> Node:
     """The view of expectations."""
     found = look.figures(figures.flips if look.suite.turned else figures.checks)
     if any(rows is None for rows in found.values()):
-        return h("p", "Counting …", cls="sen-soft", role="status")
+        return waiting("Counting")
     lines = _check_lines(look, found)
     if not lines:
         return notice("No run was checked for any expectation.")
@@ -84,18 +83,9 @@ def checks(look: Look) -> Node:
         sorting("Class", "checks", "class"),
         "Why",
     ]
-    return h(
-        "div",
-        _classes(classes, kind),
-        grid(
-            "Passed of those scored; a click shows the runs with their evidence",
-            heads,
-            rows,
-            cls="sen-x-checks",
-            order=order,
-        ),
-        paging,
-    )
+    caption = "Passed of those scored; a click shows the runs with their evidence"
+    shown = table(heads, rows, caption=caption, cls="sen-x-checks", order=order)
+    return h("div", _classes(classes, kind), shown, paging)
 
 
 def _check_lines(look: Look, found: Mapping[Part, Sequence[Row] | None]) -> dict[Line, Row]:
@@ -184,31 +174,19 @@ def _cell(line: Line, found: Row, kind: str, name: str) -> Node:
         for number, what in ((errored, "errored"), (unscored, "not scored"))
         if number
     ]
-    said = f"{passed:,}/{scored:,}" if scored else "–"
+    ratio = f"{passed:,}/{scored:,}" if scored else "–"
     outcome = ", ".join([f"{passed:,} of {scored:,} passed", *left])
     spoken = f"{called(name, 40)}: {outcome}"
     share = passed / scored if scored else 0.5
     look_of = "sen-x-none" if not scored else "sen-x-more" if share >= 0.5 else "sen-x-less"
-    return h(
-        "button",
-        h("b", said),
-        h("small", "+" + " + ".join(left)) if left else None,
-        type="button",
+    act = ("pick", "check", part.iteration, layer, text, name, *((eval_id,) if eval_id else ()))
+    return button(
+        [h("b", ratio), h("small", "+" + " + ".join(left)) if left else None],
+        act,
         cls=f"sen-x-cell {look_of} sen-x-at-{kind}",
         style={"--sen-share": f"{abs(share - 0.5) * 200:.3g}%"},
         aria_label=f"{spoken}; show these runs",
         title=spoken,
-        on={
-            "click": (
-                "pick",
-                "check",
-                part.iteration,
-                layer,
-                text,
-                name,
-                *((eval_id,) if eval_id else ()),
-            )
-        },
     )
 
 
@@ -232,7 +210,7 @@ def dimensions(look: Look) -> Node:
     sources = look.figures(figures.dimension_sources)
     means = look.figures(figures.summary)
     if any(found is None for found in (*deltas.values(), *sources.values(), *means.values())):
-        return h("p", "Counting …", cls="sen-soft", role="status")
+        return waiting("Counting")
     by_line = {
         (one["metric"].removeprefix(RUBRIC), part): one
         for part, rows in deltas.items()
@@ -272,7 +250,7 @@ def dimensions(look: Look) -> Node:
     return h(
         "div",
         sides_legend(look),
-        grid("Scores on the rubric, 1–5", heads, rows, cls="sen-x-dimensions"),
+        table(heads, rows, caption="Scores on the rubric, 1–5", cls="sen-x-dimensions"),
         paging,
         adjusted(look),
         _remarks(every),
@@ -338,11 +316,7 @@ def _remarks(rows: Sequence[Row]) -> list[Child]:
     ]
     return [
         h("p", MANY_JUDGINGS, cls="sen-soft") if together else None,
-        h(
-            "p",
-            "Means are over all runs that were scored; deltas are paired by eval.",
-            cls="sen-soft sen-small",
-        ),
+        soft("Means are over all runs that were scored; deltas are paired by eval."),
         details("What to know about the shares", h("ul", told), key="doubts") if told else None,
     ]
 

@@ -14,7 +14,7 @@ from skill_eval_nb.stats.verdict import beyond_comes_first, sentence, these, wor
 from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h
-from ..ui.parts import button, pill, table
+from ..ui.parts import button, pill, soft, table
 from ..ui.track import (
     DECIDED,
     MISSING,
@@ -30,7 +30,7 @@ from ..ui.track import (
 )
 from . import figures
 from .choice import Part, iteration_name, metrics_of
-from .look import Look, grid, row
+from .look import Look, row
 
 PARTS = {"eval": "evals", "run": "runs", "judge": "judge"}
 """Where variance comes from, and what it is called."""
@@ -45,7 +45,7 @@ def stack(rows: Sequence[Mapping[str, Any]], kind: str, name: str) -> Child:
     known = [row for row in rows if row["component"] != "judge severity"]
     shares = {row["component"]: row["share"] for row in known if row["share"] is not None}
     if not shares:
-        return h("p", _why_no_share(known), cls="sen-soft sen-small")
+        return soft(_why_no_share(known))
     words = ", ".join(f"{_called(part)} {share:.0%}" for part, share in shares.items())
     return h(
         "div",
@@ -225,10 +225,10 @@ def tracks(look: Look, found: Found) -> Child:
         ]
     sides = [called(name, 60) for name in look.choice.sides]
     title = of_difference(look.meant)
-    return grid(
-        f"{' minus '.join(sides)}: {title}",
+    return table(
         ["Of", scale(axis, look.meant, title, difference=True), "Delta", "Verdict"],
         rows,
+        caption=f"{' minus '.join(sides)}: {title}",
         cls="sen-x-tracks",
     )
 
@@ -334,7 +334,7 @@ def summary(look: Look) -> Child:
         "div",
         table(heads, shown, caption=caption, numbers=numbers),
         adjusted(look),
-        h("p", FLOOR, cls="sen-soft sen-small") if "rubric_normalized" in names else None,
+        soft(FLOOR) if "rubric_normalized" in names else None,
         cls="sen-x-summary",
     )
 
@@ -346,13 +346,8 @@ def _row(
     deltas: Mapping[str, Row],
 ) -> list[Child]:
     meant = metric_of(metric)
-    is_chosen = metric == look.choice.metric
-    name = button(
-        meant.name,
-        ("choose_metric", metric),
-        kind="quiet",
-        aria_pressed="true" if is_chosen else "false",
-    )
+    pressed = metric == look.choice.metric
+    name = button(meant.name, ("choose_metric", metric), kind="quiet", aria_pressed=pressed)
     cells: list[Child] = []
     for kind, side in look.kinds:
         row = known.get((metric, side))

@@ -11,7 +11,7 @@ from skill_eval_nb.text import count
 from skill_eval_nb.workspace.feedback import Entry, Said
 
 from ..show import show_figures, show_outputs
-from ..show.format import between, line, name, plain, soft
+from ..show.format import between, line, name, plain
 from ..show.run import (
     RunKey,
     anchors_of,
@@ -23,7 +23,7 @@ from ..show.run import (
     section,
 )
 from ..ui import Child, Node, h
-from ..ui.parts import Options, button, choose, notice, pill, tick, typing
+from ..ui.parts import Options, button, choose, notice, pill, soft, tick, typing
 from .queue import (
     ALL,
     DONE,
@@ -142,7 +142,7 @@ def _said_by_others(entry: Entry) -> Node:
     when = f" ({line(entry.timestamp)[:10]})" if entry.timestamp else ""
     return h(
         "blockquote",
-        h("p", f"Also said of it{when}:", cls="sen-soft sen-small"),
+        soft(f"Also said of it{when}:"),
         h("p", plain(entry.said.text) or "nothing: it is fine", dir="auto"),
         h("p", scores, cls="sen-small") if scores else None,
         cls="sen-rv-also",
@@ -377,11 +377,9 @@ def _jump(now: ReviewState, place: int, item: Item) -> Node:
     state, fails = now.done(item), item.failed and not now.choice.hidden
     of = f" of {now.scope.sides[0]}" if now.scope.sides else ""
     words = line(f"{place}: {item.title}, {state}{f', a check{of} failed' if fails else ''}")
-    return h(
-        "button",
+    return button(
         str(place),
-        type="button",
-        on={"click": ("jump", item.token)},
+        ("jump", item.token),
         cls=f"sen-rv-jump sen-rv-{LOOKS[state]}{' sen-rv-failed' if fails else ''}",
         aria_label=words,
         aria_current="true" if item.token == now.choice.at else None,

@@ -13,7 +13,7 @@ from skill_eval_nb.running.options import price_table
 
 from ..ui import Child, Node, Panel, action, h, quiet_action, style
 from ..ui.form import FormActions
-from ..ui.parts import place, tabs
+from ..ui.parts import place, soft, tabs
 from ..ui.source import Source
 from ..ui.task import MAKING, Background, Launch, plan_card, settled
 from .design import Proposal, Question, proposal_view, propose, unit
@@ -451,6 +451,6 @@ class RunPanel(RunTab, JudgeTab, Panel, Observer):
         name = self.plan.skill_name if self.plan is not None else Path(str(self._fixed.skill)).name
         return [
             h("h3", f"Run {name}"),
-            h("p", f"Runs go to {place(self.home)}", cls="sen-soft sen-small"),
+            soft(f"Runs go to {place(self.home)}"),
             tabs(TABS, self._tab, ("tab",), content, label="what to do", page=self._page),
         ]

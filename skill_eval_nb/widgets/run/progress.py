@@ -23,7 +23,7 @@ from skill_eval_nb.tables import load
 from skill_eval_nb.text import brief, clock, count, dollars
 
 from ..ui import Child, Node, h
-from ..ui.parts import button, details, figure, frame, pill, place
+from ..ui.parts import button, details, figure, frame, pill, place, soft
 from ..ui.source import landed
 from ..ui.task import Task, running_card
 from .plan import plan_view
@@ -548,7 +548,7 @@ def _verdicts(at: Running) -> Child:
         h(
             "div",
             h("p", pill(word, KINDS.get(word, "odd")), " ", h("b", f"{claim}.")),
-            h("p", reason, cls="sen-soft sen-small"),
+            soft(reason),
             key=f"verdict-{place}",
         )
         for place, (word, claim, reason) in enumerate(at.verdicts)

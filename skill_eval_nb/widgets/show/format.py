@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from skill_eval_nb.text import count
 
 from ..ui import Child, Node, h
+from ..ui.parts import frame
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, but for tabs and ends of lines
@@ -82,7 +83,7 @@ def remark(text: object, *, cls: str = "sen-remark", what: str = "text") -> Node
 
 def body(text: str, *, label: str = "the rest of the text") -> Node:
     """A text as it is, in a box that can be scrolled."""
-    return h("pre", plain(text), dir="auto", tabindex="0", role="group", aria_label=label)
+    return frame(plain(text), label, None, tag="pre", dir="auto")
 
 
 def first(shown: int, of: int, noun: str) -> str:
@@ -92,11 +93,6 @@ def first(shown: int, of: int, noun: str) -> str:
     'The first 200 of 12,345 lines'
     """
     return f"The first {shown:,} of {count(of, noun)}"
-
-
-def soft(*words: Child) -> Node:
-    """A line that says what is, or is not, shown."""
-    return h("p", words, cls="sen-soft sen-small")
 
 
 def between(parts: Iterable[Child], middle: str = " · ") -> list[Child]:

@@ -14,7 +14,7 @@ from skill_eval_nb.text import count, dollars
 
 from ..ui import Child, Node, h
 from ..ui.later import Recent
-from ..ui.parts import Act, pill
+from ..ui.parts import Act, pill, soft
 from .files import OutputFile, output_files
 from .format import (
     between,
@@ -26,7 +26,6 @@ from .format import (
     plain,
     prose,
     remark,
-    soft,
     strip,
     verdict,
     word,
@@ -466,9 +465,7 @@ def prompt_view(ws: Workspace, key: RunKey, *, unfolded: bool = False) -> Node |
         "details",
         h("summary", "Prompt", cls="sen-soft"),
         _long(str(row["prompt"])),
-        [h("p", "Expected output", cls="sen-soft sen-small"), _long(str(wanted))]
-        if wanted
-        else None,
+        [soft("Expected output"), _long(str(wanted))] if wanted else None,
         open=unfolded,
     )
 
@@ -581,7 +578,7 @@ def _claim(row: Row) -> Node:
     label = _VERIFIED[row["verified"]]
     facts = between([label, row["type"] and line(row["type"])])
     claim = h("p", prose(str(row["claim"])), dir="auto")
-    about = [claim, h("p", facts, cls="sen-soft sen-small"), evidence(row["evidence"])]
+    about = [claim, soft(facts), evidence(row["evidence"])]
     return h("li", verdict(row["verified"], label=label), h("div", about), cls="sen-item")
 
 

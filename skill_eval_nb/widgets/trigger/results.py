@@ -23,6 +23,7 @@ from ..ui.parts import (
     notice,
     pill,
     place,
+    soft,
     tick,
     waiting,
 )
@@ -62,7 +63,7 @@ def results_view(results: Results) -> Node:
         [_doubt(doubt) for doubt in results.doubts],
         _scores(results.scores) if results.scores is not None else None,
         _errored(results.errored),
-        h("p", LEGEND, cls="sen-soft sen-small"),
+        soft(LEGEND),
         [_group(should, results) for should in GROUPS],
         aria_label="what was measured",
     )
@@ -90,12 +91,10 @@ def _scores(row: Figures) -> Node:
     return h(
         "div",
         h("div", tiles, cls="sen-job-figures"),
-        h(
-            "p",
+        soft(
             f"By query: one triggers where at least {THRESHOLD:.0%} of its runs do; "
             f"{count(row['n_positive'], 'query')} that should, {row['n_negative']:,} that "
-            "should not. Intervals (95%) are for other queries like these.",
-            cls="sen-soft sen-small",
+            "should not. Intervals (95%) are for other queries like these."
         ),
     )
 
@@ -222,11 +221,7 @@ def run_plan_view(plan: RunPlan | None, form: Form) -> Child:
         ),
         h("p", cost if due.attempts else "Nothing is missing that costs money."),
         tick(again, form.again, ("set", "again")) if errored else None,
-        h(
-            "p",
-            f"Beside it: {beside}. Kept in {place(measured.folder)}.",
-            cls="sen-soft sen-small",
-        ),
+        soft(f"Beside it: {beside}. Kept in {place(measured.folder)}."),
     ]
 
 
@@ -244,7 +239,7 @@ def measuring_view(task: Task[Any]) -> Node:
         list(_figures(task, now)),
         stopping=task.stopping,
         below=[
-            h("p", promise, cls="sen-soft sen-small", role="status"),
+            soft(promise, role="status"),
             _latest(now.latest) if now is not None else None,
         ],
     )
@@ -271,12 +266,7 @@ def _figures(
 
 def _latest(attempt: Attempt) -> Node:
     instead = f" ({attempt.instead})" if attempt.instead else ""
-    return h(
-        "p",
-        f"Last: {attempt.outcome}{instead} – ",
-        h("span", attempt.query.query, dir="auto"),
-        cls="sen-soft sen-small",
-    )
+    return soft(f"Last: {attempt.outcome}{instead} – ", h("span", attempt.query.query, dir="auto"))
 
 
 def ended_view(task: Task[Measured] | None) -> Node | None:
@@ -409,12 +399,10 @@ def search_plan_view(plan: SearchPlan | None) -> Child:
             "the last measurement of the winner among them.",
         ),
         h("p", likely(*found.estimate)),
-        [h("p", note, cls="sen-soft sen-small", dir="auto") for note in found.notes],
-        h(
-            "p",
+        [soft(note, dir="auto") for note in found.notes],
+        soft(
             f"Kept in {place(found.folder)}. What is there of it already is in this price, and is "
-            "not paid for again.",
-            cls="sen-soft sen-small",
+            "not paid for again."
         ),
     ]
 

@@ -36,7 +36,7 @@ class Field:
 
     def view(self, value: Any, act: Act, *, faulty: bool = False) -> Node:
         """The control of it; the action is handed the value."""
-        wrong = "true" if faulty else None
+        wrong = faulty or None
         if self.kind == "tick":
             return tick(self.label, bool(value), act)
         if self.kind == "choice":
@@ -149,9 +149,8 @@ def model(
     """
     typed = other or (value is not None and value not in known)
     chosen = OTHER if typed else value or ""
-    wrong = "true" if faulty else None
     options = {"": unsaid, **known, OTHER: OTHER}
-    select = choose(label, options, chosen, act, aria_invalid=wrong)
+    select = choose(label, options, chosen, act, aria_invalid=faulty or None)
     name = entry("its name", value, act, spellcheck="false") if typed else None
     return h("div", select, name, cls="sen-model")
 

@@ -17,6 +17,7 @@ from skill_eval_nb.running.refused import Refused
 from skill_eval_nb.view import NO_FORMULAS
 
 from .later import Recent
+from .parts import button
 from .tree import Child, Node, coded, flat, h, html
 
 HERE = Path(__file__).parent
@@ -252,7 +253,7 @@ class Panel(anywidget.AnyWidget):
         return tree, coded(tree)
 
     def _told(self) -> list[Node]:
-        away = h("button", "Dismiss", type="button", on={"click": ("dismiss",)})
+        away = button("Dismiss", ("dismiss",))
         return [h("div", h("p", self.fault), away, cls="sen-fault", role="alert", key="fault")]
 
     def _fail(self, error: BaseException) -> None:

@@ -18,16 +18,14 @@ Options = Mapping[str, str] | Sequence[str]
 """What can be chosen: names, or by name what it is called."""
 
 
-def button(
-    label: Child, act: Act | None, *, kind: str = "", key: str | None = None, **more: Any
-) -> Node:
+def button(label: Child, act: Act | None, *, kind: str = "", **more: Any) -> Node:
     """A button; `kind` is "main" (one a view), "quiet" (a link in a text) or nothing.
 
     Without an action it is disabled.
     """
     on = {"click": tuple(act)} if act is not None else None
-    look = f"sen-{kind}" if kind else None
-    return h("button", label, type="button", cls=look, on=on, key=key, disabled=act is None, **more)
+    look = {"cls": f"sen-{kind}"} if kind else {}
+    return h("button", label, type="button", **look, **more, on=on, disabled=act is None)
 
 
 def choose(label: str, options: Options, value: str, act: Act, **more: Any) -> Node:
@@ -92,17 +90,15 @@ def tabs(names: Options, chosen: str, act: Act, content: Child, *, label: str, p
     """
     ids = {name: f"{page}-{at}" for at, name in enumerate(_named(names))}  # which have no spaces
     row = [
-        h(
-            "button",
+        button(
             words,
-            type="button",
+            (*act, name),
             role="tab",
             id=ids[name],
             key=name,
-            aria_selected="true" if name == chosen else "false",
+            aria_selected=name == chosen,
             aria_controls=f"{page}-panel",
             tabindex="0" if name == chosen else "-1",
-            on={"click": (*act, name)},
         )
         for name, words in _named(names).items()
     ]
@@ -123,27 +119,28 @@ def table(
     *,
     caption: str | None = None,
     numbers: Iterable[int] = (),
+    label: str = "table",
+    look: str = "sen-scroll",
+    **more: Any,
 ) -> Node:
-    """A table; a row is its cells, or an element of its own.
+    """A table that scrolls; a row is its cells, or an element of its own.
 
     Args:
         heads: of the columns.
         rows: the first cell of a row heads it.
         caption: what the table says.
         numbers: columns that hold figures.
+        label: what a screen reader calls it where it has no caption.
+        look: the class of what scrolls.
+        more: attributes of the table itself.
     """
     right = set(numbers)
-    look = ["sen-n" if at in right else None for at in range(len(heads))]
-    head = [h("th", words, scope="col", cls=cls) for words, cls in zip(heads, look, strict=True)]
-    body = [row if _is_row(row) else table_row(row, look) for row in rows]
-    return h(
-        "div",
-        h("table", caption and h("caption", caption), h("thead", h("tr", head)), h("tbody", body)),
-        cls="sen-scroll",
-        tabindex="0",
-        role="group",
-        aria_label=caption or "table",
-    )
+    looks = ["sen-n" if at in right else None for at in range(len(heads))]
+    head = [h("th", words, scope="col", cls=cls) for words, cls in zip(heads, looks, strict=True)]
+    body = [row if _is_row(row) else table_row(row, looks) for row in rows]
+    inside = h("thead", h("tr", head)), h("tbody", body)
+    whole = h("table", caption and h("caption", caption), inside, **more)
+    return frame(whole, caption or label, look)
 
 
 def table_row(cells: Sequence[Child], look: Sequence[str | None] = (), **more: Any) -> Node:
@@ -189,9 +186,16 @@ def waiting(doing: str) -> Node:
     return h("p", f"{doing} …", cls="sen-soft", role="status")
 
 
-def frame(content: Child, label: str, look: str = "sen-scroll") -> Node:
+def frame(
+    content: Child, label: str, look: str | None = "sen-scroll", tag: str = "div", **more: Any
+) -> Node:
     """A box that scrolls, which the keyboard reaches."""
-    return h("div", content, cls=look, tabindex="0", role="group", aria_label=label)
+    return h(tag, content, cls=look, tabindex="0", role="group", aria_label=label, **more)
+
+
+def soft(*words: Child, **more: Any) -> Node:
+    """A line that says what is, or is not, shown."""
+    return h("p", words, cls="sen-soft sen-small", **more)
 
 
 LINES = 2_000
@@ -203,15 +207,8 @@ def diff_view(diff: str) -> Node:
     lines = diff.splitlines()
     left = len(lines) - LINES
     more = f"\n{count(left, 'more line')} not shown" if left > 0 else None
-    return h(
-        "pre",
-        [_diff_line(line) for line in lines[:LINES]],
-        more,
-        cls="sen-diff-lines",
-        tabindex="0",
-        role="group",
-        aria_label="the difference",
-    )
+    shown = [_diff_line(line) for line in lines[:LINES]]
+    return frame([*shown, more], "the difference", "sen-diff-lines", tag="pre")
 
 
 def _diff_line(line: str) -> Node:
@@ -256,9 +253,9 @@ def blocks_view(blocks: Iterable[Block]) -> list[Node]:
 def _block_view(block: Block) -> Node | None:
     match block:
         case Title():
-            return h("div", h("h4", block.text), _soft_line(block.place))
+            return h("div", h("h4", block.text), _remark(block.place))
         case Text(soft=True):
-            return _soft_line(block.text)
+            return _remark(block.text)
         case Text():
             return h("p", h("b", f"{block.strong} ") if block.strong else None, block.text)
         case Mark():
@@ -307,8 +304,8 @@ def _block_cell(cell: object) -> Child:
 
 
 def _more(number: int) -> Node | None:
-    return _soft_line(f"… and {number:,} more") if number > 0 else None
+    return _remark(f"… and {number:,} more") if number > 0 else None
 
 
-def _soft_line(words: str) -> Node | None:
-    return h("p", words, cls="sen-soft sen-small", dir="auto") if words else None
+def _remark(words: str) -> Node | None:
+    return soft(words, dir="auto") if words else None
