@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -41,8 +40,6 @@ TABS = {"suggestions": "Suggestions", "drafts": "Drafts", "change": "Change of t
 
 PATIENCE = 0.3
 """Seconds that a click waits for figures, before it is drawn without them."""
-
-_NUMBERS = count(1)
 
 
 def drafts(ws: Any, evals: str | os.PathLike[str] | None = None) -> Drafts:
@@ -82,7 +79,6 @@ class Drafts(Panel):
         """By key the drafts that were decided, edited, or are to be judged."""
         self._work: DraftFigures | None = None
         self._judgings: dict[str, Task[Tried]] = {}  # by the key of the draft as it now is
-        self._page = f"sen-drafts-{next(_NUMBERS)}"
         self._later = Later(self.show, PATIENCE)
         self.written: Change | None = None
         super().__init__()

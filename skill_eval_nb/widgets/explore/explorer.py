@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import count as counter
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -257,7 +256,6 @@ def safely(make: Callable[[Look], Child], look: Look) -> Child:
 
 FIRST_PATIENCE, PATIENCE = 1.2, 0.12
 """Seconds that the first view, and every other one, waits for what is being counted."""
-_NUMBERS = counter(1)
 
 
 class Explorer(Panel):
@@ -283,7 +281,6 @@ class Explorer(Panel):
         self._count()
         self.asked = asked(self.counted.suites)
         self.seen = Seen()
-        self._page = f"sen-explore-{next(_NUMBERS)}"
         super().__init__()
         self._later.patience = PATIENCE
 

@@ -7,6 +7,7 @@ import re
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -82,6 +83,8 @@ log = logging.getLogger(__name__)
 STILL = 10.0
 """Seconds for which a saved notebook is worth waiting, so that it has figures and no promises."""
 
+_NUMBERS = count(1)
+
 REDRAWS = "_redraws"
 """What an action is known by: whether all is drawn again after it."""
 
@@ -131,6 +134,7 @@ class Panel(anywidget.AnyWidget):
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
+        self._page = f"sen-panel-{next(_NUMBERS)}"  # unlike that of any other in a notebook
         self.__wanted = False  # another drawing, by whoever holds the lock
         self.__behind = False  # the tree, after a quiet action: it is drawn for the next page
         self.__artist: int | None = None  # the thread that runs `view`
