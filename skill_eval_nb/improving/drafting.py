@@ -93,7 +93,7 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
             coming = (f"→ {item}" for item in map(_in_short, one.new) if item)
             rests = f"It rests on {count(len(one.runs), 'run')}." if one.runs else ""
             lines = [line for line in (*coming, missing, one.why, rests) if line]
-            yield Items(lines, f"{one.key} {change(one)}")
+            yield Items(lines, f"{one.key} {change_text(one)}")
 
 
 def draft(
@@ -167,20 +167,20 @@ def _essence(one: Draft) -> str:
     return json.dumps([one.part, sorted(one.evals), one.target, new], sort_keys=True)
 
 
-def change(one: Draft) -> str:
+def change_text(draft: Draft) -> str:
     """What a draft does, in one line.
 
     >>> from .values import new_draft
-    >>> change(new_draft("drop", "expectations", ["1", "2"], "It is good", [], "Says nothing."))
+    >>> change_text(new_draft("drop", "expectations", ["1", "2"], "It is good", [], "Why."))
     'drop the expectation ‘It is good’ of evals 1 and 2'
     """
-    article = "a new" if one.target is None else "the"
-    name = "" if one.target is None or one.part == "evals" else f" ‘{brief(one.target, 60)}’"
-    evals = some([brief(each) for each in one.evals], 8)
-    of = f" of eval{'' if len(one.evals) == 1 else 's'} {evals}" if one.evals else ""
-    if one.part == "evals" and one.target is not None:
-        return f"{one.kind} eval {evals}"
-    return f"{one.kind} {article} {_PARTS[one.part]}{name}{of}"
+    article = "a new" if draft.target is None else "the"
+    name = "" if draft.target is None or draft.part == "evals" else f" ‘{brief(draft.target, 60)}’"
+    evals = some([brief(each) for each in draft.evals], 8)
+    of = f" of eval{'' if len(draft.evals) == 1 else 's'} {evals}" if draft.evals else ""
+    if draft.part == "evals" and draft.target is not None:
+        return f"{draft.kind} eval {evals}"
+    return f"{draft.kind} {article} {_PARTS[draft.part]}{name}{of}"
 
 
 def _in_short(each: SuiteItem) -> str:

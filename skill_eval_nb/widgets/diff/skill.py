@@ -277,19 +277,21 @@ def _compared(old: str, new: str, before: State, after: State) -> Comparison:
     return Comparison(tuple(files), same)
 
 
-def _with_rows(one: versions.FileChange) -> FileChange:
+def _with_rows(change: versions.FileChange) -> FileChange:
     """A file that differs with its lines, or with what is to be said instead."""
-    there = [data for data in (one.old, one.new) if data is not None]
-    if one.kind == "moved":
-        return FileChange(one.name, "moved", note=f"It was {one.was}; nothing in it changed.")
-    if one.added is None or one.removed is None:
-        return FileChange(one.name, one.kind, note=f"{', then '.join(map(_what, there))}.")
-    if one.kind == "changed" and not one.added and not one.removed:
-        return FileChange(one.name, "changed", note="Only how its lines end differs.")
-    old, new = ("" if data is None else versions.text_of(data) or "" for data in (one.old, one.new))
+    there = [data for data in (change.old, change.new) if data is not None]
+    if change.kind == "moved":
+        return FileChange(change.name, "moved", note=f"It was {change.was}; nothing in it changed.")
+    if change.added is None or change.removed is None:
+        return FileChange(change.name, change.kind, note=f"{', then '.join(map(_what, there))}.")
+    if change.kind == "changed" and not change.added and not change.removed:
+        return FileChange(change.name, "changed", note="Only how its lines end differs.")
+    old, new = (
+        "" if data is None else versions.text_of(data) or "" for data in (change.old, change.new)
+    )
     rows = compared(old, new)
     return FileChange(
-        one.name, one.kind, rows, one.added, one.removed, "" if rows else "It is empty."
+        change.name, change.kind, rows, change.added, change.removed, "" if rows else "It is empty."
     )
 
 

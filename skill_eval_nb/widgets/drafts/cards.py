@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from skill_eval_nb.improving import Change, Draft, RunRef, aggregate, draft, preview, try_out
+from skill_eval_nb.improving.drafting import change_text
 from skill_eval_nb.stats.names import natural
-from skill_eval_nb.text import count, dollars, in_terms, quoted, some
+from skill_eval_nb.text import count, dollars, in_terms, some
 from skill_eval_nb.view import Mark, Text, blocks_of
 from skill_eval_nb.workspace import NO_ITERATION
 
@@ -92,9 +93,6 @@ class Seen:
 MOST = 25
 """Rows of a list that are shown at first."""
 
-SHORT = 12
-"""Characters of a target from which on it is a text, and quoted."""
-
 KINDS = {
     "add": "good",
     "sharpen": "good",
@@ -103,33 +101,6 @@ KINDS = {
     "demote": "odd",
     "drop": "bad",
 }
-
-PARTS = {
-    "structural_expectations": "check",
-    "expectations": "judged expectation",
-    "dimensions": "rubric dimension",
-    "evals": "eval",
-}
-
-
-def aim(draft: Draft) -> str:
-    """What a draft changes, in a few words.
-
-    >>> made = Draft("d", "drop", "structural_expectations", ("1", "2"), "S1", (), "")
-    >>> aim(made)
-    'drop the check S1 of 2 evals'
-    """
-    what = PARTS[draft.part]
-    if draft.target is None:
-        what = f"a {what}" if what != "eval" else "an eval"
-    else:
-        short = len(draft.target) <= SHORT and " " not in draft.target
-        what = f"the {what} {draft.target if short else quoted(draft.target)}"
-    if not draft.evals or draft.part == "evals":
-        return f"{draft.kind} {what}"
-    if len(draft.evals) == 1:
-        return f"{draft.kind} {what} of eval {draft.evals[0]}"
-    return f"{draft.kind} {what} of {count(len(draft.evals), 'eval')}"
 
 
 def item_text(item: Mapping[str, Any] | str) -> str:
@@ -150,7 +121,7 @@ def rest(item: Mapping[str, Any] | str) -> list[tuple[str, str]]:
     fields: list[tuple[str, Any]] = []
     for name, value in item.items():
         if isinstance(value, dict):  # such as the anchors of a dimension
-            fields += [(f"{name} {inner}", one) for inner, one in value.items()]
+            fields += [(f"{name} {inner}", part) for inner, part in value.items()]
         elif value != shown:
             fields.append((name, value))
     return [
@@ -173,7 +144,9 @@ def suggestions_list(found: Aggregate, shown: Sequence[Card], seen: Seen) -> Nod
             "tell: see the next part."
         )
     kept, more = seen.some(found.suggestions, "suggestion")
-    lines = [line for one in kept for line in _rows_of(one, found.total_runs, shown, seen)]
+    lines = [
+        line for suggestion in kept for line in _rows_of(suggestion, found.total_runs, shown, seen)
+    ]
     caption = (
         f"What the graders of {count(found.total_runs, 'run')} suggest; wordings that differ by "
         f"less than {found.threshold:g} count as the same"
@@ -203,7 +176,7 @@ def _rows_of(suggestion: Suggestion, total: int, shown: Sequence[Card], seen: Se
             _share(suggestion.frequency, total),
             [reason, action],
             [about, h("div", evals, cls="sen-soft sen-small")],
-            [h("div", aim(card.draft), cls="sen-small") for card in answers] or "none",
+            [h("div", change_text(card.draft), cls="sen-small") for card in answers] or "none",
         ],
         [None, None, None, None],
         key=suggestion.key,
@@ -367,12 +340,12 @@ def _card(work: DraftFigures, card: Card, seen: Seen, judging: Task[Tried] | Non
         ),
         cls=f"sen-card sen-drafts-card sen-drafts-{card.decision or 'open'}",
         key=f"card-{card.key}",
-        aria_label=aim(draft),
+        aria_label=change_text(draft),
     )
 
 
 def _head(card: Card) -> str:
-    words = aim(card.draft).removeprefix(f"{card.draft.kind} ")
+    words = change_text(card.draft).removeprefix(f"{card.draft.kind} ")
     return words[:1].upper() + words[1:]
 
 
@@ -395,7 +368,7 @@ def _what(card: Card) -> Child:
         )
     if not card.draft.new:
         return h("p", "It goes, and nothing comes in its place.")
-    return [_item(one) for one in card.draft.new]
+    return [_item(item) for item in card.draft.new]
 
 
 def _item(item: Mapping[str, Any] | str) -> Node:
@@ -422,7 +395,7 @@ def _buttons(card: Card) -> Node:
                 words,
                 ("decide", card.key, decision) if possible else None,
                 aria_pressed=card.decision == decision,
-                aria_label=f"{words}: {aim(card.draft)}",
+                aria_label=f"{words}: {change_text(card.draft)}",
             )
             for words, decision, possible in (
                 ("Accept", "accepted", not card.draft.missing),
@@ -430,7 +403,9 @@ def _buttons(card: Card) -> Node:
             )
         ]
         if card.draft.new:
-            row.append(button("Edit", ("edit", card.key), aria_label=f"Edit: {aim(card.draft)}"))
+            row.append(
+                button("Edit", ("edit", card.key), aria_label=f"Edit: {change_text(card.draft)}")
+            )
     missing = card.draft.missing
     lacking = f"Still to be written: {', '.join(missing)}" if missing else None
     return h(
@@ -447,7 +422,7 @@ def changes(work: DraftFigures, accepted: Sequence[Card]) -> Node:
     change = work.change([card.draft for card in accepted])
     if change is None:
         return waiting("Working out the change")
-    names = {card.draft.key: f"“{aim(card.draft)}”" for card in accepted}
+    names = {card.draft.key: f"“{change_text(card.draft)}”" for card in accepted}
     refused = [
         h("li", in_terms(f"{key}: {reason}", names)) for key, reason in change.refused.items()
     ]
@@ -515,13 +490,13 @@ class DraftFigures:
             return None
         return self._get("drafts", lambda: draft(self.ws, found))
 
-    def tried(self, one: Draft) -> Tried | None:
+    def tried(self, draft: Draft) -> Tried | None:
         """What a draft does to the stored runs. It asks no model."""
-        return self._get(("tried", one.key), lambda: try_out(one, self.ws))
+        return self._get(("tried", draft.key), lambda: try_out(draft, self.ws))
 
     def change(self, accepted: Sequence[Draft]) -> Change | None:
         """What the suite's file would become."""
-        keys = tuple(one.key for one in accepted)
+        keys = tuple(draft.key for draft in accepted)
         workspace = self.ws.path or None
         return self._get(
             ("change", keys), lambda: preview(accepted, self.evals, workspace=workspace)

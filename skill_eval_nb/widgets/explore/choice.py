@@ -132,7 +132,7 @@ def _suite(
         compared=compared,
         models=tuple(told_apart),
         model=next(
-            (one for one in told_apart if _compared(of_model(own, one)) & set(compared[-1:])),
+            (model for model in told_apart if _compared(of_model(own, model)) & set(compared[-1:])),
             told_apart[0],
         ),
         turned=turned,
@@ -260,7 +260,7 @@ def initial(
     """
     named = [iteration] if isinstance(iteration, str) else list(iteration or ())
     wanted = [evals] if isinstance(evals, str | int) else list(evals or ())
-    ids = tuple(str(one) for one in wanted)
+    ids = tuple(str(id_) for id_ in wanted)
     asked = Choice(workspace, skill, tuple(named), configuration, baseline, ids, metric or HEADLINE)
     if not any(suite.n_runs for suite in suites):
         return asked
@@ -272,7 +272,7 @@ def initial(
     _check("configuration", [configuration, baseline], suite.configurations)
     if baseline == UNSTATED:
         raise ValueError(f"`{UNSTATED}` cannot be the baseline: nothing says what these runs are.")
-    by_name = {name: one for one, name in suite.evals.items()} | {
+    by_name = {name: eval_ for eval_, name in suite.evals.items()} | {
         eval_: eval_ for eval_ in suite.evals
     }
     _check("eval", ids, by_name)
@@ -340,15 +340,15 @@ def parts_of(choice: Choice) -> list[Part]:
 
 def within(ws: Workspace, parts: Sequence[Part]) -> Workspace:
     """What of a workspace is in parts of one choice, in polars: what is counted is for here."""
-    one = parts[0]
-    evals = {"eval_id": one.evals} if one.evals else {}
+    first = parts[0]
+    evals = {"eval_id": first.evals} if first.evals else {}
     found = ws.select(
-        workspace=one.workspace or "",
-        skill=one.skill or "",
+        workspace=first.workspace or "",
+        skill=first.skill or "",
         iteration=[part.iteration for part in parts],
-        configuration=one.sides,
+        configuration=first.sides,
         **evals,
-        **dict(one.model),
+        **dict(first.model),
     )
     found.backend = "polars"
     return found

@@ -231,8 +231,8 @@ def _deltas(look: Look) -> tuple[Deltas, str]:
     missing = 0
     for part, rows in look.of_metric(figures.headline_by_eval, figures.others_by_eval).items():
         missing += rows is None
-        for one in rows or []:
-            deltas[(one["eval_id"], one["eval_name"]), part] = one
+        for delta_row in rows or []:
+            deltas[(delta_row["eval_id"], delta_row["eval_name"]), part] = delta_row
     if not missing:
         return deltas, ""
     of = f" of {missing:,} of {count(len(look.parts), 'iteration')}" if look.several else ""
@@ -256,12 +256,12 @@ def _ends(found: Any) -> tuple[float | None, float | None]:
     known: list[Cells] = [one for one in found if one is not None and one.low is not None]
     if not known:
         return None, None
-    return min(one.low or 0.0 for one in known), max(one.high or 0.0 for one in known)
+    return min(cells.low or 0.0 for cells in known), max(cells.high or 0.0 for cells in known)
 
 
 def _aggregated(found: Mapping[Part, Cells | None]) -> Child:
     """What is said where cells hold too many runs to draw each."""
-    cells = [cell for one in found.values() if one is not None for cell in one.by_eval.values()]
+    cells = [cell for part in found.values() if part is not None for cell in part.by_eval.values()]
     many = [cell for cell in cells if not cell.runs]
     if not many:
         return None

@@ -88,7 +88,7 @@ def _models(look: Look) -> Child:
     every = look.suite.models
     if len(every) < 2:
         return None
-    options = {str(at): called(model_name(dict(one)), 60) for at, one in enumerate(every)}
+    options = {str(at): called(model_name(dict(model)), 60) for at, model in enumerate(every)}
     return choose("Model", options, str(every.index(look.choice.model)), ("choose_model",))
 
 
@@ -169,8 +169,8 @@ def _evals(look: Look) -> Child:
     chosen = look.choice.evals or tuple(evals)
     caption = "all" if len(chosen) == len(evals) else f"{len(chosen):,} of"
     names = {
-        one: called(name) + (f" ({called(one)})" if look.suite.has_twins else "")
-        for one, name in evals.items()
+        eval_id: called(name) + (f" ({called(eval_id)})" if look.suite.has_twins else "")
+        for eval_id, name in evals.items()
     }
     content = h(
         "div",
@@ -467,7 +467,7 @@ class Explorer(Panel):
     def sort(self, name: str, column: str, direction: str = "up") -> None:
         """Sort the `runs` or `checks` by a column, "up" or "down"; as they were where neither."""
         known(direction, ("up", "down", ""))
-        kept = [one for one in self.seen.sorted if one[0] != known(name, ("runs", "checks"))]
+        kept = [pair for pair in self.seen.sorted if pair[0] != known(name, ("runs", "checks"))]
         order = [(name, (column, direction == "down"))] if direction else []
         self.seen = replace(self.seen, sorted=(*kept, *order)).from_first(name)
 
@@ -484,7 +484,7 @@ class Explorer(Panel):
             rows = self.source.ws.polars("problems")
             values = (*values, rows.row(values[0], named=True))
         elif kind == "note":
-            part = next(one for one in parts_of(self.choice) if one.iteration == values[0])
+            part = next(part for part in parts_of(self.choice) if part.iteration == values[0])
             notes = self.counted.figures(figures.notes, [part], self.choice.metric)[part]
             if notes is PENDING:
                 return
@@ -503,7 +503,7 @@ class Explorer(Panel):
     def open_run(self, *key: Any) -> None:
         """Show a run as a whole, beside one of the other side; once more hides it."""
         run = RunKey(*key)
-        others = (one for one in self.seen.opened if one.configuration != run.configuration)
+        others = (other for other in self.seen.opened if other.configuration != run.configuration)
         opened = (*others, run) if run not in self.seen.opened else tuple(others)
         self.seen = replace(self.seen, opened=opened)
 
@@ -520,7 +520,7 @@ def known(name: str, names: Any) -> str:
 
 
 def _ticked(chosen: tuple[str, ...], name: str, *, on: bool) -> tuple[str, ...]:
-    kept = tuple(one for one in chosen if one != name)
+    kept = tuple(item for item in chosen if item != name)
     return (*kept, name) if on else kept
 
 

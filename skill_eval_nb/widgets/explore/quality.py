@@ -55,11 +55,11 @@ def checks(look: Look) -> Node:
     lines = _check_lines(look, found)
     if not lines:
         return notice("No run was checked for any expectation.")
-    classes = Counter(one["class"] for one in lines.values())
+    classes = Counter(check["class"] for check in lines.values())
     kind = look.seen.kind if look.seen.kind in classes else ""
     together: dict[Check, list[Line]] = {}  # of several iterations the last one says where they go
-    for line, one in lines.items():
-        if kind in ("", one["class"]):
+    for line, check in lines.items():
+        if kind in ("", check["class"]):
             together.setdefault(line[0], []).append(line)
     keys = _keys(look, lambda about: lines[together[about][-1]])
     order = look.seen.sorted_by("checks")
@@ -91,9 +91,9 @@ def checks(look: Look) -> Node:
 def _check_lines(look: Look, found: Mapping[Part, Sequence[Row] | None]) -> dict[Line, Row]:
     """Those of an expectation together, as the last iteration has them in order."""
     known: dict[Line, Row] = {
-        ((one["layer"], one["text"], one.get("eval_id")), part): one
+        ((check["layer"], check["text"], check.get("eval_id")), part): check
         for part, rows in found.items()
-        for one in rows or []
+        for check in rows or []
     }
     last_first = sorted(known, key=lambda line: -look.parts.index(line[1]))
     lines = ((about, part) for about in dict(last_first) for part in look.parts)
@@ -127,7 +127,7 @@ def _counts(found: Row, name: str) -> list[int] | None:
     end = {found["configuration"]: "", found["baseline"]: "_baseline"}.get(name)
     if end is None:
         return None
-    return [found[f"n_{one}{end}"] for one in ("passed", "failed", "errored", "unscored")]
+    return [found[f"n_{outcome}{end}"] for outcome in ("passed", "failed", "errored", "unscored")]
 
 
 def _row(look: Look, line: Line, at: Place, found: Row, by: Mapping[str, int] | None) -> Node:
@@ -212,10 +212,10 @@ def dimensions(look: Look) -> Node:
     if any(found is None for found in (*deltas.values(), *sources.values(), *means.values())):
         return waiting("Counting")
     by_line = {
-        (one["metric"].removeprefix(RUBRIC), part): one
+        (difference["metric"].removeprefix(RUBRIC), part): difference
         for part, rows in deltas.items()
-        for one in rows or []
-        if one["scope"] == "suite" and one["metric"].startswith(RUBRIC)
+        for difference in rows or []
+        if difference["scope"] == "suite" and difference["metric"].startswith(RUBRIC)
     }
     lines = _lines(look, means)
     meant = metric_of(RUBRIC)
@@ -223,9 +223,9 @@ def dimensions(look: Look) -> Node:
 
     def draw(line: tuple[tuple[str], Part], at: Place, first: bool) -> Node:
         (dimension,), part = line
-        own = [one for one in sources[part] or [] if one["dimension"] == dimension]
+        own = [source for source in sources[part] or [] if source["dimension"] == dimension]
         stacks = [
-            stack([one for one in own if one["configuration"] == name], kind, name)
+            stack([source for source in own if source["configuration"] == name], kind, name)
             for kind, name in look.kinds
         ]
         act = ("pick", "dimension", part.iteration, dimension)
@@ -240,12 +240,15 @@ def dimensions(look: Look) -> Node:
 
     rows, paging = listed(look, "dimensions", lines, "row", draw, COLUMNS)
     title = of_difference(metric_of("rubric_weighted_mean"))
-    every = [one for found in sources.values() for one in found or []]
+    every = [source for found in sources.values() for source in found or []]
     heads: list[Child] = [
         "Dimension",
         "Mean (1–5)",
         *([scale(axis, meant, title, difference=True)] if look.compares else []),
-        ["Where its spread comes from", legend(one["component"] for one in every if one["share"])],
+        [
+            "Where its spread comes from",
+            legend(source["component"] for source in every if source["share"]),
+        ],
     ]
     return h(
         "div",
@@ -260,17 +263,17 @@ def dimensions(look: Look) -> Node:
 def _lines(look: Look, means: Mapping[Part, Sequence[Row] | None]) -> list[tuple[tuple[str], Part]]:
     """A row for each dimension of each iteration that has a score on it."""
     known = {
-        ((one["metric"].removeprefix(RUBRIC),), part)
+        ((mean["metric"].removeprefix(RUBRIC),), part)
         for part, rows in means.items()
-        for one in rows or []
-        if one["metric"].startswith(RUBRIC) and one["n"]
+        for mean in rows or []
+        if mean["metric"].startswith(RUBRIC) and mean["n"]
     }
     places = {part: at for at, part in enumerate(look.parts)}
     return sorted(known, key=lambda line: (natural(line[0][0]), places[line[1]]))
 
 
 def _means(look: Look, dimension: str, part: Part, rows: Sequence[Row]) -> Node:
-    known = {one["configuration"]: one for one in rows if one["metric"] == RUBRIC + dimension}
+    known = {mean["configuration"]: mean for mean in rows if mean["metric"] == RUBRIC + dimension}
     meant = metric_of(RUBRIC + dimension)
     shown = [
         mean_of(
@@ -304,11 +307,11 @@ def _delta(found: Row | None, axis: Any) -> list[Child]:
 
 def _remarks(rows: Sequence[Row]) -> list[Child]:
     """What to know about these figures before believing them."""
-    together = any(one["component"].endswith(TOGETHER) for one in rows)
+    together = any(source["component"].endswith(TOGETHER) for source in rows)
     notes: dict[str, list[str]] = {}
-    for one in rows:
-        for sentence in _note_sentences(one["note"] or ""):
-            who = f"{called(one['dimension'], 40)} ({called(one['configuration'], 40)})"
+    for source in rows:
+        for sentence in _note_sentences(source["note"] or ""):
+            who = f"{called(source['dimension'], 40)} ({called(source['configuration'], 40)})"
             notes.setdefault(sentence, []).append(who)
     told = [
         h("li", sentence, h("span", f" {', '.join(dict.fromkeys(who))}", cls="sen-soft"))

@@ -73,7 +73,7 @@ def _part(component: str, share: float) -> Node:
 
 def _called(component: str) -> str:
     """A component; several that cannot be told apart are named together."""
-    return " and ".join(PARTS.get(one, one) for one in component.split(" + "))
+    return " and ".join(PARTS.get(part, part) for part in component.split(" + "))
 
 
 def _look(component: str) -> str:
@@ -94,7 +94,10 @@ def legend(components: Iterable[str]) -> Node:
     there = list(dict.fromkeys(components))
     return h(
         "p",
-        [h("span", h("i", cls=f"sen-x-swatch {_look(one)}"), _called(one)) for one in there],
+        [
+            h("span", h("i", cls=f"sen-x-swatch {_look(component)}"), _called(component))
+            for component in there
+        ],
         cls="sen-x-legend",
     )
 
@@ -212,7 +215,7 @@ def _iterations(look: Look) -> str:
 
 def tracks(look: Look, found: Found) -> Child:
     """The differences of each iteration, of both scopes, on one axis."""
-    known = [one for rows in found.values() for one in (rows or {}).values()]
+    known = [difference for rows in found.values() for difference in (rows or {}).values()]
     if not known:
         return None
     axis = axis_of(known, look.meant, whole=True)
@@ -245,19 +248,19 @@ def _rows(look: Look, part: Part, found: dict[str, Row] | None, axis: Axis) -> l
         return [row(head, [None, none, None], key=f"{part.iteration}-none", chosen=chosen)]
     return [
         row(
-            _scope(scope, one, head),
+            _scope(scope, difference, head),
             [
-                track(axis, one, look.meant),
+                track(axis, difference, look.meant),
                 [
-                    h("b", delta(look.meant, one["estimate"])),
-                    h("small", interval(look.meant, one), cls="sen-soft sen-x-interval"),
+                    h("b", delta(look.meant, difference["estimate"])),
+                    h("small", interval(look.meant, difference), cls="sen-soft sen-x-interval"),
                 ],
-                word(one),
+                word(difference),
             ],
             key=f"{part.iteration}-{scope}",
             chosen=chosen,
         )
-        for scope, one in found.items()
+        for scope, difference in found.items()
     ]
 
 
@@ -280,7 +283,9 @@ def _sources(look: Look) -> Child:
         h(
             "div",
             h("span", called(name, 40), cls="sen-soft sen-small"),
-            stack([one for one in rows if one["configuration"] == name], kind, called(name)),
+            stack(
+                [source for source in rows if source["configuration"] == name], kind, called(name)
+            ),
         )
         for kind, name in look.kinds
     ]
@@ -288,7 +293,7 @@ def _sources(look: Look) -> Child:
         "div",
         h("h4", f"Where the spread of {look.meant.name} comes from{where}"),
         h("div", bars, cls="sen-x-sources"),
-        legend(one["component"] for one in rows if one["share"]),
+        legend(source["component"] for source in rows if source["share"]),
     )
 
 

@@ -107,15 +107,11 @@ class Pages:
             self.read(page)
         return page
 
-    def all(self) -> list[Page]:
-        """The feedback on every iteration."""
-        return [self.of(RunKey(one, "", two, "", "", 0)) for one, two in self._runs]
-
     def id_of(self, page: Page, run: RunOf) -> str:
         """The id by which feedback names a run."""
         assert self._ids is not None
-        numbered = any(one.run_number != 1 for one in page.runs)
-        sides = {one.configuration for one in page.runs}
+        numbered = any(run.run_number != 1 for run in page.runs)
+        sides = {run.configuration for run in page.runs}
         return self._ids.id_of(page.workspace, page.iteration, run, numbered, sides)
 
     def run_of(self, page: Page, run_id: str) -> RunOf | None:

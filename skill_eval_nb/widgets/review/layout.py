@@ -497,7 +497,7 @@ def _item(now: ReviewState, item: Item) -> Child:
         folder = folder_of(now.ws, run_row(now.ws, key))
         columns.append(sealed(shown, folder) if hidden else shown)
     numbers = {key.run_number for key in item.runs}
-    several = len({key.run_number for one in now.items for key in one.runs}) > 1
+    several = len({key.run_number for other in now.items for key in other.runs}) > 1
     number = f", run {numbers.pop()}" if len(numbers) == 1 and several and item.is_pair else ""
     return h(
         "div",

@@ -299,10 +299,10 @@ def common(item: Item, said: Feedback) -> dict[str, tuple[float, float]]:
     """The dimensions that both runs of a pair are scored on, with their scores."""
     if not item.is_pair:
         return {}
-    one, other = (said(key) or Said() for key in item.runs)
+    first, other = (said(key) or Said() for key in item.runs)
     return {
         name: (score, other.scores[name])
-        for name, score in one.scores.items()
+        for name, score in first.scores.items()
         if name in other.scores
     }
 
@@ -317,7 +317,7 @@ def preferences(items: Iterable[Item], said: Feedback) -> dict[str, Counter[int]
     """
     found: dict[str, Counter[int]] = defaultdict(Counter)
     for item in items:
-        differences = {name: one - other for name, (one, other) in common(item, said).items()}
+        differences = {name: first - other for name, (first, other) in common(item, said).items()}
         if differences:
             found[ALL_DIMENSIONS][_sign(sum(differences.values()))] += 1
         for name, difference in differences.items():
@@ -358,7 +358,7 @@ def _sign(difference: float) -> int:
 
 def sealed(node: Child, folder: Path | None) -> list[Node]:
     """A tree in which nothing tells the folder: neither texts nor names that only the page has."""
-    return [_sealed(one, "" if folder is None else str(folder)) for one in flat(node)]
+    return [_sealed(child, "" if folder is None else str(folder)) for child in flat(node)]
 
 
 def _sealed(node: Node, folder: str) -> Node:
@@ -462,7 +462,7 @@ class ReviewState:
     @property
     def complete(self) -> bool:
         """Whether the feedback says that it is complete."""
-        return bool(self.begun) and all(one.now.status == COMPLETE for one in self.begun)
+        return bool(self.begun) and all(page.now.status == COMPLETE for page in self.begun)
 
     @property
     def faults(self) -> list[str]:

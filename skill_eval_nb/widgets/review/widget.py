@@ -168,7 +168,7 @@ class Review(Panel):
         """Give a run a score on a dimension, or take it back."""
         key = self._run(token)
         said = self._book.said(key) or Said()
-        others = {name: one for name, one in said.scores.items() if name != dimension}
+        others = {name: value for name, value in said.scores.items() if name != dimension}
         given = {} if score is None else {dimension: _point(score)}
         try:
             self._book.say(key, Said(said.text, others | given))

@@ -75,10 +75,10 @@ def empty(fields: Fields, form: Any, names: Iterable[str]) -> tuple[str, ...]:
     """What is to be said of numbers that were left empty though they are needed."""
     found = []
     for name in names:
-        one = fields[name]
-        if one.needed and getattr(form, name) is None:
-            what = "whole number" if one.kind == "whole" else "number"
-            found.append(f"{one.label} is empty; it is a {what} of at least {one.least}")
+        field = fields[name]
+        if field.needed and getattr(form, name) is None:
+            what = "whole number" if field.kind == "whole" else "number"
+            found.append(f"{field.label} is empty; it is a {what} of at least {field.least}")
     return tuple(found)
 
 

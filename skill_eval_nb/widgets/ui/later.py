@@ -115,9 +115,9 @@ class Later:
             for key in keys:
                 if key in self._done:
                     self._done.move_to_end(key)
-        for one in found.values():
-            if isinstance(one, Failed):
-                raise one.error.with_traceback(one.trace)
+        for figures in found.values():
+            if isinstance(figures, Failed):
+                raise figures.error.with_traceback(figures.trace)
         return found
 
     def forget(self) -> None:
@@ -157,7 +157,7 @@ class Later:
             if not self._wanted:
                 return
             wanted = next(iter(self._wanted.values()))
-            alike = [key for key, one in self._wanted.items() if one.by is wanted.by]
+            alike = [key for key, other in self._wanted.items() if other.by is wanted.by]
             state = self._state
         found = _counted(wanted.by, alike[: wanted.at_once])
         with self._changed:
@@ -186,7 +186,7 @@ def _counted(count: Count, keys: Sequence[Hashable]) -> Mapping[Hashable, Any]:
     except Exception as error:  # noqa: BLE001 -- raised where it is asked for
         if len(keys) == 1:
             return {keys[0]: Failed(error, error.__traceback__)}
-    return {key: one for key in keys for one in _counted(count, [key]).values()}
+    return {key: value for key in keys for value in _counted(count, [key]).values()}
 
 
 T = TypeVar("T")

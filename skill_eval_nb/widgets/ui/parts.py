@@ -168,7 +168,7 @@ def notice(*content: Child, fine: bool = False, key: str | None = None) -> Node:
     """Something to know; `fine` where it is good."""
     return h(
         "div",
-        [h("p", one) for one in content],
+        [h("p", remark) for remark in content],
         cls=f"sen-notice{' sen-fine' if fine else ''}",
         role="status",
         key=key,

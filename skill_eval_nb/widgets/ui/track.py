@@ -191,7 +191,7 @@ def axis_of(rows: Sequence[Mapping[str, Any]], meant: Metric, *, whole: bool = F
         whole: whether every interval is on it to its ends; else it may be cut.
     """
     worth = [row["worth"] or 0.0 for row in rows]
-    points = [*(row["estimate"] for row in rows), *worth, *(-one for one in worth)]
+    points = [*(row["estimate"] for row in rows), *worth, *(-value for value in worth)]
     ends = [end for row in rows for end in (row["low"], row["high"]) if end is not None]
     return of_differences(meant, [*points, *ends] if whole else points, ends)
 

@@ -173,10 +173,10 @@ def find(node: Child, **attributes: Any) -> list[list[Any]]:
 
 def elements(node: Child) -> Iterator[list[Any]]:
     """Every element of a tree, each before what is in it."""
-    for one in flat(node):
-        if not isinstance(one, str):
-            yield one
-            yield from elements(one[2])
+    for child in flat(node):
+        if not isinstance(child, str):
+            yield child
+            yield from elements(child[2])
 
 
 _INLINE = frozenset(
