@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 _PARTS = {
     "structural_expectations": "structural expectation",
-    "expectations": "expectation",
+    "expectations": "judged expectation",
     "dimensions": "rubric dimension",
     "evals": "eval",
 }
@@ -172,10 +172,10 @@ def change_text(draft: Draft) -> str:
 
     >>> from .values import new_draft
     >>> change_text(new_draft("drop", "expectations", ["1", "2"], "It is good", [], "Why."))
-    'drop the expectation ‘It is good’ of evals 1 and 2'
+    'drop the judged expectation ‘It is good’ of evals 1 and 2'
     """
     article = "a new" if draft.target is None else "the"
-    name = "" if draft.target is None or draft.part == "evals" else f" ‘{brief(draft.target, 60)}’"
+    name = "" if draft.target is None or draft.part == "evals" else f" ‘{brief(draft.target, 80)}’"
     evals = some([brief(each) for each in draft.evals], 8)
     of = f" of eval{'' if len(draft.evals) == 1 else 's'} {evals}" if draft.evals else ""
     if draft.part == "evals" and draft.target is not None:

@@ -338,8 +338,8 @@ class Diff(Explorer):
 
     # ── what a person does ────────────────────────────────────────────────────────────────────
 
-    def _choose(self, asked: Choice) -> None:
-        super()._choose(asked)
+    def _choose(self, request: Choice) -> None:
+        super()._choose(request)
         self.versions, self.lines = {}, frozenset()
 
     @action

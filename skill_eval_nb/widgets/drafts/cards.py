@@ -216,7 +216,7 @@ def _sources(suggestion: Suggestion) -> Node:
 
 def judging_of(tried: Tried, card: Card, judging: Task[Tried] | None) -> Child:
     """The price and the button, or how far it is; nothing where no judge is needed."""
-    if judging is not None and judging.going:
+    if judging is not None and judging.running:
         return list(_progress(card, judging))
     fault = notice(judging.message) if judging is not None and judging.message else None
     return [fault, _price(tried, card) if tried.status == "priced" else None]
@@ -328,7 +328,10 @@ def drafts_list(
 def _card(work: DraftFigures, card: Card, seen: Seen, judging: Task[Tried] | None) -> Node:
     draft = card.draft
     tried = (judging and judging.result) or work.tried(draft)
-    tags = [pill(draft.kind, KINDS[draft.kind]), h("strong", _head(card)), _decided(card)]
+    words = change_text(draft).removeprefix(f"{draft.kind} ")
+    tags = [pill(draft.kind, KINDS[draft.kind]), h("strong", words[:1].upper() + words[1:])]
+    if card.decision is not None:
+        tags.append(pill(card.decision, "good" if card.decision == "accepted" else "bad"))
     return h(
         "section",
         h("div", tags, cls="sen-row sen-middle"),
@@ -342,17 +345,6 @@ def _card(work: DraftFigures, card: Card, seen: Seen, judging: Task[Tried] | Non
         key=f"card-{card.key}",
         aria_label=change_text(draft),
     )
-
-
-def _head(card: Card) -> str:
-    words = change_text(card.draft).removeprefix(f"{card.draft.kind} ")
-    return words[:1].upper() + words[1:]
-
-
-def _decided(card: Card) -> Node | None:
-    if card.decision is None:
-        return None
-    return pill(card.decision, "good" if card.decision == "accepted" else "bad")
 
 
 def _what(card: Card) -> Child:

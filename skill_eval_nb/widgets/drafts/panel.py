@@ -74,7 +74,7 @@ class Drafts(Panel):
         self._evals = None if evals is None else Path(evals)
         self._stale = False
         self.source = Source(ws, self._read_anew)
-        self._seen = Seen(iteration=_last(self.source.ws))
+        self._seen = Seen(iteration=next(reversed(iterations(self.source.ws)), ""))
         self._changed: dict[str, Card] = {}
         """By key the drafts that were decided, edited, or are to be judged."""
         self._work: DraftFigures | None = None
@@ -116,7 +116,7 @@ class Drafts(Panel):
             written_notice(self.written),
             tabs(
                 self._tabs(work, shown), seen.tab, ("choose_tab",), self._part(work, shown),
-                label="Parts of the improvement", page=self._page,
+                label="Parts of the improvement", page=self._page_id,
             ),
         ]  # fmt: skip
 
@@ -228,7 +228,7 @@ class Drafts(Panel):
         card, before = self._card(key), self._judgings.get(self._card(key).draft.key)
         if card.budget_usd is None:
             raise ValueError("Say first what it may cost at most.")
-        if before is not None and before.going:
+        if before is not None and before.running:
             raise ValueError("It is being judged already.")
         draft, ws = card.draft, self._at_work().ws
         given = {"judge_model": card.model or None, "budget_usd": card.budget_usd}
@@ -310,8 +310,3 @@ def _items(text: str) -> tuple[Any, ...]:
     if not isinstance(items, list) or not all(isinstance(item, dict | str) for item in items):
         raise ValueError("A list of items is wanted, each an object or a text: [ … ].")
     return tuple(items)
-
-
-def _last(ws: Any) -> str:
-    """The last iteration; "" where there is none."""
-    return next(reversed(iterations(ws)), "")

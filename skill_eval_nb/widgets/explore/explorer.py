@@ -264,7 +264,7 @@ class Explorer(Panel):
     Attributes:
         source: the workspace, as it was last read.
         counted: its figures.
-        asked: the choice as it was made.
+        request: the choice as it was made.
         seen: what is open.
     """
 
@@ -274,12 +274,12 @@ class Explorer(Panel):
     turned: ClassVar[bool] = False
     """Whether iterations are compared, and not configurations."""
 
-    def __init__(self, ws: Any, asked: Callable[[Sequence[Suite]], Choice]) -> None:
-        """Look at a workspace; `asked` gives the first choice, of what there is."""
+    def __init__(self, ws: Any, first_choice: Callable[[Sequence[Suite]], Choice]) -> None:
+        """Look at a workspace; `first_choice` gives the first choice, of what there is."""
         self._later = Later(self.show, FIRST_PATIENCE)
         self.source = Source(ws, self._read_anew)
         self._count()
-        self.asked = asked(self.counted.suites)
+        self.request = first_choice(self.counted.suites)
         self.seen = Seen()
         super().__init__()
         self._later.patience = PATIENCE
@@ -287,12 +287,12 @@ class Explorer(Panel):
     @property
     def suite(self) -> Suite | None:
         """The skill that is looked at; None where there is none."""
-        return suite_of(self.counted.suites, self.asked)
+        return suite_of(self.counted.suites, self.request)
 
     @property
     def choice(self) -> Choice:
         """What is looked at, with all that was left open chosen."""
-        return settled(self.suite, self.asked)
+        return settled(self.suite, self.request)
 
     @property
     def selection(self) -> Any:
@@ -333,7 +333,7 @@ class Explorer(Panel):
             heading(look.choice, look.suite, every.height, n_evals),
             bar(look, self.counted.suites),
             h("div", answer, self._beside(look), cls="sen-x-top", key="top"),
-            tabs(names, self.seen.tab, ("see", "tab"), content, label="Views", page=self._page),
+            tabs(names, self.seen.tab, ("see", "tab"), content, label="Views", page=self._page_id),
             None
             if own_runs
             else [h("h4", "The runs behind it", key="behind-title"), safely(Look.behind, look)],
@@ -381,33 +381,33 @@ class Explorer(Panel):
 
     # ── what is looked at ─────────────────────────────────────────────────────────────────────
 
-    def _choose(self, asked: Choice) -> None:
+    def _choose(self, request: Choice) -> None:
         """Look at something else: what was clicked is of what was looked at before."""
-        self.asked = asked
+        self.request = request
         self.seen = replace(self.seen, clicked=None, opened=(), pages=())
 
     @action
     def choose_suite(self, number: str) -> None:
         """Look at another skill."""
         suite = self.counted.suites[int(number)]
-        self._choose(Choice(suite.workspace, suite.skill, metric=self.asked.metric))
+        self._choose(Choice(suite.workspace, suite.skill, metric=self.request.metric))
 
     @action
     def choose_model(self, number: str) -> None:
         """Look at the runs of another model."""
         suite = self.suite
         if suite is not None:
-            self._choose(replace(self.asked, model=suite.models[int(number)]))
+            self._choose(replace(self.request, model=suite.models[int(number)]))
 
     @action
     def choose_iterations(self, *names: str) -> None:
         """Look at these iterations; at the last one where none is named."""
-        self._choose(replace(self.asked, iterations=names))
+        self._choose(replace(self.request, iterations=names))
 
     @action
     def tick_iteration(self, name: str, on: bool) -> None:
         """Look at one iteration more, or less."""
-        self._choose(replace(self.asked, iterations=_ticked(self.choice.iterations, name, on=on)))
+        self._choose(replace(self.request, iterations=_ticked(self.choice.iterations, name, on=on)))
 
     @action
     def choose_configuration(self, name: str) -> None:
@@ -425,17 +425,17 @@ class Explorer(Panel):
                 known(name, self.suite.configurations)
         if own == other:
             own, other = self.choice.baseline, self.choice.configuration
-        self._choose(replace(self.asked, configuration=own, baseline=other))
+        self._choose(replace(self.request, configuration=own, baseline=other))
 
     @action
     def choose_metric(self, name: str) -> None:
         """Look at another metric or dimension; the runs that were clicked stay."""
-        self.asked = replace(self.asked, metric=name)
+        self.request = replace(self.request, metric=name)
 
     @action
     def choose_evals(self, *ids: str) -> None:
         """Count these evals alone; all where none is named."""
-        self._choose(replace(self.asked, evals=ids))
+        self._choose(replace(self.request, evals=ids))
 
     @action
     def tick_eval(self, eval_id: str, on: bool) -> None:
@@ -443,7 +443,7 @@ class Explorer(Panel):
         suite = self.suite
         every = tuple(suite.evals) if suite is not None else ()
         chosen = _ticked(self.choice.evals or every, eval_id, on=on)
-        self._choose(replace(self.asked, evals=chosen))
+        self._choose(replace(self.request, evals=chosen))
 
     # ── what is open ──────────────────────────────────────────────────────────────────────────
 
@@ -535,12 +535,12 @@ class Explore(Explorer):
     }
     WITHOUT_RUNS = frozenset(("charts", "export"))
 
-    def __init__(self, ws: Any, **asked: Any) -> None:
+    def __init__(self, ws: Any, **named: Any) -> None:
         """Look at a workspace; see `explore`."""
         self.handed = Export()
         self._written: Outcome | None = None
         self._writing = Background(self.show, self._fail)
-        super().__init__(ws, lambda suites: initial(suites, **asked))
+        super().__init__(ws, lambda suites: initial(suites, **named))
 
     def settle(self, seconds: float = 60) -> bool:
         """Wait until nothing is being counted, drawn or written; whether it came to that."""

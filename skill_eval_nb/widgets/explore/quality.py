@@ -313,14 +313,16 @@ def _remarks(rows: Sequence[Row]) -> list[Child]:
         for sentence in _note_sentences(source["note"] or ""):
             who = f"{called(source['dimension'], 40)} ({called(source['configuration'], 40)})"
             notes.setdefault(sentence, []).append(who)
-    told = [
+    remarks = [
         h("li", sentence, h("span", f" {', '.join(dict.fromkeys(who))}", cls="sen-soft"))
         for sentence, who in notes.items()
     ]
     return [
         h("p", MANY_JUDGINGS, cls="sen-soft") if together else None,
         soft("Means are over all runs that were scored; deltas are paired by eval."),
-        details("What to know about the shares", h("ul", told), key="doubts") if told else None,
+        details("What to know about the shares", h("ul", remarks), key="doubts")
+        if remarks
+        else None,
     ]
 
 

@@ -144,12 +144,12 @@ def _answer(look: Look, found: Found) -> list[Node]:
     if beyond_comes_first(own, like):
         first, second = second, first
     (lead, on_what), (other, on_other) = first, second
-    further = f"{_says(look, other, on_other)}: "
+    further = f"{_claim(look, other, on_other)}: "
     return [
         h(
             "div",
             _difference_large(look, lead),
-            h("h3", f"{_says(look, lead, on_what)}{where}."),
+            h("h3", f"{_claim(look, lead, on_what)}{where}."),
             cls="sen-x-said",
         ),
         h("p", f"{look.meant.title}: {lead['reason']}"),
@@ -174,7 +174,7 @@ def _difference_large(look: Look, found: Row) -> Child:
     return h("b", amount(look.meant, found["estimate"]), cls=f"sen-x-answer sen-x-{hue}")
 
 
-def _says(look: Look, found: Row, where: str) -> str:
+def _claim(look: Look, found: Row, where: str) -> str:
     """The verdict as a sentence; where a metric has no better side, what differs."""
     who = called(found["configuration"], 60)
     if found["verdict"] is None and better(found["metric"]) is None:
@@ -205,12 +205,9 @@ def why_none(look: Look) -> str:
         why = choose(look.suite.configurations)[1]
         return f"There is {why}. Choose one above." if why else "Choose a baseline above."
     own, other = called(choice.configuration, 40), called(choice.baseline, 40)
-    return f"No eval has a run of {own} and one of {other} in {_iterations(look)}."
-
-
-def _iterations(look: Look) -> str:
-    names = [iteration_name(name) for name in look.choice.iterations]
-    return names[0] if len(names) == 1 else f"the {len(names):,} iterations"
+    names = [iteration_name(name) for name in choice.iterations]
+    where = names[0] if len(names) == 1 else f"the {len(names):,} iterations"
+    return f"No eval has a run of {own} and one of {other} in {where}."
 
 
 def tracks(look: Look, found: Found) -> Child:

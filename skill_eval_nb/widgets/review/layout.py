@@ -255,17 +255,17 @@ def head(now: ReviewState) -> Node:
 
 
 def _of(scope: Scope, choice: Choice) -> Node:
-    iteration = scope.asked.iteration
+    iteration = scope.selection.iteration
     parts: list[Child] = [None if iteration == "none" else line(iteration)]
     if scope.sides and not choice.hidden:
         parts = [
-            *parts[: scope.asked.pair != "iterations"],
+            *parts[: scope.selection.pair != "iterations"],
             " beside ".join(map(line, scope.sides)),
         ]
     elif scope.sides:
         parts.append("blind")
-    elif scope.asked.configuration:
-        parts.append(line(scope.asked.configuration))
+    elif scope.selection.configuration:
+        parts.append(line(scope.selection.configuration))
     return h("p", between(parts), cls="sen-soft")
 
 
@@ -321,7 +321,7 @@ def steps(shown: Sequence[Item], at: int, sides: Sequence[str]) -> Node:
 
 
 def nothing_shown(choice: Choice) -> Node:
-    """What stands there where nothing is left of what was asked for."""
+    """What stands there where nothing is left of what was selection for."""
     if choice.shown == "left":
         return notice("All of these are reviewed.", fine=True)
     if choice.shown != ALL:
@@ -390,12 +390,12 @@ def _jump(now: ReviewState, place: int, item: Item) -> Node:
 
 def controls(scope: Scope, choice: Choice, evals: Mapping[str, str]) -> Node:
     """What else could be seen."""
-    asked = scope.asked
+    selection = scope.selection
     return h(
         "div",
-        _one_of("Workspace", scope.workspaces, asked.workspace, "workspace"),
-        choose("Side by side", {**PAIRS}, asked.pair, ("put_together",)),
-        _one_of("Iteration", scope.iterations, asked.iteration, "iteration"),
+        _one_of("Workspace", scope.workspaces, selection.workspace, "workspace"),
+        choose("Side by side", {**PAIRS}, selection.pair, ("put_together",)),
+        _one_of("Iteration", scope.iterations, selection.iteration, "iteration"),
         [] if choice.hidden else _configurations(scope),
         choose("Show", _shown(scope, choice), choice.shown, ("show_only",)),
         choose(
@@ -417,16 +417,16 @@ def _one_of(label: str, names: Sequence[str], chosen: str, part: str) -> Node | 
 
 
 def _configurations(scope: Scope) -> list[Node | None]:
-    asked, names = scope.asked, scope.configurations
-    if asked.pair == "single":
+    selection, names = scope.selection, scope.configurations
+    if selection.pair == "single":
         options = {"": "all", **{name: line(name) for name in names}}
         act = ("ask_for", "configuration")
         several = len(names) > 1
-        return [choose("Configuration", options, asked.configuration, act) if several else None]
-    both = [_one_of("Configuration", names, asked.configuration, "configuration")]
-    if len(scope.others) > 1 or asked.pair == "iterations":
-        both.append(_one_of("Beside it", scope.others, asked.against, "against"))
-    return both if len(names) > 2 or asked.pair == "iterations" else []
+        return [choose("Configuration", options, selection.configuration, act) if several else None]
+    both = [_one_of("Configuration", names, selection.configuration, "configuration")]
+    if len(scope.others) > 1 or selection.pair == "iterations":
+        both.append(_one_of("Beside it", scope.others, selection.against, "against"))
+    return both if len(names) > 2 or selection.pair == "iterations" else []
 
 
 def _shown(scope: Scope, choice: Choice) -> Options:
@@ -531,7 +531,7 @@ def _title(now: ReviewState, item: Item, key: RunKey, place: int) -> str:
     """What a run is called here."""
     if now.choice.hidden:
         return LETTERS[place]
-    own = key.iteration if now.scope.asked.pair == "iterations" else key.configuration
+    own = key.iteration if now.scope.selection.pair == "iterations" else key.configuration
     same = {run.run_number for run in item.runs} == {key.run_number}
     words = own if item.is_pair and same else f"{own}, run {key.run_number}"
     return f"{LETTERS[place]}: {words}" if now.choice.blind else words
@@ -540,6 +540,6 @@ def _title(now: ReviewState, item: Item, key: RunKey, place: int) -> str:
 def _look(now: ReviewState, key: RunKey) -> str:
     if now.choice.hidden:
         return "hidden"
-    if now.scope.asked.pair == "iterations":
-        return "with" if key.iteration == now.scope.asked.iteration else "other"
+    if now.scope.selection.pair == "iterations":
+        return "with" if key.iteration == now.scope.selection.iteration else "other"
     return "with" if likeness(key.configuration) is None else "base"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -162,7 +162,7 @@ class Scope:
     """What is reviewed, everything settled.
 
     Attributes:
-        asked: as it was asked, without what was left open.
+        selection: what was asked for, without what was left open.
         skill: the skill.
         items: the runs or pairs, in order.
         sides: what each side of a pair is called.
@@ -170,7 +170,7 @@ class Scope:
         lacking: why there is nothing to see, or nothing beside it.
     """
 
-    asked: Selection
+    selection: Selection
     skill: str = ""
     items: tuple[Item, ...] = ()
     sides: tuple[str, ...] = ()
@@ -181,7 +181,7 @@ class Scope:
     lacking: str | None = None
 
 
-def scope_of(ws: Workspace, asked: Selection) -> Scope:
+def scope_of(ws: Workspace, selection: Selection) -> Scope:
     """What a review of this is of.
 
     Raises:
@@ -190,40 +190,40 @@ def scope_of(ws: Workspace, asked: Selection) -> Scope:
     frame = ws.polars("runs")
     workspaces = sorted(frame["workspace"].unique(), key=natural)
     if not workspaces:
-        return Scope(asked, lacking="There are no runs to review.")
-    workspace = _one_of("workspace", asked.workspace or workspaces[0], workspaces)
+        return Scope(selection, lacking="There are no runs to review.")
+    workspace = _one_of("workspace", selection.workspace or workspaces[0], workspaces)
     frame = frame.filter(workspace=workspace)
     iterations = sorted(frame["iteration"].unique(), key=natural)
-    iteration = _one_of("iteration", asked.iteration or iterations[-1], iterations)
+    iteration = _one_of("iteration", selection.iteration or iterations[-1], iterations)
     here = frame.filter(iteration=iteration)
     configurations = sorted(here["configuration"].unique(), key=side)
     baseline, why = choose(configurations)
     treated = [name for name in configurations if name != baseline] or configurations
-    configuration = asked.configuration or ("" if asked.pair == "single" else treated[0])
+    configuration = selection.configuration or ("" if selection.pair == "single" else treated[0])
     if configuration:
         _one_of("configuration", configuration, configurations)
     others, against, lacking = (), "", None
-    if asked.pair == "with and without":
+    if selection.pair == "with and without":
         others = tuple(name for name in configurations if name != configuration)
-        against = asked.against or (baseline if baseline in others else "") or ""
+        against = selection.against or (baseline if baseline in others else "") or ""
         if not against and len(others) == 1:
             against = others[0]
         if not against:
             lacking = f"Nothing stands beside these runs: {why or 'no other configuration'}."
-    elif asked.pair == "iterations":
+    elif selection.pair == "iterations":
         others = tuple(name for name in iterations if name != iteration)
         before = iterations[: iterations.index(iteration)]
-        against = asked.against or (before[-1] if before else "")
+        against = selection.against or (before[-1] if before else "")
         if not against:
             lacking = f"Nothing stands beside these runs: there is no iteration before {iteration}."
     if against:
         _one_of("configuration or iteration", against, others)
-    settled = Selection(asked.pair, workspace, iteration, configuration, against)
+    settled = Selection(selection.pair, workspace, iteration, configuration, against)
     mine = here.filter(configuration=configuration) if configuration else here
-    if asked.pair == "single" or not against:
+    if selection.pair == "single" or not against:
         items, sides = one_by_one(mine.iter_rows(named=True)), ()
     else:
-        column = "iteration" if asked.pair == "iterations" else "configuration"
+        column = "iteration" if selection.pair == "iterations" else "configuration"
         beside = frame.filter(
             **{"iteration": iteration, "configuration": configuration, column: against}
         )
@@ -262,7 +262,6 @@ class Choice:
     """All that is chosen, but what is said.
 
     Attributes:
-        asked: the runs, and what is beside them.
         shown: one of SHOWN.
         eval_id: the eval; empty for all.
         at: the token of what is looked at.
@@ -271,7 +270,6 @@ class Choice:
         unfolded: the parts that were opened, and stay so from run to run.
     """
 
-    asked: Selection = field(default_factory=Selection)
     shown: str = ALL
     eval_id: str = ""
     at: str = ""

@@ -571,9 +571,9 @@ class JudgeTab(TaskPanel):
 
     def _judge_tab(self) -> Child:
         """The tab's content."""
-        if isinstance(self._at, Judging) and self._at.going:
+        if isinstance(self._at, Judging) and self._at.running:
             return judging_view(self._at)
-        if self._at is not None and self._at.going:
+        if self._at is not None and self._at.running:
             return h("p", f"This workspace is busy: it is {self._at.doing}.", role="status")
         launch, form = self._judge_launch, self._judge_form
         current = launch.current

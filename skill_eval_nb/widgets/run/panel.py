@@ -235,7 +235,7 @@ class RunPanel(FormActions, JudgeTab, Observer):
 
     def _busy(self) -> str | None:
         """What is under way; None where nothing is."""
-        if self._at is None or not self._at.going:
+        if self._at is None or not self._at.running:
             return None
         return f"{self.home.name} is busy: it is {self._at.doing}."
 
@@ -276,15 +276,15 @@ class RunPanel(FormActions, JudgeTab, Observer):
     @property
     def plan(self) -> Plan | None:
         """The plan that is shown or carried out; None where something stands in its way."""
-        if isinstance(self._at, Running) and self._at.going:
+        if isinstance(self._at, Running) and self._at.running:
             return self._at.plan
         return self._launch.plan.plan if self._launch.plan is not None else None
 
     def _run_tab(self) -> Child:
         """The tab's content."""
-        if isinstance(self._at, Running) and self._at.going:
+        if isinstance(self._at, Running) and self._at.running:
             return running_view(self._at)
-        if self._at is not None and self._at.going:
+        if self._at is not None and self._at.running:
             return h("p", f"This workspace is busy: it is {self._at.doing}.", role="status")
         preview, current = self._launch.plan, self._launch.current
         ended = self._ran if self._end_is_shown else None
@@ -372,7 +372,7 @@ class RunPanel(FormActions, JudgeTab, Observer):
         self._at = at
         if isinstance(at, Running):
             self._ran, self._end_is_shown = at, True
-            if at.going:
+            if at.running:
                 self._launch.take(None)  # it is another one when it has ended
                 self._unfinished = []
         elif isinstance(at, Judging):
@@ -381,7 +381,7 @@ class RunPanel(FormActions, JudgeTab, Observer):
 
     def _changed(self) -> None:
         """The workspace was read anew: what rests on it is worked out when it is at rest."""
-        if self._at is None or not self._at.going:
+        if self._at is None or not self._at.running:
             self._refresh()
 
     def _refresh(self) -> None:
@@ -389,7 +389,7 @@ class RunPanel(FormActions, JudgeTab, Observer):
         self._refresh_tab(patience=0.0)
 
     def _refresh_tab(self, **patience: float) -> None:
-        if self._tab == JUDGE and (self._at is None or not self._at.going):
+        if self._tab == JUDGE and (self._at is None or not self._at.running):
             self._preview_judging(**patience)
 
     def view(self) -> Child:
@@ -399,7 +399,7 @@ class RunPanel(FormActions, JudgeTab, Observer):
         return [
             h("h3", f"Run {name}"),
             soft(f"Runs go to {place(self.home)}"),
-            tabs(self.TABS, self._tab, ("tab",), content, label="what to do", page=self._page),
+            tabs(self.TABS, self._tab, ("tab",), content, label="what to do", page=self._page_id),
         ]
 
 

@@ -446,7 +446,8 @@ def _flights(now: Progress) -> Node:
         h(
             "li",
             h("span", flight.step, cls="sen-pill"),
-            h("span", _place(flight.folder), cls="sen-place", title=flight.folder),
+            # its folder without the iteration, which the heading has
+            h("span", flight.folder.partition("/")[2], cls="sen-place", title=flight.folder),
             h("span", clock(flight.seconds), cls="sen-numbers"),
             key=f"{flight.step} {flight.folder}",
         )
@@ -458,11 +459,6 @@ def _flights(now: Progress) -> Node:
     ready = "nothing at this moment" if now.waiting < now.cells else "making ready…"
     content = h("ul", lines, cls="sen-flights") if lines else h("p", ready)
     return h("div", h("h5", f"In flight ({len(now.in_flight):,})"), content)
-
-
-def _place(folder: str) -> str:
-    """A run's folder without its iteration, which the heading has."""
-    return folder.partition("/")[2] or folder
 
 
 def problems(now: Progress, reasons: Mapping[str, str]) -> Node | None:

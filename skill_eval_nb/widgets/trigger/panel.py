@@ -141,7 +141,7 @@ class TriggerPanel(FormActions, TaskPanel):
         content = part[self._tab]()
         return [
             h("h3", f"Triggers of {self.skill_name}"),
-            tabs(self.TABS, self._tab, ("tab",), content, label="parts", page=self._page),
+            tabs(self.TABS, self._tab, ("tab",), content, label="parts", page=self._page_id),
         ]
 
     def _refresh_tab(self, **_: float) -> None:
@@ -180,9 +180,9 @@ class TriggerPanel(FormActions, TaskPanel):
     @property
     def _busy(self) -> str | None:
         """What goes on; None where nothing does."""
-        if self._ran is not None and self._ran.going:
+        if self._ran is not None and self._ran.running:
             return "The queries are being run."
-        if self._searched is not None and self._searched.going:
+        if self._searched is not None and self._searched.running:
             return "A better description is being looked for."
         return None
 
@@ -195,7 +195,7 @@ class TriggerPanel(FormActions, TaskPanel):
     def stop(self) -> None:
         """Stop what goes on; what is there stays."""
         for task in (self._ran, self._searched):
-            if task is not None and task.going:
+            if task is not None and task.running:
                 task.stop()
 
     def _run_plan(self, inputs: tuple[Form, tuple[Query, ...]]) -> RunPlan:
@@ -223,7 +223,7 @@ class TriggerPanel(FormActions, TaskPanel):
 
     def _run_tab(self) -> Child:
         task, plan, current = self._ran, self._runs.plan, self._runs.current
-        if task is not None and task.going:
+        if task is not None and task.running:
             return measuring_view(task)
         if self._busy:
             return h("p", self._busy, role="status")
@@ -303,7 +303,7 @@ class TriggerPanel(FormActions, TaskPanel):
 
     def _search_tab(self) -> Child:
         task, plan, current = self._searched, self._search.plan, self._search.current
-        if task is not None and task.going:
+        if task is not None and task.running:
             return searching_view(task)
         if self._busy:
             return h("p", self._busy, role="status")
@@ -498,7 +498,7 @@ class TriggerPanel(FormActions, TaskPanel):
                 self._doubts(),
                 self._which,
                 keep=f"triggers {self.skill.absolute()}",
-                page=self._page,
+                page=self._page_id,
             ),
             files_view(
                 self._stored.path,

@@ -56,15 +56,15 @@ class Later:
     for, and this one does not, is no longer counted.
     """
 
-    def __init__(self, told: Callable[[], object], patience: float) -> None:
+    def __init__(self, notify: Callable[[], object], patience: float) -> None:
         """Nothing is known yet.
 
         Args:
-            told: called, in a thread, when something is there that a view went without.
+            notify: called, in a thread, when something is there that a view went without.
             patience: seconds that a view waits, for all that it asks for together.
         """
         self.patience = patience
-        self._told = told
+        self._notify = notify
         self._done: OrderedDict[Hashable, Any] = OrderedDict()
         self._wanted: OrderedDict[Hashable, Wanted] = OrderedDict()
         self._asked: set[Hashable] = set()
@@ -143,7 +143,7 @@ class Later:
         while self._is_to_go_on():
             self._count_next()
             if self._is_to_tell(last):
-                self._told()
+                self._notify()
                 last = time.monotonic()
 
     def _is_to_go_on(self) -> bool:

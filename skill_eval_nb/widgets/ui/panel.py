@@ -134,7 +134,7 @@ class Panel(anywidget.AnyWidget):
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._page = f"sen-panel-{next(_NUMBERS)}"  # unlike that of any other in a notebook
+        self._page_id = f"sen-panel-{next(_NUMBERS)}"  # unlike that of any other in a notebook
         self.__wanted = False  # another drawing, by whoever holds the lock
         self.__behind = False  # the tree, after a quiet action: it is drawn for the next page
         self.__artist: int | None = None  # the thread that runs `view`
@@ -253,10 +253,10 @@ class Panel(anywidget.AnyWidget):
                 self.fault, self.__cannot_draw = None, False
             if self.fault is None:
                 return nodes, wire
-        tree = [*self._told(), *self.__nodes]
+        tree = [*self._fault_view(), *self.__nodes]
         return tree, coded(tree)
 
-    def _told(self) -> list[Node]:
+    def _fault_view(self) -> list[Node]:
         away = button("Dismiss", ("dismiss",))
         return [h("div", h("p", self.fault), away, cls="sen-fault", role="alert", key="fault")]
 

@@ -170,19 +170,19 @@ class Task(Generic[T]):
             threading.Thread(target=each, name="skill-eval-nb task", daemon=True).start()
 
     @property
-    def going(self) -> bool:
+    def running(self) -> bool:
         """Whether it goes on."""
         return self.status == "running"
 
     @property
     def seconds(self) -> float:
         """How long it has gone on, or did."""
-        return time.monotonic() - self._began if self.going else self._took
+        return time.monotonic() - self._began if self.running else self._took
 
     @property
     def left_seconds(self) -> float | None:
         """How long it will go on, about; None where nothing can be told yet."""
-        if self._first is None or not self.going:
+        if self._first is None or not self.running:
             return None
         (since, before), now = self._first, self._share(self.progress)
         if now <= before:

@@ -163,7 +163,7 @@ def test_a_dimension_is_judged_only_within_what_was_allowed(tmp_path: Path) -> N
     do(made, "spend", key, "0")
     do(made, "judge", key)
     (judging,) = made._judgings.values()
-    while judging.going:
+    while judging.running:
         made.settle()
     assert judging.message is None
     assert judging.result is not None
