@@ -11,7 +11,6 @@ from skill_eval_nb.text import count
 from skill_eval_nb.workspace.feedback import Entry, Said
 
 from ..show import show_figures, show_outputs
-from ..show.format import between, line, name, plain
 from ..show.run import (
     RunKey,
     anchors_of,
@@ -23,7 +22,20 @@ from ..show.run import (
     section,
 )
 from ..ui import Child, Node, h
-from ..ui.parts import Options, button, choose, notice, pill, soft, tick, typing
+from ..ui.parts import (
+    Options,
+    between,
+    button,
+    choose,
+    line,
+    name,
+    notice,
+    pill,
+    plain,
+    soft,
+    tick,
+    typing,
+)
 from .queue import (
     ALL,
     DONE,

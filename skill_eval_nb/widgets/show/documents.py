@@ -32,9 +32,8 @@ from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h
 from ..ui.panel import Bytes
-from ..ui.parts import frame, soft
+from ..ui.parts import body, first, frame, line, name, plain, soft
 from .files import NotDrawn, OutputFile, Reading, Sheet, lines_in, read, weight, whole_text
-from .format import body, first, line, name, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

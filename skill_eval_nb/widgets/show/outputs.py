@@ -15,7 +15,7 @@ from skill_eval_nb.grading.evidence import images
 from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h, offer
-from ..ui.parts import soft
+from ..ui.parts import between, line, name, soft
 from .documents import (
     FORMS,
     begin,
@@ -35,7 +35,6 @@ from .documents import (
     lexer_for,
 )
 from .files import Drawn, NotDrawn, OutputFile, Sheet, keep, output_files, weight
-from .format import between, line, name
 
 START = 65_536
 """Bytes that tell what a file is."""

@@ -14,22 +14,24 @@ from skill_eval_nb.text import count, dollars
 
 from ..ui import Child, Node, h
 from ..ui.later import Recent
-from ..ui.parts import Act, pill, soft
-from .files import OutputFile, output_files
-from .format import (
+from ..ui.parts import (
+    Act,
     between,
     dots,
-    figure,
     first,
     line,
     name,
+    pill,
     plain,
     prose,
     remark,
+    score_text,
+    soft,
     strip,
     verdict,
     word,
 )
+from .files import OutputFile, output_files
 from .outputs import outputs_of, summary_of
 from .transcript import show_transcript, transcript_summary
 
@@ -318,12 +320,12 @@ def _mean(ws: Workspace, key: RunKey, found: Sequence[Row]) -> Node:
 def _dimension(dimension: str, found: Sequence[Row], defined: Mapping[str, Any] | None) -> Node:
     scores = [score["score"] for score in found if score["score"] is not None]
     weight = next((score["weight"] for score in found if score["weight"] is not None), None)
-    each = f"{', '.join(map(figure, scores))} in {count(len(found), 'judging')}"
+    each = f"{', '.join(map(score_text, scores))} in {count(len(found), 'judging')}"
     title = h(
         "div",
         name(dimension, cls="sen-name sen-strong"),
         " ",
-        None if weight in (None, 1) else h("span", f"× {figure(weight)}", title="weight"),
+        None if weight in (None, 1) else h("span", f"× {score_text(weight)}", title="weight"),
         cls="sen-dimension",
     )
     body = _evidence(found)
@@ -353,7 +355,7 @@ def _evidence(found: Sequence[Row]) -> Child:
 
 
 def _judging(row: Row) -> Node:
-    score = "no score" if row["score"] is None else figure(row["score"])
+    score = "no score" if row["score"] is None else score_text(row["score"])
     return h("li", h("b", score, cls="sen-score"), h("div", evidence(row["evidence"])))
 
 

@@ -27,10 +27,10 @@ from skill_eval_nb.widgets.show.documents import (
     rendered,
 )
 from skill_eval_nb.widgets.show.files import output_files
-from skill_eval_nb.widgets.show.format import plain
 from skill_eval_nb.widgets.show.outputs import KINDS, drawn
 from skill_eval_nb.widgets.ui import elements, find, text
 from skill_eval_nb.widgets.ui.panel import read_blob
+from skill_eval_nb.widgets.ui.parts import plain
 from tests.widgets.show import zoo
 from tests.widgets.show.one import dense, draw, said, written
 
