@@ -465,7 +465,7 @@ def dots(score: float | None, *, highest: int = HIGHEST) -> Node:
 def score_text(score: float) -> str:
     """A score or a mean of scores.
 
-    >>> figure(4.0), figure(3.6666)
+    >>> score_text(4.0), score_text(3.6666)
     ('4', '3.67')
     """
     return f"{score:.2f}".rstrip("0").rstrip(".")
