@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 _PARTS = {
     "structural_expectations": "structural expectation",
-    "expectations": "expectation",
+    "expectations": "judged expectation",
     "dimensions": "rubric dimension",
     "evals": "eval",
 }
@@ -94,7 +94,7 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
             coming = (f"→ {item}" for item in map(_in_short, draft.new) if item)
             rests = f"It rests on {count(len(draft.runs), 'run')}." if draft.runs else ""
             lines = [line for line in (*coming, missing, draft.why, rests) if line]
-            yield Items(lines, f"{draft.key} {change(draft)}")
+            yield Items(lines, f"{draft.key} {change_text(draft)}")
 
 
 def draft(
@@ -168,15 +168,15 @@ def _essence(draft: Draft) -> str:
     return json.dumps([draft.part, sorted(draft.evals), draft.target, new], sort_keys=True)
 
 
-def change(draft: Draft) -> str:
+def change_text(draft: Draft) -> str:
     """What a draft does, in one line.
 
     >>> from .values import new_draft
-    >>> change(new_draft("drop", "expectations", ["1", "2"], "It is good", [], "Says nothing."))
-    'drop the expectation ‘It is good’ of evals 1 and 2'
+    >>> change_text(new_draft("drop", "expectations", ["1", "2"], "It is good", [], "Why."))
+    'drop the judged expectation ‘It is good’ of evals 1 and 2'
     """
     article = "a new" if draft.target is None else "the"
-    name = "" if draft.target is None or draft.part == "evals" else f" ‘{brief(draft.target, 60)}’"
+    name = "" if draft.target is None or draft.part == "evals" else f" ‘{brief(draft.target, 80)}’"
     evals = some([brief(each) for each in draft.evals], 8)
     of = f" of eval{'' if len(draft.evals) == 1 else 's'} {evals}" if draft.evals else ""
     if draft.part == "evals" and draft.target is not None:

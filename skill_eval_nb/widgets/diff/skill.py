@@ -25,7 +25,7 @@ from skill_eval_nb.workspace.snapshots import (
 )
 
 from ..ui import Child, Node, h
-from ..ui.parts import button, choose, details, notice, pill
+from ..ui.parts import button, choose, details, notice, pill, soft, table
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
@@ -277,19 +277,21 @@ def _compared(old: str, new: str, before: State, after: State) -> Comparison:
     return Comparison(tuple(files), same)
 
 
-def _with_rows(one: versions.FileChange) -> FileChange:
+def _with_rows(change: versions.FileChange) -> FileChange:
     """A file that differs with its lines, or with what is to be said instead."""
-    there = [data for data in (one.old, one.new) if data is not None]
-    if one.kind == "moved":
-        return FileChange(one.name, "moved", note=f"It was {one.was}; nothing in it changed.")
-    if one.added is None or one.removed is None:
-        return FileChange(one.name, one.kind, note=f"{', then '.join(map(_what, there))}.")
-    if one.kind == "changed" and not one.added and not one.removed:
-        return FileChange(one.name, "changed", note="Only how its lines end differs.")
-    old, new = ("" if data is None else versions.text_of(data) or "" for data in (one.old, one.new))
+    there = [data for data in (change.old, change.new) if data is not None]
+    if change.kind == "moved":
+        return FileChange(change.name, "moved", note=f"It was {change.was}; nothing in it changed.")
+    if change.added is None or change.removed is None:
+        return FileChange(change.name, change.kind, note=f"{', then '.join(map(_what, there))}.")
+    if change.kind == "changed" and not change.added and not change.removed:
+        return FileChange(change.name, "changed", note="Only how its lines end differs.")
+    old, new = (
+        "" if data is None else versions.text_of(data) or "" for data in (change.old, change.new)
+    )
     rows = compared(old, new)
     return FileChange(
-        one.name, one.kind, rows, one.added, one.removed, "" if rows else "It is empty."
+        change.name, change.kind, rows, change.added, change.removed, "" if rows else "It is empty."
     )
 
 
@@ -407,7 +409,7 @@ def files(found: Comparison, unfolded: Collection[tuple[str, int]], side_by_side
             )
             for at, file in enumerate(found.files)
         ),
-        h("p", same, cls="sen-soft sen-small") if found.same else None,
+        soft(same) if found.same else None,
     )
 
 
@@ -437,28 +439,10 @@ def _body(file: FileChange, unfolded: Collection[tuple[str, int]], side_by_side:
     if left:
         words = f"{tied(left, 'more row')} not shown."
         lines = [*lines, h("tr", h("td", words, colspan=width, cls="sen-diff-gap"))]
-    heads = (
-        ("old line", "before", "new line", "after")
-        if side_by_side
-        else ("old line", "new line", "text")
-    )
-    head = h(
-        "thead",
-        h("tr", (h("th", h("span", head, cls="sen-unseen"), scope="col") for head in heads)),
-    )
-    table = h(
-        "table",
-        head,
-        h("tbody", lines),
-        cls=f"sen-diff sen-diff-{'beside' if width == 4 else 'column'}",
-    )
-    return h(
-        "div", note,
-        h(
-            "div", table,
-            cls="sen-scroll", tabindex="0", role="group", aria_label=f"Lines of {file.name}",
-        ),
-    )  # fmt: skip
+    beside, column = ("old line", "before", "new line", "after"), ("old line", "new line", "text")
+    heads = [h("span", head, cls="sen-unseen") for head in (beside if side_by_side else column)]
+    look = f"sen-diff sen-diff-{'beside' if side_by_side else 'column'}"
+    return h("div", note, table(heads, lines, label=f"Lines of {file.name}", cls=look))
 
 
 def _below(name: str, rows: Sequence[Row | Gap]) -> Iterator[Node]:
@@ -478,12 +462,7 @@ def _below(name: str, rows: Sequence[Row | Gap]) -> Iterator[Node]:
 
 def _line_shown(kind: str, old: Line | None, new: Line | None) -> Node:
     line = new or old
-    return h(
-        "tr",
-        _number(old),
-        _number(new),
-        _text_shown(kind, line),
-    )
+    return h("tr", _number(old), _number(new), _text_shown(kind, line))
 
 
 def _beside(name: str, rows: Iterable[Row | Gap]) -> Iterator[Node]:
@@ -573,7 +552,7 @@ def _choice(pair: SkillPair, side_by_side: bool) -> Node:
         h(
             "div",
             [
-                button(words, ("lay_out", way), aria_pressed=str(way == side_by_side).lower())
+                button(words, ("lay_out", way), aria_pressed=way == side_by_side)
                 for words, way in ways.items()
             ],
             cls="sen-row sen-diff-ways",

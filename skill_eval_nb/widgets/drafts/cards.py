@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from skill_eval_nb.improving import Change, Draft, RunRef, aggregate, draft, preview, try_out
+from skill_eval_nb.improving.drafting import change_text
 from skill_eval_nb.stats.names import natural
-from skill_eval_nb.text import count, dollars, in_terms, quoted, some
+from skill_eval_nb.text import count, dollars, in_terms, some
 from skill_eval_nb.view import Mark, Text, blocks_of
 from skill_eval_nb.workspace import NO_ITERATION
 
 from ..ui import Child, Node, h
-from ..ui.blocks import blocks_view
 from ..ui.later import PENDING, Later
 from ..ui.parts import (
+    blocks_view,
     button,
     details,
     diff_view,
@@ -26,6 +27,7 @@ from ..ui.parts import (
     frame,
     notice,
     pill,
+    soft,
     table,
     table_row,
     typing,
@@ -91,9 +93,6 @@ class Seen:
 MOST = 25
 """Rows of a list that are shown at first."""
 
-SHORT = 12
-"""Characters of a target from which on it is a text, and quoted."""
-
 KINDS = {
     "add": "good",
     "sharpen": "good",
@@ -102,33 +101,6 @@ KINDS = {
     "demote": "odd",
     "drop": "bad",
 }
-
-PARTS = {
-    "structural_expectations": "check",
-    "expectations": "judged expectation",
-    "dimensions": "rubric dimension",
-    "evals": "eval",
-}
-
-
-def aim(draft: Draft) -> str:
-    """What a draft changes, in a few words.
-
-    >>> made = Draft("d", "drop", "structural_expectations", ("1", "2"), "S1", (), "")
-    >>> aim(made)
-    'drop the check S1 of 2 evals'
-    """
-    what = PARTS[draft.part]
-    if draft.target is None:
-        what = f"a {what}" if what != "eval" else "an eval"
-    else:
-        short = len(draft.target) <= SHORT and " " not in draft.target
-        what = f"the {what} {draft.target if short else quoted(draft.target)}"
-    if not draft.evals or draft.part == "evals":
-        return f"{draft.kind} {what}"
-    if len(draft.evals) == 1:
-        return f"{draft.kind} {what} of eval {draft.evals[0]}"
-    return f"{draft.kind} {what} of {count(len(draft.evals), 'eval')}"
 
 
 def item_text(item: Mapping[str, Any] | str) -> str:
@@ -149,7 +121,7 @@ def rest(item: Mapping[str, Any] | str) -> list[tuple[str, str]]:
     fields: list[tuple[str, Any]] = []
     for name, value in item.items():
         if isinstance(value, dict):  # such as the anchors of a dimension
-            fields += [(f"{name} {inner}", one) for inner, one in value.items()]
+            fields += [(f"{name} {inner}", part) for inner, part in value.items()]
         elif value != shown:
             fields.append((name, value))
     return [
@@ -172,7 +144,9 @@ def suggestions_list(found: Aggregate, shown: Sequence[Card], seen: Seen) -> Nod
             "tell: see the next part."
         )
     kept, more = seen.some(found.suggestions, "suggestion")
-    lines = [line for one in kept for line in _rows_of(one, found.total_runs, shown, seen)]
+    lines = [
+        line for suggestion in kept for line in _rows_of(suggestion, found.total_runs, shown, seen)
+    ]
     caption = (
         f"What the graders of {count(found.total_runs, 'run')} suggest; wordings that differ by "
         f"less than {found.threshold:g} count as the same"
@@ -190,7 +164,7 @@ def _rows_of(suggestion: Suggestion, total: int, shown: Sequence[Card], seen: Se
         suggestion.reason,
         ("look_at", suggestion.key),
         kind="quiet",
-        aria_expanded=str(is_open).lower(),
+        aria_expanded=is_open,
     )
     action = (
         h("div", suggestion.action, cls="sen-soft sen-small", dir="auto")
@@ -202,7 +176,7 @@ def _rows_of(suggestion: Suggestion, total: int, shown: Sequence[Card], seen: Se
             _share(suggestion.frequency, total),
             [reason, action],
             [about, h("div", evals, cls="sen-soft sen-small")],
-            [h("div", aim(card.draft), cls="sen-small") for card in answers] or "none",
+            [h("div", change_text(card.draft), cls="sen-small") for card in answers] or "none",
         ],
         [None, None, None, None],
         key=suggestion.key,
@@ -242,7 +216,7 @@ def _sources(suggestion: Suggestion) -> Node:
 
 def judging_of(tried: Tried, card: Card, judging: Task[Tried] | None) -> Child:
     """The price and the button, or how far it is; nothing where no judge is needed."""
-    if judging is not None and judging.going:
+    if judging is not None and judging.running:
         return list(_progress(card, judging))
     fault = notice(judging.message) if judging is not None and judging.message else None
     return [fault, _price(tried, card) if tried.status == "priced" else None]
@@ -295,16 +269,13 @@ def tried_out(
     figures = blocks_view(block for block in blocks if block not in answers)
     runs = len(tried.by_run)
     words = "Hide the runs" if is_open else f"Show {count(runs, 'run')}"
-    expanded = str(is_open).lower()
     gates = f"The gate of {count(tried.gates_changed, 'run')} would change."
     return [
         blocks_view(answers),
         details("Its figures", figures, key="figures") if figures else None,
         h("p", gates, cls="sen-small") if tried.gates_changed else None,
         judging_of(tried, card, judging),
-        button(words, ("look_at", card.key), kind="quiet", aria_expanded=expanded)
-        if runs
-        else None,
+        button(words, ("look_at", card.key), kind="quiet", aria_expanded=is_open) if runs else None,
         _behind(tried) if is_open else None,
     ]
 
@@ -322,7 +293,7 @@ def _behind(tried: Tried) -> Node:
         for run in islice(runs, BEHIND)
     ]
     left = len(tried.by_run) - len(rows)
-    more = h("p", f"{count(left, 'more run')} in try_out(…).by_run", cls="sen-soft sen-small")
+    more = soft(f"{count(left, 'more run')} in try_out(…).by_run")
     whole = table(["Run", "Iteration", "Verdict", "Evidence"], rows)
     return h("div", frame(whole, "Runs", "sen-drafts-frame"), more if left > 0 else None)
 
@@ -357,7 +328,10 @@ def drafts_list(
 def _card(work: DraftFigures, card: Card, seen: Seen, judging: Task[Tried] | None) -> Node:
     draft = card.draft
     tried = (judging and judging.result) or work.tried(draft)
-    tags = [pill(draft.kind, KINDS[draft.kind]), h("strong", _head(card)), _decided(card)]
+    words = change_text(draft).removeprefix(f"{draft.kind} ")
+    tags = [pill(draft.kind, KINDS[draft.kind]), h("strong", words[:1].upper() + words[1:])]
+    if card.decision is not None:
+        tags.append(pill(card.decision, "good" if card.decision == "accepted" else "bad"))
     return h(
         "section",
         h("div", tags, cls="sen-row sen-middle"),
@@ -369,19 +343,8 @@ def _card(work: DraftFigures, card: Card, seen: Seen, judging: Task[Tried] | Non
         ),
         cls=f"sen-card sen-drafts-card sen-drafts-{card.decision or 'open'}",
         key=f"card-{card.key}",
-        aria_label=aim(draft),
+        aria_label=change_text(draft),
     )
-
-
-def _head(card: Card) -> str:
-    words = aim(card.draft).removeprefix(f"{card.draft.kind} ")
-    return words[:1].upper() + words[1:]
-
-
-def _decided(card: Card) -> Node | None:
-    if card.decision is None:
-        return None
-    return pill(card.decision, "good" if card.decision == "accepted" else "bad")
 
 
 def _what(card: Card) -> Child:
@@ -397,7 +360,7 @@ def _what(card: Card) -> Child:
         )
     if not card.draft.new:
         return h("p", "It goes, and nothing comes in its place.")
-    return [_item(one) for one in card.draft.new]
+    return [_item(item) for item in card.draft.new]
 
 
 def _item(item: Mapping[str, Any] | str) -> Node:
@@ -424,7 +387,7 @@ def _buttons(card: Card) -> Node:
                 words,
                 ("decide", card.key, decision) if possible else None,
                 aria_pressed=card.decision == decision,
-                aria_label=f"{words}: {aim(card.draft)}",
+                aria_label=f"{words}: {change_text(card.draft)}",
             )
             for words, decision, possible in (
                 ("Accept", "accepted", not card.draft.missing),
@@ -432,7 +395,9 @@ def _buttons(card: Card) -> Node:
             )
         ]
         if card.draft.new:
-            row.append(button("Edit", ("edit", card.key), aria_label=f"Edit: {aim(card.draft)}"))
+            row.append(
+                button("Edit", ("edit", card.key), aria_label=f"Edit: {change_text(card.draft)}")
+            )
     missing = card.draft.missing
     lacking = f"Still to be written: {', '.join(missing)}" if missing else None
     return h(
@@ -449,7 +414,7 @@ def changes(work: DraftFigures, accepted: Sequence[Card]) -> Node:
     change = work.change([card.draft for card in accepted])
     if change is None:
         return waiting("Working out the change")
-    names = {card.draft.key: f"“{aim(card.draft)}”" for card in accepted}
+    names = {card.draft.key: f"“{change_text(card.draft)}”" for card in accepted}
     refused = [
         h("li", in_terms(f"{key}: {reason}", names)) for key, reason in change.refused.items()
     ]
@@ -517,13 +482,13 @@ class DraftFigures:
             return None
         return self._get("drafts", lambda: draft(self.ws, found))
 
-    def tried(self, one: Draft) -> Tried | None:
+    def tried(self, draft: Draft) -> Tried | None:
         """What a draft does to the stored runs. It asks no model."""
-        return self._get(("tried", one.key), lambda: try_out(one, self.ws))
+        return self._get(("tried", draft.key), lambda: try_out(draft, self.ws))
 
     def change(self, accepted: Sequence[Draft]) -> Change | None:
         """What the suite's file would become."""
-        keys = tuple(one.key for one in accepted)
+        keys = tuple(draft.key for draft in accepted)
         workspace = self.ws.path or None
         return self._get(
             ("change", keys), lambda: preview(accepted, self.evals, workspace=workspace)

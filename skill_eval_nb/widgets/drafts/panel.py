@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -42,8 +41,6 @@ TABS = {"suggestions": "Suggestions", "drafts": "Drafts", "change": "Change of t
 PATIENCE = 0.3
 """Seconds that a click waits for figures, before it is drawn without them."""
 
-_NUMBERS = count(1)
-
 
 def drafts(ws: Any, evals: str | os.PathLike[str] | None = None) -> Drafts:
     """Show what the graders suggest, drafts of changes to the evals, and what each would do.
@@ -77,12 +74,11 @@ class Drafts(Panel):
         self._evals = None if evals is None else Path(evals)
         self._stale = False
         self.source = Source(ws, self._read_anew)
-        self._seen = Seen(iteration=_last(self.source.ws))
+        self._seen = Seen(iteration=next(reversed(iterations(self.source.ws)), ""))
         self._changed: dict[str, Card] = {}
         """By key the drafts that were decided, edited, or are to be judged."""
         self._work: DraftFigures | None = None
         self._judgings: dict[str, Task[Tried]] = {}  # by the key of the draft as it now is
-        self._page = f"sen-drafts-{next(_NUMBERS)}"
         self._later = Later(self.show, PATIENCE)
         self.written: Change | None = None
         super().__init__()
@@ -120,7 +116,7 @@ class Drafts(Panel):
             written_notice(self.written),
             tabs(
                 self._tabs(work, shown), seen.tab, ("choose_tab",), self._part(work, shown),
-                label="Parts of the improvement", page=self._page,
+                label="Parts of the improvement", page=self._page_id,
             ),
         ]  # fmt: skip
 
@@ -232,7 +228,7 @@ class Drafts(Panel):
         card, before = self._card(key), self._judgings.get(self._card(key).draft.key)
         if card.budget_usd is None:
             raise ValueError("Say first what it may cost at most.")
-        if before is not None and before.going:
+        if before is not None and before.running:
             raise ValueError("It is being judged already.")
         draft, ws = card.draft, self._at_work().ws
         given = {"judge_model": card.model or None, "budget_usd": card.budget_usd}
@@ -314,8 +310,3 @@ def _items(text: str) -> tuple[Any, ...]:
     if not isinstance(items, list) or not all(isinstance(item, dict | str) for item in items):
         raise ValueError("A list of items is wanted, each an object or a text: [ … ].")
     return tuple(items)
-
-
-def _last(ws: Any) -> str:
-    """The last iteration; "" where there is none."""
-    return next(reversed(iterations(ws)), "")

@@ -132,7 +132,7 @@ def _suite(
         compared=compared,
         models=tuple(told_apart),
         model=next(
-            (one for one in told_apart if _compared(of_model(own, one)) & set(compared[-1:])),
+            (model for model in told_apart if _compared(of_model(own, model)) & set(compared[-1:])),
             told_apart[0],
         ),
         turned=turned,
@@ -260,25 +260,27 @@ def initial(
     """
     named = [iteration] if isinstance(iteration, str) else list(iteration or ())
     wanted = [evals] if isinstance(evals, str | int) else list(evals or ())
-    ids = tuple(str(one) for one in wanted)
-    asked = Choice(workspace, skill, tuple(named), configuration, baseline, ids, metric or HEADLINE)
+    ids = tuple(str(id_) for id_ in wanted)
+    request = Choice(
+        workspace, skill, tuple(named), configuration, baseline, ids, metric or HEADLINE
+    )
     if not any(suite.n_runs for suite in suites):
-        return asked
+        return request
     _check("workspace", [workspace], [suite.workspace for suite in suites])
     _check("skill", [skill], [suite.skill for suite in suites])
-    suite = suite_of(suites, asked)
+    suite = suite_of(suites, request)
     assert suite is not None  # there are runs
     _check("iteration", named, suite.iterations)
     _check("configuration", [configuration, baseline], suite.configurations)
     if baseline == UNSTATED:
         raise ValueError(f"`{UNSTATED}` cannot be the baseline: nothing says what these runs are.")
-    by_name = {name: one for one, name in suite.evals.items()} | {
+    by_name = {name: eval_ for eval_, name in suite.evals.items()} | {
         eval_: eval_ for eval_ in suite.evals
     }
     _check("eval", ids, by_name)
     if metric is not None and _metric(suite, metric) is None:
         raise no_such("metric", metric, [*suite.metrics, *suite.dimensions])
-    return replace(asked, evals=tuple(by_name[id_] for id_ in ids))
+    return replace(request, evals=tuple(by_name[id_] for id_ in ids))
 
 
 def _check(kind: str, names: Iterable[str | None], known: Iterable[str]) -> None:
@@ -340,15 +342,15 @@ def parts_of(choice: Choice) -> list[Part]:
 
 def within(ws: Workspace, parts: Sequence[Part]) -> Workspace:
     """What of a workspace is in parts of one choice, in polars: what is counted is for here."""
-    one = parts[0]
-    evals = {"eval_id": one.evals} if one.evals else {}
+    first = parts[0]
+    evals = {"eval_id": first.evals} if first.evals else {}
     found = ws.select(
-        workspace=one.workspace or "",
-        skill=one.skill or "",
+        workspace=first.workspace or "",
+        skill=first.skill or "",
         iteration=[part.iteration for part in parts],
-        configuration=one.sides,
+        configuration=first.sides,
         **evals,
-        **dict(one.model),
+        **dict(first.model),
     )
     found.backend = "polars"
     return found
@@ -491,38 +493,25 @@ def of_iteration(iteration: str) -> Selection:
 
 def of_eval(iteration: str, eval_id: str, name: str) -> Selection:
     """The runs of an eval, of both sides."""
-    return Selection(
-        ("evals", iteration, eval_id, name),
-        f"eval {quoted(name, 40)}{_in(iteration)}",
-        iteration=iteration,
-        eval_id=eval_id,
-    )
+    at, words = ("evals", iteration, eval_id, name), f"eval {quoted(name, 40)}"
+    return _of(at, words, iteration, eval_id=eval_id)
 
 
 def of_runs(
     iteration: str, eval_id: str, name: str, configuration: str, *numbers: int
 ) -> Selection:
     """Runs of an eval under a configuration; all of them where no number is given."""
-    which = f", {numbered(numbers)}" if numbers else ""
-    return Selection(
-        ("evals", iteration, eval_id, name),
-        f"eval {quoted(name, 40)}, {called(configuration, 40)}{which}{_in(iteration)}",
-        iteration=iteration,
-        eval_id=eval_id,
-        configuration=configuration,
-        numbers=numbers,
-    )
+    at, which = ("evals", iteration, eval_id, name), f", {numbered(numbers)}" if numbers else ""
+    words = f"eval {quoted(name, 40)}, {called(configuration, 40)}{which}"
+    own = {"configuration": configuration, "numbers": numbers}
+    return _of(at, words, iteration, eval_id=eval_id, **own)
 
 
 def of_dimension(iteration: str, dimension: str, configuration: str | None = None) -> Selection:
     """The runs that were scored on a dimension."""
-    return Selection(
-        ("dimensions", iteration, dimension),
-        f"{_who(configuration)}scored on {quoted(dimension, 40)}{_in(iteration)}",
-        iteration=iteration,
-        dimension=dimension,
-        configuration=configuration,
-    )
+    words = f"{_who(configuration)}scored on {quoted(dimension, 40)}"
+    own = {"dimension": dimension, "configuration": configuration}
+    return _of(("dimensions", iteration, dimension), words, iteration, **own)
 
 
 def of_check(
@@ -533,25 +522,16 @@ def of_check(
     eval_id: str | None = None,
 ) -> Selection:
     """The runs that were checked for an expectation, of any eval or of one."""
-    return Selection(
-        ("checks", iteration, layer, text, eval_id or ""),
-        f"{_who(configuration)}checked for {quoted(text, 40)}{_in(iteration)}",
-        iteration=iteration,
-        check=(layer, text),
-        configuration=configuration,
-        eval_id=eval_id,
-    )
+    words = f"{_who(configuration)}checked for {quoted(text, 40)}"
+    own = {"check": (layer, text), "configuration": configuration, "eval_id": eval_id}
+    return _of(("checks", iteration, layer, text, eval_id or ""), words, iteration, **own)
 
 
 def of_note(iteration: str, number: int, note: Mapping[str, Any]) -> Selection:
     """The runs that a note is about: those that it names, else those of its evals."""
-    return Selection(
-        ("notes", iteration, str(number)),
-        f"what the note {quoted(note['kind'], 40)} is about{_in(iteration)}",
-        iteration=iteration,
-        names=tuple(note["runs"]),
-        evals=() if note["runs"] else tuple(note["evals"]),
-    )
+    words = f"what the note {quoted(note['kind'], 40)} is about"
+    own = {"names": tuple(note["runs"]), "evals": () if note["runs"] else tuple(note["evals"])}
+    return _of(("notes", iteration, str(number)), words, iteration, **own)
 
 
 def of_problem(number: int, problem: Mapping[str, Any]) -> Selection:
@@ -576,5 +556,7 @@ def _who(configuration: str | None) -> str:
     return "" if configuration is None else f"{called(configuration, 40)}, "
 
 
-def _in(iteration: str) -> str:
-    return "" if iteration == NO_ITERATION else f", {iteration_name(iteration)}"
+def _of(at: Place, words: str, iteration: str, **own: Any) -> Selection:
+    """Runs of an iteration, which is named where there are iterations."""
+    where = "" if iteration == NO_ITERATION else f", {iteration_name(iteration)}"
+    return Selection(at, words + where, iteration=iteration, **own)

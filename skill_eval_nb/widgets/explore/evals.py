@@ -11,12 +11,12 @@ from skill_eval_nb.stats.names import natural
 from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h
-from ..ui.parts import choose
+from ..ui.parts import button, choose, table
+from ..ui.track import Axis, axis_of, delta, interval, of_difference, of_figures, scale, size, track
 from . import figures
 from .choice import Part, Place
 from .figures import MANY, Cell, Cells, EvalKey
-from .look import Look, grid, head, listed, row, sides_legend
-from .track import Axis, axis_of, delta, interval, of_difference, of_figures, scale, size, track
+from .look import Look, head, listed, row, sides_legend
 
 NEAR = 2.5
 """Percent of a lane within which points would lie on each other: they become one that counts."""
@@ -93,17 +93,15 @@ def _point(axis: Axis, meant: Metric, side: Side, runs: Sequence[Run]) -> Node:
     low, high = runs[0][1], runs[-1][1]
     which = f"run {numbers[0]}" if len(runs) == 1 else count(len(runs), "run")
     name = f"{side.name}, {which}: {_between(meant, low, high)}"
-    return h(
-        "button",
+    return button(
         str(len(runs)) if len(runs) > 1 else None,
-        type="button",
+        side.act(*numbers),
         cls="sen-x-point sen-x-several" if len(runs) > 1 else "sen-x-point",
         style={"left": axis.at((low + high) / 2)},
         aria_label=name,
         title=name,
-        aria_pressed="true" if side.clicked.issuperset(numbers) else "false",
+        aria_pressed=side.clicked.issuperset(numbers),
         tabindex="-1",  # by keyboard they are reached through the means, or the list of runs
-        on={"click": side.act(*numbers)},
     )
 
 
@@ -119,16 +117,14 @@ def _strip(axis: Axis, meant: Metric, side: Side, cell: Cell) -> Node:
         f"{side.name}, {count(cell.n, 'run')}: {_between(meant, low, high)}, "
         f"the middle half {_between(meant, lower, upper)}"
     )
-    return h(
-        "button",
+    return button(
         h("i", cls="sen-x-box", style=box),
-        type="button",
+        side.act(),
         cls="sen-x-strip",
         style={"left": axis.at(low), "width": axis.width(low, high)},
         aria_label=name,
         title=name,
         tabindex="-1",
-        on={"click": side.act()},
     )
 
 
@@ -164,15 +160,12 @@ def mean_of(
 ) -> Node:
     """A mean with its n, as the way to the runs behind it."""
     shown = size(meant, value)
-    return h(
-        "button",
-        h("i", cls=f"sen-x-swatch sen-x-{kind}"),
-        h("b", shown),
-        h("span", f"n {n:,}", cls="sen-soft"),
-        type="button",
+    swatch = h("i", cls=f"sen-x-swatch sen-x-{kind}")
+    return button(
+        [swatch, h("b", shown), h("span", f"n {n:,}", cls="sen-soft")],
+        act,
         cls="sen-x-figure",
         aria_label=f"{name}: mean {shown}, {count(n, 'run')}; show them",
-        on={"click": tuple(act)},
     )
 
 
@@ -215,7 +208,9 @@ def evals(look: Look) -> Node:
         ),
         _aggregated(found),
         h("p", counting, cls="sen-soft", role="status") if counting else None,
-        grid(f"Every run’s {look.meant.name}, eval by eval", heads, rows, cls="sen-x-evals"),
+        table(
+            heads, rows, caption=f"Every run’s {look.meant.name}, eval by eval", cls="sen-x-evals"
+        ),
         paging,
     )
 
@@ -236,8 +231,8 @@ def _deltas(look: Look) -> tuple[Deltas, str]:
     missing = 0
     for part, rows in look.of_metric(figures.headline_by_eval, figures.others_by_eval).items():
         missing += rows is None
-        for one in rows or []:
-            deltas[(one["eval_id"], one["eval_name"]), part] = one
+        for delta_row in rows or []:
+            deltas[(delta_row["eval_id"], delta_row["eval_name"]), part] = delta_row
     if not missing:
         return deltas, ""
     of = f" of {missing:,} of {count(len(look.parts), 'iteration')}" if look.several else ""
@@ -261,12 +256,12 @@ def _ends(found: Any) -> tuple[float | None, float | None]:
     known: list[Cells] = [one for one in found if one is not None and one.low is not None]
     if not known:
         return None, None
-    return min(one.low or 0.0 for one in known), max(one.high or 0.0 for one in known)
+    return min(cells.low or 0.0 for cells in known), max(cells.high or 0.0 for cells in known)
 
 
 def _aggregated(found: Mapping[Part, Cells | None]) -> Child:
     """What is said where cells hold too many runs to draw each."""
-    cells = [cell for one in found.values() if one is not None for cell in one.by_eval.values()]
+    cells = [cell for part in found.values() if part is not None for cell in part.by_eval.values()]
     many = [cell for cell in cells if not cell.runs]
     if not many:
         return None

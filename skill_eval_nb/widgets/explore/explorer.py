@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import count as counter
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,8 +15,8 @@ from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import called, count
 from skill_eval_nb.workspace import NO_ITERATION
 
-from ..runs import RunKey
 from ..show import SHOWING_CSS, show_run
+from ..show.run import RunKey
 from ..ui import Child, Node, Panel, action, h, style
 from ..ui.later import PENDING, Later
 from ..ui.parts import button, choose, field, notice, tabs, ticks
@@ -89,7 +88,7 @@ def _models(look: Look) -> Child:
     every = look.suite.models
     if len(every) < 2:
         return None
-    options = {str(at): called(model_name(dict(one)), 60) for at, one in enumerate(every)}
+    options = {str(at): called(model_name(dict(model)), 60) for at, model in enumerate(every)}
     return choose("Model", options, str(every.index(look.choice.model)), ("choose_model",))
 
 
@@ -170,8 +169,8 @@ def _evals(look: Look) -> Child:
     chosen = look.choice.evals or tuple(evals)
     caption = "all" if len(chosen) == len(evals) else f"{len(chosen):,} of"
     names = {
-        one: called(name) + (f" ({called(one)})" if look.suite.has_twins else "")
-        for one, name in evals.items()
+        eval_id: called(name) + (f" ({called(eval_id)})" if look.suite.has_twins else "")
+        for eval_id, name in evals.items()
     }
     content = h(
         "div",
@@ -257,7 +256,6 @@ def safely(make: Callable[[Look], Child], look: Look) -> Child:
 
 FIRST_PATIENCE, PATIENCE = 1.2, 0.12
 """Seconds that the first view, and every other one, waits for what is being counted."""
-_NUMBERS = counter(1)
 
 
 class Explorer(Panel):
@@ -266,7 +264,7 @@ class Explorer(Panel):
     Attributes:
         source: the workspace, as it was last read.
         counted: its figures.
-        asked: the choice as it was made.
+        request: the choice as it was made.
         seen: what is open.
     """
 
@@ -276,26 +274,25 @@ class Explorer(Panel):
     turned: ClassVar[bool] = False
     """Whether iterations are compared, and not configurations."""
 
-    def __init__(self, ws: Any, asked: Callable[[Sequence[Suite]], Choice]) -> None:
-        """Look at a workspace; `asked` gives the first choice, of what there is."""
+    def __init__(self, ws: Any, first_choice: Callable[[Sequence[Suite]], Choice]) -> None:
+        """Look at a workspace; `first_choice` gives the first choice, of what there is."""
         self._later = Later(self.show, FIRST_PATIENCE)
         self.source = Source(ws, self._read_anew)
         self._count()
-        self.asked = asked(self.counted.suites)
+        self.request = first_choice(self.counted.suites)
         self.seen = Seen()
-        self._page = f"sen-explore-{next(_NUMBERS)}"
         super().__init__()
         self._later.patience = PATIENCE
 
     @property
     def suite(self) -> Suite | None:
         """The skill that is looked at; None where there is none."""
-        return suite_of(self.counted.suites, self.asked)
+        return suite_of(self.counted.suites, self.request)
 
     @property
     def choice(self) -> Choice:
         """What is looked at, with all that was left open chosen."""
-        return settled(self.suite, self.asked)
+        return settled(self.suite, self.request)
 
     @property
     def selection(self) -> Any:
@@ -336,7 +333,7 @@ class Explorer(Panel):
             heading(look.choice, look.suite, every.height, n_evals),
             bar(look, self.counted.suites),
             h("div", answer, self._beside(look), cls="sen-x-top", key="top"),
-            tabs(names, self.seen.tab, ("see", "tab"), content, label="Views", page=self._page),
+            tabs(names, self.seen.tab, ("see", "tab"), content, label="Views", page=self._page_id),
             None
             if own_runs
             else [h("h4", "The runs behind it", key="behind-title"), safely(Look.behind, look)],
@@ -384,33 +381,33 @@ class Explorer(Panel):
 
     # ── what is looked at ─────────────────────────────────────────────────────────────────────
 
-    def _choose(self, asked: Choice) -> None:
+    def _choose(self, request: Choice) -> None:
         """Look at something else: what was clicked is of what was looked at before."""
-        self.asked = asked
+        self.request = request
         self.seen = replace(self.seen, clicked=None, opened=(), pages=())
 
     @action
     def choose_suite(self, number: str) -> None:
         """Look at another skill."""
         suite = self.counted.suites[int(number)]
-        self._choose(Choice(suite.workspace, suite.skill, metric=self.asked.metric))
+        self._choose(Choice(suite.workspace, suite.skill, metric=self.request.metric))
 
     @action
     def choose_model(self, number: str) -> None:
         """Look at the runs of another model."""
         suite = self.suite
         if suite is not None:
-            self._choose(replace(self.asked, model=suite.models[int(number)]))
+            self._choose(replace(self.request, model=suite.models[int(number)]))
 
     @action
     def choose_iterations(self, *names: str) -> None:
         """Look at these iterations; at the last one where none is named."""
-        self._choose(replace(self.asked, iterations=names))
+        self._choose(replace(self.request, iterations=names))
 
     @action
     def tick_iteration(self, name: str, on: bool) -> None:
         """Look at one iteration more, or less."""
-        self._choose(replace(self.asked, iterations=_ticked(self.choice.iterations, name, on=on)))
+        self._choose(replace(self.request, iterations=_ticked(self.choice.iterations, name, on=on)))
 
     @action
     def choose_configuration(self, name: str) -> None:
@@ -428,17 +425,17 @@ class Explorer(Panel):
                 known(name, self.suite.configurations)
         if own == other:
             own, other = self.choice.baseline, self.choice.configuration
-        self._choose(replace(self.asked, configuration=own, baseline=other))
+        self._choose(replace(self.request, configuration=own, baseline=other))
 
     @action
     def choose_metric(self, name: str) -> None:
         """Look at another metric or dimension; the runs that were clicked stay."""
-        self.asked = replace(self.asked, metric=name)
+        self.request = replace(self.request, metric=name)
 
     @action
     def choose_evals(self, *ids: str) -> None:
         """Count these evals alone; all where none is named."""
-        self._choose(replace(self.asked, evals=ids))
+        self._choose(replace(self.request, evals=ids))
 
     @action
     def tick_eval(self, eval_id: str, on: bool) -> None:
@@ -446,7 +443,7 @@ class Explorer(Panel):
         suite = self.suite
         every = tuple(suite.evals) if suite is not None else ()
         chosen = _ticked(self.choice.evals or every, eval_id, on=on)
-        self._choose(replace(self.asked, evals=chosen))
+        self._choose(replace(self.request, evals=chosen))
 
     # ── what is open ──────────────────────────────────────────────────────────────────────────
 
@@ -470,7 +467,7 @@ class Explorer(Panel):
     def sort(self, name: str, column: str, direction: str = "up") -> None:
         """Sort the `runs` or `checks` by a column, "up" or "down"; as they were where neither."""
         known(direction, ("up", "down", ""))
-        kept = [one for one in self.seen.sorted if one[0] != known(name, ("runs", "checks"))]
+        kept = [pair for pair in self.seen.sorted if pair[0] != known(name, ("runs", "checks"))]
         order = [(name, (column, direction == "down"))] if direction else []
         self.seen = replace(self.seen, sorted=(*kept, *order)).from_first(name)
 
@@ -487,7 +484,7 @@ class Explorer(Panel):
             rows = self.source.ws.polars("problems")
             values = (*values, rows.row(values[0], named=True))
         elif kind == "note":
-            part = next(one for one in parts_of(self.choice) if one.iteration == values[0])
+            part = next(part for part in parts_of(self.choice) if part.iteration == values[0])
             notes = self.counted.figures(figures.notes, [part], self.choice.metric)[part]
             if notes is PENDING:
                 return
@@ -506,7 +503,7 @@ class Explorer(Panel):
     def open_run(self, *key: Any) -> None:
         """Show a run as a whole, beside one of the other side; once more hides it."""
         run = RunKey(*key)
-        others = (one for one in self.seen.opened if one.configuration != run.configuration)
+        others = (other for other in self.seen.opened if other.configuration != run.configuration)
         opened = (*others, run) if run not in self.seen.opened else tuple(others)
         self.seen = replace(self.seen, opened=opened)
 
@@ -523,7 +520,7 @@ def known(name: str, names: Any) -> str:
 
 
 def _ticked(chosen: tuple[str, ...], name: str, *, on: bool) -> tuple[str, ...]:
-    kept = tuple(one for one in chosen if one != name)
+    kept = tuple(item for item in chosen if item != name)
     return (*kept, name) if on else kept
 
 
@@ -538,12 +535,12 @@ class Explore(Explorer):
     }
     WITHOUT_RUNS = frozenset(("charts", "export"))
 
-    def __init__(self, ws: Any, **asked: Any) -> None:
+    def __init__(self, ws: Any, **named: Any) -> None:
         """Look at a workspace; see `explore`."""
         self.handed = Export()
         self._written: Outcome | None = None
         self._writing = Background(self.show, self._fail)
-        super().__init__(ws, lambda suites: initial(suites, **asked))
+        super().__init__(ws, lambda suites: initial(suites, **named))
 
     def settle(self, seconds: float = 60) -> bool:
         """Wait until nothing is being counted, drawn or written; whether it came to that."""

@@ -19,7 +19,7 @@ from skill_eval_nb.stats import pairing
 from skill_eval_nb.stats.overview import overview, overview_by_eval
 from skill_eval_nb.stats.values import EVAL, RUBRIC, values_of
 
-from ..ui.recent import Recent
+from ..ui.later import Recent
 from .choice import Part, Suite, runs_of, suites, turned_workspace, within
 
 if TYPE_CHECKING:
@@ -173,12 +173,12 @@ def flips(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
         row["evals"] = [row["eval_name"]]
         if row["p_adjusted"] is not None:
             row["reason"] = f"p = {row['p_adjusted']:.2g}. {row['reason']}"
-    return _of_each(parts, sorted(found, key=_rise))
 
+    def rise(row: Row) -> float:
+        before, after = row["baseline_pass_rate"], row["pass_rate"]
+        return 0.0 if before is None or after is None else after - before
 
-def _rise(row: Row) -> float:
-    before, after = row["baseline_pass_rate"], row["pass_rate"]
-    return 0.0 if before is None or after is None else after - before
+    return _of_each(parts, sorted(found, key=rise))
 
 
 def turn(before: float | None, after: float | None) -> str:

@@ -13,10 +13,11 @@ from skill_eval_nb.stats.values import RUBRIC, RUN, scores_of
 from skill_eval_nb.text import called, count
 from skill_eval_nb.workspace import NO_ITERATION
 
-from ..runs import RunKey, key_of
+from ..show.run import RunKey, key_of
 from ..ui import Child, Node, h
 from ..ui.later import PENDING
-from ..ui.parts import button, pill
+from ..ui.parts import button, pill, table
+from ..ui.track import MISSING, size
 from .choice import (
     Choice,
     Part,
@@ -27,7 +28,6 @@ from .choice import (
     verdicts_of,
 )
 from .figures import Count
-from .track import MISSING, size
 
 if TYPE_CHECKING:
     import polars as pl
@@ -158,8 +158,8 @@ class Look:
 
     def _of(self, count: Count, parts: Sequence[Part]) -> dict[Part, Any]:
         found = self.get(count, parts)
-        self.waiting += sum(one is PENDING for one in found.values())
-        return {part: None if one is PENDING else one for part, one in found.items()}
+        self.waiting += sum(value is PENDING for value in found.values())
+        return {part: None if value is PENDING else value for part, value in found.items()}
 
     def behind(self) -> Node:
         """The list of the runs that are meant."""
@@ -241,7 +241,7 @@ def places(items: Sequence[Any], keys: Keys) -> list[dict[str, int]]:
     """
     found: list[dict[str, int]] = [{} for _ in items]
     for column, key in keys.items():
-        values = [key(one) for one in items]
+        values = [key(item) for item in items]
         ranks = {value: at for at, value in enumerate(sorted({*values} - {None}))}
         for own, value in zip(found, values, strict=True):
             if value is not None:
@@ -251,18 +251,8 @@ def places(items: Sequence[Any], keys: Keys) -> list[dict[str, int]]:
 
 def sorting(words: Child, name: str, column: str, cls: str = "") -> Node:
     """The head of a column by which the rows of a list can be sorted."""
-    act, looks = ("sort", name, column), f"sen-sort {cls}".strip()
-    return h("button", words, type="button", cls=looks, sorts=column, on={"click": act})
-
-
-def grid(
-    caption: str, heads: Sequence[Child], rows: Child, *, cls: str, order: Order | None = None
-) -> Node:
-    """A table whose columns have fixed widths, so that what is opened below a row fits in."""
-    head = h("tr", [h("th", words, scope="col") for words in heads])
-    inside = h("caption", caption), h("thead", head), h("tbody", rows)
-    table = h("table", inside, cls=cls, order=order)
-    return h("div", table, cls="sen-scroll", tabindex="0", role="group", aria_label=caption)
+    looks = f"sen-sort {cls}".strip()
+    return button(words, ("sort", name, column), cls=looks, sorts=column)
 
 
 def row(
@@ -312,7 +302,7 @@ def filters(label: str, name: str, total: int, options: Mapping[str, str], chose
     return h(
         "div",
         [
-            button(words, ("see", name, value), aria_pressed="true" if value == chosen else "false")
+            button(words, ("see", name, value), aria_pressed=value == chosen)
             for value, words in {"": f"All {total:,}", **options}.items()
         ],
         cls="sen-row sen-x-filters",
@@ -344,7 +334,7 @@ def listed(
     page = look.seen.page(name)
     for line in of_page(lines, page):
         about, part = line
-        at = (name, part.iteration, *(str(one or "") for one in about))
+        at = (name, part.iteration, *(str(value or "") for value in about))
         rows += [draw(line, at, about != above), *look.below(at, columns)]
         above = about
     return rows, pager(len(lines), page, name, "row" if look.several else noun)
@@ -442,7 +432,7 @@ def _list(look: Look, runs: pl.DataFrame, page: int) -> Child:
         return None
     columns = _columns(look, runs)
     keys: Keys = {"Run": _by_name} | {one.name: one.key for one in columns if one.key}
-    heads = ["Run", *(one.name for one in columns)]
+    heads = ["Run", *(column.name for column in columns)]
     rows: list[Node] = []
     order = look.seen.sorted_by("runs")
     order = order if order and order[0] in keys else None
@@ -451,10 +441,10 @@ def _list(look: Look, runs: pl.DataFrame, page: int) -> Child:
         if order
         else runs.slice(page * PAGE, PAGE).rows(named=True)
     )
-    for one, by in zip(shown, places(shown, keys), strict=True):
-        key = key_of(one)
-        cells = [(column.cell(one), REASONS.get(column.name)) for column in columns]
-        rows.append(_row(look, one, key, cells, by, key in look.seen.opened))
+    for run, by in zip(shown, places(shown, keys), strict=True):
+        key = key_of(run)
+        cells = [(column.cell(run), REASONS.get(column.name)) for column in columns]
+        rows.append(_row(look, run, key, cells, by, key in look.seen.opened))
         if key in look.seen.opened[-1:]:  # the one of the other side beside it
             sides = [name for _, name in look.kinds]
             opened = sorted(look.seen.opened, key=lambda run: sides.index(run.configuration))
@@ -462,30 +452,25 @@ def _list(look: Look, runs: pl.DataFrame, page: int) -> Child:
             below = h("td", beside, colspan=str(len(heads)))
             rows.append(h("tr", below, cls="sen-x-below", key="opened"))
     titles = [sorting(name, "runs", name) if name in keys else name for name in heads]
-    head = h("tr", [h("th", words, scope="col") for words in titles])
-    inside = h("thead", head), h("tbody", rows)
-    table = h("table", inside, cls="sen-x-runs", order=order)
-    return h(
-        "div", table, cls="sen-scroll", tabindex="0", role="group", aria_label="Runs, a row each"
-    )
+    return table(titles, rows, label="Runs, a row each", cls="sen-x-runs", order=order)
 
 
-def _by_name(one: Row) -> Any:
-    names = (one[name] or "" for name in ("eval_name", "eval_id", "iteration", "configuration"))
-    return *map(natural, names), one["run_number"] or 0
+def _by_name(run: Row) -> Any:
+    names = (run[name] or "" for name in ("eval_name", "eval_id", "iteration", "configuration"))
+    return *map(natural, names), run["run_number"] or 0
 
 
 def _row(
     look: Look,
-    one: Row,
+    run: Row,
     key: RunKey,
     cells: list[tuple[Child, str | None]],
     by: Mapping[str, int],
     is_open: bool,
 ) -> Node:
-    name = called(one["eval_name"])
+    name = called(run["eval_name"])
     where = called(key.iteration) if look.several and key.iteration != NO_ITERATION else ""
-    kind = {one: kind for kind, one in look.kinds}.get(key.configuration, "other")
+    kind = {side: kind for kind, side in look.kinds}.get(key.configuration, "other")
     spoken = f"{name}, {called(key.configuration, 40)}, run {key.run_number}"
     head = [
         h("i", cls=f"sen-x-swatch sen-x-{kind}"),
@@ -493,11 +478,11 @@ def _row(
             f"{name} · run {key.run_number}",
             ("open_run", *key),
             kind="quiet",
-            aria_expanded="true" if is_open else "false",
+            aria_expanded=is_open,
             aria_label=f"{spoken}{f', {where}' if where else ''}",
         ),
         h("small", where, cls="sen-soft sen-x-of") if where else None,
-        pill(one["status"], "odd") if one["status"] in STATES else None,
+        pill(run["status"], "odd") if run["status"] in STATES else None,
     ]
     return h(
         "tr",
@@ -539,46 +524,46 @@ def _columns(look: Look, runs: pl.DataFrame) -> list[Column]:
 
 
 def _of_figure(meant: Metric) -> Column:
-    def cell(one: Row) -> Child:
-        value = one[meant.column]
+    def cell(run: Row) -> Child:
+        value = run[meant.column]
         if value is None:
-            return h("span", MISSING, title=STATES.get(one["status"], "not known"))
-        if meant.column == "pass_rate" and one["total"]:
-            scored = (one["passed"] or 0) + (one["failed"] or 0)
-            of = h("small", f" {one['passed']:,}/{scored:,}", cls="sen-soft")
+            return h("span", MISSING, title=STATES.get(run["status"], "not known"))
+        if meant.column == "pass_rate" and run["total"]:
+            scored = (run["passed"] or 0) + (run["failed"] or 0)
+            of = h("small", f" {run['passed']:,}/{scored:,}", cls="sen-soft")
             return [h("span", size(meant, value)), of]
         return size(meant, value)
 
-    return Column(meant.title, cell, lambda one: one[meant.column])
+    return Column(meant.title, cell, lambda run: run[meant.column])
 
 
 def _of_score(look: Look, runs: pl.DataFrame, metric: str) -> Column:
     meant = metric_of(metric)
     rows = _rows_of(look, runs, "rubric_scores").filter(dimension=metric.removeprefix(RUBRIC))
-    scores = {_key(one): one["value"] for one in scores_of(rows).iter_rows(named=True)}
+    scores = {_key(row): row["value"] for row in scores_of(rows).iter_rows(named=True)}
 
-    def score(one: Row) -> float | None:
-        return scores.get(_key(one))
+    def score(run: Row) -> float | None:
+        return scores.get(_key(run))
 
-    return Column(meant.title, lambda one: size(meant, score(one)), score)
+    return Column(meant.title, lambda run: size(meant, score(run)), score)
 
 
 def _of_check(look: Look, runs: pl.DataFrame, check: tuple[str, str]) -> list[Column]:
     """The verdict on an expectation, and its evidence."""
     rows = verdicts_of(look.ws, check).join(runs, on=RUN, how="semi")
-    known = {_key(one): one for one in rows.iter_rows(named=True)}
+    known = {_key(row): row for row in rows.iter_rows(named=True)}
     words = {True: ("passed", "good"), False: ("failed", "bad"), None: ("not scored", "odd")}
 
-    def verdict(one: Row) -> Child:
-        found = known.get(_key(one))
+    def verdict(run: Row) -> Child:
+        found = known.get(_key(run))
         return pill(*words[found["passed"]]) if found else MISSING
 
-    def evidence(one: Row) -> Child:
-        found = known.get(_key(one))
+    def evidence(run: Row) -> Child:
+        found = known.get(_key(run))
         return _evidence(found["evidence"] if found else None)
 
-    def passed(one: Row) -> bool | None:
-        return known.get(_key(one), {}).get("passed")
+    def passed(run: Row) -> bool | None:
+        return known.get(_key(run), {}).get("passed")
 
     return [Column("Verdict", verdict, passed), Column(EVIDENCE, evidence)]
 
@@ -587,20 +572,20 @@ def _of_dimension(look: Look, runs: pl.DataFrame, dimension: str) -> list[Column
     """Every judging's score on a dimension, and its reason."""
     rows = _rows_of(look, runs, "rubric_scores").filter(dimension=dimension).sort("judging")
     known: dict[Any, list[Row]] = {}
-    for one in rows.iter_rows(named=True):
-        known.setdefault(_key(one), []).append(one)
+    for row in rows.iter_rows(named=True):
+        known.setdefault(_key(row), []).append(row)
     meant = metric_of(RUBRIC + dimension)
 
-    def score(one: Row) -> Child:
-        found = known.get(_key(one), [])
+    def score(run: Row) -> Child:
+        found = known.get(_key(run), [])
         shown = ", ".join(MISSING if row["score"] is None else f"{row['score']:g}" for row in found)
         return h("b", shown or MISSING)
 
-    def reason(one: Row) -> Child:
-        return [h("div", _evidence(row["evidence"])) for row in known.get(_key(one), [])]
+    def reason(run: Row) -> Child:
+        return [h("div", _evidence(row["evidence"])) for row in known.get(_key(run), [])]
 
-    def mean(one: Row) -> float | None:
-        scores = [row["score"] for row in known.get(_key(one), ()) if row["score"] is not None]
+    def mean(run: Row) -> float | None:
+        scores = [row["score"] for row in known.get(_key(run), ()) if row["score"] is not None]
         return sum(scores) / len(scores) if scores else None
 
     return [Column(meant.title, score, mean), Column(REASON, reason)]
@@ -610,8 +595,8 @@ def _rows_of(look: Look, runs: pl.DataFrame, table: str) -> pl.DataFrame:
     return look.ws.polars(table).join(runs, on=RUN, how="semi")
 
 
-def _key(one: Row) -> tuple[Any, ...]:
-    return tuple(one[name] for name in RUN)
+def _key(row: Row) -> tuple[Any, ...]:
+    return tuple(row[name] for name in RUN)
 
 
 def _evidence(text: str | None) -> Node:

@@ -17,10 +17,10 @@ from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h, offer
 from ..ui.later import PENDING
-from ..ui.parts import button, choose, details, entry, notice, pill
+from ..ui.parts import button, choose, details, entry, notice, pill, table, waiting
 from . import figures
 from .choice import Choice, Part, iteration_name, of_path
-from .look import Look, filters, grid, of_page, pager, row
+from .look import Look, filters, of_page, pager, row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,7 +45,7 @@ def noted(look: Look) -> Node:
     found = look.figures(figures.notes)
     if not any(found.values()):
         if any(rows is None for rows in found.values()):
-            return h("p", "Counting …", cls="sen-soft", role="status")
+            return waiting("Counting")
         return notice("Nothing stands out.", fine=True)
     return h("div", [_of_iteration(look, part, rows) for part, rows in found.items()])
 
@@ -55,20 +55,20 @@ def _of_iteration(look: Look, part: Part, rows: list[Row] | None) -> list[Child]
     if rows is None:
         return [title, h("p", "Counting …", cls="sen-soft")]
     items: list[Node] = []
-    for number, one in enumerate(rows):
+    for number, note in enumerate(rows):
         at = ("notes", part.iteration, str(number))
         below = h("div", look.behind(), key="below") if look.is_at(at) else None
         look.placed |= below is not None
-        items.append(h("li", _note(part, number, one), below, key=str(at)))
+        items.append(h("li", _note(part, number, note), below, key=str(at)))
     return [title, h("ul", items, cls="sen-x-notes")]
 
 
-def _note(part: Part, number: int, one: Row) -> list[Child]:
-    act = ("pick", "note", part.iteration, number) if one["evals"] or one["runs"] else None
-    more = one["expectations"]
+def _note(part: Part, number: int, note: Row) -> list[Child]:
+    act = ("pick", "note", part.iteration, number) if note["evals"] or note["runs"] else None
+    more = note["expectations"]
     return [
-        pill(one["kind"], LOOKS.get(one["kind"], "")),
-        h("span", f" {called(one['text'], 2000)} "),
+        pill(note["kind"], LOOKS.get(note["kind"], "")),
+        h("span", f" {called(note['text'], 2000)} "),
         button("Show the runs", act, kind="quiet") if act else None,
         h("small", f"({len(more):,} expectations)", cls="sen-soft") if len(more) > 1 else None,
     ]
@@ -85,22 +85,22 @@ def problems(look: Look) -> Node:
     every = of_workspace(look)
     if not every:
         return notice("Everything could be used as it is.", fine=True)
-    counts = Counter(one["severity"] for _, one in every)
+    counts = Counter(problem["severity"] for _, problem in every)
     chosen = look.seen.severity if look.seen.severity in counts else ""
     kept = [item for item in every if chosen in ("", item[1]["severity"])]
     runs = look.ws.polars("runs").filter(workspace=look.choice.workspace, skill=look.choice.skill)
     rows: list[Node] = []
-    for number, one in of_page(kept, look.seen.page("problems")):
+    for number, problem in of_page(kept, look.seen.page("problems")):
         at = ("problems", str(number))
-        rows.append(_row(look, number, one, runs, at))
+        rows.append(_row(look, number, problem, runs, at))
         rows += look.below(at, COLUMNS)
     return h(
         "div",
         _severities(counts, chosen),
-        grid(
-            "What was found in the files, and what to do",
+        table(
             ["Problem", "Where", "What was found", "Runs"],
             rows,
+            caption="What was found in the files, and what to do",
             cls="sen-x-problems",
         ),
         pager(len(kept), look.seen.page("problems"), "problems", "problem"),
@@ -111,9 +111,9 @@ def of_workspace(look: Look) -> list[tuple[int, Row]]:
     """The problems of the workspace that is looked at, and of none; each with its row's number."""
     worst = list(SEVERITIES)
     rows = [
-        (number, one)
-        for number, one in enumerate(look.ws.polars("problems").iter_rows(named=True))
-        if one["workspace"] in (None, look.choice.workspace)
+        (number, problem)
+        for number, problem in enumerate(look.ws.polars("problems").iter_rows(named=True))
+        if problem["workspace"] in (None, look.choice.workspace)
     ]
     return sorted(rows, key=lambda item: worst.index(item[1]["severity"]))
 
@@ -127,22 +127,25 @@ def _severities(counts: Counter[str], chosen: str) -> Node | None:
     return filters("Severity", "severity", counts.total(), labels, chosen)
 
 
-def _row(look: Look, number: int, one: Row, runs: pl.DataFrame, at: tuple[str, ...]) -> Node:
-    touched = of_path(runs, one["path"]).height
+def _row(look: Look, number: int, problem: Row, runs: pl.DataFrame, at: tuple[str, ...]) -> Node:
+    touched = of_path(runs, problem["path"]).height
     found: Child = h("span", "of no run alone", cls="sen-soft sen-small")
     if touched:
-        spoken = f"{called(one['code'])}: show the {count(touched, 'run')} it is about"
+        spoken = f"{called(problem['code'])}: show the {count(touched, 'run')} it is about"
         found = button(count(touched, "run"), ("pick", "problem", number), aria_label=spoken)
     return row(
-        [pill(one["severity"], SEVERITIES[one["severity"]]), h("small", f" {called(one['code'])}")],
+        [
+            pill(problem["severity"], SEVERITIES[problem["severity"]]),
+            h("small", f" {called(problem['code'])}"),
+        ],
         [
             [
-                h("code", called(one["path"], 400), cls="sen-x-path"),
-                h("small", f" {called(one['where'], 200)}", cls="sen-soft")
-                if one["where"]
+                h("code", called(problem["path"], 400), cls="sen-x-path"),
+                h("small", f" {called(problem['where'], 200)}", cls="sen-soft")
+                if problem["where"]
                 else None,
             ],
-            called(one["message"], 600),
+            called(problem["message"], 600),
             found,
         ],
         key=str(at),
@@ -401,7 +404,7 @@ def drawing(
         busy: whether one is being written.
     """
     name = look.seen.chart
-    options = {one: words for one, (words, _) in CHARTS.items()}
+    options = {chart: words for chart, (words, _) in CHARTS.items()}
     picture = get(key_of(look.choice, name), lambda: draw(look.ws, look.choice, name))
     return h(
         "div",
@@ -415,9 +418,7 @@ def drawing(
             ],
             cls="sen-row",
         ),
-        h("p", "Drawing …", cls="sen-soft", role="status")
-        if picture is PENDING
-        else _shown(name, picture),
+        waiting("Drawing") if picture is PENDING else _shown(name, picture),
     )
 
 

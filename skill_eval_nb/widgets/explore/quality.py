@@ -14,7 +14,8 @@ from skill_eval_nb.stats.values import RUBRIC
 from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h
-from ..ui.parts import details, notice, pill
+from ..ui.parts import button, details, notice, pill, soft, table, waiting
+from ..ui.track import axis_of, delta, interval, of_difference, scale, track
 from . import figures
 from .choice import Part, Place
 from .evals import mean_of
@@ -23,7 +24,6 @@ from .look import (
     Keys,
     Look,
     filters,
-    grid,
     head,
     in_order,
     listed,
@@ -33,7 +33,6 @@ from .look import (
     sides_legend,
     sorting,
 )
-from .track import axis_of, delta, interval, of_difference, scale, track
 from .verdict import adjusted, legend, stack, word
 
 Row = Mapping[str, Any]
@@ -52,15 +51,15 @@ def checks(look: Look) -> Node:
     """The view of expectations."""
     found = look.figures(figures.flips if look.suite.turned else figures.checks)
     if any(rows is None for rows in found.values()):
-        return h("p", "Counting …", cls="sen-soft", role="status")
+        return waiting("Counting")
     lines = _check_lines(look, found)
     if not lines:
         return notice("No run was checked for any expectation.")
-    classes = Counter(one["class"] for one in lines.values())
+    classes = Counter(check["class"] for check in lines.values())
     kind = look.seen.kind if look.seen.kind in classes else ""
     together: dict[Check, list[Line]] = {}  # of several iterations the last one says where they go
-    for line, one in lines.items():
-        if kind in ("", one["class"]):
+    for line, check in lines.items():
+        if kind in ("", check["class"]):
             together.setdefault(line[0], []).append(line)
     keys = _keys(look, lambda about: lines[together[about][-1]])
     order = look.seen.sorted_by("checks")
@@ -84,26 +83,17 @@ def checks(look: Look) -> Node:
         sorting("Class", "checks", "class"),
         "Why",
     ]
-    return h(
-        "div",
-        _classes(classes, kind),
-        grid(
-            "Passed of those scored; a click shows the runs with their evidence",
-            heads,
-            rows,
-            cls="sen-x-checks",
-            order=order,
-        ),
-        paging,
-    )
+    caption = "Passed of those scored; a click shows the runs with their evidence"
+    shown = table(heads, rows, caption=caption, cls="sen-x-checks", order=order)
+    return h("div", _classes(classes, kind), shown, paging)
 
 
 def _check_lines(look: Look, found: Mapping[Part, Sequence[Row] | None]) -> dict[Line, Row]:
     """Those of an expectation together, as the last iteration has them in order."""
     known: dict[Line, Row] = {
-        ((one["layer"], one["text"], one.get("eval_id")), part): one
+        ((check["layer"], check["text"], check.get("eval_id")), part): check
         for part, rows in found.items()
-        for one in rows or []
+        for check in rows or []
     }
     last_first = sorted(known, key=lambda line: -look.parts.index(line[1]))
     lines = ((about, part) for about in dict(last_first) for part in look.parts)
@@ -137,7 +127,7 @@ def _counts(found: Row, name: str) -> list[int] | None:
     end = {found["configuration"]: "", found["baseline"]: "_baseline"}.get(name)
     if end is None:
         return None
-    return [found[f"n_{one}{end}"] for one in ("passed", "failed", "errored", "unscored")]
+    return [found[f"n_{outcome}{end}"] for outcome in ("passed", "failed", "errored", "unscored")]
 
 
 def _row(look: Look, line: Line, at: Place, found: Row, by: Mapping[str, int] | None) -> Node:
@@ -184,31 +174,19 @@ def _cell(line: Line, found: Row, kind: str, name: str) -> Node:
         for number, what in ((errored, "errored"), (unscored, "not scored"))
         if number
     ]
-    said = f"{passed:,}/{scored:,}" if scored else "–"
+    ratio = f"{passed:,}/{scored:,}" if scored else "–"
     outcome = ", ".join([f"{passed:,} of {scored:,} passed", *left])
     spoken = f"{called(name, 40)}: {outcome}"
     share = passed / scored if scored else 0.5
     look_of = "sen-x-none" if not scored else "sen-x-more" if share >= 0.5 else "sen-x-less"
-    return h(
-        "button",
-        h("b", said),
-        h("small", "+" + " + ".join(left)) if left else None,
-        type="button",
+    act = ("pick", "check", part.iteration, layer, text, name, *((eval_id,) if eval_id else ()))
+    return button(
+        [h("b", ratio), h("small", "+" + " + ".join(left)) if left else None],
+        act,
         cls=f"sen-x-cell {look_of} sen-x-at-{kind}",
         style={"--sen-share": f"{abs(share - 0.5) * 200:.3g}%"},
         aria_label=f"{spoken}; show these runs",
         title=spoken,
-        on={
-            "click": (
-                "pick",
-                "check",
-                part.iteration,
-                layer,
-                text,
-                name,
-                *((eval_id,) if eval_id else ()),
-            )
-        },
     )
 
 
@@ -232,12 +210,12 @@ def dimensions(look: Look) -> Node:
     sources = look.figures(figures.dimension_sources)
     means = look.figures(figures.summary)
     if any(found is None for found in (*deltas.values(), *sources.values(), *means.values())):
-        return h("p", "Counting …", cls="sen-soft", role="status")
+        return waiting("Counting")
     by_line = {
-        (one["metric"].removeprefix(RUBRIC), part): one
+        (difference["metric"].removeprefix(RUBRIC), part): difference
         for part, rows in deltas.items()
-        for one in rows or []
-        if one["scope"] == "suite" and one["metric"].startswith(RUBRIC)
+        for difference in rows or []
+        if difference["scope"] == "suite" and difference["metric"].startswith(RUBRIC)
     }
     lines = _lines(look, means)
     meant = metric_of(RUBRIC)
@@ -245,9 +223,9 @@ def dimensions(look: Look) -> Node:
 
     def draw(line: tuple[tuple[str], Part], at: Place, first: bool) -> Node:
         (dimension,), part = line
-        own = [one for one in sources[part] or [] if one["dimension"] == dimension]
+        own = [source for source in sources[part] or [] if source["dimension"] == dimension]
         stacks = [
-            stack([one for one in own if one["configuration"] == name], kind, name)
+            stack([source for source in own if source["configuration"] == name], kind, name)
             for kind, name in look.kinds
         ]
         act = ("pick", "dimension", part.iteration, dimension)
@@ -262,17 +240,20 @@ def dimensions(look: Look) -> Node:
 
     rows, paging = listed(look, "dimensions", lines, "row", draw, COLUMNS)
     title = of_difference(metric_of("rubric_weighted_mean"))
-    every = [one for found in sources.values() for one in found or []]
+    every = [source for found in sources.values() for source in found or []]
     heads: list[Child] = [
         "Dimension",
         "Mean (1–5)",
         *([scale(axis, meant, title, difference=True)] if look.compares else []),
-        ["Where its spread comes from", legend(one["component"] for one in every if one["share"])],
+        [
+            "Where its spread comes from",
+            legend(source["component"] for source in every if source["share"]),
+        ],
     ]
     return h(
         "div",
         sides_legend(look),
-        grid("Scores on the rubric, 1–5", heads, rows, cls="sen-x-dimensions"),
+        table(heads, rows, caption="Scores on the rubric, 1–5", cls="sen-x-dimensions"),
         paging,
         adjusted(look),
         _remarks(every),
@@ -282,17 +263,17 @@ def dimensions(look: Look) -> Node:
 def _lines(look: Look, means: Mapping[Part, Sequence[Row] | None]) -> list[tuple[tuple[str], Part]]:
     """A row for each dimension of each iteration that has a score on it."""
     known = {
-        ((one["metric"].removeprefix(RUBRIC),), part)
+        ((mean["metric"].removeprefix(RUBRIC),), part)
         for part, rows in means.items()
-        for one in rows or []
-        if one["metric"].startswith(RUBRIC) and one["n"]
+        for mean in rows or []
+        if mean["metric"].startswith(RUBRIC) and mean["n"]
     }
     places = {part: at for at, part in enumerate(look.parts)}
     return sorted(known, key=lambda line: (natural(line[0][0]), places[line[1]]))
 
 
 def _means(look: Look, dimension: str, part: Part, rows: Sequence[Row]) -> Node:
-    known = {one["configuration"]: one for one in rows if one["metric"] == RUBRIC + dimension}
+    known = {mean["configuration"]: mean for mean in rows if mean["metric"] == RUBRIC + dimension}
     meant = metric_of(RUBRIC + dimension)
     shown = [
         mean_of(
@@ -326,24 +307,22 @@ def _delta(found: Row | None, axis: Any) -> list[Child]:
 
 def _remarks(rows: Sequence[Row]) -> list[Child]:
     """What to know about these figures before believing them."""
-    together = any(one["component"].endswith(TOGETHER) for one in rows)
+    together = any(source["component"].endswith(TOGETHER) for source in rows)
     notes: dict[str, list[str]] = {}
-    for one in rows:
-        for sentence in _note_sentences(one["note"] or ""):
-            who = f"{called(one['dimension'], 40)} ({called(one['configuration'], 40)})"
+    for source in rows:
+        for sentence in _note_sentences(source["note"] or ""):
+            who = f"{called(source['dimension'], 40)} ({called(source['configuration'], 40)})"
             notes.setdefault(sentence, []).append(who)
-    told = [
+    remarks = [
         h("li", sentence, h("span", f" {', '.join(dict.fromkeys(who))}", cls="sen-soft"))
         for sentence, who in notes.items()
     ]
     return [
         h("p", MANY_JUDGINGS, cls="sen-soft") if together else None,
-        h(
-            "p",
-            "Means are over all runs that were scored; deltas are paired by eval.",
-            cls="sen-soft sen-small",
-        ),
-        details("What to know about the shares", h("ul", told), key="doubts") if told else None,
+        soft("Means are over all runs that were scored; deltas are paired by eval."),
+        details("What to know about the shares", h("ul", remarks), key="doubts")
+        if remarks
+        else None,
     ]
 
 

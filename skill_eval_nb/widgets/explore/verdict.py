@@ -14,11 +14,8 @@ from skill_eval_nb.stats.verdict import beyond_comes_first, sentence, these, wor
 from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h
-from ..ui.parts import button, pill, table
-from . import figures
-from .choice import Part, iteration_name, metrics_of
-from .look import Look, grid, row
-from .track import (
+from ..ui.parts import button, pill, soft, table
+from ..ui.track import (
     DECIDED,
     MISSING,
     Axis,
@@ -31,6 +28,9 @@ from .track import (
     size,
     track,
 )
+from . import figures
+from .choice import Part, iteration_name, metrics_of
+from .look import Look, row
 
 PARTS = {"eval": "evals", "run": "runs", "judge": "judge"}
 """Where variance comes from, and what it is called."""
@@ -45,7 +45,7 @@ def stack(rows: Sequence[Mapping[str, Any]], kind: str, name: str) -> Child:
     known = [row for row in rows if row["component"] != "judge severity"]
     shares = {row["component"]: row["share"] for row in known if row["share"] is not None}
     if not shares:
-        return h("p", _why_no_share(known), cls="sen-soft sen-small")
+        return soft(_why_no_share(known))
     words = ", ".join(f"{_called(part)} {share:.0%}" for part, share in shares.items())
     return h(
         "div",
@@ -73,7 +73,7 @@ def _part(component: str, share: float) -> Node:
 
 def _called(component: str) -> str:
     """A component; several that cannot be told apart are named together."""
-    return " and ".join(PARTS.get(one, one) for one in component.split(" + "))
+    return " and ".join(PARTS.get(part, part) for part in component.split(" + "))
 
 
 def _look(component: str) -> str:
@@ -94,7 +94,10 @@ def legend(components: Iterable[str]) -> Node:
     there = list(dict.fromkeys(components))
     return h(
         "p",
-        [h("span", h("i", cls=f"sen-x-swatch {_look(one)}"), _called(one)) for one in there],
+        [
+            h("span", h("i", cls=f"sen-x-swatch {_look(component)}"), _called(component))
+            for component in there
+        ],
         cls="sen-x-legend",
     )
 
@@ -141,12 +144,12 @@ def _answer(look: Look, found: Found) -> list[Node]:
     if beyond_comes_first(own, like):
         first, second = second, first
     (lead, on_what), (other, on_other) = first, second
-    further = f"{_says(look, other, on_other)}: "
+    further = f"{_claim(look, other, on_other)}: "
     return [
         h(
             "div",
             _difference_large(look, lead),
-            h("h3", f"{_says(look, lead, on_what)}{where}."),
+            h("h3", f"{_claim(look, lead, on_what)}{where}."),
             cls="sen-x-said",
         ),
         h("p", f"{look.meant.title}: {lead['reason']}"),
@@ -171,7 +174,7 @@ def _difference_large(look: Look, found: Row) -> Child:
     return h("b", amount(look.meant, found["estimate"]), cls=f"sen-x-answer sen-x-{hue}")
 
 
-def _says(look: Look, found: Row, where: str) -> str:
+def _claim(look: Look, found: Row, where: str) -> str:
     """The verdict as a sentence; where a metric has no better side, what differs."""
     who = called(found["configuration"], 60)
     if found["verdict"] is None and better(found["metric"]) is None:
@@ -202,17 +205,14 @@ def why_none(look: Look) -> str:
         why = choose(look.suite.configurations)[1]
         return f"There is {why}. Choose one above." if why else "Choose a baseline above."
     own, other = called(choice.configuration, 40), called(choice.baseline, 40)
-    return f"No eval has a run of {own} and one of {other} in {_iterations(look)}."
-
-
-def _iterations(look: Look) -> str:
-    names = [iteration_name(name) for name in look.choice.iterations]
-    return names[0] if len(names) == 1 else f"the {len(names):,} iterations"
+    names = [iteration_name(name) for name in choice.iterations]
+    where = names[0] if len(names) == 1 else f"the {len(names):,} iterations"
+    return f"No eval has a run of {own} and one of {other} in {where}."
 
 
 def tracks(look: Look, found: Found) -> Child:
     """The differences of each iteration, of both scopes, on one axis."""
-    known = [one for rows in found.values() for one in (rows or {}).values()]
+    known = [difference for rows in found.values() for difference in (rows or {}).values()]
     if not known:
         return None
     axis = axis_of(known, look.meant, whole=True)
@@ -225,10 +225,10 @@ def tracks(look: Look, found: Found) -> Child:
         ]
     sides = [called(name, 60) for name in look.choice.sides]
     title = of_difference(look.meant)
-    return grid(
-        f"{' minus '.join(sides)}: {title}",
+    return table(
         ["Of", scale(axis, look.meant, title, difference=True), "Delta", "Verdict"],
         rows,
+        caption=f"{' minus '.join(sides)}: {title}",
         cls="sen-x-tracks",
     )
 
@@ -245,19 +245,19 @@ def _rows(look: Look, part: Part, found: dict[str, Row] | None, axis: Axis) -> l
         return [row(head, [None, none, None], key=f"{part.iteration}-none", chosen=chosen)]
     return [
         row(
-            _scope(scope, one, head),
+            _scope(scope, difference, head),
             [
-                track(axis, one, look.meant),
+                track(axis, difference, look.meant),
                 [
-                    h("b", delta(look.meant, one["estimate"])),
-                    h("small", interval(look.meant, one), cls="sen-soft sen-x-interval"),
+                    h("b", delta(look.meant, difference["estimate"])),
+                    h("small", interval(look.meant, difference), cls="sen-soft sen-x-interval"),
                 ],
-                word(one),
+                word(difference),
             ],
             key=f"{part.iteration}-{scope}",
             chosen=chosen,
         )
-        for scope, one in found.items()
+        for scope, difference in found.items()
     ]
 
 
@@ -280,7 +280,9 @@ def _sources(look: Look) -> Child:
         h(
             "div",
             h("span", called(name, 40), cls="sen-soft sen-small"),
-            stack([one for one in rows if one["configuration"] == name], kind, called(name)),
+            stack(
+                [source for source in rows if source["configuration"] == name], kind, called(name)
+            ),
         )
         for kind, name in look.kinds
     ]
@@ -288,7 +290,7 @@ def _sources(look: Look) -> Child:
         "div",
         h("h4", f"Where the spread of {look.meant.name} comes from{where}"),
         h("div", bars, cls="sen-x-sources"),
-        legend(one["component"] for one in rows if one["share"]),
+        legend(source["component"] for source in rows if source["share"]),
     )
 
 
@@ -334,7 +336,7 @@ def summary(look: Look) -> Child:
         "div",
         table(heads, shown, caption=caption, numbers=numbers),
         adjusted(look),
-        h("p", FLOOR, cls="sen-soft sen-small") if "rubric_normalized" in names else None,
+        soft(FLOOR) if "rubric_normalized" in names else None,
         cls="sen-x-summary",
     )
 
@@ -346,13 +348,8 @@ def _row(
     deltas: Mapping[str, Row],
 ) -> list[Child]:
     meant = metric_of(metric)
-    is_chosen = metric == look.choice.metric
-    name = button(
-        meant.name,
-        ("choose_metric", metric),
-        kind="quiet",
-        aria_pressed="true" if is_chosen else "false",
-    )
+    pressed = metric == look.choice.metric
+    name = button(meant.name, ("choose_metric", metric), kind="quiet", aria_pressed=pressed)
     cells: list[Child] = []
     for kind, side in look.kinds:
         row = known.get((metric, side))

@@ -27,7 +27,7 @@ from skill_eval_nb.workspace.feedback import (
 )
 from skill_eval_nb.workspace.run_ids import RunIds, RunOf, folders_of
 
-from ..runs import RunKey
+from ..show.run import RunKey
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
@@ -107,15 +107,11 @@ class Pages:
             self.read(page)
         return page
 
-    def all(self) -> list[Page]:
-        """The feedback on every iteration."""
-        return [self.of(RunKey(one, "", two, "", "", 0)) for one, two in self._runs]
-
     def id_of(self, page: Page, run: RunOf) -> str:
         """The id by which feedback names a run."""
         assert self._ids is not None
-        numbered = any(one.run_number != 1 for one in page.runs)
-        sides = {one.configuration for one in page.runs}
+        numbered = any(run.run_number != 1 for run in page.runs)
+        sides = {run.configuration for run in page.runs}
         return self._ids.id_of(page.workspace, page.iteration, run, numbered, sides)
 
     def run_of(self, page: Page, run_id: str) -> RunOf | None:
@@ -178,7 +174,7 @@ class Book:
     def __init__(self, ws: Workspace) -> None:
         self.pages = Pages(ws)
         self._mine: dict[RunKey, Entry] = {}
-        self._made: set[RunKey] = set()
+        self._created: set[RunKey] = set()
         self._typed: set[RunKey] = set()
         self._unsaved: dict[RunKey, Said | None] = {}
 
@@ -233,7 +229,7 @@ class Book:
     def of(self, ws: Workspace) -> Book:
         """The same for the workspace as it is by now."""
         book = Book(ws)
-        book._mine, book._made = self._mine, self._made
+        book._mine, book._created = self._mine, self._created
         book._typed, book._unsaved = self._typed, self._unsaved
         return book
 
@@ -251,8 +247,8 @@ class Book:
             OSError: it was not written; it is kept here until it can be.
         """
         was = self.entry(key)
-        made_here = was is not None and key in self._made and bool(was.said)
-        self._put(key, None if not said and (was is None or made_here) else said)
+        created_here = was is not None and key in self._created and bool(was.said)
+        self._put(key, None if not said and (was is None or created_here) else said)
 
     def call_fine(self, key: RunKey, fine: bool) -> None:
         """Say of a run that it is fine, or take its review away, whoever made it.
@@ -312,16 +308,16 @@ class Book:
             return IN_PROGRESS if said is None or now.status is None else now.status
 
         run_id = was.run_id if was is not None else self.pages.id_of(page, _of(key))
-        made = keep_review(page.files[0], run_id, said, was, status)
+        entry = keep_review(page.files[0], run_id, said, was, status)
         self._unsaved.pop(key, None)
         if was is None:
-            self._made.add(key)
-        if made is None:
+            self._created.add(key)
+        if entry is None:
             self._mine.pop(key, None)
-            self._made.discard(key)
+            self._created.discard(key)
             self._typed.discard(key)
         else:
-            self._mine[key] = made
+            self._mine[key] = entry
             self._typed.add(key)
         self.pages.read(page)
 
@@ -343,7 +339,7 @@ def feedback_table(ws: Workspace, book: Book) -> Any:
         key = RunKey(**row)
         status = book.pages.of(key).now.status
         for said, timestamp in book.all_said(key):
-            told = {
+            record = {
                 **row,
                 "eval_name": name,
                 "feedback": said.text,
@@ -351,7 +347,7 @@ def feedback_table(ws: Workspace, book: Book) -> Any:
                 "status": status,
                 "scores": scores_text(said.scores),
             }
-            for column, value in told.items():
+            for column, value in record.items():
                 values[column].append(value)
     frame = to_polars(table, values)
     return to_pandas(frame) if ws.backend == "pandas" else frame

@@ -10,12 +10,32 @@ from skill_eval_nb.stats.pairing import likeness
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace.feedback import Entry, Said
 
-from ..runs import RunKey, folder_of, run_row
 from ..show import show_figures, show_outputs
-from ..show.format import between, line, name, plain, soft
-from ..show.run import anchors_of, meaning_of, prompt_view, rows_of_eval, section
+from ..show.run import (
+    RunKey,
+    anchors_of,
+    folder_of,
+    meaning_of,
+    prompt_view,
+    rows_of_eval,
+    run_row,
+    section,
+)
 from ..ui import Child, Node, h
-from ..ui.parts import Options, button, choose, notice, pill, tick, typing
+from ..ui.parts import (
+    Options,
+    between,
+    button,
+    choose,
+    line,
+    name,
+    notice,
+    pill,
+    plain,
+    soft,
+    tick,
+    typing,
+)
 from .queue import (
     ALL,
     DONE,
@@ -134,7 +154,7 @@ def _said_by_others(entry: Entry) -> Node:
     when = f" ({line(entry.timestamp)[:10]})" if entry.timestamp else ""
     return h(
         "blockquote",
-        h("p", f"Also said of it{when}:", cls="sen-soft sen-small"),
+        soft(f"Also said of it{when}:"),
         h("p", plain(entry.said.text) or "nothing: it is fine", dir="auto"),
         h("p", scores, cls="sen-small") if scores else None,
         cls="sen-rv-also",
@@ -247,17 +267,17 @@ def head(now: ReviewState) -> Node:
 
 
 def _of(scope: Scope, choice: Choice) -> Node:
-    iteration = scope.asked.iteration
+    iteration = scope.selection.iteration
     parts: list[Child] = [None if iteration == "none" else line(iteration)]
     if scope.sides and not choice.hidden:
         parts = [
-            *parts[: scope.asked.pair != "iterations"],
+            *parts[: scope.selection.pair != "iterations"],
             " beside ".join(map(line, scope.sides)),
         ]
     elif scope.sides:
         parts.append("blind")
-    elif scope.asked.configuration:
-        parts.append(line(scope.asked.configuration))
+    elif scope.selection.configuration:
+        parts.append(line(scope.selection.configuration))
     return h("p", between(parts), cls="sen-soft")
 
 
@@ -313,7 +333,7 @@ def steps(shown: Sequence[Item], at: int, sides: Sequence[str]) -> Node:
 
 
 def nothing_shown(choice: Choice) -> Node:
-    """What stands there where nothing is left of what was asked for."""
+    """What stands there where nothing is left of what was selection for."""
     if choice.shown == "left":
         return notice("All of these are reviewed.", fine=True)
     if choice.shown != ALL:
@@ -369,11 +389,9 @@ def _jump(now: ReviewState, place: int, item: Item) -> Node:
     state, fails = now.done(item), item.failed and not now.choice.hidden
     of = f" of {now.scope.sides[0]}" if now.scope.sides else ""
     words = line(f"{place}: {item.title}, {state}{f', a check{of} failed' if fails else ''}")
-    return h(
-        "button",
+    return button(
         str(place),
-        type="button",
-        on={"click": ("jump", item.token)},
+        ("jump", item.token),
         cls=f"sen-rv-jump sen-rv-{LOOKS[state]}{' sen-rv-failed' if fails else ''}",
         aria_label=words,
         aria_current="true" if item.token == now.choice.at else None,
@@ -384,12 +402,12 @@ def _jump(now: ReviewState, place: int, item: Item) -> Node:
 
 def controls(scope: Scope, choice: Choice, evals: Mapping[str, str]) -> Node:
     """What else could be seen."""
-    asked = scope.asked
+    selection = scope.selection
     return h(
         "div",
-        _one_of("Workspace", scope.workspaces, asked.workspace, "workspace"),
-        choose("Side by side", {**PAIRS}, asked.pair, ("put_together",)),
-        _one_of("Iteration", scope.iterations, asked.iteration, "iteration"),
+        _one_of("Workspace", scope.workspaces, selection.workspace, "workspace"),
+        choose("Side by side", {**PAIRS}, selection.pair, ("put_together",)),
+        _one_of("Iteration", scope.iterations, selection.iteration, "iteration"),
         [] if choice.hidden else _configurations(scope),
         choose("Show", _shown(scope, choice), choice.shown, ("show_only",)),
         choose(
@@ -411,16 +429,16 @@ def _one_of(label: str, names: Sequence[str], chosen: str, part: str) -> Node | 
 
 
 def _configurations(scope: Scope) -> list[Node | None]:
-    asked, names = scope.asked, scope.configurations
-    if asked.pair == "single":
+    selection, names = scope.selection, scope.configurations
+    if selection.pair == "single":
         options = {"": "all", **{name: line(name) for name in names}}
         act = ("ask_for", "configuration")
         several = len(names) > 1
-        return [choose("Configuration", options, asked.configuration, act) if several else None]
-    both = [_one_of("Configuration", names, asked.configuration, "configuration")]
-    if len(scope.others) > 1 or asked.pair == "iterations":
-        both.append(_one_of("Beside it", scope.others, asked.against, "against"))
-    return both if len(names) > 2 or asked.pair == "iterations" else []
+        return [choose("Configuration", options, selection.configuration, act) if several else None]
+    both = [_one_of("Configuration", names, selection.configuration, "configuration")]
+    if len(scope.others) > 1 or selection.pair == "iterations":
+        both.append(_one_of("Beside it", scope.others, selection.against, "against"))
+    return both if len(names) > 2 or selection.pair == "iterations" else []
 
 
 def _shown(scope: Scope, choice: Choice) -> Options:
@@ -491,7 +509,7 @@ def _item(now: ReviewState, item: Item) -> Child:
         folder = folder_of(now.ws, run_row(now.ws, key))
         columns.append(sealed(shown, folder) if hidden else shown)
     numbers = {key.run_number for key in item.runs}
-    several = len({key.run_number for one in now.items for key in one.runs}) > 1
+    several = len({key.run_number for other in now.items for key in other.runs}) > 1
     number = f", run {numbers.pop()}" if len(numbers) == 1 and several and item.is_pair else ""
     return h(
         "div",
@@ -525,7 +543,7 @@ def _title(now: ReviewState, item: Item, key: RunKey, place: int) -> str:
     """What a run is called here."""
     if now.choice.hidden:
         return LETTERS[place]
-    own = key.iteration if now.scope.asked.pair == "iterations" else key.configuration
+    own = key.iteration if now.scope.selection.pair == "iterations" else key.configuration
     same = {run.run_number for run in item.runs} == {key.run_number}
     words = own if item.is_pair and same else f"{own}, run {key.run_number}"
     return f"{LETTERS[place]}: {words}" if now.choice.blind else words
@@ -534,6 +552,6 @@ def _title(now: ReviewState, item: Item, key: RunKey, place: int) -> str:
 def _look(now: ReviewState, key: RunKey) -> str:
     if now.choice.hidden:
         return "hidden"
-    if now.scope.asked.pair == "iterations":
-        return "with" if key.iteration == now.scope.asked.iteration else "other"
+    if now.scope.selection.pair == "iterations":
+        return "with" if key.iteration == now.scope.selection.iteration else "other"
     return "with" if likeness(key.configuration) is None else "base"

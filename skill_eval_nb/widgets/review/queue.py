@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -17,11 +17,10 @@ from skill_eval_nb.text import count
 from skill_eval_nb.workspace import natural
 from skill_eval_nb.workspace.feedback import COMPLETE, Said
 
-from ..runs import RunKey, key_of
-from ..show.format import line
+from ..show.run import RunKey, key_of
 from ..ui import Child, Node, h, offer
-from ..ui.blobs import read
-from ..ui.parts import table
+from ..ui.panel import read_blob
+from ..ui.parts import line, table
 from ..ui.tree import flat
 from .book import Book, Page
 
@@ -162,7 +161,7 @@ class Scope:
     """What is reviewed, everything settled.
 
     Attributes:
-        asked: as it was asked, without what was left open.
+        selection: what was asked for, without what was left open.
         skill: the skill.
         items: the runs or pairs, in order.
         sides: what each side of a pair is called.
@@ -170,7 +169,7 @@ class Scope:
         lacking: why there is nothing to see, or nothing beside it.
     """
 
-    asked: Selection
+    selection: Selection
     skill: str = ""
     items: tuple[Item, ...] = ()
     sides: tuple[str, ...] = ()
@@ -181,7 +180,7 @@ class Scope:
     lacking: str | None = None
 
 
-def scope_of(ws: Workspace, asked: Selection) -> Scope:
+def scope_of(ws: Workspace, selection: Selection) -> Scope:
     """What a review of this is of.
 
     Raises:
@@ -190,40 +189,40 @@ def scope_of(ws: Workspace, asked: Selection) -> Scope:
     frame = ws.polars("runs")
     workspaces = sorted(frame["workspace"].unique(), key=natural)
     if not workspaces:
-        return Scope(asked, lacking="There are no runs to review.")
-    workspace = _one_of("workspace", asked.workspace or workspaces[0], workspaces)
+        return Scope(selection, lacking="There are no runs to review.")
+    workspace = _one_of("workspace", selection.workspace or workspaces[0], workspaces)
     frame = frame.filter(workspace=workspace)
     iterations = sorted(frame["iteration"].unique(), key=natural)
-    iteration = _one_of("iteration", asked.iteration or iterations[-1], iterations)
+    iteration = _one_of("iteration", selection.iteration or iterations[-1], iterations)
     here = frame.filter(iteration=iteration)
     configurations = sorted(here["configuration"].unique(), key=side)
     baseline, why = choose(configurations)
     treated = [name for name in configurations if name != baseline] or configurations
-    configuration = asked.configuration or ("" if asked.pair == "single" else treated[0])
+    configuration = selection.configuration or ("" if selection.pair == "single" else treated[0])
     if configuration:
         _one_of("configuration", configuration, configurations)
     others, against, lacking = (), "", None
-    if asked.pair == "with and without":
+    if selection.pair == "with and without":
         others = tuple(name for name in configurations if name != configuration)
-        against = asked.against or (baseline if baseline in others else "") or ""
+        against = selection.against or (baseline if baseline in others else "") or ""
         if not against and len(others) == 1:
             against = others[0]
         if not against:
             lacking = f"Nothing stands beside these runs: {why or 'no other configuration'}."
-    elif asked.pair == "iterations":
+    elif selection.pair == "iterations":
         others = tuple(name for name in iterations if name != iteration)
         before = iterations[: iterations.index(iteration)]
-        against = asked.against or (before[-1] if before else "")
+        against = selection.against or (before[-1] if before else "")
         if not against:
             lacking = f"Nothing stands beside these runs: there is no iteration before {iteration}."
     if against:
         _one_of("configuration or iteration", against, others)
-    settled = Selection(asked.pair, workspace, iteration, configuration, against)
+    settled = Selection(selection.pair, workspace, iteration, configuration, against)
     mine = here.filter(configuration=configuration) if configuration else here
-    if asked.pair == "single" or not against:
+    if selection.pair == "single" or not against:
         items, sides = one_by_one(mine.iter_rows(named=True)), ()
     else:
-        column = "iteration" if asked.pair == "iterations" else "configuration"
+        column = "iteration" if selection.pair == "iterations" else "configuration"
         beside = frame.filter(
             **{"iteration": iteration, "configuration": configuration, column: against}
         )
@@ -262,7 +261,6 @@ class Choice:
     """All that is chosen, but what is said.
 
     Attributes:
-        asked: the runs, and what is beside them.
         shown: one of SHOWN.
         eval_id: the eval; empty for all.
         at: the token of what is looked at.
@@ -271,7 +269,6 @@ class Choice:
         unfolded: the parts that were opened, and stay so from run to run.
     """
 
-    asked: Selection = field(default_factory=Selection)
     shown: str = ALL
     eval_id: str = ""
     at: str = ""
@@ -299,10 +296,10 @@ def common(item: Item, said: Feedback) -> dict[str, tuple[float, float]]:
     """The dimensions that both runs of a pair are scored on, with their scores."""
     if not item.is_pair:
         return {}
-    one, other = (said(key) or Said() for key in item.runs)
+    first, other = (said(key) or Said() for key in item.runs)
     return {
         name: (score, other.scores[name])
-        for name, score in one.scores.items()
+        for name, score in first.scores.items()
         if name in other.scores
     }
 
@@ -317,7 +314,7 @@ def preferences(items: Iterable[Item], said: Feedback) -> dict[str, Counter[int]
     """
     found: dict[str, Counter[int]] = defaultdict(Counter)
     for item in items:
-        differences = {name: one - other for name, (one, other) in common(item, said).items()}
+        differences = {name: first - other for name, (first, other) in common(item, said).items()}
         if differences:
             found[ALL_DIMENSIONS][_sign(sum(differences.values()))] += 1
         for name, difference in differences.items():
@@ -358,7 +355,7 @@ def _sign(difference: float) -> int:
 
 def sealed(node: Child, folder: Path | None) -> list[Node]:
     """A tree in which nothing tells the folder: neither texts nor names that only the page has."""
-    return [_sealed(one, "" if folder is None else str(folder)) for one in flat(node)]
+    return [_sealed(child, "" if folder is None else str(folder)) for child in flat(node)]
 
 
 def _sealed(node: Node, folder: str) -> Node:
@@ -379,7 +376,7 @@ def _unnamed(attributes: Mapping[str, Any], folder: str) -> dict[str, Any]:
 
 
 def _alias(blob: str) -> str:
-    return offer(_digest(blob), lambda: read(blob))
+    return offer(_digest(blob), lambda: read_blob(blob))
 
 
 def _digest(text: str) -> str:
@@ -462,7 +459,7 @@ class ReviewState:
     @property
     def complete(self) -> bool:
         """Whether the feedback says that it is complete."""
-        return bool(self.begun) and all(one.now.status == COMPLETE for one in self.begun)
+        return bool(self.begun) and all(page.now.status == COMPLETE for page in self.begun)
 
     @property
     def faults(self) -> list[str]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.workspace.feedback import COMPLETE, IN_PROGRESS, Said
 
-from ..runs import RunKey
 from ..show import SHOWING_CSS
+from ..show.run import RunKey
 from ..ui import Child, Panel, action, quiet_action, style
 from ..ui.parts import notice
 from ..ui.source import Source
@@ -42,13 +42,13 @@ class Review(Panel):
     """Runs as they are reviewed: see `review`."""
 
     label = "Review of runs"
-    _made = False
+    _ready = False
     _css = style(SHOWING_CSS, HERE / "review.css")
 
     def __init__(
         self,
         ws: Workspace | str | os.PathLike[str],
-        asked: Selection,
+        selection: Selection,
         *,
         blind: bool = False,
         seed: int = 0,
@@ -57,11 +57,11 @@ class Review(Panel):
         self._seed = seed
         self._runs: dict[str, RunKey] = {}
         self._book = Book(self._source.ws)
-        self._scope = self._settled(asked)
+        self._scope = self._settled(selection)
         self._choice = Choice(blind=blind and bool(self._scope.sides))
         self._begin()
         super().__init__()
-        self._made = True
+        self._ready = True
 
     @property
     def feedback(self) -> Any:
@@ -115,17 +115,17 @@ class Review(Panel):
     @action
     def put_together(self, pair: Pair) -> None:
         """Put something else side by side."""
-        self._ask(Selection(pair, self._scope.asked.workspace, self._scope.asked.iteration))
+        self._ask(Selection(pair, self._scope.selection.workspace, self._scope.selection.iteration))
 
     @action
     def ask_for(self, part: str, name: str) -> None:
         """Ask for another workspace, iteration or configuration."""
-        asked = self._scope.asked
+        selection = self._scope.selection
         if part in ("workspace", "iteration"):
-            place = {"workspace": asked.workspace, "iteration": "", part: name}
-            self._ask(Selection(asked.pair, **place))
+            place = {"workspace": selection.workspace, "iteration": "", part: name}
+            self._ask(Selection(selection.pair, **place))
         else:
-            self._ask(replace(asked, **{part: name}))
+            self._ask(replace(selection, **{part: name}))
 
     @action
     def go_blind(self, blind: bool) -> None:
@@ -168,7 +168,7 @@ class Review(Panel):
         """Give a run a score on a dimension, or take it back."""
         key = self._run(token)
         said = self._book.said(key) or Said()
-        others = {name: one for name, one in said.scores.items() if name != dimension}
+        others = {name: value for name, value in said.scores.items() if name != dimension}
         given = {} if score is None else {dimension: _point(score)}
         try:
             self._book.say(key, Said(said.text, others | given))
@@ -202,25 +202,25 @@ class Review(Panel):
         return ReviewState(self._source.ws, self._scope, self._choice, self._book, self._seed)
 
     def _changed(self) -> None:
-        """Runs have landed: what is asked for stays, and what is looked at."""
-        if not self._made:
+        """Runs have landed: what is selection for stays, and what is looked at."""
+        if not self._ready:
             return
         with self._lock:
             self._book = self._book.of(self._source.ws)
             try:
-                self._scope = self._settled(self._scope.asked)
+                self._scope = self._settled(self._scope.selection)
             except LookupError:
-                self._scope = self._settled(Selection(self._scope.asked.pair))
+                self._scope = self._settled(Selection(self._scope.selection.pair))
             self._begin()
         self.show()
 
-    def _settled(self, asked: Selection) -> Scope:
-        scope = scope_of(self._source.ws, asked)
+    def _settled(self, selection: Selection) -> Scope:
+        scope = scope_of(self._source.ws, selection)
         self._runs |= {token_of(key): key for item in scope.items for key in item.runs}
         return scope
 
-    def _ask(self, asked: Selection) -> None:
-        self._scope = self._settled(asked)
+    def _ask(self, selection: Selection) -> None:
+        self._scope = self._settled(selection)
         blind = self._choice.blind and bool(self._scope.sides)
         self._choice = Choice(shown=self._choice.shown, blind=blind, unfolded=self._choice.unfolded)
         self._begin()
@@ -292,5 +292,5 @@ def review(
     if pair not in PAIRS:
         raise ValueError(f"There is no pair `{pair}`; there are {', '.join(PAIRS)}.")
     name = f"iteration-{iteration}" if isinstance(iteration, int) else iteration or ""
-    asked = Selection(pair, workspace, name, configuration, against)
-    return Review(ws, asked, blind=blind, seed=seed)
+    selection = Selection(pair, workspace, name, configuration, against)
+    return Review(ws, selection, blind=blind, seed=seed)

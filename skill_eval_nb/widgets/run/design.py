@@ -15,10 +15,10 @@ from skill_eval_nb.stats.plan import AS_IT_WAS
 from skill_eval_nb.stats.values import RUBRIC, UNITS
 from skill_eval_nb.text import count, dollars
 
-from ..explore.track import amount
 from ..ui import Node, h
 from ..ui.form import Field
-from ..ui.parts import button, choose, details, pill, table
+from ..ui.parts import button, choose, details, pill, soft, table
+from ..ui.track import amount
 
 if TYPE_CHECKING:
     import polars as pl
@@ -245,7 +245,7 @@ def _content(found: Proposal, most_evals: int, costs: bool) -> list[Node | None]
             choose("on", SCOPES, question.scope, ("ask", "scope")),
             cls="sen-row",
         ),
-        h("p", " ".join(_notes(found, costs)), cls="sen-soft sen-small"),
+        soft(" ".join(_notes(found, costs))),
         details("A little more or less", _around(found, most_evals), key="around")
         if found.others
         else None,

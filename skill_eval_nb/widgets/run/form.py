@@ -306,8 +306,8 @@ def _is_of(name: str, fault: str) -> bool:
 
 def _executor(form: Form, fixed: FixedArgs, faulty: bool) -> Node:
     names = dict.fromkeys([OFFLINE, *executor_names(), name_of(fixed.executor), form.executor])
-    wrong = "true" if faulty else None
-    return choose("Executor", list(names), form.executor, ("set_executor",), aria_invalid=wrong)
+    act, wrong = ("set_executor",), faulty or None
+    return choose("Executor", list(names), form.executor, act, aria_invalid=wrong)
 
 
 def _model(

@@ -41,7 +41,7 @@ from ..ui import Child, Node, action, h
 from ..ui.form import BUDGET, OTHER, Field, Fields, controls, faults_view, form_card, model, priced
 from ..ui.parts import button, choose, details, figure, notice, place, waiting
 from ..ui.source import Source
-from ..ui.task import Background, Launch, plan_card, running_card, time_figures
+from ..ui.task import Launch, TaskPanel, plan_card, running_card, time_figures
 from .form import FixedArgs, Folder
 from .progress import HEADINGS, WorkspaceTask, begin, ended_card
 
@@ -486,7 +486,7 @@ def _not_judged(result: JudgedAgain | None) -> list[str]:
     return [f"{number:,} × {reason}" for reason, number in Counter(found).items()]
 
 
-class JudgeTab:
+class JudgeTab(TaskPanel):
     """What a panel needs to judge stored outputs again."""
 
     home: Path
@@ -496,14 +496,14 @@ class JudgeTab:
     _at: WorkspaceTask[Any] | None
     _busy: Callable[[], str | None]
 
-    def _begin_judge_tab(self, background: Callable[[], Background]) -> None:
+    def _begin_judge_tab(self) -> None:
         self._judge_form = JudgeForm()
         self._stored: StoredRuns | None = None
         self._judged: Judging | None = None
         self._other_judge = False
         self._names: tuple[Workspace | None, list[str]] = (None, [])
         self._judge_launch: Launch[JudgePreview] = Launch(
-            background,
+            self._background,
             lambda: replace(self._judge_form, unlimited=False),
             self._judge_preview,
             self._judge,
@@ -571,9 +571,9 @@ class JudgeTab:
 
     def _judge_tab(self) -> Child:
         """The tab's content."""
-        if isinstance(self._at, Judging) and self._at.going:
+        if isinstance(self._at, Judging) and self._at.running:
             return judging_view(self._at)
-        if self._at is not None and self._at.going:
+        if self._at is not None and self._at.running:
             return h("p", f"This workspace is busy: it is {self._at.doing}.", role="status")
         launch, form = self._judge_launch, self._judge_form
         current = launch.current

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.models import Connection, Prices, connect
+from skill_eval_nb.models import Connection, connect
 from skill_eval_nb.running.options import price_table
 
-from ..ui import Child, Node, Panel, action, h, quiet_action, style
+from ..ui import Child, Node, action, h, quiet_action, style
 from ..ui.form import FormActions
-from ..ui.parts import place, tabs
+from ..ui.parts import place, soft, tabs
 from ..ui.source import Source
-from ..ui.task import MAKING, Background, Launch, plan_card, settled
+from ..ui.task import MAKING, Launch, plan_card
 from .design import Proposal, Question, proposal_view, propose, unit
-from .form import LABELS, FixedArgs, Form, form_view, opened, with_design
+from .form import LABELS, Form, form_view, opened, with_design
 from .judge import JudgeTab, Judging
 from .plan import (
     PlanPreview,
@@ -40,7 +39,7 @@ from .progress import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from skill_eval_nb.running import Job, Plan
 
@@ -63,29 +62,60 @@ def ask(connection: Connection) -> list[str]:
     return asyncio.run(names())
 
 
-class RunForm(FormActions):
-    """The actions of the form of runs."""
+HERE = Path(__file__).parent
+RUN, JUDGE = "run", "judge"
 
+
+class RunPanel(FormActions, JudgeTab, Observer):
+    """Plans runs and their price, starts them, shows how far they are, and goes on with them.
+
+    What it does can be done in code as well: `sen.plan_runs`, `plan.start()`,
+    `sen.judge_again`.
+    """
+
+    _css = style(HERE / "run.css")
+    label = "Run evals"
+    TABS = {RUN: "Run evals", JUDGE: "Judge stored outputs again"}  # noqa: RUF012
     SETTABLE = frozenset(Form.__dataclass_fields__) - {"sides", "configurations", "evals_only"}
     MODELS = frozenset(LABELS)
 
-    form: Form
-    _fixed: FixedArgs
-    _given: tuple[Form, FixedArgs]
-    _launch: Launch[PlanPreview]
-    _question: Question
-    _listed: tuple[str, ...]
-    _side: dict[str, str]
-    _listing: Background
-    _unfinished: list[Unfinished]
+    def __init__(self, skill: Any, evals: Any, workspace: Any, given: dict[str, Any]) -> None:
+        self.form, self._fixed = opened(skill, evals, workspace, given)
+        self._given = (self.form, self._fixed)
+        self.home = home_of(self._fixed)
+        self._prices = price_table(given.get("prices"), [])
+        self._tab = RUN
+        self._at: WorkspaceTask[Any] | None = None
+        self._listed: tuple[str, ...] = ()
+        self._side = {"name": "", "folder": ""}
+        self._launch = Launch(
+            self._background,
+            lambda: (replace(self.form, unlimited=False), self._fixed),
+            lambda inputs: make(*inputs),
+            self._start,
+            free=lambda: self.form.unlimited or self.form.budget_usd is not None,
+            busy=self._busy,
+            planned=self._planned,
+        )
+        self._unfinished: list[Unfinished] = []
+        self._question = Question()
+        self._proposal: Proposal | None = None
+        self._proposed_for: tuple[str, ...] = ()
+        self._ran: Running | None = None
+        self._end_is_shown = False
+        self._looking, self._proposing, self._listing = (self._background() for _ in range(3))
+        self._begin_judge_tab()
+        self.source = Source(self.home, self._changed)
+        super().__init__()
+        if (at := watch(self)) is not None:
+            self.progressed(at)
+        self._refresh()
+
+    # ── the form ─────────────────────────────────────────────────────────────────────────────
 
     def _form_changed(self) -> None:
         if self._launch.current is None:  # or it is only said that no budget is wanted
             self._launch.replan()
-
-    def _propose(self) -> None:
-        """Look for the next best design."""
-        raise NotImplementedError
 
     @action
     def set_bare(self, on: bool) -> None:
@@ -190,40 +220,7 @@ class RunForm(FormActions):
         self.form = replace(form, iteration=number + 1)
         self._launch.replan()
 
-
-def _ticked(every: Iterable[str], ticked: Iterable[str], name: str, on: bool) -> list[str]:
-    """Those that are ticked, in the order of all, once this one is or is not."""
-    chosen = {*ticked, name} if on else {*ticked} - {name}
-    return [entry for entry in every if entry in chosen]
-
-
-class RunTab(RunForm):
-    """What a panel needs to run evals."""
-
-    home: Path
-    source: Source
-    _at: WorkspaceTask[Any] | None
-    _prices: Prices | None
-
-    def _begin_run_tab(self, background: Callable[[], Background]) -> None:
-        self._listed: tuple[str, ...] = ()
-        self._side = {"name": "", "folder": ""}
-        self._launch = Launch(
-            background,
-            lambda: (replace(self.form, unlimited=False), self._fixed),
-            lambda inputs: make(*inputs),
-            self._start,
-            free=lambda: self.form.unlimited or self.form.budget_usd is not None,
-            busy=self._busy,
-            planned=self._planned,
-        )
-        self._unfinished: list[Unfinished] = []
-        self._question = Question()
-        self._proposal: Proposal | None = None
-        self._proposed_for: tuple[str, ...] = ()
-        self._ran: Running | None = None
-        self._end_is_shown = False
-        self._looking, self._proposing, self._listing = (background() for _ in range(3))
+    # ── what is under way ────────────────────────────────────────────────────────────────────
 
     @action
     def press_start(self, token: str) -> None:
@@ -238,7 +235,7 @@ class RunTab(RunForm):
 
     def _busy(self) -> str | None:
         """What is under way; None where nothing is."""
-        if self._at is None or not self._at.going:
+        if self._at is None or not self._at.running:
             return None
         return f"{self.home.name} is busy: it is {self._at.doing}."
 
@@ -279,15 +276,15 @@ class RunTab(RunForm):
     @property
     def plan(self) -> Plan | None:
         """The plan that is shown or carried out; None where something stands in its way."""
-        if isinstance(self._at, Running) and self._at.going:
+        if isinstance(self._at, Running) and self._at.running:
             return self._at.plan
         return self._launch.plan.plan if self._launch.plan is not None else None
 
     def _run_tab(self) -> Child:
         """The tab's content."""
-        if isinstance(self._at, Running) and self._at.going:
+        if isinstance(self._at, Running) and self._at.running:
             return running_view(self._at)
-        if self._at is not None and self._at.going:
+        if self._at is not None and self._at.running:
             return h("p", f"This workspace is busy: it is {self._at.doing}.", role="status")
         preview, current = self._launch.plan, self._launch.current
         ended = self._ran if self._end_is_shown else None
@@ -329,40 +326,6 @@ class RunTab(RunForm):
         stale = " sen-stale" * (preview is not None and self._launch.current is None)
         return plan_card("the plan and its price", content, stale)
 
-
-HERE = Path(__file__).parent
-RUN, JUDGE = "run", "judge"
-TABS = {RUN: "Run evals", JUDGE: "Judge stored outputs again"}
-
-_NUMBERS = itertools.count(1)
-
-
-class RunPanel(RunTab, JudgeTab, Panel, Observer):
-    """Plans runs and their price, starts them, shows how far they are, and goes on with them.
-
-    What it does can be done in code as well: `sen.plan_runs`, `plan.start()`,
-    `sen.judge_again`.
-    """
-
-    _css = style(HERE / "run.css")
-    label = "Run evals"
-
-    def __init__(self, skill: Any, evals: Any, workspace: Any, given: dict[str, Any]) -> None:
-        self.form, self._fixed = opened(skill, evals, workspace, given)
-        self._given = (self.form, self._fixed)
-        self.home = home_of(self._fixed)
-        self._prices = price_table(given.get("prices"), [])
-        self._tab, self._page = RUN, f"sen-run-{next(_NUMBERS)}"
-        self._at: WorkspaceTask[Any] | None = None
-        self._works: list[Background] = []
-        self._begin_run_tab(self._background)
-        self._begin_judge_tab(self._background)
-        self.source = Source(self.home, self._changed)
-        super().__init__()
-        if (at := watch(self)) is not None:
-            self.progressed(at)
-        self._refresh()
-
     @property
     def job(self) -> Job | None:
         """The job that runs, or the last one; None where there was none."""
@@ -391,22 +354,10 @@ class RunPanel(RunTab, JudgeTab, Panel, Observer):
             self._at.stop(grace)
         self.show()
 
-    def settle(self, seconds: float = 60) -> bool:
-        """Wait until nothing is being planned or looked at; whether it came to that."""
-        return settled(self._works, seconds)
-
     @action
     def press_stop(self, grace: float) -> None:
         """Stop what is under way."""
         self.stop(grace)
-
-    @action
-    def tab(self, name: str) -> None:
-        """Turn to a tab."""
-        if name not in TABS:
-            raise LookupError(f"There is no tab `{name}`.")
-        self._tab = name
-        self._look_at_stored()
 
     @action
     def put_away(self) -> None:
@@ -421,28 +372,24 @@ class RunPanel(RunTab, JudgeTab, Panel, Observer):
         self._at = at
         if isinstance(at, Running):
             self._ran, self._end_is_shown = at, True
-            if at.going:
+            if at.running:
                 self._launch.take(None)  # it is another one when it has ended
                 self._unfinished = []
         elif isinstance(at, Judging):
             self._judged = at
         self.show()
 
-    def _background(self) -> Background:
-        self._works.append(Background(self.show, self._fail))
-        return self._works[-1]
-
     def _changed(self) -> None:
         """The workspace was read anew: what rests on it is worked out when it is at rest."""
-        if self._at is None or not self._at.going:
+        if self._at is None or not self._at.running:
             self._refresh()
 
     def _refresh(self) -> None:
         self._look()
-        self._look_at_stored(patience=0.0)
+        self._refresh_tab(patience=0.0)
 
-    def _look_at_stored(self, **patience: float) -> None:
-        if self._tab == JUDGE and (self._at is None or not self._at.going):
+    def _refresh_tab(self, **patience: float) -> None:
+        if self._tab == JUDGE and (self._at is None or not self._at.running):
             self._preview_judging(**patience)
 
     def view(self) -> Child:
@@ -451,6 +398,12 @@ class RunPanel(RunTab, JudgeTab, Panel, Observer):
         name = self.plan.skill_name if self.plan is not None else Path(str(self._fixed.skill)).name
         return [
             h("h3", f"Run {name}"),
-            h("p", f"Runs go to {place(self.home)}", cls="sen-soft sen-small"),
-            tabs(TABS, self._tab, ("tab",), content, label="what to do", page=self._page),
+            soft(f"Runs go to {place(self.home)}"),
+            tabs(self.TABS, self._tab, ("tab",), content, label="what to do", page=self._page_id),
         ]
+
+
+def _ticked(every: Iterable[str], ticked: Iterable[str], name: str, on: bool) -> list[str]:
+    """Those that are ticked, in the order of all, once this one is or is not."""
+    chosen = {*ticked, name} if on else {*ticked} - {name}
+    return [entry for entry in every if entry in chosen]

@@ -22,9 +22,8 @@ from skill_eval_nb.running.suite import Suite
 from skill_eval_nb.text import dollars
 
 from ..ui import Child, Node, h
-from ..ui.blocks import blocks_view
 from ..ui.form import empty
-from ..ui.parts import button
+from ..ui.parts import blocks_view, button
 from .form import FIELDS, OFFLINE, STAND_IN, FixedArgs, Form, filled, in_labels, name_of, options
 
 

@@ -23,7 +23,7 @@ from skill_eval_nb.tables import load
 from skill_eval_nb.text import brief, clock, count, dollars
 
 from ..ui import Child, Node, h
-from ..ui.parts import button, details, figure, frame, pill, place
+from ..ui.parts import button, details, figure, frame, pill, place, soft
 from ..ui.source import landed
 from ..ui.task import Task, running_card
 from .plan import plan_view
@@ -446,7 +446,8 @@ def _flights(now: Progress) -> Node:
         h(
             "li",
             h("span", flight.step, cls="sen-pill"),
-            h("span", _place(flight.folder), cls="sen-place", title=flight.folder),
+            # its folder without the iteration, which the heading has
+            h("span", flight.folder.partition("/")[2], cls="sen-place", title=flight.folder),
             h("span", clock(flight.seconds), cls="sen-numbers"),
             key=f"{flight.step} {flight.folder}",
         )
@@ -458,11 +459,6 @@ def _flights(now: Progress) -> Node:
     ready = "nothing at this moment" if now.waiting < now.cells else "making ready…"
     content = h("ul", lines, cls="sen-flights") if lines else h("p", ready)
     return h("div", h("h5", f"In flight ({len(now.in_flight):,})"), content)
-
-
-def _place(folder: str) -> str:
-    """A run's folder without its iteration, which the heading has."""
-    return folder.partition("/")[2] or folder
 
 
 def problems(now: Progress, reasons: Mapping[str, str]) -> Node | None:
@@ -548,7 +544,7 @@ def _verdicts(at: Running) -> Child:
         h(
             "div",
             h("p", pill(word, KINDS.get(word, "odd")), " ", h("b", f"{claim}.")),
-            h("p", reason, cls="sen-soft sen-small"),
+            soft(reason),
             key=f"verdict-{place}",
         )
         for place, (word, claim, reason) in enumerate(at.verdicts)

@@ -36,9 +36,9 @@ from skill_eval_nb.grading.evidence.extractor import weight as unpacked_size
 from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h
-from ..ui.blobs import Bytes
+from ..ui.panel import Bytes
+from ..ui.parts import body, first, frame, line, name, plain, soft
 from .files import NotDrawn, OutputFile, Reading, Sheet, lines_in, read, weight, whole_text
-from .format import body, first, line, name, plain, soft
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -132,7 +132,7 @@ def source(text: str, language: str, *, label: str) -> Node:
 def listing(lines: Iterable[list[Node]], *, label: str) -> Node:
     """Lines of code, each an element with a number that is not copied along."""
     rows = [h("span", line, cls="sen-line") for line in lines]
-    return h("pre", rows, cls="sen-code", tabindex="0", role="group", aria_label=label, dir="ltr")
+    return frame(rows, label, "sen-code", tag="pre", dir="ltr")
 
 
 @lru_cache(maxsize=512)
@@ -412,8 +412,7 @@ def _image(node: SyntaxTreeNode, picture: Picture) -> list[Node]:
 
 
 def _table(node: SyntaxTreeNode, picture: Picture) -> list[Node]:
-    table = h("table", _inside(node, picture), cls="sen-given")
-    return [h("div", table, cls="sen-scroll", tabindex="0", role="group", aria_label="table")]
+    return [frame(h("table", _inside(node, picture), cls="sen-given"), "table")]
 
 
 def _cell(node: SyntaxTreeNode, picture: Picture) -> list[Node]:
@@ -474,7 +473,7 @@ def grid(rows: Sequence[Sequence[str]], *, label: str) -> Node:
     ]
     corner = h("th", h("span", "row", cls="sen-unseen"), scope="col")
     table = h("table", h("thead", h("tr", corner, names)), h("tbody", body), cls="sen-given")
-    return h("div", table, cls="sen-scroll sen-tall", tabindex="0", role="group", aria_label=label)
+    return frame(table, label, "sen-scroll sen-tall")
 
 
 def bounds(shown: int, rows: int | None, columns: int) -> Child:
@@ -485,7 +484,7 @@ def bounds(shown: int, rows: int | None, columns: int) -> Child:
     wide = count(columns, "column")
     if columns > COLUMNS:
         wide = f"the first {COLUMNS} of {columns:,} columns"
-    return h("p", f"{excerpt}, {wide}", cls="sen-soft sen-small")
+    return soft(f"{excerpt}, {wide}")
 
 
 def _grid_cell(words: str) -> str:

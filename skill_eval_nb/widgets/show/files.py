@@ -19,8 +19,8 @@ from skill_eval_nb.workspace.layout import RESULTS_INSIDE
 from skill_eval_nb.workspace.read import load_if_there
 
 from ..ui import Child, offer
-from ..ui.blobs import Bytes
-from ..ui.recent import Recent
+from ..ui.later import Recent
+from ..ui.panel import Bytes
 
 OUTPUTS = "outputs"
 

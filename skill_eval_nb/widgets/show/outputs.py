@@ -15,6 +15,7 @@ from skill_eval_nb.grading.evidence import contents as images
 from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h, offer
+from ..ui.parts import between, line, name, soft
 from .documents import (
     FORMS,
     begin,
@@ -34,7 +35,6 @@ from .documents import (
     lexer_for,
 )
 from .files import Drawn, NotDrawn, OutputFile, Sheet, keep, output_files, weight
-from .format import between, line, name, soft
 
 START = 65_536
 """Bytes that tell what a file is."""

@@ -6,34 +6,89 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import count, dollars
 
-from ..runs import RunKey, folder_of, named, rows_of
 from ..ui import Child, Node, h
-from ..ui.parts import Act, pill
-from ..ui.recent import Recent
-from .files import OutputFile, output_files
-from .format import (
+from ..ui.later import Recent
+from ..ui.parts import (
+    Act,
     between,
     dots,
-    figure,
     first,
     line,
     name,
+    pill,
     plain,
     prose,
     remark,
+    score_text,
     soft,
     strip,
     verdict,
     word,
 )
+from .files import OutputFile, output_files
 from .outputs import outputs_of, summary_of
 from .transcript import show_transcript, transcript_summary
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class RunKey(NamedTuple):
+    """What tells a run from every other of what was loaded: values that JSON has, too."""
+
+    workspace: str
+    skill: str
+    iteration: str
+    eval_id: str
+    configuration: str
+    run_number: int
+
+
+def key_of(row: dict[str, Any]) -> RunKey:
+    """The key of a row of any table of runs."""
+    return RunKey(*(row[name] for name in RunKey._fields))
+
+
+def rows_of(frame: pl.DataFrame, key: RunKey) -> pl.DataFrame:
+    """The rows of a run-level table that are of one run."""
+    return frame.filter(**key._asdict())
+
+
+def run_row(ws: Workspace, key: RunKey) -> dict[str, Any]:
+    """The run's row of `runs`.
+
+    Raises:
+        LookupError: where there is no such run.
+    """
+    rows = rows_of(ws.polars("runs"), key)
+    if rows.is_empty():
+        raise LookupError(f"There is no run {named(key)} any more.")
+    return rows.row(0, named=True)
+
+
+def folder_of(ws: Workspace, row: dict[str, Any]) -> Path | None:
+    """The folder of a run; None where it has none of its own, as one that a benchmark states."""
+    if not ws.path:
+        return None
+    folder = Path(ws.path) / row["path"]
+    return folder if folder.is_dir() else None
+
+
+def named(key: RunKey) -> str:
+    """The run in a sentence.
+
+    >>> named(RunKey("w", "s", "iteration-1", "3", "with_skill", 2))
+    'eval 3, with_skill, run 2 of iteration-1'
+    """
+    of = "" if key.iteration == "none" else f" of {key.iteration}"
+    return f"eval {key.eval_id}, {key.configuration}, run {key.run_number}{of}"
+
 
 Row = dict[str, Any]
 
@@ -265,12 +320,12 @@ def _mean(ws: Workspace, key: RunKey, found: Sequence[Row]) -> Node:
 def _dimension(dimension: str, found: Sequence[Row], defined: Mapping[str, Any] | None) -> Node:
     scores = [score["score"] for score in found if score["score"] is not None]
     weight = next((score["weight"] for score in found if score["weight"] is not None), None)
-    each = f"{', '.join(map(figure, scores))} in {count(len(found), 'judging')}"
+    each = f"{', '.join(map(score_text, scores))} in {count(len(found), 'judging')}"
     title = h(
         "div",
         name(dimension, cls="sen-name sen-strong"),
         " ",
-        None if weight in (None, 1) else h("span", f"× {figure(weight)}", title="weight"),
+        None if weight in (None, 1) else h("span", f"× {score_text(weight)}", title="weight"),
         cls="sen-dimension",
     )
     body = _evidence(found)
@@ -300,7 +355,7 @@ def _evidence(found: Sequence[Row]) -> Child:
 
 
 def _judging(row: Row) -> Node:
-    score = "no score" if row["score"] is None else figure(row["score"])
+    score = "no score" if row["score"] is None else score_text(row["score"])
     return h("li", h("b", score, cls="sen-score"), h("div", evidence(row["evidence"])))
 
 
@@ -412,9 +467,7 @@ def prompt_view(ws: Workspace, key: RunKey, *, unfolded: bool = False) -> Node |
         "details",
         h("summary", "Prompt", cls="sen-soft"),
         _long(str(row["prompt"])),
-        [h("p", "Expected output", cls="sen-soft sen-small"), _long(str(wanted))]
-        if wanted
-        else None,
+        [soft("Expected output"), _long(str(wanted))] if wanted else None,
         open=unfolded,
     )
 
@@ -527,7 +580,7 @@ def _claim(row: Row) -> Node:
     label = _VERIFIED[row["verified"]]
     facts = between([label, row["type"] and line(row["type"])])
     claim = h("p", prose(str(row["claim"])), dir="auto")
-    about = [claim, h("p", facts, cls="sen-soft sen-small"), evidence(row["evidence"])]
+    about = [claim, soft(facts), evidence(row["evidence"])]
     return h("li", verdict(row["verified"], label=label), h("div", about), cls="sen-item")
 
 

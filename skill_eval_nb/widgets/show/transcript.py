@@ -13,6 +13,7 @@ from typing import Any, Literal
 from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h
+from ..ui.parts import between, body, first, line, name, soft
 from .documents import bounded, notes, rendered, source
 from .files import (
     Drawn,
@@ -25,7 +26,6 @@ from .files import (
     transcript_files,
     weight,
 )
-from .format import between, body, first, line, name, soft
 from .outputs import download_of, soft_size
 
 Who = Literal["agent", "thinking", "call", "result", "told", "system", "end"]

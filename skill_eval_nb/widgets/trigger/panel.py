@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import os
-import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,11 +18,11 @@ from skill_eval_nb.text import count
 from skill_eval_nb.triggers import Query, check_queries, write_description
 from skill_eval_nb.triggers.queries import set_in
 
-from ..ui import Child, Node, Panel, action, h, quiet_action, style
+from ..ui import Child, Node, action, h, quiet_action, style
 from ..ui.form import FormActions, empty
 from ..ui.parts import notice, tabs
 from ..ui.source import landed
-from ..ui.task import Background, Launch, Task, plan_card, settled
+from ..ui.task import Launch, Task, TaskPanel, plan_card
 from .plan import (
     FIELDS,
     OFFLINE,
@@ -70,33 +68,50 @@ WHILE = 60.0
 """Seconds for which the plan is waited for once something has ended."""
 
 
-class TriggerForm(FormActions):
-    """The actions of the panel's form."""
+RESTS_ON = ("draft_model", "model", "draft_n", "others", "own")
+"""Fields of the form on which drafting rests, but for the budget."""
 
+Given = str | os.PathLike[str] | Iterable[Query] | None
+"""Queries, or the file of them, or nothing."""
+
+QUERIES, RUN, DESCRIPTION = "queries", "run", "description"
+
+
+class TriggerPanel(FormActions, TaskPanel):
+    """A set of queries, its runs, and a search for a better description, as a widget.
+
+    What it does can be done in code as well: `sen.triggers`.
+    """
+
+    _css = style(Path(__file__).with_name("trigger.css"))
+    label = "Triggers"
+    TABS = {QUERIES: "Queries", RUN: "Run", DESCRIPTION: "Description"}  # noqa: RUF012
     MODELS = frozenset(("model", "proposer_model", "draft_model"))
     SETTABLE = frozenset(Form.__dataclass_fields__) - MODELS - {"executor"}
 
-    form: Form
-
-    @action
-    def set_executor(self, name: str) -> None:
-        """Choose another executor; its model has to be chosen anew."""
-        self._typed -= {"model"}
-        self._set(executor=name, model=EXECUTOR if name == OFFLINE else None)
-
-
-class RunTab(TriggerForm):
-    """What a panel needs to run a set of queries."""
-
-    _deps: Deps
-    _known_prices: Prices
-    _searched: Task[Optimised] | None
-    _lock: threading.RLock
-    show: Callable[[], None]
-
-    def _begin_run_tab(self, background: Callable[[], Background]) -> None:
+    def __init__(
+        self,
+        skill: PathLike,
+        queries: Given = None,
+        *,
+        connection: Connection | None = None,
+        prices: Prices | None = None,
+    ) -> None:
+        found = read_skill(Path(skill).expanduser())
+        self.skill, self.skill_name = found.folder, found.name
+        self.form = Form()
+        self._known_prices = prices or load_prices()
+        self._deps = Deps(self.skill, connection, prices)
+        self._tab = QUERIES
+        self._stored = Stored(self.skill, self.skill_name)
+        self._importing, self._which = "", "all"
+        self._message: str | None = None
+        self._grid = self._begun_with(queries)
+        self._checked: tuple[tuple[Query, ...], tuple[QueryDoubt, ...]] = (), ()
+        self._drafting = self._background()
+        self._draft: tuple[Form, tuple[Query, ...], DraftedQueries] | None = None
         self._runs = Launch(
-            background,
+            self._background,
             lambda: (part(self.form, RUNNING), self.queries),
             self._run_plan,
             lambda _: self._start(),
@@ -105,11 +120,48 @@ class RunTab(TriggerForm):
             covers=RunPlan.covers,
         )
         self._ran: Task[Measured] | None = None
+        self._search = Launch(
+            self._background,
+            lambda: (part(self.form, SEARCHING), self.queries),
+            lambda inputs: search_plan(self._deps, *inputs),
+            lambda _: self._start_search(),
+            free=lambda: self.form.search_unlimited or self.form.search_budget_usd is not None,
+            busy=lambda: self._busy,
+        )
+        self._searched: Task[Optimised] | None = None
+        self._found: Optimised | None = None
+        self._chosen, self._diff = "", ""
+        self._unfit: str | None = None
+        self._written: str | None = None
+        super().__init__()
 
-    @property
-    def queries(self) -> tuple[Query, ...]:
-        """The set as it is in the grid."""
-        raise NotImplementedError
+    def view(self) -> Child:
+        """The tabs."""
+        part = {QUERIES: self._queries_tab, RUN: self._run_tab, DESCRIPTION: self._search_tab}
+        content = part[self._tab]()
+        return [
+            h("h3", f"Triggers of {self.skill_name}"),
+            tabs(self.TABS, self._tab, ("tab",), content, label="parts", page=self._page_id),
+        ]
+
+    def _refresh_tab(self, **_: float) -> None:
+        if not self._busy and self._tab != QUERIES:
+            (self._runs if self._tab == RUN else self._search).replan()
+
+    def _form_changed(self) -> None:
+        if not self._busy:
+            self._ran = self._searched = None  # how it ended is no longer of interest
+        launch = {RUN: self._runs, DESCRIPTION: self._search}.get(self._tab)
+        if launch is not None and launch.current is None:
+            self._refresh_tab()
+
+    @action
+    def set_executor(self, name: str) -> None:
+        """Choose another executor; its model has to be chosen anew."""
+        self._typed -= {"model"}
+        self._set(executor=name, model=EXECUTOR if name == OFFLINE else None)
+
+    # ── the runs of the set ──────────────────────────────────────────────────────────────────
 
     @property
     def measured(self) -> Measured | None:
@@ -128,9 +180,9 @@ class RunTab(TriggerForm):
     @property
     def _busy(self) -> str | None:
         """What goes on; None where nothing does."""
-        if self._ran is not None and self._ran.going:
+        if self._ran is not None and self._ran.running:
             return "The queries are being run."
-        if self._searched is not None and self._searched.going:
+        if self._searched is not None and self._searched.running:
             return "A better description is being looked for."
         return None
 
@@ -143,7 +195,7 @@ class RunTab(TriggerForm):
     def stop(self) -> None:
         """Stop what goes on; what is there stays."""
         for task in (self._ran, self._searched):
-            if task is not None and task.going:
+            if task is not None and task.running:
                 task.stop()
 
     def _run_plan(self, inputs: tuple[Form, tuple[Query, ...]]) -> RunPlan:
@@ -169,11 +221,9 @@ class RunTab(TriggerForm):
             landed(task.result.folder)
         self.show()
 
-    # ── what is seen ─────────────────────────────────────────────────────────────────────────
-
     def _run_tab(self) -> Child:
         task, plan, current = self._ran, self._runs.plan, self._runs.current
-        if task is not None and task.going:
+        if task is not None and task.running:
             return measuring_view(task)
         if self._busy:
             return h("p", self._busy, role="status")
@@ -189,24 +239,7 @@ class RunTab(TriggerForm):
             results_view(plan.results) if plan is not None and plan.results is not None else None,
         ]
 
-
-class SearchTab(RunTab):
-    """What a panel needs to look for a better description."""
-
-    def _begin_search_tab(self, background: Callable[[], Background]) -> None:
-        self._search = Launch(
-            background,
-            lambda: (part(self.form, SEARCHING), self.queries),
-            lambda inputs: search_plan(self._deps, *inputs),
-            lambda _: self._start_search(),
-            free=lambda: self.form.search_unlimited or self.form.search_budget_usd is not None,
-            busy=lambda: self._busy,
-        )
-        self._searched: Task[Optimised] | None = None
-        self._found: Optimised | None = None
-        self._chosen, self._diff = "", ""
-        self._unfit: str | None = None
-        self._written: str | None = None
+    # ── a better description ─────────────────────────────────────────────────────────────────
 
     @property
     def optimised(self) -> Optimised | None:
@@ -268,11 +301,9 @@ class SearchTab(RunTab):
         self._search.replan(WHILE)
         self.show()
 
-    # ── what is seen ─────────────────────────────────────────────────────────────────────────
-
     def _search_tab(self) -> Child:
         task, plan, current = self._searched, self._search.plan, self._search.current
-        if task is not None and task.going:
+        if task is not None and task.running:
             return searching_view(task)
         if self._busy:
             return h("p", self._busy, role="status")
@@ -304,30 +335,7 @@ class SearchTab(RunTab):
             else None,
         ]
 
-
-def _share(now: OptimisingProgress) -> float:
-    """How much of a search is done, if it takes all of its rounds."""
-    within = now.measuring.done / now.measuring.total if now.measuring is not None else 0.0
-    before = now.rounds if now.doing == "measuring again" else now.round - 1
-    return (before + within) / (now.rounds + 1)
-
-
-RESTS_ON = ("draft_model", "model", "draft_n", "others", "own")
-"""Fields of the form on which drafting rests, but for the budget."""
-
-
-class DraftsPart(TriggerForm):
-    """What a panel needs to have queries drafted."""
-
-    _deps: Deps
-    _known_prices: Prices
-    _lock: threading.RLock
-    _grid: Grid
-    _message: str | None
-
-    def _begin_drafts_part(self, drafting: Background) -> None:
-        self._drafting = drafting
-        self._draft: tuple[Form, tuple[Query, ...], DraftedQueries] | None = None
+    # ── drafts ───────────────────────────────────────────────────────────────────────────────
 
     @action
     def price_draft(self) -> None:
@@ -377,25 +385,7 @@ class DraftsPart(TriggerForm):
             busy=self._drafting.busy,
         )
 
-
-Given = str | os.PathLike[str] | Iterable[Query] | None
-"""Queries, or the file of them, or nothing."""
-
-
-class QueriesTab(DraftsPart):
-    """What a panel needs to edit a set of queries."""
-
-    skill: Path
-    skill_name: str
-    _page: str
-
-    def _begin_queries_tab(self, given: Given, drafting: Background) -> None:
-        self._stored = Stored(self.skill, self.skill_name)
-        self._importing, self._which = "", "all"
-        self._message: str | None = None
-        self._grid = self._begun_with(given)
-        self._checked: tuple[tuple[Query, ...], tuple[QueryDoubt, ...]] = (), ()
-        self._begin_drafts_part(drafting)
+    # ── the set ──────────────────────────────────────────────────────────────────────────────
 
     def _begun_with(self, given: Given) -> Grid:
         """What there is to begin with."""
@@ -500,8 +490,6 @@ class QueriesTab(DraftsPart):
         self._stored.write(self.queries)
         self._message = f"{count(len(self.queries), 'query')} saved."
 
-    # ── what is seen ─────────────────────────────────────────────────────────────────────────
-
     def _queries_tab(self) -> Child:
         saved = self._stored.saved
         return [
@@ -510,7 +498,7 @@ class QueriesTab(DraftsPart):
                 self._doubts(),
                 self._which,
                 keep=f"triggers {self.skill.absolute()}",
-                page=self._page,
+                page=self._page_id,
             ),
             files_view(
                 self._stored.path,
@@ -522,73 +510,8 @@ class QueriesTab(DraftsPart):
         ]
 
 
-QUERIES, RUN, DESCRIPTION = "queries", "run", "description"
-TABS = {QUERIES: "Queries", RUN: "Run", DESCRIPTION: "Description"}
-
-_NUMBERS = itertools.count(1)
-
-
-class TriggerPanel(QueriesTab, SearchTab, Panel):
-    """A set of queries, its runs, and a search for a better description, as a widget.
-
-    What it does can be done in code as well: `sen.triggers`.
-    """
-
-    _css = style(Path(__file__).with_name("trigger.css"))
-    label = "Triggers"
-
-    def __init__(
-        self,
-        skill: PathLike,
-        queries: Given = None,
-        *,
-        connection: Connection | None = None,
-        prices: Prices | None = None,
-    ) -> None:
-        found = read_skill(Path(skill).expanduser())
-        self.skill, self.skill_name = found.folder, found.name
-        self.form = Form()
-        self._known_prices = prices or load_prices()
-        self._deps = Deps(self.skill, connection, prices)
-        self._tab, self._page = QUERIES, f"sen-triggers-{next(_NUMBERS)}"
-        self._works: list[Background] = []
-        self._begin_queries_tab(queries, self._background())
-        self._begin_run_tab(self._background)
-        self._begin_search_tab(self._background)
-        super().__init__()
-
-    @action
-    def tab(self, name: str) -> None:
-        """Turn to a tab."""
-        if name not in TABS:
-            raise no_such("part", name, TABS)
-        self._tab = name
-        self._plan_anew()
-
-    def settle(self, seconds: float = 60) -> bool:
-        """Wait until nothing is being planned or drafted; whether it came to that."""
-        return settled(self._works, seconds)
-
-    def _plan_anew(self) -> None:
-        """Plan what is looked at: what is on disk may have changed."""
-        if not self._busy and self._tab != QUERIES:
-            (self._runs if self._tab == RUN else self._search).replan()
-
-    def _form_changed(self) -> None:
-        if not self._busy:
-            self._ran = self._searched = None  # how it ended is no longer of interest
-        launch = {RUN: self._runs, DESCRIPTION: self._search}.get(self._tab)
-        if launch is not None and launch.current is None:
-            self._plan_anew()
-
-    def _background(self) -> Background:
-        self._works.append(Background(self.show, self._fail))
-        return self._works[-1]
-
-    def view(self) -> Child:
-        """The tabs."""
-        part = {QUERIES: self._queries_tab, RUN: self._run_tab, DESCRIPTION: self._search_tab}
-        return [
-            h("h3", f"Triggers of {self.skill_name}"),
-            tabs(TABS, self._tab, ("tab",), part[self._tab](), label="parts", page=self._page),
-        ]
+def _share(now: OptimisingProgress) -> float:
+    """How much of a search is done, if it takes all of its rounds."""
+    within = now.measuring.done / now.measuring.total if now.measuring is not None else 0.0
+    before = now.rounds if now.doing == "measuring again" else now.round - 1
+    return (before + within) / (now.rounds + 1)

@@ -16,7 +16,7 @@ from skill_eval_nb.text import count
 from skill_eval_nb.triggers import Query, read_queries, write_queries
 
 from ..ui import Child, Node, h
-from ..ui.parts import button, choose, notice, pill, place
+from ..ui.parts import button, choose, notice, pill, place, soft, table
 
 if TYPE_CHECKING:
     from skill_eval_nb.triggers.queries import QueryDoubt
@@ -281,7 +281,7 @@ def files_view(path: Path, importing: str, unsaved: bool | None, message: str | 
             "save_to",
             button("Save", ("save",) if unsaved is not False else None, kind="main"),
         ),
-        h("p", f"{message} " if message else None, state, cls="sen-soft sen-small", role="status"),
+        soft(f"{message} " if message else None, state, role="status"),
         cls="sen-card sen-trig-files",
         aria_label="the file of the set",
     )
@@ -319,19 +319,12 @@ def _is_shown(row: Row, which: str, remarks: Mapping[str, list[Node]]) -> bool:
 def _table(rows: Sequence[Row], remarks: Mapping[str, list[Node]], keep: str, page: str) -> Node:
     unseen = h("span", "Remove", cls="sen-unseen")
     heads = ["Query", "Should trigger", "Tags, with commas", unseen]
-    head = h("tr", [h("th", words, scope="col") for words in heads])
     body = [
         _row(at, row, remarks.get(row.query.query, ()), keep, page)
         for at, row in enumerate(rows, 1)
     ]
-    return h(
-        "div",
-        h("table", h("thead", head), h("tbody", body), cls="sen-trig-grid"),
-        cls="sen-scroll sen-trig-high",
-        tabindex="0",
-        role="group",
-        aria_label="the queries",
-    )
+    look = "sen-scroll sen-trig-high"
+    return table(heads, body, label="the queries", look=look, cls="sen-trig-grid")
 
 
 def _row(at: int, row: Row, remarks: Sequence[Node], keep: str, page: str) -> Node:

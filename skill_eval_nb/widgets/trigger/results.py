@@ -13,9 +13,20 @@ from skill_eval_nb.view import Mark, Text, blocks_of
 
 from ..diff.skill import marked, spans
 from ..ui import Child, Node, h
-from ..ui.blocks import blocks_view
 from ..ui.form import faults_view
-from ..ui.parts import button, details, diff_view, figure, notice, pill, place, tick, waiting
+from ..ui.parts import (
+    blocks_view,
+    button,
+    details,
+    diff_view,
+    figure,
+    notice,
+    pill,
+    place,
+    soft,
+    tick,
+    waiting,
+)
 from ..ui.task import Task, likely, running_card, time_figures
 from ..ui.track import Axis, interval_track
 from .plan import Figures, Form, Results, RunPlan, SearchPlan, between
@@ -52,7 +63,7 @@ def results_view(results: Results) -> Node:
         [_doubt(doubt) for doubt in results.doubts],
         _scores(results.scores) if results.scores is not None else None,
         _errored(results.errored),
-        h("p", LEGEND, cls="sen-soft sen-small"),
+        soft(LEGEND),
         [_group(should, results) for should in GROUPS],
         aria_label="what was measured",
     )
@@ -80,12 +91,10 @@ def _scores(row: Figures) -> Node:
     return h(
         "div",
         h("div", tiles, cls="sen-job-figures"),
-        h(
-            "p",
+        soft(
             f"By query: one triggers where at least {THRESHOLD:.0%} of its runs do; "
             f"{count(row['n_positive'], 'query')} that should, {row['n_negative']:,} that "
-            "should not. Intervals (95%) are for other queries like these.",
-            cls="sen-soft sen-small",
+            "should not. Intervals (95%) are for other queries like these."
         ),
     )
 
@@ -212,11 +221,7 @@ def run_plan_view(plan: RunPlan | None, form: Form) -> Child:
         ),
         h("p", cost if due.attempts else "Nothing is missing that costs money."),
         tick(again, form.again, ("set", "again")) if errored else None,
-        h(
-            "p",
-            f"Beside it: {beside}. Kept in {place(measured.folder)}.",
-            cls="sen-soft sen-small",
-        ),
+        soft(f"Beside it: {beside}. Kept in {place(measured.folder)}."),
     ]
 
 
@@ -234,7 +239,7 @@ def measuring_view(task: Task[Any]) -> Node:
         list(_figures(task, now)),
         stopping=task.stopping,
         below=[
-            h("p", promise, cls="sen-soft sen-small", role="status"),
+            soft(promise, role="status"),
             _latest(now.latest) if now is not None else None,
         ],
     )
@@ -261,12 +266,7 @@ def _figures(
 
 def _latest(attempt: Attempt) -> Node:
     instead = f" ({attempt.instead})" if attempt.instead else ""
-    return h(
-        "p",
-        f"Last: {attempt.outcome}{instead} – ",
-        h("span", attempt.query.query, dir="auto"),
-        cls="sen-soft sen-small",
-    )
+    return soft(f"Last: {attempt.outcome}{instead} – ", h("span", attempt.query.query, dir="auto"))
 
 
 def ended_view(task: Task[Measured] | None) -> Node | None:
@@ -399,12 +399,10 @@ def search_plan_view(plan: SearchPlan | None) -> Child:
             "the last measurement of the winner among them.",
         ),
         h("p", likely(*found.estimate)),
-        [h("p", note, cls="sen-soft sen-small", dir="auto") for note in found.notes],
-        h(
-            "p",
+        [soft(note, dir="auto") for note in found.notes],
+        soft(
             f"Kept in {place(found.folder)}. What is there of it already is in this price, and is "
-            "not paid for again.",
-            cls="sen-soft sen-small",
+            "not paid for again."
         ),
     ]
 

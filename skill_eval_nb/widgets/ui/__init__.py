@@ -1,7 +1,6 @@
 """How a widget is made: a tree of plain values, the actions it names, and one script to draw it."""
 
-from .blobs import offer
-from .panel import Panel, action, quiet_action, style
+from .panel import Panel, action, offer, quiet_action, style
 from .tree import Child, Node, elements, find, h, text
 
 __all__ = [

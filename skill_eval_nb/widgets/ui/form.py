@@ -36,7 +36,7 @@ class Field:
 
     def view(self, value: Any, act: Act, *, faulty: bool = False) -> Node:
         """The control of it; the action is handed the value."""
-        wrong = "true" if faulty else None
+        wrong = faulty or None
         if self.kind == "tick":
             return tick(self.label, bool(value), act)
         if self.kind == "choice":
@@ -75,10 +75,10 @@ def empty(fields: Fields, form: Any, names: Iterable[str]) -> tuple[str, ...]:
     """What is to be said of numbers that were left empty though they are needed."""
     found = []
     for name in names:
-        one = fields[name]
-        if one.needed and getattr(form, name) is None:
-            what = "whole number" if one.kind == "whole" else "number"
-            found.append(f"{one.label} is empty; it is a {what} of at least {one.least}")
+        field = fields[name]
+        if field.needed and getattr(form, name) is None:
+            what = "whole number" if field.kind == "whole" else "number"
+            found.append(f"{field.label} is empty; it is a {what} of at least {field.least}")
     return tuple(found)
 
 
@@ -149,9 +149,8 @@ def model(
     """
     typed = other or (value is not None and value not in known)
     chosen = OTHER if typed else value or ""
-    wrong = "true" if faulty else None
     options = {"": unsaid, **known, OTHER: OTHER}
-    select = choose(label, options, chosen, act, aria_invalid=wrong)
+    select = choose(label, options, chosen, act, aria_invalid=faulty or None)
     name = entry("its name", value, act, spellcheck="false") if typed else None
     return h("div", select, name, cls="sen-model")
 

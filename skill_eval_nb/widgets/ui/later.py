@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from importlib import import_module
 from types import TracebackType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 BETWEEN = 0.4
 """Seconds between two drawings while more is being counted."""
@@ -56,15 +56,15 @@ class Later:
     for, and this one does not, is no longer counted.
     """
 
-    def __init__(self, told: Callable[[], object], patience: float) -> None:
+    def __init__(self, notify: Callable[[], object], patience: float) -> None:
         """Nothing is known yet.
 
         Args:
-            told: called, in a thread, when something is there that a view went without.
+            notify: called, in a thread, when something is there that a view went without.
             patience: seconds that a view waits, for all that it asks for together.
         """
         self.patience = patience
-        self._told = told
+        self._notify = notify
         self._done: OrderedDict[Hashable, Any] = OrderedDict()
         self._wanted: OrderedDict[Hashable, Wanted] = OrderedDict()
         self._asked: set[Hashable] = set()
@@ -115,9 +115,9 @@ class Later:
             for key in keys:
                 if key in self._done:
                     self._done.move_to_end(key)
-        for one in found.values():
-            if isinstance(one, Failed):
-                raise one.error.with_traceback(one.trace)
+        for figures in found.values():
+            if isinstance(figures, Failed):
+                raise figures.error.with_traceback(figures.trace)
         return found
 
     def forget(self) -> None:
@@ -143,7 +143,7 @@ class Later:
         while self._is_to_go_on():
             self._count_next()
             if self._is_to_tell(last):
-                self._told()
+                self._notify()
                 last = time.monotonic()
 
     def _is_to_go_on(self) -> bool:
@@ -157,7 +157,7 @@ class Later:
             if not self._wanted:
                 return
             wanted = next(iter(self._wanted.values()))
-            alike = [key for key, one in self._wanted.items() if one.by is wanted.by]
+            alike = [key for key, other in self._wanted.items() if other.by is wanted.by]
             state = self._state
         found = _counted(wanted.by, alike[: wanted.at_once])
         with self._changed:
@@ -186,4 +186,37 @@ def _counted(count: Count, keys: Sequence[Hashable]) -> Mapping[Hashable, Any]:
     except Exception as error:  # noqa: BLE001 -- raised where it is asked for
         if len(keys) == 1:
             return {keys[0]: Failed(error, error.__traceback__)}
-    return {key: one for key in keys for one in _counted(count, [key]).values()}
+    return {key: value for key in keys for value in _counted(count, [key]).values()}
+
+
+T = TypeVar("T")
+
+
+class Recent(Generic[T]):
+    """Values by what they were made of; those not asked for the longest time go first."""
+
+    def __init__(self, most: int, cost: Callable[[T], int] = lambda _: 1) -> None:
+        """Keep values that cost so much in sum, and always the last one."""
+        self._most, self._cost, self._held = most, cost, 0
+        self._kept: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> T | None:
+        """The value of that key, if it is still there."""
+        with self._lock:
+            if key not in self._kept:
+                return None
+            self._kept.move_to_end(key)
+            return self._kept[key][0]
+
+    def put(self, key: Hashable, value: T) -> T:
+        """Keep a value, and give it back."""
+        cost = self._cost(value)
+        with self._lock:
+            if key in self._kept:
+                self._held -= self._kept.pop(key)[1]
+            self._kept[key] = value, cost
+            self._held += cost
+            while self._held > self._most and len(self._kept) > 1:
+                self._held -= self._kept.popitem(last=False)[1][1]
+        return value

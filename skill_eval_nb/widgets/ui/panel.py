@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -15,18 +17,73 @@ import traitlets
 from skill_eval_nb.running.refused import Refused
 from skill_eval_nb.view import NO_FORMULAS
 
-from . import blobs
-from .html import html
-from .page import script
-from .tree import Child, Node, flat, h
-from .wire import coded
+from .later import Recent
+from .parts import button
+from .tree import Child, Node, coded, flat, h, html
 
 HERE = Path(__file__).parent
+
+SCRIPT_PARTS = "tree kept frames place asking controls files drawing focus acting view".split()
+"""Each after those that it takes something from."""
+
+
+def page_script() -> str:
+    """All parts as one module.
+
+    The parts are modules of one idea each, and name what they take from each other; a widget has
+    one module, so they are joined. No two may name the same thing outside of their functions.
+    """
+    parts = [(HERE / f"{name}.js").read_text("utf-8") for name in SCRIPT_PARTS]
+    return "\n".join(
+        re.sub(r"(?m)^import [^;]*;\n|^export (?!default)", "", part) for part in parts
+    )
+
+
+Bytes = tuple[bytes, str]
+"""The bytes, and their media type."""
+
+OFFERED_MOST = 5_000
+"""Names that are remembered; those not offered for the longest time go first."""
+
+_OFFERED: Recent[Callable[[], Bytes]] = Recent(OFFERED_MOST)
+
+
+def offer(name: str, get: Callable[[], Bytes]) -> str:
+    """Let pages ask for bytes by this name; they are read when one does.
+
+    Args:
+        name: another one for other bytes: a page that has those of a name keeps them.
+        get: gives the bytes and their media type.
+
+    Returns:
+        the name, for the attribute `blob` of an element.
+
+    >>> read_blob(offer("greeting", lambda: (b"hello", "text/plain")))
+    (b'hello', 'text/plain')
+    """
+    _OFFERED.put(name, get)
+    return name
+
+
+def read_blob(name: str) -> Bytes:
+    """The bytes of that name, and their media type.
+
+    Raises:
+        LookupError: where nothing of that name is offered.
+        OSError: where they cannot be read.
+    """
+    get = _OFFERED.get(name)
+    if get is None:
+        raise LookupError("it is no longer shown; draw it again")
+    return get()
+
 
 log = logging.getLogger(__name__)
 
 STILL = 10.0
 """Seconds for which a saved notebook is worth waiting, so that it has figures and no promises."""
+
+_NUMBERS = count(1)
 
 REDRAWS = "_redraws"
 """What an action is known by: whether all is drawn again after it."""
@@ -60,7 +117,7 @@ class Panel(anywidget.AnyWidget):
     for an answer that does not come.
     """
 
-    _esm: Any = script()  # a path would hold every panel for ever
+    _esm: Any = page_script()  # a path would hold every panel for ever
     _css: Any = style()
     _tree = traitlets.List().tag(sync=True, to_json=lambda _, panel: panel._wire)  # noqa: SLF001
     _name = traitlets.Unicode().tag(sync=True)
@@ -77,6 +134,7 @@ class Panel(anywidget.AnyWidget):
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
+        self._page_id = f"sen-panel-{next(_NUMBERS)}"  # unlike that of any other in a notebook
         self.__wanted = False  # another drawing, by whoever holds the lock
         self.__behind = False  # the tree, after a quiet action: it is drawn for the next page
         self.__artist: int | None = None  # the thread that runs `view`
@@ -195,11 +253,11 @@ class Panel(anywidget.AnyWidget):
                 self.fault, self.__cannot_draw = None, False
             if self.fault is None:
                 return nodes, wire
-        tree = [*self._told(), *self.__nodes]
+        tree = [*self._fault_view(), *self.__nodes]
         return tree, coded(tree)
 
-    def _told(self) -> list[Node]:
-        away = h("button", "Dismiss", type="button", on={"click": ("dismiss",)})
+    def _fault_view(self) -> list[Node]:
+        away = button("Dismiss", ("dismiss",))
         return [h("div", h("p", self.fault), away, cls="sen-fault", role="alert", key="fault")]
 
     def _fail(self, error: BaseException) -> None:
@@ -236,7 +294,7 @@ class Panel(anywidget.AnyWidget):
 
     def _hand_over(self, name: str, number: Any) -> None:
         try:
-            data, media_type = blobs.read(name)
+            data, media_type = read_blob(name)
             data = memoryview(data)
         except Exception as error:  # noqa: BLE001 -- the page says it where the bytes were to be
             self.send({"answer": number, "fault": f"It could not be read: {error}"})

@@ -40,17 +40,17 @@ class Source:
         lacking: why there is nothing; None where there is something.
     """
 
-    def __init__(self, given: Any, told: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, given: Any, notify: Callable[[], object] = lambda: None) -> None:
         """Read it.
 
         Args:
             given: a `Workspace`, or the path of one, which need not be there yet.
-            told: called, in whatever thread, when `ws` is another one.
+            notify: called, in whatever thread, when `ws` is another one.
 
         Raises:
             TypeError: for anything else.
         """
-        self._told = told
+        self._notify = notify
         self._reading = threading.Lock()  # so that what was read last is what stays
         self.lacking: str | None = None
         if isinstance(given, Workspace):
@@ -87,7 +87,7 @@ class Source:
             if key not in shared:
                 shared[key] = self._read()
             self._take(*shared[key])
-        self._told()
+        self._notify()
 
     def _read(self) -> _Read:
         try:

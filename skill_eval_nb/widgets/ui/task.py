@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.running.threads import Stopped
+from skill_eval_nb.stats.names import no_such
 from skill_eval_nb.text import clock, dollars
 
+from .panel import Panel, action
 from .parts import Act, button, figure, pill, tick
 from .tree import Child, Node, h
 
@@ -78,13 +80,40 @@ class Background:
         return True
 
 
-def settled(works: Iterable[Background], seconds: float) -> bool:
-    """Wait until none of these is busy, for one may begin another; whether it came to that."""
-    until, works = time.monotonic() + seconds, list(works)
-    while any(one.busy for one in works):
-        if not all(one.wait(until - time.monotonic()) for one in works):
-            return False
-    return True
+class TaskPanel(Panel):
+    """A panel of tabs, with work that goes on beside the page.
+
+    Attributes:
+        TABS: what each tab is called, by its name.
+    """
+
+    TABS: ClassVar[Mapping[str, str]]
+    _tab: str
+    _works: tuple[Background, ...] = ()
+
+    @action
+    def tab(self, name: str) -> None:
+        """Turn to a tab."""
+        if name not in self.TABS:
+            raise no_such("tab", name, self.TABS)
+        self._tab = name
+        self._refresh_tab()
+
+    def settle(self, seconds: float = 60) -> bool:
+        """Wait until no work goes on, for one may begin another; whether it came to that."""
+        until = time.monotonic() + seconds
+        while any(work.busy for work in self._works):
+            if not all(work.wait(until - time.monotonic()) for work in self._works):
+                return False
+        return True
+
+    def _background(self) -> Background:
+        self._works += (Background(self.show, self._fail),)
+        return self._works[-1]
+
+    def _refresh_tab(self, **patience: float) -> None:
+        """Work out anew what the tab shows: what is on disk may have changed."""
+        raise NotImplementedError
 
 
 BETWEEN = 0.2
@@ -141,19 +170,19 @@ class Task(Generic[T]):
             threading.Thread(target=each, name="skill-eval-nb task", daemon=True).start()
 
     @property
-    def going(self) -> bool:
+    def running(self) -> bool:
         """Whether it goes on."""
         return self.status == "running"
 
     @property
     def seconds(self) -> float:
         """How long it has gone on, or did."""
-        return time.monotonic() - self._began if self.going else self._took
+        return time.monotonic() - self._began if self.running else self._took
 
     @property
     def left_seconds(self) -> float | None:
         """How long it will go on, about; None where nothing can be told yet."""
-        if self._first is None or not self.going:
+        if self._first is None or not self.running:
             return None
         (since, before), now = self._first, self._share(self.progress)
         if now <= before:

@@ -1,9 +1,13 @@
-"""An axis, and a figure with its interval on it."""
+"""An axis, and a figure or a difference with its interval on it."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from skill_eval_nb.charts.metrics import Metric
 
 from .tree import Node, h
 
@@ -119,3 +123,162 @@ def _reach(axis: Axis, low: float, high: float) -> Node:
     ends = {"on-left": low, "on-right": high}
     beyond = "".join(f" sen-{end}" for end, value in ends.items() if not axis.holds(value))
     return h("i", cls=f"sen-reach{beyond}", style=axis.span(low, high))
+
+
+NEAR_ZERO = 0.4
+"""An axis begins at 0 where the lowest figure is less than this share of the highest."""
+
+
+def of_figures(meant: Metric, low: float | None, high: float | None) -> Axis:
+    """The axis of a metric's figures: all that they can be where that has two ends."""
+    if meant.range is not None:
+        ends = [*meant.range, *(end for end in (low, high) if end is not None)]
+        return rounded(min(ends), max(ends))
+    if low is None or high is None:
+        return rounded(0, 1)
+    if low == high:
+        low, high = min(low, 0.0), max(high, 0.0) or 1.0
+    if 0 < low < NEAR_ZERO * high:
+        low = 0.0
+    return rounded(low, high)
+
+
+def of_differences(meant: Metric, whole: Iterable[float | None], loose: Iterable[float]) -> Axis:
+    """The axis of differences: zero, and all of `whole`.
+
+    Args:
+        meant: the metric.
+        whole: figures that are on it in any case; None is passed over.
+        loose: ends of intervals, which may reach far beyond; the axis goes no further for
+            them than half as far again as it does without.
+    """
+    ends = [0.0, *(end for end in whole if end is not None)]
+    low, high = min(ends), max(ends)
+    spare = (high - low) / 2
+    far = [end for end in loose if math.isfinite(end)]
+    low = min(low, max(min(far, default=low), low - spare))
+    high = max(high, min(max(far, default=high), high + spare))
+    if low == high:
+        low, high = -1.0, 1.0
+    if meant.unit == "rate":
+        low, high = max(low, -1.0), min(high, 1.0)
+    return rounded(low, high)
+
+
+DECIDED = {"helps": "with", "hurts": "base"}
+"""Verdicts that have a colour: that of the side which is better."""
+
+
+def scale(axis: Axis, meant: Metric, title: str, *, difference: bool = False) -> Node:
+    """The marks of an axis above a column, and what it is of, with its unit."""
+    marks = [
+        h("span", mark(meant, value, difference=difference), style={"left": axis.at(value)})
+        for value in axis.labels
+    ]
+    return h(
+        "div",
+        h("span", title, cls="sen-x-axis-title"),
+        h("div", marks, cls="sen-x-axis", aria_hidden="true"),
+    )
+
+
+def axis_of(rows: Sequence[Mapping[str, Any]], meant: Metric, *, whole: bool = False) -> Axis:
+    """One axis for all differences: every estimate is on it, and what is worth having.
+
+    Args:
+        rows: the differences.
+        meant: their metric.
+        whole: whether every interval is on it to its ends; else it may be cut.
+    """
+    worth = [row["worth"] or 0.0 for row in rows]
+    points = [*(row["estimate"] for row in rows), *worth, *(-value for value in worth)]
+    ends = [end for row in rows for end in (row["low"], row["high"]) if end is not None]
+    return of_differences(meant, [*points, *ends] if whole else points, ends)
+
+
+def track(axis: Axis, row: Mapping[str, Any] | None, meant: Metric) -> Node:
+    """A difference with its interval, zero, and the zone in which none is worth having."""
+    if row is None or row["estimate"] is None:
+        return interval_track(axis, None, (None, None), "", zero=0.0)
+    worth, words = row["worth"], f"{delta(meant, row['estimate'])}, {interval(meant, row)}"
+    return interval_track(
+        axis,
+        row["estimate"],
+        (row["low"], row["high"]),
+        words,
+        look=DECIDED.get(row["verdict"], ""),
+        zone=(-worth, worth) if worth else None,
+        zero=0.0,
+    )
+
+
+MISSING = "–"
+
+
+UNITS = {"rate": "pp", "1-5": "points", "seconds": "s", "usd": "US$", "": ""}
+
+
+def of_difference(meant: Metric) -> str:
+    """What an axis of differences is titled.
+
+    >>> from skill_eval_nb.charts.metrics import metric
+    >>> of_difference(metric("pass_rate")), of_difference(metric("tokens"))
+    ('difference in pass rate (pp)', 'difference in tokens')
+    """
+    unit = UNITS.get(meant.unit, "")
+    return f"difference in {meant.name}" + (f" ({unit})" if unit else "")
+
+
+def mark(meant: Metric, value: float, *, difference: bool = False) -> str:
+    """A figure at an axis: short, without the unit that the title has.
+
+    >>> from skill_eval_nb.charts.metrics import metric
+    >>> mark(metric("pass_rate"), 0.25), mark(metric("tokens"), 15_000, difference=True)
+    ('25%', '+15k')
+    """
+    scaled = value * meant.style.factor
+    small, big = abs(scaled), ""
+    for power, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if small >= power * 10 or (power > 1e3 and small >= power):
+            small, big = small / power, letter
+            break
+    sign = "−" if scaled < 0 else "+" if difference and scaled > 0 else ""
+    percent = "%" if meant.unit == "rate" and not difference else ""
+    return f"{sign}{meant.style.before}{round(small, 6):,.10g}{big}{percent}"
+
+
+def size(meant: Metric, value: float | None) -> str:
+    """A figure with its unit, or a dash where it is not known."""
+    return MISSING if value is None else meant.figure(value)
+
+
+def delta(meant: Metric, value: float | None) -> str:
+    """A difference with its sign and unit, or a dash."""
+    return MISSING if value is None else meant.difference(value)
+
+
+def amount(meant: Metric, value: float) -> str:
+    r"""A difference that stands alone, with its unit.
+
+    >>> from skill_eval_nb.charts.metrics import metric
+    >>> amount(metric("tokens"), -1700), amount(metric("rubric:clarity"), 0.5)
+    ('−1,700 tokens', '+0.50 points')
+    """
+    word = {"tokens": " tokens", "characters": " characters", "1-5": " points"}
+    return meant.difference(value) + word.get(meant.unit, "")
+
+
+def interval(meant: Metric, row: Mapping[str, Any]) -> str:
+    """The interval of a difference, or why it has none; a text that may be empty.
+
+    >>> from skill_eval_nb.charts.metrics import metric
+    >>> interval(metric("pass_rate"), {"estimate": 0.2, "low": 0.1, "high": 0.3})
+    '+10 to +30'
+    """
+    if row["estimate"] is None:
+        return ""
+    if row["low"] is None or row["high"] is None:
+        return "no interval"
+    unit = meant.style.apart or meant.style.after
+    low, high = (meant.difference(row[end]).removesuffix(unit) for end in ("low", "high"))
+    return f"{low} to {high}"

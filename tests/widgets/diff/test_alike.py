@@ -7,8 +7,8 @@ import json
 import pytest
 
 import skill_eval_nb as sen
+from skill_eval_nb.widgets.diff.page import Difference, unlike
 from skill_eval_nb.widgets.diff.skill import Pair
-from skill_eval_nb.widgets.diff.unlike import Difference, unlike
 from tests.corpus.build import graded
 from tests.tables.made import made
 from tests.widgets.diff.made import workspace

@@ -23,7 +23,7 @@ def test_the_suggestions_come_first_with_what_answers_them(tmp_path: Path) -> No
     shown = text(made.view())
     assert SAID in shown
     assert "24 runs" in shown
-    assert "sharpen the check S1 of 4 evals" in shown
+    assert "sharpen the structural expectation ‘S1’ of evals 1, 2, 3 and 4" in shown
     do(made, "look_at", sen.improving.aggregate(sen.load(made.source.path)).suggestions[0].key)
     assert "tea, with_skill, run 1 of iteration-1" in text(made.view())
 
@@ -163,7 +163,7 @@ def test_a_dimension_is_judged_only_within_what_was_allowed(tmp_path: Path) -> N
     do(made, "spend", key, "0")
     do(made, "judge", key)
     (judging,) = made._judgings.values()
-    while judging.going:
+    while judging.running:
         made.settle()
     assert judging.message is None
     assert judging.result is not None

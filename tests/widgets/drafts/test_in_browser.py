@@ -23,7 +23,7 @@ def test_from_a_suggestion_to_the_file(browser, tmp_path):
         page.get_by_text("tea, with_skill, run 1 of iteration-1").wait_for()
         looked_at(stage)
         page.get_by_role("tab", name="Drafts").click()
-        page.get_by_role("button", name="Accept: sharpen the check S1").click()
+        page.get_by_role("button", name="Accept: sharpen the structural expectation ‘S1’").click()
         page.get_by_role("button", name="Show 24").first.click()
         page.get_by_role("rowheader", name="tea, with_skill, run 1").wait_for()
         looked_at(stage, "drafts")

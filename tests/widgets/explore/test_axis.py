@@ -9,8 +9,7 @@ import pytest
 from hypothesis import assume, given
 
 from skill_eval_nb.charts.metrics import metric
-from skill_eval_nb.widgets.explore.track import of_differences, of_figures
-from skill_eval_nb.widgets.ui.track import Axis
+from skill_eval_nb.widgets.ui.track import Axis, of_differences, of_figures
 
 SIZES = st.floats(min_value=-1e9, max_value=1e9, allow_nan=False).filter(
     lambda size: size == 0 or abs(size) > 1e-9

@@ -10,7 +10,7 @@ from skill_eval_nb import charts
 from skill_eval_nb.widgets.explore.choice import Choice, settled, suites
 from skill_eval_nb.widgets.explore.others import CHARTS, draw
 from skill_eval_nb.widgets.ui import find
-from skill_eval_nb.widgets.ui.blobs import read
+from skill_eval_nb.widgets.ui.panel import read_blob
 from tests.charts.worlds import world
 from tests.widgets.explore.made import after, bundled, explorer
 
@@ -39,7 +39,7 @@ def test_the_picture_is_in_the_page_with_its_answer_in_words():
     after(panel, "see", "tab", "charts")
     (picture,) = find(panel._tree, tag="img")
     assert "with_skill helps on these 5 evals" in picture[1]["alt"]
-    png, kind = read(picture[1]["blob"])
+    png, kind = read_blob(picture[1]["blob"])
     assert (png[:4], kind) == (b"\x89PNG", "image/png")
     after(panel, "see", "chart", "deltas")
     (other,) = find(panel._tree, tag="img")

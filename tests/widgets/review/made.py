@@ -8,7 +8,7 @@ from typing import Any
 
 from skill_eval_nb.widgets.review import Review, review
 from skill_eval_nb.widgets.review.queue import token_of
-from skill_eval_nb.widgets.runs import RunKey
+from skill_eval_nb.widgets.show.run import RunKey
 from skill_eval_nb.widgets.ui import find
 from tests.corpus.build import graded, lay
 

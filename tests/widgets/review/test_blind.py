@@ -8,7 +8,7 @@ import re
 from skill_eval_nb.widgets.review import review
 from skill_eval_nb.widgets.review.queue import ALL_DIMENSIONS, Item, preferences, token_of
 from skill_eval_nb.widgets.ui import find, text
-from skill_eval_nb.widgets.ui.blobs import read
+from skill_eval_nb.widgets.ui.panel import read_blob
 from skill_eval_nb.widgets.ui.tree import elements
 from skill_eval_nb.workspace.feedback import Said
 from tests.widgets.review.made import (
@@ -54,7 +54,7 @@ def test_what_is_put_out_can_still_be_had(tmp_path):
     panel = opened(tmp_path, blind=True)
     blobs = {one[1]["blob"] for one in elements(panel.view()) if "blob" in one[1]}
     assert blobs
-    assert {read(one)[0].split()[0] for one in blobs} == {b"#"}
+    assert {read_blob(one)[0].split()[0] for one in blobs} == {b"#"}
 
 
 def test_what_is_said_of_a_side_is_said_of_its_run(tmp_path):

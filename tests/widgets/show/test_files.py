@@ -12,8 +12,8 @@ from skill_eval_nb.widgets.show import show_outputs
 from skill_eval_nb.widgets.show.files import OutputFile, output_files, transcript_files
 from skill_eval_nb.widgets.show.outputs import LISTED, SHOWN
 from skill_eval_nb.widgets.ui import find, text
-from skill_eval_nb.widgets.ui.blobs import read
-from skill_eval_nb.widgets.ui.recent import Recent
+from skill_eval_nb.widgets.ui.later import Recent
+from skill_eval_nb.widgets.ui.panel import read_blob
 from tests.widgets.show import zoo
 
 
@@ -102,8 +102,8 @@ def test_every_file_has_its_name_its_size_and_a_download(tmp_path):
             blob for file, blob in offered.items() if file == name.replace(zoo.TURNED, "⟨U+202E⟩")
         ]
         data = (run / "outputs" / name).read_bytes()
-        assert read(button) == (data, "application/octet-stream")
-    with zipfile.ZipFile(io.BytesIO(read(offered["outputs.zip"])[0])) as packed:
+        assert read_blob(button) == (data, "application/octet-stream")
+    with zipfile.ZipFile(io.BytesIO(read_blob(offered["outputs.zip"])[0])) as packed:
         assert packed.read("greet.py") == zoo.files()["greet.py"]
     assert "a link; links are not followed" in text(node)
     assert "leads-out" not in offered
@@ -145,10 +145,10 @@ def test_heavy_files_do_not_fill_the_page_and_can_be_had(tmp_path):
 def test_bytes_that_were_given_up_can_be_had_again(tmp_path, monkeypatch):
     (tmp_path / "outputs").mkdir()
     (tmp_path / "outputs" / "a.png").write_bytes(zoo.png())
-    from skill_eval_nb.widgets.ui import blobs
+    from skill_eval_nb.widgets.ui import panel as blobs
 
     node = show_outputs(tmp_path, key="k")
     monkeypatch.setattr(blobs, "_OFFERED", Recent(9))
     (picture,) = find(show_outputs(tmp_path, key="k"), tag="img")
     assert picture in find(node, tag="img")
-    assert read(picture[1]["blob"])[0] == zoo.png()
+    assert read_blob(picture[1]["blob"])[0] == zoo.png()

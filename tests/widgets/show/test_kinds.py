@@ -27,10 +27,10 @@ from skill_eval_nb.widgets.show.documents import (
     rendered,
 )
 from skill_eval_nb.widgets.show.files import output_files
-from skill_eval_nb.widgets.show.format import plain
 from skill_eval_nb.widgets.show.outputs import KINDS, drawn
 from skill_eval_nb.widgets.ui import elements, find, text
-from skill_eval_nb.widgets.ui.blobs import read
+from skill_eval_nb.widgets.ui.panel import read_blob
+from skill_eval_nb.widgets.ui.parts import plain
 from tests.widgets.show import zoo
 from tests.widgets.show.one import dense, draw, said, written
 
@@ -334,7 +334,7 @@ def test_cells_are_what_they_are(tmp_path):
     ):
         assert words in shown
     (picture,) = find(view, tag="img")
-    assert read(picture[1]["blob"]) == (zoo.png(), "image/png")
+    assert read_blob(picture[1]["blob"]) == (zoo.png(), "image/png")
 
 
 def test_cells_beyond_the_bound_are_counted(tmp_path):
@@ -377,7 +377,7 @@ def test_any_cells_are_drawn(tmp_path_factory, cells, metadata):
     drawn.offered()
     for name in drawn.blobs:
         with contextlib.suppress(OSError):  # "its picture is damaged"
-            assert isinstance(read(name)[0], bytes)
+            assert isinstance(read_blob(name)[0], bytes)
 
 
 @pytest.mark.parametrize("data", ["{", "[]", '{"cells": {}}', "[" * 100_000])
@@ -390,7 +390,7 @@ def test_what_is_no_notebook_stands_as_text(tmp_path, data):
 def test_a_page_is_a_frame_and_its_source(tmp_path):
     drawn = draw(tmp_path, "a.html", zoo.PAGE)
     (frame,) = find(drawn.offered(), tag="iframe")
-    assert read(frame[1]["blob"]) == (zoo.PAGE.encode(), "text/html")
+    assert read_blob(frame[1]["blob"]) == (zoo.PAGE.encode(), "text/html")
     assert frame[1]["title"] == "a.html, as a page"
     assert dense(zoo.PAGE) in dense(text(drawn.view))
 
@@ -403,7 +403,7 @@ def test_a_very_large_one_is_source_only(tmp_path):
 
 def test_the_bytes_say_the_form(tmp_path):
     (picture,) = find(draw(tmp_path, "a.jpg", zoo.png()).offered(), tag="img")
-    assert read(picture[1]["blob"]) == (zoo.png(), "image/png")
+    assert read_blob(picture[1]["blob"]) == (zoo.png(), "image/png")
     assert picture[1]["alt"] == "a.jpg"
 
 
@@ -424,7 +424,7 @@ def test_a_few_bytes_that_stand_for_gigabytes_are_not_drawn(tmp_path):
 def test_a_drawing_is_a_picture_and_its_source(tmp_path):
     drawn = draw(tmp_path, "a.svg", zoo.SVG)
     (picture,) = find(drawn.offered(), tag="img")
-    assert read(picture[1]["blob"]) == (zoo.SVG.encode(), "image/svg+xml")
+    assert read_blob(picture[1]["blob"]) == (zoo.SVG.encode(), "image/svg+xml")
     assert "window.canary=1; parent.canary=1" in text(drawn.view)
 
 
@@ -470,7 +470,7 @@ def test_sheets_beyond_a_number_are_named(tmp_path):
 def test_a_pdf_is_a_document_and_a_text(tmp_path):
     made = draw(tmp_path, "a.pdf", zoo.pdf("Hello <b>"))
     (frame,) = find(made.offered(), tag="iframe")
-    assert read(frame[1]["blob"]) == (zoo.pdf("Hello <b>"), "application/pdf")
+    assert read_blob(frame[1]["blob"]) == (zoo.pdf("Hello <b>"), "application/pdf")
     assert frame[1]["title"] == "a.pdf, a PDF"
     assert "Hello <b>" in text(made.view)
 

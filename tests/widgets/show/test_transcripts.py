@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from skill_eval_nb.widgets.show import show_transcript
 from skill_eval_nb.widgets.show.transcript import transcript_of
 from skill_eval_nb.widgets.ui import find, text
-from skill_eval_nb.widgets.ui.blobs import read
+from skill_eval_nb.widgets.ui.panel import read_blob
 from tests.widgets.show import zoo
 
 
@@ -147,7 +147,7 @@ def test_a_long_piece_is_bounded_and_can_be_had(tmp_path):
     node = shown(tmp_path, [said("x" * 10_000_000)])
     assert "The first 6,000 of 10,000,000 characters: download it for the rest." in text(node)
     (button,) = find(node, tag="button")
-    assert len(read(button[1]["blob"])[0]) > 10_000_000
+    assert len(read_blob(button[1]["blob"])[0]) > 10_000_000
 
 
 def test_heavy_steps_do_not_fill_the_page(tmp_path):

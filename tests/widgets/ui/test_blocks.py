@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skill_eval_nb.view import Card, Cards, Diff, Items, Mark, Pairs, Table, Text, Title
 from skill_eval_nb.widgets.ui import find, text
-from skill_eval_nb.widgets.ui.blocks import blocks_view
+from skill_eval_nb.widgets.ui.parts import blocks_view
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skill_eval_nb.widgets.ui import h, text
-from skill_eval_nb.widgets.ui.html import CUT, html
 from skill_eval_nb.widgets.ui.parts import choose, entry, table, tick, typing
+from skill_eval_nb.widgets.ui.tree import CUT, html
 from tests.widgets.hostile import TEXTS, squeezed, trees
 from tests.widgets.ui.toys import Plain, Toy
 

@@ -20,7 +20,7 @@ def begun(do, told=lambda: None, ended=lambda _: None) -> Task:
 
 def test_what_came_of_it_is_there_when_it_is_said_to_have_ended() -> None:
     seen = []
-    work = begun(lambda *_: "made", ended=lambda one: seen.append((one.going, one.result)))
+    work = begun(lambda *_: "made", ended=lambda one: seen.append((one.running, one.result)))
     assert work.wait(PATIENCE)
     assert seen == [(False, "made")]
     assert work.message is None
@@ -33,7 +33,7 @@ def test_somebody_who_stops_it_is_heard() -> None:
         raise Stopped
 
     work = begun(do)
-    assert work.going
+    assert work.running
     work.stop()
     assert work.stopping
     assert work.wait(PATIENCE)
@@ -49,7 +49,7 @@ def test_what_it_raises_is_said(error, told) -> None:
     work = begun(do)
     assert work.wait(PATIENCE)
     assert work.message == told
-    assert not work.going
+    assert not work.running
 
 
 def test_what_is_left_is_told_from_what_was_done_since_the_first_word(monkeypatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from skill_eval_nb.widgets.ui import find, h, text
 from skill_eval_nb.widgets.ui import tree as trees
-from skill_eval_nb.widgets.ui.page import HERE
+from skill_eval_nb.widgets.ui.panel import HERE
 
 
 @pytest.mark.parametrize(
