@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..stats.values import model_name
-from ..stats.verdict import sentence, these, word_of
-from ..text import TIE, called, quoted, some, tied
+from skill_eval_nb.stats.values import model_name
+from skill_eval_nb.stats.verdict import sentence, these, word_of
+from skill_eval_nb.text import TIE, called, quoted, some, tied
+
 from .metrics import Metric, metric, signed
 from .theme import Row, Rows, n_of
 

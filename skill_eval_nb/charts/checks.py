@@ -8,12 +8,22 @@ from itertools import groupby
 from math import cos, pi, sin, sqrt
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.stats.expectations import (
+    CLASSES,
+    DEPENDS,
+    FAILS,
+    FLAKY,
+    HURTS,
+    LITTLE,
+    PASSES,
+    SEPARATES,
+)
+from skill_eval_nb.stats.names import natural
+from skill_eval_nb.stats.pairing import choose, side
+from skill_eval_nb.tables.frames import frame_of
+from skill_eval_nb.text import TIE, brief, called, tied
+
 from .. import stats
-from ..stats.expectations import CLASSES, DEPENDS, FAILS, FLAKY, HURTS, LITTLE, PASSES, SEPARATES
-from ..stats.names import natural
-from ..stats.pairing import choose, side
-from ..tables.frames import frame_of
-from ..text import TIE, brief, called, tied
 from . import answers
 from .metrics import metric
 from .pick import GROUP, Part, as_polars, pick, why_none

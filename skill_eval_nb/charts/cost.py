@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.stats.pairing import side
+from skill_eval_nb.stats.values import MODEL, RUN, runs_of, values_of
+from skill_eval_nb.text import TIE, called, some
+
 from .. import stats
-from ..stats.pairing import side
-from ..stats.values import MODEL, RUN, runs_of, values_of
-from ..text import TIE, called, some
 from . import answers
 from .metrics import Metric, metric
 from .pick import as_polars, pick, why_none

@@ -6,15 +6,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from skill_eval_nb.stats import summarize
+from skill_eval_nb.stats.comparison import SCOPES
+from skill_eval_nb.stats.names import natural, no_such
+from skill_eval_nb.stats.overview import overview, overview_by_eval
+from skill_eval_nb.stats.pairing import Versus, side
+from skill_eval_nb.stats.values import MODEL, RUBRIC, runs_of
+from skill_eval_nb.stats.verdict import word_of
+from skill_eval_nb.text import TIE, brief, called, chance, quoted, tied
+
 from .. import stats
-from ..stats import summarize
-from ..stats.comparison import SCOPES
-from ..stats.names import natural, no_such
-from ..stats.overview import overview, overview_by_eval
-from ..stats.pairing import Versus, side
-from ..stats.values import MODEL, RUBRIC, runs_of
-from ..stats.verdict import word_of
-from ..text import TIE, brief, called, chance, quoted, tied
 from . import answers
 from .metrics import Metric, metric
 from .metrics import metric as metric_of

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.stats import agreement
+from skill_eval_nb.stats.agreement import HUMAN, ITSELF, JUDGE, KEYS, KINDS, Raters, raters
+from skill_eval_nb.stats.names import no_such
+from skill_eval_nb.stats.pairing import side
+from skill_eval_nb.text import TIE, brief, called, quoted, some, tied
+
 from .. import stats
-from ..stats import agreement
-from ..stats.agreement import HUMAN, ITSELF, JUDGE, KEYS, KINDS, Raters, raters
-from ..stats.names import no_such
-from ..stats.pairing import side
-from ..text import TIE, brief, called, quoted, some, tied
 from .metrics import metric as metric_of
 from .pick import GROUP, Part, as_polars, pick, why_none
 from .rubric import WHOLE, caveats, nearest

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..tables import TABLES, Workspace
-from ..text import brief, called, quoted, tied
+from skill_eval_nb.tables import TABLES, Workspace
+from skill_eval_nb.text import brief, called, quoted, tied
+
 from .metrics import Metric, metric
 from .pick import SUITE, Part, as_polars, part_by
 from .theme import (

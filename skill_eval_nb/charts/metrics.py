@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..stats.values import METRICS, RUBRIC, better
-from ..tables.columns import TABLES
-from ..text import TIE, quoted
+from skill_eval_nb.stats.values import METRICS, RUBRIC, better
+from skill_eval_nb.tables.columns import TABLES
+from skill_eval_nb.text import TIE, quoted
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..stats.names import natural, no_such
-from ..stats.values import MODEL, model_name, models
-from ..tables import Workspace
-from ..text import brief, called, quoted, some
+from skill_eval_nb.stats.names import natural, no_such
+from skill_eval_nb.stats.values import MODEL, model_name, models
+from skill_eval_nb.tables import Workspace
+from skill_eval_nb.text import brief, called, quoted, some
+
 from .theme import TOOLTIP
 
 if TYPE_CHECKING:

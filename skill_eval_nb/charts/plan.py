@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.stats.plan import AS_IT_WAS, LEVERS
+from skill_eval_nb.text import TIE, brief, called, some, tied
+
 from .. import stats
-from ..stats.plan import AS_IT_WAS, LEVERS
-from ..text import TIE, brief, called, some, tied
 from .metrics import Metric, metric
 from .metrics import metric as metric_of
 from .pick import GROUP, Part, as_polars, pick, why_none

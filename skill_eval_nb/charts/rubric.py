@@ -10,12 +10,13 @@ from math import ceil, floor, log10
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from ..stats import deltas_by_dimension, summarize
-from ..stats.names import natural
-from ..stats.pairing import side
-from ..stats.values import MODEL, RUBRIC, RUN, by_model, runs_of, scores_of
-from ..tables.frames import frame_of
-from ..text import brief, called, quoted, tied
+from skill_eval_nb.stats import deltas_by_dimension, summarize
+from skill_eval_nb.stats.names import natural
+from skill_eval_nb.stats.pairing import side
+from skill_eval_nb.stats.values import MODEL, RUBRIC, RUN, by_model, runs_of, scores_of
+from skill_eval_nb.tables.frames import frame_of
+from skill_eval_nb.text import brief, called, quoted, tied
+
 from . import answers
 from .metrics import signed
 from .pick import GROUP, Part, as_polars, pick, why_none

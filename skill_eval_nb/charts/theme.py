@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..stats.pairing import choose, side
-from ..text import TIE, brief, called, tied
+from skill_eval_nb.stats.pairing import choose, side
+from skill_eval_nb.text import TIE, brief, called, tied
+
 from .metrics import Metric
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.tables import Workspace
+from skill_eval_nb.text import TIE, brief, called, quoted, tied
+
 from .. import stats
-from ..tables import Workspace
-from ..text import TIE, brief, called, quoted, tied
 from .pick import SUITE, as_polars, part_by
 from .theme import (
     BASELINE,

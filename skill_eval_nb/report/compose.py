@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .. import charts
-from ..stats.overview import HEADLINE
-from ..stats.values import Model, model_name
-from ..text import count
+from skill_eval_nb import charts
+from skill_eval_nb.stats.overview import HEADLINE
+from skill_eval_nb.stats.values import Model, model_name
+from skill_eval_nb.text import count
+
 from .content import Cell, Figure, Paragraph, Part, Picture, Section, Table, Verdict, line, section
 from .left_out import audited, lacking, noted, problem_parts, stated_otherwise
 from .measured import (
@@ -28,7 +29,7 @@ from .spread import checks, judge, variance
 from .verdicts import certainty, cost, evals, full_name, heading_of, opening, rubric, verdicts
 
 if TYPE_CHECKING:
-    from ..tables import Workspace
+    from skill_eval_nb.tables import Workspace
 
 SECTIONS: tuple[Callable[[Measured], Section], ...] = (
     noted,

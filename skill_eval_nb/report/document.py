@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict, replace
 
-from ..documents import (
+from skill_eval_nb.documents import (
     Benchmark,
     BenchmarkMetadata,
     BenchmarkRun,
@@ -19,8 +19,9 @@ from ..documents import (
     RunResult,
     Stats,
 )
-from ..stats.names import natural
-from ..text import count, some
+from skill_eval_nb.stats.names import natural
+from skill_eval_nb.text import count, some
+
 from .content import line, newest
 from .left_out import remarks
 from .measured import (
@@ -38,7 +39,7 @@ from .measured import (
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..tables import Workspace
+    from skill_eval_nb.tables import Workspace
 
 
 SHOWN = (

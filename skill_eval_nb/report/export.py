@@ -10,10 +10,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..documents import to_json
-from ..documents.dialects import form_of, write
-from ..tables import TABLES
-from ..workspace import write_atomic
+from skill_eval_nb.documents import to_json
+from skill_eval_nb.documents.dialects import form_of, write
+from skill_eval_nb.tables import TABLES
+from skill_eval_nb.workspace import write_atomic
+
 from .compose import Reported, reported, whole
 from .document import document, fit
 from .measured import NO_ITERATION, Slice, folders
@@ -23,7 +24,7 @@ from .page import render_markdown as markdown_of
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..tables import Workspace
+    from skill_eval_nb.tables import Workspace
 
 
 class Written(list[Path]):

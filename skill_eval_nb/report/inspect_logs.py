@@ -16,12 +16,13 @@ from pathlib import Path, PurePosixPath
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from ..disk import read_bytes, write_atomic
-from ..documents import Faults, NotJSON, parse
-from ..documents.tools import OWN, Part
-from ..tables import TABLES
-from ..tables.columns import RUN_KEYS
-from ..text import count
+from skill_eval_nb.disk import read_bytes, write_atomic
+from skill_eval_nb.documents import Faults, NotJSON, parse
+from skill_eval_nb.documents.tools import OWN, Part
+from skill_eval_nb.tables import TABLES
+from skill_eval_nb.tables.columns import RUN_KEYS
+from skill_eval_nb.text import count
+
 from .content import newest
 from .export import Written
 from .measured import NO_ITERATION, Slice, folders, free, safe_name, slices
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     )
     from inspect_ai.scorer import Score
 
-    from ..tables import Workspace
+    from skill_eval_nb.tables import Workspace
 
 
 Block = dict[str, Any]

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from math import isclose
 from typing import TYPE_CHECKING
 
-from .. import stats
-from ..text import count, some
+from skill_eval_nb import stats
+from skill_eval_nb.text import count, some
+
 from .content import Bullets, Paragraph, Part, Section, Table, line, section
 from .measured import (
     DIMENSION,
@@ -22,7 +23,7 @@ from .measured import (
 )
 
 if TYPE_CHECKING:
-    from ..tables import Workspace
+    from skill_eval_nb.tables import Workspace
 
 
 STATES = {

@@ -9,13 +9,14 @@ from decimal import ROUND_HALF_UP, Decimal
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from .. import stats
-from ..stats.comparison import SCOPES
-from ..stats.names import natural
-from ..stats.overview import overview
-from ..stats.pairing import choose
-from ..stats.values import GROUP, Model, better, model_name, models
-from ..tables import TABLES, Table, Workspace
+from skill_eval_nb import stats
+from skill_eval_nb.stats.comparison import SCOPES
+from skill_eval_nb.stats.names import natural
+from skill_eval_nb.stats.overview import overview
+from skill_eval_nb.stats.pairing import choose
+from skill_eval_nb.stats.values import GROUP, Model, better, model_name, models
+from skill_eval_nb.tables import TABLES, Table, Workspace
+
 from .content import Figure, line
 
 if TYPE_CHECKING:

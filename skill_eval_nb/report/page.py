@@ -14,7 +14,7 @@ from .content import Bullets, Cell, Paragraph, Part, Picture, Section, Table, Ve
 if TYPE_CHECKING:
     from altair.typing import ChartType
 
-    from ..tables import Workspace
+    from skill_eval_nb.tables import Workspace
 
 
 _STYLE = """\
@@ -81,7 +81,7 @@ svg { display: block; max-width: 100%; height: auto; overflow: visible; }
 
 def stylesheet() -> str:
     """The page's rules, and those that give the charts' inks the page's colours."""
-    from ..charts import theme as look
+    from skill_eval_nb.charts import theme as look
 
     inks = {
         look.INK: "--ink",

@@ -9,10 +9,11 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from .. import charts, stats
-from ..stats.expectations import CLASSES, FAILS, HURTS, PASSES, SEPARATES
-from ..stats.names import natural
-from ..text import count, some
+from skill_eval_nb import charts, stats
+from skill_eval_nb.stats.expectations import CLASSES, FAILS, HURTS, PASSES, SEPARATES
+from skill_eval_nb.stats.names import natural
+from skill_eval_nb.text import count, some
+
 from .content import Cell, Figure, Paragraph, Part, Picture, Section, Table, line, section
 from .measured import MISSING, Measured, Row, difference, figure, with_n
 

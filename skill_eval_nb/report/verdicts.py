@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from .. import charts, stats
-from ..stats.comparison import FEWEST
-from ..stats.overview import HEADLINE, explained
-from ..stats.values import model_name
-from ..stats.verdict import beyond_comes_first, sentence, these, word_of
-from ..text import chance, count, some
+from skill_eval_nb import charts, stats
+from skill_eval_nb.stats.comparison import FEWEST
+from skill_eval_nb.stats.overview import HEADLINE, explained
+from skill_eval_nb.stats.values import model_name
+from skill_eval_nb.stats.verdict import beyond_comes_first, sentence, these, word_of
+from skill_eval_nb.text import chance, count, some
+
 from .content import (
     Cell,
     Figure,

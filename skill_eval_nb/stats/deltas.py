@@ -10,8 +10,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skill_eval_nb.tables.frames import like
+from skill_eval_nb.text import some
 
-from ..text import some
 from .comparison import SCOPES, Comparison, Scope, compare
 from .inference.adjust import Adjusted, deals, flips, jointly, over_evals
 from .inference.exact import Sides

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables.frames import frame_of, like
+from skill_eval_nb.text import brief, chance, count, figure, signed
 
-from ..text import brief, chance, count, figure, signed
 from .inference.adjust import benjamini_hochberg
 from .inference.intervals import exact_tests
 from .names import in_order, natural

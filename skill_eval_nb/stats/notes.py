@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.tables.frames import like
+from skill_eval_nb.text import MINUS, NOTHING, brief, chance, count, figure, quoted, some
 
-from ..text import MINUS, NOTHING, brief, chance, count, figure, quoted, some
 from .comparison import SCOPES
 from .deltas import deltas, deltas_by_dimension
 from .expectations import (

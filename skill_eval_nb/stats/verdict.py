@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..text import brief, chance, count, figure, signed, some
+from skill_eval_nb.text import brief, chance, count, figure, signed, some
+
 from .comparison import FEWEST, Comparison
 from .inference.adjust import Adjusted
 from .inference.intervals import BESIDE

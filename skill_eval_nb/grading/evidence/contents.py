@@ -22,9 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from skill_eval_nb.disk import open_file
+from skill_eval_nb.disk import decoded, open_file
 
-from ...disk import decoded
 from .. import sandbox
 from ..sandbox import Ran
 from .extractor import IMAGE_SIDE, png_size, weight

@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.disk import open_file
-
-from ...disk import decoded
+from skill_eval_nb.disk import decoded, open_file
 
 MOST_BYTES = 64 * 2**20
 _SKILL_FILES = re.compile(r"SKILL\.md|\.claude/skills/|(?:^|[\s\"'=;|&])/skills/", re.IGNORECASE)

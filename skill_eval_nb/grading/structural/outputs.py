@@ -16,11 +16,9 @@ import bracex
 import msgspec
 from wcmatch import glob
 
-from skill_eval_nb.disk import NO_LINK, LeadsOut, inside, read_bytes
+from skill_eval_nb.disk import NO_LINK, LeadsOut, inside, read_bytes, wide
 from skill_eval_nb.documents import Faults, NotJSON, parse
 from skill_eval_nb.documents.run import CHECK_FAILED
-
-from ...disk import wide
 
 MOST_BRACES = 64
 """So many patterns may one with braces stand for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from skill_eval_nb.models import Connection, connect
 from skill_eval_nb.running.options import price_table
@@ -75,7 +75,7 @@ class RunPanel(FormActions, JudgeTab, Observer):
 
     _css = style(HERE / "run.css")
     label = "Run evals"
-    TABS = {RUN: "Run evals", JUDGE: "Judge stored outputs again"}  # noqa: RUF012
+    TABS: ClassVar = {RUN: "Run evals", JUDGE: "Judge stored outputs again"}
     SETTABLE = frozenset(Form.__dataclass_fields__) - {"sides", "configurations", "evals_only"}
     MODELS = frozenset(LABELS)
 

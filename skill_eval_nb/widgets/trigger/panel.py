@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from skill_eval_nb.models import load_prices
 from skill_eval_nb.models.stand_in.settings import EXECUTOR
@@ -85,7 +85,7 @@ class TriggerPanel(FormActions, TaskPanel):
 
     _css = style(Path(__file__).with_name("trigger.css"))
     label = "Triggers"
-    TABS = {QUERIES: "Queries", RUN: "Run", DESCRIPTION: "Description"}  # noqa: RUF012
+    TABS: ClassVar = {QUERIES: "Queries", RUN: "Run", DESCRIPTION: "Description"}
     MODELS = frozenset(("model", "proposer_model", "draft_model"))
     SETTABLE = frozenset(Form.__dataclass_fields__) - MODELS - {"executor"}
 
