@@ -1,105 +1,195 @@
-"""From what a user gives to what lies there."""
+"""From what a user gives to what lies there: each run once, and nothing followed in circles."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from skill_eval_nb.workspace import NothingToLoad, find
-from tests.corpus.build import graded, lay, row
+import skill_eval_nb as sen
+from skill_eval_nb import NothingToLoad
+from skill_eval_nb.workspace import Problems, crawl
+from tests.corpus.build import graded, keys, lay, row, said
 
-RUN = "iteration-1/eval-0/with_skill"
+SIDE = "eval-0/with_skill"
+RUN = f"iteration-1/{SIDE}/run-1"
+OTHER = f"iteration-2/{SIDE}"
 
 
 @pytest.fixture
 def two(tmp_path: Path) -> Path:
-    return lay(
-        tmp_path,
-        {
-            f"a-workspace/{RUN}/grading.json": graded("p"),
-            f"b-workspace/{RUN}/grading.json": graded("f"),
-            "notes/readme.txt": "hello",
-        },
-    )
+    """Two workspaces, and a folder of something else."""
+    files = {f"{name}-workspace/{RUN}/grading.json": graded("pf") for name in "ab"}
+    files[f"a-workspace/{OTHER}/grading.json"] = graded("pf")
+    return lay(tmp_path / "two", {**files, "notes/readme.txt": "hello"})
 
 
-def found(path: Any) -> list[str]:
-    return [Path(run.place.workspace).name for run in find(path).layout.runs]
-
-
-def test_a_folder_a_list_and_a_glob_find_the_same(two):
-    assert found(two) == ["a-workspace", "b-workspace"]
-    assert found([two / "a-workspace", two / "b-workspace"]) == ["a-workspace", "b-workspace"]
-    assert found(str(two / "*-workspace")) == ["a-workspace", "b-workspace"]
-
-
-def test_a_trailing_slash_changes_nothing(two):
-    assert find(f"{two}/").base == find(two).base == str(two)
-
-
-@pytest.mark.parametrize("again", [".", "a-workspace", "a-workspace/iteration-1"])
-def test_what_lies_below_another_path_is_found_once(two, again):
-    assert found([two / again, two]) == ["a-workspace", "b-workspace"]
-
-
-def test_the_same_folder_by_a_link_is_found_once(two, tmp_path_factory):
-    link = tmp_path_factory.mktemp("links") / "link"
-    link.symlink_to(two / "a-workspace")
-    assert found([two / "a-workspace", link]) == ["a-workspace"]
-
-
-def test_a_path_with_stars_in_its_name_is_itself(tmp_path):
-    lay(tmp_path / "[old] *", {f"{RUN}/grading.json": graded("p")})
-    assert found(str(tmp_path / "[old] *")) == ["[old] *"]
-
-
-def test_the_base_of_several_paths_is_what_they_share(two):
-    assert find([two / "a-workspace", two / "b-workspace"]).base == str(two)
+BOTH = {"a-workspace": 2, "b-workspace": 1}
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "runs", "files"),
+    ("given", "expected"),
     [
-        ("grading.json", graded("p"), 1, 0),
-        ("benchmark.json", {"runs": [row(1, "with_skill", "p")]}, 0, 1),
-        ("anything.json", {"evals": [{"id": 1, "prompt": "P"}]}, 0, 1),
+        (lambda two: two, BOTH),
+        (lambda two: f"{two}/", BOTH),
+        (lambda two: [two / "a-workspace", str(two / "b-workspace")], BOTH),
+        (lambda two: str(two / "*-workspace"), BOTH),
+        (lambda two: [two / "a-workspace/iteration-1", two / "b-workspace", two], BOTH),
+        (lambda two: [two / "a-workspace", two, two], BOTH),
+        (lambda two: two / "a-workspace", {"a-workspace": 2}),
+        (lambda two: two / "a-workspace/iteration-1", {"a-workspace": 1}),
+        (lambda two: two / "a-workspace" / RUN / "grading.json", {"run-1": 1}),
+        (os.path.relpath, BOTH),
     ],
 )
-def test_a_single_file(tmp_path, name, content, runs, files):
-    lay(tmp_path, {f"{RUN}/{name}": content, f"{RUN}/other.json": {"a": 1}})
-    layout = find(tmp_path / RUN / name).layout
-    assert (len(layout.runs), len(layout.files)) == (runs, files)
+def test_whatever_way_it_is_given_each_run_is_there_once(
+    two: Path, given: Any, expected: dict[str, int]
+) -> None:
+    found = keys(sen.load(given(two)))
+    workspaces = [Path(key[0]).name for key in found]
+    assert {name: workspaces.count(name) for name in workspaces} == expected
+    assert len({key[:5] for key in found}) == len(found)
 
 
-def test_what_is_there_instead_is_told(two):
-    with pytest.raises(NothingToLoad, match=r"readme\.txt"):
-        find(two / "notes")
+def test_two_workspaces_of_one_name_are_two_and_a_link_to_one_is_not(tmp_path: Path) -> None:
+    paths = [lay(tmp_path / above / "ws", {f"{RUN}/grading.json": graded("p")}) for above in "ab"]
+    (tmp_path / "link").symlink_to(paths[0])
+    assert len({key[:5] for key in keys(sen.load([*paths, tmp_path / "link"]))}) == 2
+    assert [key[1:] for key in keys(sen.load(tmp_path / "link"))] == [
+        ("iteration-1", "0", "with_skill", 1, 1.0)
+    ]
+    lay(tmp_path / "[old] *", {f"{RUN}/grading.json": graded("p")})
+    assert [key[0] for key in keys(sen.load(str(tmp_path / "[old] *")))] == ["[old] *"]
 
 
-def test_many_other_things_are_counted(tmp_path):
-    lay(tmp_path, {f"{n:02}.txt": "" for n in range(11)})
-    with pytest.raises(NothingToLoad, match=r"00.txt, .* and 3 more"):
-        find(tmp_path)
+def test_a_part_of_a_workspace_keeps_what_stands_above_it(tmp_path: Path) -> None:
+    folder = lay(tmp_path / "tdd-workspace", {f"{RUN}/grading.json": graded("p")})
+    expected = {
+        "": ("tdd-workspace", "tdd", "iteration-1", "0", "with_skill"),
+        "iteration-1": ("tdd-workspace", "tdd", "iteration-1", "0", "with_skill"),
+        f"iteration-1/{SIDE}": ("with_skill", "with_skill", "none", "unstated", "with_skill"),
+    }
+    columns = ("workspace", "skill", "iteration", "eval_id", "configuration")
+    for below, found in expected.items():
+        assert sen.load(folder / below).runs.select(columns).rows() == [found]
 
 
-def test_a_single_file_that_is_no_document_is_nothing_to_load(tmp_path):
-    lay(tmp_path, {"package.json": {"name": "x"}})
-    with pytest.raises(NothingToLoad):
-        find(tmp_path / "package.json")
+@pytest.mark.parametrize(
+    ("name", "content", "runs", "evals"),
+    [
+        ("grading.json", graded("p"), 1, 1),
+        ("benchmark.json", {"runs": [row(n, "with_skill", "p") for n in (1, 2, 3)]}, 3, 0),
+        ("anything.json", {"evals": [{"id": n, "prompt": "P"} for n in (1, 2)]}, 0, 2),
+    ],
+)
+def test_of_a_single_file_nothing_else_is_read(
+    tmp_path: Path, name: str, content: Any, runs: int, evals: int
+) -> None:
+    files = {f"iteration-1/{SIDE}/{name}": content, f"iteration-1/{SIDE}/other.json": {"a": 1}}
+    ws = sen.load(lay(tmp_path, files) / f"iteration-1/{SIDE}" / name)
+    assert (ws.runs.height, ws.evals.height) == (runs, evals)
+    assert "other.json" not in " ".join(said(ws))
 
 
-def test_a_broken_document_is_something_to_load_and_to_report(tmp_path):
-    lay(tmp_path, {"evals.json": "{"})
-    assert len(find(tmp_path).layout.files) == 1
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (lambda two: two / "a-worksapce" / RUN, FileNotFoundError, "Did you mean .*a-workspace"),
+        (lambda two: two / "zzz" / "qqq", FileNotFoundError, r"zzz/qqq does not exist\.$"),
+        (lambda two: str(two / "nope-*"), FileNotFoundError, "nope"),
+        (lambda two: [two, two / "gone"], FileNotFoundError, "gone"),
+        (lambda _: [], NothingToLoad, "empty list"),
+        (lambda two: two / "notes", NothingToLoad, r"grading\.json.*holds readme\.txt"),
+        (lambda two: two / "notes/readme.txt", NothingToLoad, r"readme\.txt"),
+        (lambda two: lay(two / "x", {"package.json": {"a": 1}}), NothingToLoad, r"package\.json"),
+        (
+            lambda two: lay(two / "x", {f"{n:02}.txt": "" for n in range(11)}),
+            NothingToLoad,
+            r"x holds 00.txt, .* and 3 more",
+        ),
+    ],
+)
+def test_where_nothing_is_found_it_is_said_what_is_there(
+    two: Path, given: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        sen.load(given(two))
 
 
-def test_the_nearest_name_is_proposed(two):
-    with pytest.raises(FileNotFoundError, match=r"Did you mean .*a-workspace"):
-        find(two / "a-worksapce" / "iteration-1")
+def test_what_is_empty_or_broken_is_there_all_the_same(tmp_path: Path) -> None:
+    with pytest.raises(NothingToLoad, match="holds nothing"):
+        sen.load(tmp_path)
+    ws = sen.load(lay(tmp_path, {"iteration-1/benchmark.json": {"runs": []}}))
+    assert ws.runs.height == 0
+    assert (ws.runs.columns[0], str(ws.runs.schema["pass_rate"])) == ("workspace", "Float64")
+    ws = sen.load(lay(tmp_path / "broken", {"evals.json": "{"}))
+    assert ws.problems.select("severity", "code", "path").rows() == [
+        ("error", "not-json", "evals.json")
+    ]
 
 
-def test_two_paths_of_which_one_is_missing(two):
-    with pytest.raises(FileNotFoundError, match="gone"):
-        find([two, two / "gone"])
+# ── folders ──────────────────────────────────────────────────────────────────────────────────
+
+
+def listed(root: Path) -> tuple[list[str], list[tuple[str, str, str]]]:
+    """The folders below, and the problems: severity, code and path."""
+    problems = Problems()
+    folders = [os.path.relpath(one.path, root) for one in crawl(str(root), problems)]
+    return folders, [(p.severity, p.code, os.path.relpath(p.path, root)) for p in problems]
+
+
+def test_parents_come_first_and_numbers_in_order(tmp_path: Path) -> None:
+    lay(tmp_path, {f"{name}/x.json": "" for name in ("run-10", "run-9", "a/z", "b")})
+    assert listed(tmp_path) == ([".", "a", "a/z", "b", "run-9", "run-10"], [])
+
+
+@pytest.mark.parametrize(
+    "name", "outputs judgings skill-snapshot .staging .git node_modules __pycache__".split()
+)
+def test_what_holds_no_results_is_not_entered(tmp_path: Path, name: str) -> None:
+    """A skill that writes evals leaves whole workspaces in its outputs."""
+    inner = f"{RUN}/{name}/pdf-workspace"
+    files = {
+        f"{RUN}/grading.json": graded("pf"),
+        f"{inner}/iteration-1/eval-9/with_skill/grading.json": graded("p"),
+        f"{inner}/benchmark.json": {"runs": [row(8, "with_skill", "p")]},
+        f"{RUN}/{name}/evals.json": {"evals": [{"id": 78, "prompt": "inner"}]},
+    }
+    ws = sen.load(lay(tmp_path / "ws", files))
+    assert keys(ws) == [("ws", "iteration-1", "0", "with_skill", 1, 0.5)]
+    assert ws.evals["eval_id"].to_list() == ["0"]
+
+
+@pytest.mark.parametrize(
+    ("links", "folders", "problems"),
+    [
+        ({"linked": "../out"}, [".", "a", "linked", "linked/b"], []),
+        (
+            {"one": "../out", "two": "../out"},
+            [".", "a", "one", "one/b"],
+            [("info", "link", "two")],
+        ),
+        ({"loop": "."}, [".", "a"], [("info", "link", "loop")]),
+        ({"loop": "a"}, [".", "a"], [("info", "link", "loop")]),
+        ({"loop": ".."}, [".", "a"], [("info", "link", "loop")]),
+        ({"ping": "pong", "pong": "ping", "gone": "nothing"}, [".", "a"], []),
+    ],
+)
+def test_links_are_followed_once_and_never_in_circles(
+    tmp_path: Path, links: dict[str, str], folders: list[str], problems: list[Any]
+) -> None:
+    lay(tmp_path, {"out/b/x.json": {}, "ws/a/x.json": {}})
+    for name, target in links.items():
+        (tmp_path / "ws" / name).symlink_to(target)
+    found, told = listed(tmp_path / "ws")
+    if len(links) == 2 and problems:  # the disk says which of the two comes first
+        found = [one.replace("two", "one") for one in found]
+        told = [(*one[:2], "two") for one in told]
+    assert (found, told) == (folders, problems)
+
+
+def test_a_folder_called_as_a_file_is_told(tmp_path: Path) -> None:
+    lay(tmp_path, {"grading.json/x": ""})
+    assert listed(tmp_path) == (["."], [("error", "no-file", "grading.json")])

@@ -2,210 +2,165 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import skill_eval_nb as sen
+from skill_eval_nb.workspace import natural
+from skill_eval_nb.workspace.layout import eval_parts, is_configuration, is_eval, run_number, slug
 from tests.corpus.build import expectations, graded, keys, lay, row, said
 
 WS = "tdd-workspace"
-
-
-class Layout(NamedTuple):
-    """Files below a workspace, and the runs that they are."""
-
-    files: dict[str, Any]
-    runs: list[tuple[str, str, str, int, float | None]]
-
-
 BOTH = {"with_skill": "ppp", "without_skill": "pff"}
+THIRD = pytest.approx(1 / 3)
+
+Files = dict[str, Any]
+Runs = list[tuple[str, str, str, int, Any]]
 
 
-def pair(where: str, **fields: Any) -> dict[str, Any]:
+def pair(where: str, **fields: Any) -> Files:
     """A grading for each of the two configurations; `{}` in `where` is the configuration."""
     return {where.format(name): graded(marks, **fields) for name, marks in BOTH.items()}
 
 
-def pair_of_runs(
-    eval_id: str, iteration: str = "iteration-1", run_number: int = 1
-) -> list[tuple[str, str, str, int, float | None]]:
+def two(eval_id: str = "0", iteration: str = "iteration-1", *numbers: int) -> Runs:
     return [
-        (iteration, eval_id, "with_skill", run_number, 1.0),
-        (iteration, eval_id, "without_skill", run_number, pytest.approx(1 / 3)),
+        (iteration, eval_id, side, number, rate)
+        for number in numbers or (1,)
+        for side, rate in (("with_skill", 1.0), ("without_skill", THIRD))
     ]
 
 
-def metadata(eval_id: Any, name: str = "named", prompt: str = "Do it.") -> dict[str, Any]:
+def metadata(eval_id: Any, name: str = "named", prompt: str = "Do it.") -> Files:
     return {"eval_id": eval_id, "eval_name": name, "prompt": prompt, "assertions": []}
 
 
-LAYOUTS = {
-    # ── levels ───────────────────────────────────────────────────────────────────────────────
-    "iteration, eval, configuration, run": Layout(
-        {
-            **pair("iteration-1/eval-0-a/{}/run-1/grading.json"),
-            **pair("iteration-1/eval-0-a/{}/run-2/grading.json"),
-        },
-        pair_of_runs("0") + pair_of_runs("0", run_number=2),
+def stated(*rows: Any, **fields: Any) -> Files:
+    """A benchmark with these rows; without any, those of eval 3, one a side."""
+    return {"runs": list(rows) or [row(3, *side) for side in BOTH.items()], **fields}
+
+
+ONE = "iteration-1"
+DISK = f"{ONE}/eval-3/{{}}/grading.json"
+
+LEVELS = {
+    # Folders of the gradings, with `{}` for the configuration, and the runs that they are.
+    "iteration-1/eval-0-a/{}/run-1 iteration-1/eval-0-a/{}/run-2": two("0", ONE, 1, 2),
+    "iteration-1/eval-0/{}": two(),
+    "eval-0/{}/run-1": two("0", "none"),
+    "eval-0-a/{} eval-1-b/{}": two("0", "none") + two("1", "none"),
+    "runs/eval-0/{}/run-1": two("0", "none"),
+    "iteration-1/runs/eval-0/{}/run-1": two(),
+    "iteration-1/eval-0/{}/runs/run-1 iteration-1/eval-0/{}/runs/run-2": two("0", ONE, 1, 2),
+    "iteration-1/eval-0/{}/run_1 iteration-1/eval-0/{}/trial12": two("0", ONE, 1, 12),
+    "iteration-5/eval-0/{} iteration-5b/eval-0/{} iteration-master/eval-0/{}": [
+        run for name in ("5", "5b", "master") for run in two("0", f"iteration-{name}")
+    ],
+    "iteration-1/eval-3-a-long-name-2/{}": two("3"),
+    "iteration-1/summarise-the-inbox/{} iteration-1/eval-basic/{}/run-1": (
+        two("summarise-the-inbox") + two("eval-basic")
     ),
-    "no run level": Layout(pair("iteration-1/eval-0/{}/grading.json"), pair_of_runs("0")),
-    "no iteration": Layout(pair("eval-0/{}/run-1/grading.json"), pair_of_runs("0", "none")),
-    "no iteration, no run level": Layout(
-        pair("eval-0-a/{}/grading.json") | pair("eval-1-b/{}/grading.json"),
-        pair_of_runs("0", "none") + pair_of_runs("1", "none"),
-    ),
-    "runs/ above the evals": Layout(
-        pair("runs/eval-0/{}/run-1/grading.json"), pair_of_runs("0", "none")
-    ),
-    "runs/ in an iteration": Layout(
-        pair("iteration-1/runs/eval-0/{}/run-1/grading.json"), pair_of_runs("0")
-    ),
-    "runs/ in a configuration": Layout(
-        pair("iteration-1/eval-0/{}/runs/run-1/grading.json")
-        | pair("iteration-1/eval-0/{}/runs/run-2/grading.json"),
-        pair_of_runs("0") + pair_of_runs("0", run_number=2),
-    ),
-    "run_1": Layout(
-        pair("iteration-1/eval-0/{}/run_1/grading.json")
-        | pair("iteration-1/eval-0/{}/run_12/grading.json"),
-        pair_of_runs("0") + pair_of_runs("0", run_number=12),
-    ),
-    # ── iterations ───────────────────────────────────────────────────────────────────────────
-    "iterations of any name": Layout(
-        {
-            path: content
-            for name in ("5", "5b", "master", "7-rerun", "4-gpt-5.3-codex")
-            for path, content in pair(f"iteration-{name}/eval-0/{{}}/grading.json").items()
-        },
-        [
-            run
-            for name in ("5", "5b", "master", "7-rerun", "4-gpt-5.3-codex")
-            for run in pair_of_runs("0", f"iteration-{name}")
-        ],
-    ),
+    "deploy-app/{} setup-vps/{}": two("deploy-app", "none") + two("setup-vps", "none"),
+    "iteration-1/{}/eval-0 iteration-1/{}/crud-api": two() + two("crud-api"),
+    "{}/eval-0/run-1": two("0", "none"),
+    "iteration-1/eval-0/{}/outputs": two(),
+    "iteration-1/eval-0/{}/run-2/outputs": two("0", ONE, 2),
+    # The same grading at two levels is one run.
+    "iteration-1/eval-0/{} iteration-1/eval-0/{}/run-1": two(),
+}
+
+LAYOUTS: dict[str, tuple[Files, Runs]] = {
+    places: ({k: v for at in places.split() for k, v in pair(f"{at}/grading.json").items()}, runs)
+    for places, runs in LEVELS.items()
+} | {
     # ── evals ────────────────────────────────────────────────────────────────────────────────
-    "eval-N-long-name": Layout(
-        pair("iteration-1/eval-3-a-long-name-2/{}/grading.json"), pair_of_runs("3")
-    ),
-    "evals of any name": Layout(
-        pair("iteration-1/summarise-the-inbox/{}/grading.json")
-        | pair("iteration-1/eval-basic/{}/run-1/grading.json"),
-        pair_of_runs("summarise-the-inbox") + pair_of_runs("eval-basic"),
-    ),
-    "evals of any name, no iteration": Layout(
-        pair("deploy-app/{}/grading.json") | pair("setup-vps/{}/grading.json"),
-        pair_of_runs("deploy-app", "none") + pair_of_runs("setup-vps", "none"),
-    ),
-    "eval_metadata.json at eval level": Layout(
-        pair("iteration-1/inbox/{}/grading.json")
-        | {"iteration-1/inbox/eval_metadata.json": metadata(7)},
-        pair_of_runs("7"),
-    ),
-    "eval_metadata.json at configuration level": Layout(
-        pair("iteration-1/inbox/{}/run-1/grading.json")
-        | {f"iteration-1/inbox/{name}/eval_metadata.json": metadata(7) for name in BOTH},
-        pair_of_runs("7"),
-    ),
-    "eval_metadata.json at run level": Layout(
-        pair("iteration-1/inbox/{}/run-1/grading.json")
-        | {f"iteration-1/inbox/{name}/run-1/eval_metadata.json": metadata(7) for name in BOTH},
-        pair_of_runs("7"),
-    ),
-    "an eval_id that is text": Layout(
+    **{
+        f"eval_metadata.json {below or 'of the eval'}": (
+            pair("iteration-1/inbox/{}/run-1/grading.json")
+            | {
+                f"iteration-1/inbox/{below.format(side)}eval_metadata.json": metadata(7)
+                for side in BOTH
+            },
+            two("7"),
+        )
+        for below in ("", "{}/", "{}/run-1/")
+    },
+    "an eval_id that is text": (
         pair("iteration-1/eval-1/{}/grading.json")
-        | {"iteration-1/eval-1/eval_metadata.json": metadata("login flow")},
-        pair_of_runs("login flow"),
+        | {"iteration-1/eval-1/info.json": metadata("login flow")},
+        two("login flow"),
+    ),
+    "metadata of one iteration tell of the same folder in another": (
+        pair("iteration-1/inbox/{}/grading.json")
+        | pair("iteration-2/inbox/{}/grading.json")
+        | {"iteration-2/inbox/eval_metadata.json": metadata(4)},
+        two("4") + two("4", "iteration-2"),
     ),
     # ── configurations ───────────────────────────────────────────────────────────────────────
-    "configurations of any name": Layout(
+    "configurations of any name": (
         {
             f"iteration-1/eval-0/{name}/grading.json": graded("pf")
-            for name in ("my_with_skill", "with_skill (iter5)", "baseline", "v2", "old_skill")
+            for name in ("my_with_skill", "with_skill (iter5)", "baseline", "v2", "gpt-5")
         },
         [
-            ("iteration-1", "0", name, 1, 0.5)
-            for name in ("my_with_skill", "with_skill (iter5)", "baseline", "v2", "old_skill")
+            (ONE, "0", name, 1, 0.5)
+            for name in ("my_with_skill", "with_skill (iter5)", "baseline", "v2", "gpt-5")
         ],
     ),
-    "configurations of any name, with runs": Layout(
-        {
-            f"iteration-1/inbox/{name}/run-{n}/grading.json": graded("pf")
-            for name in ("v1", "v2")
-            for n in (1, 2)
-        },
-        [("iteration-1", "inbox", name, n, 0.5) for name in ("v1", "v2") for n in (1, 2)],
-    ),
-    "a lone configuration of any name": Layout(
-        {f"iteration-1/inbox/v2/run-{n}/grading.json": graded("pf") for n in (1, 2)},
-        [("iteration-1", "inbox", "v2", n, 0.5) for n in (1, 2)],
-    ),
-    "a lone configuration of any name, no run level": Layout(
-        {"iteration-1/inbox/v2/grading.json": graded("pf")},
-        [("iteration-1", "inbox", "v2", 1, 0.5)],
-    ),
-    "a lone configuration of any name beside an eval with a known one": Layout(
+    "a lone configuration beside an eval with a known one": (
         {
             "iteration-1/eval-0/without_skill/run-1/grading.json": graded("pf"),
             "iteration-1/inbox/v2/run-1/grading.json": graded("pf"),
+            "iteration-1/outbox/v2/grading.json": graded("pf"),
         },
         [
-            ("iteration-1", "0", "without_skill", 1, 0.5),
-            ("iteration-1", "inbox", "v2", 1, 0.5),
+            (ONE, "0", "without_skill", 1, 0.5),
+            (ONE, "inbox", "v2", 1, 0.5),
+            (ONE, "outbox", "v2", 1, 0.5),
         ],
     ),
-    "configuration above the eval": Layout(
-        pair("iteration-1/{}/eval-0/grading.json") | pair("iteration-1/{}/eval-1/grading.json"),
-        pair_of_runs("0") + pair_of_runs("1"),
+    "a name that comes again under another eval": (
+        {f"{n}/{side}/grading.json": graded("pf") for n, side in product("ab", ("fast", "slow"))},
+        [("none", n, side, 1, 0.5) for n, side in product("ab", ("fast", "slow"))],
     ),
-    "configuration above the eval, no iteration": Layout(
-        pair("{}/eval-0/run-1/grading.json"), pair_of_runs("0", "none")
+    "grading.json of an eval": (
+        {
+            "iteration-1/eval-0/grading.json": graded("pf"),
+            "iteration-1/eval-1/grading.json": graded("pf", configuration="old_skill"),
+            "iteration-1/eval-2/with_skill/grading.json": graded("pf", configuration="old_skill"),
+            "iteration-1/eval-3/grading.json": graded("pf", condition="fast"),
+        },
+        [
+            (ONE, "0", "unstated", 1, 0.5),
+            (ONE, "1", "old_skill", 1, 0.5),
+            (ONE, "2", "with_skill", 1, 0.5),
+            (ONE, "3", "fast", 1, 0.5),
+        ],
     ),
     # ── where the grading lies ───────────────────────────────────────────────────────────────
-    "grading.json of an eval, no configuration": Layout(
-        {"iteration-1/eval-0/grading.json": graded("ppf")},
-        [("iteration-1", "0", "unstated", 1, pytest.approx(2 / 3))],
-    ),
-    "grading.json of an eval, configuration in the file": Layout(
-        {"iteration-1/eval-0/grading.json": graded("pf", configuration="old_skill")},
-        [("iteration-1", "0", "old_skill", 1, 0.5)],
-    ),
-    "grading_with_skill.json": Layout(
-        pair("iteration-1/eval-basic/grading_{}.json"), pair_of_runs("eval-basic")
-    ),
-    "grading-with_skill.json": Layout(
-        pair("iteration-1/eval-0/grading-{}.json"), pair_of_runs("0")
-    ),
-    "eval-N-grading.json in the configuration": Layout(
+    "grading_with_skill.json": (pair("iteration-1/eval-basic/grading_{}.json"), two("eval-basic")),
+    "grading-with_skill.json": (pair("iteration-1/eval-0/grading-{}.json"), two()),
+    "eval-N-grading.json in the configuration": (
         pair("iteration-1/{}/eval-0-grading.json") | pair("iteration-1/{}/eval-1-grading.json"),
-        pair_of_runs("0") + pair_of_runs("1"),
+        two() + two("1"),
     ),
-    "both configurations in one file": Layout(
+    "eval-N-grading.json": (
+        {"iteration-1/eval-3-grading.json": graded("pf")},
+        [(ONE, "3", "unstated", 1, 0.5)],
+    ),
+    "grading/<configuration>_<eval>_run<n>.json": (
         {
-            "iteration-1/eval-0/grading.json": {
-                "runs": [
-                    {"configuration": name, "expectations": expectations(marks)}
-                    for name, marks in BOTH.items()
-                ]
-            }
-        },
-        pair_of_runs("0"),
-    ),
-    "grading.json under outputs/": Layout(
-        pair("iteration-1/eval-0/{}/outputs/grading.json"), pair_of_runs("0")
-    ),
-    "grading.json under outputs/ of a run": Layout(
-        pair("iteration-1/eval-0/{}/run-2/outputs/grading.json"), pair_of_runs("0", run_number=2)
-    ),
-    "grading/<configuration>_<eval>_run<n>.json": Layout(
-        {
-            f"grading/{name}_lookup_run{n}.json": {
+            f"grading/{side}_lookup_run{n}.json": {
                 "pass": mark == "p",
                 "assertions_met": ["check"] * (mark == "p"),
                 "assertions_missed": ["check"] * (mark == "f"),
             }
-            for name, marks in {"with_skill": "pp", "without_skill": "pf"}.items()
+            for side, marks in {"with_skill": "pp", "without_skill": "pf"}.items()
             for n, mark in enumerate(marks, start=1)
         },
         [
@@ -215,130 +170,163 @@ LAYOUTS = {
             ("none", "lookup", "without_skill", 2, 0.0),
         ],
     ),
-    # ── benchmark.json ───────────────────────────────────────────────────────────────────────
-    "results in benchmark.json only": Layout(
-        {"iteration-1/benchmark.json": {"runs": [row(3, *side) for side in BOTH.items()]}},
-        pair_of_runs("3"),
+    "runs/run-<n>/grading/<eval>.json": (
+        {"runs/run-4/grading/login.json": graded("pf")},
+        [("none", "login", "with_skill", 4, 0.5)],
     ),
-    "results in benchmark.json only, no iteration": Layout(
-        {"benchmark.json": {"runs": [row(3, *side) for side in BOTH.items()]}},
-        pair_of_runs("3", "none"),
+    "runs of which the names are no numbers": (
+        {f"runs/2026-0{n}/grading/a.json": graded("p" * n + "f") for n in (2, 1)},
+        [("none", "a", "with_skill", 1, 0.5), ("none", "a", "with_skill", 2, pytest.approx(2 / 3))],
     ),
-    "results in benchmark.json only, beside eval_metadata.json": Layout(
+    "several runs in one file": (
         {
-            "iteration-1/benchmark.json": {"runs": [row(3, *side) for side in BOTH.items()]},
-            "iteration-1/inbox/eval_metadata.json": metadata(3),
-        },
-        pair_of_runs("3"),
-    ),
-    "flat runs, `condition` and `case_id`, percent": Layout(
-        {
-            "iteration-1/benchmark.json": {
+            "iteration-1/eval-0/grading.json": {
                 "runs": [
-                    {
-                        "case_id": "a",
-                        "condition": "with_skill",
-                        "pass_rate": 100,
-                        "passed": 4,
-                        "total": 4,
-                    },
-                    {
-                        "case_id": "a",
-                        "condition": "baseline",
-                        "pass_rate": 25,
-                        "passed": 1,
-                        "total": 4,
-                    },
+                    graded("p", configuration="fast"),
+                    graded("f", configuration="fast"),
+                    graded("pf", config="slow", run_number=4),
+                    graded("p"),
                 ]
             }
         },
-        [("iteration-1", "a", "baseline", 1, 0.25), ("iteration-1", "a", "with_skill", 1, 1.0)],
+        [
+            (ONE, "0", "fast", 1, 1.0),
+            (ONE, "0", "fast", 2, 0.0),
+            (ONE, "0", "slow", 4, 0.5),
+            (ONE, "0", "unstated", 1, 1.0),
+        ],
     ),
-    "both configurations in a row": Layout(
+    # ── benchmark.json ───────────────────────────────────────────────────────────────────────
+    "benchmark.json alone": ({"iteration-1/benchmark.json": stated()}, two("3")),
+    "benchmark.json alone, no iteration": ({"benchmark.json": stated()}, two("3", "none")),
+    "benchmark.json that says its iteration": (
+        {"benchmark.json": stated(metadata={"iteration": 7})},
+        two("3", "iteration-7"),
+    ),
+    "benchmarks beside iterations": (
+        {"tier2/benchmark.json": stated(), "iteration-1/benchmark.json": stated(), "x.json": {}},
+        two("3", "tier2") + two("3"),
+    ),
+    "a benchmark of its own name": ({"new-figures.json": stated()}, two("3", "new-figures")),
+    "benchmark.json beside eval_metadata.json": (
         {
-            "benchmark.json": {
-                "runs": [
+            "iteration-1/benchmark.json": stated(),
+            "iteration-1/inbox/eval_metadata.json": metadata(3),
+        },
+        two("3"),
+    ),
+    "flat runs, `condition` and `case_id`, percent": (
+        {
+            "iteration-1/benchmark.json": stated(
+                {"case_id": "a", "condition": "one", "pass_rate": 100, "passed": 4, "total": 4},
+                {"case_id": "a", "condition": "two", "pass_rate": 25, "passed": 1, "total": 4},
+            )
+        },
+        [(ONE, "a", "one", 1, 1.0), (ONE, "a", "two", 1, 0.25)],
+    ),
+    "both configurations in a row": (
+        {
+            "benchmark.json": stated(
+                *(
                     {
                         "eval_id": "a",
                         "run_index": index,
-                        "with_skill": {"assertion_results": expectations("pp")},
-                        "without_skill": {"assertion_results": expectations("pf")},
+                        "with_skill": {"assertion_results": expectations("ppp")},
+                        "without_skill": {"assertion_results": expectations("pff")},
                     }
                     for index in (0, 1)
-                ]
-            }
+                )
+            )
         },
-        [("none", "a", "with_skill", n, 1.0) for n in (1, 2)]
-        + [("none", "a", "without_skill", n, 0.5) for n in (1, 2)],
+        two("a", "none", 1, 2),
+    ),
+    "rows without numbers, or numbered from 0": (
+        {
+            "benchmark.json": stated(
+                *(row(3, "a", marks, None) for marks in ("p", "pf")),
+                *(row(3, "b", marks, n) for n, marks in enumerate(("p", "pf"))),
+                row("new", "c", "p", None),
+                row(None, "c", "p", None),
+            )
+        },
+        [
+            ("none", "3", "a", 1, 1.0),
+            ("none", "3", "a", 2, 0.5),
+            ("none", "3", "b", 1, 1.0),
+            ("none", "3", "b", 2, 0.5),
+            ("none", "new", "c", 1, 1.0),
+            ("none", "unstated", "c", 1, 1.0),
+        ],
     ),
     # ── the same run in two files ────────────────────────────────────────────────────────────
-    "the same run in its folder and in benchmark.json": Layout(
-        pair("iteration-1/eval-3/{}/run-1/grading.json")
-        | {"iteration-1/benchmark.json": {"runs": [row(3, *side) for side in BOTH.items()]}},
-        pair_of_runs("3"),
+    "in its folder and in benchmark.json": (
+        pair(DISK) | {f"{ONE}/benchmark.json": stated()},
+        two("3"),
     ),
-    "benchmark.json without run numbers": Layout(
-        pair("iteration-1/eval-3/{}/grading.json")
-        | {
-            "iteration-1/benchmark.json": {
-                "runs": [row(3, *side, run_number=None) for side in BOTH.items()]
-            }
-        },
-        pair_of_runs("3"),
+    "in a folder of another number": (
+        pair(f"{ONE}/eval-3/{{}}/run-7/grading.json") | {f"{ONE}/benchmark.json": stated()},
+        two("3", ONE, 7),
     ),
-    "benchmark.json that knows the eval by its name": Layout(
+    "one row for several runs on disk": (
+        pair(f"{ONE}/eval-3/{{}}/run-1/grading.json")
+        | pair(f"{ONE}/eval-3/{{}}/run-2/grading.json")
+        | {f"{ONE}/benchmark.json": stated()},
+        two("3", ONE, 1, 2),
+    ),
+    "benchmark.json that knows the eval by its name": (
         pair("iteration-1/inbox/{}/grading.json")
         | {
             "iteration-1/inbox/eval_metadata.json": metadata(4, "inbox"),
-            "iteration-1/benchmark.json": {
-                "runs": [row("inbox", *side, eval_name="inbox") for side in BOTH.items()]
-            },
+            "iteration-1/benchmark.json": stated(
+                *(row(99, *side, eval_name="Inbox") for side in BOTH.items())
+            ),
         },
-        pair_of_runs("4"),
+        two("4"),
     ),
-    "benchmark.json with another name for the baseline": Layout(
+    "benchmark.json with another name for the baseline": (
         {
-            "iteration-1/eval-3/with_skill/grading.json": graded("ppp"),
-            "iteration-1/eval-3/old_skill/grading.json": graded("pff"),
-            "iteration-1/benchmark.json": {"runs": [row(3, *side) for side in BOTH.items()]},
+            f"{ONE}/eval-3/with_skill/grading.json": graded("ppp"),
+            f"{ONE}/eval-3/old_skill/grading.json": graded("pff"),
+            f"{ONE}/benchmark.json": stated(),
         },
-        [
-            ("iteration-1", "3", "old_skill", 1, pytest.approx(1 / 3)),
-            ("iteration-1", "3", "with_skill", 1, 1.0),
-        ],
+        [(ONE, "3", "old_skill", 1, THIRD), (ONE, "3", "with_skill", 1, 1.0)],
     ),
-    "benchmark.json that adds the iteration to the configuration": Layout(
+    "benchmark.json with a configuration of other evals": (
+        {
+            f"{ONE}/eval-8/old_skill/grading.json": graded("pff"),
+            f"{ONE}/benchmark.json": stated(row(3, "without_skill", "pff")),
+        },
+        [(ONE, "3", "without_skill", 1, THIRD), (ONE, "8", "old_skill", 1, THIRD)],
+    ),
+    "benchmark.json that adds the iteration to the configuration": (
         {
             "iteration-4/inbox/with_skill/grading.json": graded("ppp"),
             "iteration-5/inbox/with_skill/grading.json": graded("ppf"),
-            "iteration-5/benchmark.json": {
-                "runs": [
-                    row("inbox", "with_skill (iter5)", "ppf", 5, eval_name="inbox"),
-                    row("inbox", "with_skill (iter4)", "ppp", 4, eval_name="inbox"),
-                ]
-            },
+            "iteration-5/benchmark.json": stated(
+                row("inbox", "with_skill (iter5)", "ppf", 5, eval_name="inbox"),
+                row("inbox", "with_skill (iteration-4)", "ppp", 4, eval_name="inbox"),
+                row("inbox", "with_skill (iter9)", "pff", 1, eval_name="inbox"),
+            ),
         },
         [
             ("iteration-4", "inbox", "with_skill", 1, 1.0),
             ("iteration-5", "inbox", "with_skill", 1, pytest.approx(2 / 3)),
+            ("iteration-5", "inbox", "with_skill (iter9)", 1, THIRD),
         ],
     ),
-    "the same grading at configuration and at run level": Layout(
-        pair("iteration-1/eval-0/{}/grading.json")
-        | pair("iteration-1/eval-0/{}/run-1/grading.json"),
-        pair_of_runs("0"),
-    ),
-    "the same eval in two folders": Layout(
-        pair("iteration-1/inbox/{}/run-1/grading.json")
-        | pair("iteration-1/eval-0-inbox/{}/run-1/grading.json")
-        | {
-            "iteration-1/inbox/eval_metadata.json": metadata(0, "inbox"),
-            "iteration-1/eval-0-inbox/eval_metadata.json": metadata(0, "inbox"),
+    "the same eval in two folders": (
+        {
+            path: one
+            for folder in ("inbox", "eval-0-inbox")
+            for path, one in (
+                *pair(f"{ONE}/{folder}/{{}}/run-1/grading.json").items(),
+                (f"{ONE}/{folder}/eval_metadata.json", metadata(0, folder[-5:])),
+            )
         },
-        pair_of_runs("0"),
+        two(),
     ),
-    "an empty benchmark.json above gradings": Layout(
-        pair("iteration-1/eval-0/{}/grading.json")
+    "an empty benchmark.json above gradings": (
+        pair(DISK)
         | {
             "iteration-1/benchmark.json": {
                 "metadata": {"skill_name": "tdd", "evals_run": [], "runs_per_configuration": 3},
@@ -347,373 +335,379 @@ LAYOUTS = {
                 "notes": [],
             }
         },
-        pair_of_runs("0"),
+        two("3"),
+    ),
+    # ── what is no run ───────────────────────────────────────────────────────────────────────
+    "a summary, a snapshot and outputs": (
+        pair(DISK)
+        | {
+            "iteration-1/grading_summary.json": {"evals": [{"with_skill_pass_rate": 1}]},
+            "skill-snapshot/evals/evals.json": {"evals": [{"id": 0, "prompt": "Old."}]},
+            f"{ONE}/eval-3/with_skill/outputs/grading.json": graded("pppf"),
+        },
+        two("3"),
     ),
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS.keys())
-@pytest.mark.parametrize("above", [False, True], ids=["itself", "from above"])
-def test_layout(tmp_path: Path, layout: Layout, above: bool) -> None:
+@pytest.mark.parametrize(("files", "runs"), LAYOUTS.values(), ids=LAYOUTS.keys())
+def test_layout(tmp_path: Path, files: Files, runs: Runs) -> None:
     """Loaded by itself or from the folder above, the runs are the same."""
-    folder = lay(tmp_path / WS, layout.files)
-    ws = sen.load(tmp_path if above else folder)
-    assert keys(ws) == [(WS, *run) for run in sorted(layout.runs, key=lambda run: run[:4])]
-    assert not said(ws, "error")
-
-
-# ── what is loaded ───────────────────────────────────────────────────────────────────────────
-
-PLAIN = pair("iteration-1/eval-0/{}/run-1/grading.json") | pair(
-    "iteration-2/eval-0/{}/run-1/grading.json"
-)
+    folder = lay(tmp_path / WS, files)
+    expected = [(WS, *run) for run in sorted(runs, key=lambda run: run[:4])]
+    for loaded in (folder, tmp_path):
+        ws = sen.load(loaded)
+        assert keys(ws) == expected
+        assert not said(ws, "error")
 
 
 def test_several_workspaces_below_one_folder(tmp_path: Path) -> None:
-    lay(tmp_path / "skills/tdd-workspace", PLAIN)
-    lay(tmp_path / "skills/archive/pdf-workspace", PLAIN)
-    lay(tmp_path / "evals/workspace", pair("eval-0/{}/grading.json"))
-    found = keys(sen.load(tmp_path))
-    assert {key[0] for key in found} == {
-        "skills/tdd-workspace",
-        "skills/archive/pdf-workspace",
-        "evals/workspace",
-    }
-    assert len(found) == 4 + 4 + 2
-
-
-def test_one_iteration_alone(tmp_path: Path) -> None:
-    lay(tmp_path / WS, PLAIN)
-    ws = sen.load(tmp_path / WS / "iteration-2")
-    assert keys(ws) == [(WS, *run) for run in pair_of_runs("0", "iteration-2")]
-    assert set(ws.runs["skill"]) == set(sen.load(tmp_path / WS).runs["skill"]) == {"tdd"}
-
-
-def test_one_benchmark_json(tmp_path: Path) -> None:
-    """Asked for one file, nothing else is read: it is all there is to know of these runs."""
-    runs = [row(3, *side) for side in BOTH.items()]
-    lay(tmp_path / WS, {"iteration-1/benchmark.json": {"runs": runs}})
-    ws = sen.load(tmp_path / WS / "iteration-1" / "benchmark.json")
-    assert [key[1:] for key in keys(ws)] == pair_of_runs("3")
-
-
-def test_one_evals_json(tmp_path: Path) -> None:
-    evals = {"skill_name": "tdd", "evals": [{"id": n, "prompt": f"Task {n}"} for n in (1, 2)]}
-    lay(tmp_path, {"evals.json": evals})
-    ws = sen.load(tmp_path / "evals.json")
-    assert ws.runs.height == 0
-    assert ws.evals.select("eval_id", "prompt").rows() == [("1", "Task 1"), ("2", "Task 2")]
-    assert set(ws.evals["skill"]) == {"tdd"}
-
-
-def test_a_list_of_paths(tmp_path: Path) -> None:
-    lay(tmp_path / "a/one-workspace", PLAIN)
-    lay(tmp_path / "b/two-workspace", pair("eval-0/{}/grading.json"))
-    ws = sen.load([tmp_path / "a/one-workspace", str(tmp_path / "b/two-workspace")])
-    found = keys(ws)
-    assert len(found) == 4 + 2
-    assert len({key[0] for key in found}) == 2
-
-
-def test_a_list_with_the_same_folder_twice_counts_it_once(tmp_path: Path) -> None:
-    lay(tmp_path / WS, PLAIN)
-    ws = sen.load([tmp_path / WS, tmp_path / WS / "iteration-1", tmp_path / WS])
-    assert len(keys(ws)) == 4
-
-
-def test_two_workspaces_of_one_name_are_two(tmp_path: Path) -> None:
-    """The folders differ, and so must the column `workspace`."""
-    for above in "ab":
-        lay(tmp_path / above / "workspace", pair("eval-0/{}/grading.json"))
-    found = keys(sen.load([tmp_path / "a/workspace", tmp_path / "b/workspace"]))
-    assert len({key[:5] for key in found}) == 4
-
-
-def test_a_glob(tmp_path: Path) -> None:
-    for name in ("tdd-workspace", "pdf-workspace", "notes"):
+    names = ("skills/tdd-workspace", "skills/archive/pdf-workspace", "evals/workspace")
+    for name in names:
         lay(tmp_path / name, pair("eval-0/{}/grading.json"))
-    found = keys(sen.load(str(tmp_path / "*-workspace")))
-    assert {key[0] for key in found} == {"tdd-workspace", "pdf-workspace"}
-    assert len(found) == 4
+    ws = sen.load(tmp_path)
+    assert sorted(ws.runs["workspace"].unique()) == sorted(names)
+    assert {"tdd", "pdf"} < set(ws.runs["skill"])
+    assert ws.runs.height == 6
 
 
-def test_a_path_as_text_and_as_path_are_the_same(tmp_path: Path) -> None:
-    lay(tmp_path / WS, PLAIN)
-    assert keys(sen.load(str(tmp_path / WS))) == keys(sen.load(tmp_path / WS))
+@pytest.mark.parametrize(
+    ("call", "names"),
+    [
+        (run_number, {"Run 3": 3, "attempt-007": 7, "runs": None, "run-1-old": None, "run": None}),
+        (is_eval, dict.fromkeys(("case_7", "test-case-1", "TC3"), True)),
+        (is_eval, dict.fromkeys(("eval", "eval-workspace", "evaluation"), False)),
+        (is_configuration, dict.fromkeys(("noskill", "baseline-2", "v1.2"), True)),
+        (is_configuration, dict.fromkeys(("skills", "my-skillful", "testing-skill"), False)),
+        (eval_parts, {"eval-03": ("3", "eval-03"), "eval-name": (None, "eval-name")}),
+    ],
+)
+def test_what_the_name_of_a_folder_says(call: Any, names: dict[str, Any]) -> None:
+    assert {name: call(name) for name in names} == names
 
 
-def test_a_relative_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lay(tmp_path / WS, PLAIN)
-    monkeypatch.chdir(tmp_path / WS)
-    assert keys(sen.load(".")) == keys(sen.load(tmp_path / WS))
+@given(st.lists(st.text(alphabet="a1²٣-")), st.sets(st.integers(0, 10**6)))
+def test_any_names_can_be_sorted_and_compared(names: list[str], numbers: set[int]) -> None:
+    assert sorted(sorted(names, key=natural)) == sorted(names)
+    assert all(slug(slug(name)) == slug(name) for name in names)
+    iterations = sorted((f"iteration-{number}" for number in numbers), key=natural)
+    assert iterations == [f"iteration-{number}" for number in sorted(numbers)]
 
 
-# ── what is not a run ────────────────────────────────────────────────────────────────────────
-
-
-def test_a_workspace_inside_outputs_is_an_output(tmp_path: Path) -> None:
-    """A skill that writes evals leaves whole workspaces in its outputs."""
-    inner = "iteration-1/eval-0/with_skill/run-1/outputs/pdf-workspace"
-    ws = sen.load(
-        lay(
-            tmp_path / WS,
-            PLAIN
-            | pair(f"{inner}/iteration-1/eval-9/{{}}/run-1/grading.json")
-            | {
-                f"{inner}/benchmark.json": {"runs": [row(8, "with_skill", "p")]},
-                f"{inner}/evals/evals.json": {"evals": [{"id": 77, "prompt": "inner"}]},
-                "iteration-1/eval-0/with_skill/run-1/outputs/evals.json": {
-                    "evals": [{"id": 78, "prompt": "inner"}]
-                },
-            },
-        )
+@pytest.mark.parametrize("text", ["", "  ", "—", "N/A", "unknown", "<skill>", None])
+def test_placeholders_name_no_skill(tmp_path: Path, text: str | None) -> None:
+    named = stated(
+        row(3, "with_skill", "p"), metadata={"skill_name": text, "iteration": "baseline"}
     )
-    assert keys(ws) == [(WS, *run) for n in (1, 2) for run in pair_of_runs("0", f"iteration-{n}")]
-    assert not {"77", "78"} & set(ws.evals["eval_id"])
-
-
-def test_an_own_grading_goes_before_one_in_outputs(tmp_path: Path) -> None:
-    files = {
-        "iteration-1/eval-0/with_skill/run-1/grading.json": graded("pf"),
-        "iteration-1/eval-0/with_skill/run-1/outputs/grading.json": graded("pppp"),
-    }
-    ws = sen.load(lay(tmp_path / WS, files))
-    assert keys(ws) == [(WS, "iteration-1", "0", "with_skill", 1, 0.5)]
-
-
-def test_a_summary_of_gradings_is_no_run(tmp_path: Path) -> None:
-    files = PLAIN | {"iteration-1/grading_summary.json": {"evals": [{"with_skill_pass_rate": 1}]}}
-    assert len(keys(sen.load(lay(tmp_path / WS, files)))) == 4
-
-
-def test_a_snapshot_of_a_skill_is_no_workspace(tmp_path: Path) -> None:
-    evals = {"skill_name": "tdd", "evals": [{"id": 0, "prompt": "Old."}]}
-    ws = sen.load(lay(tmp_path / WS, PLAIN | {"skill-snapshot/evals/evals.json": evals}))
-    assert set(ws.runs["workspace"]) == {WS}
-    assert len(keys(ws)) == 4
+    ws = sen.load(lay(tmp_path / WS, {"benchmark.json": named}))
+    assert ws.runs.select("skill", "iteration").rows() == [("tdd", "baseline")]
 
 
 # ── nothing is dropped in silence ────────────────────────────────────────────────────────────
 
+RUN = f"{ONE}/eval-3/with_skill/run-1"
+TWO_OF_TWO = {f"{RUN}/grading.json": graded("pp")}
+LEFT = f"{ONE}/eval-3/without_skill"
 
-def test_folder_and_benchmark_that_disagree(tmp_path: Path) -> None:
-    """The folder is the run itself; the problem names both files."""
-    files = {
-        "iteration-1/eval-3/with_skill/run-1/grading.json": graded("pff"),
-        "iteration-1/benchmark.json": {"runs": [row(3, "with_skill", "ppp")]},
-    }
+
+def told(ws: sen.Workspace) -> list[tuple[str, str, str]]:
+    """Severity, code and path of every problem."""
+    return sorted(ws.polars("problems").select("severity", "code", "path").rows())
+
+
+@pytest.mark.parametrize(
+    ("files", "runs", "problems"),
+    [
+        (  # the folder is the run itself
+            {**TWO_OF_TWO, f"{ONE}/benchmark.json": stated(row(3, "with_skill", "pff"))},
+            [("3", "with_skill", 1, 1.0)],
+            [("warning", "disagree", f"{ONE}/benchmark.json")],
+        ),
+        (  # less than a point is rounding
+            {
+                f"{RUN}/grading.json": graded("ppf"),
+                f"{ONE}/benchmark.json": {
+                    "runs": [
+                        {
+                            "eval_id": 3,
+                            "configuration": "with_skill",
+                            "result": {"pass_rate": 0.66},
+                        }
+                    ]
+                },
+            },
+            [("3", "with_skill", 1, pytest.approx(2 / 3))],
+            [],
+        ),
+        (  # of two benchmarks the first counts
+            {
+                f"{ONE}/benchmark.json": stated(row(3, "with_skill", "pp")),
+                f"{ONE}/benchmark-old.json": stated(row(3, "with_skill", "pf")),
+            },
+            [("3", "with_skill", 1, 1.0)],
+            [("warning", "disagree", f"{ONE}/benchmark-old.json")],
+        ),
+        (  # two rows with one number are never repeated runs
+            {f"{ONE}/benchmark.json": stated(*(row(3, "a", marks) for marks in ("p", "f")))},
+            [("3", "a", 1, 1.0), ("3 (2)", "a", 1, 0.0)],
+            [("warning", "duplicate-id", f"{ONE}/benchmark.json")],
+        ),
+        (  # a run that only the benchmark knows
+            {**TWO_OF_TWO, f"{ONE}/benchmark.json": stated(row(9, "with_skill", "pf"))},
+            [("3", "with_skill", 1, 1.0), ("9", "with_skill", 1, 0.5)],
+            [],
+        ),
+        (  # two folders claim one id: that is no copy
+            {
+                f"{ONE}/{name}/{file}": one
+                for name, marks in (("inbox", "pp"), ("outbox", "pf"))
+                for file, one in (
+                    ("with_skill/grading.json", graded(marks)),
+                    ("eval_metadata.json", metadata(0, name)),
+                )
+            },
+            [("0", "with_skill", 1, 1.0), ("outbox", "with_skill", 1, 0.5)],
+            [("warning", "duplicate-id", "outbox")],
+        ),
+        (  # metadata of one folder that disagree: the first counts
+            {
+                **TWO_OF_TWO,
+                f"{ONE}/eval-3/eval_metadata.json": metadata(3),
+                f"{RUN}/eval_metadata.json": metadata(4),
+            },
+            [("3", "with_skill", 1, 1.0)],
+            [("warning", "disagree", f"{RUN}/eval_metadata.json")],
+        ),
+        (
+            {**pair(DISK), f"{ONE}/eval-1/with_skill/grading.json": graded("p")},
+            [("1", "with_skill", 1, 1.0), *((run[1:]) for run in two("3"))],
+            [("warning", "missing-side", f"{ONE}/eval-1/with_skill")],
+        ),
+        (  # of two sides that one file grades neither takes the timing
+            {
+                f"{ONE}/eval-0/grading.json": {"with_skill": graded("p"), "old_skill": graded("f")},
+                f"{ONE}/eval-0/timing.json": {"total_tokens": 1},
+            },
+            [("0", "old_skill", 1, 0.0), ("0", "with_skill", 1, 1.0)],
+            [],
+        ),
+        (
+            {**TWO_OF_TWO, "eval-notes.json": {"colour": 1}, "package.json": {"a": 1}},
+            [("3", "with_skill", 1, 1.0)],
+            [("info", "not-a-document", "eval-notes.json")],
+        ),
+    ],
+)
+def test_what_is_not_counted_is_told(
+    tmp_path: Path, files: Files, runs: list[Any], problems: list[Any]
+) -> None:
     ws = sen.load(lay(tmp_path / WS, files))
-    assert keys(ws) == [(WS, "iteration-1", "3", "with_skill", 1, pytest.approx(1 / 3))]
-    assert [
-        text
-        for text in said(ws)
-        if "benchmark.json" in text and "iteration-1/eval-3/with_skill/run-1" in text
-    ]
+    assert [key[2:] for key in keys(ws)] == runs
+    assert told(ws) == problems
 
 
-def test_folder_and_benchmark_that_agree_are_no_problem(tmp_path: Path) -> None:
-    files = pair("iteration-1/eval-3/{}/run-1/grading.json") | {
-        "iteration-1/benchmark.json": {"runs": [row(3, *side) for side in BOTH.items()]}
-    }
-    ws = sen.load(lay(tmp_path / WS, files))
-    assert not said(ws, "error", "warning")
+@pytest.mark.parametrize("trace", ["timing.json", "transcript.md", "outputs/answer.md", "x.txt"])
+def test_a_run_without_grading_was_executed_where_traces_show_it(
+    tmp_path: Path, trace: str
+) -> None:
+    ws = sen.load(lay(tmp_path, {**TWO_OF_TWO, f"{LEFT}/{trace}": "{}", f"{LEFT}/run.md": ""}))
+    statuses = dict(ws.runs.select("configuration", "status").rows())
+    executed = {} if trace == "x.txt" else {"without_skill": "executed"}
+    assert statuses == {"with_skill": "graded", **executed}
 
 
-def test_a_run_that_only_the_benchmark_knows_beside_others_is_told(tmp_path: Path) -> None:
-    """Either it is a run of the tables, or a problem names the benchmark.json."""
-    files = {
-        "iteration-1/eval-3/with_skill/run-1/grading.json": graded("ppp"),
-        "iteration-1/benchmark.json": {
-            "runs": [row(3, "with_skill", "ppp"), row(9, "with_skill", "pff")]
+def test_all_documents_of_a_run_and_none_that_its_agent_forged(tmp_path: Path) -> None:
+    """Metrics beside the grading go before those in outputs; judgings come in their order."""
+    files: Files = {
+        f"{RUN}/grading.json": graded("pf-"),
+        f"{RUN}/structural.json": {"expectations": expectations("pppf"), "gate_passed": True},
+        f"{RUN}/timing.json": {"total_tokens": 5, "duration_ms": 900},
+        f"{RUN}/metrics.json": {"total_steps": 1},
+        f"{RUN}/outputs/metrics.json": {"total_steps": 2},
+        **{
+            f"{RUN}/judgings/{n}.json": {"rubric_scores": {"a": {"score": n - 7}}, "judging": n}
+            for n in (10, 9)
         },
+        f"{LEFT}/timing.json": {"status": "errored", "executor": "offline", "total_tokens": 0},
+        f"{LEFT}/outputs/grading.json": graded("pp"),
+        f"{LEFT}/outputs/metrics.json": {"total_steps": 3},
     }
-    ws = sen.load(lay(tmp_path / WS, files))
-    told = [text for text in said(ws) if "benchmark.json" in text and "9" in text]
-    assert told or "9" in {key[2] for key in keys(ws)}
-
-
-def test_one_key_with_two_results_loses_neither(tmp_path: Path) -> None:
-    """Two eval folders claim one eval_id, with other verdicts: that is no copy."""
-    files = {
-        "iteration-1/inbox/with_skill/grading.json": graded("pp"),
-        "iteration-1/inbox/eval_metadata.json": metadata(0, "inbox"),
-        "iteration-1/outbox/with_skill/grading.json": graded("pf"),
-        "iteration-1/outbox/eval_metadata.json": metadata(0, "outbox"),
-    }
-    ws = sen.load(lay(tmp_path / WS, files))
-    both = {"inbox/with_skill", "outbox/with_skill"}
-    rows = " ".join(run["path"] for run in ws.runs.to_dicts())
-    told = " ".join(said(ws, "error", "warning"))
-    assert all(place in rows or place in told for place in both)
-    assert told
-    found = keys(ws)
-    assert len({key[:5] for key in found}) == len(found)
-
-
-def test_a_pair_with_one_side_missing(tmp_path: Path) -> None:
-    files = pair("iteration-1/eval-0/{}/grading.json") | {
-        "iteration-1/eval-1/with_skill/grading.json": graded("p")
-    }
-    ws = sen.load(lay(tmp_path / WS, files))
-    assert [text for text in said(ws) if "without_skill" in text and "iteration-1" in text]
-
-
-def test_a_run_without_grading_is_executed(tmp_path: Path) -> None:
-    files = pair("iteration-1/eval-0/{}/run-1/grading.json") | {
-        "iteration-1/eval-0/with_skill/run-2/outputs/answer.md": "done",
-        "iteration-1/eval-0/with_skill/run-2/timing.json": {"total_tokens": 5, "duration_ms": 900},
-    }
-    ws = sen.load(lay(tmp_path / WS, files))
-    runs = {
-        run["run_number"]: run for run in ws.runs.to_dicts() if run["configuration"] == "with_skill"
-    }
-    assert (runs[1]["status"], runs[2]["status"]) == ("graded", "executed")
-    assert runs[2]["pass_rate"] is None
-    assert (runs[2]["tokens"], runs[2]["time_seconds"]) == (5, pytest.approx(0.9))
-    assert [text for text in said(ws) if "run-2" in text]
-
-
-def test_verdicts_that_are_all_null_are_no_pass_rate(tmp_path: Path) -> None:
-    files = {"iteration-1/eval-0/with_skill/grading.json": graded("---")}
-    ws = sen.load(lay(tmp_path / WS, files))
-    (run,) = ws.runs.to_dicts()
-    assert run["pass_rate"] is None
-    assert run["status"] != "graded"
-    assert run["total"] == 3
+    ws = sen.load(lay(tmp_path / "ws", files))
+    columns = ("status", "passed", "failed", "total", "pass_rate", "structural_pass_rate")
+    costs = ("tokens", "time_seconds", "steps")
+    own, forged = ws.runs.select(*columns, *costs).rows()
+    assert own == ("graded", 1, 1, 3, 0.5, 0.75, 5, 0.9, 1)
+    assert forged == ("errored", None, None, None, None, None, None, None, None)
+    assert ws.rubric_scores.select("judging", "score").rows() == [(9, 2.0), (10, 3.0)]
+    layers = ws.expectations["layer"].to_list()
+    assert (layers.count("structural"), layers.count("judged")) == (4, 3)
+    files[f"{LEFT}/timing.json"] = {"status": "errored"}  # not made here: other tools do so
+    ws = sen.load(lay(tmp_path / "theirs", files))
+    assert ws.runs["steps"].to_list() == [1, 3]
 
 
 def test_what_is_not_scored_enters_no_rate(tmp_path: Path) -> None:
-    files = {"iteration-1/eval-0/with_skill/grading.json": graded("pp-f-")}
-    (run,) = sen.load(lay(tmp_path / WS, files)).runs.to_dicts()
-    assert (run["passed"], run["failed"], run["total"]) == (2, 1, 5)
-    assert run["pass_rate"] == pytest.approx(2 / 3)
-
-
-def test_a_failed_gate(tmp_path: Path) -> None:
-    structural = {
-        "expectations": [
-            {
-                "id": "S1",
-                "text": "a file",
-                "type": "file_exists",
-                "passed": False,
-                "critical": True,
-            },
-            {"id": "S2", "text": "no errors", "type": "no_errors", "passed": True},
-        ],
-        "gate_passed": False,
-    }
-    files = {"iteration-1/eval-0/with_skill/run-1/structural.json": structural}
-    (run,) = sen.load(lay(tmp_path / WS, files)).runs.to_dicts()
-    assert (run["status"], run["gate_passed"]) == ("gated", False)
-    assert (run["structural_pass_rate"], run["pass_rate"]) == (0.5, 0.5)
-
-
-def test_layers_are_told_apart(tmp_path: Path) -> None:
-    """The pass rate is the judge's; the structural one has its own column."""
-    structural = {"expectations": expectations("pppf"), "gate_passed": True}
+    """A failed gate, verdicts that are all null, a grading that is no JSON."""
+    checks = [
+        {"id": "S1", "text": "a file", "type": "file_exists", "passed": False, "critical": True},
+        {"id": "S2", "text": "no errors", "type": "no_errors", "passed": True},
+    ]
     files = {
-        "iteration-1/eval-0/with_skill/run-1/structural.json": structural,
-        "iteration-1/eval-0/with_skill/run-1/grading.json": graded("pf"),
+        f"{ONE}/eval-0/with_skill/structural.json": {"expectations": checks, "gate_passed": False},
+        f"{ONE}/eval-1/with_skill/grading.json": graded("---"),
+        f"{ONE}/eval-2/with_skill/grading.json": "{{{",
+        f"{ONE}/eval-2/with_skill/timing.json": {"total_tokens": 0, "duration_ms": 0},
+        f"{ONE}/eval-3/with_skill/grading.json": graded("pp-f-"),
+        f"{ONE}/benchmark.json": stated(row(0, "with_skill", "pp")),
     }
-    ws = sen.load(lay(tmp_path / WS, files))
-    (run,) = ws.runs.to_dicts()
-    assert (run["status"], run["pass_rate"], run["structural_pass_rate"]) == ("graded", 0.5, 0.75)
-    layers = [check["layer"] for check in ws.expectations.to_dicts()]
-    assert (layers.count("structural"), layers.count("judged")) == (4, 2)
+    ws = sen.load(lay(tmp_path, files))
+    columns = ("status", "passed", "total", "pass_rate", "structural_pass_rate", "tokens")
+    assert ws.runs.select(columns).rows() == [
+        ("gated", 1, 2, 0.5, 0.5, 1000),
+        ("ungraded", 0, 3, None, None, None),
+        ("ungraded", None, None, None, None, None),
+        ("graded", 2, 5, pytest.approx(2 / 3), None, None),
+    ]
 
 
-def test_zero_tokens_and_zero_seconds_are_missing(tmp_path: Path) -> None:
-    timing = {"total_tokens": 0, "duration_ms": 0, "total_duration_seconds": 0.0}
+def test_what_a_run_lacks_is_taken_from_the_benchmark(tmp_path: Path) -> None:
+    """Its own figures stay; characters that stand where tokens should are left out."""
     files = {
-        "iteration-1/eval-0/with_skill/grading.json": graded("p"),
-        "iteration-1/eval-0/with_skill/timing.json": timing,
+        f"{RUN}/timing.json": {"total_tokens": 5, "total_duration_seconds": 0.0},
+        f"{LEFT}/grading.json": graded("p"),
+        f"{LEFT}/metrics.json": {"output_chars": 1000},
+        f"{ONE}/benchmark.json": stated(
+            row(3, "with_skill", "ppf", harness="codex"),
+            row(3, "without_skill", "p", model="fast"),
+            metadata={"executor_model": "slow", "analyzer_model": "<model>", "harness": "cli"},
+        ),
     }
-    (run,) = sen.load(lay(tmp_path / WS, files)).runs.to_dicts()
-    assert (run["tokens"], run["time_seconds"]) == (None, None)
+    ws = sen.load(lay(tmp_path, files))
+    columns = ("pass_rate", "tokens", "time_seconds", "executor_model", "harness", "judge_model")
+    assert {run["configuration"]: tuple(run[c] for c in columns) for run in ws.runs.to_dicts()} == {
+        "with_skill": (pytest.approx(2 / 3), 5, 10.0, "slow", "codex", None),
+        "without_skill": (1.0, None, 10.0, "fast", "cli", None),
+    }
+    assert told(ws) == [
+        ("info", "characters-as-tokens", f"{ONE}/benchmark.json"),
+        ("info", "graded-in-benchmark", RUN),
+    ]
+
+
+def test_tool_calls_are_a_sum_or_a_count_by_tool(tmp_path: Path) -> None:
+    rows = [row(3, side, "p") for side in "ab"]
+    for one, calls in zip(rows, ({"Bash": 2, "Read": 1}, 5), strict=True):
+        one["result"]["tool_calls"] = calls
+    ws = sen.load(lay(tmp_path, {"benchmark.json": stated(*rows)}))
+    assert ws.runs["tool_calls"].to_list() == [3, 5]
 
 
 # ── definitions ──────────────────────────────────────────────────────────────────────────────
 
 
-def suite(*prompts: str, first: int = 1) -> dict[str, Any]:
+def suite(*prompts: str, first: int = 1, **fields: Any) -> Files:
     """An evals.json with these prompts, numbered from `first`."""
     evals = [
         {"id": n, "prompt": prompt, "expected_output": "good", "expectations": ["a", "b"]}
         for n, prompt in enumerate(prompts, start=first)
     ]
-    return {"skill_name": "tdd", "evals": evals}
+    return {"skill_name": "tdd", "evals": evals, **fields}
 
 
-def prompts(ws: Any) -> dict[str, str]:
-    return {row["eval_id"]: row["prompt"] for row in ws.evals.to_dicts()}
-
-
-def test_evals_json_in_the_skill_beside_the_workspace(tmp_path: Path) -> None:
-    lay(
-        tmp_path / "skills/tdd",
-        {"SKILL.md": "---\nname: tdd\n---\n", "evals/evals.json": suite("P", "Q")},
-    )
-    lay(
-        tmp_path / "skills/tdd-workspace",
-        pair("iteration-1/eval-1/{}/grading.json") | pair("iteration-1/eval-2/{}/grading.json"),
-    )
-    ws = sen.load(tmp_path / "skills")
-    assert {key[2] for key in keys(ws)} == {"1", "2"}
-    assert set(ws.runs["skill"]) == {"tdd"}
-    named = ws.evals.to_dicts()
-    assert {(row["workspace"], row["eval_id"], row["prompt"]) for row in named} == {
-        ("tdd-workspace", "1", "P"),
-        ("tdd-workspace", "2", "Q"),
-    }
-    assert {row["n_expectations"] for row in named} == {2}
-
-
-def test_definitions_join_by_prompt_before_id(tmp_path: Path) -> None:
-    """The folders count from 0, the suite from 1, and the prompts say which is which."""
-    files = {"evals.json": suite("P", "Q")}
-    for n, prompt in enumerate("PQ"):
-        files |= pair(f"iteration-1/eval-{n}/{{}}/grading.json")
-        files[f"iteration-1/eval-{n}/eval_metadata.json"] = metadata(n, f"name-{n}", prompt)
+def defined(tmp_path: Path, evals: Files, ran: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The prompts by id, and the codes of the problems; `ran` has metadata, or None."""
+    files: Files = {"evals.json": evals}
+    for folder, about in ran.items():
+        files |= pair(f"{ONE}/{folder}/{{}}/grading.json")
+        if about is not None:
+            files[f"{ONE}/{folder}/eval_metadata.json"] = about
     ws = sen.load(lay(tmp_path / WS, files))
-    assert {key[2] for key in keys(ws)} == {"0", "1"}
-    assert prompts(ws) == {"0": "P", "1": "Q"}
-    assert ws.evals["expected_output"].to_list() == ["good", "good"]
+    codes = [code for severity, code, _ in told(ws) if code != "missing-runs"]
+    return dict(ws.evals.select("eval_id", "prompt").rows()), codes
 
 
-@pytest.mark.parametrize(("first", "offset"), [(1, True), (0, False)])
-def test_whether_ids_are_offset_is_decided_once_and_told(
-    tmp_path: Path, first: int, offset: bool
+def numbered(*ids: int) -> dict[str, Any]:
+    return {f"eval-{n}": None for n in ids}
+
+
+def prompted(*prompts: str, first: int = 0) -> dict[str, Any]:
+    return {f"eval-{n}": metadata(n, f"n{n}", prompt) for n, prompt in enumerate(prompts, first)}
+
+
+LETTERS = "PQRS"
+
+
+@pytest.mark.parametrize(
+    ("evals", "ran", "prompts", "codes"),
+    [
+        # The prompts say which is which, and one that was changed is shifted as the others are.
+        (suite("P", "Q"), prompted("P", "Q"), {"0": "P", "1": "Q"}, ["id-offset"]),
+        (suite(*"PQx"), prompted(*"PQR"), {"0": "P", "1": "Q", "2": "x"}, ["id-offset"]),
+        (suite(*"PQx"), prompted(*"PQR", first=1), {"1": "P", "2": "Q", "3": "x"}, []),
+        # Without prompts the reading that matches more is right; as it is goes first.
+        (suite(*"PQR"), numbered(0, 1, 2), {"0": "P", "1": "Q", "2": "R"}, ["id-offset"]),
+        (suite(*"PQR", first=0), numbered(0, 1, 2), {"0": "P", "1": "Q", "2": "R"}, []),
+        (suite(*"PQR"), numbered(1, 2), {"1": "P", "2": "Q", "3": "R"}, []),
+        # A name decides before the id, and an id may be the name.
+        (
+            {"evals": [{"id": 5, "name": "inbox-zero", "prompt": "x"}, {"id": "b", "prompt": "y"}]},
+            {"one": metadata(0, "Inbox Zero", "P"), "5": metadata(5, "b", "Q")},
+            {"0": "x", "5": "y"},
+            [],
+        ),
+        # One that was never run keeps its id; one without id is counted.
+        (
+            {"evals": [{"id": "later", "prompt": "x"}]},
+            numbered(0),
+            {"0": None, "later": "x"},
+            [],
+        ),
+        ({"evals": [{"prompt": "x"}, {"prompt": "y"}]}, {}, {"1": "x", "2": "y"}, []),
+    ],
+)
+def test_definitions_find_the_evals_that_were_run(
+    tmp_path: Path, evals: Files, ran: Any, prompts: dict[str, Any], codes: list[str]
 ) -> None:
-    """Three folders, eval-0 to eval-2: of the readings, the one that matches more is right."""
-    files: dict[str, Any] = {"evals.json": suite("P", "Q", "R", first=first)}
-    for n in range(3):
-        files |= pair(f"iteration-1/eval-{n}/{{}}/grading.json")
-    ws = sen.load(lay(tmp_path / WS, files))
-    assert {key[2] for key in keys(ws)} == {"0", "1", "2"}
-    assert prompts(ws) == {"0": "P", "1": "Q", "2": "R"}
-    told = [row for row in ws.problems.to_dicts() if "offset" in f"{row['code']} {row['message']}"]
-    assert [row["severity"] for row in told] == (["info"] if offset else [])
+    assert defined(tmp_path, evals, ran) == (prompts, codes)
 
 
-def test_ids_that_match_as_they_are_stay_as_they_are(tmp_path: Path) -> None:
-    """Runs of evals 1 and 2 of three: both readings find two folders, as it is goes first."""
-    files: dict[str, Any] = {"evals.json": suite("P", "Q", "R")}
-    for n in (1, 2):
-        files |= pair(f"iteration-1/eval-{n}/{{}}/grading.json")
-    ws = sen.load(lay(tmp_path / WS, files))
-    assert {n: prompts(ws)[n] for n in ("1", "2")} == {"1": "P", "2": "Q"}
+@pytest.mark.parametrize(
+    ("workspaces", "path", "home"),
+    [
+        ({"skills/tdd-workspace": None}, "skills/tdd/evals/evals.json", "skills/tdd-workspace"),
+        ({"a-workspace": None, "tdd-workspace": None}, "tdd/evals.json", "tdd-workspace"),
+        ({"runs-of-it": None}, "skill/evals.json", "runs-of-it"),
+        ({"one": "tdd", "two": None}, "far/evals.json", "one"),
+        ({"one": "pdf"}, "other/evals.json", "other"),
+        ({"one": None, "two": None}, "other/evals.json", "other"),
+        ({"ws": None, "b": None}, "ws2/evals.json", "ws2"),
+    ],
+)
+def test_the_workspace_that_a_suite_is_of(
+    tmp_path: Path, workspaces: dict[str, Any], path: str, home: str
+) -> None:
+    files: Files = {path: suite("P")}
+    for name, said_skill in workspaces.items():
+        files[f"{name}/iteration-1/eval-1/with_skill/grading.json"] = graded("p")
+        if said_skill:
+            files[f"{name}/benchmark.json"] = stated(
+                row(1, "with_skill", "p"), metadata={"skill_name": said_skill}
+            )
+    ws = sen.load(lay(tmp_path, files))
+    rows = ws.evals.filter(prompt="P").select("workspace", "skill", "n_expectations").rows()
+    assert rows == [(home, "tdd", 2)]
+    assert {row["workspace"] for row in ws.runs.to_dicts()} == set(workspaces)
 
 
 def test_an_eval_is_one_row_however_many_files_define_it(tmp_path: Path) -> None:
-    files = PLAIN | {"evals.json": suite("P", first=0), "evals/evals.json": suite("P", first=0)}
+    """And one that only its folder knows has a row: whoever joins finds every run's eval."""
+    one = suite("P", first=0)
+    files = {"evals.json": one, "evals/evals.json": one, **pair(DISK)}
     for n in (1, 2):
+        files |= pair(f"iteration-{n}/eval-0/{{}}/grading.json")
         files[f"iteration-{n}/eval-0/eval_metadata.json"] = metadata(0, "inbox", "P")
     ws = sen.load(lay(tmp_path / WS, files))
-    assert ws.evals.height == 1
-
-
-def test_an_eval_that_only_its_folder_knows_has_a_row(tmp_path: Path) -> None:
-    """Whoever joins runs with evals finds every run's eval."""
-    ws = sen.load(lay(tmp_path / WS, PLAIN))
-    assert ws.evals.select("eval_id", "prompt").rows() == [("0", None)]
+    assert ws.evals.select("eval_id", "eval_name", "prompt").rows() == [
+        ("0", "inbox", "P"),
+        ("3", "eval-3", None),
+    ]

@@ -14,7 +14,13 @@ from skill_eval_nb import disk
 from skill_eval_nb.disk import TooLarge, read_bytes
 from skill_eval_nb.documents import Grading, Timing
 from skill_eval_nb.workspace import Problems
-from skill_eval_nb.workspace.read import load_document, load_if_there, load_raw, mend_document
+from skill_eval_nb.workspace.read import (
+    load_document,
+    load_if_there,
+    load_raw,
+    mend_document,
+    nearest_metadata,
+)
 from tests.corpus.build import lay
 
 
@@ -90,6 +96,18 @@ def test_a_file_that_need_not_be_there(tmp_path):
     lay(tmp_path, {"timing.json": "{"})
     assert load_if_there(str(tmp_path / "timing.json"), Timing, problems) is None
     assert [one.code for one in problems] == ["not-json"]
+
+
+def test_the_nearest_metadata_up_to_the_iteration_as_people_wrote_them(tmp_path):
+    run, iteration = tmp_path / "iteration-1/eval-1/with_skill", tmp_path / "iteration-1"
+    about = {"task": "theirs", "assertions": ["one", {"text": "two"}]}
+    beyond = {"eval_id": 1, "prompt": "beyond"}
+    lay(tmp_path, {"iteration-1/eval-1/eval_metadata.json": about, "eval_metadata.json": beyond})
+    found = nearest_metadata(run, iteration)
+    assert found is not None
+    assert (found.prompt, [one.text for one in found.assertions]) == ("theirs", ["one", "two"])
+    lay(iteration, {"eval-1/eval_metadata.json": "{"})
+    assert nearest_metadata(run, iteration) is None
 
 
 def test_one_fault_in_many_elements_is_one_problem():
