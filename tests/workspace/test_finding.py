@@ -107,7 +107,7 @@ def test_of_a_single_file_nothing_else_is_read(
         (
             lambda two: lay(two / "x", {f"{n:02}.txt": "" for n in range(11)}),
             NothingToLoad,
-            r"x holds 00.txt, .* and 3 more",
+            r"x holds 00.txt, .*, 07.txt and 3 more",
         ),
     ],
 )

@@ -128,6 +128,10 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
         {f"{n}/{side}/grading.json": graded("pf") for n, side in product("ab", ("fast", "slow"))},
         [("none", n, side, 1, 0.5) for n, side in product("ab", ("fast", "slow"))],
     ),
+    "names that come once are evals": (
+        {f"{ONE}/{at}/grading.json": graded("pf") for at in ("a/fast", "a/slow", "b/else")},
+        [(ONE, name, "unstated", 1, 0.5) for name in ("else", "fast", "slow")],
+    ),
     "grading.json of an eval": (
         {
             "iteration-1/eval-0/grading.json": graded("pf"),
