@@ -1,3 +1,5 @@
+"""The skill, its evals and their input files as they are given: read, refused, and copied."""
+
 from __future__ import annotations
 
 import json
@@ -7,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from skill_eval_nb.running.protocol import Skill
 from skill_eval_nb.running.refused import Refused
 from skill_eval_nb.running.skill import read_skill, stage
-from skill_eval_nb.running.suite import Suite, read_suite
+from skill_eval_nb.running.suite import Suite, find_inputs, place_inputs, read_suite
 from tests.running.made_plans import EVALS, SKILL, make_skill
 
 LAUGHS = "a: &a [x, x]\n" + "".join(
@@ -23,6 +27,7 @@ LAUGHS = "a: &a [x, x]\n" + "".join(
 
 @pytest.fixture
 def skill(tmp_path: Path) -> Path:
+    (tmp_path / "secret.txt").write_text("secret")
     return make_skill(tmp_path / "skill")
 
 
@@ -39,59 +44,58 @@ def test_a_skill_is_read_and_its_evals_are_told_apart(skill):
     assert source.chars == len(SKILL)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "evals.json",
-        "deep/down/Evals.JSON",
-        "evals.json.1.bak",
-        "evals/rubric.md",
-        "data/trigger_evals.json",
-        "my-eval-triggers.json",
-        "eval_queries.json",
-        "old-workspace/iteration-1/eval-1/with_skill/run-1/grading.json",
-        "iteration-2/notes.md",
-        "grading_with_skill.json",
-        "benchmark.md",
-        "feedback.json",
-        "eval_metadata.json",
-        ".git/objects/aa",
-        "sub/.git/HEAD",
-        "__pycache__/x.pyc",
-    ],
-)
-def test_what_tells_about_evals_is_in_no_copy(tmp_path, name):
-    skill = tmp_path / "skill"
-    for path in (skill / "SKILL.md", skill / name):
+TOLD = """
+evals.json
+deep/down/Evals.JSON
+evals.json.1.bak
+evals/rubric.md
+data/trigger_evals.json
+my-eval-triggers.json
+eval_queries.json
+old-workspace/iteration-1/eval-1/with_skill/run-1/grading.json
+iteration-2/notes.md
+grading_with_skill.json
+benchmark.md
+feedback.json
+eval_metadata.json
+.git/objects/aa
+sub/.git/HEAD
+__pycache__/x.pyc
+"""
+"""Files that tell about evals, or are no part of a skill."""
+
+
+def test_what_tells_about_evals_is_in_no_copy(tmp_path):
+    skill, names = tmp_path / "skill", TOLD.split()
+    for name in ("SKILL.md", "results/x.md", *names):
+        path = skill / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(SKILL)
+    (skill / "results" / "x.md").unlink()
     copy = stage(skill, None, tmp_path / "copy").folder
-    assert [one.name for one in copy.rglob("*")] == ["SKILL.md"]
-    assert read_skill(skill).left_out
-
-
-def test_a_workspace_inside_the_skill_is_left_out(tmp_path):
-    skill = make_skill(tmp_path / "skill")
-    (skill / "results").mkdir()
-    (skill / "results" / "x.md").write_text("x")
-    assert "results/" in read_skill(skill, apart=[skill / "results"]).left_out
+    assert [one.name for one in copy.rglob("*") if one.is_file()] == ["SKILL.md"]
+    source = read_skill(skill, apart=[skill / "results"])
+    assert "results/" in source.left_out
+    for name in names:
+        assert any(f"{name}/".startswith(one) or one == name for one in source.left_out), name
 
 
 def test_a_copy_is_whole_and_keeps_what_may_be_executed(tmp_path, skill):
     (skill / "scripts" / "help.py").chmod(0o755)
+    (skill / "scripts" / "same.py").symlink_to("help.py")
+    (skill / "tools").symlink_to((skill / "scripts").resolve())  # absolute, but inside
+    (skill / "scripts" / "cases").symlink_to("../evals/files")
+    (skill / "scripts" / "c.json").symlink_to("../evals/evals.json")
+    assert {"scripts/cases", "scripts/c.json"} <= set(read_skill(skill).left_out)
     made = stage(skill, skill / "evals" / "evals.json", tmp_path / "snap" / "with_skill")
     assert made == Skill("notes", "Writes notes.", tmp_path / "snap" / "with_skill")
-    assert os.access(made.folder / "scripts" / "help.py", os.X_OK)
+    skill.rename(tmp_path / "gone")
     assert (made.folder / "SKILL.md").read_text() == SKILL
+    assert os.access(made.folder / "scripts" / "help.py", os.X_OK)
+    assert (made.folder / "tools" / "same.py").read_text() == "print('help')\n"
+    assert (made.folder / "tools").resolve() == (made.folder / "scripts").resolve()
+    assert not (made.folder / "scripts" / "cases").is_symlink()
     assert [one.name for one in (tmp_path / "snap").iterdir()] == ["with_skill"]
-
-
-def test_a_skill_that_changed_since_it_was_planned_is_refused(tmp_path, skill):
-    planned = read_skill(skill).digest
-    (skill / "scripts" / "help.py").write_text("print('other')\n")
-    with pytest.raises(Refused, match="changed since the plan"):
-        stage(skill, None, tmp_path / "copy", expected=planned)
-    assert not (tmp_path / "copy").exists()
 
 
 def test_the_digest_sees_names_contents_and_modes_and_nothing_of_the_evals(tmp_path, skill):
@@ -99,27 +103,17 @@ def test_the_digest_sees_names_contents_and_modes_and_nothing_of_the_evals(tmp_p
     (skill / "evals" / "evals.json").write_text('{"evals": []}')
     assert read_skill(skill).digest == first
     seen = {first}
-    (skill / "scripts" / "help.py").chmod(0o755)
-    seen.add(read_skill(skill).digest)
-    (skill / "scripts" / "help.py").rename(skill / "scripts" / "other.py")
-    seen.add(read_skill(skill).digest)
-    (skill / "scripts" / "other.py").write_text("")
-    seen.add(read_skill(skill).digest)
+    for change in (
+        lambda path: path.chmod(0o755),
+        lambda path: path.write_text(""),
+        lambda path: path.rename(path.with_name("other.py")),
+    ):
+        change(skill / "scripts" / "help.py")
+        seen.add(read_skill(skill).digest)
     assert len(seen) == 4
-
-
-def test_links_inside_stay_links_and_those_to_evals_are_left_out(tmp_path, skill):
-    (skill / "scripts" / "same.py").symlink_to("help.py")
-    (skill / "tools").symlink_to((skill / "scripts").resolve())  # absolute, but inside
-    (skill / "scripts" / "cases").symlink_to("../evals/files")
-    (skill / "scripts" / "c.json").symlink_to("../evals/evals.json")
-    source = read_skill(skill)
-    assert {"scripts/cases", "scripts/c.json"} <= set(source.left_out)
-    copy = stage(skill, None, tmp_path / "copy").folder
-    skill.rename(tmp_path / "gone")
-    assert (copy / "tools" / "same.py").read_text() == "print('help')\n"
-    assert (copy / "tools").resolve() == (copy / "scripts").resolve()
-    assert not (copy / "scripts" / "cases").is_symlink()
+    with pytest.raises(Refused, match="changed since the plan"):
+        stage(skill, None, tmp_path / "copy", expected=first)
+    assert not (tmp_path / "copy").exists()
 
 
 def test_links_that_leave_lead_nowhere_or_in_circles_are_all_told(tmp_path, skill):
@@ -177,12 +171,6 @@ def read(folder: Path, raw: Any) -> Suite:
     return read_suite(path, skill.resolve())
 
 
-def faults(folder: Path, raw: Any) -> tuple[str, ...]:
-    with pytest.raises(Refused) as caught:
-        read(folder, raw)
-    return caught.value.faults
-
-
 def test_a_suite_has_ids_names_folders_and_inputs(tmp_path):
     suite = read(tmp_path, {"evals": EVALS, "skill_name": "notes"})
     assert [(one.id, one.name, one.folder) for one in suite.evals] == [
@@ -191,9 +179,11 @@ def test_a_suite_has_ids_names_folders_and_inputs(tmp_path):
         ("3", "eval-3", "eval-3"),
     ]
     assert suite.evals[0].inputs[0].name == "evals/files/log.txt"
-    assert suite.skill_name == "notes"
-    assert suite.warnings == ()
+    assert (suite.skill_name, suite.warnings) == ("notes", ())
     assert pickle.loads(pickle.dumps(suite)) == suite
+    cases = [{"id": "tc1", "prompt": "Write", "assertions": ["It is short"]}]
+    (other,) = read(tmp_path, {"skill_name": "notes", "test_cases": cases}).evals  # a dialect
+    assert (other.id, other.definition.expectations[0].text) == ("tc1", "It is short")
 
 
 def test_missing_ids_are_given_and_stated_ones_kept(tmp_path):
@@ -213,40 +203,26 @@ def test_missing_ids_are_given_and_stated_ones_kept(tmp_path):
 
 
 def test_every_fault_at_once(tmp_path):
-    found = faults(
-        tmp_path,
-        {
-            "evals": [
-                {"id": 1, "prompt": " ", "files": ["../x", "none.txt"]},
-                {"id": 1, "prompt": "Do", "expectations": [{"id": "E", "text": "a"}] * 2},
-                {"id": 2, "expectations": ["no prompt"]},
-                {
-                    "id": 4,
-                    "prompt": "Do",
-                    "quality_rubric": {"dimensions": [{"name": "x"}, {"name": "x"}]},
-                },
-            ]
-        },
-    )
-    text = "\n".join(found)
-    assert "eval 1 has no prompt" in text
-    assert "eval 1: input file `../x` leaves" in text
-    assert "eval 1: input file `none.txt` does not exist" in text
-    assert "evals 1 and 2 have the same id, 1" in text
-    assert "expectation `E` stands there 2 times" in text
-    assert "dimension `x` stands there 2 times" in text
-    assert "$.evals[2]" in text
-    assert "prompt" in next(one for one in found if "$.evals[2]" in one)
-
-
-def test_other_dialects_are_read(tmp_path):
-    test_cases = {
-        "skill_name": "notes",
-        "test_cases": [{"id": "tc1", "prompt": "Write", "assertions": ["It is short"]}],
-    }
-    suite = read(tmp_path, test_cases)
-    assert [each.text for each in suite.evals[0].definition.expectations] == ["It is short"]
-    assert suite.evals[0].id == "tc1"
+    twice = {"dimensions": [{"name": "x"}, {"name": "x"}]}
+    evals = [
+        {"id": 1, "prompt": " ", "files": ["../x", "none.txt"]},
+        {"id": 1, "prompt": "Do", "expectations": [{"id": "E", "text": "a"}] * 2},
+        {"id": 2, "expectations": ["no prompt"]},
+        {"id": 4, "prompt": "Do", "quality_rubric": twice},
+    ]
+    with pytest.raises(Refused) as caught:
+        read(tmp_path, {"evals": evals})
+    text = "\n".join(caught.value.faults)
+    for one in (
+        "eval 1 has no prompt",
+        "eval 1: input file `../x` leaves",
+        "eval 1: input file `none.txt` does not exist",
+        "evals 1 and 2 have the same id, 1",
+        "expectation `E` stands there 2 times",
+        "dimension `x` stands there 2 times",
+    ):
+        assert one in text, one
+    assert "prompt" in next(one for one in caught.value.faults if "$.evals[2]" in one)
 
 
 def test_the_digest_sees_what_is_asked_checked_and_given(tmp_path):
@@ -257,3 +233,72 @@ def test_the_digest_sees_what_is_asked_checked_and_given(tmp_path):
     assert len(seen) == 3
     same = read(tmp_path, {"evals": EVALS, "version": "2", "eval_config": {"runs_per_eval": 9}})
     assert same.digest in seen
+
+
+# ── input files ────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_path_in_the_working_folder_is_the_one_in_the_prompt(tmp_path, skill):
+    found = find_inputs(["./evals//files/log.txt"], [skill])
+    place_inputs(found, tmp_path / "work")
+    (placed,) = (one for one in (tmp_path / "work").rglob("*") if one.is_file())
+    assert placed == tmp_path / "work" / found[0].name == tmp_path / "work/evals/files/log.txt"
+    assert placed.read_text() == "fix: clocks\n"
+    (skill / "evals/files/log.txt").write_text("other")
+    with pytest.raises(Refused, match="changed since the plan"):
+        place_inputs(found, tmp_path / "again")
+
+
+REFUSED = [
+    ("../secret.txt", r"by `\.\.`"),
+    ("evals\\..\\..\\secret.txt", r"by `\.\.`"),
+    ("/etc/hostname", "absolute"),
+    ("~/x", "absolute"),
+    ("C:\\x", "absolute"),
+    ("\\\\host\\x", "absolute"),
+    ("", "names no file"),
+    (".", "names no file"),
+    ("a\0b", "names no file"),
+    ("link.txt", "over a link"),
+    ("linked/secret.txt", "over a link"),
+    ("around", "over a link"),
+    ("dangling", "link"),
+    ("evals/files/logg.txt", "did you mean `evals/files/log.txt`"),
+    ("nowhere/x.txt", "does not exist"),
+    ("SKILL.md", "no executor may see"),
+    ("evals", "no executor may see"),
+    ("evals/evals.json", "no executor may see"),
+    ("trigger-eval-set.json", "no executor may see"),
+    ("innocent.txt", "no executor may see"),
+]
+
+
+def test_what_leaves_the_folder_is_missing_or_may_not_be_seen_is_refused(tmp_path, skill):
+    (skill / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (skill / "linked").symlink_to(tmp_path)
+    (skill / "around").mkdir()
+    (skill / "around/x").symlink_to(tmp_path / "secret.txt")
+    (skill / "dangling").symlink_to("nothing")
+    (skill / "innocent.txt").symlink_to("evals/evals.json")
+    hidden = [skill / "SKILL.md", skill / "evals/evals.json"]
+    for stated, reason in REFUSED:
+        with pytest.raises(Refused, match=reason):
+            find_inputs([stated], [skill], hidden)
+
+
+PARTS = st.sampled_from(["..", ".", "evals", "files", "log.txt", "/", "\\", "~", " ", "a", "C:"])
+
+
+@given(st.lists(PARTS, max_size=6), st.sampled_from(["/", "\\", ""]))
+def test_whatever_is_stated_nothing_outside_is_found(tmp_path_factory, parts, joint):
+    root = tmp_path_factory.mktemp("x")
+    (root / "secret.txt").write_text("secret")
+    skill = make_skill(root / "skill")
+    try:
+        found = find_inputs([joint.join(parts)], [skill], [skill / "evals/evals.json"])
+    except Refused:
+        return
+    work = (root / "work").resolve()
+    for one in found:
+        assert one.source.is_relative_to(skill.resolve())
+        assert (work / one.name).resolve().is_relative_to(work)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skill_eval_nb.models import Usage
@@ -73,30 +73,6 @@ def test_it_opens_with_what_the_run_took():
     assert alone[2:5] == ["- Model: `m-1`", "- Took: 10.0 s", "- Tools: Bash 2, Read 1"]
 
 
-def outside(text):
-    """The lines of a page that are in no fence."""
-    fence, found = None, []
-    for line in text.split("\n"):
-        if fence is None and line.startswith("```"):
-            fence = line.rstrip("abcdefghijklmnopqrstuvwxyz")
-        elif fence is not None and line == fence:
-            fence = None
-        elif fence is None:
-            found.append(line)
-    assert fence is None
-    return found
-
-
-@given(st.text(alphabet="`a\n#", max_size=60))
-def test_nothing_that_a_tool_gave_is_taken_for_markdown(content):
-    text = as_markdown(content, [result("t", content)])
-    assert [line for line in outside(text) if line and line[0] != "-"] == [
-        "# Transcript",
-        "## Prompt",
-        "### Result of a tool",
-    ]
-
-
 MARKS = (
     "` `` ``` ```` ~~~ ~~~~ < <b> </div> <!-- <img/src=x> </blockquote> ![ ](x) [a]: > # - 1. "
     "\\ $ $$ * _ a &lt; <?php <![CDATA[ <script> </details> <https://a.b> html"
@@ -111,15 +87,18 @@ def parsed(text):
     return MarkdownIt("commonmark", {"html": True}).parse(text)
 
 
-@given(PIECES)
-def test_what_the_agent_said_stays_in_its_quote(content):
-    spoken = said("m1", {"type": "text", "text": content}), {"type": "result", "is_error": True}
-    tokens = parsed(as_markdown("p", spoken))
-    top = [one for one in tokens if one.level == 0 and one.nesting >= 0]
-    kinds = [one.tag or one.type for one in top]
-    words = ["blockquote"] if content.strip() else []
-    final = ["h3"] if content.strip() else []
-    assert kinds == ["h1", "ul", "h2", "code", "h2", *final, *words, "h2", "code"]
+@given(PIECES, PIECES)
+@example("~~~html x\n<b>\n~~~~\n![ ](x)\n```\n<!--", "```\n# x\n```")
+def test_what_was_said_stays_in_its_quote_and_what_a_tool_gave_in_its_fence(content, gave):
+    events = (
+        said("m1", {"type": "text", "text": content}),
+        result("t", gave),
+        {"type": "result", "is_error": True},
+    )
+    tokens = parsed(as_markdown(gave, events))
+    kinds = [one.tag or one.type for one in tokens if one.level == 0 and one.nesting >= 0]
+    quote = ["h3", "blockquote"] if content.strip() else []
+    assert kinds == ["h1", "ul", "h2", "code", "h2", *quote, "h3", "code", "h2", "code"]
     for token in tokens:
         assert token.type != "html_block", content
         for child in token.children or ():

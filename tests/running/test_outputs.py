@@ -1,4 +1,4 @@
-"""Outputs: what is new or changed; links and pipes are told and not kept."""
+"""What an agent leaves: outputs, links and pipes, and how a run's folder comes to its place."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ import socket
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from skill_eval_nb.models import Connection, StandIn
-from skill_eval_nb.running import Plan
 from skill_eval_nb.running.files import clear, collect, made_by, make_ready, put_in_place, remove
 from skill_eval_nb.running.refused import Refused
 from skill_eval_nb.running.spec import errored, state
 from skill_eval_nb.running.suite import find_inputs, read_suite
 from tests.corpus.build import lay
-from tests.running.made_jobs import Writer, job_plan
+from tests.running.made_jobs import job_plan
 from tests.running.made_plans import make_skill
 
 
@@ -212,7 +210,7 @@ def test_a_disk_that_is_full_is_told_from_a_run_that_failed(tmp_path, monkeypatc
     assert (staging / "outputs" / "a.txt").exists()
 
 
-# ── state ──────────────────────────────────────────────────────────────────────────────────────
+# ── which steps a run lacks ────────────────────────────────────────────────────────────────────
 
 
 def write(folder: Path, name: str, content: object = None) -> None:
@@ -227,38 +225,26 @@ def lacks(folder: Path, judgings: int = 2, **options) -> tuple[str, ...]:
 
 
 def test_the_steps_follow_the_files(tmp_path):
-    assert lacks(tmp_path / "none") == ("execute", "check", "judge 1", "judge 2", "grade")
-    write(tmp_path, "timing.json", {"status": "done"})
-    assert lacks(tmp_path) == ("check", "judge 1", "judge 2", "grade")
-    write(tmp_path, "structural.json", {"gate_passed": True})
-    assert lacks(tmp_path) == ("judge 1", "judge 2", "grade")
-    write(tmp_path, "judgings/2.json")
-    assert lacks(tmp_path) == ("judge 1", "grade")
-    write(tmp_path, "judgings/1.json")
-    assert lacks(tmp_path) == ("grade",)
-    write(tmp_path, "grading.json")
-    assert lacks(tmp_path) == ()
+    write(tmp_path, "outputs/x.json")  # without timing.json the run is not there
+    every = ("execute", "check", "judge 1", "judge 2", "grade")
+    assert lacks(tmp_path) == every
+    for name, missing in {
+        "timing.json": every[1:],
+        "structural.json": every[2:],
+        "judgings/2.json": ("judge 1", "grade"),
+        "judgings/1.json": ("grade",),
+        "grading.json": (),
+    }.items():
+        write(tmp_path, name)
+        assert lacks(tmp_path) == missing, name
     assert not state(tmp_path, 2, has_structural=True, has_judged=True)
     assert lacks(tmp_path, 3) == ("judge 3", "grade")
-
-
-def test_a_run_without_its_place_is_not_executed_whatever_else_lies_there(tmp_path):
-    write(tmp_path, "outputs/x.json")
-    assert lacks(tmp_path)[0] == "execute"
-
-
-def test_a_failed_gate_ends_the_run_unless_the_suite_has_none(tmp_path):
-    write(tmp_path, "timing.json")
-    write(tmp_path, "structural.json", {"gate_passed": False})
-    assert lacks(tmp_path) == ()
-    assert lacks(tmp_path, gate=False) == ("judge 1", "judge 2", "grade")
-
-
-def test_a_grading_older_than_a_judging_is_made_again(tmp_path):
-    for name in ("timing", "structural", "grading", "judgings/1", "judgings/2"):
-        write(tmp_path, f"{name}.json")
-    os.utime(tmp_path / "grading.json", ns=(10**18, 10**18))
+    os.utime(tmp_path / "grading.json", ns=(10**18, 10**18))  # it is older than a judging
     assert lacks(tmp_path) == ("grade",)
+    write(tmp_path, "structural.json", {"gate_passed": False})
+    (tmp_path / "grading.json").unlink()
+    assert lacks(tmp_path) == ()
+    assert lacks(tmp_path, gate=False) == ("grade",)
 
 
 @pytest.mark.parametrize(
@@ -280,78 +266,65 @@ def test_an_errored_run_is_done_again_only_where_asked_for_and_from_where_it_fai
     assert lacks(tmp_path, retry_errored=True) == again
 
 
-# ── layers ─────────────────────────────────────────────────────────────────────────────────────
-
-TYPED = [
-    {"name": "written", "description": "notes.md is created", "type": "file_exists"},
-    {"name": "made", "description": "table.csv is created", "type": "file_exists"},
-    {"name": "said", "description": "It says so", "type": "contains_text", "match": "a note"},
-    {"name": "tested", "description": "Tests pass", "type": "custom", "script": "test -f notes.md"},
-]
-SPOKEN = [
-    {"name": "good", "description": "The notes read well"},
-    {"name": "apt", "description": "The notes are apt", "type": "custom"},
-]
-
-
-def made(folder: Path, assertions: list[dict[str, Any]], **options: Any) -> Plan:
-    make_skill(folder / "skill", [{"id": 1, "prompt": "Write notes", "assertions": assertions}])
-    return job_plan(folder, Writer(), configurations=["with_skill"], **options)
-
-
-def verdicts(path: Path) -> dict[str, Any]:
-    return {one["text"]: one["passed"] for one in json.loads(path.read_bytes())["expectations"]}
+# ── who looks at which expectation ─────────────────────────────────────────────────────────────
 
 
 def test_typed_expectations_go_to_the_checks_and_the_others_to_the_judge(tmp_path):
-    log = tmp_path / "log"
-    plan = made(
+    typed = [
+        {"description": "notes.md is created", "type": "file_exists"},
+        {"description": "table.csv is created", "type": "file_exists"},
+        {"description": "It says so", "type": "contains_text", "match": "a note"},
+        {"description": "Tests pass", "type": "custom", "script": "test -f notes.md"},
+    ]
+    spoken = [{"name": "good", "description": "The notes read well"}]
+    spoken += [{"name": "apt", "description": "The notes are apt", "type": "custom"}]
+    make_skill(
+        tmp_path / "skill", [{"id": 1, "prompt": "Write notes", "assertions": [*typed, *spoken]}]
+    )
+    plan = job_plan(
         tmp_path,
-        [*TYPED, *SPOKEN],
-        connection=Connection(stand_in=StandIn(log=str(log))),
+        configurations=["with_skill"],
+        connection=Connection(stand_in=StandIn(log=str(tmp_path / "log"))),
         allow_scripts=True,
         sandbox="none",
     )
     (cell,) = plan.cells
     assert plan.state(cell).steps == ("execute", "check", "judge 1", "grade")
     assert plan.start().wait(60).finished == 1
-    folder = plan.folder_of(cell)
-    assert verdicts(folder / "structural.json") == {
-        "notes.md is created": True,
-        "table.csv is created": False,
-        "It says so": True,
-        "Tests pass": True,
-    }
-    assert list(verdicts(folder / "grading.json")) == ["The notes read well", "The notes are apt"]
-    (body,) = [json.loads(line)["body"] for line in log.read_text().splitlines()]
-    told = json.dumps(body)
-    assert "The notes read well" in told
-    assert "table.csv is created" not in told
+    checks, grading = (
+        json.loads((plan.folder_of(cell) / name).read_bytes())["expectations"]
+        for name in ("structural.json", "grading.json")
+    )
+    assert [one["passed"] for one in checks] == [True, False, True, True]
+    assert [one["text"] for one in grading] == ["The notes read well", "The notes are apt"]
+    (asked,) = (tmp_path / "log").read_text().splitlines()
+    assert "The notes read well" in asked
+    assert "table.csv is created" not in asked
 
 
 def test_what_a_check_needs_goes_along_to_another_process_and_into_the_digest(tmp_path):
-    skill = make_skill(tmp_path)
     digests = set()
     for script in ("true", "false"):
-        path = skill / "evals" / "evals.json"
-        typed = {**TYPED[3], "script": script}
-        path.write_text(json.dumps({"evals": [{"prompt": "Do", "assertions": [typed]}]}))
-        suite = read_suite(path, skill)
+        typed = {"description": "Tests pass", "type": "custom", "script": script}
+        make_skill(tmp_path, [{"prompt": "Do", "assertions": [typed]}])
+        suite = read_suite(tmp_path / "evals" / "evals.json", tmp_path)
         (check,) = pickle.loads(pickle.dumps(suite)).evals[0].checks
         assert (check.script, check.id) == (script, "E1")
         digests.add(suite.digest)
     assert len(digests) == 2
 
 
-@pytest.mark.parametrize("where", ["assertions", "structural_expectations"])
-def test_a_check_of_which_something_cannot_be_read_is_refused_beforehand(tmp_path, where):
+@pytest.mark.parametrize(
+    ("where", "check", "fault"),
+    [
+        ("assertions", {"type": "file_not_contains", "match": ["a", "b"]}, "`match` of check"),
+        ("structural_expectations", {"type": "x", "match": ["a", "b"]}, "`match` of check"),
+        ("assertions", {"type": "row_count", "count": "two"}, "`count` of check E1"),
+    ],
+)
+def test_a_check_of_which_something_cannot_be_read_is_refused(tmp_path, where, check, fault):
     """What is lost would make another check of it than the suite states."""
-    check = {"type": "file_not_contains", "text": "x", "match": ["a", "b"]}
-    make_skill(tmp_path, [{"prompt": "Do", where: [check]}])
-    typed = {"type": "row_count", "text": "x", "count": "two"}
-    with pytest.raises(Refused, match="`match` of check") as caught:
+    make_skill(tmp_path, [{"prompt": "Do", where: [{**check, "text": "x"}]}])
+    with pytest.raises(Refused, match=fault) as caught:
         read_suite(tmp_path / "evals" / "evals.json", tmp_path)
     assert len(caught.value.faults) == 1
-    make_skill(tmp_path, [{"prompt": "Do", "assertions": [typed]}])
-    with pytest.raises(Refused, match="`count` of check E1 cannot be read"):
-        read_suite(tmp_path / "evals" / "evals.json", tmp_path)

@@ -1,3 +1,5 @@
+"""A plan says what will be done, refuses what cannot be, and writes nothing."""
+
 from __future__ import annotations
 
 import json
@@ -5,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
 from html.parser import HTMLParser
-from itertools import groupby
+from itertools import groupby, product
 from pathlib import Path
 
 import pytest
@@ -120,9 +122,8 @@ def test_sides_are_named_with_what_they_offer(tmp_path):
     assert made.configurations == ("with_skill", "old_skill", "bare")
     skills = [side.skill for side in made.sides]
     assert skills[0].digest != skills[1].digest
+    assert skills[1].files == ("SKILL.md", "scripts/help.py")
     assert skills[2] is None
-    assert "old/" not in str(skills[1].files)
-    assert all(not one.startswith("evals") for one in skills[1].files)
 
 
 def test_no_price_and_a_budget_do_not_go_together(tmp_path):
@@ -137,21 +138,18 @@ def test_no_price_and_a_budget_do_not_go_together(tmp_path):
     assert any("No price is known" in one for one in made.warnings)
 
 
-def test_what_may_not_be_meant_is_told(tmp_path):
-    scripted = {
-        "id": 5,
-        "prompt": "Do",
-        "structural_expectations": [{"type": "custom_script", "script": "true"}],
-    }
-    make_skill(
-        tmp_path / "skill", [*EVALS, {"id": 4, "prompt": "Do"}, scripted], skill_name="other"
-    )
+def test_what_may_not_be_meant_is_told(tmp_path, monkeypatch):
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    script = [{"type": "custom_script", "script": "true"}]
+    scripted = {"id": 5, "prompt": "Do", "structural_expectations": script}
+    evals = [*EVALS, {"id": 4, "prompt": "Do"}, scripted]
+    make_skill(tmp_path / "skill", evals, skill_name="other")
     made = plan(
         tmp_path,
         **{**REAL, "judge_model": "claude-sonnet-5"},
         sandbox="none",
         configurations={"a": None, "b": None},
-        connection=Connection("http://127.0.0.1:9"),
+        connection=Connection("http://127.0.0.1:9", api_key_name="NO_SUCH_KEY"),
     )
     text = "\n".join(made.warnings)
     for one in (
@@ -168,33 +166,25 @@ def test_what_may_not_be_meant_is_told(tmp_path):
     assert any("no baseline" in one for one in only)
     assert any("for skill `other`" in one for one in only)
     assert not any("custom_script" in one for one in only)
+    keyless = plan(tmp_path, **REAL, connection=Connection(api_key_name="NO_SUCH_KEY"))
+    assert any("NO_SUCH_KEY" in one for one in keyless.warnings)
 
 
-def test_a_missing_key_is_told_and_does_not_forbid_to_look(tmp_path, monkeypatch):
-    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
-    made = plan(tmp_path, **REAL, connection=Connection(api_key_name="NO_SUCH_KEY"))
-    assert any("NO_SUCH_KEY" in one for one in made.warnings)
-
-
-def test_under_a_budget_each_run_has_a_limit(tmp_path):
+def test_under_a_budget_each_run_has_a_limit_and_one_too_small_is_told(tmp_path):
     assert plan(tmp_path, **REAL).limits.usd is None
     made = plan(tmp_path, **REAL, budget_usd=100)
     run = max(part.usd.high / part.number for part in made.estimate.parts if part.what != "judging")
     assert made.limits.usd >= 4 * run - 1e-4
     assert plan(tmp_path, budget_usd=100).limits.usd == 0.05  # the stand-in costs nothing
     assert plan(tmp_path, **REAL, budget_usd=9, limits=Limits(usd=0.5)).limits.usd == 0.5
+    none = "\n".join(plan(tmp_path, **REAL, budget_usd=0.01).warnings)
+    assert "no run can be launched" in none
+    few = plan(tmp_path, **REAL, budget_usd=0.02, limits=Limits(usd=0.01)).warnings
+    assert "at most 2 instead of 8 go at a time" in "\n".join(few)
+    assert "will end as partial" in "\n".join(few)
 
 
-def test_a_budget_that_is_too_small_is_told(tmp_path):
-    told = "\n".join(plan(tmp_path, **REAL, budget_usd=0.01).warnings)
-    assert "no run can be launched" in told
-    limits = Limits(usd=0.01)
-    told = "\n".join(plan(tmp_path, **REAL, budget_usd=0.02, limits=limits).warnings)
-    assert "at most 2 instead of 8 go at a time" in told
-    assert "will end as partial" in told
-
-
-def test_more_runs_judgings_budget_and_evals_continue_the_iteration(tmp_path):
+def test_more_of_the_same_continues_the_iteration(tmp_path):
     first = plan(tmp_path, runs=1, evals_only=[1])
     begin(first)
     done(first, 2)
@@ -205,17 +195,14 @@ def test_more_runs_judgings_budget_and_evals_continue_the_iteration(tmp_path):
         {"concurrency": 2},
         {"judgings": 0},
         {"retry_errored": True},
+        {"executor": Fake("offline", StandIn(log="x", latency=2.0))},
     ):
         made = plan(tmp_path, **options)
         assert made.iteration == 1, options
         assert {cell.key for cell in first.cells} <= {cell.key for cell in made.cells}
-    more = plan(tmp_path, runs=3)
-    assert len(more.todo) == 16
-    assert Counter(
-        step
-        for one in plan(tmp_path, runs=1, judgings=2, evals_only=[1]).todo
-        for step in one.missing.steps
-    ) == {"judge 2": 2, "grade": 2}
+    assert len(plan(tmp_path, runs=3).todo) == 16
+    twice = plan(tmp_path, runs=1, judgings=2, evals_only=[1]).todo
+    assert [one.missing.steps for one in twice] == [("judge 2", "grade")] * 2
 
 
 @pytest.mark.parametrize(
@@ -231,60 +218,47 @@ def test_more_runs_judgings_budget_and_evals_continue_the_iteration(tmp_path):
         ({"configurations": ["with_skill"]}, "skills"),
         ({"allow_scripts": True}, "allow_scripts"),
         ({"sandbox": "none"}, "sandbox"),
+        ("SKILL.md", "skills (with_skill)"),
+        ("evals/files/log.txt", "evals"),
     ],
 )
 def test_anything_that_results_depend_on_begins_the_next(tmp_path, change, named):
-    begin(plan(tmp_path))
+    first = plan(tmp_path)
+    begin(first)
+    if isinstance(change, str):
+        with (tmp_path / "skill" / change).open("a") as file:
+            file.write("More.\n")
+        change = {}
     made = plan(tmp_path, **change)
     assert made.iteration == 2
     assert named in made.why_iteration
-    assert {cell.key for cell in made.cells}.isdisjoint(cell.key for cell in plan(tmp_path).cells)
+    assert {cell.key for cell in made.cells}.isdisjoint(cell.key for cell in first.cells)
 
 
-@pytest.mark.parametrize(
-    ("file", "named"), [("SKILL.md", "skills (with_skill)"), ("evals/files/log.txt", "evals")]
-)
-def test_a_changed_skill_or_eval_begins_the_next(tmp_path, file, named):
-    begin(plan(tmp_path))
-    path = tmp_path / "skill" / file
-    path.write_text(path.read_text() + "More.\n")
-    made = plan(tmp_path)
-    assert (made.iteration, named in made.why_iteration) == (2, True)
-
-
-def test_the_estimate_is_of_what_is_missing(tmp_path):
-    first = plan(tmp_path, **REAL)
-    begin(first)
-    done(first, 18)
-    rest = plan(tmp_path, **REAL)
-    assert rest.iteration == 1
-    assert rest.todo == ()
-    assert (rest.estimate.calls.high, rest.estimate.usd.high) == (0, 0)
-    assert "everything is done" in repr(rest)
-    half = plan(tmp_path, **REAL, runs=4).estimate
-    assert half.usd.high == pytest.approx(first.estimate.usd.high / 3)
-
-
-def test_what_was_spent_before_is_shown_and_counts(tmp_path):
-    made = plan(tmp_path, **REAL, budget_usd=20, limits=Limits(usd=1.0))
-    assert made.spent_usd == 0
-    journal = Journal(made.folder, made.fingerprint.event())
+def test_the_estimate_is_of_what_is_missing_and_what_was_spent_counts(tmp_path):
+    options = {**REAL, "budget_usd": 20, "limits": Limits(usd=1.0)}
+    first = plan(tmp_path, **options)
+    assert first.spent_usd == 0
+    journal = Journal(first.folder, first.fingerprint.event())
     journal.add("finished", launch=journal.launch("execute", "k", 1.0), usd=19.5)
     journal.close()
-    again = plan(tmp_path, **REAL, budget_usd=20, limits=Limits(usd=1.0))
-    assert again.spent_usd == 19.5
-    assert "$20.00, of which $19.50 is spent" in repr(again)
-    assert any("$0.50 that is left of the budget" in one for one in again.warnings)
+    done(first, 18)
+    rest = plan(tmp_path, **options)
+    assert (rest.iteration, rest.todo, rest.spent_usd) == (1, (), 19.5)
+    assert (rest.estimate.calls.high, rest.estimate.usd.high) == (0, 0)
+    assert "everything is done" in repr(rest)
+    more = plan(tmp_path, **options, runs=4)
+    assert more.estimate.usd.high == pytest.approx(first.estimate.usd.high / 3)
+    assert "$20.00, of which $19.50 is spent" in repr(more)
+    assert any("$0.50 that is left of the budget" in one for one in more.warnings)
 
 
 def test_the_skill_is_staged_as_it_was_planned(tmp_path):
     made = plan(tmp_path)
     skill = made.staged("with_skill")
     assert skill.folder == made.folder / "skill-snapshot/with_skill"
-    assert sorted(one.name for one in skill.folder.rglob("*") if one.is_file()) == [
-        "SKILL.md",
-        "help.py",
-    ]
+    names = sorted(one.name for one in skill.folder.rglob("*") if one.is_file())
+    assert names == ["SKILL.md", "help.py"]
     assert made.staged("without_skill") is None
     assert made.staged("with_skill") == skill
     (tmp_path / "skill/SKILL.md").write_text(SKILL + "More.\n")
@@ -294,13 +268,23 @@ def test_the_skill_is_staged_as_it_was_planned(tmp_path):
         made.staged("other")
 
 
-def test_the_same_plan_is_the_same_anywhere(tmp_path):
-    here, there = plan(tmp_path / "a"), plan(tmp_path / "b")
-    assert [cell.key for cell in here.cells] == [cell.key for cell in there.cells]
-    assert here.fingerprint == there.fingerprint
+# ── shown ──────────────────────────────────────────────────────────────────────────────────────
 
 
-# ── view ───────────────────────────────────────────────────────────────────────────────────────
+def test_the_text_says_what_how_many_how_much_and_in_which_order(tmp_path):
+    made = plan(tmp_path, **REAL, budget_usd=50, judgings=2, limits=Limits(usd=0.3))
+    text, usd = repr(made), made.estimate.usd
+    for one in (
+        "Plan: iteration-1 of notes",
+        "3 evals × 2 configurations × 3 runs = 18 runs, 2 judgings each",
+        "evals/, notes-workspace/ and trigger-eval-set.json",
+        "without_skill    no skill",
+        "30 turns, 900 s, 8,192 tokens an answer, $0.30",
+        f"${usd.low:.2f} – ${usd.high:.2f}",
+        f"1 {made.cells[0].eval_name}, {made.cells[0].configuration}, run 1",
+        "… and 12 more",
+    ):
+        assert one in text, one
 
 
 class Page(HTMLParser):
@@ -326,59 +310,21 @@ class Page(HTMLParser):
             self.words.append(data)
 
 
-def test_the_text_says_what_how_many_how_much_and_in_which_order(tmp_path):
-    made = plan(tmp_path, **REAL, budget_usd=50, judgings=2, limits=Limits(usd=0.3))
-    text = repr(made)
-    usd = made.estimate.usd
-    for one in (
-        "Plan: iteration-1 of notes",
-        "3 evals × 2 configurations × 3 runs = 18 runs, 2 judgings each",
-        "evals/, notes-workspace/ and trigger-eval-set.json",
-        "without_skill    no skill",
-        "real, model claude-sonnet-5",
-        "30 turns, 900 s, 8,192 tokens an answer, $0.30",
-        f"${usd.low:.2f} – ${usd.high:.2f}",
-        "$50.00",
-        "bubblewrap",
-        "… and 12 more",
-        f"1 {made.cells[0].eval_name}, {made.cells[0].configuration}, run 1",
-        "plan.start()",
-    ):
-        assert one in text, one
-
-
-def test_html_shows_the_same_and_closes_what_it_opens(tmp_path):
-    made = plan(tmp_path, **REAL)
-    page = Page(made._repr_html_())
-    assert page.open == []
-    words = " ".join(page.words)
-    for one in (
-        "Plan: iteration-1 of notes",
-        "18",
-        "no skill",
-        "claude-opus-4-8",
-        "together",
-        "and 12 more",
-    ):
-        assert one in words, one
-    for one in made.warnings:
-        assert one in words
-
-
-def test_text_from_files_is_escaped(tmp_path):
+def test_the_page_escapes_what_files_say_and_closes_what_it_opens(tmp_path):
     nasty = "<script>alert(1)</script>&'\""
     make_skill(tmp_path / "skill", [{"id": 1, "name": nasty, "prompt": "Do"}], skill_name=nasty)
     (tmp_path / "skill" / "<img src=x>-workspace").mkdir()
     made = plan(tmp_path, executor=Fake("<b>real</b>"), executor_model="<i>m", judge_model="<u>j")
     page = Page(made._repr_html_())
-    assert page.tags <= set(
-        "style div b h3 h4 p table thead tbody tr th td span ol ul li dl dt dd".split()
-    )
-    assert nasty in " ".join(page.words)
-    assert "<script>" not in made._repr_html_()
+    allowed = "style div b h3 h4 p table thead tbody tr th td span ol ul li dl dt dd"
+    assert page.tags <= set(allowed.split())
+    assert page.open == []
+    words = " ".join(page.words)
+    for one in (nasty, "<b>real</b>", "<i>m", *made.warnings):
+        assert one in words, one
 
 
-# ── cells ──────────────────────────────────────────────────────────────────────────────────────
+# ── runs, their order and their folders ────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True)
@@ -404,29 +350,20 @@ def order(count: int, sides: list[str], runs: int, seed: int = 0, fingerprint: s
 )
 def test_every_cell_once_in_blocks_with_the_sides_of_an_eval_together(count, sides, runs, seed):
     cells = order(count, sides, runs, seed)
-    wanted = {
-        (str(n), s, r) for n in range(1, count + 1) for s in sides for r in range(1, runs + 1)
-    }
-    assert Counter((c.eval_id, c.configuration, c.run_number) for c in cells) == Counter(wanted)
+    names = map(str, range(1, count + 1))
+    wanted = Counter(product(names, sides, range(1, runs + 1)))
+    assert Counter((c.eval_id, c.configuration, c.run_number) for c in cells) == wanted
     assert [c.run_number for c in cells] == sorted(c.run_number for c in cells)
     for _, block in groupby(cells, key=lambda c: c.run_number):
         pairs = [[c.configuration for c in pair] for _, pair in groupby(block, lambda c: c.eval_id)]
         assert len(pairs) == count  # an eval's cells stand together, once a block
         assert all(sorted(pair) == sorted(sides) for pair in pairs)
-    assert len({c.key for c in cells}) == len({c.folder for c in cells}) == len(cells)
-
-
-@given(st.integers(0, 2**40), st.integers(1, 8), st.integers(1, 4))
-def test_more_runs_or_fewer_evals_leave_the_order_of_the_others(seed, count, runs):
-    few, many = order(count, ["a", "b"], runs, seed), order(count + 3, ["a", "b"], runs + 2, seed)
-    known = {c.key for c in few}
-    assert [c for c in many if c.key in known] == list(few)
-
-
-def test_keys_tell_nothing_and_differ_between_plans():
-    mine, others = order(2, ["with_skill", "x"], 1), order(2, ["with_skill", "x"], 1, 0, "g")
-    assert {c.key for c in mine}.isdisjoint(c.key for c in others)
-    assert all(set(c.key) <= set("0123456789abcdef") for c in mine)
+    keys = {c.key for c in cells}
+    assert len(keys) == len({c.folder for c in cells}) == len(cells)
+    assert set("".join(keys)) <= set("0123456789abcdef")  # they tell nothing
+    assert keys.isdisjoint(c.key for c in order(count, sides, runs, seed, "another plan"))
+    more = order(count + 3, sides, runs + 2, seed)
+    assert [c for c in more if c.key in keys] == list(cells)
 
 
 @given(
@@ -448,8 +385,7 @@ def test_folder_names_are_safe_known_as_evals_and_each_once(named):
         assert len(name) < 100
 
 
-# ── fingerprint ────────────────────────────────────────────────────────────────────────────────
-
+# ── which iteration ────────────────────────────────────────────────────────────────────────────
 JUDGE = {"model": "j", "per_dimension": False}
 
 
@@ -467,20 +403,13 @@ def begun(workspace: Path, number: int, *marks: Fingerprint) -> Path:
 
 def test_the_same_fingerprint_continues_and_another_begins_the_next(tmp_path):
     begun(tmp_path, 1, mark())
-    begun(tmp_path, 2, mark(seed=1))
+    assert choose_iteration(tmp_path, mark(JUDGE))[0] == 1  # a judge joins what nobody judged
+    begun(tmp_path, 2, mark(seed=1), mark(JUDGE, seed=1))
     assert choose_iteration(tmp_path, mark())[0] == 1
     assert choose_iteration(tmp_path, mark(seed=1))[0] == 2
-    number, why = choose_iteration(tmp_path, mark(seed=3))
-    assert (number, why) == (3, "new: in iteration-2 seed (1, now 3) differed")
-
-
-def test_a_judge_joins_runs_that_nobody_judged_and_another_judge_does_not(tmp_path):
-    begun(tmp_path, 1, mark())
-    assert choose_iteration(tmp_path, mark(JUDGE))[0] == 1
-    begun(tmp_path, 2, mark(seed=1), mark(JUDGE, seed=1))
-    other = {**JUDGE, "model": "k"}
-    assert choose_iteration(tmp_path, mark(other, seed=1))[0] == 3
-    assert choose_iteration(tmp_path, mark(seed=1))[0] == 2
+    assert choose_iteration(tmp_path, mark({**JUDGE, "model": "k"}, seed=1))[0] == 3
+    new = (3, "new: in iteration-2 seed (1, now 3) differed")
+    assert choose_iteration(tmp_path, mark(seed=3)) == new
 
 
 def test_iterations_of_other_tools_are_not_continued(tmp_path):
@@ -491,31 +420,22 @@ def test_iterations_of_other_tools_are_not_continued(tmp_path):
     assert "no journal" in why
 
 
-class TestPrepared:
-    @staticmethod
-    def prepare(workspace: Path, number: int, *more: str) -> Path:
-        folder = workspace / f"iteration-{number}"
-        (folder / "eval-1").mkdir(parents=True)
-        (folder / "eval-1" / "eval_metadata.json").write_text("{}")
-        (folder / NAME).write_text("\n".join(['{"event": "prepared"}', *more, ""]))
-        return folder
-
-    def test_it_is_taken_by_the_next_plan(self, tmp_path):
-        begun(tmp_path, 1, mark())
-        folder = self.prepare(tmp_path, 2)
-        number, why = choose_iteration(tmp_path, mark(seed=1))
-        assert (number, why) == (2, "prepared, and nothing was run in it so far")
-        assert choose_iteration(tmp_path, mark(seed=1), 2)[0] == 2
-        Journal(folder, mark(seed=1).event()).close()
-        assert choose_iteration(tmp_path, mark(seed=1))[1].startswith("continued")
-        assert choose_iteration(tmp_path, mark(seed=2))[0] == 3
-
-    def test_one_that_somebody_ran_something_in_is_left_alone(self, tmp_path):
-        folder = self.prepare(tmp_path, 1)
-        (folder / "eval-1" / "with_skill").mkdir()
-        (folder / "eval-1" / "with_skill" / "grading.json").write_text("{}")
-        assert not is_prepared(folder)
-        assert choose_iteration(tmp_path, mark())[0] == 2
+def test_a_prepared_iteration_is_taken_unless_somebody_ran_something_in_it(tmp_path):
+    begun(tmp_path, 1, mark())
+    folder = tmp_path / "iteration-2"
+    (folder / "eval-1").mkdir(parents=True)
+    (folder / "eval-1" / "eval_metadata.json").write_text("{}")
+    (folder / NAME).write_text('{"event": "prepared"}\n')
+    wanted = (2, "prepared, and nothing was run in it so far")
+    assert choose_iteration(tmp_path, mark(seed=1)) == wanted
+    assert choose_iteration(tmp_path, mark(seed=1), 2)[0] == 2
+    (folder / "eval-1" / "with_skill").mkdir()
+    (folder / "eval-1" / "with_skill" / "grading.json").write_text("{}")
+    assert not is_prepared(folder)
+    assert choose_iteration(tmp_path, mark(seed=1))[0] == 3
+    Journal(folder, mark(seed=1).event()).close()
+    assert choose_iteration(tmp_path, mark(seed=1))[1].startswith("continued")
+    assert choose_iteration(tmp_path, mark(seed=2))[0] == 3
 
 
 def test_a_value_is_the_same_on_every_machine_and_forgets_what_changes_nothing():
@@ -529,9 +449,6 @@ def test_a_value_is_the_same_on_every_machine_and_forgets_what_changes_nothing()
         call: object
         own: object = field(default=None, compare=False)
 
-    given = Options(Path("a/b"), frozenset("cab"), len, object())
+    given = [Options(Path("a/b"), frozenset("cab"), len, object()), Kind.A, 1.5, None]
     told = {"is": "Options", "path": "a/b", "kinds": ["a", "b", "c"], "call": "len"}
-    assert plain(given) == told
-    assert json.loads(json.dumps(plain([given, Kind.A, 1.5, None]))) == [told, "a", 1.5, None]
-    assert plain(StandIn()) == plain(StandIn(log="x", latency=2.0))
-    assert plain(StandIn()) != plain(StandIn(effect=0.1))
+    assert json.loads(json.dumps(plain(given))) == [told, "a", 1.5, None]
