@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skill_eval_nb.stats.notes import amount, sized
-from skill_eval_nb.text import brief, chance, count, figure, quoted, signed, some
+from skill_eval_nb.text import brief, called, chance, count, figure, quoted, signed, some
 
 figures = st.floats(1e-6, 1e9)
 
@@ -34,6 +34,8 @@ def test_what_fits_on_a_line_is_left_alone(text: str, most: int) -> None:
 def test_what_is_no_text_and_what_is_nothing() -> None:
     assert (brief(None), brief(12), brief(" \t\n")) == ("None", "12", "")
     assert quoted("\u202ea\x00b\nc") == "‘a b c’"
+    assert {called(name) for name in ("", " ", "\n", "\u200b", "\ufeff")} == {"(no name)"}
+    assert brief("\u0645\u06cc\u200c\u062e") == "\u0645\u06cc\u200c\u062e"  # as the script needs it
 
 
 @pytest.mark.parametrize(("number", "said"), [(0, "0 evals"), (1, "1 eval"), (2, "2 evals")])

@@ -121,6 +121,15 @@ def texts_of(chart: Any) -> list[str]:
     return [line for node in texts for line in node.itertext()]
 
 
+TAGS = {"svg", "g", "path", "text", "rect", "line", "tspan", "defs", "clipPath", "style"}
+"""What a picture is made of: nothing that runs or fetches."""
+
+
+def tags_of(chart: Any) -> set[str]:
+    """The elements of the picture."""
+    return {node.tag.rsplit("}", 1)[-1] for node in drawn(chart).iter()}
+
+
 _specs: list[Any] = []
 _pictures: list[Any] = []
 

@@ -1,0 +1,428 @@
+"""What holds for every chart: its title, its look, whose rows it reads, and where names go."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from functools import cache
+from itertools import combinations
+
+import altair as alt
+import jsonschema_rs
+import pytest
+import vl_convert
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from skill_eval_nb import charts
+from skill_eval_nb.charts.metrics import UNITS, metric, signed
+from skill_eval_nb.charts.theme import (
+    BASELINE,
+    FURTHER,
+    WITH_SKILL,
+    baselines,
+    chart_of,
+    colours,
+    inline,
+)
+from skill_eval_nb.stats.values import METRICS
+from skill_eval_nb.tables import TABLES, Workspace
+from skill_eval_nb.tables.frames import to_pandas
+from tests.charts.specs import (
+    LAB,
+    TAGS,
+    axes_of,
+    drawn,
+    fields_of,
+    headings_of,
+    rows_of,
+    spec_of,
+    subtitle_of,
+    tags_of,
+    texts_of,
+    title_of,
+    walk,
+)
+from tests.charts.worlds import HOSTILE, run_keys, table, workspace, world
+from tests.checkout import ROOT
+
+TABLE = {
+    charts.rubric_dimensions: "rubric_scores",
+    charts.deltas: "runs",
+    charts.iterations: "runs",
+    charts.expectation_matrix: "expectations",
+    charts.quality_against_cost: "runs",
+    charts.discrimination: "expectations",
+    charts.forest: "runs",
+    charts.score_distributions: "rubric_scores",
+    charts.variance_components: "rubric_scores",
+    charts.judge_confusion: "rubric_scores",
+}
+"""Each chart of runs and judgings, and the table that is enough for it."""
+CHOOSING = [chart for chart in TABLE if chart is not charts.iterations]
+choosing = pytest.mark.parametrize("chart", CHOOSING, ids=lambda chart: chart.__name__)
+every = pytest.mark.parametrize("chart", TABLE, ids=lambda chart: chart.__name__)
+
+WORLDS = {
+    "light": world(judgings=2),
+    "heavy": world(evals=12, runs=5, dimensions=8, expectations=17, judgings=2),
+    "many": world(
+        evals=4,
+        runs=2,
+        iterations=3,
+        configurations=("with_skill", "old_skill", "without_skill"),
+        workspaces=("tdd", "review"),
+    ),
+    "one side": world(configurations=("with_skill",)),
+    "nobody knows the baseline": world(evals=2, configurations=("red", "blue")),
+}
+LIGHT = WORLDS["light"]
+
+
+@cache
+def drawing(chart, name):
+    return spec_of(chart(WORLDS[name]))
+
+
+@every
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_chart_draws_in_jupyterlab_without_a_warning_and_says_n(chart, name, capfd) -> None:
+    spec = drawing(chart, name)
+    vl_convert.vegalite_to_vega(spec, vl_version=LAB, show_warnings=True)
+    printed = capfd.readouterr()
+    assert (printed.out, printed.err) == ("", "")
+    title = title_of(spec)
+    assert "n = " in title or title.startswith("No ") or "none has a baseline" in title
+    assert spec["description"].replace("\xa0", " ") == title
+    assert not [node for node in walk(spec) if "values" in node.get("data", {})]
+    inlined = [str(rows) for rows in spec["datasets"].values()]
+    assert len(inlined) == len(set(inlined))
+
+
+@every
+@pytest.mark.parametrize("name", ["light", "heavy", "many"])
+def test_a_chart_fits_a_notebook(chart, name) -> None:
+    assert float(drawn(drawing(chart, name)).attrib["width"]) <= 1000
+
+
+def test_a_mistake_would_be_seen(capfd) -> None:
+    sound = alt.Chart({"values": [{"a": 1}]}).mark_point().encode(x="a:Q")
+    assert spec_of(sound) == sound.to_dict()
+    hues = [{"field": "c", "scale": {"range": [hue]}} for hue in ("red", "blue")]
+    channels = [{"x": {"field": "a"}, "color": hue} for hue in hues]
+    layers = [{"mark": "point", "encoding": channel} for channel in channels]
+    spec = {"data": {"values": [{"a": 1}]}, "layer": layers, "encoding": {"y": {"field": "b"}}}
+    vl_convert.vegalite_to_vega(spec, vl_version=LAB, show_warnings=True)
+    assert capfd.readouterr().err
+
+    class Mistaken:
+        def to_dict(self, *, validate):
+            return {"data": {"values": []}, "mark": {"type": "point", "sise": 3}}
+
+    with pytest.raises(jsonschema_rs.ValidationError):
+        spec_of(Mistaken())
+
+
+SIDED = [chart for chart in TABLE if chart is not charts.judge_confusion]
+"""Those that draw both sides; the last compares judges."""
+sided = pytest.mark.parametrize("chart", SIDED, ids=lambda chart: chart.__name__)
+
+
+@sided
+def test_axes_carry_units_and_both_sides_keep_their_colours(chart) -> None:
+    axes = axes_of(drawing(chart, "light"))
+    units = ("(1–5)", "(%)", "(pp)", "(s)", "(US$)", "tokens")
+    assert axes or chart is charts.expectation_matrix
+    assert all(title.endswith(units) for title in axes)
+    svg = "".join(str(node.attrib) for node in drawn(drawing(chart, "light")).iter()).upper()
+    assert WITH_SKILL in svg
+    assert BASELINE in svg
+
+
+@cache
+def of_models():
+    """Runs of two models on both sides, and of a third on one."""
+    several = {
+        name: [
+            row | {"executor_model": model, "run_number": row["run_number"] + at}
+            for at, model in enumerate(("large", "small"))
+            for row in LIGHT.polars(name).to_dicts()
+        ]
+        for name in ("runs", "rubric_scores", "expectations")
+    }
+    alone = {"configuration": "with_skill", "executor_model": "third", "run_number": 9}
+    several["runs"].append(several["runs"][0] | alone)
+    return workspace(**several)
+
+
+@sided
+def test_models_stand_apart_or_it_is_said_that_they_are_drawn_together(chart) -> None:
+    spec = spec_of(chart(of_models()))
+    texts = " ".join([*texts_of(spec), *headings_of(spec), subtitle_of(spec)])
+    assert "large" in texts
+    assert "small" in texts
+    together = "Runs of several models together" in subtitle_of(spec)
+    pooling = ("expectation_matrix", "discrimination", "score_distributions", "variance_components")
+    assert together == (chart.__name__ in pooling)
+    if chart in (charts.forest, charts.deltas):
+        assert "third: no eval has a figure on both sides: no run of without_skill" in texts
+
+
+@every
+def test_nothing_is_a_small_chart_that_says_why(chart) -> None:
+    empty = chart(workspace())
+    assert title_of(empty).startswith("No ")
+    assert rows_of(empty, "line")[0]["line"].startswith("There are no runs")
+    assert float(drawn(empty).attrib["height"]) < 120
+    bare = workspace(runs=[run_keys(status="errored", path=".", run_number=n) for n in (1, 2)])
+    why = rows_of(chart(bare), "line")[0]["line"]
+    assert "2 runs" in why or "no baseline" in why
+    alone = rows_of(chart(bare.polars(TABLE[chart])), "line")[0]["line"]
+    assert alone.startswith("No row of the table has a") or "no baseline" in alone
+
+
+@cache
+def one_that_is_bare() -> Workspace:
+    """Two iterations, the second of which has nothing to draw."""
+    both = world(iterations=2, judgings=2)
+    tables = {
+        name: both.polars(name).filter(iteration="iteration-1")
+        for name in ("runs", "rubric_scores", "expectations")
+    }
+    bare = [run_keys(iteration="iteration-2", status="errored", path=".")]
+    tables["runs"] = tables["runs"].vstack(workspace(runs=bare).polars("runs"))
+    return Workspace.from_tables(tables)
+
+
+@cache
+def twelve() -> Workspace:
+    return world(iterations=12, evals=2, judgings=2)
+
+
+@choosing
+def test_the_last_iteration_is_drawn_unless_another_is_named(chart) -> None:
+    last = spec_of(chart(twelve()))
+    assert "‘iteration-12’" in subtitle_of(last)
+    assert last["datasets"] == spec_of(chart(twelve(), iteration="iteration-12"))["datasets"]
+    bare = one_that_is_bare()
+    assert title_of(chart(bare, iteration="iteration-2")).startswith("No ")
+    assert title_of(chart(bare)) == title_of(chart(bare, iteration="iteration-1"))
+    with pytest.raises(ValueError, match="Did you mean `iteration-1`") as raised:
+        chart(LIGHT, iteration="iteration-l")
+    assert "iteration-l" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("places", "iteration", "headings"),
+    [
+        ([("w", "s", "none")], None, set()),
+        ([("w", "s", "1"), ("w", "s", "2"), ("w", "s", "none")], ["none", "1"],
+         {"1", "(no iteration)"}),
+        ([("a", "s", "1"), ("a", "s", "2"), ("b", "s", "1")], None, {"a · 2", "b · 1"}),
+        ([("a", "s", "1"), ("a", "t", "1"), ("b", "u", "1")], None, {"a · s", "a · t", "b"}),
+    ],
+    ids=["one part", "several iterations", "the last of each workspace", "several skills"],
+)  # fmt: skip
+def test_a_part_s_heading_names_what_tells_it_from_the_others(places, iteration, headings) -> None:
+    figures = {"status": "graded", "path": ".", "pass_rate": 0.5, "tokens": 9}
+    keys = [dict(zip(("workspace", "skill", "iteration"), one, strict=True)) for one in places]
+    ws = workspace(runs=[run_keys(**own) | figures for own in keys])
+    assert set(headings_of(charts.quality_against_cost(ws, iteration=iteration))) == headings
+
+
+def test_of_very_many_parts_some_are_drawn_and_it_is_said() -> None:
+    chart = charts.quality_against_cost(world(evals=1, workspaces=tuple("abcdefghijklmnop")))
+    number = len(headings_of(chart))
+    assert 4 <= number < 16
+    assert f"{number} of 16 workspaces are shown, those with most rows" in subtitle_of(chart)
+
+
+@every
+def test_any_kind_of_table_draws_the_same(chart) -> None:
+    pandas = Workspace.from_tables({name: LIGHT.polars(name) for name in TABLES}, backend="pandas")
+    assert spec_of(chart(pandas)) == drawing(chart, "light")
+    for given_one in (own := LIGHT.polars(TABLE[chart]), to_pandas(own)):
+        assert title_of(chart(given_one)) == title_of(drawing(chart, "light"))
+
+
+@cache
+def large() -> Workspace:
+    return world(evals=300, runs=10, dimensions=1, expectations=1)
+
+
+@every
+def test_large_workspaces_are_aggregated_first(chart) -> None:
+    assert sum(map(len, spec_of(chart(large()))["datasets"].values())) <= 5000
+
+
+def test_a_chart_loads_nothing_before_it_is_drawn_and_no_grammar_of_addresses_then() -> None:
+    program = (
+        "import sys, skill_eval_nb.charts\n"
+        "print(*{'altair', 'polars', 'pandas', 'vl_convert', 'scipy'} & set(sys.modules), '|')\n"
+        "import skill_eval_nb as sen\n"
+        "chart = sen.charts.deltas(sen.load(sys.argv[1])).to_dict()\n"
+        "print('lark' in sys.modules, 'rfc3987_syntax' in sys.modules, 'altair' in sys.modules)\n"
+        "import rfc3987_syntax"
+    )
+    command = [sys.executable, "-c", program, ROOT / "data" / "tdd-workspace"]
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert out.split() == ["|", "False", "False", "True"]
+
+
+def test_a_specification_is_that_of_altairs_own_charts() -> None:
+    """Ours are not copied each time they stand in another, and stay as they were."""
+
+    def together(one: alt.Chart) -> alt.VConcatChart:
+        marks = one.mark_circle(size=50).encode(x="a:Q", y=alt.Y("b:Q", axis=alt.Axis(title="B")))
+        rules = one.mark_rule().encode(x="a:Q")
+        return alt.vconcat(alt.hconcat(alt.layer(marks, rules), alt.layer(rules, marks)), marks)
+
+    rows = [{"a": 1, "b": 2}, {"a": 3, "b": 5}]
+    assert spec_of(together(chart_of(rows))) == spec_of(together(alt.Chart(inline(rows))))
+    leaf, other = (chart_of(rows).mark_point().encode(x="a:Q") for _ in range(2))
+    leaf = leaf.add_params(alt.selection_point(name="it"))
+    before = leaf.to_dict()
+    assert "params" in alt.vconcat(alt.layer(leaf, other), other).to_dict()
+    assert leaf.to_dict() == before
+
+
+names = st.text(max_size=40)
+
+
+def named(eval_name, configuration, dimension, iteration, text):
+    """A workspace with the names in every place where a file can put one."""
+    made = {"runs": [], "rubric_scores": [], "expectations": []}
+    for side in (configuration, "without_skill" if configuration != "without_skill" else "x"):
+        keys = run_keys(
+            workspace=text,
+            skill=dimension,
+            iteration=iteration,
+            eval_id=eval_name,
+            eval_name=eval_name,
+            configuration=side,
+        )
+        known = {"pass_rate": 0.5, "time_seconds": 3.0, "tokens": 5, "path": text}
+        made["runs"].append(keys | known | {"status": "graded", "rubric_normalized": 0.6})
+        score = {"dimension": dimension, "score": 3.0, "weight": 1.0, "evidence": text}
+        made["rubric_scores"] += [
+            keys | score | {"judging": at, "judge_model": name}
+            for at, name in enumerate((text, configuration), 1)
+        ]
+        check = {"layer": "judged", "text": text, "passed": True, "evidence": text}
+        made["expectations"].append(keys | check)
+    return workspace(**made)
+
+
+@every
+@settings(max_examples=settings.default.max_examples // 5)  # drawing takes half a second
+@given(names, names, names, names, names)
+@example(*HOSTILE[:5])
+@example(*HOSTILE[3:])
+@example("🎉" * 37, "a" + "🎉" * 30, "𐀀" * 40, "i", "🎉" * 500)
+@example("\x00\ud7ff\ufffe\uffff\x1b[0m", "￼|", "1|.2f", "9" * 5000, "]]>")
+def test_any_name_can_be_drawn(chart, eval_name, configuration, dimension, iteration, text) -> None:
+    spec = spec_of(chart(named(eval_name, configuration, dimension, iteration, text)))
+    assert tags_of(spec) <= TAGS
+
+
+@every
+def test_fields_are_ours_whatever_the_names(chart) -> None:
+    sides = (HOSTILE[0], "without_skill")
+    hostile = world(evals=8, judgings=2, names=HOSTILE, configurations=sides)
+    assert fields_of(chart(hostile)) == fields_of(chart(world(evals=8, judgings=2)))
+
+
+PATHS = ("a.b", "a[0]", "a:Q", "a\\b", "datum.a", "it's", "toString", "<script>alert(1)</script>")
+
+
+def test_names_that_look_like_paths_or_markup_are_drawn_as_they_are() -> None:
+    chart = charts.deltas(world(evals=8, names=PATHS, configurations=("a.b[0]:Q", "without_skill")))
+    written = texts_of(chart)
+    assert [written.count(name) for name in PATHS] == [1] * len(PATHS)
+    assert {row["configuration"] for row in rows_of(chart, "configuration")} == {
+        "a.b[0]:Q",
+        "without_skill",
+    }
+
+
+def test_long_names_are_cut_where_they_are_drawn_and_not_in_the_tooltip() -> None:
+    name = "a-long-name-" * 6
+    chart = charts.deltas(world(evals=1, names=(name,)))
+    assert name not in texts_of(chart)
+    assert any(text.startswith("a-long-name-") and text.endswith("…") for text in texts_of(chart))
+    assert name in {row["eval"] for row in rows_of(chart, "eval")}
+
+
+# Viénot, Brettel and Mollon (1999): linear RGB as a dichromat sees it.
+DICHROMATS = {
+    "protan": ((0.11238, 0.88762, 0), (0.11238, 0.88762, 0), (0.00401, -0.00401, 1)),
+    "deutan": ((0.29275, 0.70725, 0), (0.29275, 0.70725, 0), (-0.02234, 0.02234, 1)),
+}
+
+
+def seen(colour, matrix):
+    """The colour in CIELAB as seen through the matrix."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
+    red, green, blue = (sum(m * p for m, p in zip(row, linear, strict=True)) for row in matrix)
+    xyz = (
+        (0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.9505,
+        0.2126 * red + 0.7152 * green + 0.0722 * blue,
+        (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.089,
+    )
+    x, y, z = (v ** (1 / 3) if v > 0.008856 else 7.787 * v + 16 / 116 for v in xyz)
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+@pytest.mark.parametrize("matrix", DICHROMATS.values(), ids=DICHROMATS)
+def test_colours_are_apart_for_colour_blind_readers(matrix) -> None:
+    every_one = [seen(colour, matrix) for colour in (WITH_SKILL, BASELINE, *FURTHER)]
+    assert math.dist(*every_one[:2]) > 60  # some 10 is what one sees at a glance
+    assert min(math.dist(*pair) for pair in combinations(every_one, 2)) > 10
+
+
+@given(st.lists(st.text(max_size=8), unique=True, max_size=12), st.data())
+def test_a_configuration_keeps_its_colour_whichever_others_are_shown(labels, data) -> None:
+    against = labels[:1]
+    some = data.draw(st.lists(st.sampled_from(labels), unique=True)) if labels else []
+    whole, part = colours(labels, against, labels), colours(labels, against, some)
+    assert set(part) == set(some)
+    assert all(whole[name] == part[name] for name in some)
+    assert all(whole[name] == BASELINE for name in against)
+    assert BASELINE not in [whole[name] for name in labels[1:]]
+
+
+def test_each_workspace_has_its_own_baseline_and_it_comes_last() -> None:
+    sides = (("a", "old_skill"), ("b", "baseline"), ("c", "also_with_skill"))
+    rows = [
+        run_keys(workspace=place, configuration=name, status="graded", path=".")
+        for place, other in sides
+        for name in ("with_skill", other)
+    ]
+    assert baselines(table("runs", rows)) == {"old_skill", "baseline"}
+    three = ["without_skill", "a", "with_skill"]
+    shades = colours(three, ["without_skill"], three)
+    assert list(shades)[-1] == "without_skill"
+    assert shades["with_skill"] == WITH_SKILL
+
+
+def test_metrics_have_units_a_direction_and_figures_that_are_true() -> None:
+    assert {metric(column).unit for column in METRICS} <= set(UNITS)
+    less = {column for column in METRICS if metric(column).less_is_better}
+    assert {"time_seconds", "tokens", "cost_usd", "errors"} <= less
+    assert {"pass_rate", "rubric_weighted_mean"}.isdisjoint(less)
+    assert metric("pass_rate").figure(0.996) == "99.6%"
+    assert metric("pass_rate").difference(0.004).replace("\xa0", " ") == "+0.4 pp"
+    assert metric("rubric:a_b").axis == metric("a_b").axis == "score on ‘a_b’ (1–5)"
+
+
+@given(st.floats(-1e6, 1e6), st.integers(0, 4))
+def test_a_sign_is_shown_if_a_digit_is(number, digits) -> None:
+    text = signed(number, digits, "$", "s")
+    size = text.strip("+−$s").replace(",", "")
+    assert float(size) == pytest.approx(abs(number), abs=0.51 * 10**-digits)
+    assert (text[0] in "+−") == (float(size) > 0)
+    assert text.startswith("−") == (number < 0 and float(size) > 0)
