@@ -18,8 +18,8 @@ from skill_eval_nb.stats.expectations import (
     PASSES,
     SEPARATES,
 )
-from skill_eval_nb.stats.names import natural
 from skill_eval_nb.stats.pairing import choose, side
+from skill_eval_nb.stats.values import natural
 from skill_eval_nb.tables.frames import frame_of
 from skill_eval_nb.text import TIE, brief, called, tied
 

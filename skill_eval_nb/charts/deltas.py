@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.stats import summarize
 from skill_eval_nb.stats.comparison import SCOPES
-from skill_eval_nb.stats.names import natural, no_such
-from skill_eval_nb.stats.overview import overview, overview_by_eval
 from skill_eval_nb.stats.pairing import Versus, side
-from skill_eval_nb.stats.values import MODEL, RUBRIC, runs_of
+from skill_eval_nb.stats.summary import overview, overview_by_eval
+from skill_eval_nb.stats.values import MODEL, RUBRIC, natural, no_such, runs_of
 from skill_eval_nb.stats.verdict import word_of
 from skill_eval_nb.text import TIE, brief, called, chance, quoted, tied
 

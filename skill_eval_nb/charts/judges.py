@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats import agreement
 from skill_eval_nb.stats.agreement import HUMAN, ITSELF, JUDGE, KEYS, KINDS, Raters, raters
-from skill_eval_nb.stats.names import no_such
 from skill_eval_nb.stats.pairing import side
+from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.text import TIE, brief, called, quoted, some, tied
 
 from .. import stats

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.stats.names import natural, no_such
-from skill_eval_nb.stats.values import MODEL, model_name, models
+from skill_eval_nb.stats.values import MODEL, model_name, models, natural, no_such
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import brief, called, quoted, some
 

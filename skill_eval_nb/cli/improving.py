@@ -11,9 +11,16 @@ import typer
 from rich.text import Text
 
 from .making import ScriptsOption
-from .printing import print_diff
+from .printing import (
+    BudgetOption,
+    DryRunOption,
+    PricesOption,
+    YesOption,
+    ask_first,
+    print_diff,
+    tell_spent,
+)
 from .shell import InOrder, PathArgument, app, busy, err, loaded, out, reported, show
-from .spending import BudgetOption, DryRunOption, PricesOption, YesOption, ask_first, tell_spent
 
 if TYPE_CHECKING:
     from skill_eval_nb.improving import Draft

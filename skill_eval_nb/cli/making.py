@@ -10,17 +10,18 @@ import typer
 from rich.text import Text
 from typer.core import TyperCommand
 
-from .printing import counted_lines, print_problems
-from .shell import INTERRUPTED, PathArgument, app, busy, err, in_options, out, reported, show
-from .spending import (
+from .printing import (
     BudgetOption,
     DryRunOption,
     ExecutorOption,
     PricesOption,
     YesOption,
     ask_first,
+    counted_lines,
+    print_problems,
     tell_spent,
 )
+from .shell import INTERRUPTED, PathArgument, app, busy, err, in_options, out, reported, show
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor as Pool

@@ -89,7 +89,7 @@ def schema(
     ] = None,
 ) -> None:
     """Print the JSON Schema of a document."""
-    from skill_eval_nb.documents.schema import json_schema
+    from skill_eval_nb.documents.dialects.recognition import json_schema
 
     print(json.dumps(json_schema(name, dialect), indent=2, ensure_ascii=False))
 

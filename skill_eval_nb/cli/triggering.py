@@ -9,16 +9,16 @@ import typer
 from rich.text import Text
 
 from .making import SandboxOption
-from .printing import print_diff
-from .shell import app, out, reported, show, tell
-from .spending import (
+from .printing import (
     BudgetOption,
     DryRunOption,
     ExecutorOption,
     PricesOption,
     YesOption,
     ask_first,
+    print_diff,
 )
+from .shell import app, out, reported, show, tell
 
 if TYPE_CHECKING:
     from skill_eval_nb.triggers.measured import Measured

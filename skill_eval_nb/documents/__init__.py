@@ -2,16 +2,23 @@
 
 from .base import Document, Fault, Faults, dump, to_json
 from .evals import (
+    AggregatedSuggestion,
     Dimension,
     Eval,
     EvalConfig,
     EvalMetadata,
     Evals,
     Expectation,
+    Feedback,
+    Optimization,
+    OptimizationStep,
     QualityRubric,
+    Review,
     StructuralExpectation,
+    SuggestionAggregate,
+    TriggerQuery,
+    TriggerSet,
 )
-from .feedback import AggregatedSuggestion, Feedback, Review, SuggestionAggregate
 from .parsing import NotJSON, parse
 from .repair import mend
 from .results import (
@@ -37,7 +44,6 @@ from .run import (
     Summary,
     Timing,
 )
-from .triggers import Optimization, OptimizationStep, TriggerQuery, TriggerSet
 
 __all__ = [
     "AggregatedSuggestion",

@@ -1,10 +1,10 @@
-"""evals.json: the eval suite of a skill."""
+"""What people write: an eval suite, trigger queries, feedback."""
 
 from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from .base import Amount, Count, Document, says
+from .base import Amount, Count, Document, Rate, Score, says
 from .run import TEXT_NAMES
 
 
@@ -137,3 +137,135 @@ class EvalMetadata(Document):
     skill: Annotated[
         str | None, says("the skill, where evals are of several", also=("skill_name",))
     ] = None
+
+
+class TriggerQuery(Document):
+    """A query, whether the skill should be picked up for it, and whether it was."""
+
+    query: Annotated[str, says("what the user says", also=("prompt", "input", "text"))]
+    should_trigger: Annotated[bool | None, says("whether the skill should be picked up")]
+    triggered: Annotated[Count | None, says("runs that picked it up", also=("trigger_count",))] = (
+        None
+    )
+    runs: Annotated[Count | None, says("runs of this query", also=("run_count",))] = None
+    trigger_rate: Annotated[Rate | None, says("triggered / runs")] = None
+    split: Annotated[str | None, says("train or test")] = None
+    tags: Annotated[list[str], says("what kind of query it is", also=("tag",))] = []
+    expected: Annotated[
+        str | None,
+        says(
+            "which skill should be picked up, where a set is for several",
+            also=("expected_skill",),
+        ),
+    ] = None
+
+
+class TriggerSet(Document):
+    """A set of trigger queries; in the file a bare list."""
+
+    plain: ClassVar[str | None] = "queries"
+
+    queries: Annotated[
+        list[TriggerQuery],
+        says(
+            "the queries",
+            also=("query_results", "results", "evals", "cases", "test_cases", "tests", "prompts"),
+        ),
+    ]
+    skill_name: Annotated[str | None, says("the skill", also=("skill", "target_skill"))] = None
+    description: Annotated[str | None, says("the description that was measured")] = None
+
+
+class OptimizationStep(Document):
+    """One description that was tried."""
+
+    description: Annotated[str, says("the description")]
+    iteration: Annotated[Count | None, says("1, 2, …")] = None
+    train_score: Annotated[Rate | None, says("share right on the train queries")] = None
+    test_score: Annotated[Rate | None, says("share right on the held-out queries")] = None
+    train_low: Annotated[Rate | None, says("lower end of its 95 % interval")] = None
+    train_high: Annotated[Rate | None, says("upper end of its 95 % interval")] = None
+    test_low: Annotated[Rate | None, says("lower end of its 95 % interval")] = None
+    test_high: Annotated[Rate | None, says("upper end of its 95 % interval")] = None
+
+
+class Optimization(Document):
+    """The result of a search for a better description."""
+
+    best_description: Annotated[str, says("the winner")]
+    iterations: Annotated[
+        list[OptimizationStep], says("what was tried, in order", also=("history",))
+    ]
+    best_score: Annotated[Rate | None, says("the winner's score")] = None
+    best_low: Annotated[Rate | None, says("lower end of its 95 % interval")] = None
+    best_high: Annotated[Rate | None, says("upper end of its 95 % interval")] = None
+    selected_score: Annotated[
+        Rate | None, says("the held-out score that it was chosen by, which flatters it")
+    ] = None
+    why: Annotated[str | None, says("why it was chosen")] = None
+    skill_name: Annotated[str | None, says("the skill")] = None
+
+
+class Review(Document):
+    """What a human said of one run; an empty text means that it was fine."""
+
+    run_id: Annotated[str, says("the run: eval-0-with_skill, …", also=("run", "id"))]
+    feedback: Annotated[str, says("the review", also=("comment", "text"))] = ""
+    timestamp: Annotated[str | None, says("when, ISO 8601")] = None
+    scores: Annotated[dict[str, Score], says("the human's scores by rubric dimension, 1-5")] = {}
+
+
+class Feedback(Document):
+    """A human's reviews of an iteration."""
+
+    reviews: Annotated[list[Review], says("one a run")]
+    status: Annotated[str | None, says("in_progress or complete")] = None
+
+
+class SuggestionSource(Document):
+    """What a grader said in one run, word for word."""
+
+    reason: Annotated[str, says("what was said")]
+    kind: Annotated[
+        str | None, says("critique, vague, missing_coverage or suggested; null: not known")
+    ] = None
+    expectation: Annotated[
+        str | None, says("what it is about, in the grader's words; null for a missing one")
+    ] = None
+    workspace: Annotated[str | None, says("the workspace of the run")] = None
+    skill: Annotated[str | None, says("the skill of the run")] = None
+    iteration: Annotated[str | int | None, says("the iteration of the run")] = None
+    eval_id: Annotated[str | int | None, says("the eval of the run")] = None
+    eval_name: Annotated[str | None, says("its name")] = None
+    configuration: Annotated[str | None, says("the configuration of the run")] = None
+    run_number: Annotated[int | None, says("1, 2, … within eval and configuration")] = None
+
+
+class AggregatedSuggestion(Document):
+    """One suggestion, and how many runs made it."""
+
+    reason: Annotated[str, says("why the evals should change")]
+    frequency: Annotated[Count, says("number of runs that said it")] = 1
+    assertion: Annotated[
+        str | None, says("id or text of the expectation; null for a missing one")
+    ] = None
+    action: Annotated[str | None, says("what to do about it")] = None
+    kind: Annotated[
+        str | None, says("the sources' most frequent kind; null where nothing says it")
+    ] = None
+    evals: Annotated[list[str | int], says("ids of the evals whose runs said it")] = []
+    sources: Annotated[list[SuggestionSource], says("every wording, with its run")] = []
+
+
+class SuggestionAggregate(Document):
+    """The graders' suggestions, collected over runs and evals."""
+
+    suggestions: Annotated[list[AggregatedSuggestion], says("most frequent first")]
+    skill_name: Annotated[str | None, says("the skill")] = None
+    iteration: Annotated[str | int | None, says("the iteration")] = None
+    total_runs: Annotated[Count | None, says("runs that were read")] = None
+    threshold: Annotated[
+        Rate | None,
+        says("distance of wordings that counts as the same; null: not grouped by wording"),
+    ] = None
+    merged_by: Annotated[str | None, says("model that merged further; null where none did")] = None

@@ -27,7 +27,7 @@ from .base import (
     struct_of,
     unwrap,
 )
-from .scalars import Unreadable, read_bool, read_int, read_number, read_text
+from .parsing import Unreadable, read_bool, read_int, read_number, read_text
 
 D = TypeVar("D", bound=Document)
 

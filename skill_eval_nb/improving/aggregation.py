@@ -14,7 +14,7 @@ from typing import Any
 
 from skill_eval_nb.disk import leads_out, read_bytes
 from skill_eval_nb.documents import SuggestionAggregate, dump, to_json
-from skill_eval_nb.documents.feedback import AggregatedSuggestion, SuggestionSource
+from skill_eval_nb.documents.evals import AggregatedSuggestion, SuggestionSource
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.ask import AnswerCheck, Answered, Question, a_list, an_object, formed
 from skill_eval_nb.running.asking import Item, Terms, answers_of

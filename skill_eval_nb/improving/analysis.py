@@ -46,10 +46,10 @@ from skill_eval_nb.workspace import (
     natural,
     read_files,
 )
-from skill_eval_nb.workspace.snapshots import kept_skills, skill_now, skill_of
+from skill_eval_nb.workspace.files import kept_skills, skill_now, skill_of
 
+from .evidence import LARGEST_SHOWN, Paid, Progress, documents_at, paid, texts, write_numbered
 from .pairs import within
-from .stored import LARGEST_SHOWN, Paid, Progress, documents_at, paid, texts, write_numbered
 
 LETTERS = ("A", "B")
 MOST = 20

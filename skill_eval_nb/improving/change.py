@@ -35,8 +35,7 @@ from skill_eval_nb.workspace import (
     check,
     write_atomic,
 )
-from skill_eval_nb.workspace.json_text import written_like
-from skill_eval_nb.workspace.writing import diff_of, now, replace_kept
+from skill_eval_nb.workspace.writing import diff_of, now, replace_kept, written_like
 
 from .edits import edits_of
 from .suite import Suite, open_suite, planned_evals, text_of

@@ -48,8 +48,8 @@ from skill_eval_nb.text import chance, count, percent, signed
 from skill_eval_nb.view import Block, Mark, Pairs, Table, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, PathLike
 
+from .evidence import Paid, Progress, documents_at, paid, skill_folders, texts, write_numbered
 from .pairs import Named, Pair, Run, Side, pairs_of, sides_of
-from .stored import Paid, Progress, documents_at, paid, skill_folders, texts, write_numbered
 
 T = TypeVar("T")
 FOLDER = "comparisons"

@@ -23,7 +23,7 @@ from skill_eval_nb.documents.dialects import read
 from skill_eval_nb.documents.dialects.form import named
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.text import brief
-from skill_eval_nb.workspace.json_text import same
+from skill_eval_nb.workspace.writing import same
 
 from .suite import Suite, Text, text_of
 from .values import Draft, SuiteItem

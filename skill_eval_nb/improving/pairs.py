@@ -14,8 +14,8 @@ from skill_eval_nb.running.asking import LeftOut
 from skill_eval_nb.running.judge_tasks import UnreadableGrading, document
 from skill_eval_nb.running.refused import no_such, refuse
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
-from skill_eval_nb.stats.names import natural
 from skill_eval_nb.stats.pairing import likeness
+from skill_eval_nb.stats.values import natural
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.workspace import NO_ITERATION
 

@@ -14,9 +14,8 @@ from skill_eval_nb.running.refused import no_such, refuse
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.comparison import compare
 from skill_eval_nb.stats.inference.intervals import exact_tests
-from skill_eval_nb.stats.names import in_order, natural
 from skill_eval_nb.stats.pairing import side, sides
-from skill_eval_nb.stats.values import EVAL, GROUP, MODEL, RUN, runs_of
+from skill_eval_nb.stats.values import EVAL, GROUP, MODEL, RUN, in_order, natural, runs_of
 from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import MISSING, NOTHING, brief, chance, count, figure, percent, signed
 from skill_eval_nb.view import Block, Items, Mark, Shown, Table, Text, Title

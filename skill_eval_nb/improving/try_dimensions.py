@@ -41,7 +41,7 @@ from skill_eval_nb.text import brief, count, dollars, figure
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.layout import OWN
 
-from .stored import Progress, documents_at, stored_at
+from .evidence import Progress, documents_at, stored_at
 from .tried import AFTER, BEFORE, Trial, Tried, Values, What, in_words, suite_in_words
 from .values import plain
 

@@ -23,12 +23,11 @@ from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.running.asking import AskingProgress, Terms
 from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.running.stored_runs import transcript_in
-from skill_eval_nb.stats.names import natural
-from skill_eval_nb.stats.values import RUN, runs_of, stand_in_keys
+from skill_eval_nb.stats.values import RUN, natural, runs_of, stand_in_keys
 from skill_eval_nb.text import brief, count
 from skill_eval_nb.workspace import collector_paused
 
-from .stored import Progress, stored_at
+from .evidence import Progress, stored_at
 from .tried import (
     AFTER,
     BEFORE,

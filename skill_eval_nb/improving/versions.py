@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.running.refused import no_such, refuse
 from skill_eval_nb.running.skill import contents, digest
-from skill_eval_nb.stats.names import natural
 from skill_eval_nb.stats.pairing import WITHOUT, likeness, side
+from skill_eval_nb.stats.values import natural
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.text import brief, count, quoted
 from skill_eval_nb.workspace import NO_ITERATION
-from skill_eval_nb.workspace.snapshots import (
+from skill_eval_nb.workspace.files import (
     SKILL_FILE,
     KeptSkill,
     iteration_folder,

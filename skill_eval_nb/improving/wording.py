@@ -14,7 +14,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.sparse import csr_array
 from scipy.spatial.distance import squareform
 
-from skill_eval_nb.stats.names import natural
+from skill_eval_nb.stats.values import natural
 from skill_eval_nb.tables.frames import frame_of
 
 from .values import RunRef, Source

@@ -22,27 +22,33 @@ if TYPE_CHECKING:
     from .client import Connection, Reply
     from .client import connect as connect
     from .faults import ModelFault as ModelFault
-    from .prices import BadPrices as BadPrices
-    from .prices import Prices as Prices
-    from .prices import load_prices as load_prices
     from .stand_in import StandIn, serve
-    from .usage import BudgetSpent, Meter, Tally, together, worst_case
+    from .usage import (
+        BadPrices,
+        BudgetSpent,
+        Meter,
+        Prices,
+        Tally,
+        load_prices,
+        together,
+        worst_case,
+    )
     from .usage import Usage as Usage
 
 _HOMES = {
-    "BadPrices": "prices",
+    "BadPrices": "usage",
     "BudgetSpent": "usage",
     "Client": "client",
     "Connection": "client",
     "Meter": "usage",
     "ModelFault": "faults",
-    "Prices": "prices",
+    "Prices": "usage",
     "Reply": "client",
     "StandIn": "stand_in",
     "Tally": "usage",
     "Usage": "usage",
     "connect": "client",
-    "load_prices": "prices",
+    "load_prices": "usage",
     "serve": "stand_in",
     "together": "usage",
     "worst_case": "usage",

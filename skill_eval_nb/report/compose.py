@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from skill_eval_nb import charts
-from skill_eval_nb.stats.overview import HEADLINE
+from skill_eval_nb.stats.summary import HEADLINE
 from skill_eval_nb.stats.values import Model, model_name
 from skill_eval_nb.text import count
 

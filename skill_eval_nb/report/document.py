@@ -19,7 +19,7 @@ from skill_eval_nb.documents import (
     RunResult,
     Stats,
 )
-from skill_eval_nb.stats.names import natural
+from skill_eval_nb.stats.values import natural
 from skill_eval_nb.text import count, some
 
 from .content import line, newest

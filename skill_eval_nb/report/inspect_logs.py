@@ -16,9 +16,9 @@ from pathlib import Path, PurePosixPath
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from skill_eval_nb.disk import read_bytes, write_atomic
-from skill_eval_nb.documents import Faults, NotJSON, parse
+from skill_eval_nb.disk import decoded, read_bytes, write_atomic
 from skill_eval_nb.documents.tools import OWN, Part
+from skill_eval_nb.documents.transcript import blocks, message_of, read_events, role_of
 from skill_eval_nb.tables import TABLES
 from skill_eval_nb.tables.columns import RUN_KEYS
 from skill_eval_nb.text import count
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
 
 
-Block = dict[str, Any]
+Block = Mapping[str, Any]
 Row = Mapping[str, Any]
 
 FIGURES = (
@@ -434,7 +434,7 @@ def _messages_of(
     from inspect_ai.model import ChatMessageUser
 
     try:
-        lines = read_bytes(path, root).splitlines()
+        text = decoded(read_bytes(path, root))
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as fault:
@@ -443,40 +443,26 @@ def _messages_of(
     found: list[ChatMessage] = []
     calls: dict[str, str] = {}
     answer = None
-    for role, message in _events(lines, losses):
-        blocks = message.get("content")
-        blocks = [{"type": "text", "text": blocks}] if isinstance(blocks, str) else blocks
-        parts = [block for block in blocks if isinstance(block, dict)] if blocks else []
+    read = read_events(text or "")
+    if text != "" and (read is None or read.damaged):
+        losses["lines of a transcript that are no JSON, or no message, are left out"] += 1
+    for _, raw in read.events if read is not None else ():
+        event = Part(raw).clean()  # no text of it holds a key
+        role, parts, id_ = role_of(event), blocks(event), message_of(event).get("id")
         if role == "user":
-            found += map(lambda block: _input(block, calls), parts)  # noqa: C417
-        elif answer is not None and answer == message.get("id") and found[-1].role == "assistant":
+            found += (_input(block, calls) for block in parts)
+        elif role != "assistant":
+            continue
+        elif answer is not None and answer == id_ and found[-1].role == "assistant":
             _extend(found[-1], _answer(parts, calls))  # an answer may come a block a line
         else:
             found.append(_answer(parts, calls))
-        answer = message.get("id") if role == "assistant" else None
+        answer = id_ if role == "assistant" else None
     if found and prompt and not (found[0].role == "user" and prompt in found[0].text):
         found.insert(0, ChatMessageUser(content=prompt))
     for at, message in enumerate(found):
         message.id = f"{own}-{at}"
     return found
-
-
-def _events(lines: list[bytes], losses: Counter[str]) -> Iterator[tuple[str, Block]]:
-    """Who speaks, and the message, of each line that has one; no text of it holds a key."""
-    lost = False
-    for line in filter(bytes.strip, lines):
-        try:
-            event = parse(line, Faults())
-        except NotJSON:
-            event = None
-        role = event.get("type") if isinstance(event, dict) else None
-        message = event.get("message") if isinstance(event, dict) else None
-        if role in ("assistant", "user") and isinstance(message, dict):
-            yield role, Part(message).clean()
-        elif event is None or role in ("assistant", "user"):
-            lost = True
-    if lost:
-        losses["lines of a transcript that are no JSON, or no message, are left out"] += 1
 
 
 def _answer(blocks: list[Block], calls: dict[str, str]) -> ChatMessageAssistant:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb import stats
 from skill_eval_nb.stats.comparison import SCOPES
-from skill_eval_nb.stats.names import natural
-from skill_eval_nb.stats.overview import overview
 from skill_eval_nb.stats.pairing import choose
-from skill_eval_nb.stats.values import GROUP, Model, better, model_name, models
+from skill_eval_nb.stats.summary import overview
+from skill_eval_nb.stats.values import GROUP, Model, better, model_name, models, natural
 from skill_eval_nb.tables import TABLES, Table, Workspace
 
 from .content import Figure, line

@@ -11,7 +11,7 @@ from typing import Any
 
 from skill_eval_nb import charts, stats
 from skill_eval_nb.stats.expectations import CLASSES, FAILS, HURTS, PASSES, SEPARATES
-from skill_eval_nb.stats.names import natural
+from skill_eval_nb.stats.values import natural
 from skill_eval_nb.text import count, some
 
 from .content import Cell, Figure, Paragraph, Part, Picture, Section, Table, line, section

@@ -7,7 +7,7 @@ from functools import partial
 
 from skill_eval_nb import charts, stats
 from skill_eval_nb.stats.comparison import FEWEST
-from skill_eval_nb.stats.overview import HEADLINE, explained
+from skill_eval_nb.stats.summary import HEADLINE, explained
 from skill_eval_nb.stats.values import model_name
 from skill_eval_nb.stats.verdict import beyond_comes_first, sentence, these, word_of
 from skill_eval_nb.text import chance, count, some

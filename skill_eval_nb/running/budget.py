@@ -20,7 +20,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
-from typing import Any, Self
+from typing import Any
 
 from skill_eval_nb.models.usage import BudgetSpent, PriceList, Usage
 from skill_eval_nb.text import dollars
@@ -228,12 +228,6 @@ class Reservation(BudgetMeter):
                 self.settle(ticket, None)
             self._closed = True
             self._budget.forget(self)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _spend(self, amount: int) -> None:
         super()._spend(amount)

@@ -156,7 +156,11 @@ def local_dask(workers: int = 4, threads: int = 4) -> Iterator[Pool]:
     distributed = _distributed()
     with (
         distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=threads, dashboard_address=None
+            n_workers=workers,
+            threads_per_worker=threads,
+            # Without an address it would listen on every interface, at a port of its choice.
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

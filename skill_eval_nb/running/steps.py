@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.disk import write_atomic
 from skill_eval_nb.documents import Judging, Metrics, Structural, Timing, dump, to_json
+from skill_eval_nb.documents.transcript import blocks, message_of
 
 from .budget import Halted
 from .files import (
@@ -53,7 +54,7 @@ from .spec import (
     errored,
 )
 from .threads import cut_off, to_the_end
-from .transcript import as_lines, as_markdown, blocks
+from .transcript import as_lines, as_markdown
 
 if TYPE_CHECKING:
     from skill_eval_nb.grading.judge import Case, Prepared
@@ -183,8 +184,7 @@ def _answers(events: Iterable[Mapping[str, Any]]) -> int:
     without = 0
     for event in events:
         if event.get("type") == "assistant":
-            message = event.get("message")
-            id_ = message.get("id") if isinstance(message, Mapping) else None
+            id_ = message_of(event).get("id")
             if isinstance(id_, str):
                 ids.add(id_)
             else:

@@ -133,7 +133,9 @@ def run_alone(work: Coroutine[Any, Any, T]) -> T:
             for task in left:
                 task.cancel()
             if left:
-                loop.run_until_complete(asyncio.wait(left, timeout=GOING))
+                _, deaf = loop.run_until_complete(asyncio.wait(left, timeout=GOING))
+                if deaf:  # it was told: Python need not tell of them when it collects them
+                    loop.set_exception_handler(lambda *_: None)
             loop.run_until_complete(loop.shutdown_asyncgens())
             loop.run_until_complete(loop.shutdown_default_executor())
         finally:

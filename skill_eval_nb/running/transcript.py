@@ -7,8 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
+
+from skill_eval_nb.documents.transcript import blocks, instant, message_of, text_of
 
 if TYPE_CHECKING:
     from skill_eval_nb.documents import Timing
@@ -121,17 +123,6 @@ _INLINE = 100
 Event = Mapping[str, Any]
 
 
-def blocks(event: Event) -> list[Mapping[str, Any]]:
-    """The content blocks of an assistant or user event; a bare text counts as one."""
-    message = event.get("message")
-    content = message.get("content") if isinstance(message, Mapping) else None
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    if not isinstance(content, list):
-        return []
-    return [block for block in content if isinstance(block, Mapping)]
-
-
 @dataclass
 class Timeline:
     """The events, with what one must know of all of them to tell one.
@@ -155,7 +146,7 @@ class Timeline:
         """Look through the events."""
         run = cls(events)
         for place, event in enumerate(events):
-            run.start = run.start or _instant(event)
+            run.start = run.start or instant(event)
             if event.get("type") != "assistant":
                 continue
             kinds = [block.get("type") for block in blocks(event)]
@@ -168,18 +159,10 @@ class Timeline:
 
     def since(self, event: Event) -> str:
         """When an event came, in seconds since the first, in brackets."""
-        at = _instant(event)
+        at = instant(event)
         if at is None or self.start is None:
             return ""
         return f" ({(at - self.start).total_seconds():.1f} s)"
-
-
-def _instant(event: Event) -> datetime | None:
-    try:
-        at = datetime.fromisoformat(event.get("timestamp", ""))
-        return at.replace(tzinfo=at.tzinfo or UTC).astimezone(UTC)
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 def event_lines(event: Event, run: Timeline) -> Iterator[str]:
@@ -200,8 +183,7 @@ def event_lines(event: Event, run: Timeline) -> Iterator[str]:
 
 def _heading(event: Event, run: Timeline) -> Iterator[str]:
     """One heading an answer, though its blocks may come as events of their own."""
-    message = event.get("message")
-    id_ = message.get("id") if isinstance(message, Mapping) else None
+    id_ = message_of(event).get("id")
     if not isinstance(id_, str):
         id_ = f"without an id {len(run.turns)}"
     if id_ not in run.turns:
@@ -257,7 +239,7 @@ def _of_user(block: Mapping[str, Any], event: Event, run: Timeline) -> Iterator[
         yield _body(text) if text.startswith(_BASE) else fenced(text)
     if block.get("type") != "tool_result":
         return
-    name, text = tool_of(run, block), _text(block.get("content"))
+    name, text = tool_of(run, block), text_of(block.get("content"), "({}, see transcript.jsonl)")
     error = ", an error" if block.get("is_error") else ""
     yield f"### Result of {'a tool' if name is None else named(name)}{error}{run.since(event)}"
     if name == "Skill" and text.startswith(_BASE):
@@ -283,21 +265,6 @@ def tool_of(run: Timeline, block: Mapping[str, Any]) -> Any:
     """The tool that a result is of; None where it is not known."""
     id_ = block.get("tool_use_id")
     return run.calls[id_].get("name") if isinstance(id_, str) and id_ in run.calls else None
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return "" if content is None else json.dumps(content, ensure_ascii=False)
-    parts = []
-    for block in content:
-        if isinstance(block, Mapping) and block.get("type") == "text":
-            parts.append(str(block.get("text", "")))
-        else:
-            kind = block.get("type") if isinstance(block, Mapping) else type(block).__name__
-            parts.append(f"({kind}, see transcript.jsonl)")
-    return "\n".join(parts)
 
 
 MOST = 1e12

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.tables.frames import frame_of, like
 
 from .inference.intervals import eval_noise
-from .names import in_order, natural
-from .values import EVAL, GROUP, RUN
+from .values import EVAL, GROUP, RUN, in_order, natural
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skill_eval_nb.tables.columns import TABLES
 from skill_eval_nb.tables.frames import frame_of, like
 
-from .names import Key, in_order, natural
 from .pairing import cells, side, sides
 from .summary import STATISTICS, consistency, place, spread
-from .values import GROUP, METRICS, MODEL, RUBRIC, RUN, runs_of, scores_of
+from .values import GROUP, METRICS, MODEL, RUBRIC, RUN, Key, in_order, natural, runs_of, scores_of
 
 if TYPE_CHECKING:
     import polars as pl

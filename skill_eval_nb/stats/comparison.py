@@ -8,8 +8,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .inference.exact import Sides, exact_p, least_p, studentised_p
-from .inference.intervals import Noise, cells, eval_noise, run_noise, settled, tango, typical_values
-from .inference.power import FLIPPED, detectable, flipped
+from .inference.intervals import (
+    FLIPPED,
+    Noise,
+    cells,
+    detectable,
+    eval_noise,
+    flipped,
+    run_noise,
+    settled,
+    tango,
+    typical_values,
+)
 
 Scope = Literal["suite", "population"]
 SCOPES: tuple[Scope, Scope] = ("suite", "population")

@@ -15,7 +15,6 @@ from skill_eval_nb.text import some
 from .comparison import SCOPES, Comparison, Scope, compare
 from .inference.adjust import Adjusted, deals, flips, jointly, over_evals
 from .inference.exact import Sides
-from .names import no_such
 from .pairing import COUNTS, Versus, are_iterations, of_evals, pairs, pooled, sides, turned
 from .values import (
     EVAL,
@@ -25,6 +24,8 @@ from .values import (
     RUN,
     UNITS,
     by_model,
+    no_such,
+    runs_by_model,
     runs_of,
     scores_of,
     values_of,
@@ -473,7 +474,7 @@ def deltas_by_dimension(
     import polars as pl
 
     question = _question(scope, worth, level, pool)
-    scores = with_unscored(scores_of(data), by_model(runs_of(data)))
+    scores = with_unscored(scores_of(data), runs_by_model(data))
     paired_as = partial(of_evals, data=data, weights=weights, cluster=cluster)
     found = _answered(
         data, scores, question, baseline, versus, pool, joint=True, paired_as=paired_as

@@ -11,9 +11,8 @@ from skill_eval_nb.text import brief, chance, count, figure, signed
 
 from .inference.adjust import benjamini_hochberg
 from .inference.intervals import exact_tests
-from .names import in_order, natural
 from .pairing import side, sides
-from .values import EVAL, GROUP, RUN, is_table, runs_of, stand_in_keys
+from .values import EVAL, GROUP, RUN, in_order, is_table, natural, runs_of, stand_in_keys
 from .variance import confidence
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
-"""Rubric scores as rows a judging: what variance and severity start from."""
+"""Rubric scores as rows a judging, and how much harsher each judge is than the others."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables.frames import frame_of
@@ -9,7 +10,11 @@ from skill_eval_nb.tables.frames import frame_of
 from .values import EVAL, GROUP, METRICS, RUBRIC, RUN, finite, stand_in_keys, values_of
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+
+    Array = np.ndarray[Any, Any]
+
 
 CELL = [*GROUP, "configuration", "metric"]
 """What has variance components of its own."""
@@ -120,4 +125,148 @@ def by_eval(runs: pl.DataFrame) -> pl.DataFrame:
             (n * off * off).sum().alias("second"),
         )
         .sort("mean", "second", "first", "within_runs", "n_judgings", "squares")
+    )
+
+
+UNSTATED = "unstated"
+"""What a judge is called that no file names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """The judges of cells that had more than one.
+
+    Attributes:
+        cells: CELL, a row a cell.
+        judges: the models of all judges.
+        offsets: how far each scores above the mean judge on the same outputs; 0 for those that
+            share none. Cells × judges, as are the next two.
+        n_runs: outputs of each that another judge scored, too.
+        inverse: its offset's squared standard error by the residual variance.
+        spread: the judges' sum of squares, freed of which outputs they scored; a number a cell.
+        df: its degrees of freedom, 0 where no output was scored by two of them.
+        factor: how often the variance between judges is contained in `spread / df`, else 0.
+    """
+
+    cells: pl.DataFrame
+    judges: tuple[str, ...]
+    offsets: Array
+    n_runs: Array
+    inverse: Array
+    spread: Array
+    df: Array
+    factor: Array
+
+
+def of_several(judgings: pl.DataFrame) -> pl.DataFrame:
+    """The cells with more than one judge: CELL."""
+    import polars as pl
+
+    if judgings["judge"].n_unique() < 2:
+        return judgings.select(CELL).clear()
+    judges = judgings.group_by(CELL).agg(pl.col("judge").n_unique())
+    return judges.filter(pl.col("judge") > 1).select(CELL)
+
+
+def freed(judgings: pl.DataFrame) -> tuple[pl.DataFrame, Panels]:
+    """Runs as `by_run` has them, without the severity of their judges; and their panels.
+
+    Where no judge shares an output with another, severity cannot be told from what each
+    scored: such cells have no runs here. A judge's scores of one run are averaged first, for
+    they share what that judge makes of it.
+
+    Args:
+        judgings: of cells with more than one judge.
+    """
+    import numpy as np
+
+    runs, judges, scores = _matrix(judgings)
+    cells = runs.select(CELL).unique(maintain_order=True).with_row_index("cell")
+    cell = runs.join(cells, on=CELL, nulls_equal=True, maintain_order="left")["cell"].to_numpy()
+    there = ~np.isnan(scores)
+    times = there.sum(axis=1)
+    filled = np.where(there, scores, 0)
+    off = np.where(there, scores - (filled.sum(axis=1) / times)[:, None], 0)
+    panels = _panels(cells.drop("cell"), judges, cell, there, off)
+    own = np.where(there, filled - panels.offsets[cell], 0)
+    mean = own.sum(axis=1) / times
+    within = (np.where(there, own - mean[:, None], 0) ** 2).sum(axis=1)
+    figures = {"n": times.astype(float), "mean": mean, "within": within}
+    crossed = _series(panels.df > 0).gather(cell)
+    return runs.with_columns(**{k: _series(v) for k, v in figures.items()}).filter(crossed), panels
+
+
+def _series(values: Array) -> pl.Series:
+    import polars as pl
+
+    return pl.Series(values)
+
+
+def _matrix(judgings: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...], Array]:
+    """The runs, the judges, and each judge's mean score of each run; NaN where there is none.
+
+    Runs of a cell stand together, in an order that depends on their scores alone.
+    """
+    import numpy as np
+    import polars as pl
+
+    named = judgings.with_columns(pl.col("judge").fill_null(UNSTATED)).sort("value")
+    judges = sorted(named["judge"].unique())
+    code = pl.col("judge").cast(pl.Enum(judges)).to_physical()
+    runs = (
+        named.with_columns(code)
+        .group_by(*CELL, *EVAL, "run")
+        .agg("judge", "value")
+        .drop("run")
+        .with_row_index("row")
+    )
+    long = runs.select("row", "judge", "value").explode("judge", "value", empty_as_null=False)
+    place = long["row"].to_numpy().astype(np.int64) * len(judges) + long["judge"].to_numpy()
+    size = runs.height * len(judges)
+    sums = np.bincount(place, long["value"].to_numpy(), minlength=size)
+    counts = np.bincount(place, minlength=size)
+    flat = np.divide(sums, counts, out=np.full(size, np.nan), where=counts > 0)
+    scores = flat.reshape(runs.height, len(judges))
+    columns = pl.DataFrame(scores, [f"judge {at}" for at in range(len(judges))])
+    order = runs.select("row", *CELL).hstack(columns).sort(*CELL, *columns.columns)["row"]
+    return runs.select(*CELL, *EVAL)[order], tuple(judges), scores[order.to_numpy()]
+
+
+def _panels(
+    cells: pl.DataFrame, judges: tuple[str, ...], cell: Array, there: Array, off: Array
+) -> Panels:
+    """Least squares of score = output + judge, the outputs eliminated (Searle 1971, ch. 7).
+
+    Args:
+        cells: a row a cell.
+        judges: their names.
+        cell: the cell of each output.
+        there: whether a judge scored an output; outputs × judges.
+        off: how far from the output's mean; 0 where it did not.
+    """
+    import numpy as np
+
+    def per_cell(columns: Array) -> Array:
+        sums = [np.bincount(cell, column, minlength=cells.height) for column in columns.T]
+        return np.stack(sums, axis=-1).astype(float)
+
+    shares = there / there.sum(axis=1, keepdims=True)
+    scored = per_cell(there.astype(float))
+    together = np.stack([per_cell(there * shares[:, [at]]) for at in range(len(judges))], axis=1)
+    normal = scored[:, :, None] * np.eye(len(judges)) - together
+    inverse = np.linalg.pinv(normal, hermitian=True)
+    right = per_cell(off)
+    offsets = np.einsum("cij,cj->ci", inverse, right)
+    df = np.linalg.matrix_rank(normal, hermitian=True)
+    trace = np.trace(normal, axis1=1, axis2=2)
+    shared = there.sum(axis=1, keepdims=True) > 1
+    return Panels(
+        cells=cells,
+        judges=judges,
+        offsets=offsets,
+        n_runs=per_cell((there & shared).astype(float)).astype(int),
+        inverse=np.diagonal(inverse, axis1=1, axis2=2),
+        spread=np.maximum((offsets * right).sum(axis=1), 0),
+        df=df,
+        factor=np.divide(trace, df, out=np.zeros(len(df)), where=df > 0),
     )

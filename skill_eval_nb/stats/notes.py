@@ -23,10 +23,9 @@ from .expectations import (
     fewest_scored,
     flakiness_by_eval,
 )
-from .names import Key, natural
 from .outliers import outliers
 from .pairing import pairs, side, sides
-from .values import GROUP, MODEL, RUN, UNITS, model_name, runs_of, values_of
+from .values import GROUP, MODEL, RUN, UNITS, Key, model_name, natural, runs_of, values_of
 from .variance import variance
 from .verdict import beyond_comes_first
 

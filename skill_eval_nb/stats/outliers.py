@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables.frames import like
 
-from .names import in_order, natural, no_such
 from .pairing import side
-from .values import EVAL, GROUP, METRICS, RUN, runs_of
+from .values import EVAL, GROUP, METRICS, RUN, in_order, natural, no_such, runs_of
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .names import Key, in_order, natural, no_such
-from .values import EVAL, GROUP, MODEL, RUBRIC, own_of_evals
+from .values import EVAL, GROUP, MODEL, RUBRIC, Key, in_order, natural, no_such, own_of_evals
 
 if TYPE_CHECKING:
     import polars as pl

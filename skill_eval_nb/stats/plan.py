@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.tables.frames import like
 
 from .comparison import FEWEST, SCOPES, Scope
-from .inference.power import FLIPPED, POWER, detectable, flipped
+from .inference.intervals import FLIPPED, POWER, detectable, flipped
 from .judgings import CELL, judgings_of
-from .names import no_such
 from .pairing import sides
-from .values import EVAL, GROUP, RUBRIC, runs_of, worth_having
+from .values import EVAL, GROUP, RUBRIC, no_such, runs_of, worth_having
 from .variance import EVAL_PART, JUDGE_PART, RUN_PART, Estimate, confidence, estimate
 
 if TYPE_CHECKING:

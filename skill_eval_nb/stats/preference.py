@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables.frames import frame_of, like
 
-from .names import in_order, natural
 from .pairing import side
+from .values import in_order, natural
 
 if TYPE_CHECKING:
     import polars as pl

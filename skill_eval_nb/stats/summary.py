@@ -1,17 +1,36 @@
-"""`summarize`: the documents' run_summary, configuration by configuration."""
+"""A configuration's run_summary and pass@k, and all figures of a page together: `overview`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables.frames import like
 
-from .names import Key, in_order, natural
-from .pairing import side
-from .values import GROUP, MODEL, RUN, by_model, runs_of, scores_of
+from .comparison import SCOPES
+from .deltas import deltas, deltas_by_eval
+from .pairing import Versus, side
+from .values import (
+    EVAL,
+    GROUP,
+    METRICS,
+    MODEL,
+    RUN,
+    Key,
+    in_order,
+    natural,
+    runs_by_model,
+    runs_of,
+    scores_of,
+    values_of,
+)
+from .verdict import Row, also_beyond
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from skill_eval_nb.tables import Workspace
+
 
 ORDER = (
     "pass_rate",
@@ -62,7 +81,7 @@ def summarize(data: Any) -> Any:
     """
     import polars as pl
 
-    runs = by_model(runs_of(data))
+    runs = runs_by_model(data)
     keys = [*GROUP, *MODEL, "configuration"]
     counts = runs.group_by(keys).agg(
         pl.len().cast(pl.Int64).alias("n_runs"),
@@ -127,3 +146,225 @@ def spread(column: str, ddof: int = 1) -> list[pl.Expr]:
         values.max().alias("max"),
         values.count().cast(pl.Int64).alias("n"),
     ]
+
+
+K_KEYS = [*GROUP, "configuration", "k"]
+
+
+def pass_at_k(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float = 1.0) -> Any:
+    """The chance that k runs of an eval pass at least once, and that they pass every time.
+
+    With c passes in n runs, over all ways to draw k of them: pass@k = 1 - C(n-c, k) / C(n, k)
+    (Chen et al., arXiv 2107.03374) and pass^k = C(c, k) / C(n, k) (Yao et al., tau-bench,
+    arXiv 2406.12045). Each configuration's figure is the mean over its evals.
+
+    Args:
+        data: a `Workspace`, or a table of runs (polars or pandas).
+        k: numbers of runs, at least 1.
+        threshold: the pass rate from which on a run passes; 1 where all expectations must.
+
+    Returns:
+        In the kind of `data`, one row a workspace × skill × iteration × configuration × k:
+        `pass_at_k` and `pass_hat_k` (0-1; null where no eval has k runs), `n_evals` (evals
+        with k runs or more, which alone are averaged) and `n_evals_all` (evals with a run that
+        has a pass rate). `pass_at_k_by_eval` has the evals.
+
+    Raises:
+        ValueError: for a k below 1.
+
+    >>> import polars as pl
+    >>> runs = pl.DataFrame({"eval_id": "1", "pass_rate": [1.0, 1.0, 0.5]})
+    >>> found = pass_at_k(runs.with_columns(configuration=pl.lit("with_skill")), k=[1, 2, 5])
+    >>> found.select("k", pl.col("pass_at_k", "pass_hat_k").round(3), "n_evals").rows()
+    [(1, 0.667, 0.667, 1), (2, 1.0, 0.333, 1), (5, None, None, 0)]
+    """
+    import polars as pl
+
+    evals = _by_eval(data, k, threshold)
+    means = evals.group_by(K_KEYS, maintain_order=True).agg(
+        pl.col("pass_at_k", "pass_hat_k").mean(),
+        pl.col("pass_at_k").count().cast(pl.Int64).alias("n_evals"),
+        pl.len().cast(pl.Int64).alias("n_evals_all"),
+    )
+    return like(data, means)
+
+
+def pass_at_k_by_eval(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float = 1.0) -> Any:
+    """pass@k and pass^k of each eval.
+
+    Args:
+        data: as for `pass_at_k`.
+        k: as for `pass_at_k`.
+        threshold: as for `pass_at_k`.
+
+    Returns:
+        In the kind of `data`, one row a workspace × skill × iteration × configuration × k ×
+        eval: `n_passed`, `n_runs` (runs with a pass rate; the others enter nothing),
+        `pass_at_k` and `pass_hat_k` (0-1, null for k > n_runs). Evals of which no run has a
+        pass rate have no row.
+
+    Raises:
+        ValueError: as `pass_at_k`.
+
+    >>> import polars as pl
+    >>> runs = pl.DataFrame({"eval_id": ["1", "2"], "configuration": "x", "pass_rate": [1.0, 0.9]})
+    >>> pass_at_k_by_eval(runs, k=[1], threshold=0.9)["pass_at_k"].to_list()
+    [1.0, 1.0]
+    """
+    return like(data, _by_eval(data, k, threshold))
+
+
+def _by_eval(data: Any, k: Sequence[int], threshold: float) -> pl.DataFrame:
+    import polars as pl
+
+    wanted = sorted({_at_least_one(number) for number in k})
+    passed = (pl.col("value") >= threshold - 1e-9).sum()
+    evals = (
+        values_of(data, "pass_rate")
+        .drop_nulls("value")
+        .group_by(*GROUP, *EVAL, "configuration")
+        .agg(passed.cast(pl.Int64).alias("n_passed"), pl.len().cast(pl.Int64).alias("n_runs"))
+    )
+    counts = evals.select("n_passed", "n_runs").unique()
+    chances = pl.DataFrame(
+        [(c, n, many, *_chances(c, n, many)) for c, n in counts.iter_rows() for many in wanted],
+        {
+            **dict.fromkeys(("n_passed", "n_runs", "k"), pl.Int64),
+            **dict.fromkeys(("pass_at_k", "pass_hat_k"), pl.Float64),
+        },
+        orient="row",
+    )
+    found = evals.join(chances, on=["n_passed", "n_runs"]).sort("k")
+    order = {**dict.fromkeys(GROUP, natural), "configuration": side}
+    by_eval = in_order(found, **dict.fromkeys(EVAL, natural)).sort("k", maintain_order=True)
+    columns = [*K_KEYS, *EVAL, "n_passed", "n_runs", "pass_at_k", "pass_hat_k"]
+    return in_order(by_eval, **order).select(columns)
+
+
+def _chances(c: int, n: int, k: int) -> tuple[float | None, float | None]:
+    """pass@k and pass^k for c passes in n runs.
+
+    >>> _chances(c=1, n=3, k=2), _chances(c=1, n=3, k=4)
+    ((0.6666666666666667, 0.0), (None, None))
+    """
+    from math import comb
+
+    if k > n:
+        return None, None
+    return 1 - comb(n - c, k) / comb(n, k), comb(c, k) / comb(n, k)
+
+
+def _at_least_one(k: int) -> int:
+    if k < 1:
+        raise ValueError(f"k counts runs, so it is at least 1, not {k}.")
+    return k
+
+
+HEADLINE = "pass_rate"
+"""The metric that a page is about, where it is known."""
+STRICTER = 5
+"""By so much is alpha smaller for all metrics that are not the headline."""
+EXPLAINED = (
+    "The {headline} is the headline. The other metrics and the rubric dimensions are adjusted "
+    "together (Westfall and Young) and held to p ≤ {alpha}, with intervals of {others}: else two "
+    "of five pages would claim something false where nothing differs. An interval that ends at 0 "
+    "beside a claim leaves 0 itself out."
+)
+"""What a page says of its figures."""
+PAGE_KEYS = [*GROUP, *MODEL, "configuration", "baseline", "metric"]
+
+
+def metrics_of(ws: Workspace) -> list[str]:
+    """The metrics of a page: those of runs that have a figure, and every rubric dimension."""
+    runs = runs_of(ws)
+    dimensions = set(scores_of(ws).drop_nulls("value")["metric"])
+    return [*(name for name in METRICS if runs[name].count()), *sorted(dimensions, key=natural)]
+
+
+def headline_of(metrics: Sequence[str]) -> str:
+    """The pass rate, or the first metric where that is not known.
+
+    >>> headline_of(["tokens", "pass_rate"]), headline_of(["tokens"])
+    ('pass_rate', 'tokens')
+    """
+    return HEADLINE if HEADLINE in metrics else next(iter(metrics), HEADLINE)
+
+
+def explained(headline: str, level: float = 0.95) -> str:
+    """How the figures of a page are adjusted, in a sentence or two.
+
+    >>> explained("pass rate")[:34]
+    'The pass rate is the headline. The'
+    """
+    alpha = (1 - level) / STRICTER
+    return EXPLAINED.format(
+        headline=headline, others=f"{100 - 100 * alpha:g} %", alpha=f"{alpha:g}"
+    )
+
+
+def overview(
+    ws: Workspace,
+    baseline: str | None = None,
+    *,
+    versus: Versus | None = None,
+    others: bool | None = None,
+    level: float = 0.95,
+) -> list[Row]:
+    """The rows of `deltas` of every metric of a page: these evals first, then tasks like these.
+
+    Args:
+        ws: what was loaded.
+        baseline: as for `deltas`, and so is `versus`.
+        versus: two configurations or two iterations.
+        others: False for the headline alone, True for all metrics but it.
+        level: of the headline; the others have 1 - (1 - level) / STRICTER.
+
+    Returns:
+        Rows of `deltas`, each with the p that decides in `p_adjusted`. Where tasks like these
+        would have a claim that these evals do not bear out, there is none.
+    """
+    rows: dict[str, list[Row]] = {}
+    for scope in SCOPES:
+        found = [
+            row
+            for metrics, of in _tests(ws, others, level)
+            for row in deltas(
+                ws, metrics, baseline, versus=versus, scope=scope, level=of
+            ).to_dicts()
+        ]
+        rows[scope] = [{"p_adjusted": row["p"], **row} for row in found]
+    these = {tuple(row[name] for name in PAGE_KEYS): row for row in rows["suite"]}
+    wide = [
+        also_beyond(these[tuple(row[name] for name in PAGE_KEYS)], row)
+        for row in rows["population"]
+    ]
+    return [*rows["suite"], *wide]
+
+
+def overview_by_eval(
+    ws: Workspace,
+    baseline: str | None = None,
+    *,
+    versus: Versus | None = None,
+    others: bool | None = None,
+    level: float = 0.95,
+) -> list[Row]:
+    """The rows of `deltas_by_eval` of every metric of a page; as `overview`.
+
+    The others allow for the number of evals and of metrics (Benjamini and Hochberg).
+    """
+    return [
+        row
+        for metrics, of in _tests(ws, others, level)
+        for row in deltas_by_eval(ws, metrics, baseline, versus=versus, level=of).to_dicts()
+    ]
+
+
+def _tests(ws: Workspace, others: bool | None, level: float) -> list[tuple[str | list[str], float]]:
+    """Metrics that are asked about together, and at which level; also those without a figure."""
+    known = metrics_of(ws)
+    headline = headline_of(known)
+    rest = [name for name in dict.fromkeys([*METRICS, *known]) if name != headline]
+    alone: list[tuple[str | list[str], float]] = [(headline, level)]
+    together: list[tuple[str | list[str], float]] = [(rest, 1 - (1 - level) / STRICTER)]
+    return {None: alone + together, False: alone, True: together}[others]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from skill_eval_nb.tables.frames import frame_of, like
 from skill_eval_nb.text import count, quoted
 
-from .names import in_order, natural, no_such
+from .values import in_order, natural, no_such
 from .variance import confidence
 
 if TYPE_CHECKING:

@@ -1,18 +1,62 @@
-"""The figures of runs, one row a run and metric: what every statistic here starts from."""
+"""The figures of runs, a row a run and metric, which every statistic starts from; names sorted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakKeyDictionary
 
 from skill_eval_nb.tables.columns import TABLES
 from skill_eval_nb.tables.frames import frame_of
 
-from .names import natural, no_such
-
 if TYPE_CHECKING:
     import polars as pl
+
+
+Key = tuple[Any, ...]
+"""What names are sorted by."""
+
+
+def natural(name: str) -> Key:
+    """A sorting key that reads digits as numbers.
+
+    >>> sorted(["iteration-10", "iteration-9", "iteration-9b"], key=natural)
+    ['iteration-9', 'iteration-9b', 'iteration-10']
+    """
+    pieces = re.split(r"([0-9]+)", name)
+    pieces[1::2] = [digits.lstrip("0") for digits in pieces[1::2]]
+    return tuple((len(piece), piece) if at % 2 else piece for at, piece in enumerate(pieces)), name
+
+
+def in_order(frame: pl.DataFrame, **keys: Callable[[str], Key]) -> pl.DataFrame:
+    """`frame` sorted by the named text columns, each by its own key, nulls last."""
+    import polars as pl
+
+    places: list[pl.Expr] = []
+    for column, key in keys.items():
+        names = frame[column].unique()
+        if len(names) > 1:  # where all are the same there is nothing to sort by
+            order = pl.Enum(sorted(names.drop_nulls(), key=key))
+            places.append(pl.col(column).cast(order))
+    return frame.sort(places, nulls_last=True, maintain_order=True) if places else frame
+
+
+def no_such(kind: str, name: str, known: Iterable[str]) -> ValueError:
+    """The error for a name that is not there: the nearest one, and all that are.
+
+    >>> print(no_such("metric", "pas_rate", ["pass_rate", "tokens"]))
+    There is no metric `pas_rate`. Did you mean `pass_rate`? There are: pass_rate, tokens.
+    """
+    names = sorted(known, key=natural)
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f" Did you mean `{near[0]}`?" if near else ""
+    there = f"There are: {', '.join(names)}." if names else "There are none."
+    return ValueError(f"There is no {kind} `{name}`.{hint} {there}")
+
 
 GROUP = ["workspace", "skill", "iteration"]
 """What is never compared across, nor averaged over."""
@@ -66,6 +110,22 @@ def worth_having(metric: str, baseline: float | None) -> float | None:
     return fixed or abs(baseline or 0) * WORTH_OF_BASELINE or None
 
 
+def _kept(make: Callable[[Any], pl.DataFrame]) -> Callable[[Any], pl.DataFrame]:
+    """`make`, which is asked for each figure of a page: once a workspace, as that never changes."""
+    frames: WeakKeyDictionary[Any, pl.DataFrame] = WeakKeyDictionary()
+
+    @wraps(make)
+    def of(data: Any) -> pl.DataFrame:
+        if is_table(data):
+            return make(data)
+        if data not in frames:
+            frames[data] = make(data)
+        return frames[data]
+
+    return of
+
+
+@_kept
 def runs_of(data: Any) -> pl.DataFrame:
     """The table `runs`, fit to count on: what is no finite number is null.
 
@@ -119,7 +179,7 @@ def values_of(data: Any, *metrics: str) -> pl.DataFrame:
     import polars as pl
 
     there = [name for name in METRICS if not is_table(data) or _has(data, name)]
-    runs = by_model(runs_of(data))
+    runs = runs_by_model(data)
     keys = [*RUN, *MODEL, "status"]
     found = []
     for plain, names in groupby(metrics, there.__contains__):
@@ -182,6 +242,12 @@ def by_model(runs: pl.DataFrame, keys: Sequence[str] = GROUP) -> pl.DataFrame:
         .alias(name)
         for name, column in zip(MODEL, known, strict=True)
     ).select(runs.columns)
+
+
+@_kept
+def runs_by_model(data: Any) -> pl.DataFrame:
+    """`runs_of`, with MODEL as `by_model` gives it."""
+    return by_model(runs_of(data))
 
 
 Model = tuple[tuple[str, str | None], ...]

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables.frames import like
 
-from .judgings import CELL, by_eval, by_run, dimension, judgings_of
-from .names import in_order, natural
+from .judgings import CELL, Panels, by_eval, by_run, dimension, freed, judgings_of, of_several
 from .pairing import side
-from .severity import Panels, freed, of_several
 from .summary import place
-from .values import GROUP, RUBRIC
+from .values import GROUP, RUBRIC, in_order, natural
 
 if TYPE_CHECKING:
     import numpy as np

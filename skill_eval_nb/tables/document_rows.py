@@ -19,8 +19,8 @@ from skill_eval_nb.documents import (
     SuggestionAggregate,
     TriggerSet,
 )
+from skill_eval_nb.documents.parsing import Unreadable, read_number
 from skill_eval_nb.documents.results import ComparedRun
-from skill_eval_nb.documents.scalars import Unreadable, read_number
 from skill_eval_nb.workspace import (
     UNSTATED,
     BenchmarkFile,

@@ -24,7 +24,7 @@ from skill_eval_nb.documents import (
     parse,
 )
 from skill_eval_nb.documents.base import names_of, plainly
-from skill_eval_nb.documents.scalars import UNSCORED, Unreadable, read_bool, read_int, read_number
+from skill_eval_nb.documents.parsing import UNSCORED, Unreadable, read_bool, read_int, read_number
 from skill_eval_nb.documents.tools import UNSTATED, WITH, WITHOUT, Results, Run, without_keys
 from skill_eval_nb.workspace import FilePlace, Files, Layout, Place, Problems, add_results
 

@@ -1,17 +1,22 @@
-"""`show`: a table as a notebook reads it, whole texts and as many rows as asked for; or files."""
+"""A workspace at a glance; a table as a notebook reads it, whole texts and all rows wanted."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from skill_eval_nb.text import visible
-from skill_eval_nb.view import framed
+from skill_eval_nb.text import count, some, visible
+from skill_eval_nb.view import Block, Card, Cards, Mark, Pairs, Table, Text, Title, framed
+from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, natural
+
+if TYPE_CHECKING:
+    import polars as pl
+
 
 LONG = 48
 """Characters above which a text has room for several words in a line."""
@@ -141,3 +146,147 @@ def _text(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "; ".join(map(_text, value))
     return str(value)
+
+
+STATUSES = ("graded", "gated", "executed", "errored", "ungraded")
+SEVERITIES = ("error", "warning", "info")
+MOST_LINES = 12
+"""More workspaces or kinds of problems than these are counted, not listed."""
+MOST_ITERATIONS, MOST_CONFIGURATIONS = 3, 6
+"""Of more than these only the first and the last are named."""
+
+
+def overview(path: str, table: Mapping[str, pl.DataFrame]) -> Iterator[Block]:
+    """What is shown of a workspace: errors first, then what is there, and what to do with it."""
+    lines, runs = _workspaces(table), _statuses(table["runs"])
+    skills = list(dict.fromkeys(line["skill"] for line in lines))
+    title = f"{'Skill' if len(skills) == 1 else 'Skills'} {some(skills)}"
+    yield Title(title if skills else "Nothing here", path)
+    severities = dict(table["problems"]["severity"].value_counts().iter_rows())
+    counts = [
+        ("error", severities.get("error", 0)),
+        ("warning", severities.get("warning", 0)),
+        ("workspace", len(lines) if len(lines) > 1 else 0),
+        ("iteration", sum(len(line["iterations"]) for line in lines)),
+        ("configuration", len({name for line in lines for name in line["configurations"]})),
+        ("eval", sum(line["evals"] for line in lines)),
+    ]
+    cards = [
+        Card(f"{number:,}", noun if number == 1 else f"{noun}s", noun)
+        for noun, number in counts
+        if number
+    ]
+    if n_runs := sum(runs.values()):
+        cards.append(Card(f"{n_runs:,}", "run" if n_runs == 1 else "runs", "", [*runs.items()]))
+    if cards:
+        yield Cards(cards)
+    heads = ("workspace", "skill", "iterations", "configurations", "evals", "runs")
+    rows = [
+        (
+            line["workspace"],
+            line["skill"],
+            _names(line["iterations"], MOST_ITERATIONS),
+            _names(line["configurations"], MOST_CONFIGURATIONS),
+            line["evals"],
+            ", ".join(f"{n:,} {status}" for status, n in line["runs"].items()) or "none yet",
+        )
+        for line in lines[:MOST_LINES]
+    ]
+    yield Table(heads, rows, "What is here", ["evals"], len(lines) - MOST_LINES)
+    yield Pairs(list(_next_steps(table)), "Look at next", code=True)
+    kinds = _kinds(table["problems"])
+    yield Table(
+        ("severity", "code", "times", "the first one"),
+        kinds[:MOST_LINES],
+        "Problems",
+        ["times"],
+        len(kinds) - MOST_LINES,
+    )
+    if heights := [f"ws.{name} {frame.height:,}" for name, frame in table.items() if frame.height]:
+        yield Text(", ".join(heights), "Tables and their rows:", soft=True)
+
+
+def _workspaces(table: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
+    """A line a workspace that some table speaks of, the one with most graded runs first."""
+    skills = {
+        workspace: skill
+        for frame in table.values()
+        if "skill" in frame.columns
+        for workspace, skill in frame.select("workspace", "skill").unique().iter_rows()
+    }
+    runs, evals = table["runs"], table["evals"]
+    lines: list[dict[str, Any]] = []
+    for name in sorted(skills, key=natural):
+        mine, defined = (frame.filter(frame["workspace"] == name) for frame in (runs, evals))
+        lines.append(
+            {
+                "workspace": name,
+                "skill": skills[name],
+                "iterations": sorted(set(mine["iteration"]) - {NO_ITERATION}, key=natural),
+                "configurations": mine["configuration"].unique(maintain_order=True).to_list(),
+                "evals": len({*mine["eval_id"], *defined["eval_id"]}),
+                "runs": _statuses(mine),
+            }
+        )
+
+    def weight(line: dict[str, Any]) -> tuple[int, int]:
+        return -sum(line["runs"].get(key, 0) for key in STATUSES[:2]), -sum(line["runs"].values())
+
+    return sorted(lines, key=weight)  # otherwise they stay in the order of their names
+
+
+def _statuses(runs: pl.DataFrame) -> dict[str, int]:
+    counts = dict(runs["status"].value_counts().iter_rows())
+    return {status: counts[status] for status in STATUSES if status in counts}
+
+
+def _kinds(problems: pl.DataFrame) -> list[tuple[Mark, str, int, tuple[str, str]]]:
+    """The kinds of problems, errors first: severity, code, how often, and the first one."""
+    groups = problems.group_by("severity", "code", maintain_order=True)
+    kinds = [
+        (str(severity), str(code), group.height, (group["path"][0], group["message"][0]))
+        for (severity, code), group in groups
+    ]
+    kinds.sort(key=lambda kind: (SEVERITIES.index(kind[0]), -kind[2], kind[1]))
+    return [(Mark(kind[0], kind[0]), *kind[1:]) for kind in kinds]
+
+
+def _next_steps(table: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, str]]:
+    """Code to run next, and why; errors first."""
+    runs, problems = table["runs"], table["problems"]
+    if errors := problems.filter(problems["severity"] == "error").height:
+        yield "ws.problems", f"{count(errors, 'thing')} on disk could not be used"
+    waiting = runs.filter(runs["status"].is_in(["executed", "errored", "ungraded"])).height
+    if waiting:
+        has, enter = ("has", "it enters") if waiting == 1 else ("have", "they enter")
+        yield "ws.runs", f"{count(waiting, 'run')} {has} no grading: {enter} no rate"
+    sides = set(runs["configuration"]) - {UNSTATED}
+    if len(sides) > 1:
+        yield "sen.charts.forest(ws)", "what the skill changes, and how sure that is"
+    elif runs.height:
+        all_of = f"every run is of {sides.pop()}" if sides else "no run names its configuration"
+        yield "ws.runs", f"{all_of}: without a baseline nothing can be compared"
+    for name, code, why in _STEPS:
+        if table[name].height:
+            yield code, why
+    if not runs.height and table["evals"].height:
+        yield "ws.evals", "there are evals here, and no runs yet"
+
+
+_STEPS = (
+    ("rubric_scores", "sen.charts.variance_components(ws)", "which dimensions vary, and why"),
+    ("expectations", "sen.charts.discrimination(ws)", "which expectations tell something"),
+    ("stated", "sen.stats.audit(ws)", "whether benchmark.json says what its runs give"),
+)
+"""A table, what to look at where it has rows, and why."""
+
+
+def _names(names: Sequence[str], most: int) -> str:
+    """Names in order, or the first and the last of many.
+
+    >>> _names(["a", "b"], 2), _names(["a", "b", "c"], 2)
+    ('a, b', 'a … c (3)')
+    """
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{names[0]} … {names[-1]} ({len(names):,})"

@@ -169,7 +169,7 @@ class Workspace(Shown):
         )
 
     def _blocks(self) -> Iterator[Block]:
-        from .overview import overview
+        from .show import overview
 
         return overview(self.path, {name: self.polars(name) for name in TABLES})
 

@@ -15,6 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .attempt import Attempt, Outcome, Query
     from .describe import write_description
     from .draft import DraftedQueries, draft_queries
     from .measured import Measured
@@ -22,10 +23,9 @@ if TYPE_CHECKING:
     from .optimisation import optimise
     from .optimised import Optimised
     from .queries import QueryDoubt, check_queries, read_queries, write_queries
-    from .values import Attempt, Outcome, Query
 
 _HOMES = {
-    **dict.fromkeys(("Attempt", "Outcome", "Query"), ".values"),
+    **dict.fromkeys(("Attempt", "Outcome", "Query"), ".attempt"),
     **dict.fromkeys(("QueryDoubt", "check_queries", "read_queries", "write_queries"), ".queries"),
     **dict.fromkeys(("DraftedQueries", "draft_queries"), ".draft"),
     "Measured": ".measured",

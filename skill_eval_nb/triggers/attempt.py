@@ -1,4 +1,4 @@
-"""One attempt: a query, put to an agent in a place of its own."""
+"""One attempt: a query, put to an agent in a place of its own, and what came of it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, TriggerSet, dump, parse, to_json
+from skill_eval_nb.documents.transcript import blocks
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running.files import remove
 from skill_eval_nb.running.iteration import plain
@@ -27,15 +28,61 @@ from skill_eval_nb.running.refused import Refused, gathered, refuse
 from skill_eval_nb.running.skill import SKILL_FILE, SkillSource, contents, digest, read_skill, stage
 from skill_eval_nb.running.steps import bounded, priced, unasked
 from skill_eval_nb.running.threads import to_the_end
-from skill_eval_nb.running.transcript import as_lines, blocks
+from skill_eval_nb.running.transcript import as_lines
 from skill_eval_nb.share import share
 from skill_eval_nb.workspace import write_atomic
 
 from .describe import with_description
-from .values import Attempt, Outcome, Query
 
 if TYPE_CHECKING:
     from skill_eval_nb.running.budget import PersistedMeter
+
+
+Outcome = Literal["triggered", "not triggered", "errored", "not run"]
+"""Four, not two: a run that broke, or never was, says nothing of the description."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a user might say.
+
+    Attributes:
+        query: the words.
+        should_trigger: whether the skill should be picked up for it.
+        tags: what kind of query it is, such as `near miss`.
+        split: what an optimisation uses it for; None outside of one.
+    """
+
+    query: str
+    should_trigger: bool
+    tags: tuple[str, ...] = ()
+    split: Literal["train", "test"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One run of one query.
+
+    Attributes:
+        query: what was asked.
+        run: 1, 2, …
+        outcome: what came of it.
+        reason: why it errored or was not run; None otherwise.
+        instead: what the model did where the skill was not opened, in a few words, such as
+            `opened the skill tidy-tables`; None where it was opened, or nothing is known.
+        opened: the names of all skills that were opened, in order.
+        seconds: how long it took; None where it was not run.
+        cost_usd: what it cost in US dollars; None where no price is known.
+    """
+
+    query: Query
+    run: int
+    outcome: Outcome
+    reason: str | None = None
+    instead: str | None = None
+    opened: tuple[str, ...] = ()
+    seconds: float | None = None
+    cost_usd: float | None = None
 
 
 PathLike = str | os.PathLike[str]

@@ -31,8 +31,8 @@ from skill_eval_nb.text import brief
 from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.layout import OWN
 
+from .attempt import Query
 from .queries import QueryDoubt, check_queries, gives_away, plain, read_queries, write_queries
-from .values import Query
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Connection, Prices

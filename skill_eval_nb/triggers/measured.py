@@ -21,8 +21,7 @@ from skill_eval_nb.running.estimate import (
 from skill_eval_nb.text import brief, count, dollars
 from skill_eval_nb.view import Block, Mark, Shown, Table, Text, Title
 
-from .attempt import Cell, MeasureConfig
-from .values import Attempt, Outcome, Query
+from .attempt import Attempt, Cell, MeasureConfig, Outcome, Query
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables.frames import Backend

@@ -42,11 +42,13 @@ from skill_eval_nb.workspace.writing import who
 from .attempt import (
     PREFIX,
     SKILLS,
+    Attempt,
     AttemptResult,
     Cell,
     MeasureConfig,
     Others,
     PathLike,
+    Query,
     default_folder,
     further_attempts,
     make_attempt,
@@ -58,7 +60,6 @@ from .attempt import (
     write_summary,
 )
 from .measured import Measured, Price, Status, price_of
-from .values import Attempt, Query
 
 
 def faults_of(queries: Sequence[Query], budget_usd: float | None) -> list[str]:

@@ -22,14 +22,13 @@ from skill_eval_nb.running.skill import SkillSource, read_skill
 from skill_eval_nb.skill_md import SKILL_FILE
 from skill_eval_nb.workspace import PathLike
 
-from .attempt import default_folder, mark
+from .attempt import Query, default_folder, mark
 from .describe import MOST, body_of, faults_of, with_description
 from .measured import Measured, Price
 from .measurement import measure
 from .optimised import NAME, Estimate, Optimised, OptimisingProgress, QueryOutcome, Round, score_of
 from .propose import KEPT, question
 from .search import Found, Money, Rounds, search, split
-from .values import Query
 
 if TYPE_CHECKING:
     from .attempt import Others

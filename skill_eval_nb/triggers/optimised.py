@@ -13,8 +13,8 @@ from skill_eval_nb.text import count, dollars
 from skill_eval_nb.view import Block, Mark, Shown, Table, Text, Title
 from skill_eval_nb.workspace import write_atomic
 
+from .attempt import Attempt, Query
 from .measurement import MeasuringProgress
-from .values import Attempt, Query
 
 NAME = "optimization_result.json"
 

@@ -20,11 +20,10 @@ from skill_eval_nb.documents.dialects import check
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.text import brief, count, quoted, some
 from skill_eval_nb.workspace import PathLike, Problems, find, read_files
-from skill_eval_nb.workspace.json_text import written_like
 from skill_eval_nb.workspace.read import load_raw
-from skill_eval_nb.workspace.writing import alone
+from skill_eval_nb.workspace.writing import alone, written_like
 
-from .values import Query
+from .attempt import Query
 
 NEARLY = 90
 """From this ratio of rapidfuzz (0-100) on, two queries say nearly the same."""

@@ -15,6 +15,7 @@ from skill_eval_nb.running.refused import Refused
 from skill_eval_nb.running.threads import Stopped
 from skill_eval_nb.text import count, dollars
 
+from .attempt import Attempt, Query
 from .measured import Measured
 from .measurement import MeasuringProgress
 from .optimised import (
@@ -28,7 +29,6 @@ from .optimised import (
     score_of,
 )
 from .propose import Proposal, kept, propose, question
-from .values import Attempt, Query
 
 LEVEL = 0.125
 """The largest p with which a description takes another's place. Three queries that go one way

@@ -6,7 +6,7 @@ Everything else in the file stays: others' reviews, fields that nobody knows, ho
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -16,8 +16,12 @@ from skill_eval_nb.disk import read_bytes, write_atomic
 from skill_eval_nb.documents import Faults, NotJSON, Review, dump, mend, parse
 from skill_eval_nb.documents.base import origin_of
 
-from .json_text import written_like
-from .writing import alone
+from .catalogue import Catalogue, EvalKey, catalogued, named_by
+from .find import PathLike, find
+from .layout import NO_ITERATION, UNSTATED, Layout, eval_parts, is_eval, is_iteration
+from .problems import Problems
+from .read import read_files
+from .writing import alone, written_like
 
 COMPLETE, IN_PROGRESS = "complete", "in_progress"
 """What the status of feedback may be."""
@@ -187,3 +191,156 @@ def _whole(score: float) -> float:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class RunOf(NamedTuple):
+    """A run of an iteration, as the tables name it."""
+
+    eval_id: str
+    configuration: str
+    run_number: int
+
+
+class RunIds:
+    """The runs below a path as feedback names them: read there, and to be written there.
+
+    An id is the one that loading and checking read back as the same run. Where several would
+    do it is the path of the run's folder, as the viewer of `skill-creator` writes it.
+    """
+
+    def __init__(self, folders: Mapping[str, str], configurations: Iterable[str] = ()) -> None:
+        """Look at what lies there now.
+
+        Args:
+            folders: of the workspaces, by their names in the tables.
+            configurations: those of their runs, be they only told of.
+
+        Raises:
+            FileNotFoundError: a folder does not exist.
+            NothingToLoad: there is no evaluation document.
+        """
+        found = find(folders.values())
+        files = read_files(found.layout.files, Problems())
+        self._folders = folders
+        self._catalogue = catalogued(found.layout, files, found.base, Problems())
+        self._sides = {*configurations, *(run.place.configuration for run in found.layout.runs)}
+        self._iterations = _iterations(found.layout, self._catalogue)
+        self._evals = _evals(self._catalogue)
+        self._files: dict[tuple[str, str], list[str]] = {}
+        for kind, file, _ in files.others:
+            if kind == "feedback":
+                place = (file.place.workspace, file.place.iteration)
+                self._files.setdefault(place, []).append(file.path)
+
+    def files(self, workspace: str, iteration: str) -> list[str]:
+        """The files of an iteration's feedback; the first is the one to write, there or not.
+
+        There is none for an iteration that is no folder and could be none: one that only a
+        benchmark of this name tells of.
+        """
+        folder = self._folders[workspace]
+        there = self._files.get((folder, iteration), [])
+        home = self._iterations.get((folder, iteration))
+        if home is None and iteration != NO_ITERATION and not is_iteration(iteration):
+            return there
+        if home is None:
+            home = folder if iteration == NO_ITERATION else f"{folder}/{iteration}"
+        own = f"{home}/feedback.json"
+        if own not in there and len(there) == 1:
+            own = there[0]
+        return [own, *(path for path in there if path != own)]
+
+    def id_of(
+        self, workspace: str, iteration: str, run: RunOf, numbered: bool, sides: Iterable[str]
+    ) -> str:
+        """The id of a run.
+
+        Args:
+            workspace: its name in the tables.
+            iteration: its name.
+            run: the run.
+            numbered: whether the iteration has runs that only their number tells apart.
+            sides: the configurations of the iteration.
+        """
+        known = frozenset(sides)
+        ids = list(self._ids(workspace, iteration, run, numbered))
+        for id_ in ids:
+            read = {self.run_of(workspace, iteration, id_, of) for of in (self._sides, known)}
+            if read == {run}:
+                return id_
+        return ids[0]
+
+    def _ids(self, workspace: str, iteration: str, run: RunOf, numbered: bool) -> Iterator[str]:
+        place = (self._folders[workspace], iteration, run.eval_id)
+        folder, name = self._evals.get(place, (UNSTATED, run.eval_id))
+        number = f"-run-{run.run_number}"
+        evals = [f"eval-{run.eval_id}", run.eval_id, name, folder]
+        if is_eval(folder):
+            evals.insert(0, folder)
+        for tail in (number,) if numbered else ("", number):
+            yield from (f"{eval_}-{run.configuration}{tail}" for eval_ in evals)
+
+    def run_of(
+        self, workspace: str, iteration: str, run_id: str, sides: Iterable[str] | None = None
+    ) -> RunOf | None:
+        """The run that an id names; None for an id that names none."""
+        named, side, number = named_by(run_id, self._sides if sides is None else sides)
+        id_ = eval_parts(named)[0]
+        key = self._catalogue.index.find(self._folders[workspace], iteration, id_, named)
+        if side is None:
+            return None
+        eval_id = key.id if key else id_ or named  # one that only a benchmark tells of
+        return RunOf(eval_id, side, 1 if number is None else number)
+
+
+def folders_of(base: PathLike, runs: Mapping[str, str]) -> dict[str, str]:
+    """The folders of workspaces.
+
+    Args:
+        base: the folder below which the tables tell of them.
+        runs: by the name of each workspace the path of one of its runs, as the tables have it.
+
+    >>> folders_of("/x", {"a/ws": "a/ws/iteration-1/eval-0/with_skill"})
+    {'a/ws': '/x/a/ws'}
+    >>> folders_of("/x/ws/iteration-1", {"ws": "eval-0/with_skill"})
+    {'ws': '/x/ws'}
+    """
+    above = os.path.abspath(base)
+    return {name: _folder_of(above, name, path) for name, path in runs.items()}
+
+
+def _folder_of(base: str, name: str, path: str) -> str:
+    for at in (base, os.path.dirname(base)):  # a workspace, or an iteration of it
+        if os.path.basename(at) == name:
+            return at
+    if f"{path}/".startswith(f"{name}/"):
+        return f"{base}/{name}"
+    at = os.path.join(base, path)
+    while os.path.basename(at) != name and os.path.dirname(at) != at:
+        at = os.path.dirname(at)
+    return at if os.path.basename(at) == name else base
+
+
+def _iterations(layout: Layout, catalogue: Catalogue) -> dict[tuple[str, str], str]:
+    """The folder of each iteration, by its workspace and name."""
+    inside = [(run.place, run.path) for run in layout.runs]
+    inside += [(benchmark.place, benchmark.path) for benchmark in catalogue.benchmarks]
+    found: dict[tuple[str, str], str] = {}
+    for place, path in inside:
+        if (place.workspace, place.iteration) in found:
+            continue
+        at = path
+        while os.path.basename(at) != place.iteration and os.path.dirname(at) != at:
+            at = os.path.dirname(at)
+        if os.path.basename(at) == place.iteration:
+            found[place.workspace, place.iteration] = at
+    return found
+
+
+def _evals(catalogue: Catalogue) -> dict[tuple[str, str, str], tuple[str, str]]:
+    """The folder and the name of each eval, by its workspace, its iteration and its id."""
+    found: dict[tuple[str, str, str], tuple[str, str]] = {}
+    key: EvalKey
+    for (workspace, iteration, folder), key in catalogue.keys.items():
+        found.setdefault((workspace, iteration, key.id), (folder, key.name))
+    return found

@@ -17,12 +17,6 @@ def ws(tmp_path) -> Path:
 
 
 @pytest.fixture
-def key(monkeypatch) -> None:
-    """A key, so that a command may go on to what comes after it."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "nobody's")
-
-
-@pytest.fixture
 def no_key(monkeypatch) -> None:
     """No key, and no server of one's own that would want none."""
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)

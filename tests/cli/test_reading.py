@@ -11,7 +11,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.documents.dialects import DIALECTS
-from skill_eval_nb.documents.schema import document_names
+from skill_eval_nb.documents.dialects.recognition import document_names
 from skill_eval_nb.report.export import FORMATS
 from tests.checkout import ROOT
 from tests.cli.calls import run
@@ -101,29 +101,25 @@ class TestConvert:
         assert list((tmp_path / "out").iterdir()) == []
 
 
-class TestReport:
-    def test_it_writes_three_files(self, ws, tmp_path):
-        result = run("report", ws, "--out", tmp_path / "out")
-        assert result.exit_code == 0
-        names = ["benchmark.json", "benchmark.md", "report.html"]
-        assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
-        assert all(f"wrote {tmp_path / 'out' / name}" in result.stdout for name in names)
-        assert "2 runs (2 graded)" in result.stdout
-
-    def test_the_time_is_the_one_that_was_given(self, ws, tmp_path):
-        run("report", ws, "--out", tmp_path, "--timestamp", "2026-01-02T03:04:05Z")
-        assert "2026-01-02T03:04:05Z" in (tmp_path / "benchmark.json").read_text()
+def test_a_report_is_three_files_of_the_time_that_was_given(ws, tmp_path):
+    out, time = tmp_path / "out", "2026-01-02T03:04:05Z"
+    result = run("report", ws, "--out", out, "--timestamp", time)
+    assert result.exit_code == 0
+    names = ["benchmark.json", "benchmark.md", "report.html"]
+    assert sorted(path.name for path in out.iterdir()) == names
+    assert all(f"wrote {out / name}" in result.stdout for name in names)
+    assert "2 runs (2 graded)" in result.stdout
+    assert json.loads((out / "benchmark.json").read_text())["metadata"]["timestamp"] == time
 
 
 READ = {"parquet": pl.read_parquet, "csv": pl.read_csv, "json": pl.read_json}
 
 
-class TestTables:
-    @pytest.mark.parametrize("format_", FORMATS)
-    def test_every_format_reads_back(self, format_, ws, tmp_path):
-        run("tables", ws, "--out", tmp_path, "--format", format_, "--table", "runs")
-        back = READ[format_](tmp_path / f"runs.{format_}")
-        assert back["pass_rate"].to_list() == sen.load(ws).runs["pass_rate"].to_list()
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_table_of_every_format_reads_back(format_, ws, tmp_path):
+    run("tables", ws, "--out", tmp_path, "--format", format_, "--table", "runs")
+    back = READ[format_](tmp_path / f"runs.{format_}")
+    assert back["pass_rate"].to_list() == sen.load(ws).runs["pass_rate"].to_list()
 
 
 class TestSides:

@@ -22,95 +22,85 @@ from tests.cli.calls import run
 from tests.corpus.build import lay
 
 
-class TestLab:
-    @pytest.fixture
-    def commands(self, monkeypatch) -> list[list[str]]:
-        """The commands that would be run; JupyterLab itself is not started."""
-        every: list[list[str]] = []
+@pytest.fixture
+def commands(monkeypatch) -> list[list[str]]:
+    """The commands that would be run, by root; JupyterLab itself is not started."""
+    every: list[list[str]] = []
 
-        monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
+    def record(command: list[str], *, check: bool) -> subprocess.CompletedProcess[str]:
+        every.append(command)
+        assert not check
+        return subprocess.CompletedProcess(command, 3)
 
-        def record(command: list[str], *, check: bool) -> subprocess.CompletedProcess[str]:
-            every.append(command)
-            assert not check
-            return subprocess.CompletedProcess(command, 3)
+    monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
+    monkeypatch.setattr(trying, "subprocess", SimpleNamespace(run=record))
+    return every
 
-        monkeypatch.setattr(trying, "subprocess", SimpleNamespace(run=record))
-        return every
 
-    @pytest.fixture
-    def copy(self, tmp_path) -> Path:
-        """The folder that the copy goes to."""
-        return tmp_path / "mine"
+@pytest.fixture
+def copy(tmp_path) -> Path:
+    """The folder that the copy goes to."""
+    return tmp_path / "mine"
 
-    def test_jupyterlab_opens_the_dashboard_of_the_copy(self, commands, copy):
-        result = run("lab", "--to", copy)
-        first = copy / "notebooks" / "00_start_here.ipynb"
-        root = f"--ServerApp.root_dir={os.path.realpath(copy)}"
-        assert commands == [[sys.executable, "-m", "jupyterlab", str(first), root]]
-        assert "You are root" in result.stdout
-        assert first.exists()
-        assert (copy / "data" / "tdd-workspace").is_dir()
-        assert str(copy / "notebooks") in result.stdout
-        assert looked_at(copy, "00_start_here") == {
-            "PATH": "../data/tdd-workspace",
-            "SKILL": "../data/release-notes",
-        }
 
-    def test_what_stands_after_two_dashes_is_jupyter_s(self, commands, copy, ws):
-        own = ["--no-browser", "--port", "9999", "--allow-root", "--", "-h"]
-        for given in ((), (ws,)):
-            result = run("lab", *given, "--to", copy, "--", *own)
-            assert commands.pop()[-len(own) :] == own
-            assert "You are root" not in result.stdout
+OURS = {"PATH": "../data/tdd-workspace", "SKILL": "../data/release-notes"}
 
-    def test_the_notebooks_look_at_the_workspace(self, commands, copy, ws):
-        result = run("lab", ws, "--to", copy)
-        assert looked_at(copy, "00_start_here") == {
-            "PATH": str(ws),
-            "SKILL": "../data/release-notes",
-        }
-        for name in ("01_load_and_look", "02_rubric_variance", "04_how_many_runs"):
-            assert looked_at(copy, name) == {"PATH": str(ws)}
-        assert looked_at(copy, "05_run_and_grade") == {"SKILL": "../data/release-notes"}
-        assert f"PATH is {ws} in 00_start_here.ipynb, 01_load_and_look.ipynb" in result.stdout
-        assert len(commands) == 1
 
-    def test_a_skill_goes_where_a_skill_is_run(self, commands, copy):
-        skill = ROOT / "data" / "release-notes"
-        for given in (skill, skill / "SKILL.md"):
-            run("lab", given, "--to", copy)
-            assert looked_at(copy, "05_run_and_grade") == {"SKILL": str(skill)}
-            start = {"PATH": "../data/tdd-workspace", "SKILL": str(skill)}
-            assert looked_at(copy, "00_start_here") == start
-            assert looked_at(copy, "01_load_and_look") == {"PATH": "../data/tdd-workspace"}
-        assert len(commands) == 2
+def test_jupyterlab_opens_the_dashboard_of_the_copy(commands, copy):
+    result = run("lab", "--to", copy)
+    first = copy / "notebooks" / "00_start_here.ipynb"
+    root = f"--ServerApp.root_dir={os.path.realpath(copy)}"
+    assert commands == [[sys.executable, "-m", "jupyterlab", str(first), root]]
+    assert "You are root" in result.stdout
+    assert first.exists()
+    assert (copy / "data" / "tdd-workspace").is_dir()
+    assert str(copy / "notebooks") in result.stdout
+    assert looked_at(copy, "00_start_here") == OURS
 
-    @pytest.mark.parametrize(
-        ("content", "said"),
-        [
-            (None, "does not exist"),
-            ({"notes.txt": "nothing"}, "There is nothing to load"),
-            ({"SKILL.md": "no head"}, "has no front matter"),
-        ],
-    )
-    def test_a_path_with_nothing_to_look_at_is_an_error_at_once(
-        self, content, said, commands, copy, tmp_path
-    ):
-        path = tmp_path / "theirs" if content is None else lay(tmp_path / "theirs", content)
-        result = run("lab", path, "--to", copy)
-        assert result.exit_code == 2
-        assert said in result.stderr
-        assert commands == []
-        assert not copy.exists()
 
-    def test_a_notebook_that_was_edited_is_kept_and_that_is_said(self, commands, copy, ws):
-        notebook = lay(copy, {"notebooks/01_load_and_look.ipynb": "mine"})
-        result = run("lab", ws, "--to", notebook)
-        assert (copy / "notebooks" / "01_load_and_look.ipynb").read_text() == "mine"
-        assert "You edited 01_load_and_look.ipynb: kept as it is" in result.stdout
-        assert looked_at(copy, "02_rubric_variance") == {"PATH": str(ws)}
-        assert len(commands) == 1
+def test_what_stands_after_two_dashes_is_jupyter_s(commands, copy, ws):
+    own = ["--no-browser", "--port", "9999", "--allow-root", "--", "-h"]
+    for given in ((), (ws,)):
+        result = run("lab", *given, "--to", copy, "--", *own)
+        assert commands.pop()[-len(own) :] == own
+        assert "You are root" not in result.stdout
+
+
+def test_the_notebooks_look_at_what_is_given_and_an_edited_one_is_kept(commands, copy, ws):
+    lay(copy, {"notebooks/03_with_and_without.ipynb": "mine"})
+    result = run("lab", ws, "--to", copy)
+    assert looked_at(copy, "00_start_here") == OURS | {"PATH": str(ws)}
+    for name in ("01_load_and_look", "02_rubric_variance", "04_how_many_runs"):
+        assert looked_at(copy, name) == {"PATH": str(ws)}
+    assert looked_at(copy, "05_run_and_grade") == {"SKILL": OURS["SKILL"]}
+    assert f"PATH is {ws} in 00_start_here.ipynb, 01_load_and_look.ipynb" in result.stdout
+    assert (copy / "notebooks" / "03_with_and_without.ipynb").read_text() == "mine"
+    assert "You edited 03_with_and_without.ipynb: kept as it is" in result.stdout
+    skill = ROOT / "data" / "release-notes"
+    for given, to in ((skill, copy / "of_skill"), (skill / "SKILL.md", copy / "of_file")):
+        run("lab", given, "--to", to)
+        assert looked_at(to, "05_run_and_grade") == {"SKILL": str(skill)}
+        assert looked_at(to, "00_start_here") == OURS | {"SKILL": str(skill)}
+        assert looked_at(to, "01_load_and_look") == {"PATH": OURS["PATH"]}
+    assert len(commands) == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (None, "does not exist"),
+        ({"notes.txt": "nothing"}, "There is nothing to load"),
+        ({"SKILL.md": "no head"}, "has no front matter"),
+    ],
+)
+def test_a_path_with_nothing_to_look_at_is_an_error_at_once(
+    content, fault, commands, copy, tmp_path
+):
+    path = tmp_path / "theirs" if content is None else lay(tmp_path / "theirs", content)
+    result = run("lab", path, "--to", copy)
+    assert (result.exit_code, fault in result.stderr) == (2, True)
+    assert commands == []
+    assert not copy.exists()
 
 
 def looked_at(copy: Path, name: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ import pytest
 
 from skill_eval_nb.documents.base import dump
 from skill_eval_nb.documents.dialects import DIALECTS, NEUTRAL, NoSuchDocument, read
-from skill_eval_nb.documents.schema import document_names, json_schema
+from skill_eval_nb.documents.dialects.recognition import document_names, json_schema
 from tests.documents.examples import ALL, IDS
 
 

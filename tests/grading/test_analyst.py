@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from typing import Any
@@ -14,11 +13,12 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.documents import Analysis, dump, mend
 from skill_eval_nb.documents.dialects import write
-from skill_eval_nb.documents.schema import json_schema
+from skill_eval_nb.documents.dialects.recognition import json_schema
 from skill_eval_nb.grading.analyst import SCHEMA, Analyst, analysis_of, question, read_answer
 from skill_eval_nb.models import Usage, load_prices
 from skill_eval_nb.models.ask import Answered, BadAnswer
 from tests.grading.analyst_sides import SKILL, compared, said, works
+from tests.grading.judge.cases import broken
 
 
 def text_of(asked) -> str:
@@ -80,20 +80,6 @@ def test_a_skill_that_gives_orders_stays_in_its_fence(tmp_path):
 # ── answers ────────────────────────────────────────────────────────────────────────────────────
 
 
-def changed(path: str, value: Any) -> dict[str, Any]:
-    """A sound answer with something else at one place."""
-    answer = copy.deepcopy(said())
-    *above, last = path.split(".")
-    place: Any = answer
-    for one in above:
-        place = place[int(one)] if one.isdecimal() else place[one]
-    if value is ...:
-        del place[last]
-    else:
-        place[last] = value
-    return answer
-
-
 def test_a_sound_answer_has_the_form_that_is_asked_for():
     jsonschema.validate(said(), SCHEMA)
     answer = read_answer(said())
@@ -104,25 +90,19 @@ def test_a_sound_answer_has_the_form_that_is_asked_for():
     ("path", "value", "fault"),
     [
         ("instruction_following.winner.score", 11, "not one of 1, 2"),
-        ("instruction_following.winner.score", 0, "not one of 1, 2"),
         ("instruction_following.loser.score", True, "not a whole number"),
-        ("instruction_following.loser.score", 4.5, "not a whole number"),
         ("instruction_following.loser", ..., "lacks loser"),
-        ("instruction_following.loser.issues", "many", "not a list"),
         ("transcript_insights.winner_execution_pattern", " ", "has no winner_execution_pattern"),
         ("transcript_insights", None, "not an object"),
-        ("winner_strengths", None, "not a list"),
-        ("improvement_suggestions", {}, "not a list"),
         ("improvement_suggestions.0.priority", "urgent", "not one of high, medium, low"),
         ("improvement_suggestions.0.category", "style", "not one of instructions, tools"),
         ("improvement_suggestions.0.suggestion", "", "suggestion 1 has no suggestion"),
         ("improvement_suggestions.0.expected_impact", 3, "is 3, not a text"),
-        ("loser_weaknesses", ..., "lacks loser_weaknesses"),
     ],
 )
 def test_what_cannot_be_used_is_refused_and_told(path, value, fault):
     with pytest.raises(BadAnswer, match=fault):
-        read_answer(changed(path, value))
+        read_answer(broken(said(), path, value))
 
 
 JSON = st.recursive(
@@ -150,15 +130,11 @@ def test_whatever_stands_in_a_field_it_is_read_or_refused(name, value):
 # ── documenting ────────────────────────────────────────────────────────────────────────────────
 
 
-def made(folder):
-    answered = Answered(read_answer(said()), Usage(1_000_000, 0, calls=2), ("bad at first",), 1.2)
-    return analysis_of(
-        answered, *works(folder), [compared()], model="claude-haiku-4-5", prices=load_prices()
-    )
-
-
 def test_the_form_of_the_base_dialect(tmp_path):
-    one = made(tmp_path)
+    answered = Answered(read_answer(said()), Usage(1_000_000, 0, calls=2), ("bad at first",), 1.2)
+    one = analysis_of(
+        answered, *works(tmp_path), [compared()], model="claude-haiku-4-5", prices=load_prices()
+    )
     plain, losses = write("analysis", one, "skill-creator")
     jsonschema.validate(plain, json_schema("analysis", "skill-creator"))
     assert plain["comparison_summary"] == {
@@ -171,10 +147,7 @@ def test_the_form_of_the_base_dialect(tmp_path):
     assert plain["improvement_suggestions"][0]["expected_impact"] == "totals in one form"
     assert plain["transcript_insights"]["loser_execution_pattern"] == "guessed"
     assert losses  # what it cost has no place there
-
-
-def test_it_is_read_back_as_it_was(tmp_path):
-    plain = dump(made(tmp_path))
-    again, faults = mend(plain, Analysis)
+    whole = dump(one)
+    again, faults = mend(whole, Analysis)
     assert not list(faults)
-    assert dump(again) == plain
+    assert dump(again) == whole

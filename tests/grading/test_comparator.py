@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import copy
 import json
 import re
 from dataclasses import replace
@@ -25,7 +24,7 @@ from skill_eval_nb.grading.comparator import (
 from skill_eval_nb.models import Usage, load_prices
 from skill_eval_nb.models.ask import Answered, BadAnswer
 from tests.grading.comparator_works import blocks, scored, two
-from tests.grading.judge.cases import case
+from tests.grading.judge.cases import broken, case
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
@@ -140,20 +139,6 @@ def test_a_work_that_speaks_to_the_comparator_stays_within_its_fence(tmp_path) -
 # ── answers ────────────────────────────────────────────────────────────────────────────────────
 
 
-def changed(path: str, value: Any) -> dict[str, Any]:
-    """A sound answer with something else at one place."""
-    said = copy.deepcopy(scored())
-    *above, last = path.split(".")
-    place: Any = said
-    for one in above:
-        place = place[int(one)] if one.isdecimal() else place[one]
-    if value is ...:
-        del place[last]
-    else:
-        place[last] = value
-    return said
-
-
 def test_a_sound_answer_has_the_form_that_is_asked_for() -> None:
     jsonschema.validate(scored(), SCHEMA)
     answer = read_answer(scored(), 2, 3)
@@ -167,28 +152,22 @@ def test_a_sound_answer_has_the_form_that_is_asked_for() -> None:
     [
         ("winner", "C", "not one of A, B, tie"),
         ("winner", ..., "lacks winner"),
-        ("winner", ["A"], "not a text"),
         ("reasoning", " … ", "has no reasoning"),
         ("scores.0.score_a", 6, "not one of 1, 2, 3, 4, 5"),
-        ("scores.0.score_a", 0, "not one of 1, 2, 3, 4, 5"),
         ("scores.0.score_b", 3.5, "not a whole number"),
-        ("scores.0.score_b", True, "not a whole number"),
         ("scores.1.evidence_b", "", "score `C2`, B has no evidence_b"),
         ("scores.1.id", "C1", "`C1` is there twice"),
         ("scores.1.id", "C9", 'there is no score "C9"'),
         ("scores", [], "scores not answered: C1, C2, C3"),
-        ("scores", "all fine", "not a list"),
         ("expectations.0.passed_a", "yes", "not true or false"),
         ("expectations.1.evidence_a", None, "`expectations[1].evidence_a` is null, not a text"),
         ("quality_a.score", 11, "not one of 1, 2"),
         ("quality_b", None, "not an object"),
-        ("quality_b.strengths", "much", "not a list"),
-        ("key_differentiators", None, "not a list"),
     ],
 )
 def test_what_cannot_be_used_is_refused_and_told(path, value, fault) -> None:
     with pytest.raises(BadAnswer, match=re.escape(fault)):
-        read_answer(changed(path, value), 2, 3)
+        read_answer(broken(scored(), path, value), 2, 3)
 
 
 def test_the_winner_is_not_the_side_that_is_scored_lower_throughout() -> None:

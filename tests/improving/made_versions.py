@@ -25,15 +25,3 @@ def iteration(
         for run in (1, 2, 3):
             files[f"{folder}/run-{run}/grading.json"] = graded(marks(share, run - 2), **more)
     return files
-
-
-def skill(text: str, **files: str) -> dict[str, str]:
-    """The files of a skill."""
-    head = "---\nname: made-up\ndescription: Made up for tests.\n---\n"
-    return {"SKILL.md": head + text, **files}
-
-
-def snapshot(number: int, files: dict[str, str], side: str = "with_skill") -> dict[str, str]:
-    """The same, kept as the version that a side of an iteration had."""
-    below = f"iteration-{number}/skill-snapshot/{side}"
-    return {f"{below}/{name}": text for name, text in files.items()}

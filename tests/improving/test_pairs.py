@@ -16,14 +16,10 @@ NEW, OLD = "with_skill", "without_skill"
 
 
 @pytest.fixture(scope="module")
-def iterations(tmp_path_factory):
+def ws(tmp_path_factory):
     names = ("iteration-2", "iteration-10")
-    return workspace(tmp_path_factory.mktemp("sides"), evals=1, runs=1, iterations=names)
-
-
-@pytest.fixture(scope="module")
-def ws(iterations):
-    return sen.load(iterations)
+    folder = tmp_path_factory.mktemp("sides")
+    return sen.load(workspace(folder, evals=1, runs=1, iterations=names))
 
 
 def told(side):
@@ -80,22 +76,12 @@ def test_what_is_no_side_is_refused_and_told(ws, a, b, said) -> None:
         sides_of(ws, a, b)
 
 
-NEW, OLD = "with_skill", "without_skill"
 AT = "iteration-2/eval-{0}-ledger-{0}/{1}/run-{2}"
 
 
 @pytest.fixture
 def path(tmp_path):
     return workspace(tmp_path, evals=2, runs=2)
-
-
-def paired(path, a=NEW, b=OLD, evals=None):
-    pairs, left = pairs_of(*sides_of(sen.load(path), a, b), evals)
-    return [(one.a.within, one.b.within) for one in pairs], dict(left)
-
-
-def expected(*cells):
-    return [(AT.format(n, NEW, run), AT.format(n, OLD, run)) for n, run in cells]
 
 
 def test_keys_are_opaque_and_the_same_whoever_is_named_first(path) -> None:
@@ -111,9 +97,12 @@ def test_what_cannot_be_compared_is_told_and_so_is_its_partner(path) -> None:
     shutil.rmtree(path / AT.format(1, NEW, 2) / "outputs")
     timing = path / AT.format(2, OLD, 1) / "timing.json"
     timing.write_text(json.dumps({"status": "errored", "reason": "it crashed"}))
-    pairs, left = paired(path)
-    assert pairs == expected((1, 1), (2, 2))
-    assert left == {
+    sides = sides_of(sen.load(path), NEW, OLD)
+    pairs, left = pairs_of(*sides)
+    assert [(one.a.within, one.b.within) for one in pairs] == [
+        (AT.format(n, NEW, n), AT.format(n, OLD, n)) for n in (1, 2)
+    ]
+    assert dict(left) == {
         "eval 1, with_skill, run 2 of iteration-2": "it has no outputs",
         "eval 1, without_skill, run 2 of iteration-2": "with_skill has no such run of the same "
         "eval",
@@ -121,8 +110,7 @@ def test_what_cannot_be_compared_is_told_and_so_is_its_partner(path) -> None:
         "eval 2, with_skill, run 1 of iteration-2": "without_skill has no such run of the same "
         "eval",
     }
-
-    assert paired(path, evals=[2])[1].keys() == {name for name in left if "eval 2" in name}
+    assert pairs_of(*sides, [2])[1] == [one for one in left if "eval 2" in one[0]]
 
 
 def test_several_workspaces_are_each_compared_within_themselves(path, tmp_path) -> None:

@@ -41,7 +41,6 @@ def test_a_plan_takes_the_prepared_iteration_and_runs_in_it(skill):
     home = skill.with_name("release-notes-workspace")
     one = draft("structural_expectations", CHECK, evals=[first_of(sen.load(home))])
     change = apply(one, skill)
-    assert change.written is not None
     assert change.written.iteration == home / "iteration-2"
     plan = sen.plan_runs(skill, evals_only=[2], **BARE)
     assert (plan.iteration, plan.why_iteration) == (2, "prepared, and nothing was run in it so far")
@@ -61,8 +60,6 @@ def test_it_is_an_iteration_without_runs_and_without_errors(skill):
     assert after.polars("runs").equals(before.polars("runs"))
     assert after.polars("problems").filter(severity="error").is_empty()
     assert "nothing at all" in after.polars("evals")["eval_name"].to_list()
-    assert change.written is not None
-    assert change.written.iteration is not None
     told = json.loads(
         (change.written.iteration / "eval-7-nothing-at-all" / "eval_metadata.json").read_text()
     )
@@ -74,34 +71,24 @@ def test_it_is_an_iteration_without_runs_and_without_errors(skill):
     }
 
 
-def test_the_suite_that_the_workspace_keeps_follows(skill):
+def test_the_suite_that_the_workspace_keeps_follows_and_what_was_not_run_is_prepared_anew(skill):
     kept = skill.with_name("release-notes-workspace") / "evals" / "evals.json"
-    for text in ("One", "Two"):
-        change = apply(draft("expectations", f"{text} is new"), skill)
-        assert kept.read_bytes() == change.after
-
-
-def test_what_was_prepared_and_not_run_is_prepared_anew(skill):
     new = {"prompt": "Write notes of nothing", "name": "nothing at all", "expected_output": "none"}
-    first = apply(draft("evals", new), skill).written
-    second = apply(draft("evals", target="nothing at all", kind="drop"), skill).written
-    assert first is not None
-    assert second is not None
-    assert first.iteration == second.iteration
-    assert second.iteration is not None
-    assert not (second.iteration / "eval-7-nothing-at-all").exists()
-    hidden = [one.name for one in second.iteration.parent.iterdir() if one.name.startswith(".")]
-    assert hidden == []
+    changes = []
+    for one in (draft("evals", new), draft("evals", target="nothing at all", kind="drop")):
+        changes.append(apply(one, skill))
+        assert kept.read_bytes() == changes[-1].after
+    first, second = (one.written.iteration for one in changes)
+    assert first == second
+    assert not (second / "eval-7-nothing-at-all").exists()
+    assert [one.name for one in second.parent.iterdir() if one.name.startswith(".")] == []
 
 
 def test_runs_that_somebody_put_there_stay(skill):
     first = apply(draft("expectations", "One is new"), skill).written
-    assert first is not None
-    assert first.iteration is not None
     run = first.iteration / "eval-2-breaking-change" / "with_skill" / "run-1"
     run.mkdir(parents=True)
     (run / "transcript.md").write_text("# Done")
     second = apply(draft("expectations", "Two is new"), skill).written
-    assert second is not None
     assert second.iteration == first.iteration.with_name("iteration-3")
     assert (run / "transcript.md").is_file()

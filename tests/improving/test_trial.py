@@ -35,72 +35,58 @@ def own(tmp_path):
     return world(tmp_path, planted(4, 1))
 
 
-class TestACheck:
-    def test_the_answer_says_how_the_sides_differ(self, ws):
-        tried = try_out(draft(SOURCES), ws)
-        assert (tried.status, tried.delta.says) == ("tried", "separates")
-        assert (tried.delta.mean, tried.delta.baseline_mean, tried.delta.estimate) == (
-            1,
-            0.25,
-            0.75,
-        )
-        assert (tried.delta.n_evals, tried.delta.n_runs, tried.delta.n_runs_baseline) == (4, 16, 16)
-        assert tried.answer.startswith(
-            "Its pass rate is 1 in with_skill (16 runs) and 0.25 in without_skill (16 runs), +0.75 "
-            "on 4 evals, exact p < 0.0001: it separates"
-        )
-
-    def test_counts_are_those_of_plain_reading(self, root):
-        sides = try_out(draft(SOURCES), sen.load(root)).sides.to_dicts()
-        for row in sides:
-            texts = [
-                path.read_text() for path in root.glob(f"*/*/{row['configuration']}/*/outputs/*.md")
-            ]
-            named = sum("Source:" in text for text in texts)
-            assert (row["passed"], row["failed"]) == (named, len(texts) - named)
-            assert (row["runs"], row["errored"], row["not_scored"]) == (16, 0, 0)
-            assert row["pass_rate"] == named / len(texts)
-        assert [row["configuration"] for row in sides] == list(SIDES)
-
-    @pytest.mark.parametrize(("one", "other"), [(5, 0), (5, 2), (3, 3), (1, 4)])
-    def test_p_of_one_eval_is_fishers(self, tmp_path, one, other):
-        root = world(tmp_path, planted(one, other), evals=["1"], runs=5)
-        tried = try_out(draft(SOURCES, evals=["1"]), sen.load(root))
-        expected = fisher_exact([[one, 5 - one], [other, 5 - other]]).pvalue
-        assert tried.delta.p == pytest.approx(expected)
-
-    def test_nothing_on_disk_changes(self, root):
-        before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
-        try_out(draft(SOURCES, target="S1"), sen.load(root))
-        assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+def test_the_answer_says_how_the_sides_differ_and_nothing_on_disk_changes(root):
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    tried = try_out(draft(SOURCES), sen.load(root))
+    assert (tried.status, tried.delta.says) == ("tried", "separates")
+    figures = ("mean", "baseline_mean", "estimate", "n_evals", "n_runs", "n_runs_baseline")
+    assert [getattr(tried.delta, name) for name in figures] == [1, 0.25, 0.75, 4, 16, 16]
+    assert tried.answer.startswith(
+        "Its pass rate is 1 in with_skill (16 runs) and 0.25 in without_skill (16 runs), +0.75 "
+        "on 4 evals, exact p < 0.0001: it separates"
+    )
+    # Counts are those of plain reading.
+    names = ("configuration", "passed", "failed", "runs", "errored", "not_scored", "pass_rate")
+    expected = []
+    for side in SIDES:
+        texts = [path.read_text() for path in root.glob(f"*/*/{side}/*/outputs/*.md")]
+        named = sum("Source:" in text for text in texts)
+        expected.append((side, named, 16 - named, len(texts), 0, 0, named / 16))
+    assert tried.sides.select(names).rows() == expected
+    assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
 
 
-class TestWhatItReplaces:
-    def test_a_weak_check_is_beaten(self, ws):
-        tried = try_out(draft(SOURCES, target="S1"), ws)
-        assert (tried.replaced.mean, tried.replaced.baseline_mean) == (1, 1)
-        assert tried.replaced.says == "always passes"
-        assert tried.separates_better is True
-        assert "+0.75 against 0" in tried.why_better
-
-    def test_few_runs_do_not_prove_it(self, tmp_path):
-        root = world(tmp_path, planted(1, 0), evals=["1"], runs=1)
-        tried = try_out(draft(SOURCES, target="S1", evals=["1"]), sen.load(root))
-        assert (tried.separates_better, tried.delta.says) == (None, "too little data")
-        assert "with so few runs the smallest p is 1" in tried.answer
+@pytest.mark.parametrize(("one", "other"), [(5, 0), (5, 2), (3, 3), (1, 4)])
+def test_p_of_one_eval_is_fishers(tmp_path, one, other):
+    root = world(tmp_path, planted(one, other), evals=["1"], runs=5)
+    tried = try_out(draft(SOURCES, evals=["1"]), sen.load(root))
+    expected = fisher_exact([[one, 5 - one], [other, 5 - other]]).pvalue
+    assert tried.delta.p == pytest.approx(expected)
 
 
-class TestProof:
-    def test_the_evals_it_was_found_on_prove_nothing(self, tmp_path):
-        def text(one, side, run):
-            return planted(4, 0)(one, side, run) if one in ("1", "2") else "# Report\n"
+def test_a_weak_check_is_beaten(ws):
+    tried = try_out(draft(SOURCES, target="S1"), ws)
+    assert (tried.replaced.mean, tried.replaced.baseline_mean) == (1, 1)
+    assert (tried.replaced.says, tried.separates_better) == ("always passes", True)
+    assert "+0.75 against 0" in tried.why_better
 
-        root = world(tmp_path, text)
-        tried = try_out(draft(SOURCES, found_on=("1", "2")), sen.load(root))
-        assert (tried.delta.says, tried.elsewhere.says) == ("separates", "always fails")
-        assert tried.elsewhere.n_evals == 2
-        assert "2 evals that it was not found on" in tried.answer
-        assert "it separates" not in tried.answer
+
+def test_few_runs_do_not_prove_it(tmp_path):
+    root = world(tmp_path, planted(1, 0), evals=["1"], runs=1)
+    tried = try_out(draft(SOURCES, target="S1", evals=["1"]), sen.load(root))
+    assert (tried.separates_better, tried.delta.says) == (None, "too little data")
+    assert "with so few runs the smallest p is 1" in tried.answer
+
+
+def test_the_evals_it_was_found_on_prove_nothing(tmp_path):
+    def text(one, side, run):
+        return planted(4, 0)(one, side, run) if one in ("1", "2") else "# Report\n"
+
+    tried = try_out(draft(SOURCES, found_on=("1", "2")), sen.load(world(tmp_path, text)))
+    assert (tried.delta.says, tried.elsewhere.says) == ("separates", "always fails")
+    assert tried.elsewhere.n_evals == 2
+    assert "2 evals that it was not found on" in tried.answer
+    assert "it separates" not in tried.answer
 
 
 class TestRunsThatCannotBeLookedAt:
@@ -134,13 +120,12 @@ class TestRunsThatCannotBeLookedAt:
         assert "<script>" not in tried._repr_html_()
 
 
-class TestRefused:
-    @pytest.mark.parametrize(
-        "wrong", [{"level": 1.0}, {"near": -1}, {"baseline": "without_skil"}], ids=str
-    )
-    def test_arguments_that_make_no_sense(self, ws, wrong):
-        with pytest.raises(Refused):
-            try_out(draft(SOURCES), ws, **wrong)
+@pytest.mark.parametrize(
+    "wrong", [{"level": 1.0}, {"near": -1}, {"baseline": "without_skil"}], ids=str
+)
+def test_arguments_that_make_no_sense_are_refused(ws, wrong):
+    with pytest.raises(Refused):
+        try_out(draft(SOURCES), ws, **wrong)
 
 
 def test_the_weak_check_of_the_bundled_workspace_is_beaten():
@@ -155,27 +140,15 @@ def test_the_weak_check_of_the_bundled_workspace_is_beaten():
 EVIL = "<img src=x onerror=alert(1)>"
 
 
-@pytest.fixture(scope="module")
-def shown(tmp_path_factory):
-    """A try whose every text has markup in it."""
-
+def test_text_from_files_is_escaped(tmp_path):
     def text(one, side, run):
         return planted(3, 1)(one, side, run).replace("the ledger", EVIL)
 
-    root = world(tmp_path_factory.mktemp("view"), text, evals=["1"])
+    root = world(tmp_path, text, evals=["1"])
     for path in root.rglob("grading.json"):
         path.write_text(path.read_text().replace(f"evidence on {JUDGED}", EVIL))
-    made = draft(
-        SOURCES | {"description": "Sources are named below the table"},
-        evals=["1"],
-        target="S1",
-        why=EVIL,
-    )
-    return try_out(made, sen.load(root))
-
-
-def test_text_from_files_is_escaped(shown):
-    html = shown._repr_html_()
+    new = SOURCES | {"description": "Sources are named below the table"}
+    html = try_out(draft(new, evals=["1"], target="S1", why=EVIL), sen.load(root))._repr_html_()
     assert EVIL not in html
     assert html.count("&lt;img src=x") >= 3
 
@@ -183,17 +156,7 @@ def test_text_from_files_is_escaped(shown):
 # ── differences ────────────────────────────────────────────────────────────────────────────────
 
 
-def frame(evals) -> pl.DataFrame:
-    """Values of runs, an eval a pair of lists."""
-    rows = [
-        ("w", "s", "i", str(eval_id), str(eval_id), side, run, float(value))
-        for eval_id, pair in enumerate(evals)
-        for side, values in zip(("with_skill", "without_skill"), pair, strict=True)
-        for run, value in enumerate(values)
-    ]
-    names = ["workspace", "skill", "iteration", "eval_id", "eval_name", "configuration"]
-    schema = dict.fromkeys(names, pl.String) | {"run_number": pl.Int64, "value": pl.Float64}
-    return pl.DataFrame(rows, schema, orient="row")
+KEYS = ["workspace", "skill", "iteration", "eval_id", "eval_name", "configuration"]
 
 
 @pytest.mark.parametrize(
@@ -210,6 +173,12 @@ def frame(evals) -> pl.DataFrame:
     ],
 )
 def test_it_says_what_the_figures_say(one, other, says):
-    values = frame([(one, other)])
+    rows = [
+        ("w", "s", "i", "1", "1", side, run, float(value))
+        for side, values in zip(SIDES, (one, other), strict=True)
+        for run, value in enumerate(values)
+    ]
+    schema = dict.fromkeys(KEYS, pl.String) | {"run_number": pl.Int64, "value": pl.Float64}
+    values = pl.DataFrame(rows, schema, orient="row")
     (found,) = differences(values, sides(values), "draft", "all", 0.95)
     assert found.says == says

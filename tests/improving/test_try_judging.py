@@ -72,12 +72,15 @@ class TestMoney:
             rest = try_out(dimension(RIGOUR), ws, **reached, budget_usd=price)
         assert (rest.status, rest.to_judge, len(kept(root))) == ("tried", 0, 8)
 
-    def test_nothing_is_paid_for_twice(self, root):
+    def test_nothing_is_paid_for_twice_but_other_outputs_are_another_question(self, root):
         ws = sen.load(root)
         first = try_out(dimension(RIGOUR), ws, judge_model=JUDGE)
         again = try_out(dimension(RIGOUR), ws, judge_model=JUDGE, connection=NOBODY)
         assert again.by_run.equals(first.by_run)
         assert (again.status, again.cost_usd) == ("tried", 0)
+        next(root.rglob("report.md")).write_text("# Something else")
+        other = try_out(dimension(RIGOUR), sen.load(root), judge_model=JUDGE, connection=NOBODY)
+        assert (other.status, other.to_judge) == ("priced", 1)
 
     def test_it_can_be_stopped_and_gone_on_with(self, root):
         stop, made = threading.Event(), dimension(RIGOUR)
@@ -89,38 +92,18 @@ class TestMoney:
         assert try_out(made, sen.load(root), judge_model=JUDGE).to_judge == 0
         assert len(kept(root)) == 8
 
-    def test_other_outputs_are_another_question(self, root):
-        try_out(dimension(RIGOUR), sen.load(root), judge_model=JUDGE)
-        path = next(root.rglob("report.md"))
-        path.write_text("# Something else")
-        tried = try_out(dimension(RIGOUR), sen.load(root), judge_model=JUDGE, connection=NOBODY)
-        assert (tried.status, tried.to_judge) == ("priced", 1)
 
-
-@pytest.fixture(scope="module")
-def judged(tmp_path_factory):
-    """A draft in place of a dimension, the workspace, and its folder."""
-    root = world(tmp_path_factory.mktemp("judged"), planted(3, 1), evals=["1", "2"], runs=3)
+def test_every_judging_is_kept_inside_and_the_difference_is_that_of_the_statistics(tmp_path):
+    root = world(tmp_path / "in", planted(3, 1), evals=["1", "2"], runs=3)
     ws = sen.load(root)
-    made = dimension(RIGOUR, target="Q1", key="../../escape")
-    return try_out(made, ws, judge_model=JUDGE), ws, root
-
-
-class TestWhatCameOfIt:
-    def test_every_judging_is_kept_inside_of_the_workspace(self, judged):
-        tried, _, root = judged
-        assert len(kept(root)) == tried.by_run["score"].count() == 12
-        assert not list(root.parent.rglob("escape"))
-
-    def test_the_difference_is_that_of_the_statistics(self, judged):
-        tried, ws, _ = judged
-        scores = tried.by_run.with_columns(dimension=pl.lit("rigour"))
-        expected = deltas_by_dimension(scores).row(0, named=True)
-        assert tried.delta.estimate == pytest.approx(expected["estimate"])
-        assert tried.delta.p == expected["p"]
-        old = deltas_by_dimension(ws).filter(dimension="depth").row(0, named=True)
-        assert tried.replaced.estimate == pytest.approx(old["estimate"])
-        assert tried.replaced.p == old["p"]
+    tried = try_out(dimension(RIGOUR, target="Q1", key="../../escape"), ws, judge_model=JUDGE)
+    assert len(kept(root)) == tried.by_run["score"].count() == 12
+    assert not list(tmp_path.rglob("escape"))
+    scores = tried.by_run.with_columns(dimension=pl.lit("rigour"))
+    new = deltas_by_dimension(scores).row(0, named=True)
+    old = deltas_by_dimension(ws).filter(dimension="depth").row(0, named=True)
+    for found, expected in ((tried.delta, new), (tried.replaced, old)):
+        assert (found.estimate, found.p) == (pytest.approx(expected["estimate"]), expected["p"])
 
 
 class TestWithoutJudging:

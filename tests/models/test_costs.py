@@ -27,8 +27,7 @@ from skill_eval_nb.models import (
     together,
     worst_case,
 )
-from skill_eval_nb.models.prices import VARIABLE, Rates
-from skill_eval_nb.models.usage import ADDED, CONTEXT, IMAGE, encoded
+from skill_eval_nb.models.usage import ADDED, CONTEXT, IMAGE, VARIABLE, Rates, encoded
 
 MILLION = 1_000_000
 
@@ -47,11 +46,7 @@ def written(folder: Path, content: Any) -> Path:
 @pytest.mark.parametrize(
     ("usage", "batch", "dollars"),
     [
-        (Usage(input_tokens=MILLION), False, 3),
-        (Usage(output_tokens=MILLION), False, 15),
-        (Usage(cache_read_tokens=MILLION), False, 0.3),
-        (Usage(cache_write_tokens=MILLION), False, 3.75),
-        (Usage(cache_write_tokens=MILLION, cache_write_1h_tokens=MILLION), False, 6),
+        (Usage(MILLION, MILLION, MILLION, MILLION), False, 3 + 15 + 0.3 + 3.75),
         (Usage(cache_write_tokens=MILLION, cache_write_1h_tokens=MILLION // 2), False, 4.875),
         (Usage(MILLION, MILLION), True, 9),
         (Usage(calls=50), False, 0),
@@ -59,6 +54,7 @@ def written(folder: Path, content: Any) -> Path:
 )
 def test_a_bundled_price(usage: Usage, batch: bool, dollars: float):
     assert load_prices().cost(usage, "claude-sonnet-4-6", batch=batch) == pytest.approx(dollars)
+    assert load_prices().cost(usage, "stand-in-judge", batch=batch) == 0
 
 
 @pytest.mark.parametrize(
@@ -131,10 +127,6 @@ def test_a_model_is_found_with_a_date_but_not_by_a_likeness():
         assert not prices.known(other)
 
 
-def test_stand_in_models_cost_nothing():
-    assert load_prices().cost(Usage(MILLION, MILLION), "stand-in-judge", batch=True) == 0
-
-
 @pytest.mark.parametrize("named", [True, False])
 def test_the_users_file_lies_over_the_bundled_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: bool
@@ -166,29 +158,20 @@ FINE = {"input": 1, "output": 1}
     ("content", "says"),
     [
         ("{", "is no JSON"),
-        ("[]", "got `array`"),
         ({"models": {}}, "field `date`"),
-        ({"date": "2027"}, "field `models`"),
         ({"date": "2027", "models": {"m": 3}}, r'\$\.models\["m"\]: .*got `int`'),
         ({"date": "2027", "models": {"m": {"input": 1}}}, "field `output`"),
         ({"date": "2027", "models": {"m": FINE | {"input": "3"}}}, "got `str` - at `\\$.input`"),
-        ({"date": "2027", "models": {"m": FINE | {"input": True}}}, "got `bool`"),
         ({"date": "2027", "models": {"m": FINE | {"input": -1}}}, ">= 0"),
         ('{"date": "1", "models": {"m": {"input": NaN, "output": 1}}}', "is no JSON"),
         ({"date": "2027", "models": {"m": FINE | {"outptu": 1}}}, "unknown field `outptu`"),
-        ({"date": "2027", "models": {}, "currency": "EUR"}, "unknown field `currency`"),
-        ({"date": "2027", "models": {}, "factors": 3}, r"got `int` - at `\$\.factors`"),
         ({"date": "2027", "models": {}, "factors": {"x": 3}}, r"`x` - at `\$\.factors`"),
         ({"date": "2027", "models": {"m": FINE | {"cache_read": 2}}}, "dearer than `input`"),
         ({"date": "2027", "models": {"m": FINE | {"batch": 2}}}, r"<= 1.0 - at `\$\.batch`"),
-        ({"date": "2027", "models": {"m": FINE | {"long": 3}}}, r"got `int` - at `\$\.long`"),
         ({"date": "2027", "models": {"m": FINE | {"long": FINE}}}, r"long\.over"),
         ({"date": "2027", "models": {"m": FINE | {"over": 9}}}, "belongs into `long`"),
         (
-            {
-                "date": "2027",
-                "models": {"m": FINE | {"long": {"over": 9, "input": 0, "output": 3}}},
-            },
+            {"date": "2027", "models": {"m": FINE | {"long": FINE | {"over": 9, "input": 0}}}},
             "`long` is cheaper somewhere",
         ),
     ],
@@ -228,41 +211,7 @@ def test_the_cost_is_that_of_exact_arithmetic(
 # ── usage ──────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
-    ("said", "usage"),
-    [
-        ({"input_tokens": 1, "output_tokens": 2}, Usage(1, 2, calls=1)),
-        (
-            {
-                "input_tokens": 1,
-                "output_tokens": 2,
-                "cache_read_input_tokens": 30,
-                "cache_creation_input_tokens": 400,
-                "cache_creation": None,
-            },
-            Usage(1, 2, 30, 400, 1),
-        ),
-        (
-            {
-                "input_tokens": 1,
-                "output_tokens": 2,
-                "cache_creation_input_tokens": 500,
-                "cache_creation": {
-                    "ephemeral_5m_input_tokens": 200,
-                    "ephemeral_1h_input_tokens": 300,
-                },
-                "service_tier": "standard",
-            },
-            Usage(1, 2, 0, 500, 1, 300),
-        ),
-    ],
-)
-def test_the_usage_of_an_answer(said: dict[str, Any], usage: Usage):
-    assert Usage.of(said) == usage
-
-
-def test_the_real_sdk_reads_the_same_usage():
-    """Our reading beside the SDK's own type, so that a renamed field is noticed."""
+def test_the_usage_of_an_answer_is_read_as_the_real_sdk_reads_it():
     types = pytest.importorskip("anthropic.types")
     said = {
         "input_tokens": 5,
@@ -270,12 +219,15 @@ def test_the_real_sdk_reads_the_same_usage():
         "cache_read_input_tokens": 7,
         "cache_creation_input_tokens": 9,
         "cache_creation": {"ephemeral_5m_input_tokens": 4, "ephemeral_1h_input_tokens": 5},
+        "service_tier": "standard",
     }
     theirs = types.Usage.model_validate(said)
-    ours = Usage.of(said)
-    assert ours.cache_read_tokens == theirs.cache_read_input_tokens
-    assert ours.cache_write_tokens == theirs.cache_creation_input_tokens
-    assert ours.cache_write_1h_tokens == theirs.cache_creation.ephemeral_1h_input_tokens
+    hour = theirs.cache_creation.ephemeral_1h_input_tokens
+    assert (theirs.input_tokens, theirs.output_tokens, hour) == (5, 6, 5)
+    read, written = theirs.cache_read_input_tokens, theirs.cache_creation_input_tokens
+    assert Usage.of(said) == Usage(5, 6, read, written, 1, hour)
+    assert Usage.of(said | {"cache_creation": None}) == Usage(5, 6, 7, 9, 1)
+    assert Usage.of({"input_tokens": 1, "output_tokens": 2}) == Usage(1, 2, calls=1)
 
 
 # ── worst ──────────────────────────────────────────────────────────────────────────────────────
@@ -293,23 +245,9 @@ def request(*blocks: Any, **more: Any) -> dict[str, Any]:
     } | more
 
 
-def picture(size: int) -> dict[str, Any]:
-    source = {"type": "base64", "media_type": "image/png", "data": "A" * size}
-    return {"type": "image", "source": source}
-
-
-def paper(size: int) -> dict[str, Any]:
-    source = {"type": "base64", "media_type": "application/pdf", "data": "A" * size}
-    return {"type": "document", "source": source}
-
-
-def texts(value: Any) -> list[str]:
-    """Every text in a value, names too."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        return [text for pair in value.items() for part in pair for text in texts(part)]
-    return [text for item in value for text in texts(item)] if isinstance(value, list) else []
+def file(size: int, kind: str = "image/png") -> dict[str, Any]:
+    source = {"type": "base64", "media_type": kind, "data": "A" * size}
+    return {"type": "image" if "image" in kind else "document", "source": source}
 
 
 @given(st.lists(st.text(), max_size=5), st.text(), st.integers(0, 10**6))
@@ -318,31 +256,26 @@ def test_the_input_is_at_least_the_bytes_of_all_texts(parts: list[str], system: 
     blocks = [{"type": "text", "text": part} for part in parts]
     asked = request(*blocks, system=system, max_tokens=output)
     worst = worst_case(asked)
-    smallest_tokens = sum(len(text.encode(errors="surrogatepass")) for text in texts(asked))
-    assert worst.input_tokens >= smallest_tokens + ADDED
+    bytes_ = sum(len(text.encode(errors="surrogatepass")) for text in (*parts, system))
+    assert worst.input_tokens >= bytes_ + ADDED
     assert worst.output_tokens == output
     assert worst == worst_case(asked, size=len(encoded(asked)))
 
 
-def test_an_image_counts_the_same_however_large_its_file():
-    small, large = (worst_case(request(picture(size))) for size in (4, 4_000_000))
-    assert small == large
-    assert small.input_tokens > IMAGE
-    twice = worst_case(request(picture(4), picture(4)))
-    assert twice.input_tokens > small.input_tokens + IMAGE
+def test_files_count_as_what_can_be_read_and_not_as_their_bytes():
+    def most(*blocks: Any) -> int:
+        return worst_case(request(*blocks)).input_tokens
 
-
-def test_an_image_in_a_result_of_a_tool_is_found():
-    result = {"type": "tool_result", "tool_use_id": "t", "content": [picture(40_000)]}
-    assert IMAGE < worst_case(request(result)).input_tokens < IMAGE + ADDED + 1000
-
-
-def test_documents_count_as_all_that_can_be_read_but_texts_as_their_bytes():
-    assert CONTEXT < worst_case(request(paper(100), paper(100))).input_tokens < CONTEXT + 5000
+    assert most(file(4)) == most(file(4_000_000)) > IMAGE
+    assert most(file(4), file(4)) > most(file(4)) + IMAGE
+    result = {"type": "tool_result", "tool_use_id": "t", "content": [file(40_000)]}
+    assert IMAGE < most(result) < IMAGE + ADDED + 1000
+    pdf = file(100, "application/pdf")
+    assert CONTEXT < most(pdf, pdf) < CONTEXT + 5000
     text = {"type": "text", "media_type": "text/plain", "data": "word " * 100}
-    assert 500 < worst_case(request({"type": "document", "source": text})).input_tokens < 2000
-    inner = {"type": "content", "content": [picture(9)]}
-    assert worst_case(request({"type": "document", "source": inner})).input_tokens > IMAGE
+    assert 500 < most({"type": "document", "source": text}) < 2000
+    inner = {"type": "content", "content": [file(9)]}
+    assert most({"type": "document", "source": inner}) > IMAGE
 
 
 @pytest.mark.parametrize(
@@ -350,7 +283,7 @@ def test_documents_count_as_all_that_can_be_read_but_texts_as_their_bytes():
     [
         (request({"type": "text", "text": "Hi", "cache_control": MARK}), False),
         (request({"type": "text", "text": "Hi", "cache_control": HOUR}), True),
-        (request(picture(9) | {"cache_control": HOUR}), True),
+        (request(file(9) | {"cache_control": HOUR}), True),
         (request(system=[{"type": "text", "text": "S", "cache_control": HOUR}]), True),
         (request(tools=[{"name": "t", "input_schema": {}, "cache_control": MARK}]), False),
         (request(cache_control=MARK), False),
@@ -406,17 +339,6 @@ def test_no_usage_within_the_worst_case_costs_more(data: Any, mark: Any, batch: 
         assert model.cost(usage, batch=batch) <= model.cost(worst, batch=batch)
 
 
-@given(st.recursive(st.none() | st.booleans() | st.text() | st.integers(), st.lists))
-def test_what_is_sent_is_the_json_that_was_given(value: Any):
-    assert json.loads(encoded({"value": value})) == {"value": value}
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), {1}, object()])
-def test_what_is_no_json_is_not_sent(value: Any):
-    with pytest.raises((ValueError, TypeError)):
-        encoded({"value": value})
-
-
 # ── meter ──────────────────────────────────────────────────────────────────────────────────────
 
 WORST = Usage(1000, 100, calls=1)
@@ -425,42 +347,23 @@ MODEL = "claude-haiku-4-5"
 
 
 def test_calls_answered_unanswered_refused_and_in_flight():
-    tally = Tally()
-    tally.settle(tally.reserve(MODEL, WORST), USED)
-    tally.settle(tally.reserve(MODEL, WORST), None)
-    tally.release(tally.reserve(MODEL, WORST))
-    tally.reserve(MODEL, WORST)
-    assert (tally.usage, tally.assumed, tally.open) == (USED, WORST, WORST)
-    assert tally.calls == 2
-    prices = load_prices()
-    costs = [prices.cost(usage, MODEL) or 0 for usage in (USED, WORST)]
-    assert tally.cost(prices) == pytest.approx(sum(costs))
-
-
-def test_a_ticket_is_good_once():
-    tally = Tally()
+    tally, prices = Tally(), load_prices()
+    assert tally.cost(prices) == 0
     ticket = tally.reserve(MODEL, WORST)
     tally.settle(ticket, USED)
     for again in (lambda: tally.settle(ticket, USED), lambda: tally.release(ticket)):
-        with pytest.raises(KeyError):
+        with pytest.raises(KeyError):  # it is good once
             again()
-    assert tally.usage == USED
-
-
-def test_a_batch_is_counted_at_its_price():
-    tally, prices = Tally(), load_prices()
+    tally.settle(tally.reserve(MODEL, WORST), None)
+    tally.release(tally.reserve(MODEL, WORST))
+    tally.reserve(MODEL, WORST)
+    assert (tally.usage, tally.assumed, tally.open, tally.calls) == (USED, WORST, WORST, 2)
+    used, worst = (prices.cost(usage, MODEL) or 0 for usage in (USED, WORST))
+    assert tally.cost(prices) == pytest.approx(used + worst)
     tally.settle(tally.reserve(MODEL, WORST, batch=True), USED)
-    assert tally.cost(prices) == prices.cost(USED, MODEL, batch=True)
-    tally.settle(tally.reserve(MODEL, WORST), USED)
-    assert tally.cost(prices) == pytest.approx((prices.cost(USED, MODEL) or 0) * 1.5)
-
-
-def test_a_cost_is_not_known_where_a_price_is_not():
-    tally = Tally()
-    assert tally.cost(load_prices()) == 0
-    tally.settle(tally.reserve(MODEL, WORST), USED)
+    assert tally.cost(prices) == pytest.approx(1.5 * used + worst)
     tally.settle(tally.reserve("unheard-of", WORST), USED)
-    assert tally.cost(load_prices()) is None
+    assert tally.cost(prices) is None
 
 
 def test_a_tally_is_pickled_with_what_it_counted_and_counts_on():
@@ -529,3 +432,11 @@ def test_together_all_of_them_or_none(ceilings: list[int], batch: bool):
         both.release(both.reserve(MODEL, WORST)) if min(ceilings) > 1 else None
     assert first.open == Usage()
     assert first.usage == (USED if min(ceilings) else Usage())
+
+
+@given(st.recursive(st.none() | st.booleans() | st.text() | st.integers(), st.lists))
+def test_what_is_sent_is_the_json_that_was_given_and_nothing_else(value: Any):
+    assert json.loads(encoded({"value": value})) == {"value": value}
+    for wrong in (float("nan"), float("inf"), {1}, object()):
+        with pytest.raises((ValueError, TypeError)):
+            encoded({"value": [value, wrong]})

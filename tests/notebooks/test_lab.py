@@ -47,17 +47,43 @@ specification["$schema"] = "https://vega.github.io/schema/vega-lite/v5.json"
 display({"application/vnd.vegalite.v5+json": specification}, raw=True)
 """
 
+CHARTS = """
+import skill_eval_nb as sen
+
+ws = sen.load("data/tdd-workspace")
+sen.charts.forest(ws)
+"""
 TALL = "from IPython.display import HTML; HTML('<div style=\"height: 3000px\">tall</div>')"
 
 
-def test_a_notebook_of_charts_and_tables(opened, desk):
-    with opened("notebooks/04_how_many_runs.ipynb") as notebook:
+def test_a_notebook_of_charts_and_tables_needs_no_network(opened, desk, tmp_path):
+    """Charts of ours and of Vega alone are drawn; a table is sorted and searched by a click."""
+    from playwright.sync_api import expect
+
+    write(desk, "charts.ipynb", CHARTS, CHART, TALL, "ws.show('runs')")
+    with opened("charts.ipynb") as notebook:
         saved = notebook.run()
-        notebook.screenshot(PICTURES / "04_how_many_runs.png")
+        assert notebook.page.locator(".vega-embed .marks").count() == 2
+        notebook.screenshot(tmp_path / "charts.png")
+        table = notebook.page.locator(".dt-container")
+        head = table.locator("thead th", has_text="time_seconds").first
+        head.get_by_role("button").click()
+        expect(head).to_have_attribute("aria-sort", "ascending")
+        table.locator("input[type=search]").fill("without_skill")
+        expect(table.locator("tbody tr").first).to_contain_text("without_skill")
     assert faults(saved) == []
     assert notebook.console_errors == []
     assert notebook.outside_requests == []
     assert desk.refused() == []
+    width, height = size(tmp_path / "charts.png")
+    assert width == 1200
+    assert height > 4000, "the whole of it"
+
+
+def size(png: Path) -> tuple[int, int]:
+    """Width and height, from the header of a PNG."""
+    head = png.read_bytes()[16:24]
+    return int.from_bytes(head[:4]), int.from_bytes(head[4:])
 
 
 def test_the_tour(opened, desk, tmp_path):
@@ -159,27 +185,6 @@ def run_stop_and_go_on(panel: Locator, explore: Locator) -> None:
 def read(folder: Path, name: str) -> dict[str, str]:
     """The files of that name below a folder, by where they are."""
     return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob(name)}
-
-
-def test_a_chart_is_drawn_with_no_network(opened, desk, tmp_path):
-    write(desk, "chart.ipynb", CHART, TALL, CHART)
-    with opened("chart.ipynb") as notebook:
-        saved = notebook.run()
-        assert notebook.page.locator(".vega-embed .marks").count() == 2
-        notebook.screenshot(tmp_path / "chart.png")
-    assert faults(saved) == []
-    assert notebook.console_errors == []
-    assert notebook.outside_requests == []
-    assert desk.refused() == []
-    width, height = size(tmp_path / "chart.png")
-    assert width == 1200
-    assert 3500 < height < 4200
-
-
-def size(png: Path) -> tuple[int, int]:
-    """Width and height, from the header of a PNG."""
-    head = png.read_bytes()[16:24]
-    return int.from_bytes(head[:4]), int.from_bytes(head[4:])
 
 
 def test_what_goes_wrong_is_seen_and_requests_that_leave_the_machine_are_stopped(opened, desk):
@@ -420,19 +425,3 @@ def test_widgets_charts_and_tables_live_in_jupyter_notebook_too(browser, desk):
     assert notebook.console_errors == []
     assert notebook.outside_requests == []
     assert desk.refused() == []
-
-
-def test_a_table_is_sorted_and_searched_by_a_click_and_needs_no_network(reader, desk):
-    from playwright.sync_api import expect
-
-    show = "import skill_eval_nb as sen\nsen.load('data/tdd-workspace').show('runs')"
-    write(desk, "table.ipynb", show)
-    with open_notebook(reader, "table.ipynb") as notebook:
-        assert faults(notebook.run()) == []
-        table = notebook.page.locator(".dt-container")
-        head = table.locator("thead th", has_text="time_seconds").first
-        head.get_by_role("button").click()
-        expect(head).to_have_attribute("aria-sort", "ascending")
-        table.locator("input[type=search]").fill("without_skill")
-        expect(table.locator("tbody tr").first).to_contain_text("without_skill")
-    assert notebook.console_errors == []

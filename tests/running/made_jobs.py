@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.models import Connection, Prices, StandIn, Usage, load_prices
-from skill_eval_nb.models.prices import Rates
+from skill_eval_nb.models.usage import Rates
 from skill_eval_nb.running import Execution, Plan, Task
 from tests.running.made_plans import make_skill, plan
 

@@ -14,7 +14,7 @@ from skill_eval_nb.models.ask import TEXT, Answered, BadAnswer, Question, an_obj
 from skill_eval_nb.models.stand_in.settings import Fault
 from skill_eval_nb.running.asking import NO_MONEY, AskingProgress, ask_all, worst_usd
 from skill_eval_nb.running.threads import Stopped
-from tests.models.scripted import SILENCE, Scripted, Seen, good
+from tests.models.scripted import Scripted, Seen, bad, good
 
 MODEL = "claude-haiku-4-5"
 OFFLINE = Connection(stand_in=StandIn())
@@ -66,16 +66,19 @@ def test_every_question_is_answered_kept_and_told() -> None:
 
 def test_one_that_fails_takes_nothing_from_the_others() -> None:
     def say(seen: Seen) -> Any:
-        body = json.loads(seen.body)
-        odd = body["metadata"]["user_id"] == "q1"
-        return good(json.dumps({} if odd else {"word": "yes"}))
+        key = json.loads(seen.body)["metadata"]["user_id"]
+        if key == "q3":
+            return bad(400, words="not this one")
+        return good(json.dumps({} if key == "q1" else {"word": "yes"}))
 
     with Scripted(say) as server:
-        got = ask_all([question(n) for n in range(3)], connection=server.connection)
+        got = ask_all([question(n) for n in range(4)], connection=server.connection)
     assert sorted(got.answered) == ["q0", "q2"]
-    assert got.failed == {
-        "q1": "the model gave no usable answer in 3 attempts; the last: there is no word"
-    }
+    assert sorted(got.failed) == ["q1", "q3"]
+    assert got.failed["q1"] == (
+        "the model gave no usable answer in 3 attempts; the last: there is no word"
+    )
+    assert "not this one" in got.failed["q3"]
     assert got.usage.calls == 5
 
 
@@ -103,23 +106,6 @@ def test_a_price_that_is_not_known_is_not_zero() -> None:
     got = ask_all([question(2, model="unheard-of")], connection=OFFLINE)
     assert got.answered
     assert got.cost_usd is None
-
-
-def test_what_was_answered_before_a_stop_is_kept() -> None:
-    stop = threading.Event()
-    kept: list[str] = []
-
-    def say(seen: Seen) -> Any:
-        first = json.loads(seen.body)["metadata"]["user_id"] == "q0"
-        return good(json.dumps({"word": "yes"})) if first else SILENCE
-
-    def keep(asked: Question[str], answered: Answered[str]) -> None:
-        kept.append(f"{asked.key} {answered.value}")
-        stop.set()
-
-    with Scripted(say) as server, pytest.raises(Stopped):
-        ask_all([question(n) for n in range(3)], connection=server.connection, keep=keep, stop=stop)
-    assert kept == ["q0 0: yes"]
 
 
 def test_what_was_answered_when_it_was_stopped_is_kept_however_many_wait_for_it() -> None:

@@ -161,41 +161,25 @@ def canaries(texts: list[str]) -> set[str]:
 
 
 @pytest.mark.slow
-def test_every_request_is_known(told):
-    """So that none is overlooked below."""
-    assert {line["role"] for line in told.lines} == {"executor", "judge"}
-    for side in SIDES:
-        assert len(told.to("executor", side)) >= 3
-        assert len(told.to("judge", side)) == 1
-
-
-def test_a_baseline_is_told_nothing_of_the_skill(told):
+def test_a_baseline_is_told_nothing_of_the_skill_and_no_executor_of_the_grading(told):
+    assert {line["role"] for line in told.lines} == {"executor", "judge"}  # none is overlooked
+    assert all(len(told.to("executor", side)) >= 3 for side in SIDES)
     assert canaries(told.to("executor", "without_skill")) == set()
-
-
-def test_with_the_skill_it_is_told_what_is_opened_and_no_more(told):
     opened = {SKILL[part] for part in ("name", "description", "body")}
     assert canaries(told.to("executor", "with_skill")) == opened
+    everything = "\n".join(told.to("executor") + told.to("judge")).lower()
+    assert not re.search("with.?skill|without.?skill|baseline", everything)
 
 
 def test_the_judge_is_told_what_it_judges_by_and_nothing_of_the_skill(told):
     for side in SIDES:
+        assert len(told.to("judge", side)) == 1
         assert canaries(told.to("judge", side)) == set(JUDGED.values())
-
-
-def test_what_is_checked_without_a_model_was_checked(told):
-    """The canaries that no model was told were there to be told."""
-    for cell in told.plan.cells:
+    for cell in told.plan.cells:  # the canaries that no model was told were there to be told
         found = (told.plan.workspace / cell.folder / "structural.json").read_text()
-        assert CHECKED["check"] in found
-        assert CHECKED["pattern"] in found
+        assert set(CHECKED.values()) <= canaries([found])
         assert NAMED["title"] in cell.folder
     assert NAMED["suite"] in told.plan.suite.path.read_text()
-
-
-def test_no_model_is_told_a_sides_name(told):
-    everything = "\n".join(told.to("executor") + told.to("judge")).lower()
-    assert not re.search("with.?skill|without.?skill|baseline", everything)
 
 
 def test_of_equal_work_the_judge_is_told_the_same(told):
@@ -217,6 +201,7 @@ def _without_ids(request: dict[str, Any]) -> dict[str, Any]:
 
 PROC = """
 import os, re
+kernels = ("pagemap", "kmsg", "kallsyms", "kpagecount", "kpageflags", "kpagecgroup")
 told = re.compile(rb"cana[r]y-[a-z]+-k7|[.]staging|skill[_-]eval|iteration[-]", re.I)
 looked = False
 for at, folders, names in os.walk("/proc"):
@@ -225,7 +210,7 @@ for at, folders, names in os.walk("/proc"):
         try:
             if os.path.islink(path):
                 text = os.readlink(path).encode()
-            elif name not in folders and name not in ("pagemap", "kmsg"):
+            elif name not in folders and name not in kernels:
                 file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
                 try:
                     text = b""
@@ -287,16 +272,10 @@ def _found(server: Scripted, plan: Plan, side: str) -> str:
     return text
 
 
-def test_a_baseline_finds_no_trace_of_the_skill(searched):
+def test_a_baseline_finds_no_trace_of_the_skill_and_nobody_any_of_the_evals(searched):
+    """Nor does anything tell a side, or where on disk its folders lie: no process, no path."""
     assert canaries([searched["without_skill"]]) == set()
-
-
-def test_with_the_skill_its_files_are_found_and_nothing_of_the_evals(searched):
     assert canaries([searched["with_skill"]]) == set(SKILL.values())
-
-
-def test_no_sandbox_names_a_side_or_tells_that_it_is_a_trial(searched):
-    """Nor does anything that is told of its processes, such as where its folders lie on disk."""
     for found in searched.values():
         assert not re.search("with.?skill|without.?skill|eval-7", found.lower())
         assert not re.search("skill.eval|[.]staging|iteration-", found.lower())

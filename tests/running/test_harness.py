@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.models import StandIn
-from skill_eval_nb.running.executors.harness import session_id
+from skill_eval_nb.running.executors.harness import TOOLS, session_id
 from tests.checkout import ROOT
 from tests.running.needs_harness import needs_harness
 from tests.running.scripted_agent import scripted_agent
@@ -37,9 +38,6 @@ class Benchmark:
 
     def runs(self, side: str) -> list[dict[str, Any]]:
         return [row for row in self.ws.runs.to_dicts() if row["configuration"] == side]
-
-    def document(self, run: dict[str, Any], name: str) -> Any:
-        return json.loads((self.folder / run["path"] / name).read_text())
 
 
 def _benchmark(root: Path, opens: float) -> Benchmark:
@@ -75,48 +73,45 @@ def left_closed(tmp_path_factory) -> Benchmark:
     return _benchmark(tmp_path_factory.mktemp("closed"), opens=0.0)
 
 
-@pytest.fixture(params=["opened", "left_closed"])
-def benchmark(request) -> Benchmark:
-    return request.getfixturevalue(request.param)
-
-
-def test_every_run_is_graded_and_loads(benchmark):
-    runs = benchmark.ws.runs
-    assert sorted(zip(runs["eval_name"], runs["configuration"], strict=True)) == sorted(
-        (name, side) for name in EVALS for side in ("with_skill", "without_skill")
-    )
-    assert set(runs["status"]) <= {"graded", "gated"}
-    assert runs["gate_passed"].null_count() == 0
-    assert set(runs.filter(runs["status"] == "graded")["rubric_weighted_mean"].is_null()) == {False}
-    assert "graded" in set(runs["status"])
-    assert benchmark.ws.problems.filter(benchmark.ws.problems["severity"] != "info").is_empty()
-
-
-def test_the_skill_counts_as_used_where_it_was_opened(opened, left_closed):
-    assert [run["skill_used"] for run in opened.runs("with_skill")] == [True]
-    assert [run["skill_used"] for run in left_closed.runs("with_skill")] == [False]
-    for one in (opened, left_closed):
-        assert [run["skill_used"] for run in one.runs("without_skill")] == [None]
-
-
-def test_what_was_opened_is_in_what_the_model_was_sent(opened, left_closed):
-    """The log is the oracle of the test above: the skill's body was sent, or it was not."""
+def test_every_run_is_graded_and_loads_and_the_skill_is_used_where_the_model_was_sent_it(
+    opened, left_closed
+):
     body = (DEMO / "SKILL.md").read_text().splitlines()[-1].strip()
-    for one, expected in ((opened, True), (left_closed, False)):
-        for run in one.runs("with_skill"):
-            sent = json.dumps(one.log[run["path"]])
-            assert (body in sent) is expected
-            assert "release-notes" in sent
+    for one, used in ((opened, True), (left_closed, False)):
+        (with_it,), (without,) = one.runs("with_skill"), one.runs("without_skill")
+        assert [run["skill_used"] for run in (with_it, without)] == [used, None]
+        sent = json.dumps(one.log[with_it["path"]])  # the oracle of what was opened
+        assert (body in sent) is used
+        assert "release-notes" in sent
+        assert {run["eval_name"] for run in (with_it, without)} == set(EVALS)
+        for run in (with_it, without):
+            assert run["status"] in ("graded", "gated")
+            assert run["gate_passed"] is not None
+            assert (run["rubric_weighted_mean"] is None) is (run["status"] == "gated")
+            timing = json.loads((one.folder / run["path"] / "timing.json").read_text())
+            assert timing["model_calls"] == len(one.log[run["path"]])
+            assert timing["cost_usd"] == 0.0
+            outputs = (one.folder / run["path"] / "outputs").iterdir()
+            assert {path.stat().st_uid for path in outputs} == {os.geteuid()}
+        assert "graded" in {run["status"] for run in (with_it, without)}
+        assert set(one.ws.problems["severity"]) <= {"info"}
 
 
-def test_errors_in_a_transcript_are_found_where_they_are(benchmark):
-    """By what the harness itself told the model: it marks what failed."""
-    for run in benchmark.ws.runs.to_dicts():
-        last = benchmark.log[run["path"]][-1]["body"]
-        failed = '"is_error": true' in json.dumps(last["messages"])
-        check = _no_errors(benchmark, run)
-        assert check["passed"] is not failed
-        assert "transcript.jsonl" in check["evidence"]
+def test_both_sides_have_the_same_tools_and_limits_and_nearly_the_same_system_prompt(opened):
+    (with_it,), (without,) = opened.runs("with_skill"), opened.runs("without_skill")
+    one, other = (opened.log[run["path"]][0]["body"] for run in (with_it, without))
+    for run in (with_it, without):
+        lines = (opened.folder / run["path"] / "transcript.jsonl").read_text().splitlines()
+        assert set(json.loads(lines[0])["tools"]) == set(TOOLS)
+    for name in ("tools", "max_tokens", "thinking"):
+        assert one.get(name) == other.get(name)
+    said, unsaid = (
+        set("\n".join(block["text"] for block in body["system"]).splitlines())
+        for body in (one, other)
+    )
+    assert unsaid <= said
+    assert len(said - unsaid) <= 2
+    assert "invoke it via Skill" in "".join(said - unsaid)
 
 
 def test_an_error_fails_the_check_with_its_place(tmp_path):
@@ -136,15 +131,10 @@ def test_an_error_fails_the_check_with_its_place(tmp_path):
     (run,) = (one := Benchmark(sen.load(tmp_path / "ws"), tmp_path / "ws", {})).runs("with_skill")
     assert run["errors"] == 1
     assert run["skill_used"] is False
-    check = _no_errors(one, run)
+    checks = json.loads((one.folder / run["path"] / "structural.json").read_text())["expectations"]
+    (check,) = (each for each in checks if each["type"] == "no_errors")
     assert check["passed"] is False
     lines = (one.folder / run["path"] / "transcript.jsonl").read_text().splitlines()
     place = next(number for number, line in enumerate(lines, 1) if '"is_error": true' in line)
     told = f"transcript.jsonl:{place}: Bash failed: Exit code 1: cat: nowhere.txt: No such file"
     assert told in check["evidence"]
-
-
-def _no_errors(benchmark: Benchmark, run: dict[str, Any]) -> dict[str, Any]:
-    checks = benchmark.document(run, "structural.json")["expectations"]
-    (check,) = (one for one in checks if one["type"] == "no_errors")
-    return check

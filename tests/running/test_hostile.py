@@ -59,11 +59,12 @@ class Host:
         """Commands by what they try."""
         port, diary, mark = self.port, shlex.quote(str(self.diary)), self.mark
         away = f'trap "" TERM HUP; sleep {mark}4'
+        keys = "env; cat /proc/*/environ | tr '\\0' '\\n' | grep -aE 'API_KEY|AUTH_TOKEN'"
         return {
             "shadow": "cat /etc/shadow",
             "outside": f"cat {diary}; echo bad > {diary}; ln -s {diary} l; cat l; echo bad > l",
             "network": f"exec 3<>/dev/tcp/127.0.0.1/{port} && echo visit >&3",
-            "key": "env; cat /proc/*/environ | tr '\\0' '\\n' | grep -a API_KEY || exit 3",
+            "key": f"{keys} || exit 3",
             "fork": f"while :; do sleep {mark}1 & done",
             "disk": f"for i in $(seq 99); do fallocate -l 30M f$i; sleep 0.1; done; sleep {mark}2",
             "sleep": f"trap '' TERM INT HUP; while :; do sleep {mark}3; done",
@@ -113,7 +114,8 @@ def host(tmp_path_factory) -> Iterator[Host]:
     visits: list[bytes] = []
     mark = f"7{os.getpid()}{time.monotonic_ns() % 100_000:05}"
     with pytest.MonkeyPatch.context() as patch, socket.create_server(("127.0.0.1", 0)) as server:
-        patch.setenv("ANTHROPIC_API_KEY", KEY)
+        for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+            patch.setenv(name, KEY)
         served = threading.Thread(target=_serve, args=(server, visits))
         served.start()
         made = Host(diary, server.getsockname()[1], visits, mark, served)
@@ -211,77 +213,64 @@ def _small_boxes(patch: pytest.MonkeyPatch) -> None:
 
 
 SAID = {
-    "shadow": ("/etc/shadow: No such file",),
-    "outside": ("diary.txt: No such file",),
-    "network": ("Connection refused",),
-    "key": ("PATH=",),
+    "shadow": "/etc/shadow: No such file",
+    "outside": "diary.txt: No such file",
+    "network": "Connection refused",
+    "key": "PATH=",
 }
+TOO_MUCH = {
+    "fork": "more than 60 processes at one time",
+    "disk": "its folder grew by more than 100 MiB",
+}
+ENDED = {
+    "messages-api": TOO_MUCH | {"sleep": "it took longer than 6 s"},
+    "claude-code": TOO_MUCH | {"sleep": f"had not finished after {ENDLESS:.0f} seconds, its limit"},
+}
+LEFT = re.compile(r"(1 process|\d+ processes) it left behind (was|were) ended")
 
 
-@pytest.mark.parametrize("attack", SAID)
-def test_an_agent_reaches_nothing_and_is_told_so(attacked, host, attack):
+def test_an_agent_reaches_nothing_and_is_told_so(attacked, host):
     _, found = attacked
-    text = found.texts[attack]
-    for words in SAID[attack]:
+    for attack, words in SAID.items():
+        text = found.texts[attack]
         assert words in text
-    assert "### Result of Bash, an error" in text
-    assert found.runs[attack]["errors"] >= 1
-    assert "still here" in text  # the run went on
-
-
-def test_nothing_of_the_host_is_in_any_file_of_a_run(attacked, host):
-    _, found = attacked
-    for folder in found.folders.values():
-        for path in folder.rglob("*"):
-            data = b"" if path.is_dir() else path.read_bytes()
-            assert not any(one.encode() in data for one in host.secrets)
+        assert "### Result of Bash, an error" in text, attack
+        assert found.runs[attack]["errors"] >= 1, attack
+        assert "still here" in text, attack  # the run went on
+    files = [path for folder in found.folders.values() for path in folder.rglob("*")]
+    for path in files:
+        data = b"" if path.is_dir() else path.read_bytes()
+        assert not any(one.encode() in data for one in host.secrets), path
     assert host.diary.read_text() == DIARY
     assert host.visits == []
 
 
-ENDED = {
-    "messages-api": {
-        "fork": "more than 60 processes at one time",
-        "disk": "its folder grew by more than 100 MiB",
-        "sleep": "it took longer than 6 s",
-    },
-    "claude-code": {
-        "fork": "more than 60 processes at one time",
-        "disk": "its folder grew by more than 100 MiB",
-        "sleep": f"had not finished after {ENDLESS:.0f} seconds, its limit",
-    },
-}
-
-
-@pytest.mark.parametrize("attack", ["fork", "disk", "sleep"])
-def test_an_agent_that_takes_too_much_is_ended_and_the_run_says_why(attacked, attack):
+def test_an_agent_that_takes_too_much_is_ended_and_the_run_says_why(attacked):
     executor, found = attacked
-    text, row = found.texts[attack], found.runs[attack]
-    assert ENDED[executor][attack] in text
-    if executor == "messages-api":  # the command is ended, and the agent goes on
-        assert "still here" in text
-        assert found.reason(attack) is None
-    else:  # the commands share a box with the harness, which ends with them
-        assert row["status"] == "errored"
-        assert ENDED[executor][attack] in str(found.reason(attack))
-        assert "## Errored" in text
-
-
-LEFT = re.compile(r"(1 process|\d+ processes) it left behind (was|were) ended")
+    for attack, words in ENDED[executor].items():
+        text, row, reason = found.texts[attack], found.runs[attack], found.reason(attack)
+        assert words in text
+        if executor == "messages-api":  # the command is ended, and the agent goes on
+            assert "still here" in text, attack
+            assert reason is None, attack
+        else:  # the commands share a box with the harness, which ends with them
+            assert row["status"] == "errored", attack
+            assert words in str(reason)
+            assert "## Errored" in text, attack
 
 
 def test_nothing_that_an_agent_started_is_left(attacked, host):
-    _, found = attacked
-    assert "go" in found.texts["child"]
-    assert DONE in found.texts["child"]
-    assert LEFT.search(found.texts["child"])
+    text = attacked[1].texts["child"]
+    assert "go" in text
+    assert DONE in text
+    assert LEFT.search(text)
     assert host.left() == []
 
 
 # ── scripts ──────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def checked(host, tmp_path_factory) -> dict[str, dict[str, Any]]:
     """A run whose eval has a script for each attack: the checks by what they try."""
     root = tmp_path_factory.mktemp("scripts")
@@ -315,31 +304,28 @@ def _Narrow(seconds: float) -> BoxLimits:  # noqa: N802 -- in a class's place
     return BoxLimits(seconds=seconds, **LIMITS)
 
 
-EVIDENCE = {
+EVIDENCE = TOO_MUCH | {
     "shadow": "/etc/shadow: No such file",
     "outside": "l: No such file",
     "network": "Connection refused",
     "key": "exit code 3",
-    "fork": "more than 60 processes at one time",
-    "disk": "its folder grew by more than 100 MiB",
     "sleep": "it took longer than 8 s",
 }
 
 
-@pytest.mark.parametrize("attack", EVIDENCE)
-def test_a_script_does_not_succeed_and_the_evidence_says_why(checked, attack):
-    assert checked[attack]["passed"] is False
-    assert EVIDENCE[attack] in checked[attack]["evidence"]
-
-
-def test_a_script_reaches_nothing_and_leaves_nothing(checked, host):
+def test_a_script_reaches_nothing_leaves_nothing_and_the_evidence_says_why(checked, host):
+    child = checked.pop("child")
+    assert child["passed"] is True  # it ended with 0, and what it left is told
+    assert "go" in child["evidence"]
+    assert LEFT.search(child["evidence"])
+    assert checked.keys() == EVIDENCE.keys()
+    for attack, words in EVIDENCE.items():
+        assert checked[attack]["passed"] is False, attack
+        assert words in checked[attack]["evidence"]
     told = json.dumps(checked)
     assert not any(one in told for one in host.secrets)
     assert host.diary.read_text() == DIARY
     assert host.visits == []
-    assert checked["child"]["passed"] is True  # it ended with 0, and what it left is told
-    assert "go" in checked["child"]["evidence"]
-    assert LEFT.search(checked["child"]["evidence"])
     assert host.left() == []
 
 
@@ -476,40 +462,26 @@ def test_the_forged_documents_are_outputs_and_nothing_else(forged):
             assert row["skill_used"] in (None, False)
 
 
-def test_a_gate_is_not_opened_by_a_forged_document(forged):
-    for ws in (forged.before, forged.after):
-        rows = [row for row in ws.runs.to_dicts() if row["eval_name"] == "gated"]
-        assert [row["gate_passed"] for row in rows] == [False, False]
-        assert {row["status"] for row in rows} == {"gated"}
-        assert {row["structural_pass_rate"] for row in rows} == {0.0}
+def test_gates_and_grades_are_our_own_or_none(forged):
+    before = {"open": ("graded", 1), "bare": ("executed", None), "gated": ("gated", 1)}
+    after = {"open": ("graded", 2), "bare": ("graded", 1), "gated": ("gated", 1)}
+    if forged.judgings:
+        before = after
+    for ws, wanted in ((forged.before, before), (forged.after, after)):
+        for row in ws.runs.to_dicts():
+            assert (row["status"], row["total"]) == wanted[row["eval_name"]], row
+            grading = forged.plan.workspace / row["path"] / "grading.json"
+            if row["eval_name"] == "gated":
+                assert (row["gate_passed"], row["structural_pass_rate"]) == (False, 0.0)
+            elif ws is forged.before and not forged.judgings:
+                assert row["rubric_weighted_mean"] is None
+            elif ws is forged.after:
+                own = json.loads(grading.read_text())
+                assert row["pass_rate"] == own["summary"]["pass_rate"]
+                assert set(own.get("rubric_scores") or ()) <= {"plain"}
+                assert len(list((grading.parent / "judgings").iterdir())) == forged.judgings + 1
     assert not any("Attempt gated" in body for body in forged.asked)
-
-
-def test_grades_are_our_own_or_none(forged):
-    for row in forged.before.runs.to_dicts():
-        grading = forged.plan.workspace / row["path"] / "grading.json"
-        if row["eval_name"] == "gated":
-            continue
-        if forged.judgings:
-            own = json.loads(grading.read_text())
-            assert row["status"] == "graded"
-            assert row["pass_rate"] == own["summary"]["pass_rate"]
-            assert row["total"] == {"open": 2, "bare": 1}[row["eval_name"]]
-            assert set(own.get("rubric_scores") or ()) <= {"plain"}
-        else:
-            assert row["rubric_weighted_mean"] is None
-            assert row["total"] == {"open": 1, "bare": None}[row["eval_name"]]  # its one check
-            assert row["status"] == {"open": "graded", "bare": "executed"}[row["eval_name"]]
-
-
-def test_judging_again_judges_the_runs_there_are(forged):
-    rows = [row for row in forged.after.runs.to_dicts() if row["eval_name"] != "gated"]
-    assert len(rows) == len(forged.judged_again) == 4
-    for row in rows:
-        folder = forged.plan.workspace / row["path"]
-        assert row["status"] == "graded"
-        assert row["total"] == {"open": 2, "bare": 1}[row["eval_name"]]
-        assert len(list((folder / "judgings").iterdir())) == forged.judgings + 1
+    assert len(forged.judged_again) == 4
 
 
 def test_links_to_the_host_are_taken_away_and_told(forged, host):

@@ -56,16 +56,21 @@ def done(one: Plan, count: int) -> None:
             path.write_text("{}")
 
 
-def test_every_cell_is_planned_and_nothing_is_written(tmp_path):
+def test_a_plan_writes_nothing_and_offers_each_side_what_it_names(tmp_path):
     made = plan(tmp_path)
-    assert len(made.cells) == 3 * 2 * 3
-    assert Counter(cell.configuration for cell in made.cells) == {
-        "with_skill": 9,
-        "without_skill": 9,
-    }
-    assert made.iteration == 1
-    assert len(made.todo) == 18
+    assert (made.iteration, len(made.todo)) == (1, 18)
+    sides = Counter(cell.configuration for cell in made.cells)
+    assert sides == {"with_skill": 9, "without_skill": 9}
     assert not (tmp_path / "ws").exists()
+    make_skill(tmp_path / "old")
+    (tmp_path / "old/SKILL.md").write_text(SKILL + "Older.\n")
+    named = {"with_skill": tmp_path / "skill", "old_skill": tmp_path / "old", "bare": None}
+    made = plan(tmp_path, configurations=named)
+    assert made.configurations == ("with_skill", "old_skill", "bare")
+    new, old, bare = (side.skill for side in made.sides)
+    assert new.digest != old.digest
+    assert old.files == ("SKILL.md", "scripts/help.py")
+    assert bare is None
 
 
 def test_every_fault_at_once(tmp_path):
@@ -111,19 +116,6 @@ def test_evals_are_chosen_by_id_or_name_and_wrong_ones_are_told(tmp_path):
     assert one == no_such("eval", "Shrt log", ["Short log", "No log", "eval-3"])
     assert "did you mean `Short log`" in one
     assert "names no eval" in faults(tmp_path, evals_only=[])[0]
-
-
-def test_sides_are_named_with_what_they_offer(tmp_path):
-    make_skill(tmp_path / "skill")
-    make_skill(tmp_path / "old")
-    (tmp_path / "old/SKILL.md").write_text(SKILL + "Older.\n")
-    sides = {"with_skill": tmp_path / "skill", "old_skill": tmp_path / "old", "bare": None}
-    made = plan(tmp_path, configurations=sides)
-    assert made.configurations == ("with_skill", "old_skill", "bare")
-    skills = [side.skill for side in made.sides]
-    assert skills[0].digest != skills[1].digest
-    assert skills[1].files == ("SKILL.md", "scripts/help.py")
-    assert skills[2] is None
 
 
 def test_no_price_and_a_budget_do_not_go_together(tmp_path):
@@ -410,12 +402,9 @@ def test_the_same_fingerprint_continues_and_another_begins_the_next(tmp_path):
     assert choose_iteration(tmp_path, mark({**JUDGE, "model": "k"}, seed=1))[0] == 3
     new = (3, "new: in iteration-2 seed (1, now 3) differed")
     assert choose_iteration(tmp_path, mark(seed=3)) == new
-
-
-def test_iterations_of_other_tools_are_not_continued(tmp_path):
-    (tmp_path / "iteration-4/eval-0").mkdir(parents=True)
+    (tmp_path / "iteration-4" / "eval-0").mkdir(parents=True)  # another tool's
     (tmp_path / "iteration-master").mkdir()
-    number, why = choose_iteration(tmp_path, mark())
+    number, why = choose_iteration(tmp_path, mark(seed=3))
     assert number == 5
     assert "no journal" in why
 

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import false_discovery_control
 
 from skill_eval_nb.stats import deltas, deltas_by_dimension, deltas_by_eval, notes, summarize
 from skill_eval_nb.stats.values import RUN
@@ -29,41 +30,12 @@ from tests.stats.made import (
     workspace,
 )
 
-COLUMNS = [
-    "workspace",
-    "skill",
-    "iteration",
-    "executor_model",
-    "harness",
-    "configuration",
-    "baseline",
-    "metric",
-    "scope",
-    "estimate",
-    "low",
-    "high",
-    "p",
-    "mde",
-    "mde_twice_evals",
-    "mde_twice_runs",
-    "worth",
-    "level",
-    "weighted",
-    "verdict",
-    "reason",
-    "warnings",
-    "verdict_with_errors",
-    "estimate_with_errors",
-    "n_evals",
-    "n_runs",
-    "n_runs_baseline",
-    "n_errored",
-    "n_errored_baseline",
-    "n_unscored",
-    "n_unscored_baseline",
-    "n_unpaired",
-    "unpaired",
-]
+COLUMNS = """workspace skill iteration executor_model harness configuration baseline metric
+scope estimate low high p mde mde_twice_evals mde_twice_runs worth level
+weighted verdict reason warnings verdict_with_errors estimate_with_errors
+n_evals n_runs n_runs_baseline n_errored n_errored_baseline n_unscored
+n_unscored_baseline n_unpaired unpaired""".split()
+SIDES = ("with_skill", "without_skill")
 # Three evals; the third lacks its baseline. d = 0.5, 0.25; runs of an eval are averaged first.
 RUNS = [
     *({"eval_id": "1", "configuration": "with_skill", "pass_rate": x} for x in (1.0, 1.0, 0.25)),
@@ -139,22 +111,6 @@ def test_agrees_with_pandas_on_any_runs(rows: list[Row], metric: str) -> None:
 
 
 @examples
-@given(run_rows(figures=["pass_rate"]), st.sampled_from(["with_skill", "old_skill"]))
-def test_turning_the_sides_turns_the_sign(rows: list[Row], other: str) -> None:
-    two = [row for row in rows if row["configuration"] in ("without_skill", other)]
-    if {row["configuration"] for row in two} != {"without_skill", other}:
-        return
-    there = plain(deltas_by_eval(runs_table(two), baseline="without_skill"))
-    back = plain(deltas_by_eval(runs_table(two), baseline=other))
-    key = ("iteration", "eval_id")
-    turned = {tuple(row[name] for name in key): row["estimate"] for row in back}
-    for row in there:
-        estimate = row["estimate"]
-        if estimate is not None:
-            assert turned[row["iteration"], row["eval_id"]] == -estimate
-
-
-@examples
 @given(run_rows(figures=["pass_rate"]))
 def test_each_eval_is_paired_or_says_why_not(rows: list[Row]) -> None:
     found = plain(deltas_by_eval(runs_table(rows)))
@@ -162,20 +118,6 @@ def test_each_eval_is_paired_or_says_why_not(rows: list[Row]) -> None:
     assert {(row["iteration"], row["eval_id"]) for row in found} == {
         (row["iteration"], row["eval_id"]) for row in rows
     }
-
-
-def test_old_skill_is_the_baseline_wherever_its_folder_stands() -> None:
-    rows = [
-        {"configuration": name, "pass_rate": rate}
-        for name, rate in [("old_skill", 0.25), ("with_skill", 1.0)]
-    ]
-    for order in (rows, rows[::-1]):
-        (row,) = plain(deltas(runs_table(order)))
-        assert (row["configuration"], row["baseline"], row["estimate"]) == (
-            "with_skill",
-            "old_skill",
-            0.75,
-        )
 
 
 @pytest.mark.parametrize("metric", ["clarity", "rubric:clarity"])
@@ -204,6 +146,43 @@ def test_judgings_are_averaged_inside_their_run_first() -> None:
     (row,) = plain(deltas_by_dimension(workspace(rows, scores)))
     assert row["estimate"] == 1.0
     assert (row["n_runs"], row["n_runs_baseline"]) == (2, 1)
+
+
+def both(own: list[Any], other: list[Any], **more: Any) -> list[Row]:
+    """Runs of an eval on both sides."""
+    return [
+        {"configuration": name, "pass_rate": rate} | more
+        for name, rates in zip(SIDES, (own, other), strict=True)
+        for rate in rates
+    ]
+
+
+def test_runs_are_those_of_paired_evals_and_losses_those_of_all() -> None:
+    rows = both([1.0, 0.5], [0.0]) + both([1.0, 1.0, 1.0], [None], eval_id="2")
+    rows += both([None], [0.5], eval_id="3", status="errored")
+    (row,) = plain(deltas(runs_table(rows)))
+    counts = [row[f"n_{name}{end}"] for name in ("runs", "unscored") for end in ("", "_baseline")]
+    assert counts == [2, 1, 0, 1]
+    assert (row["n_errored"], row["unpaired"]) == (1, ["2", "3"])
+
+
+def test_a_verdict_on_an_eval_rests_on_its_p_adjusted_as_scipy_does() -> None:
+    """4 against 4 runs give p = 2 / 70: enough for one question, and never for 41."""
+    clear, flat = both([1.0, 1.0, 1.0, 0.9], [0.0, 0.1, 0.0, 0.0]), [0.5] * 4
+    single = both([0.7], [0.1], eval_id="alone")
+    for others, word in ((0, "helps"), (40, "too few runs")):
+        rows = clear + single + [row | {"iteration": "iteration-2"} for row in clear]
+        rows += [row for at in range(others) for row in both(flat, flat, eval_id=f"e{at}")]
+        later, *found = plain(deltas_by_eval(runs_table(rows)))
+        assert (later["iteration"], later["p_adjusted"]) == ("iteration-2", later["p"])
+        p = [row["p"] for row in found if row["p"] is not None]
+        adjusted = [row["p_adjusted"] for row in found if row["p"] is not None]
+        assert adjusted == pytest.approx(false_discovery_control(p))
+        (row,) = (row for row in found if row["eval_id"] == "1")
+        assert row["p"] == pytest.approx(2 / 70)
+        assert (row["verdict"], row["low"] > 0) == (word, word == "helps")
+        (row,) = (row for row in found if row["eval_id"] == "alone")
+        assert (row["p"], row["p_adjusted"]) == (None, None)
 
 
 # Six evals, each better by a little, with three runs a side that hardly differ.
@@ -349,7 +328,6 @@ def test_families_of_evals_are_counted_as_one() -> None:
 
 # ── models ─────────────────────────────────────────────────────────────────────────────────────
 
-SIDES = ("with_skill", "without_skill")
 LARGE, SMALL = "large", "small"
 
 

@@ -1,7 +1,9 @@
+"""Expectations: outcomes on both sides, their classes, and pass@k."""
+
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from itertools import combinations
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -13,12 +15,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from skill_eval_nb.stats import discrimination, discrimination_by_eval, pass_at_k, pass_at_k_by_eval
-from skill_eval_nb.stats.expectations import CLASSES, class_of, repeats_needed
-from tests.stats.made import Row, near, runs_table
-from tests.stats.verdicts import few, plain, sides, verdict_rows, verdicts_table
+from skill_eval_nb.stats.expectations import BOTH, CLASSES, class_of, outcomes, repeats_needed
+from tests.stats.made import KEYS, Row, near, runs_table
+from tests.stats.verdicts import few, graded, plain, sides, verdict_rows, verdicts_table
 
 T, F = True, False
-BOTH = pytest.mark.parametrize("statistic", [discrimination, discrimination_by_eval])
+EITHER = pytest.mark.parametrize("statistic", [discrimination, discrimination_by_eval])
 
 
 def only(rows: list[Row], **options: Any) -> Row:
@@ -32,7 +34,7 @@ def over_evals(number: int, passes: list[bool | None], others: list[bool | None]
     return [row for at in range(number) for row in sides(passes, others, eval_id=str(at))]
 
 
-@BOTH
+@EITHER
 @few
 @given(verdict_rows())
 def test_classes_hold_what_they_say(statistic: Any, rows: list[Row]) -> None:
@@ -150,7 +152,6 @@ def test_under_no_difference_few_are_called_different() -> None:
     found = discrimination(verdicts_table(rows))
     wrong = found.filter(pl.col("class").is_in(["separates", "hurts"]))["iteration"].n_unique()
     assert wrong <= stats.binom.ppf(0.999, suites, 0.05)
-    assert comb(16, 8) > 20
 
 
 # ── classes ────────────────────────────────────────────────────────────────────────────────────
@@ -227,31 +228,6 @@ def test_flaky_where_runs_differ_by_more_than_sides() -> None:
     assert class_at(figures(4, 2, 2, 4, **surely)) == "too little data"
 
 
-maybe = st.none() | st.floats(0, 1)
-signed = st.none() | st.floats(-1, 1)
-
-
-@given(
-    st.tuples(*[st.integers(0, 8)] * 4),
-    st.fixed_dictionaries(dict.fromkeys(FLOATS, maybe) | {"estimate": signed, "surplus": signed}),
-    st.sampled_from(["without_skill", None]),
-    st.sampled_from([0.5, 0.95, 0.999]),
-)
-def test_any_figures_have_a_class(
-    counts: tuple[int, ...], more: Row, baseline: str | None, level: float
-) -> None:
-    row = figures(*counts, **more, baseline=baseline)
-    found = class_at(row, level)
-    assert found in CLASSES
-    if found in ("separates", "hurts"):
-        assert row["p_adjusted"] <= 1 - level + 1e-8
-        assert (row["estimate"] > 0) == (row["surplus"] > 0) == (found == "separates")
-    if found == "always passes":
-        assert (row["n_failed"], row["n_failed_baseline"]) == (0, 0)
-    if found == "always fails":
-        assert (row["n_passed"], row["n_passed_baseline"]) == (0, 0)
-
-
 # ── pass at k ──────────────────────────────────────────────────────────────────────────────────
 
 
@@ -297,3 +273,77 @@ def test_the_threshold_decides_what_passes() -> None:
     assert [
         plain(pass_at_k(runs_table(rows), k=[1], threshold=t))[0]["pass_at_k"] for t in (1, 0.8)
     ] == [pytest.approx(1 / 3), pytest.approx(2 / 3)]
+
+
+# ── outcomes ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def counts(found: pl.DataFrame, *keys: str) -> dict[Any, tuple[int, ...]]:
+    """The outcomes on both sides by these keys, each of which stands once."""
+    rows = {tuple(row[key] for key in keys): row for row in plain(found)}
+    assert len(rows) == found.height
+    return {key: tuple(row[name] for name in BOTH) for key, row in rows.items()}
+
+
+def runs_of(rows: list[Row], **more: Any) -> list[Row]:
+    keys = {(row.get("eval_id", "1"), row["configuration"], row["run_number"]) for row in rows}
+    names = ("eval_id", "configuration", "run_number")
+    return [{**dict(zip(names, key, strict=True)), **more} for key in sorted(keys)]
+
+
+def test_each_run_has_one_of_four_outcomes() -> None:
+    verdicts = sides([True, False, None], [True, True])
+    runs = [
+        *runs_of(verdicts),
+        {"configuration": "with_skill", "run_number": 4, "status": "errored"},
+        {"configuration": "without_skill", "run_number": 3, "status": "gated"},
+        {"configuration": "without_skill", "run_number": 4, "status": "errored"},
+        {"configuration": "without_skill", "run_number": 5, "status": "errored"},
+    ]
+    found = counts(outcomes(graded(runs, verdicts)), "configuration", "baseline")
+    assert found == {("with_skill", "without_skill"): (1, 1, 1, 1, 2, 0, 2, 1)}
+
+
+def test_what_an_errored_run_lists_is_no_verdict() -> None:
+    verdicts = sides([True], [True])
+    found = outcomes(graded(runs_of(verdicts, status="errored"), verdicts))
+    assert found.height == 0
+    other = sides([True, False], [False])
+    runs = runs_of(other)
+    runs[0]["status"] = "errored"
+    assert list(counts(outcomes(graded(runs, other)), "text").values()) == [
+        (0, 1, 1, 0, 0, 1, 0, 0)
+    ]
+
+
+def test_an_id_is_the_same_expectation_whatever_its_text() -> None:
+    verdicts = sides([True], [], expectation_id="a", text="is right (not just nearly)")
+    verdicts += sides([], [False], expectation_id="a", text="is right")
+    verdicts += sides([True], [True], expectation_id="b", text="is right")
+    found = counts(outcomes(verdicts_table(verdicts)), "expectation_id", "text")
+    assert found == {
+        ("a", "is right"): (1, 0, 0, 0, 0, 1, 0, 0),
+        ("b", "is right"): (1, 0, 0, 0, 1, 0, 0, 0),
+    }
+
+
+@few
+@given(verdict_rows())
+def test_every_verdict_is_counted_once(rows: list[Row]) -> None:
+    found = outcomes(verdicts_table(rows), baseline=None)
+    expected: dict[Any, Counter[bool | None]] = defaultdict(Counter)
+    runs: dict[Any, set[int]] = defaultdict(set)
+    for row in rows:
+        place = row["iteration"], row["eval_id"]
+        expected[*place, row["layer"], row["text"], row["configuration"]][row["passed"]] += 1
+        runs[*place, row["configuration"]].add(row["run_number"])
+    for row in plain(found):
+        assert row["workspace"] == KEYS["workspace"]
+        for name, end in (("configuration", ""), ("baseline", "_baseline")):
+            place = row["iteration"], row["eval_id"]
+            verdicts = expected[*place, row["layer"], row["text"], row[name]]
+            passed, failed = verdicts[True], verdicts[False]
+            unscored = len(runs[*place, row[name]]) - passed - failed
+            got = tuple(row[f"n_{outcome}{end}"] for outcome in ("passed", "failed", "unscored"))
+            assert got == (passed, failed, unscored)
+            assert row[f"n_errored{end}"] == 0

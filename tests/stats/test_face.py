@@ -20,28 +20,11 @@ if TYPE_CHECKING:
 
 
 def test_the_names_of_the_room() -> None:
-    assert sorted(stats.__all__) == [
-        "agreement",
-        "audit",
-        "deltas",
-        "deltas_by_dimension",
-        "deltas_by_eval",
-        "discrimination",
-        "discrimination_by_eval",
-        "judge_severity",
-        "notes",
-        "outliers",
-        "pass_at_k",
-        "pass_at_k_by_eval",
-        "plan",
-        "preference",
-        "summarize",
-        "trigger_confusion",
-        "trigger_doubts",
-        "trigger_rates",
-        "trigger_scores",
-        "variance",
-    ]
+    names = """agreement audit deltas deltas_by_dimension deltas_by_eval discrimination
+discrimination_by_eval judge_severity notes outliers pass_at_k pass_at_k_by_eval plan
+preference summarize trigger_confusion trigger_doubts trigger_rates trigger_scores
+variance"""
+    assert sorted(stats.__all__) == names.split()
     assert all(callable(getattr(stats, name)) for name in stats.__all__)
 
 

@@ -1,5 +1,5 @@
 from itertools import combinations, product
-from math import prod, sqrt
+from math import prod
 
 import numpy as np
 import polars as pl
@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 from scipy.stats import false_discovery_control
 from statsmodels.stats.contingency_tables import mcnemar
-from statsmodels.stats.power import TTestPower
 
 from skill_eval_nb.stats.inference import exact
 from skill_eval_nb.stats.inference import exact as tails
@@ -20,10 +19,15 @@ from skill_eval_nb.stats.inference.exact import (
     least_p,
     studentised_p,
     tail,
-    together,
 )
-from skill_eval_nb.stats.inference.intervals import Cells, eval_noise, exact_tests, run_noise, tango
-from skill_eval_nb.stats.inference.power import detectable
+from skill_eval_nb.stats.inference.intervals import (
+    Cells,
+    detectable,
+    eval_noise,
+    exact_tests,
+    run_noise,
+    tango,
+)
 
 Eval = tuple[list[float], list[float]]
 sixths = st.integers(0, 6).map(lambda passed: passed / 6)
@@ -59,7 +63,7 @@ def test_agrees_with_counting_every_arrangement(sides: list[Eval]) -> None:
     assert exact_p(sides) == pytest.approx(_by_counting(sides), abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_agrees_with_scipy_on_one_eval(seed: int) -> None:
     random = np.random.default_rng(seed)
     one, other = random.integers(0, 6, 4) / 5, random.integers(0, 6, 5) / 5
@@ -71,7 +75,7 @@ def test_agrees_with_scipy_on_one_eval(seed: int) -> None:
     assert exact_p([(one, other)]) == pytest.approx(found.pvalue)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_single_values_are_a_sign_flip(seed: int) -> None:
     random = np.random.default_rng(seed)
     differences = random.integers(-8, 12, 10) / 7
@@ -132,11 +136,6 @@ def test_many_runs_agree_with_a_large_sample_of_arrangements() -> None:
 
 
 @given(evals(sixths))
-def test_no_p_is_smaller_than_these_values_could_reach(sides: list[Eval]) -> None:
-    assert exact_p(sides) >= least_p(sides) - 1e-12
-
-
-@given(evals(sixths))
 def test_the_smallest_p_is_that_of_the_farthest_labels(sides: list[Eval]) -> None:
     """All the best runs on the one side, or on the other."""
     ends = []
@@ -145,6 +144,7 @@ def test_the_smallest_p_is_that_of_the_farthest_labels(sides: list[Eval]) -> Non
         many = [len(one) for one, _ in sides]
         ends.append([(each[:k], each[k:]) for each, k in zip(dealt, many, strict=True)])
     assert least_p(sides) == pytest.approx(min(map(exact_p, ends)))
+    assert exact_p(sides) >= least_p(sides) - 1e-12
 
 
 def test_a_studentised_p_is_scipy_s() -> None:
@@ -320,29 +320,12 @@ def test_tangos_interval_at_the_edge_is_never_a_point(better: int, worse: int) -
 # ── power ──────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
-    ("n", "k", "expected"),
-    [(3, 3, 0.93), (5, 3, 0.48), (8, 3, 0.33), (12, 3, 0.25), (20, 3, 0.19), (20, 10, 0.15)],
-)
-def test_reference_points(n: int, k: int, expected: float) -> None:
-    """SD of the true effects .2, run SD .25, two-sided 5 %, 80 % power."""
-    spread = sqrt(0.2**2 + 2 * 0.25**2 / k)
-    assert detectable(spread / sqrt(n), n - 1) == pytest.approx(expected, abs=0.005)
-
-
 @pytest.mark.parametrize("df", [1, 2, 3.7, 19, 200])
-@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
-@pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
-def test_scipys_noncentral_t_has_this_power_there(df: float, level: float, power: float) -> None:
-    effect = detectable(1.0, df, level, power)
-    critical = stats.t.isf((1 - level) / 2, df)
-    assert stats.nct.sf(critical, df, effect) == pytest.approx(power, abs=1e-5)
-
-
-@pytest.mark.parametrize("n", [3, 6, 20, 200])
-def test_agrees_with_statsmodels(n: int) -> None:
-    effect = TTestPower().solve_power(nobs=n, alpha=0.05, power=0.8)
-    assert detectable(1 / sqrt(n), n - 1) == pytest.approx(effect, rel=1e-5)
+def test_scipys_noncentral_t_has_this_power_there(df: float) -> None:
+    for level, power in product((0.9, 0.95, 0.99), (0.5, 0.8, 0.95)):
+        effect = detectable(1.0, df, level, power)
+        critical = stats.t.isf((1 - level) / 2, df)
+        assert stats.nct.sf(critical, df, effect) == pytest.approx(power, abs=1e-5)
 
 
 # ── tails ──────────────────────────────────────────────────────────────────────────────────────
@@ -392,32 +375,13 @@ def test_chances_are_those_of_every_choice_whichever_way(few: int, narrow: int, 
     assert found.tolist() == (np.bincount(sums, minlength=len(found)) / len(sums)).tolist()
 
 
-@given(st.lists(st.integers(1, 40), min_size=1, max_size=6), st.sampled_from([1, 2]))
-def test_parts_are_joined_down_to_those_that_are_left(lengths: list[int], left: int) -> None:
-    parts = [np.arange(1.0, length + 1) for length in lengths]
-    found = together(parts, left)
-    assert len(found) == min(left, len(parts))
-    whole, one_by_one = found[0], parts[0]
-    for other in found[1:]:
-        whole = np.convolve(whole, other)
-    for other in parts[1:]:
-        one_by_one = np.convolve(one_by_one, other)
-    assert whole == pytest.approx(one_by_one)
-
-
 # ── adjust ─────────────────────────────────────────────────────────────────────────────────────
 
-P = st.floats(0, 1, allow_subnormal=False)
 
-
-@given(st.lists(P, min_size=1, max_size=30))
-def test_agrees_with_scipy(p: list[float]) -> None:
-    assert benjamini_hochberg(p) == pytest.approx(list(false_discovery_control(p)))
-
-
-@given(st.lists(st.none() | P, max_size=30))
-def test_nulls_stay_and_are_not_counted(p: list[float | None]) -> None:
+@given(st.lists(st.none() | st.floats(0, 1, allow_subnormal=False), max_size=30))
+def test_p_are_adjusted_as_scipy_does_and_nulls_stay_and_are_not_counted(p) -> None:
     found = benjamini_hochberg(p)
     assert [one is None for one in found] == [one is None for one in p]
     known = [one for one in p if one is not None]
-    assert [one for one in found if one is not None] == benjamini_hochberg(known)
+    expected = list(false_discovery_control(known)) if known else []
+    assert [one for one in found if one is not None] == pytest.approx(expected)

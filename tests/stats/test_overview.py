@@ -7,12 +7,12 @@ from scipy import stats
 from bench.calibrate import pages as calibrate
 from skill_eval_nb.report.measured import measure, slices
 from skill_eval_nb.stats import deltas
-from skill_eval_nb.stats.overview import headline_of, metrics_of, overview, overview_by_eval
+from skill_eval_nb.stats.summary import headline_of, metrics_of, overview, overview_by_eval
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import explore
 from skill_eval_nb.widgets.ui import text
 
-PAGES, EVALS, RUNS = 60, 6, 3
+PAGES, EVALS, RUNS = 40, 6, 3
 CLAIMS = ("helps", "hurts")
 
 

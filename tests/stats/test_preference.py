@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import product
 
 import polars as pl
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from skill_eval_nb.stats import preference
-from skill_eval_nb.stats.preference import Wins, majority, said, settled
+from skill_eval_nb.stats.preference import Wins, majority, said
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.tables.frames import to_pandas, to_polars
 from tests.stats.made import examples, plain
@@ -201,12 +200,6 @@ def test_the_interval_covers_at_least_its_level_also_where_evals_differ(rate) ->
         low, high = Wins(wins, len(chances) - wins, 0).interval()
         missed += weight * (not low <= rate <= high)
     assert missed <= 0.05
-
-
-@pytest.mark.parametrize(("forth", "back"), list(product(["A", "B", "tie"], repeat=2)))
-def test_a_side_wins_where_both_orders_name_it(forth, back) -> None:
-    expected = {("A", "B"): "A", ("B", "A"): "B"}.get((forth, back), "tie")
-    assert settled((Counter([forth]), Counter([back]))) == expected
 
 
 @given(st.lists(st.sampled_from(["A", "B", "tie"]), max_size=9))

@@ -18,22 +18,8 @@ from tests.stats.made import (
     workspace,
 )
 
-COLUMNS = [
-    "workspace",
-    "skill",
-    "iteration",
-    "executor_model",
-    "harness",
-    "configuration",
-    "metric",
-    "mean",
-    "stddev",
-    "min",
-    "max",
-    "n",
-    "n_runs",
-    "n_errored",
-]
+COLUMNS = """workspace skill iteration executor_model harness configuration metric mean
+stddev min max n n_runs n_errored""".split()
 
 
 def _by(rows: list[Row], *keys: str) -> dict[Any, Row]:

@@ -1,4 +1,4 @@
-"""Precision, recall, F1 and accuracy of attempts, by query and by run."""
+"""Triggering: rates, precision, recall and F1, the confusion table, and doubts, counted by hand."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from statsmodels.stats.proportion import proportion_confint
 
-from skill_eval_nb.stats import trigger_doubts, trigger_rates, trigger_scores
+from skill_eval_nb.stats import trigger_confusion, trigger_doubts, trigger_rates, trigger_scores
 from skill_eval_nb.stats.triggers import Class, intervals, scores, wilson
 from skill_eval_nb.tables import TABLES
 from skill_eval_nb.tables.frames import to_polars
-from tests.stats.asked import attempts, queries, rate_of, rows_of
+from tests.stats.asked import LETTERS, attempts, queries, rate_of, rows_of
 from tests.stats.made import examples, near
 
 NAMES = ("precision", "recall", "f1", "accuracy")
@@ -131,11 +131,6 @@ def test_the_interval_is_that_of_statsmodels(n, data, level) -> None:
     assert found[0] <= hits / n <= found[1]
 
 
-def test_errored_and_missing_runs_enter_no_rate() -> None:
-    [row] = rows_of(trigger_rates(attempts((True, "tte-"))))
-    assert (row["rate"], row["n_errored"], row["n_not_run"], row["flips"]) == (1.0, 1, 1, False)
-
-
 def test_a_stated_rate_without_counts_has_no_interval() -> None:
     [row] = rows_of(trigger_rates(triggers([{"trigger_rate": 0.67}])))
     assert (row["rate"], row["low"], row["n_triggered"]) == (0.67, None, None)
@@ -241,20 +236,6 @@ counts = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12).
 )
 
 
-@given(counts, counts)
-def test_scores_are_those_of_the_confusion_table(positives, negatives) -> None:
-    hit, false = sum(positives.hits), sum(negatives.hits)
-    missed, kept = sum(positives.of) - hit, sum(negatives.of) - false
-    both = hit + missed and false + kept
-    expected = (
-        hit / (hit + false) if both and hit + false else None,
-        hit / (hit + missed) if hit + missed else None,
-        2 * hit / (2 * hit + false + missed) if both else None,
-        (hit + kept) / (hit + missed + false + kept) if hit + missed + false + kept else None,
-    )
-    assert scores(positives, negatives) == pytest.approx(expected)
-
-
 @settings(max_examples=40)
 @given(counts, counts)
 def test_intervals_hold_the_estimate_and_have_a_width(positives, negatives) -> None:
@@ -288,3 +269,54 @@ def test_with_many_queries_it_is_the_plain_bootstrap() -> None:
         drawn.append(2 * tp / (tp + fp + 1200))
     expected = np.quantile(drawn, [0.025, 0.975])
     assert intervals(*classes, 0.95, seed=0)[2] == pytest.approx(expected, abs=0.006)
+
+
+# ── confusion ────────────────────────────────────────────────────────────────────────────────────
+
+
+def verdict(runs: str) -> str:
+    rate = rate_of(runs)
+    if rate is None:
+        return "errored" if "e" in runs else "not run"
+    return "triggered" if rate >= 0.5 else "not triggered"
+
+
+@examples
+@given(queries)
+def test_cells_are_those_counted_by_hand(asked) -> None:
+    rows = rows_of(trigger_confusion(attempts(*asked)))
+    assert sum(row["n_queries"] for row in rows) == len(asked)
+    assert sum(row["n_runs"] for row in rows) == sum(len(runs) for _, runs in asked)
+    letters = {outcome: letter for letter, outcome in LETTERS.items()}
+    for row in rows:
+        own = [runs for should, runs in asked if should is row["should_trigger"]]
+        outcome = row["outcome"]
+        assert row["n_queries"] == [*map(verdict, own)].count(outcome)
+        assert row["n_runs"] == sum(runs.count(letters[outcome]) for runs in own)
+        scored = sum(rate_of(runs) is not None for runs in own)
+        known = outcome in ("triggered", "not triggered") and scored
+        assert near([row["query_share"]], [row["n_queries"] / scored if known else None])
+
+
+def test_it_says_which_cells_are_right() -> None:
+    rows = rows_of(trigger_confusion(attempts((True, "t"), (False, "n"), (None, "t"))))
+    right = [(row["should_trigger"], row["outcome"], row["right"]) for row in rows]
+    assert right == [
+        (True, "triggered", True),
+        (True, "not triggered", False),
+        (True, "errored", None),
+        (True, "not run", None),
+        (False, "triggered", False),
+        (False, "not triggered", True),
+        (False, "errored", None),
+        (False, "not run", None),
+        (None, "triggered", None),
+        (None, "not triggered", None),
+        (None, "errored", None),
+        (None, "not run", None),
+    ]
+
+
+def test_runs_that_nobody_counted_are_null_and_not_zero() -> None:
+    rows = rows_of(trigger_confusion(triggers([{"triggered": 2, "runs": 3}])))
+    assert [row["n_runs"] for row in rows[:4]] == [2, 1, None, None]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 import random
 import warnings
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,7 @@ from scipy import stats as scipy_stats
 from statsmodels.stats.anova import anova_lm
 
 from skill_eval_nb.stats import judge_severity, variance
-from skill_eval_nb.stats.judgings import judgings_of
-from skill_eval_nb.stats.severity import UNSTATED, Panels, freed
+from skill_eval_nb.stats.judgings import UNSTATED, Panels, freed, judgings_of
 from skill_eval_nb.stats.variance import (
     EVAL_PART,
     JUDGE_PART,
@@ -211,16 +211,22 @@ def test_a_share_of_two_is_near_the_exact_interval_of_the_intraclass_correlation
     assert [low[0, EVAL_PART], high[0, EVAL_PART]] == pytest.approx(exact, abs=0.03)
 
 
+@cache
+def near_the_ceiling() -> np.ndarray:
+    """The variances of scores of 1 to 5 of which most are 4 and 5, from very many."""
+    many = np.clip(np.rint(drawn((1, 30_000, 4, 3), seed=1) + 1), 1, 5)
+    return variance(scores_of(many))["variance"].to_numpy()
+
+
 @pytest.mark.parametrize("evals", [4, 12])
 @pytest.mark.parametrize("ceiling", [False, True])
 def test_coverage_where_a_bootstrap_over_evals_has_none(evals: int, ceiling: bool) -> None:
     """600 data sets: 95 % intervals hold the truth in 92-100 % (three standard errors: 2.7)."""
     sets, values = 600, drawn((600, evals, 3, 2), seed=evals)
     whole = np.array(VARIANCES)
-    if ceiling:  # scores of 1 to 5 of which most are 4 and 5
+    if ceiling:
         values = np.clip(np.rint(values + 1), 1, 5)
-        many = np.clip(np.rint(drawn((1, 30_000, 4, 3), seed=1) + 1), 1, 5)
-        whole = variance(scores_of(many))["variance"].to_numpy()
+        whole = near_the_ceiling()
     found = variance(scores_of(values))
     truth = np.tile(whole, sets)
     held = found["low"].to_numpy() <= truth
@@ -336,19 +342,6 @@ def test_the_judges_squares_are_those_beyond_what_outputs_explain(seed: int) -> 
     _, panels = panels_of(y, JUDGES)
     assert panels.spread == pytest.approx([compared["ss_diff"].iloc[1]])
     assert panels.df.tolist() == [compared["df_diff"].iloc[1]]
-
-
-def test_of_a_full_crossing_by_hand() -> None:
-    """12 outputs × 3 judges: offsets are means of columns, each with 12 (1 - 1/3) outputs' say."""
-    y = drawn((1, 6, 2, 3), seed=4)[0]
-    _, panels = panels_of(y, ["a", "b", "c"])
-    columns = y.reshape(12, 3).mean(axis=0)
-    assert panels.judges == ("a", "b", "c")
-    assert panels.offsets[0] == pytest.approx(columns - columns.mean())
-    assert panels.n_runs.tolist() == [[12, 12, 12]]
-    assert panels.inverse[0] == pytest.approx([2 / 3 / 12] * 3)
-    assert panels.spread == pytest.approx([12 * ((columns - columns.mean()) ** 2).sum()])
-    assert (panels.df.tolist(), panels.factor.tolist()) == ([2], [pytest.approx(12)])
 
 
 @examples

@@ -1,9 +1,6 @@
-"""Every frame has the columns that are declared, of their types, in both backends."""
+"""Every frame has the columns that are declared and explained, of their types, in both backends."""
 
 from __future__ import annotations
-
-import difflib
-from functools import cache
 
 import pandas as pd
 import polars as pl
@@ -30,76 +27,66 @@ KEYS = "workspace skill iteration eval_id eval_name configuration run_number".sp
 
 OF_RUNS = "runs expectations rubric_scores claims notes suggestions tool_calls feedback".split()
 
-BUNDLED = [path.name for path in sorted((ROOT / "data").glob("*-workspace"))]
 
-
-@cache
-def bundled(name):
-    return sen.load(ROOT / "data" / name)
-
-
-@pytest.fixture(params=["nothing", *BUNDLED])
+@pytest.fixture(params=[False, True], ids=["nothing", "bundled"])
 def ws(request):
-    return Workspace.from_tables({}) if request.param == "nothing" else bundled(request.param)
+    """Without a row, and with rows in every table."""
+    loaded = sen.load(ROOT / "data") if request.param else Workspace.from_tables({})
+    assert {bool(loaded.polars(name).height) for name in TABLES} == {request.param}
+    return loaded
 
 
-def test_polars_frames_have_the_declared_columns(ws):
-    for name, table in TABLES.items():
-        declared = {column.name: POLARS[column.type] for column in table.columns}
-        assert dict(ws.polars(name).schema) == declared, name
-        assert list(ws.polars(name).columns) == list(declared), name
-
-
-def test_pandas_frames_have_the_declared_columns(ws):
+def test_frames_have_the_declared_columns_and_nulls_where_they_may_be(ws):
     pandas = Workspace.from_tables(ws.tables(), backend="pandas")
     for name, table in TABLES.items():
-        frame = pandas.table(name)
-        assert isinstance(frame, pd.DataFrame)
-        assert {column: str(kind) for column, kind in frame.dtypes.items()} == {
-            column.name: PANDAS[column.type] for column in table.columns
-        }, name
-        assert len(frame) == ws.polars(name).height, name
-
-
-def test_what_is_never_null_is_not(ws):
-    for name, table in TABLES.items():
-        frame = ws.polars(name)
+        frame, other = ws.polars(name), pandas.table(name)
+        declared = [(column.name, POLARS[column.type]) for column in table.columns]
+        assert list(frame.schema.items()) == declared, name
+        assert isinstance(other, pd.DataFrame)
+        assert [(column, str(kind)) for column, kind in other.dtypes.items()] == [
+            (column.name, PANDAS[column.type]) for column in table.columns
+        ], name
+        assert len(other) == frame.height, name
         never = [column.name for column in table.columns if column.null.startswith("never")]
-        nulls = {column: frame[column].null_count() for column in never}
-        assert nulls == dict.fromkeys(never, 0), name
+        assert {column: frame[column].null_count() for column in never} == dict.fromkeys(never, 0)
 
 
-def test_there_is_something_to_check():
-    filled = {
-        name for workspace in BUNDLED for name in TABLES if bundled(workspace).polars(name).height
-    }
-    assert filled == set(TABLES)
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_run_level_tables_begin_with_the_keys_of_a_run(name):
-    begins = TABLES[name].columns[: len(KEYS)] == RUN_KEYS
+def test_run_level_tables_begin_with_the_keys_of_a_run():
     assert [column.name for column in RUN_KEYS] == KEYS
-    assert begins == (name in OF_RUNS)
+    assert [name for name, one in TABLES.items() if one.columns[:7] == RUN_KEYS] == OF_RUNS
 
 
-def test_every_column_says_what_it_means_once():
-    for table in TABLES.values():
+def test_every_table_and_column_is_explained_once():
+    every = sen.describe()
+    assert every.columns == ["table", "one_row_is", "columns"]
+    assert every["table"].to_list() == list(TABLES)
+    assert every["columns"].to_list() == [len(table.columns) for table in TABLES.values()]
+    for name, table in TABLES.items():
+        explained = sen.describe(name)
+        assert explained["column"].to_list() == table.names
         assert len(set(table.names)) == len(table.names)
-        assert all(column.meaning and column.null for column in table.columns)
+        assert explained.null_count().sum_horizontal().item() == 0
+        assert all(explained["meaning"])
+        assert all(explained["null_when"])
+        units = {"", "rate", "seconds", "usd", "tokens", "characters", "1-5"}
+        assert {column.unit for column in table.columns} <= units
+    said = {row["column"]: row for row in sen.describe("runs").to_dicts()}
+    assert said["time_seconds"]["unit"] == "seconds"
+    types = [said[name]["type"] for name in ("tokens", "gate_passed", "eval_id")]
+    assert types == ["whole number", "true or false", "text"]
+    assert said["pass_rate"]["null_when"] == "nothing was scored"
 
 
-def test_units_are_those_of_the_design():
-    units = {column.unit for table in TABLES.values() for column in table.columns}
-    assert units <= {"", "rate", "seconds", "usd", "tokens", "characters", "1-5"}
-
-
-@pytest.mark.parametrize("name", ["run", "problem", "rubric_score", "xyz"])
-def test_an_unknown_table_names_the_nearest(name):
-    near = difflib.get_close_matches(name, TABLES, n=1)
-    with pytest.raises(KeyError) as error:
-        table_named(name)
-    message = error.value.args[0]
-    assert f"`{name}`" in message
-    assert all(table in message for table in TABLES)
-    assert ("Did you mean" in message) == bool(near)
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("run", "runs"), ("problem", "problems"), ("rubric_score", "rubric_scores"), ("xyz", None)],
+)
+def test_an_unknown_table_names_the_nearest_and_all(name, near):
+    for ask in (table_named, sen.describe):
+        with pytest.raises(KeyError) as error:
+            ask(name)
+        message = error.value.args[0]
+        assert f"`{name}`" in message
+        assert all(table in message for table in TABLES)
+        assert ("Did you mean" in message) == bool(near)
+        assert near is None or f"Did you mean `{near}`" in message

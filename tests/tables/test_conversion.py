@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -198,8 +199,8 @@ def read(path: Path) -> Any:
     return json.loads(path.read_text())
 
 
-def both(source: Path, to: str, out: Path) -> Converted:
-    """Convert and check everything that holds for every conversion."""
+def both(source: Path, to: str, out: Path, before: sen.Workspace | None = None) -> Converted:
+    """Convert and check everything that holds for every conversion; `before` is the source."""
     converted = convert(source, to, out)
     assert {str(path) for path in converted.written} == {
         str(path) for path in out.rglob("*") if path.is_file()
@@ -207,7 +208,7 @@ def both(source: Path, to: str, out: Path) -> Converted:
     assert all(Path(one.path).exists() for one in converted.losses)
     assert_schema(out, to)
     if converted.written:
-        assert_named(sen.load(source), sen.load(out), converted, to)
+        assert_named(before or sen.load(source), sen.load(out), converted, to)
     return converted
 
 
@@ -226,8 +227,13 @@ def test_a_bundled_workspace_loads_again_to_the_same_or_says_what_is_lost(source
 def test_every_workspace_of_the_corpus_loads_again(corpus_workspaces, tmp_path, turn):
     """Each in two dialects, the others in others."""
     dialects = list(DIALECTS)
-    for at, path in enumerate(corpus_workspaces):
-        both(path, dialects[(at + 2 * turn) % len(dialects)], tmp_path / path.name)
+    for at, path in list(enumerate(corpus_workspaces))[turn::2]:
+        before = None
+        with suppress(sen.NothingToLoad):
+            before = sen.load(path)
+            before.tables()  # whole at once: figures alone would be read first, and again
+        for to in (dialects[at % 5], dialects[(at + 2) % 5]):
+            both(path, to, tmp_path / to / path.name, before)
 
 
 # ── any workspace ────────────────────────────────────────────────────────────────────────────
@@ -609,15 +615,37 @@ def test_workspaces_of_one_name_stay_apart(tmp_path):
     assert len(list((tmp_path / "out").rglob("grading.json"))) == len(paths)
 
 
-def test_outputs_go_along(tmp_path):
-    files = {
-        f"{RUN}/grading.json": graded("p"),
-        f"{RUN}/outputs/a/b.bin": b"\xff",
-        f"{RUN}/transcript.md": "x",
+def test_outputs_go_along_and_nothing_else_does(tmp_path):
+    """No documents among them; a link within as a file, others never; a pipe is not waited for."""
+    lay(tmp_path / "elsewhere", {"secret.txt": "secret", "deep/x.txt": "x"})
+    kept = {
+        "transcript.md": "said",
+        "transcript.jsonl": "{}",
+        "outputs/a.txt": "a",
+        "outputs/deep/er/metrics.json": "{}",
+        "outputs/data.json": b"\xff\x00",
     }
-    converted = convert(lay(tmp_path / "ws", files), "codingbuddy", tmp_path / "out")
+    left = {"grading.json": graded("p"), "outputs/metrics.json": {}, "outputs/grading.json": {}}
+    outputs = lay(tmp_path / "ws" / RUN, kept | left) / "outputs"
+    (outputs / "same").symlink_to("a.txt")
+    (outputs / "file").symlink_to(tmp_path / "elsewhere" / "secret.txt")
+    (outputs / "folder").symlink_to(tmp_path / "elsewhere")
+    (outputs / "loop").symlink_to(outputs)
+    (outputs / "gone").symlink_to("nothing")
+    os.mkfifo(outputs / "pipe")
+    converted = convert(tmp_path / "ws", "codingbuddy", tmp_path / "out")
     run = tmp_path / "out/iteration-1/eval-0/with_skill"
-    assert (run / "outputs/a/b.bin").read_bytes() == b"\xff"
+    documents = {"grading.json", "eval_metadata.json", "timing.json"}
+    found = {
+        str(path.relative_to(run)): path.read_bytes() for path in run.rglob("*") if path.is_file()
+    }
+    wanted = kept | {"outputs/same": "a"}
+    assert {name: found[name] for name in set(found) - documents} == {
+        name: text if isinstance(text, bytes) else text.encode() for name, text in wanted.items()
+    }
+    names = {Path(one.path).name for one in converted.losses if Path(one.path).parent == outputs}
+    assert names >= {"file", "folder", "gone", "loop", "pipe"}
+    assert not any(path.is_symlink() for path in (tmp_path / "out").rglob("*"))
     assert set(converted.written) == {
         path for path in (tmp_path / "out").rglob("*") if path.is_file()
     }

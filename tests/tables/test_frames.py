@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skill_eval_nb.tables import TABLES, Column, Table, Workspace
@@ -59,6 +59,7 @@ def test_columns_that_are_not_given_are_null():
 
 
 @given(st.text(st.characters(exclude_categories=()), min_size=1))
+@example("a \ud800 b")
 def test_half_surrogate_pairs_become_the_replacement_character(text):
     for values, type_ in (([text, None], pl.String), ([[text], []], pl.List(pl.String))):
         read = series("column", values, type_)[0]

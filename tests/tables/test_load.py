@@ -37,15 +37,11 @@ class Opened:
         return self._open(path, *arguments, **more)
 
 
-def test_polars_is_the_default(tmp_path):
-    ws = load(tmp_path, two_sides())
-    assert all(type(ws.table(name)) is pl.DataFrame for name in TABLES)
-
-
-def test_pandas_holds_the_same(tmp_path):
+def test_polars_is_the_default_and_pandas_holds_the_same(tmp_path):
     ws = load(tmp_path, two_sides())
     pandas = load(tmp_path, two_sides(), backend="pandas")
     for name in TABLES:
+        assert type(ws.table(name)) is pl.DataFrame
         assert type(pandas.table(name)) is pd.DataFrame
         assert pandas.polars(name).equals(ws.polars(name))
 
@@ -63,29 +59,21 @@ def test_what_is_nowhere_is_refused_at_once(tmp_path):
         sen.load(lay(tmp_path / "notes", {"notes.txt": "hello"}))
 
 
-def test_files_are_read_when_a_table_is_asked_for(tmp_path, monkeypatch):
+def test_folders_are_listed_at_once_and_files_read_once_when_a_table_is_asked_for(
+    tmp_path, monkeypatch
+):
     lay(tmp_path, two_sides())
     opened = Opened(monkeypatch, tmp_path)
     ws = sen.load(tmp_path)
     assert opened.names == []
-    assert ws.runs.height == 2
-    assert opened.names == ["grading.json"] * 2
-
-
-def test_folders_are_listed_at_once(tmp_path):
-    lay(tmp_path, two_sides())
-    ws = sen.load(tmp_path)
     lay(tmp_path, {RUN.replace("run-1", "run-2") + "/grading.json": graded("p")})
     assert ws.runs.height == 2
-    assert sen.load(tmp_path).runs.height == 3
-
-
-def test_nothing_is_read_twice(tmp_path, monkeypatch):
-    ws = load(tmp_path, two_sides())
+    assert opened.names == ["grading.json"] * 2
     ws.tables()
-    opened = Opened(monkeypatch, tmp_path)
+    opened.names.clear()
     assert ws.tables()["runs"] is ws.runs
     assert opened.names == []
+    assert sen.load(tmp_path).runs.height == 3
 
 
 def test_a_file_that_is_gone_when_it_is_read_is_a_problem(tmp_path):
@@ -98,20 +86,35 @@ def test_a_file_that_is_gone_when_it_is_read_is_a_problem(tmp_path):
     assert ws.problems.filter(severity="error")["path"].to_list() == [f"{BASELINE}/grading.json"]
 
 
-def figures_equal_full_pass(path: Path) -> None:
-    """`runs` read alone, with all other tables after it, and after all other tables."""
-    first = sen.load(path)
-    figures = first.runs
-    assert figures.equals(first.tables()["runs"])
-    assert figures.equals(first.runs)
-    second = sen.load(path)
-    assert second.problems.equals(first.problems)
-    assert second.runs.equals(figures)
+def figures_equal_full_pass(path: Path) -> sen.Workspace:
+    """`runs` read alone, and with all other tables after it."""
+    ws = sen.load(path)
+    figures = ws.runs
+    assert figures.equals(ws.tables()["runs"])
+    assert figures.equals(ws.runs)
+    return ws
+
+
+@pytest.mark.parametrize(("piece", "long"), [(1, 1), (2, 1), (3, 10), (10**6, 10**6)])
+def test_tables_are_the_same_whatever_the_pieces_they_are_put_together_from(
+    monkeypatch, piece, long
+):
+    path = ROOT / "data" / "tdd-workspace"
+    whole = sen.load(path).tables()
+    monkeypatch.setattr("skill_eval_nb.tables.frames.PIECE", piece)
+    monkeypatch.setattr("skill_eval_nb.tables.frames.LONG", long)
+    monkeypatch.setattr("skill_eval_nb.tables.frames.MANY", 256)
+    monkeypatch.setattr("skill_eval_nb.tables.assemble.CHUNK", min(piece, 40))
+    for name, frame in sen.load(path).tables().items():
+        assert frame.equals(whole[name]), name
+        assert frame.schema == whole[name].schema
 
 
 @pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.name)
 def test_figures_alone_are_those_of_the_full_pass(path):
-    figures_equal_full_pass(path)
+    first, second = figures_equal_full_pass(path), sen.load(path)
+    assert second.problems.equals(first.problems)
+    assert second.runs.equals(first.runs)
 
 
 def test_figures_alone_are_those_of_the_full_pass_on_real_workspaces(corpus_workspaces):

@@ -30,51 +30,40 @@ def count(*runs: tuple[str, tuple[Any, ...]]) -> tuple[list[int | None], Problem
     return [run and run.number for run in found], problems
 
 
-class TestOnDisk:
-    def test_the_same_results_are_the_same_run(self):
-        numbers, problems = count(("/a", PASSED_2_OF_3), ("/b", PASSED_2_OF_3))
-        assert numbers == [1, None]
-        assert [(one.severity, one.code, one.path) for one in problems] == [
-            ("info", "duplicate-run", "/b")
-        ]
-        assert "/a" in problems[0].message
+TIMED = figures(passed=2, failed=1, total=3, pass_rate=2 / 3, time_seconds=5.0)
+SLOW, QUICK = figures(time_seconds=9.0), figures(time_seconds=2.0)
+RATED = figures(passed=2, failed=1, total=3, pass_rate=2 / 3, rubric_weighted_mean=4.0)
+FAILED = figures(passed=1, failed=2, total=3, pass_rate=1 / 3)
+SAME, OTHER = ("info", "duplicate-run"), ("warning", "duplicate-run")
 
-    def test_a_copy_may_lack_the_time(self):
-        timed = figures(passed=2, failed=1, total=3, pass_rate=2 / 3, time_seconds=5.0)
-        assert count(("/a", timed), ("/b", PASSED_2_OF_3))[0] == [1, None]
 
-    @pytest.mark.parametrize(
-        "other",
-        [
-            figures(passed=1, failed=2, total=3, pass_rate=1 / 3),
-            figures(passed=2, failed=1, total=3, pass_rate=2 / 3, rubric_weighted_mean=4.0),
-            figures(status="errored"),
-        ],
-    )
-    def test_other_results_are_a_further_run(self, other):
-        numbers, problems = count(("/a", PASSED_2_OF_3), ("/b", other), ("/c", PASSED_2_OF_3))
-        assert numbers == [1, 2, None]
-        assert [one.severity for one in problems] == ["warning", "info"]
-        assert "counted as run 2" in problems[0].message
+@pytest.mark.parametrize(
+    ("runs", "numbers", "told"),
+    [
+        ([PASSED_2_OF_3, PASSED_2_OF_3], [1, None], [SAME]),
+        ([TIMED, PASSED_2_OF_3], [1, None], [SAME]),  # a copy may lack the time
+        ([PASSED_2_OF_3, FAILED, PASSED_2_OF_3], [1, 2, None], [OTHER, SAME]),
+        ([PASSED_2_OF_3, RATED, PASSED_2_OF_3], [1, 2, None], [OTHER, SAME]),
+        ([PASSED_2_OF_3, figures(status="errored"), RATED], [1, 2, 3], [OTHER, OTHER]),
+        # Runs without results are told apart by what else is known.
+        ([SLOW, QUICK, SLOW], [1, 2, None], [OTHER, SAME]),
+    ],
+)
+def test_the_same_results_are_the_same_run_and_others_a_further_one(runs, numbers, told):
+    found, problems = count(*[(f"/{at}", run) for at, run in enumerate(runs)])
+    assert found == numbers
+    assert [(one.severity, one.code) for one in problems] == told
+    assert problems[0].path == "/1"
+    assert ("/0" if told[0] == SAME else "counted as run 2") in problems[0].message
 
-    def test_runs_without_results_are_told_apart_by_what_else_is_known(self):
-        slow, quick = figures(time_seconds=9.0), figures(time_seconds=2.0)
-        assert count(("/a", slow), ("/b", quick), ("/c", slow))[0] == [1, 2, None]
 
-    def test_a_third_result_gets_the_third_number(self):
-        every = [figures(passed=n, failed=0, total=n) for n in (1, 2, 3)]
-        assert count(*zip(("/a", "/b", "/c"), every, strict=True))[0] == [1, 2, 3]
-
-    def test_in_folders(self, tmp_path):
-        beside = "iteration-1/eval-1-login/with_skill/run_1"
-        files = {f"{RUN}/grading.json": graded("ppf"), f"{beside}/grading.json": graded("pff")}
-        ws = load(tmp_path, files)
-        assert sorted((run["run_number"], run["passed"]) for run in rows(ws, "runs")) in (
-            [(1, 2), (2, 1)],
-            [(1, 1), (2, 2)],
-        )
-        (problem,) = coded(ws, "duplicate-run")
-        assert problem["severity"] == "warning"
+def test_in_folders(tmp_path):
+    beside = "iteration-1/eval-1-login/with_skill/run_1"
+    files = {f"{RUN}/grading.json": graded("ppf"), f"{beside}/grading.json": graded("pff")}
+    ws = load(tmp_path, files)
+    assert set(ws.runs["run_number"]) == set(ws.runs["passed"]) == {1, 2}
+    (problem,) = coded(ws, "duplicate-run")
+    assert problem["severity"] == "warning"
 
 
 class TestInBenchmarks:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import skill_eval_nb as sen
 from skill_eval_nb.tables import Workspace, show
 from skill_eval_nb.tables.frames import to_pandas
-from skill_eval_nb.tables.overview import MOST_LINES, STATUSES
+from skill_eval_nb.tables.show import MOST_LINES, STATUSES
 from skill_eval_nb.text import visible
 from skill_eval_nb.view import NO_FORMULAS, Shown
 from tests.checkout import ROOT
@@ -89,6 +89,10 @@ def test_hostile_names_are_shown_as_they_are(name):
     only_ours(page)
     shown = [text for _, text in page.texts]
     assert shown.count(name) >= 6  # path, workspace, skill, iteration, configuration, problem
+    for shown in (show(pl.DataFrame({name: [name]})), show([name]), show([Path(name)])):
+        page = Page(shown)
+        assert {tag for tag, _ in page.tags} <= OURS | {"ul", "li", "a"}
+        assert visible(name) in "".join(text for tag, text in page.texts if tag != "style")
 
 
 @given(st.text(min_size=1))
@@ -109,78 +113,61 @@ def test_the_style_touches_nothing_else():
     assert "url(" not in source
 
 
-@pytest.fixture(scope="module")
-def page() -> Page:
-    """The bundled workspace, as it shows itself."""
-    return Page(sen.load(ROOT / "data" / "tdd-workspace"))
+def test_the_bundled_workspace_says_what_is_there_and_what_can_be_asked_for():
+    page = Page(sen.load(ROOT / "data" / "tdd-workspace"))
+    assert page.texts[1] == ("h3", "Skill testing")
+    words = page.words()
+    for shown in ("iteration-1, iteration-2", "with_skill", "67 graded, 1 gated, 1 errored"):
+        assert shown in words
+    assert ("b", "69") in page.texts
+    assert "ws.rubric_scores " in words
+    assert "ws.triggers" not in words
+    assert ("code", "sen.charts.forest(ws)") in page.texts
+    bars = [attributes for tag, attributes in page.tags if tag == "i" and "style" in attributes]
+    assert [(bar["class"], bar["style"]) for bar in bars] == [
+        ("sen-graded", "flex-grow:67"),
+        ("sen-gated", "flex-grow:1"),
+        ("sen-errored", "flex-grow:1"),
+    ]
 
 
-class TestTheBundledWorkspace:
-    def test_it_says_what_is_there(self, page):
-        assert page.texts[1] == ("h3", "Skill testing")
-        words = page.words()
-        for shown in ("iteration-1, iteration-2", "with_skill", "67 graded, 1 gated, 1 errored"):
-            assert shown in words
-        assert ("b", "69") in page.texts
-
-    def test_the_bar_is_of_the_runs_by_status(self, page):
-        bars = [attributes for tag, attributes in page.tags if tag == "i" and "style" in attributes]
-        assert [(bar["class"], bar["style"]) for bar in bars] == [
-            ("sen-graded", "flex-grow:67"),
-            ("sen-gated", "flex-grow:1"),
-            ("sen-errored", "flex-grow:1"),
-        ]
-
-    def test_it_says_what_can_be_asked_for(self, page):
-        assert "ws.rubric_scores " in page.words()
-        assert ("code", "sen.charts.forest(ws)") in page.texts
-        assert "ws.triggers" not in page.words()
+def problem(severity: str, code: str, path: str = "p") -> dict[str, Any]:
+    return {"severity": severity, "code": code, "path": path, "message": f"{code} at {path}"}
 
 
-def problems(*severities: str) -> Workspace:
-    return made(
-        problems=[
-            {"severity": severity, "code": f"code-{n}", "path": "p", "message": f"message {n}"}
-            for n, severity in enumerate(severities)
-        ]
-    )
-
-
-def test_errors_come_first():
-    page = Page(problems("info", "warning", "error", "error"))
+def test_errors_come_first_and_a_kind_of_problem_is_told_once_by_its_first():
+    severities = ("info", "warning", "error", "error")
+    ws = made(problems=[problem(one, f"code-{n}") for n, one in enumerate(severities)])
+    page = Page(ws)
     assert [text for tag, text in page.texts if tag == "b"][:2] == ["2", "1"]
     kinds = [attributes.get("class") or "" for tag, attributes in page.tags if tag == "div"]
     cards = [kind for kind in kinds if kind.startswith("sen-card ")]
     assert cards == ["sen-card sen-error", "sen-card sen-warning"]
-    pills = [
-        text for tag, text in page.texts if tag == "span" and text in ("error", "warning", "info")
-    ]
+    pills = [text for tag, text in page.texts if tag == "span" and text in severities]
     assert pills == ["error", "error", "warning", "info"]
     assert next(text for tag, text in page.texts if tag == "code") == "ws.problems"
+    codes = [("warning", "b", "first"), ("error", "c"), ("warning", "b", "second")]
+    shown = " ".join(repr(made(problems=[problem(*one) for one in codes])).split())
+    assert "b 2 first: b at first" in shown
+    assert "second" not in shown
 
 
 def test_what_is_too_much_to_list_is_counted():
-    page = Page(problems(*["warning"] * (MOST_LINES + 3)))
-    assert "… and 3 more" in page.words()
+    many = [problem("warning", f"code-{n}") for n in range(MOST_LINES + 3)]
+    assert "… and 3 more" in Page(made(problems=many)).words()
     ws = made(runs=[a_run(f"ws-{n}") for n in range(MOST_LINES + 2)])
     assert "… and 2 more" in Page(ws).words()
     assert "  … and 2 more" in repr(ws).splitlines()
+    ws = made(runs=[a_run(iteration=f"i-{n}") for n in range(1, 13)])
+    assert "i-1 … i-12 (12)" in Page(ws).words()
 
 
-def test_many_iterations_are_named_by_the_first_and_the_last():
-    words = Page(made(runs=[a_run(iteration=f"i-{n}") for n in range(1, 13)])).words()
-    assert "i-1 … i-12 (12)" in words
-
-
-def test_nothing_is_said_of_what_there_is_none_of():
-    page = Page(Workspace.from_tables({}))
-    assert [(tag, text) for tag, text in page.texts if tag != "style"] == [("h3", "Nothing here")]
-
-
-def test_the_text(tmp_path):
+def test_the_text_of_something_and_of_nothing(tmp_path):
     lines = repr(load(tmp_path, two_sides())).splitlines()
     assert lines[:2] == ["Skill ws", f"  {tmp_path / 'ws'}"]
     assert lines[2].endswith("2 configurations, 1 eval, 2 runs (2 graded)")
+    page = Page(Workspace.from_tables({}))
+    assert [(tag, text) for tag, text in page.texts if tag != "style"] == [("h3", "Nothing here")]
 
 
 WIDTHS = {"wide": 1000, "narrow": 420}
@@ -200,10 +187,6 @@ def test_it_fits_its_column_in_a_browser(browser, width):
     assert look["page"] <= width
 
 
-def problem(severity: str, code: str, path: str = "p") -> dict[str, Any]:
-    return {"severity": severity, "code": code, "path": path, "message": f"{code} at {path}"}
-
-
 def rows(ws: Workspace) -> list[str]:
     """The workspaces in the order in which they are shown."""
     (table,) = (one for one in ws._blocks() if getattr(one, "caption", "") == "What is here")
@@ -220,106 +203,92 @@ def test_what_has_graded_runs_comes_first_then_their_natural_order():
     runs = [a_run("a", "ungraded"), a_run("b"), a_run("c"), a_run("c"), a_run("d", "executed")]
     assert rows(made(runs=runs)) == ["c", "b", "a", "d"]
     assert rows(made(runs=[a_run("ws-10"), a_run("ws-9")])) == ["ws-9", "ws-10"]
-
-
-def test_a_workspace_without_runs_and_evals_has_a_line_too():
+    # One without runs and evals has a line too.
     assert rows(made(triggers=[{"workspace": "ws", "skill": "auth", "query": "Log in"}])) == ["ws"]
 
 
-def test_an_eval_that_was_defined_and_run_is_one():
+def test_evals_and_statuses_are_counted_once_in_the_order_of_the_design():
     evals = [{"workspace": "ws", "skill": "s", "eval_id": eval_id} for eval_id in ("1", "2")]
-    assert "2 evals" in repr(made(runs=[a_run(), a_run()], evals=evals))
+    shown = repr(made(runs=[a_run(status=one) for one in reversed(STATUSES)], evals=evals))
+    assert "2 evals" in shown
+    assert ", ".join(f"1 {status}" for status in STATUSES) in " ".join(shown.split())
 
 
-def test_statuses_are_in_the_order_of_the_design():
-    ws = made(runs=[a_run(status=status) for status in reversed(STATUSES)])
-    assert ", ".join(f"1 {status}" for status in STATUSES) in " ".join(repr(ws).split())
+SUITE = {"evals.json": {"evals": [{"id": 1, "prompt": "Log in."}]}}
 
 
-def test_a_kind_of_problem_is_told_once_by_its_first():
-    codes = [("info", "a"), ("warning", "b", "first"), ("error", "c"), ("warning", "b", "second")]
-    shown = " ".join(repr(made(problems=[problem(*one) for one in codes])).split())
-    assert "b 2 first: b at first" in shown
-    assert "second" not in shown
+@pytest.mark.parametrize(
+    ("files", "code", "why"),
+    [
+        (
+            two_sides() | {f"{BASELINE}/timing.json": "{"},
+            "ws.problems",
+            "1 thing on disk could not be used",
+        ),
+        (two_sides(), "sen.charts.forest(ws)", ""),
+        (
+            {f"{RUN}/grading.json": graded("p")},
+            "",
+            "every run is of with_skill: without a baseline",
+        ),
+        ({"eval-1/grading.json": graded("p")}, "", "no run names its configuration"),
+        (SUITE, "ws.evals", "there are evals here, and no runs yet"),
+    ],
+    ids=["errors first", "two sides", "one side", "sides that nobody names", "no runs"],
+)
+def test_the_first_step(tmp_path, files, code, why):
+    first = steps(load(tmp_path, files))[0]
+    assert first[0].startswith(code)
+    assert first[1].startswith(why)
 
 
-class TestNextSteps:
-    def test_errors_come_first(self, tmp_path):
-        ws = load(tmp_path, two_sides() | {f"{BASELINE}/timing.json": "{"})
-        assert steps(ws)[0] == ("ws.problems", "1 thing on disk could not be used")
-
-    @pytest.mark.parametrize(
-        ("waiting", "why"),
-        [
-            (1, "1 run has no grading: it enters no rate"),
-            (2, "2 runs have no grading: they enter no rate"),
-        ],
-    )
-    def test_runs_without_grading(self, waiting, why):
-        ws = made(runs=[a_run(), *[a_run(status="executed")] * waiting])
-        assert ("ws.runs", why) in steps(ws)
-
-    def test_two_sides_can_be_compared(self, tmp_path):
-        assert steps(load(tmp_path, two_sides()))[0][0] == "sen.charts.forest(ws)"
-
-    def test_one_side_cannot(self, tmp_path):
-        ws = load(tmp_path, {f"{RUN}/grading.json": graded("p")})
-        assert steps(ws)[0][1].startswith("every run is of with_skill: without a baseline")
-
-    def test_sides_that_nobody_names_cannot(self, tmp_path):
-        ws = load(tmp_path, {"eval-1/grading.json": graded("p")})
-        assert steps(ws)[0][1].startswith("no run names its configuration")
-
-    def test_evals_without_runs(self, tmp_path):
-        ws = load(tmp_path, {"evals.json": {"evals": [{"id": 1, "prompt": "Log in."}]}})
-        assert steps(ws) == [("ws.evals", "there are evals here, and no runs yet")]
-
-    @pytest.mark.parametrize(
-        "name", ["tdd-workspace", "iterations-workspace", "test-cases-workspace"]
-    )
-    def test_every_step_can_be_taken(self, name):
-        ws = sen.load(ROOT / "data" / name)
-        codes = [code for code, _ in steps(ws)]
-        assert len(codes) >= 2
-        for code in codes:
-            assert eval(code, {"ws": ws, "sen": sen}) is not None
+@pytest.mark.parametrize(
+    ("waiting", "why"),
+    [
+        (1, "1 run has no grading: it enters no rate"),
+        (2, "2 runs have no grading: they enter no rate"),
+    ],
+)
+def test_runs_without_grading_are_a_step(waiting, why):
+    ws = made(runs=[a_run(), *[a_run(status="executed")] * waiting])
+    assert ("ws.runs", why) in steps(ws)
 
 
-class TestShow:
-    """A table, or files, as a notebook reads them."""
+@pytest.mark.parametrize("name", ["tdd-workspace", "iterations-workspace", "test-cases-workspace"])
+def test_every_step_can_be_taken(name):
+    ws = sen.load(ROOT / "data" / name)
+    codes = [code for code, _ in steps(ws)]
+    assert len(codes) >= 2
+    for code in codes:
+        assert eval(code, {"ws": ws, "sen": sen}) is not None
 
-    def test_texts_are_whole_and_rows_as_many_as_asked_for(self):
-        long = "a word and another " * 40
-        frame = pl.DataFrame({"text": [long] * 30, "n": range(30), "note": [None] * 30})
-        for table in (frame, to_pandas(frame)):
-            few, every = show(table, rows=3), show(table, rows=None)
-            assert few._repr_html_().count(long) == repr(few).count(long) == 3
-            assert "3 of 30 rows" in Page(few).words()
-            assert every._repr_html_().count(long) == repr(every).count(long) == 30
-            assert "of 30 rows" not in repr(every)
 
-    def test_an_empty_result_is_a_sentence(self):
-        empty = pl.DataFrame(schema={"a": pl.String, "b": pl.Int64})
-        for nothing in (empty, (), []):
-            shown = show(nothing, empty="None <stands> out.")
-            assert Page(shown).words() == repr(shown) == "None <stands> out."
+# ── a table, or files, as a notebook reads them ────────────────────────────────────────────────
 
-    def test_written_paths_are_links_from_here(self, tmp_path, monkeypatch):
-        monkeypatch.chdir(tmp_path)
-        name = "a 'b' #c?.html"
-        page = Page(show([tmp_path / "out" / name, Path("d.md")]))
-        links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
-        assert links == ["out/a%20%27b%27%20%23c%3F.html", "d.md"]
-        assert str(tmp_path / "out" / name) in page.words()
 
-    @pytest.mark.parametrize("name", HOSTILE)
-    def test_hostile_texts_are_shown_as_they_are(self, name):
-        for shown in (show(pl.DataFrame({name: [name]})), show([name]), show([Path(name)])):
-            page = Page(shown)
-            assert {tag for tag, _ in page.tags} <= OURS | {"ul", "li", "a"}
-            told = "".join(text for tag, text in page.texts if tag != "style")
-            assert visible(str(name)) in told
+def test_texts_are_whole_and_rows_as_many_as_asked_for():
+    long = "a word and another " * 40
+    frame = pl.DataFrame({"text": [long] * 30, "n": range(30), "note": [None] * 30})
+    for table in (frame, to_pandas(frame)):
+        few, every = show(table, rows=3), show(table, rows=None)
+        assert few._repr_html_().count(long) == repr(few).count(long) == 3
+        assert "3 of 30 rows" in Page(few).words()
+        assert every._repr_html_().count(long) == repr(every).count(long) == 30
+        assert "of 30 rows" not in repr(every)
 
-    def test_what_is_no_table_is_refused(self):
-        with pytest.raises(TypeError):
-            show(3)
+
+def test_an_empty_result_is_a_sentence_and_what_is_no_table_is_refused():
+    for nothing in (pl.DataFrame(schema={"a": pl.String, "b": pl.Int64}), (), []):
+        shown = show(nothing, empty="None <stands> out.")
+        assert Page(shown).words() == repr(shown) == "None <stands> out."
+    with pytest.raises(TypeError):
+        show(3)
+
+
+def test_written_paths_are_links_from_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = "a 'b' #c?.html"
+    page = Page(show([tmp_path / "out" / name, Path("d.md")]))
+    links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
+    assert links == ["out/a%20%27b%27%20%23c%3F.html", "d.md"]
+    assert str(tmp_path / "out" / name) in page.words()

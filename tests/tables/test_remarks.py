@@ -18,65 +18,58 @@ def only(ws, table: str) -> dict[str, Any]:
     return row
 
 
-class TestFeedback:
-    def review(self, tmp_path, run_id: str, **more: Any):
-        reviews = [{"run_id": run_id, "feedback": "Too long.", "timestamp": "2026-01-02T03:04:05Z"}]
-        feedback = {"reviews": reviews, "status": "complete"}
-        return load(tmp_path, two_sides() | more | {"iteration-1/feedback.json": feedback})
+def reviewed(tmp_path, run_id: str, more: dict[str, Any] | None = None, **fields: Any):
+    """The workspace with a review of a run."""
+    review = {"run_id": run_id, "feedback": "Too long.", "timestamp": "2026-01-02T03:04:05Z"}
+    feedback = {"reviews": [review | fields], "status": "complete"}
+    return load(tmp_path, two_sides() | (more or {}) | {"iteration-1/feedback.json": feedback})
 
-    @pytest.mark.parametrize(
-        ("run_id", "key"),
-        [
-            ("eval-1-with_skill", ("1", "login", "with_skill", 1)),
-            ("eval-1-without_skill", ("1", "login", "without_skill", 1)),
-            ("eval-1-login-with_skill", ("1", "login", "with_skill", 1)),
-            ("eval-1-login-with_skill-run-1", ("1", "login", "with_skill", 1)),
-            ("eval-1-login/without_skill/run-1", ("1", "login", "without_skill", 1)),
-            ("login-with_skill", ("1", "login", "with_skill", 1)),
-        ],
-    )
-    def test_a_review_finds_its_run(self, tmp_path, run_id, key):
-        ws = self.review(tmp_path, run_id)
-        row = only(ws, "feedback")
-        assert (row["eval_id"], row["eval_name"], row["configuration"], row["run_number"]) == key
-        assert (row["feedback"], row["status"]) == ("Too long.", "complete")
-        assert row["timestamp"] == "2026-01-02T03:04:05Z"
-        assert row["iteration"] == "iteration-1"
-        assert coded(ws, "unknown-run") == []
 
-    def test_configurations_of_any_name(self, tmp_path):
-        own = "iteration-1/eval-1-login/baseline-v2/run-1/grading.json"
-        ws = self.review(tmp_path, "eval-1-login-baseline-v2", **{own: graded("p")})
-        assert only(ws, "feedback")["configuration"] == "baseline-v2"
+OWN = {"iteration-1/eval-1-login/baseline-v2/run-1/grading.json": graded("p")}
+TOLD = {"iteration-1/benchmark.json": {"runs": [row(7, "tuned", "pf", eval_name="Orders")]}}
 
-    def test_a_run_that_only_a_benchmark_tells_of(self, tmp_path):
-        benchmark = {"runs": [row(7, "tuned", "pf", eval_name="Orders")]}
-        ws = self.review(tmp_path, "eval-7-tuned", **{"iteration-1/benchmark.json": benchmark})
-        found = only(ws, "feedback")
-        assert (found["eval_id"], found["eval_name"], found["configuration"]) == (
-            "7",
-            "Orders",
-            "tuned",
-        )
-        assert coded(ws, "unknown-run") == []
 
-    @pytest.mark.parametrize(
-        ("scores", "told"),
-        [({"tone": 4, "ordre é": 2.5}, '{"tone": 4, "ordre é": 2.5}'), ({}, None), (None, None)],
-    )
-    def test_the_scores_of_a_human(self, tmp_path, scores, told):
-        review = {"run_id": "eval-1-with_skill", "feedback": "", "scores": scores}
-        files = {"iteration-1/feedback.json": {"reviews": [review]}}
-        ws = load(tmp_path, two_sides() | files)
-        assert only(ws, "feedback")["scores"] == told
+@pytest.mark.parametrize(
+    ("run_id", "more", "key"),
+    [
+        ("eval-1-with_skill", {}, ("1", "login", "with_skill", 1)),
+        ("eval-1-without_skill", {}, ("1", "login", "without_skill", 1)),
+        ("eval-1-login-with_skill", {}, ("1", "login", "with_skill", 1)),
+        ("eval-1-login-with_skill-run-1", {}, ("1", "login", "with_skill", 1)),
+        ("eval-1-login/without_skill/run-1", {}, ("1", "login", "without_skill", 1)),
+        ("login-with_skill", {}, ("1", "login", "with_skill", 1)),
+        # Configurations have any name, and a run may be one that only a benchmark tells of.
+        ("eval-1-login-baseline-v2", OWN, ("1", "login", "baseline-v2", 1)),
+        ("eval-7-tuned", TOLD, ("7", "Orders", "tuned", 1)),
+    ],
+)
+def test_a_review_finds_its_run(tmp_path, run_id, more, key):
+    ws = reviewed(tmp_path, run_id, more)
+    found = only(ws, "feedback")
+    names = ("eval_id", "eval_name", "configuration", "run_number")
+    assert tuple(found[name] for name in names) == key
+    names = ("feedback", "status", "timestamp", "iteration")
+    said = ("Too long.", "complete", "2026-01-02T03:04:05Z", "iteration-1")
+    assert tuple(found[name] for name in names) == said
+    assert coded(ws, "unknown-run") == []
 
-    @pytest.mark.parametrize("run_id", ["eval-9-with_skill", "eval-1", "the first one"])
-    def test_a_review_of_no_known_run_is_kept_and_told(self, tmp_path, run_id):
-        ws = self.review(tmp_path, run_id)
-        assert only(ws, "feedback")["feedback"] == "Too long."
-        (problem,) = coded(ws, "unknown-run")
-        assert problem["where"] == "$.reviews[0].run_id"
-        assert run_id in problem["message"]
+
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [({"tone": 4, "ordre é": 2.5}, '{"tone": 4, "ordre é": 2.5}'), ({}, None), (None, None)],
+)
+def test_the_scores_of_a_human(tmp_path, scores, told):
+    ws = reviewed(tmp_path, "eval-1-with_skill", scores=scores)
+    assert only(ws, "feedback")["scores"] == told
+
+
+@pytest.mark.parametrize("run_id", ["eval-9-with_skill", "eval-1", "the first one"])
+def test_a_review_of_no_known_run_is_kept_and_told(tmp_path, run_id):
+    ws = reviewed(tmp_path, run_id)
+    assert only(ws, "feedback")["feedback"] == "Too long."
+    (problem,) = coded(ws, "unknown-run")
+    assert problem["where"] == "$.reviews[0].run_id"
+    assert run_id in problem["message"]
 
 
 COMPARISON = {
@@ -147,37 +140,28 @@ def test_an_analysis(tmp_path):
 
 
 def test_history(tmp_path):
-    history = {
-        "skill_name": "auth",
-        "current_best": "v1",
-        "iterations": [
-            {
-                "version": "v0",
-                "parent": None,
-                "expectation_pass_rate": 0.5,
-                "grading_result": "baseline",
-            },
-            {
-                "version": "v1",
-                "parent": "v0",
-                "expectation_pass_rate": 0.75,
-                "grading_result": "won",
-            },
-            {"version": "v2", "parent": "v1", "is_current_best": True},
-        ],
-    }
-    table = rows(load(tmp_path, {"history.json": history}), "history")
+    versions = [
+        {
+            "version": "v0",
+            "parent": None,
+            "expectation_pass_rate": 0.5,
+            "grading_result": "baseline",
+        },
+        {"version": "v1", "parent": "v0", "expectation_pass_rate": 0.75, "grading_result": "won"},
+        {"version": "v2", "parent": "v1", "is_current_best": True},
+    ]
+    history = {"skill_name": "auth", "current_best": "v1", "iterations": versions}
+    table = load(tmp_path / "a", {"history.json": history}).history
     names = ("version", "parent", "expectation_pass_rate", "grading_result", "is_current_best")
-    assert [tuple(row[name] for name in names) for row in table] == [
+    assert table.select(names).rows() == [
         ("v0", None, 0.5, "baseline", False),
         ("v1", "v0", 0.75, "won", True),
         ("v2", "v1", None, None, True),
     ]
-
-
-def test_without_a_best_version_none_is_said_to_be_it(tmp_path):
-    history = {"skill_name": "auth", "iterations": [{"version": "v0"}]}
-    assert only(load(tmp_path, {"history.json": history}), "history")["is_current_best"] is None
+    # Without a best version none is said to be it.
+    unsaid = {"skill_name": "auth", "iterations": versions[:2]}
+    table = load(tmp_path / "b", {"history.json": unsaid}).history
+    assert table["is_current_best"].to_list() == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -192,16 +176,12 @@ def test_without_a_best_version_none_is_said_to_be_it(tmp_path):
     ],
 )
 def test_a_trigger_rate_is_stated_or_counted(tmp_path, query, rate):
-    queries = [{"query": "Log me in", "should_trigger": True, **query}]
-    row = only(load(tmp_path, {"trigger_eval.json": queries}), "triggers")
-    assert row["trigger_rate"] == rate
-    assert (row["query"], row["should_trigger"], row["tags"]) == ("Log me in", True, [])
-
-
-def test_the_tags_of_a_query(tmp_path):
-    tagged = {"query": "Log me in", "should_trigger": True, "tags": ["near miss", "for login"]}
-    row = only(load(tmp_path, {"trigger_eval.json": [tagged]}), "triggers")
-    assert row["tags"] == ["near miss", "for login"]
+    asked = {"query": "Log me in", "should_trigger": True, **query}
+    queries = [asked, {"query": "Out", "should_trigger": False, "tags": ["near miss", "for login"]}]
+    first, second = rows(load(tmp_path, {"trigger_eval.json": queries}), "triggers")
+    assert first["trigger_rate"] == rate
+    assert (first["query"], first["should_trigger"], first["tags"]) == ("Log me in", True, [])
+    assert second["tags"] == ["near miss", "for login"]
 
 
 def test_a_search_for_a_description(tmp_path):

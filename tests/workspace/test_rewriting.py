@@ -9,8 +9,7 @@ import time
 import pytest
 
 from skill_eval_nb.workspace import writing as rewriting
-from skill_eval_nb.workspace.json_text import written_like
-from skill_eval_nb.workspace.writing import alone
+from skill_eval_nb.workspace.writing import alone, written_like
 
 VALUE = {"a": ["é", {"b": 1.5}], "c": {}}
 

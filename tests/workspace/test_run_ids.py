@@ -9,7 +9,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.workspace import NothingToLoad, check
-from skill_eval_nb.workspace.run_ids import RunIds, RunOf, folders_of
+from skill_eval_nb.workspace.feedback import RunIds, RunOf, folders_of
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay, row
 

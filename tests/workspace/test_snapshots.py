@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skill_eval_nb.running.spec import SNAPSHOTS
-from skill_eval_nb.workspace.snapshots import (
+from skill_eval_nb.workspace.files import (
     KeptSkill,
     iteration_folder,
     kept_skills,

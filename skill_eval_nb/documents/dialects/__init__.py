@@ -4,9 +4,8 @@ A dialect's module holds nothing but facts: a `Dialect`, with the form in which 
 kind of document that it has, and where they lie.
 """
 
-from .reading import Source, check, read, source_of
+from .reading import PATHS, Source, check, read, source_of, write
 from .recognition import DIALECTS, NEUTRAL, NoSuchDocument, form_of, is_foreign, kind_of, recognise
-from .writing import PATHS, write
 
 __all__ = [
     "DIALECTS",

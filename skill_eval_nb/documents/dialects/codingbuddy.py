@@ -6,8 +6,10 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from .. import evals, feedback, triggers
+from .. import evals
 from .. import evals as eval_metadata
+from .. import evals as feedback
+from .. import evals as triggers
 from .. import run as grading
 from .. import run as timing
 from ..base import Amount, Count, Document, Rate, Seconds, says

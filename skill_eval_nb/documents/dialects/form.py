@@ -11,7 +11,7 @@ from typing import Annotated, Any, cast
 import msgspec
 
 from ..base import Document
-from ..scalars import Unreadable, read_number
+from ..parsing import Unreadable, read_number
 
 
 def same(value: Any) -> Any:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..base import Faults, names_of, plainly
+from ..parsing import Unreadable, is_verdict, read_number
 from ..repair import mend
 from ..results import BenchmarkRun, RunResult
 from ..run import TEXT_NAMES, GradedExpectation, Grading, Timing
-from ..scalars import Unreadable, is_verdict, read_number
 
 _CONFIGURATION = re.compile(
     r"(?:^|_)((?:with|without|old|new|no)_skill|baseline|delta)(?=_|$)", re.IGNORECASE

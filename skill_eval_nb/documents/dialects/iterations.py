@@ -6,11 +6,12 @@ import re
 from typing import Annotated, Any
 
 from .. import evals as eval_metadata
-from .. import feedback, triggers
+from .. import evals as feedback
+from .. import evals as optimization
+from .. import evals as triggers
 from .. import results as benchmark
 from .. import run as grading
 from .. import run as timing
-from .. import triggers as optimization
 from ..base import Amount, Document, Rate, says
 from .codingbuddy import queries, reviews
 from .form import (

@@ -1,4 +1,4 @@
-"""Plain JSON values to the shared documents, whatever the dialect."""
+"""Plain JSON values to the shared documents, whatever the dialect, and back."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ from typing import Any
 
 import msgspec
 
-from ..base import Document, Faults, attach, origin_of, struct_fields
+from ..base import Document, Fault, Faults, attach, origin_of, struct_fields
 from ..repair import mend, unused
 from ..results import Benchmark, RunResult
+from .codingbuddy import CODINGBUDDY
 from .form import Form
 from .home_made import HOME_MADE, read_home_made
-from .recognition import NEUTRAL, documented, form_of, recognise
+from .iterations import ITERATIONS
+from .recognition import NEUTRAL, NoSuchDocument, documented, form_of, recognise, walk
+from .skill_creator import SKILL_CREATOR
+from .skill_evaluator import SKILL_EVALUATOR
+from .test_cases import TEST_CASES
 
 ROUNDING = 0.0101
 """How far a rate may be from its counts: rates are often printed with two digits."""
@@ -280,3 +285,84 @@ def _converted(kind: str, raw: Any, form: Form) -> tuple[list[Any], Faults]:
         faults.add("info", "not-kept", where, "only this dialect has it; it is not in the tables")
     faults.extend(unused(wire))
     return documents, faults
+
+
+PATHS = {
+    dialect.name: dialect.paths
+    for dialect in (SKILL_CREATOR, SKILL_EVALUATOR, ITERATIONS, CODINGBUDDY, TEST_CASES)
+}
+"""Where the documents of each dialect lie."""
+
+
+def write(kind: str, neutral: Any, dialect: str) -> tuple[Any, list[Fault]]:
+    """Write a shared document as the plain JSON value that a dialect's file holds.
+
+    Args:
+        kind: one of the kinds of document.
+        neutral: what `read` gives; for `benchmark` a list, one an iteration.
+        dialect: the dialect to write.
+
+    Returns:
+        the value, and what the dialect cannot hold: each loss with its JSON path in the
+        shared document. A loss is an error where the dialect demands something that is not
+        known: it is then absent from the value, and never made up.
+
+    Raises:
+        NoSuchDocument: the dialect has no such document, or there is nothing to write.
+
+    >>> from skill_eval_nb.documents import GradedExpectation, Grading
+    >>> one = GradedExpectation(text="It runs", passed=True, confidence="high")
+    >>> value, losses = write("grading", Grading(expectations=[one]), "codingbuddy")
+    >>> value
+    {'expectations': [{'text': 'It runs', 'passed': True, 'evidence': ''}]}
+    >>> [(loss.where, loss.message) for loss in losses]
+    [('$.expectations[0].confidence', 'left out: `codingbuddy` has no place for it')]
+    """
+    form = form_of(kind, dialect)
+    losses = Faults()
+    whole = neutral
+    if kind == "benchmark" and not form.many:
+        whole = _latest(neutral, dialect, losses)
+    wire, faults = mend(form.to_wire(msgspec.to_builtins(whole)), form.wire)
+    value = written(wire, faults)
+    _report_missing(faults, dialect, losses)
+    _report_unknown(neutral, dialect, losses)
+    again, _ = read(kind, value, dialect)
+    back = again if form.many or kind != "benchmark" else again[0]
+    for where, what in differences(msgspec.to_builtins(whole), msgspec.to_builtins(back)):
+        losses.add("warning", "loss", where, _sentence(where, what, dialect))
+    return value, losses.collapsed()
+
+
+def _sentence(where: str, what: str, dialect: str) -> str:
+    if what != "left out":
+        return what
+    if where.endswith("]"):
+        return f"`{dialect}` does not keep it apart: it is left out, or part of a mean"
+    return f"left out: `{dialect}` has no place for it"
+
+
+def _latest(benchmarks: list[Any], dialect: str, losses: Faults) -> Any:
+    """The last iteration, for dialects whose file holds one."""
+    if not benchmarks:
+        raise NoSuchDocument(f"there is no iteration to write as a benchmark of `{dialect}`")
+    for place in range(len(benchmarks) - 1):
+        message = f"a benchmark of `{dialect}` holds one iteration; write this one to its own file"
+        losses.add("warning", "loss", f"$[{place}]", message)
+    return benchmarks[-1]
+
+
+def _report_missing(faults: Faults, dialect: str, losses: Faults) -> None:
+    for fault in faults:
+        if fault.severity == "error":
+            message = f"`{dialect}` demands more than is known: {fault.message}"
+            losses.add("error", "incomplete", fault.where, message)
+
+
+def _report_unknown(neutral: Any, dialect: str, losses: Faults) -> None:
+    """Fields that no dialect knows stay behind when a document goes to another one."""
+    for document in neutral if isinstance(neutral, list) else [neutral]:
+        if isinstance(document, Document):
+            for mark, where in walk(document):
+                if mark == "unknown":
+                    losses.add("info", "loss", where, f"left out: not a field that `{dialect}` has")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import evals
-from .. import feedback as suggestions
+from .. import evals as suggestions
 from .. import results as benchmark
 from .. import run as grading
 from .. import run as judging

@@ -13,10 +13,20 @@ from ..base import Faults
 from ..parsing import NotJSON, parse
 from . import harbor, inspect_ai, plugin_eval, promptfoo, vally, waza
 from .harbor import trial_file
-from .inspect_own import OWN
-from .inspect_zip import open_log
-from .part import Part, decoded, without_keys
-from .results import UNSTATED, WITH, WITHOUT, Aggregate, Results, Run, Tool, checks
+from .inspect_ai import OWN, open_log
+from .part import (
+    UNSTATED,
+    WITH,
+    WITHOUT,
+    Aggregate,
+    Part,
+    Results,
+    Run,
+    Tool,
+    checks,
+    decoded,
+    without_keys,
+)
 
 __all__ = [
     "ENDINGS",

@@ -14,17 +14,21 @@ from ..base import Faults
 from ..dialects.home_made_runs import is_model
 from ..parsing import NotJSON, parse
 from ..run import GradedExpectation, Grading, Metrics, Timing
-from .part import Part, decoded, dimension, secrets_in, without_keys
-from .results import (
+from .part import (
     UNSTATED,
     WITH,
     WITHOUT,
     Aggregate,
+    Part,
     Results,
     Run,
+    decoded,
+    dimension,
     seconds_between,
+    secrets_in,
     side_in,
     side_of,
+    without_keys,
 )
 
 _REWARDS = ("reward.txt", "reward.json")

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from ..evals import EvalMetadata, Expectation
 from ..run import GradedExpectation, Grading, Metrics, Timing
-from .part import Part
-from .results import WITH, WITHOUT, Aggregate, Results, Run, mean, votes
+from .part import WITH, WITHOUT, Aggregate, Part, Results, Run, mean, votes
 
 _ARMS = {"with": WITH, "without": WITHOUT}
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..run import GradedExpectation, Grading, RubricScore, Timing
-from .part import Part, dimension, secrets_in, without_keys
-from .results import UNSTATED, Results, Run, side_in
+from .part import UNSTATED, Part, Results, Run, dimension, secrets_in, side_in, without_keys
 
 _ERROR = 2
 """The `failureReason` of a result that no check failed, but a fault."""

@@ -8,8 +8,7 @@ from typing import Any
 from ..evals import EvalMetadata
 from ..results import Comparison
 from ..run import GradedExpectation, Grading, Metrics, Timing
-from .part import Part
-from .results import UNSTATED, Results, Run, side_of
+from .part import UNSTATED, Part, Results, Run, side_of
 
 _COMPARISONS = ("comparison", "comparison-report")
 _TIES, _BASELINES = ("tie", "equal", "draw"), ("baseline", "B")

@@ -6,8 +6,7 @@ from typing import Any
 
 from ..evals import EvalMetadata
 from ..run import GradedExpectation, Grading, Metrics, Timing
-from .part import Part
-from .results import UNSTATED, Aggregate, Results, Run, mean, side_of
+from .part import UNSTATED, Aggregate, Part, Results, Run, mean, side_of
 
 KEYS = frozenset({"tasks"})
 

@@ -10,12 +10,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.disk import decoded, open_file
+from skill_eval_nb.documents.transcript import (
+    Event,
+    blocks,
+    message_of,
+    read_events,
+    role_of,
+    text_of,
+)
 
 MOST_BYTES = 64 * 2**20
 _SKILL_FILES = re.compile(r"SKILL\.md|\.claude/skills/|(?:^|[\s\"'=;|&])/skills/", re.IGNORECASE)
@@ -53,38 +61,19 @@ def transcript_of(path: Path) -> Transcript:
     text = decoded(data)
     if text is None:
         return Transcript((), None, reason="it is no text")
-    events = _events(text)
-    if events is None:
+    read = read_events(text)
+    if read is None or not any(map(_says, read.events)):
         return Transcript((text,), None) if text.strip() else Transcript((), None)
-    return _transcript(events)
+    return _transcript([event.value for event in read.events])
 
 
-def _events(text: str) -> list[dict[str, Any]] | None:
-    """The events of a transcript; None where it is no list of JSON objects."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    try:
-        found = [json.loads(line) for line in lines]
-    except (ValueError, RecursionError):
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError):
-            return None
-    if len(found) == 1 and isinstance(found, list) and isinstance(found[0], list):
-        found = found[0]
-    if isinstance(found, dict):
-        found = next((found[key] for key in ("messages", "events") if key in found), None)
-    if not isinstance(found, list) or not all(isinstance(event, dict) for event in found):
-        return None
-    known = [event for event in found if isinstance(_message(event).get("content"), (str, list))]
-    return found if known else None
+def _says(event: Event) -> bool:
+    """Whether it is a message, in a form that is known."""
+    message = message_of(event.value)
+    return isinstance(message.get("content"), str | list) or "tool_calls" in message
 
 
-def _message(event: dict[str, Any]) -> dict[str, Any]:
-    inner = event.get("message")
-    return inner if isinstance(inner, dict) else event
-
-
-def _transcript(events: list[dict[str, Any]]) -> Transcript:
+def _transcript(events: Sequence[Mapping[str, Any]]) -> Transcript:
     pieces: list[str] = []
     final: int | None = None
     hidden: set[str] = set()
@@ -93,11 +82,10 @@ def _transcript(events: list[dict[str, Any]]) -> Transcript:
         None,
     )
     for event in events:
-        message = _message(event)
-        role = message.get("role") or event.get("type")
+        role = role_of(event)
         if role not in ("assistant", "user"):
             continue
-        for kind, piece in _pieces(message.get("content"), role, hidden):
+        for kind, piece in _pieces(blocks(event), role, hidden):
             if kind == "said":
                 final = len(pieces)
             pieces.append(piece)
@@ -107,15 +95,13 @@ def _transcript(events: list[dict[str, Any]]) -> Transcript:
     return Transcript(tuple(pieces), last.removeprefix("[executor] "), len(hidden))
 
 
-def _pieces(content: Any, role: str, hidden: set[str]) -> Iterator[tuple[str, str]]:
+def _pieces(
+    parts: Sequence[Mapping[str, Any]], role: str, hidden: set[str]
+) -> Iterator[tuple[str, str]]:
     """What one message tells; calls that opened a skill are added to `hidden`."""
-    if isinstance(content, str):
-        content = [{"type": "text", "text": content}]
-    parts = content if isinstance(content, list) else []
-    blocks = [block for block in parts if isinstance(block, dict)]
-    calls = [block for block in blocks if block.get("type") == "tool_use"]
+    calls = [block for block in parts if block.get("type") == "tool_use"]
     set_up = bool(calls) and all(map(_opens_skill, calls))  # "The skill fits this task."
-    for block in blocks:
+    for block in parts:
         kind = block.get("type")
         if kind == "text" and role == "assistant" and str(block.get("text") or "").strip():
             if not set_up:
@@ -126,10 +112,10 @@ def _pieces(content: Any, role: str, hidden: set[str]) -> Iterator[tuple[str, st
             yield "did", f"[call of {block.get('name')}] {_compact(block.get('input'))}"
         elif kind == "tool_result" and str(block.get("tool_use_id")) not in hidden:
             failed = " (an error)" if block.get("is_error") else ""
-            yield "saw", f"[result{failed}] {_result(block.get('content'))}"
+            yield "saw", f"[result{failed}] {text_of(block.get('content'))}"
 
 
-def _opens_skill(block: dict[str, Any]) -> bool:
+def _opens_skill(block: Mapping[str, Any]) -> bool:
     if block.get("name") == "Skill":
         return True
     if str(block.get("name")) in _WRITING:
@@ -146,13 +132,3 @@ def _compact(value: Any) -> str:
         if isinstance(only, str):
             return only
     return json.dumps(value, ensure_ascii=False)
-
-
-def _result(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "\n".join(
-        str(part.get("text", f"({part.get('type')})")) if isinstance(part, dict) else str(part)
-        for part in parts
-    )

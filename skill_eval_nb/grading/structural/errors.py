@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from skill_eval_nb.disk import read_bytes
+from skill_eval_nb.documents.transcript import Event, blocks, read_events
 from skill_eval_nb.text import count
 
 from .outputs import CheckVerdict, Content, failed, passed, shown, unscored
@@ -96,59 +97,12 @@ TEXT_KEYS = ("text", "content", "output", "stdout", "stderr", "message", "error"
 _EXIT_CODE = re.compile(r"Exit code \d+")
 
 
-class Event(NamedTuple):
-    """A message or event, and the line that it begins on; 0 where that is not known."""
-
-    line: int
-    value: Mapping[str, Any]
-
-
-def read_events(text: str) -> list[Event] | None:
-    """The messages of a transcript: a JSON value a line, or one JSON list or object of them.
-
-    None where it is plain text. A last line that was cut off is passed over, and so are
-    lines that hold something else.
-    """
-    if text.lstrip()[:1] not in ("{", "["):
-        return None
-    whole = _parsed(text)
-    if whole is not None:
-        return [Event(0, message) for message in _messages(whole)] or None
-    lines = text.split("\n")
-    events = [
-        Event(number, parsed)
-        for number, line in enumerate(lines, 1)
-        if line.lstrip()[:1] == "{" and isinstance(parsed := _parsed(line), dict)
-    ]
-    n_lines = sum(1 for line in lines if line.strip())
-    return events if events and 2 * len(events) >= n_lines else None
-
-
-def _parsed(text: str) -> Any:
-    import msgspec
-
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        return None
-
-
-def _messages(whole: Any) -> list[Mapping[str, Any]]:
-    if isinstance(whole, dict):
-        for key in ("messages", "transcript", "events", "conversation", "turns"):
-            if isinstance(whole.get(key), list):
-                return _messages(whole[key])
-        return [whole] if "role" in whole or "type" in whole else []
-    messages = whole if isinstance(whole, list) else []
-    return [message for message in messages if isinstance(message, dict)]
-
-
 def failures(events: Iterable[Event]) -> Iterator[tuple[int | str, str]]:
     """Each failure: where it is told (a line, or the number of the message), and what it says."""
     tools: dict[str, str] = {}
     for number, (line, event) in enumerate(events, 1):
         where = line or f"message {number}"
-        for block in _blocks(event):
+        for block in blocks(event):
             if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
                 tools[block["id"]] = str(block.get("name"))
             elif block.get("type") == "tool_result" and block.get("is_error") is True:
@@ -156,16 +110,6 @@ def failures(events: Iterable[Event]) -> Iterator[tuple[int | str, str]]:
                 yield where, f"{tool} failed: {_first_line(block.get('content'))}"
         if fault := _own_failure(event):
             yield where, fault
-
-
-def _blocks(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    if event.get("type") in ("tool_use", "tool_result"):
-        return [event]
-    message = event.get("message")
-    content = (message if isinstance(message, dict) else event).get("content")
-    if not isinstance(content, list):
-        return []
-    return [block for block in content if isinstance(block, dict)]
 
 
 def _own_failure(event: Mapping[str, Any]) -> str | None:
@@ -226,10 +170,12 @@ def no_errors(transcript: Path | None) -> CheckVerdict:
     text = Content(data).text
     if not text.strip():
         return unscored(f"{name} is empty, so it shows nothing")
-    events = read_events(text)
-    found = list(_lines(text) if events is None else failures(events))
+    read = read_events(text)
+    found = list(_lines(text) if read is None else failures(read.events))
     if not found:
-        return passed(f"No error in {name} ({_size(text, events)})")
+        lines = text.rstrip("\n").split("\n")
+        of = count(len(lines), "line") if read is None else count(len(read.events), "message")
+        return passed(f"No error in {name} ({of})")
     errors = "; ".join(f"{name}:{line}: {shown(what)}" for line, what in found[:MOST_SHOWN])
     more = len(found) - MOST_SHOWN
     return failed(errors + (f"; and {count(more, 'more error')}" if more > 0 else ""))
@@ -239,9 +185,3 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.split("\n"), 1):
         if is_error(line):
             yield number, line
-
-
-def _size(text: str, events: list[Event] | None) -> str:
-    if events is None:
-        return count(len(text.rstrip("\n").split("\n")), "line")
-    return count(len(events), "message")

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 from .settings import Fault, StandIn
 
 if TYPE_CHECKING:
-    from .app import transport
-    from .server import serve
+    from .app import serve, transport
 
-_HOMES = {"serve": "server", "transport": "app"}
+_HOMES = {"serve": "app", "transport": "app"}
 """What is loaded when it is first asked for: whoever holds a `StandIn` needs no server."""
 
 __all__ = ["Fault", "StandIn", "serve", "transport"]

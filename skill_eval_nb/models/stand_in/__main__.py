@@ -7,7 +7,7 @@ import dataclasses
 import signal
 import threading
 
-from .server import serve
+from .app import serve
 from .settings import StandIn
 
 

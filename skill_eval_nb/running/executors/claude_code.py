@@ -16,12 +16,12 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from skill_eval_nb import skill_md
+from skill_eval_nb.documents.transcript import blocks, text_of
 from skill_eval_nb.grading.sandbox import Box, left_words
 from skill_eval_nb.grading.sandbox.limits import Watch
 from skill_eval_nb.models import Meter, Tally, load_prices, together
 
 from ..protocol import Execution, Limits, Skill, Task
-from ..transcript import blocks
 from . import harness as program
 from .harness import Process, handed_over, place
 from .relay import Relay
@@ -316,18 +316,10 @@ def was_opened(name: str, body: str, events: Iterable[Mapping[str, Any]]) -> boo
         elif block.get("type") == "tool_result" and not block.get("is_error"):
             if block.get("tool_use_id") in ids:
                 return True
-            shown = _text(block.get("content"))
+            shown = text_of(block.get("content"))
             if sum(line in shown for line in lines) * 2 > len(lines):
                 return True
     return False
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        return "\n".join(str(block.get("text", "")) for block in content if isinstance(block, dict))
-    return ""
 
 
 @dataclass(frozen=True)

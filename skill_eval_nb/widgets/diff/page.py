@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from skill_eval_nb.running.iteration import planned
-from skill_eval_nb.stats.names import no_such
+from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import tied
+from skill_eval_nb.workspace.files import iteration_folder
 from skill_eval_nb.workspace.read import nearest_metadata
-from skill_eval_nb.workspace.snapshots import iteration_folder
 
 from ..explore.choice import Choice, Suite, settled, suite_of
 from ..explore.explorer import VIEWS, Explorer, nothing_view, safely
@@ -21,8 +21,8 @@ from ..explore.look import Look
 from ..explore.verdict import differences, summary, tracks
 from ..show import SHOWING_CSS
 from ..ui import Child, Node, action, h, style
-from ..ui.later import PENDING
 from ..ui.parts import notice, table, waiting
+from ..ui.source import PENDING
 from .skill import Comparison, Pair, compare, marked, skill_pair, skill_view, spans
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from skill_eval_nb.improving import versions
 from skill_eval_nb.running.skill import contents
 from skill_eval_nb.stats.pairing import WITHOUT, likeness
 from skill_eval_nb.text import some, tied
-from skill_eval_nb.workspace.snapshots import (
+from skill_eval_nb.workspace.files import (
     KeptSkill,
     iteration_folder,
     kept_skills,

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from skill_eval_nb.improving import Change, Draft, RunRef, aggregate, draft, preview, try_out
 from skill_eval_nb.improving.drafting import change_text
-from skill_eval_nb.stats.names import natural
+from skill_eval_nb.stats.values import natural
 from skill_eval_nb.text import count, dollars, in_terms, some
 from skill_eval_nb.view import Mark, Text, blocks_of
 from skill_eval_nb.workspace import NO_ITERATION
 
 from ..ui import Child, Node, h
-from ..ui.later import PENDING, Later
 from ..ui.parts import (
     blocks_view,
     button,
@@ -33,7 +32,7 @@ from ..ui.parts import (
     typing,
     waiting,
 )
-from ..ui.source import rows_of
+from ..ui.source import PENDING, Later, rows_of
 from ..ui.task import Task, at_most
 
 if TYPE_CHECKING:

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from skill_eval_nb.improving import Change, Draft, try_out
 from skill_eval_nb.improving.values import edited
-from skill_eval_nb.stats.names import no_such
+from skill_eval_nb.stats.values import no_such
 
 from ..ui import Child, Node, Panel, action, h, quiet_action, style
-from ..ui.later import Later
 from ..ui.parts import choose, tabs, waiting
-from ..ui.source import Source, landed
+from ..ui.source import Later, Source, landed
 from ..ui.task import Task
 from .cards import (
     Card,

@@ -6,9 +6,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from skill_eval_nb.stats.names import in_order, natural, no_such
 from skill_eval_nb.stats.pairing import UNSTATED, choose, side, turned
-from skill_eval_nb.stats.values import METRICS, RUBRIC, RUN, Model, models, of_model
+from skill_eval_nb.stats.values import (
+    METRICS,
+    RUBRIC,
+    RUN,
+    Model,
+    in_order,
+    models,
+    natural,
+    no_such,
+    of_model,
+)
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import called, quoted, some
 from skill_eval_nb.workspace import NO_ITERATION

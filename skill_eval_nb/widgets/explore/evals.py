@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skill_eval_nb.charts.metrics import Metric
-from skill_eval_nb.stats.names import natural
+from skill_eval_nb.stats.values import natural
 from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h

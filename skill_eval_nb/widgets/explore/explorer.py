@@ -18,9 +18,8 @@ from skill_eval_nb.workspace import NO_ITERATION
 from ..show import SHOWING_CSS, show_run
 from ..show.run import RunKey
 from ..ui import Child, Node, Panel, action, h, style
-from ..ui.later import PENDING, Later
 from ..ui.parts import button, choose, field, notice, tabs, ticks
-from ..ui.source import Source
+from ..ui.source import PENDING, Later, Source
 from ..ui.task import Background
 from . import choice as clicks
 from . import figures

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb import stats
 from skill_eval_nb.stats import pairing
-from skill_eval_nb.stats.overview import overview, overview_by_eval
+from skill_eval_nb.stats.summary import overview, overview_by_eval
 from skill_eval_nb.stats.values import EVAL, RUBRIC, values_of
 
-from ..ui.later import Recent
+from ..ui.source import Recent
 from .choice import Part, Suite, runs_of, suites, turned_workspace, within
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from skill_eval_nb.tables import Workspace
 
-    from ..ui.later import Later
+    from ..ui.source import Later
     from .choice import Choice, Selection
 
 

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
-from skill_eval_nb.stats.names import natural
-from skill_eval_nb.stats.values import RUBRIC, RUN, scores_of
+from skill_eval_nb.stats.values import RUBRIC, RUN, natural, scores_of
 from skill_eval_nb.text import called, count
 from skill_eval_nb.workspace import NO_ITERATION
 
 from ..show.run import RunKey, key_of
 from ..ui import Child, Node, h
-from ..ui.later import PENDING
 from ..ui.parts import button, pill, table
+from ..ui.source import PENDING
 from ..ui.track import MISSING, size
 from .choice import (
     Choice,

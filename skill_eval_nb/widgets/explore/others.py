@@ -16,8 +16,8 @@ from skill_eval_nb.stats.values import model_name
 from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h, offer
-from ..ui.later import PENDING
 from ..ui.parts import button, choose, details, entry, notice, pill, table, waiting
+from ..ui.source import PENDING
 from . import figures
 from .choice import Choice, Part, iteration_name, of_path
 from .look import Look, filters, of_page, pager, row

@@ -9,8 +9,7 @@ from typing import Any
 
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.expectations import CLASSES
-from skill_eval_nb.stats.names import natural
-from skill_eval_nb.stats.values import RUBRIC
+from skill_eval_nb.stats.values import RUBRIC, natural
 from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h

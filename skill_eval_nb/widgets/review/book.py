@@ -20,12 +20,14 @@ from skill_eval_nb.workspace.feedback import (
     Entry,
     NotKept,
     Reviews,
+    RunIds,
+    RunOf,
     Said,
+    folders_of,
     keep_review,
     keep_status,
     read_reviews,
 )
-from skill_eval_nb.workspace.run_ids import RunIds, RunOf, folders_of
 
 from ..show.run import RunKey
 

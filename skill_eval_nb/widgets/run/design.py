@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from skill_eval_nb.charts.metrics import Metric, metric
 from skill_eval_nb.running.journal import FINISHED, LAUNCHED, NAME, read
 from skill_eval_nb.stats import plan
-from skill_eval_nb.stats.names import natural
 from skill_eval_nb.stats.plan import AS_IT_WAS
-from skill_eval_nb.stats.values import RUBRIC, UNITS
+from skill_eval_nb.stats.values import RUBRIC, UNITS, natural
 from skill_eval_nb.text import count, dollars
 
 from ..ui import Node, h

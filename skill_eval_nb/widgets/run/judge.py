@@ -33,7 +33,7 @@ from skill_eval_nb.running.refused import refuse
 from skill_eval_nb.running.rejudging import FILE
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.running.suite import PlannedEval
-from skill_eval_nb.stats.names import natural
+from skill_eval_nb.stats.values import natural
 from skill_eval_nb.text import clock, count, dollars
 from skill_eval_nb.workspace import NothingToLoad
 

@@ -19,8 +19,8 @@ from skill_eval_nb.workspace.layout import RESULTS_INSIDE
 from skill_eval_nb.workspace.read import load_if_there
 
 from ..ui import Child, offer
-from ..ui.later import Recent
 from ..ui.panel import Bytes
+from ..ui.source import Recent
 
 OUTPUTS = "outputs"
 

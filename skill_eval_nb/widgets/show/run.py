@@ -13,7 +13,6 @@ from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import count, dollars
 
 from ..ui import Child, Node, h
-from ..ui.later import Recent
 from ..ui.parts import (
     Act,
     between,
@@ -31,6 +30,7 @@ from ..ui.parts import (
     verdict,
     word,
 )
+from ..ui.source import Recent
 from .files import OutputFile, output_files
 from .outputs import outputs_of, summary_of
 from .transcript import show_transcript, transcript_summary

@@ -6,10 +6,18 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from skill_eval_nb.documents.transcript import (
+    blocks,
+    instant,
+    message_of,
+    read_events,
+    role_of,
+    text_of,
+)
 from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h
@@ -30,9 +38,6 @@ from .outputs import download_of, soft_size
 
 Who = Literal["agent", "thinking", "call", "result", "told", "system", "end"]
 Event = Mapping[str, Any]
-
-LISTS = ("messages", "events", "transcript")
-"""Where an object that is a transcript has its events."""
 
 
 @dataclass
@@ -72,17 +77,15 @@ class Transcript:
 
 
 def transcript_of(text: str) -> Transcript | None:
-    """The steps that a transcript in JSON tells; None where it tells none.
-
-    It has an event on each line (as ours, and Claude Code's stream), or is a list of events or
-    messages, or an object that has one.
-    """
-    events, damaged = _events(text)
-    transcript = Transcript(damaged=damaged)
+    """The steps that a transcript in JSON tells; None where it tells none."""
+    read = read_events(text)
+    if read is None:
+        return None
+    transcript = Transcript(damaged=read.damaged)
     calls: dict[str, Step] = {}
     start: datetime | None = None
-    for event in events:
-        now = _instant(event)
+    for _, event in read.events:
+        now = instant(event)
         start = start or now
         at = (now - start).total_seconds() if now is not None and start is not None else None
         steps = list(_steps(event, calls))
@@ -95,70 +98,22 @@ def transcript_of(text: str) -> Transcript | None:
     return transcript if transcript.steps else None
 
 
-def _events(text: str) -> tuple[list[Event], int]:
-    """The events, and how many lines are none."""
-    try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError):
-        return _by_line(text)
-    if isinstance(whole, dict):
-        listed = next((whole[key] for key in LISTS if isinstance(whole.get(key), list)), [whole])
-    else:
-        listed = whole if isinstance(whole, list) else []
-    events: list[Event] = [event for event in listed if isinstance(event, dict)]
-    return events, len(listed) - len(events)
-
-
-def _by_line(text: str) -> tuple[list[Event], int]:
-    events: list[Event] = []
-    damaged = 0
-    for row in text.split("\n"):
-        if not row.strip():
-            continue
-        try:
-            event = json.loads(row)
-        except (ValueError, RecursionError):
-            event = None
-        if isinstance(event, dict):
-            events.append(event)
-        else:
-            damaged += 1
-    return events, damaged
-
-
 def _steps(event: Event, calls: dict[str, Step]) -> Iterator[Step]:
-    inner = event.get("message")
-    message = inner if isinstance(inner, dict) else event
-    role = message.get("role") or event.get("type")
+    role = role_of(event)
     if event.get("type") == "result":
         yield _end(event)
-    elif event.get("type") == "system" or role in ("system", "developer"):
-        yield from _system(event, message)
-    elif role in ("assistant", "user", "tool", "human", "ai"):
-        for block in _blocks(message):
+    elif event.get("type") == "system" or role == "system":
+        yield from _system(event, message_of(event))
+    elif role in ("assistant", "user"):
+        for block in blocks(event):
             yield from _of_block(block, role, calls)
-        yield from _of_functions(message, calls)
-
-
-def _blocks(message: Event) -> Iterator[Event]:
-    content = message.get("content")
-    if message.get("role") == "tool":
-        yield {
-            "type": "tool_result",
-            "tool_use_id": message.get("tool_call_id"),
-            "content": content,
-        }
-    elif isinstance(content, str):
-        yield {"type": "text", "text": content}
-    elif isinstance(content, list):
-        yield from (block for block in content if isinstance(block, dict))
 
 
 def _of_block(block: Event, role: Any, calls: dict[str, Step]) -> Iterator[Step]:
     kind = block.get("type")
     if kind in ("text", "output_text", "input_text"):
         if str(block.get("text", "")).strip():
-            yield Step("agent" if role in ("assistant", "ai") else "told", str(block["text"]))
+            yield Step("agent" if role == "assistant" else "told", str(block["text"]))
     elif kind == "thinking":
         if str(block.get("thinking", "")).strip():
             yield Step("thinking", str(block["thinking"]))
@@ -167,29 +122,11 @@ def _of_block(block: Event, role: Any, calls: dict[str, Step]) -> Iterator[Step]
         calls[str(block.get("id"))] = step
         yield step
     elif isinstance(kind, str) and kind.endswith("tool_result"):
-        output = _words(block.get("content"))
+        output = text_of(block.get("content"))
         of = str(block.get("tool_use_id"))
         yield Step("result", of, result=output, failed=bool(block.get("is_error")))
     else:
         yield Step("system", f"A block of type {kind}")
-
-
-def _of_functions(message: Event, calls: dict[str, Step]) -> Iterator[Step]:
-    """Calls as other models' messages have them."""
-    tool_calls = message.get("tool_calls")
-    for tool_call in tool_calls if isinstance(tool_calls, list) else []:
-        function = tool_call.get("function") if isinstance(tool_call, dict) else None
-        if isinstance(function, dict):
-            step = Step("call", str(function.get("name")), _read(function.get("arguments")))
-            calls[str(tool_call.get("id"))] = step
-            yield step
-
-
-def _read(arguments: Any) -> Any:
-    try:
-        return json.loads(arguments)
-    except (TypeError, ValueError, RecursionError):
-        return arguments
 
 
 def _answered(step: Step, calls: dict[str, Step]) -> bool:
@@ -202,8 +139,7 @@ def _answered(step: Step, calls: dict[str, Step]) -> bool:
 
 
 def _is_answer(event: Event) -> bool:
-    inner = event.get("message")
-    message = inner if isinstance(inner, dict) else event
+    message = message_of(event)
     return message.get("content") in ("", [], None) and "role" in message
 
 
@@ -230,25 +166,6 @@ def _end(event: Event) -> Step:
         facts.append(f"${cost:,.4f}")
     result = event.get("result") or event.get("error")
     return Step("end", ", ".join(facts), result=str(result) if result else None, failed=failed)
-
-
-def _words(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return "" if content is None else json.dumps(content, ensure_ascii=False)
-    return "\n".join(
-        str(block.get("text", f"({block.get('type')})")) if isinstance(block, dict) else str(block)
-        for block in content
-    )
-
-
-def _instant(event: Event) -> datetime | None:
-    try:
-        at = datetime.fromisoformat(event.get("timestamp", ""))
-        return at.replace(tzinfo=at.tzinfo or UTC).astimezone(UTC)
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 FIRST, LAST = 150, 50

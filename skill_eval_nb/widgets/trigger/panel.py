@@ -12,7 +12,7 @@ from skill_eval_nb.models import load_prices
 from skill_eval_nb.models.stand_in.settings import EXECUTOR
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.running.skill import SKILL_FILE, read_skill
-from skill_eval_nb.stats.names import no_such
+from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.tables import NothingToLoad
 from skill_eval_nb.text import count
 from skill_eval_nb.triggers import Query, check_queries, write_description

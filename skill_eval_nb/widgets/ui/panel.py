@@ -17,8 +17,8 @@ import traitlets
 from skill_eval_nb.running.refused import Refused
 from skill_eval_nb.view import NO_FORMULAS
 
-from .later import Recent
 from .parts import button
+from .source import Recent
 from .tree import Child, Node, coded, flat, h, html
 
 HERE = Path(__file__).parent

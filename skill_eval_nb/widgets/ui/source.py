@@ -1,13 +1,17 @@
-"""What a widget looks at: a workspace that may grow while it is looked at."""
+"""What a widget looks at, and figures counted from it beside the page."""
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from skill_eval_nb.tables import NothingToLoad, Workspace, load
 
@@ -120,3 +124,210 @@ def landed(folder: str | Path) -> None:
             source._reload(shared)  # noqa: SLF001
         except Exception:
             log.exception("A widget could not follow what has landed in %s", folder)
+
+
+BETWEEN = 0.4
+"""Seconds between two drawings while more is being counted."""
+MOST = 400
+"""Figures that are remembered; those not asked for the longest time go first."""
+
+
+class Pending:
+    """What stands for figures that are not there yet."""
+
+    def __repr__(self) -> str:
+        return "PENDING"
+
+
+PENDING: Final = Pending()
+
+
+class Failed(NamedTuple):
+    """What stands for figures that cannot be counted."""
+
+    error: Exception
+    trace: TracebackType | None
+
+
+Count = Callable[[Sequence[Hashable]], Mapping[Hashable, Any]]
+"""Gives the figures of these names."""
+
+
+class Wanted(NamedTuple):
+    """How figures that are wanted are counted, and of how many names at once."""
+
+    by: Count
+    at_once: int
+
+
+class Later:
+    """Figures by name, each counted once and remembered.
+
+    Every view calls `begin` and then `get` for all that it shows: what an earlier one asked
+    for, and this one does not, is no longer counted.
+    """
+
+    def __init__(self, notify: Callable[[], object], patience: float) -> None:
+        """Nothing is known yet.
+
+        Args:
+            notify: called, in a thread, when something is there that a view went without.
+            patience: seconds that a view waits, for all that it asks for together.
+        """
+        self.patience = patience
+        self._notify = notify
+        self._done: OrderedDict[Hashable, Any] = OrderedDict()
+        self._wanted: OrderedDict[Hashable, Wanted] = OrderedDict()
+        self._asked: set[Hashable] = set()
+        self._missed: set[Hashable] = set()
+        self._changed = threading.Condition()
+        self._at_work = False
+        self._state = 0
+        self._until = 0.0
+
+    def begin(self) -> None:
+        """Begin a view."""
+        with self._changed:
+            self._wanted.clear()
+            self._missed.clear()
+            self._asked.clear()
+            self._until = time.monotonic() + self.patience
+
+    def get(self, key: Hashable, count: Callable[[], Any]) -> Any:
+        """The figures of that name, or PENDING.
+
+        Args:
+            key: the name; other figures have another.
+            count: gives them. What it raises is raised here.
+        """
+        return self.get_all([key], lambda _: {key: count()})[key]
+
+    def get_all(
+        self, keys: Sequence[Hashable], count: Count, at_once: int = 1
+    ) -> dict[Hashable, Any]:
+        """The figures of these names; PENDING for those that are not there yet.
+
+        Args:
+            keys: the names.
+            count: gives the figures of some of them. What it raises is raised here.
+            at_once: of how many together, where that is quicker than one after the other.
+        """
+        with self._changed:
+            self._asked.update(keys)
+            for key in keys:
+                if key not in self._done:
+                    self._wanted.setdefault(key, Wanted(count, at_once))
+            if self._wanted:
+                self._set_to_work()
+            patience = self._until - time.monotonic()
+            self._changed.wait_for(lambda: self._done.keys() >= set(keys), max(patience, 0))
+            self._missed.update(key for key in keys if key not in self._done)
+            found = {key: self._done.get(key, PENDING) for key in keys}
+            for key in keys:
+                if key in self._done:
+                    self._done.move_to_end(key)
+        for figures in found.values():
+            if isinstance(figures, Failed):
+                raise figures.error.with_traceback(figures.trace)
+        return found
+
+    def forget(self) -> None:
+        """Know nothing any more: the data are others."""
+        with self._changed:
+            self._state += 1
+            self._done.clear()
+            self._wanted.clear()
+
+    def wait(self, seconds: float = 60) -> bool:
+        """Wait until nothing is being counted; whether it came to that."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._at_work, seconds)
+
+    def _set_to_work(self) -> None:
+        if not self._at_work:
+            self._at_work = True
+            import_module("numpy")  # other threads would take one half imported for a whole one
+            threading.Thread(target=self._work, daemon=True).start()
+
+    def _work(self) -> None:
+        last = time.monotonic()
+        while self._is_to_go_on():
+            self._count_next()
+            if self._is_to_tell(last):
+                self._notify()
+                last = time.monotonic()
+
+    def _is_to_go_on(self) -> bool:
+        with self._changed:
+            self._at_work = bool(self._wanted or self._missed & self._done.keys())
+            self._changed.notify_all()
+            return self._at_work
+
+    def _count_next(self) -> None:
+        with self._changed:
+            if not self._wanted:
+                return
+            wanted = next(iter(self._wanted.values()))
+            alike = [key for key, other in self._wanted.items() if other.by is wanted.by]
+            state = self._state
+        found = _counted(wanted.by, alike[: wanted.at_once])
+        with self._changed:
+            if state != self._state:
+                return  # of data that are no more: whoever wants it now has asked anew
+            for key in found:
+                self._wanted.pop(key, None)
+            self._done.update(found)
+            while len(self._done) > max(MOST, len(self._asked)):
+                self._done.popitem(last=False)
+            self._changed.notify_all()
+
+    def _is_to_tell(self, last: float) -> bool:
+        with self._changed:
+            late = not self._wanted or time.monotonic() - last > BETWEEN
+            tell = late and bool(self._missed & self._done.keys())
+            if tell:
+                self._missed.clear()
+            return tell
+
+
+def _counted(count: Count, keys: Sequence[Hashable]) -> Mapping[Hashable, Any]:
+    """The figures of these names; where one of several cannot be counted, the others can."""
+    try:
+        return count(keys)
+    except Exception as error:  # noqa: BLE001 -- raised where it is asked for
+        if len(keys) == 1:
+            return {keys[0]: Failed(error, error.__traceback__)}
+    return {key: value for key in keys for value in _counted(count, [key]).values()}
+
+
+T = TypeVar("T")
+
+
+class Recent(Generic[T]):
+    """Values by what they were made of; those not asked for the longest time go first."""
+
+    def __init__(self, most: int, cost: Callable[[T], int] = lambda _: 1) -> None:
+        """Keep values that cost so much in sum, and always the last one."""
+        self._most, self._cost, self._held = most, cost, 0
+        self._kept: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> T | None:
+        """The value of that key, if it is still there."""
+        with self._lock:
+            if key not in self._kept:
+                return None
+            self._kept.move_to_end(key)
+            return self._kept[key][0]
+
+    def put(self, key: Hashable, value: T) -> T:
+        """Keep a value, and give it back."""
+        cost = self._cost(value)
+        with self._lock:
+            if key in self._kept:
+                self._held -= self._kept.pop(key)[1]
+            self._kept[key] = value, cost
+            self._held += cost
+            while self._held > self._most and len(self._kept) > 1:
+                self._held -= self._kept.popitem(last=False)[1][1]
+        return value

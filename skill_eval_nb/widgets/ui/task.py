@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from skill_eval_nb.running.refused import Refused, refuse
 from skill_eval_nb.running.threads import Stopped
-from skill_eval_nb.stats.names import no_such
+from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.text import clock, dollars
 
 from .panel import Panel, action

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skill_eval_nb.grading.evidence import Showing, show
-from skill_eval_nb.grading.evidence.contents import MARK, admitted, cut, entries, safe, shares
+from skill_eval_nb.grading.evidence.contents import MARK, admitted, cut, safe, shares
 from tests.grading.evidence.test_extracting import made_pdf
 from tests.grading.evidence.test_images import picture
+from tests.grading.evidence.test_transcripts import said
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def text_of(showing: Showing) -> str:
@@ -29,14 +33,6 @@ def written(folder: Path, files: dict[str, str | bytes]) -> Path:
     return folder
 
 
-def said(*texts: str) -> str:
-    events = [
-        {"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}}
-        for text in texts
-    ]
-    return "".join(f"{json.dumps(one)}\n" for one in events)
-
-
 FILES = st.dictionaries(
     st.text("ab1", min_size=1, max_size=6).map(lambda name: f"{name}.txt"),
     st.builds(lambda letter, times: letter * times, st.sampled_from("xyz"), st.integers(0, 6000)),
@@ -44,7 +40,7 @@ FILES = st.dictionaries(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     files=FILES,
     given_files=FILES,
@@ -61,7 +57,7 @@ def test_the_room_holds_and_every_character_is_accounted_for(
     folder = tmp_path_factory.mktemp("run")
     outputs = written(folder / "outputs", dict(files))
     transcript = folder / "transcript.jsonl"
-    transcript.write_text(said(*("w" * size for size in pieces)))
+    transcript.write_text("\n".join(json.dumps(said("w" * size)) for size in pieces))
     inputs = written(folder / "inputs", dict(given_files))
     showing = show(outputs, transcript, inputs=inputs, chars=chars)
     shown = showing.shown
@@ -126,29 +122,14 @@ def test_a_file_cannot_break_out_of_its_fence(tmp_path: Path) -> None:
     outputs = written(tmp_path / "outputs", {"a.txt": attack, 'x" nonce="y">.txt': "named"})
     showing = show(outputs, key="k")
     assert showing.nonce != first.nonce
+    assert show(outputs, key="k") == showing  # the same each time: a cache can keep it
+    assert show(outputs, key="other").nonce != showing.nonce
     text = text_of(showing)
     assert attack in text  # it is shown as it is,
     assert text.count(showing.nonce) == 2 * 3  # and ends no fence: the list and two files
     begin = text.index(f'<output file="a.txt" nonce="{showing.nonce}">')
     end = text.index(f'</output nonce="{showing.nonce}">', begin)
     assert begin < text.index(attack) < end
-
-
-def test_the_nonce_is_the_same_each_time_and_another_one_for_another_run(tmp_path: Path) -> None:
-    outputs = written(tmp_path / "outputs", {"a.txt": "x"})
-    showing = show(outputs, key="k")
-    assert show(outputs, key="k") == showing  # the same each time: a cache can keep it
-    assert show(outputs, key="other").nonce != showing.nonce
-
-
-def test_links_out_of_the_folder_show_nothing(tmp_path: Path) -> None:
-    secret = tmp_path / "secret.txt"
-    secret.write_text("canary")
-    outputs = written(tmp_path / "outputs", {"a.txt": "x"})
-    (outputs / "link.txt").symlink_to(secret)
-    showing = show(outputs)
-    assert "canary" not in text_of(showing)
-    assert [one.what for one in showing.shown.left_out] == ["link.txt"]
 
 
 def test_a_very_large_file_is_read_at_its_ends(tmp_path: Path) -> None:
@@ -196,25 +177,19 @@ def test_an_input_cannot_break_out_of_its_fence(tmp_path: Path) -> None:
 # ── found ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_links_are_named_and_not_followed(tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "secret.txt").write_text("canary")
-    outputs = tmp_path / "outputs"
-    outputs.mkdir()
+def test_links_and_pipes_are_named_and_not_opened(tmp_path: Path) -> None:
+    outside = written(tmp_path / "outside", {"secret.txt": "canary"})
+    outputs = written(tmp_path / "outputs", {"a.txt": "x"})
     (outputs / "file").symlink_to(outside / "secret.txt")
     (outputs / "folder").symlink_to(outside)
     (outputs / "circle").symlink_to(outputs)
-    found = entries(outputs)
-    assert [one.name for one in found] == ["circle", "file", "folder"]
-    assert all("links are not followed" in (one.reason or "") for one in found)
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes on this system")
-def test_a_pipe_is_not_opened(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    (only,) = entries(tmp_path)
-    assert "no regular file" in (only.reason or "")
+    os.mkfifo(outputs / "pipe")
+    showing = show(outputs)
+    assert "canary" not in text_of(showing)
+    left = {one.what: one.reason for one in showing.shown.left_out}
+    assert set(left) == {"circle", "file", "folder", "pipe"}
+    assert "no regular file" in left.pop("pipe")
+    assert all("links are not followed" in reason for reason in left.values())
 
 
 def test_a_name_is_one_line_with_nothing_in_it_that_ends_a_tag() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -73,6 +74,20 @@ def answer(
         "eval_feedback": {"suggestions": [], "overall": ""},
         **more,
     }
+
+
+def broken(said: Any, path: str, to: Any = ...) -> Any:
+    """An answer with one thing in it changed, or left out; a path is names and places by dots."""
+    said = copy.deepcopy(said)
+    *above, last = (int(step) if step.isdecimal() else step for step in path.split("."))
+    inner = said
+    for step in above:
+        inner = inner[step]
+    if to is ...:
+        del inner[last]
+    else:
+        inner[last] = to
+    return said
 
 
 def reply(said: Any, stop_reason: str = "end_turn", usage: Usage | None = None) -> Reply:

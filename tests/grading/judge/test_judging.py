@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,12 +28,10 @@ from skill_eval_nb.models import (
     connect,
     load_prices,
 )
-from skill_eval_nb.models.ask import parsed
 from skill_eval_nb.models.stand_in.settings import Fault
 from tests.documents.generated import ANY_JSON
 from tests.grading.evidence.test_images import picture
-from tests.grading.evidence.test_transcripts import call, result
-from tests.grading.judge.cases import Scripted, answer, case, last_text, reply
+from tests.grading.judge.cases import Scripted, answer, broken, case, last_text, reply
 
 JUDGE = Judge("claude-haiku-4-5")
 
@@ -131,15 +128,6 @@ def test_what_was_covered_up_is_put_back_in_all_that_the_judge_says(tmp_path: Pa
     assert one.eval_feedback.overall == "[name 2] stays"
 
 
-def test_three_bad_answers_are_no_judging(tmp_path: Path) -> None:
-    said = answer()
-    said["dimensions"][0]["evidence"] = ""
-    client = Scripted([reply(said)] * 4)
-    with pytest.raises(Unjudged, match=r"no usable answer in 3 attempts; the last: .*no evidence"):
-        judged(client, case(tmp_path))
-    assert len(client.requests) == 3
-
-
 @pytest.mark.parametrize(
     ("stop_reason", "told"),
     [
@@ -227,44 +215,27 @@ def through_stand_in(stand_in: StandIn, of: Case, who: Judge, number: int = 1) -
 STAND_IN_JUDGE = Judge("stand-in-judge", judgings=2, deadline=20.0)
 
 
-@pytest.mark.parametrize("per_dimension", [False, True])
-def test_the_real_sdk(tmp_path: Path, per_dimension: bool) -> None:
+@pytest.mark.parametrize(
+    ("kind", "per_dimension"),
+    [
+        (None, False),
+        (None, True),
+        ("invalid_json", True),
+        *((one, False) for one in ("out_of_range", "missing_dimensions", "no_evidence")),
+    ],
+)
+def test_the_real_sdk_and_a_judge_that_misbehaves_once(
+    tmp_path: Path, kind: Any, per_dimension: bool
+) -> None:
     who = replace(STAND_IN_JUDGE, per_dimension=per_dimension)
-    one, tally = through_stand_in(StandIn(seed=3), case(tmp_path), who)
+    faults = (Fault(kind, role="judge", first=1),) if kind else ()
+    one, tally = through_stand_in(StandIn(seed=3, faults=faults), case(tmp_path), who)
     assert sorted(one.rubric_scores) == ["care", "clarity", "depth"]
     assert all(score.score in (1, 2, 3, 4, 5) for score in one.rubric_scores.values())
     assert len(one.expectations) == 2
-    assert one.usage.calls == tally.calls == (4 if per_dimension else 1)
+    assert len(one.refused_answers) == bool(kind)
+    assert one.usage.calls == tally.calls == (4 if per_dimension else 1) + bool(kind)
     assert tally.usage.output_tokens == one.usage.output_tokens
-    assert not one.refused_answers
-
-
-@pytest.mark.parametrize(
-    "kind", ["invalid_json", "out_of_range", "missing_dimensions", "no_evidence"]
-)
-def test_a_judge_that_misbehaves_once(tmp_path: Path, kind: Any) -> None:
-    stand_in = StandIn(faults=(Fault(kind, role="judge", first=1),))
-    one, tally = through_stand_in(stand_in, case(tmp_path), STAND_IN_JUDGE)
-    assert len(one.refused_answers) == 1
-    assert tally.calls == 2
-
-
-def test_a_skill_that_the_transcript_opened_is_not_told(tmp_path: Path) -> None:
-    opened = call("Skill", skill="canary-skill-name")
-    read = call("Bash", command="cat /skills/canary-skill-name/notes.md")
-    events = [opened, result(opened, "canary-skill-name: the body"), read, result(read, "notes")]
-    of = case(
-        tmp_path,
-        {"a.md": "I used the canary-skill-name skill"},
-        transcript="\n".join(map(json.dumps, events)),
-        hidden=("canary-skill-name",),
-    )
-    log = tmp_path / "log.jsonl"
-    one, _ = through_stand_in(StandIn(log=str(log)), of, STAND_IN_JUDGE)
-    sent = log.read_text("utf-8")
-    assert "canary" not in sent
-    assert "I used the [name 1]" in sent
-    assert one.rubric_scores["depth"].evidence == "a.md: “I used the canary-skill-name skill”"
 
 
 def test_what_the_stand_in_really_read_is_blind_and_cached(tmp_path: Path) -> None:
@@ -312,91 +283,32 @@ def sound(said: Any) -> bool:
     )
 
 
-def test_a_sound_answer() -> None:
-    claims = [{"claim": "eight", "type": "factual", "evidence": "8 files", "verified": False}]
-    feedback = {"suggestions": [{"assertion": None, "reason": "dates"}], "overall": "fair"}
-    notes = {"uncertainties": ["a"], "needs_review": [" "], "workarounds": []}
-    said = answer(claims=claims, eval_feedback=feedback, user_notes=notes)
-    read = read_answer(said, EXPECTATIONS, DIMENSIONS)
-    assert {name: one["score"] for name, one in read["dimensions"].items()} == {
-        "clarity": 4,
-        "depth": 2,
-        "care": 5,
-    }
-    assert {name: one["passed"] for name, one in read["expectations"].items()} == {
-        "E1": True,
-        "E2": False,
-    }
-    assert read["claims"] == claims
-    assert read["eval_feedback"] == feedback
-    assert read["user_notes"] == notes
-
-
 @pytest.mark.parametrize(
-    ("score", "told"),
+    ("path", "value", "fault"),
     [
-        (0, "0, not one of 1, 2, 3, 4, 5"),
-        (6, "6, not one of 1, 2, 3, 4, 5"),
-        (3.5, "3.5, not a whole number"),
-        (4.0, "4.0, not a whole number"),
-        ("4", '"4", not a whole number'),
-        (True, "true, not a whole number"),
-        (None, "null, not a whole number"),
+        ("dimensions.1", ..., "dimensions not answered: depth"),
+        ("expectations.0", ..., "expectations not answered: E1"),
+        ("dimensions.0.name", "Clarity", 'there is no dimension "Clarity"'),
+        ("dimensions.1.name", "clarity", "`clarity` is there twice"),
+        ("expectations.0.id", "E7", 'there is no expectation "E7"'),
+        ("dimensions.0.evidence", " -", "dimension `clarity` has no evidence"),
+        ("dimensions.0.evidence", ..., r"`dimensions\[0\]` lacks evidence"),
+        ("expectations.1.evidence", "", "expectation `E2` has no evidence"),
+        ("expectations.1.passed", "yes", 'passed` is "yes", not true or false'),
+        ("dimensions.0.score", 6, "is 6, not one of 1, 2, 3, 4, 5"),
+        ("dimensions.0.score", 4.0, "is 4.0, not a whole number"),
+        ("dimensions.0.score", True, "is true, not a whole number"),
+        ("dimensions", {}, "`dimensions` is {}, not a list"),
+        ("claims", ..., "the answer lacks claims"),
+        ("user_notes.workarounds", [1], r"`user_notes.workarounds\[0\]` is 1, not a text"),
+        ("eval_feedback", 3, "`eval_feedback` is 3, not an object"),
     ],
 )
-def test_scores_that_are_none(score: Any, told: str) -> None:
-    said = answer(scores={"clarity": score, "depth": 2, "care": 5})
-    with pytest.raises(BadAnswer, match=re.escape(f"`dimensions[0].score` is {told}")):
-        read_answer(said, EXPECTATIONS, DIMENSIONS)
-
-
-def broken(*path: Any, to: Any = ..., add: Any = None) -> str:
-    """A sound answer with one thing changed, left out, or added."""
-    said: Any = answer()
-    inner = said
-    for step in path[:-1]:
-        inner = inner[step]
-    if add is not None:
-        inner[path[-1]].append(copy.deepcopy(add))
-    elif to is ...:
-        del inner[path[-1]]
-    else:
-        inner[path[-1]] = to
-    return json.dumps(said)
-
-
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        (broken("dimensions", 1), "dimensions not answered: depth"),
-        (broken("expectations", 0), "expectations not answered: E1"),
-        (broken("dimensions", 0, "name", to="Clarity"), 'there is no dimension "Clarity"'),
-        (broken("expectations", 0, "id", to="E7"), 'there is no expectation "E7"'),
-        (broken("dimensions", 0, "evidence", to=" "), "dimension `clarity` has no evidence"),
-        (broken("dimensions", 0, "evidence", to="-"), "dimension `clarity` has no evidence"),
-        (broken("dimensions", 0, "evidence"), r"`dimensions\[0\]` lacks evidence"),
-        (broken("expectations", 1, "evidence", to=""), "expectation `E2` has no evidence"),
-        (broken("expectations", 1, "passed", to="yes"), 'passed` is "yes", not true or false'),
-        (broken("dimensions", add=answer()["dimensions"][0]), "`clarity` is there twice"),
-        (broken("dimensions", to={}), "`dimensions` is {}, not a list"),
-        (broken("claims"), "the answer lacks claims"),
-        (
-            broken("user_notes", "workarounds", to=[1]),
-            r"`user_notes.workarounds\[0\]` is 1, not a text",
-        ),
-        (broken("eval_feedback", to=3), "`eval_feedback` is 3, not an object"),
-        ("[]", r"the answer is \[\], not an object"),
-        ("", "no JSON"),
-        ('{"a": NaN}', "NaN"),
-        ('{"dimensions": 1, "dimensions": 2}', "the same key twice"),
-        ("[" * 100_000, "nested too deeply"),
-        ("9" * 10_000, "no JSON"),
-        (json.dumps(answer())[:-20], "no JSON"),
-    ],
-)
-def test_what_is_wrong_is_said(text: str, fault: str) -> None:
+def test_what_is_wrong_is_said(path: str, value: Any, fault: str) -> None:
     with pytest.raises(BadAnswer, match=fault):
-        read_answer(parsed(text), EXPECTATIONS, DIMENSIONS)
+        read_answer(broken(answer(), path, value), EXPECTATIONS, DIMENSIONS)
+    with pytest.raises(BadAnswer, match=r"the answer is \[\], not an object"):
+        read_answer([], EXPECTATIONS, DIMENSIONS)
 
 
 @st.composite
@@ -425,7 +337,7 @@ def nearly_sound(draw: st.DrawFn) -> Any:
     return said
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(nearly_sound())
 def test_a_score_comes_of_sound_answers_only(said: Any) -> None:
     try:

@@ -19,6 +19,7 @@ from skill_eval_nb.grading.judge import (
     worst,
 )
 from skill_eval_nb.models import Usage, worst_case
+from skill_eval_nb.models.ask import fault_text
 from tests.grading.evidence.test_transcripts import call, result, said
 from tests.grading.judge.cases import case, every_text, last_text
 
@@ -62,25 +63,21 @@ def _begin(body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_each_judging_has_an_order_of_its_own(tmp_path: Path) -> None:
-    orders = []
-    for number in (1, 2, 3):
-        asked = last_text(request(JUDGE, case(tmp_path), number))
-        orders.append(sorted(("clarity", "depth", "care"), key=lambda n: asked.index(f"### {n}")))
-    assert len({tuple(one) for one in orders}) == 3
+    asked = [last_text(request(JUDGE, case(tmp_path), number)) for number in (1, 2, 3)]
+    names = ("clarity", "depth", "care")
+    assert len({tuple(sorted(names, key=lambda n: text.index(f"### {n}"))) for text in asked}) == 3
 
 
 def test_one_call_a_dimension(tmp_path: Path) -> None:
+    """The first is of the expectations and remarks on the whole; else of the first dimension."""
     judge = Judge("j", per_dimension=True)
     of = case(tmp_path)
     parts = calls(judge, of, 1)
-    assert len(parts) == 4
-    assert [len(one.expectations) for one in parts] == [2, 0, 0, 0]
-    assert sorted(one.name for part in parts for one in part.dimensions) == [
-        "care",
-        "clarity",
-        "depth",
+    assert [(len(one.expectations), len(one.dimensions), one.remarks) for one in parts] == [
+        (2, 0, True),
+        *[(0, 1, False)] * 3,
     ]
-    assert [one.remarks for one in parts] == [True, False, False, False]
+    assert {one.name for part in parts for one in part.dimensions} == {"care", "clarity", "depth"}
     asked = [last_text(request(judge, of, 1, part)) for part in range(4)]
     assert [text.count("\n### ") for text in asked] == [0, 1, 1, 1]
     alone = calls(judge, case(tmp_path, expectations=()), 1)
@@ -164,11 +161,8 @@ def test_the_worst_is_no_less_than_all_calls_with_all_their_repeats(
         used = Usage()
         for part in range(len(calls(judge, of, number))):
             for fault in (None, "no evidence; " * 30, 'ä"\\' * 600):
-                from skill_eval_nb.models.ask import fault_text
-
-                said_so = None if fault is None else fault_text([fault])
-                used += worst_case(request(judge, of, number, part, fault=said_so))
-        assert bound.output_tokens == used.output_tokens
-        assert bound.calls == used.calls
+                text = None if fault is None else fault_text([fault])
+                used += worst_case(request(judge, of, number, part, fault=text))
+        assert (bound.output_tokens, bound.calls) == (used.output_tokens, used.calls)
         assert bound.cache_write_tokens >= used.cache_write_tokens > 0
         assert bound.input_tokens == used.input_tokens == 0

@@ -24,28 +24,20 @@ def no_bwrap(monkeypatch, tmp_path):
 
 
 @pytest.mark.usefixtures("no_bwrap")
-def test_what_is_missing_and_how_to_get_it():
+def test_nothing_runs_unkept_unless_that_is_spelled_out(tmp_path, monkeypatch):
     why = available()
     assert why is not None
     assert "apt install bubblewrap" in why
     assert 'sandbox="none"' in why
-
-
-@pytest.mark.usefixtures("no_bwrap")
-def test_nothing_runs_unkept_where_a_sandbox_was_asked_for(tmp_path):
-    (tmp_path / "work").mkdir()
+    folder = tmp_path / "work"
+    folder.mkdir()
     with pytest.raises(SandboxMissing, match="bubblewrap"):
-        run(Box(tmp_path / "work"), ["touch", "ran"])
-    assert not (tmp_path / "work" / "ran").exists()
-
-
-@pytest.mark.usefixtures("no_bwrap")
-def test_without_one_where_that_is_spelled_out(tmp_path, monkeypatch):
+        run(Box(folder), ["touch", "ran"])
+    assert not (folder / "ran").exists()
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    (tmp_path / "work").mkdir()
     assert why_not("none") is None
-    assert run(Box(tmp_path / "work", kind="none"), ["touch", "ran"]).exit_code == 0
-    assert (tmp_path / "work" / "ran").exists()
+    assert run(Box(folder, kind="none"), ["touch", "ran"]).exit_code == 0
+    assert (folder / "ran").exists()
 
 
 def test_one_that_is_there_but_does_not_work(monkeypatch, tmp_path):

@@ -8,9 +8,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
-import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -109,49 +106,26 @@ def test_the_machine_is_not_changed(folder, command):
     assert after == before
 
 
-@pytest.fixture
-def server():
-    """A real server on loopback, and the requests that reached it."""
-    asked = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.path)
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(CANARY.encode())
-
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as made:
-        threading.Thread(target=made.serve_forever, daemon=True).start()
-        yield made.server_address[1], asked
-        made.shutdown()
-
-
-FETCH = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:{}/x', timeout=5).read())"
-
-
-def test_no_server_on_loopback_is_reached(folder, server):
-    port, asked = server
-    program = FETCH.format(port)
-    outside = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert CANARY in outside.stdout.decode()  # it is there, and answers
-    assert len(asked) == 1
-    ran = run(Box(folder), ["python3", "-c", program])
-    assert (ran.exit_code, ran.stdout) == (1, b"")
-    assert b"refused" in ran.stderr
-    assert len(asked) == 1
-
-
 def test_no_socket_of_the_host_is_reached(folder):
     name = f"skill-eval-nb-{os.getpid()}"
-    with socket.socket(socket.AF_UNIX) as listening:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.socket(socket.AF_UNIX) as listening,
+    ):
         listening.bind(f"\0{name}")
         listening.listen()
-        code = f"import socket; socket.socket(socket.AF_UNIX).connect('\\0{name}'); print('in')"
-        assert run(Box(folder), ["python3", "-c", code]).stdout == b""
+        code = f"""
+import socket
+for family, at in ((2, ("127.0.0.1", {server.getsockname()[1]})), (1, "\\0{name}")):
+    try:
+        socket.socket(family).connect(at)
+        print("in")
+    except OSError:
+        print("refused")
+"""
+        outside = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        assert outside.stdout == b"in\nin\n"  # they are there, and answer
+        assert run(Box(folder), ["python3", "-c", code]).stdout == b"refused\nrefused\n"
 
 
 SEARCH = "env; cat /proc/*/environ; cat /proc/*/cmdline; cat /proc/*/mountinfo >/dev/null"
@@ -199,13 +173,10 @@ while True:
     except OSError:
         pass  # the kernel's limit: tried again
 """
-FORKS = {
-    "python": ["python3", "-c", FORKING],
-    "sleepers": ["sh", "-c", "while :; do sleep 60 & done"],
-}
+SLEEPERS = "while :; do sleep 60 & done"
 
 
-@pytest.mark.parametrize("argv", FORKS.values(), ids=FORKS)
+@pytest.mark.parametrize("argv", [["python3", "-c", FORKING], ["sh", "-c", SLEEPERS]])
 def test_forking_without_end_is_ended(folder, argv):
     ran = run(Box(folder, limits=BoxLimits(processes=40, seconds=30)), argv)
     assert ran.ended == "killed"
@@ -231,18 +202,13 @@ def test_the_kernel_holds_the_number_of_processes_too(folder):
     assert b"ork" in ran.stderr  # cannot fork
 
 
-FOLDERS = """python3 -c 'import os, itertools
-for n in itertools.count(): os.mkdir(str(n))'"""
-
-
 @pytest.mark.parametrize(
     ("command", "ended", "said"),
     [
         ("cat /dev/zero > big", "exit", "a file would have passed 8 MiB"),
         ("i=0; while :; do head -c 4M /dev/zero > f$i; i=$((i+1)); done", "disk", "12 MiB"),
-        (FOLDERS, "disk", "grew by more than 12 MiB"),
     ],
-    ids=["one big file", "many files", "many folders"],
+    ids=["one big file", "many files"],
 )
 def test_filling_the_disk_is_ended(folder, command, ended, said):
     ran = boxed(folder, command, file_bytes=8 * MIB, disk_bytes=12 * MIB)
@@ -359,12 +325,10 @@ def test_half_a_million_files_are_ended_before_there_are_many(folder, place, lev
     """Each takes an inode, though next to no room."""
     limits = BoxLimits(entries=5000, disk_bytes=1 << 40, seconds=50)
     code = MANY.format(place=place, levels=levels, fork=True)
-    begun = time.monotonic()
     ran = run(Box(folder, limits=limits), ["python3", "-c", code])
     assert (ran.ended, ran.stdout) == ("disk", b""), ran
     assert said in ran.message
     assert sum(len(names) for _, _, names in os.walk(folder)) < 150_000
-    assert time.monotonic() - begun < 100
 
 
 @pytest.mark.parametrize("kind", ["bubblewrap", "none"])
@@ -397,14 +361,17 @@ def test_no_child_stays_behind(folder, leave):
 
 
 @pytest.mark.parametrize("kind", ["bubblewrap", "none"])
-@pytest.mark.parametrize("count", [0, 1, 2, 5])
-def test_what_is_left_behind_is_counted(folder, kind, count):
-    argv = ["python3", "-c", LEAVE, str(count)]
-    ran = run(Box(folder, kind=kind), argv)
-    words = {0: "", 1: " 1 process it left behind was ended."}
-    said = words.get(count, f" {count} processes it left behind were ended.")
-    assert ran.left == count
-    assert ran.message == f"The command ended with exit code 7.{said}"
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (0, ""),
+        (1, " 1 process it left behind was ended."),
+        (5, " 5 processes it left behind were ended."),
+    ],
+)
+def test_what_is_left_behind_is_counted(folder, kind, count, said):
+    ran = run(Box(folder, kind=kind), ["python3", "-c", LEAVE, str(count)])
+    assert (ran.left, ran.message) == (count, f"The command ended with exit code 7.{said}")
 
 
 @pytest.mark.parametrize("command", ["kill 0; sleep 0.1; echo on", "kill -9 1; echo on"])
@@ -455,19 +422,20 @@ os._exit(7)
 """
 
 
-async def _many(boxes: int, seconds: float) -> float:
-    begun = time.monotonic()
-    folders = [Path(os.environ["SKILL_EVAL_NB_TEST"], str(n)) for n in range(boxes)]
-    for folder in folders:
-        folder.mkdir()
-    rans = await asyncio.gather(*(arun(Box(f), ["sleep", str(seconds)]) for f in folders))
-    assert all(ran.exit_code == 0 for ran in rans), rans
-    return time.monotonic() - begun
+def test_many_run_at_once(tmp_path):
+    """Each waits for all the others."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    wait = f"touch {shared}/$0; until [ $(ls {shared} | wc -l) = 6 ]; do sleep 0.02; done"
+    boxes = [Box(tmp_path / str(n), kind="none") for n in range(6)]
+    for box in boxes:
+        box.folder.mkdir()
 
+    async def every():
+        commands = (arun(box, ["sh", "-c", wait, str(n)]) for n, box in enumerate(boxes))
+        return await asyncio.gather(*commands)
 
-def test_many_run_at_once(tmp_path, monkeypatch):
-    monkeypatch.setenv("SKILL_EVAL_NB_TEST", str(tmp_path))
-    assert asyncio.run(_many(12, 2.0)) < 12  # one after the other they take 24
+    assert [ran.exit_code for ran in asyncio.run(every())] == [0] * 6
 
 
 def test_one_that_is_cancelled_is_ended_first(folder):

@@ -24,12 +24,6 @@ def family():
         os.killpg(popen.pid, signal.SIGKILL)
 
 
-def test_children_and_theirs_are_counted(family, tmp_path):
-    assert Watch(Box(tmp_path, limits=BoxLimits(processes=4))).passed(family) is None
-    passed = Watch(Box(tmp_path, limits=BoxLimits(processes=3))).passed(family)
-    assert passed == ("killed", "it had more than 3 processes at one time")
-
-
 def test_memory_that_is_shared_counts_once(family, tmp_path):
     """Four shells and sleeps hold the same libraries: some 5 MB together, not 4 × 3."""
     assert Watch(Box(tmp_path, limits=BoxLimits(memory_bytes=64 * MIB))).passed(family) is None

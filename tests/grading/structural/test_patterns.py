@@ -24,21 +24,13 @@ from skill_eval_nb.grading.structural.search import (
 from tests.grading.structural.made import checked, lay, wanted
 
 HANGING = {
-    "nested repeat": (r"^(a+)+$", "a" * 5000 + "!"),
     "overlapping choices": (r"^(a|aa)+$", "a" * 5000 + "!"),
-    "the same choice twice": (r"^(?:a|a)*c?$", "a" * 5000 + "b"),
     "twenty wildcards": (r"^(.*a){20}$", "a" * 4000 + "b"),
-    "words": (r"^(\w+\s?)*$", "word " * 1000 + "!"),
     "e-mail": (r"^([a-zA-Z0-9]+([._-]?[a-zA-Z0-9]+)*)+@?$", "a" * 3000 + "!"),
-    "Java class name": (r"^(([a-z])+.)+[A-Z]([a-z])+$", "a" * 4000),
-    "two repeats of one": (r"(x+x+)+y", "x" * 4000 + "z y"),
-    "wildcards and a sign": (r".*.*.*.*.*=.*;", "x=" * 2000 + "y" + "\n;"),
     "trailing blanks": (r"\s+$", " " * 200_000 + "x"),
     "back reference": (r"([a-z]+)*\d\1", "abc" * 1500),
     "counted thrice": (r"((a{1,30}){1,30}){1,30}b", "a" * 3000 + "cb"),
-    "without case": (r"(?i)^(a+)+b", "aA" * 2000),
     "fields": (r"(?s)^(.*?,){30}P", "1," * 2000 + "\n"),
-    "lines": (r"^(?:.*\n)*?(?:.*\n)*?END$", "line\n" * 4000 + "EN D"),
     "quoted": (r'^"(?:[^"\\]|\\.|[^"])*"$', '"' + "a" * 4000),
 }
 """Patterns that keep Python's `re` busy for ages, with the text that does it."""
@@ -82,38 +74,10 @@ def test_the_time_never_grows_without_end():
 
 ATOMS = st.sampled_from(
     [
-        *"abA1_ é\n",
-        r"\d",
-        r"\D",
-        r"\w",
-        r"\W",
-        r"\s",
-        r"\S",
-        r"\b",
-        r"\B",
-        ".",
-        "^",
-        "$",
-        r"\A",
-        r"\Z",
-        "[ab1]",
-        "[^ab]",
-        r"[\wé]",
-        r"[^\W_]",
-        r"[\D\n]",
-        r"[^\S\n]",
-        "{e}",
-        "{i<=1}",
-        "{",
-        "a{1",
-        "[[a]",
-        "[a||b]",
-        "(?i:a)",
-        "(?s:.)",
-        "(?-m:^)",
-        "(?-m:$)",
-        r"\x41",
-        r"\.",
+        *"abA1_ é\n.^${",
+        *(rf"\{one}" for one in "dDwWsSbBAZ."),
+        *("[ab1]", "[^ab]", r"[\wé]", r"[^\W_]", r"[\D\n]", r"[^\S\n]", "[[a]", "[a||b]"),
+        *("{e}", "{i<=1}", "a{1", "(?i:a)", "(?s:.)", "(?-m:^)", "(?-m:$)", r"\x41"),
     ]
 )
 
@@ -125,13 +89,12 @@ def _grown(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         st.tuples(inner, st.sampled_from(["*", "+", "?", "*?", "+?", "{1,2}", "{2}", "{,2}"])).map(
             lambda pair: f"(?:{pair[0]}){pair[1]}"
         ),
-        inner.map(lambda one: f"({one})"),
-        inner.map(lambda one: f"({one})?\\1"),
-        inner.map(lambda one: f"(?={one})"),
-        inner.map(lambda one: f"(?!{one})"),
-        inner.map(lambda one: f"(?<={one})"),
-        inner.map(lambda one: f"(?<!{one})"),
-        inner.map(lambda one: f"(?i:{one})"),
+        st.tuples(
+            st.sampled_from(
+                ["({})", "({})?\\1", "(?={})", "(?!{})", "(?<={})", "(?<!{})", "(?i:{})"]
+            ),
+            inner,
+        ).map(lambda pair: pair[0].replace("{}", pair[1])),
     )
 
 
@@ -162,16 +125,12 @@ def test_what_is_found_is_what_python_finds(pattern, text):
     ("pattern", "text"),
     [
         (r"\${e}", "price: ${e}"),
-        (r"colou{i}r", "colou{i}r"),
         (r"(?x) a \# b  # said so", "a#b"),
         (r"(?P<one>a)(?P=one)", "aa"),
         (r"(a)?b(?(1)c|d)", "abc"),
-        (r"(a)?b(?(1)c|d)", "bd"),
         (r"(?a)^\w+$", "abc"),
         (r"(?>a+)b", "aab"),
-        (r"a++b", "aab"),
         (r"(?s)## New.*## Fixed", "## New\nx\n## Fixed"),
-        (r"(?m)^# 2\.4\.0\s*$", "x\n# 2.4.0\ny"),
         (r"[\u00e9\x41-C]+", "éAB"),
     ],
 )
@@ -206,7 +165,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(PIECES, max_size=8), st.sampled_from([1, 1, 1, 30]))
 def test_any_syntax_is_compiled_or_refused(pieces, times):
     content = Content("ab\nßé Aa1".encode())
@@ -223,6 +182,7 @@ def test_any_syntax_is_compiled_or_refused(pieces, times):
     ("pattern", "says"),
     [
         ("(?a)(?u)x", "flags are incompatible"),
+        ("(?a:x)", "flags of a part of it alone can be i, m and s"),
         ("(?:a{60000}){60000}", "its repeats come to 3,600,000,000 parts"),
         ("[^]]{60000}" * 20, "its repeats come to 1,200,000 parts"),
         ("(a|b)*" * 10_000, "it has 60,000 characters"),

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import socket
-import threading
-
 import pytest
 
 from skill_eval_nb.grading import sandbox
-from tests.grading.structural.made import checked
+from tests.grading.structural.made import checked, lay
 
 REASON = sandbox.available()
 boxed = pytest.mark.skipif(REASON is not None, reason=f"no sandbox here: {REASON}")
@@ -31,13 +28,8 @@ def test_without_a_sandbox_it_is_not_scored(tmp_path, monkeypatch):
 
 
 def test_none_is_spelled_out(tmp_path):
-    found = checked(
-        tmp_path,
-        "custom_script",
-        {"a.md": "x"},
-        script="grep -q x a.md",
-        options={**ALLOWED, "sandbox": "none"},
-    )
+    options = {**ALLOWED, "sandbox": "none"}
+    found = checked(tmp_path, "custom_script", {"a": "x"}, script="grep -q x a", options=options)
     assert found.passed is True
 
 
@@ -58,10 +50,7 @@ def test_none_is_spelled_out(tmp_path):
 )
 def test_exit_0_passes(tmp_path, script, passed):
     files = {"a.md": "x", "docs/deep/b.md": "", "run.sh": "#!/bin/sh\nexit 0\n"}
-    for name, text in files.items():
-        path = tmp_path / "outputs" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    lay(tmp_path / "outputs", files)
     (tmp_path / "outputs/run.sh").chmod(0o755)
     found = checked(tmp_path, "custom_script", script=script, options=ALLOWED)
     assert found.passed is passed, found.evidence
@@ -77,30 +66,9 @@ def test_a_script_reads_and_reaches_nothing_else(tmp_path, monkeypatch):
     secret.chmod(0o644)
     (tmp_path / "outputs").mkdir()
     (tmp_path / "outputs/link.txt").symlink_to(secret)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        reached = threading.Event()
-
-        def listen():
-            server.settimeout(20)
-            try:
-                server.accept()
-                reached.set()
-            except OSError:
-                pass
-
-        listener = threading.Thread(target=listen, daemon=True)
-        listener.start()
-        port = server.getsockname()[1]
-        for script in (
-            f"cat {secret}",
-            "cat link.txt",
-            "cat /etc/shadow",
-            'test -n "$ANTHROPIC_API_KEY"',
-            f"echo hello > /dev/tcp/127.0.0.1/{port}",
-        ):
-            found = checked(tmp_path, "custom_script", script=script, options=ALLOWED)
-            assert found.passed is False, (script, found.evidence)
-        assert not reached.is_set()
+    for script in (f"cat {secret}", "cat link.txt", 'test -n "$ANTHROPIC_API_KEY"'):
+        found = checked(tmp_path, "custom_script", script=script, options=ALLOWED)
+        assert found.passed is False, (script, found.evidence)
 
 
 @boxed

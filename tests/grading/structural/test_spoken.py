@@ -8,7 +8,7 @@ import pytest
 
 from skill_eval_nb.documents import Expectation, mend
 from skill_eval_nb.grading.structural import check
-from skill_eval_nb.grading.structural.sentences import (
+from skill_eval_nb.grading.structural.checking import (
     denied,
     either,
     files_named,
@@ -118,9 +118,9 @@ def test_contains_text(tmp_path, sentence, passed):
 
 
 @pytest.mark.parametrize("read", [files_named, texts_named, denied, either, rows_named])
-@pytest.mark.parametrize("again", [" ", "1,", "1 ", "«", "“", "‘", "a.", "a/", "not "])
-def test_a_sentence_of_megabytes_is_read_in_one_go(read, again):
+def test_a_sentence_of_megabytes_is_read_in_one_go(read):
     """It took minutes for each of some, where looking began anew at each character."""
-    begun = time.thread_time()
-    read(again * 200_000)
-    assert time.thread_time() - begun < 10
+    for again in (" ", "1,", "1 ", "«", "“", "‘", "a.", "a/", "not "):
+        begun = time.thread_time()
+        read(again * 200_000)
+        assert time.thread_time() - begun < 10, again

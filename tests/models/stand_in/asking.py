@@ -10,6 +10,7 @@ from pathlib import Path
 
 import anthropic
 
+from skill_eval_nb.grading.judge import SCHEMA
 from skill_eval_nb.models.stand_in import StandIn, serve, transport
 
 WAYS = ["server", "transport"]
@@ -102,60 +103,6 @@ def _used(block, folder):
         check=False,
     )
     return result | {"content": ran.stdout + ran.stderr, "is_error": ran.returncode != 0}
-
-
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "expectations": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "id": {"type": "string"},
-                    "passed": {"type": "boolean"},
-                    "evidence": {"type": "string"},
-                },
-                "required": ["id", "passed", "evidence"],
-                "additionalProperties": False,
-            },
-        },
-        "dimensions": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "name": {"type": "string"},
-                    "score": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
-                    "evidence": {"type": "string"},
-                },
-                "required": ["name", "score", "evidence"],
-                "additionalProperties": False,
-            },
-        },
-        "claims": {"type": "array", "items": {"type": "string"}},
-        "user_notes": {
-            "type": "object",
-            "properties": {
-                name: {"type": "array", "items": {"type": "string"}}
-                for name in ("uncertainties", "needs_review", "workarounds")
-            },
-            "required": ["uncertainties", "needs_review", "workarounds"],
-            "additionalProperties": False,
-        },
-        "eval_feedback": {
-            "type": "object",
-            "properties": {
-                "suggestions": {"type": "array", "items": {"type": "string"}},
-                "overall": {"type": "string"},
-            },
-            "required": ["suggestions", "overall"],
-            "additionalProperties": False,
-        },
-    },
-    "required": ["expectations", "dimensions", "claims", "user_notes", "eval_feedback"],
-    "additionalProperties": False,
-}
 
 
 def judging(text, session="judging-1", *, dimensions=("reader_view",), expectations=("It is so",)):

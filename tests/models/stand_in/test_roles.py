@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import subprocess
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -12,12 +10,15 @@ from typing import Any
 import jsonschema
 import pytest
 
+from skill_eval_nb.documents import StructuralExpectation, mend
+from skill_eval_nb.grading.structural import check
 from skill_eval_nb.models.ask import TEXT, YES_OR_NO, a_list, an_object, one_of, or_null
 from skill_eval_nb.models.stand_in import StandIn
 from skill_eval_nb.models.stand_in.agent import draft
 from skill_eval_nb.models.stand_in.answers import measure
 from skill_eval_nb.models.stand_in.reading import minimal
 from skill_eval_nb.models.stand_in.writers import propose
+from tests.grading.structural.made import lay
 from tests.models.stand_in.asking import (
     BODY,
     LISTING,
@@ -69,46 +70,33 @@ def test_the_skill_makes_it_better_by_its_effect(tmp_path):
     assert stated[True] - stated[False] == pytest.approx(0.75, abs=0.011)
 
 
-def test_opens_is_the_share_of_runs_that_open_it():
-    request = plain("commits to release notes", tools=TOOLS, system=LISTING)
+def opened(stand_in, task, runs=200):
+    """The skills that these runs open first."""
+    request = plain(task, tools=TOOLS, system=LISTING)
 
-    async def opened(sdk):
-        answers = [
-            await sdk.messages.create(**request, metadata={"user_id": f"run-{n}"})
-            for n in range(200)
-        ]
-        return sum(
-            answer.stop_reason == "tool_use" and answer.content[1].name == "Skill"
-            for answer in answers
-        )
-
-    assert ask(StandIn(opens=0.0), "transport", opened) == 0
-    assert ask(StandIn(opens=1.0), "transport", opened) == 200
-    # 0.3 × 200 = 60 with sd 6.5: four of them either way.
-    assert 34 <= ask(StandIn(opens=0.3), "transport", opened) <= 86
-
-
-def test_strays_is_the_share_of_runs_that_open_one_that_does_not_fit():
-    request = plain("Draw a cat", tools=TOOLS, system=LISTING)
-
-    async def opened(sdk):
-        answers = [
-            await sdk.messages.create(**request, metadata={"user_id": f"run-{n}"})
-            for n in range(200)
-        ]
+    async def asked(sdk):
         return [
             block.input["skill"]
-            for answer in answers
-            for block in answer.content
+            for n in range(runs)
+            for block in (
+                await sdk.messages.create(**request, metadata={"user_id": f"run-{n}"})
+            ).content
             if block.type == "tool_use" and block.name == "Skill"
         ]
 
-    assert ask(StandIn(), "transport", opened) == []
-    found = ask(StandIn(opens=0.0, strays=0.3), "transport", opened)
+    return ask(stand_in, "transport", asked)
+
+
+def test_opens_and_strays_are_shares_of_runs_that_open_one_that_fits_or_does_not():
+    fits, other = "commits to release notes", "Draw a cat"
+    assert opened(StandIn(opens=0.0), fits, 20) == opened(StandIn(), other, 20) == []
+    assert opened(StandIn(opens=1.0), fits, 20) == ["release-notes"] * 20
     # 0.3 × 200 = 60 with sd 6.5, and half of them with sd 3.9: four of them either way.
+    assert 34 <= len(opened(StandIn(opens=0.3), fits)) <= 86
+    found = opened(StandIn(opens=0.0, strays=0.3), other)
     assert 34 <= len(found) <= 86
-    assert abs(found.count("pancakes") - len(found) / 2) <= 16
     assert set(found) == {"pancakes", "release-notes"}
+    assert abs(found.count("pancakes") - len(found) / 2) <= 16
 
 
 def test_the_same_run_writes_the_same_whatever_came_before_and_another_run_writes_another(tmp_path):
@@ -121,42 +109,25 @@ def test_the_same_run_writes_the_same_whatever_came_before_and_another_run_write
     assert written[0] == written[1] != written[2]
 
 
+def text(words):
+    return {"type": "text", "text": words}
+
+
 def test_of_a_harness_it_takes_the_task_and_not_the_reminders():
     """The form in which Claude Code 2.1 sends a task; a listing may come as the system's word."""
+    reminder = "<system-reminder>\nDo mind x.txt.\n</system-reminder>\n"
+    opens = {"type": "tool_use", "id": "1", "name": "Skill", "input": {"skill": "release-notes"}}
+    opened = {
+        "type": "tool_result",
+        "tool_use_id": "1",
+        "content": "Launching skill: release-notes",
+    }
+    body = f"Base directory for this skill: /x\n\n{BODY}\nstand-in effect: 2"
     messages = [
-        {
-            "role": "user",
-            "content": [
-                {"type": "text", "text": "<system-reminder>\nDo mind x.txt.\n</system-reminder>\n"},
-                {"type": "text", "text": "Release notes of these commits, please"},
-            ],
-        },
-        {
-            "role": "assistant",
-            "content": [
-                {
-                    "type": "tool_use",
-                    "id": "1",
-                    "name": "Skill",
-                    "input": {"skill": "release-notes"},
-                }
-            ],
-        },
-        {
-            "role": "user",
-            "content": [
-                {
-                    "type": "tool_result",
-                    "tool_use_id": "1",
-                    "content": "Launching skill: release-notes",
-                },
-                {
-                    "type": "text",
-                    "text": f"Base directory for this skill: /x\n\n{BODY}\nstand-in effect: 2",
-                },
-            ],
-        },
-        {"role": "system", "content": [{"type": "text", "text": LISTING}]},
+        {"role": "user", "content": [text(reminder), text("Release notes of these commits")]},
+        {"role": "assistant", "content": [opens]},
+        {"role": "user", "content": [opened, text(body)]},
+        {"role": "system", "content": [text(LISTING)]},
     ]
     request = plain(messages=messages, tools=TOOLS)
 
@@ -278,53 +249,20 @@ def written(evaluation, level):
     return dict(draft(evaluation["prompt"], read, float(level)).files)
 
 
-def failed(evaluation, files, folder):
-    """The ids of the structural expectations that files fail, checked in the plainest way."""
-    for name, text in files.items():
-        (folder / name).write_text(text + "\n")
-    return {
-        check["id"] for check in evaluation["structural_expectations"] if not _holds(check, folder)
-    }
-
-
-def _holds(check, folder):
-    kind = check["type"]
-    if kind == "no_errors":
-        return True
-    if kind == "custom_script":
-        return (
-            subprocess.run(["sh", "-c", check["script"]], cwd=folder, check=False).returncode == 0
-        )
-    found = [path.read_text() for path in folder.glob(check["pattern"])]
-    if kind == "file_exists":
-        return bool(found)
-    if kind == "file_count":
-        return (
-            len(found) >= check["count"]
-            if check["operator"] == ">="
-            else len(found) == check["count"]
-        )
-    wanted = [
-        re.escape(text)
-        for text in [*check.get("match_any", []), *filter(None, [check.get("match")])]
-    ]
-    wanted += filter(None, [check.get("match_regex")])
-    hit = any(re.search(pattern, text, re.MULTILINE) for pattern in wanted for text in found)
-    return bool(found) and hit == (kind == "file_contains")
-
-
 @pytest.mark.parametrize("evaluation", EVALS, ids=lambda e: e["name"])
 def test_levels_differ_as_the_suites_checks_see_them(evaluation, tmp_path):
-    critical = {check["id"] for check in evaluation["structural_expectations"] if check["critical"]}
-    by_level = {}
+    wanted = [mend(one, StructuralExpectation)[0] for one in evaluation["structural_expectations"]]
+    found = {}
     for level in LEVELS:
-        folder = tmp_path / str(level)
-        folder.mkdir()
-        by_level[level] = failed(evaluation, written(evaluation, level), folder)
-    assert by_level[1] & critical, "the worst is stopped at the gate"
-    assert not any(by_level[level] & critical for level in (3, 4, 5)), "the better ones are not"
-    assert not by_level[5]
-    assert len({frozenset(failures) for failures in by_level.values()}) > 1
+        outputs = lay(tmp_path / str(level), written(evaluation, level))
+        found[level] = check(wanted, outputs, None, allow_scripts=True, sandbox="none")
+    assert [one.gate_passed for one in found.values()][::2] == [False, True, True]
+    failures = {
+        level: [one.id for one in own.expectations if one.passed is False]
+        for level, own in found.items()
+    }
+    assert not failures[5]
+    assert len(set(map(tuple, failures.values()))) > 1
 
 
 @pytest.mark.parametrize("evaluation", EVALS, ids=lambda e: e["name"])

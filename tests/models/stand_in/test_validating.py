@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skill_eval_nb.models.stand_in.reading import complaint
-from tests.models.stand_in.asking import SCHEMA, judging, plain
+from tests.models.stand_in.asking import judging, plain
 
 
 def use(name="t1"):
@@ -87,10 +87,3 @@ def test_what_the_api_refuses(wrong, said):
 )
 def test_what_it_takes(right):
     assert complaint(right) is None
-
-
-def test_the_schema_of_the_judge_is_one_that_the_api_takes():
-    assert (
-        complaint(plain(output_config={"format": {"type": "json_schema", "schema": SCHEMA}}))
-        is None
-    )

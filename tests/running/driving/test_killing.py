@@ -53,7 +53,7 @@ def test_a_job_whose_kernel_is_restarted_again_and_again_has_no_error_and_pays_f
     log = tmp_path / "log"
     manager = KernelManager(kernel_name="python3")
     with killing.served(log, 0.1) as server:
-        job = killing.Job(tmp_path, server, 30)
+        job = killing.Job(tmp_path, server, 18)
         cell = CELL.format(root=str(ROOT), folder=str(tmp_path), server=server, runs=job.runs)
         manager.start_kernel()
         client = manager.client()
@@ -76,7 +76,7 @@ def test_a_job_whose_kernel_is_restarted_again_and_again_has_no_error_and_pays_f
     assert [one for one in events if one["event"] == "errored"] == []
     assert [one["status"] for one in events if one["event"] == "ended"][:-1].count("done") == 0
     killing.check_runs(job)
-    assert killing.check_log(job, log) > 30
+    assert killing.check_log(job, log) > 18
 
 
 def finished_of(job, start):

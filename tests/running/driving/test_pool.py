@@ -31,9 +31,16 @@ def spawned():
     return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
 
 
+@contextmanager
 def dask():
     pytest.importorskip("distributed", reason="Dask is not installed")
-    return local_dask(workers=2, threads=2)
+    psutil = pytest.importorskip("psutil", reason="Dask needs it")
+    with local_dask(workers=2, threads=2) as pool:
+        here = psutil.Process()
+        processes = [here, *here.children(recursive=True)]
+        heard = [one.laddr.ip for own in processes for one in own.net_connections("tcp")]
+        assert not {"0.0.0.0", "::"} & set(heard)  # nobody else on the network is let in
+        yield pool
 
 
 @pytest.fixture(scope="module")

@@ -1,24 +1,36 @@
-"""The tool loop: how it goes on, how it ends, and what of it is recorded."""
+"""The tool loop of the Messages API: its runs, its tools, and how it offers a skill."""
 
 import asyncio
 import json
 from datetime import datetime
 from types import SimpleNamespace
 
+import jsonschema
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from skill_eval_nb.grading.sandbox import available
+from skill_eval_nb.grading.sandbox import BoxLimits, available
+from skill_eval_nb.grading.sandbox import process as availability
 from skill_eval_nb.models import BudgetSpent, Tally, Usage
+from skill_eval_nb.models import client as client_room
+from skill_eval_nb.models.stand_in import Fault, StandIn
+from skill_eval_nb.running.executors import inside, messages_api
 from skill_eval_nb.running.executors.messages_api import MessagesApi
-from skill_eval_nb.running.protocol import Limits
+from skill_eval_nb.running.executors.toolbox import capped, fault, tools
+from skill_eval_nb.running.protocol import Limits, Skill
 from tests.bubblewrap import needed
 from tests.grading.sandbox.made import marker, running
 from tests.running.executors.scripted_model import (
+    BODY,
     DONE,
+    SECRETS,
     Scripted,
+    a_skill,
     a_task,
     bash,
     says,
+    uses,
 )
 
 pytestmark = needed
@@ -29,51 +41,33 @@ def worked(task, executor=None, meter=None):
 
 
 def test_a_run_from_its_task_to_its_outputs(tmp_path):
-    model = Scripted(bash("echo good > answer.md; ls"), says("It is in answer.md."))
-    meter = Tally()
-    execution = worked(a_task(tmp_path, model), meter=meter)
-    assert (execution.status, execution.reason) == ("done", None)
+    steps = (bash("echo good > answer.md; ls"), bash("exit 3"), bash("true"))
+    model, meter = Scripted(*steps, says("It is in answer.md.")), Tally()
+    task = a_task(tmp_path, model, limits=Limits(output_tokens=77), key="opaque")
+    execution = worked(task, MessagesApi(effort="low", thinking=True), meter)
+    assert (execution.status, execution.reason, execution.skill_used) == ("done", None, None)
     assert execution.final_text == "It is in answer.md."
-    assert (tmp_path / "work" / "answer.md").read_text() == "good\n"
     assert [path.name for path in (tmp_path / "work").iterdir()] == ["answer.md"]
-    assert model.results == [{"text": "answer.md", "is_error": False}]
-    assert execution.usage == Usage(20, 10, calls=2) == meter.usage
+    assert (tmp_path / "work" / "answer.md").read_text() == "good\n"
+    assert model.results[0] == {"text": "answer.md", "is_error": False}
+    assert [one["is_error"] for one in model.results] == [False, True, False]
+    assert execution.usage == Usage(40, 20, calls=4) == meter.usage
     assert execution.cost_usd == 0.0
-    assert execution.skill_used is None
 
-
-def test_what_is_recorded(tmp_path):
-    model = Scripted(bash("exit 3"), DONE)
-    events = worked(a_task(tmp_path, model)).events
-    assert [event["type"] for event in events] == [
-        "system",
-        "assistant",
-        "user",
-        "assistant",
-        "result",
-    ]
-    assert events[0]["subtype"] == "init"
-    assert events[1]["message"]["content"][0]["input"] == {"command": "exit 3"}
-    result = events[2]["message"]["content"][0]
-    assert (result["type"], result["tool_use_id"], result["is_error"]) == (
-        "tool_result",
-        "toolu_0",
-        True,
-    )
-    assert events[4]["subtype"] == "success"
-    assert (events[4]["num_turns"], events[4]["is_error"]) == (2, False)
+    events = execution.events
+    kinds = ["system", *["assistant", "user"] * 3, "assistant", "result"]
+    assert [event["type"] for event in events] == kinds
+    assert (events[0]["subtype"], events[-1]["subtype"]) == ("init", "success")
+    assert events[3]["message"]["content"][0]["input"] == {"command": "exit 3"}
+    result = events[4]["message"]["content"][0]
+    assert (result["type"], result["tool_use_id"]) == ("tool_result", "toolu_0")
+    assert (events[-1]["num_turns"], events[-1]["is_error"]) == (4, False)
     times = [datetime.fromisoformat(event["timestamp"]) for event in events]
     assert times == sorted(times)
     assert all(time.tzinfo for time in times)
     assert json.loads(json.dumps(events)) == list(events)  # plain JSON
     assert "cache_control" not in json.dumps(events)
 
-
-def test_what_is_asked(tmp_path):
-    model = Scripted(bash("true"), bash("true"), bash("true"), DONE)
-    executor = MessagesApi(effort="low", thinking=True)
-    task = a_task(tmp_path, model, limits=Limits(output_tokens=77), key="opaque")
-    worked(task, executor)
     for request in model.requests:
         assert request["model"] == "stand-in"
         assert request["max_tokens"] == 77
@@ -107,29 +101,20 @@ def test_what_is_asked(tmp_path):
 def test_what_cannot_be_graded_is_errored_with_the_reason(tmp_path, answer, said):
     execution = worked(a_task(tmp_path, Scripted(answer)))
     assert execution.status == "errored"
-    assert execution.reason is not None
-    assert said in execution.reason
+    assert said in str(execution.reason)
     assert execution.usage.calls == 1  # what it cost is known all the same
     assert execution.events[-1]["is_error"] is True
     assert execution.events[-1]["result"] == execution.reason
 
 
-def test_the_limit_of_seconds_holds_for_commands(tmp_path):
+def test_the_limit_of_seconds_holds_for_commands_and_for_the_model(tmp_path):
     mark = marker()
-    model = Scripted(bash(f"sleep {mark}"), DONE)
-    execution = worked(a_task(tmp_path, model, limits=Limits(seconds=1.0)))
-    assert execution.status == "errored"
-    assert "longer than 1 s" in str(execution.reason)
+    models = (Scripted(bash(f"sleep {mark}"), DONE), StandIn(faults=(Fault("silence"),)))
+    for number, model in enumerate(models):
+        execution = worked(a_task(tmp_path / str(number), model, limits=Limits(seconds=1.0)))
+        assert execution.status == "errored"
+        assert "1 s" in str(execution.reason)
     assert not running(mark)
-
-
-def test_the_limit_of_seconds_holds_for_the_model(tmp_path):
-    from skill_eval_nb.models.stand_in import Fault, StandIn
-
-    silent = StandIn(faults=(Fault("silence"),))
-    execution = worked(a_task(tmp_path, silent, limits=Limits(seconds=1.0)))
-    assert execution.status == "errored"
-    assert execution.reason
 
 
 class _Spent(Tally):
@@ -148,8 +133,6 @@ def test_a_budget_that_is_spent(tmp_path):
 
 
 def test_without_a_sandbox_only_where_that_is_spelled_out(tmp_path, monkeypatch):
-    from skill_eval_nb.grading.sandbox import process as availability
-
     available.cache_clear()
     monkeypatch.setattr(availability, "shutil", SimpleNamespace(which=lambda _: None))
     try:
@@ -160,8 +143,7 @@ def test_without_a_sandbox_only_where_that_is_spelled_out(tmp_path, monkeypatch)
         assert execution.status == "errored"
         assert "bubblewrap" in str(execution.reason)
         assert not model.requests
-        execution = worked(a_task(tmp_path, model, sandbox="none"))
-        assert execution.status == "done"
+        assert worked(a_task(tmp_path, model, sandbox="none")).status == "done"
         assert (tmp_path / "work" / "ran").exists()
     finally:
         available.cache_clear()
@@ -184,17 +166,13 @@ def test_cancelled_it_leaves_no_process_behind(tmp_path):
 
 
 def test_runs_of_one_loop_share_a_client(tmp_path, monkeypatch):
-    from skill_eval_nb.models import client as client_room
-    from skill_eval_nb.running.executors import messages_api as clients
-
     made = []
-    real = client_room.connect
 
     def counted(connection):
         made.append(connection)
-        return real(connection)
+        return client_room.connect(connection)
 
-    monkeypatch.setattr(clients, "connect", counted)
+    monkeypatch.setattr(messages_api, "connect", counted)
     model = Scripted(bash("true"), DONE)
 
     async def several() -> None:
@@ -207,3 +185,285 @@ def test_runs_of_one_loop_share_a_client(tmp_path, monkeypatch):
     assert len(made) == 1
     asyncio.run(several())
     assert len(made) == 2  # and another loop has its own
+
+
+# ── skills ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_skill_is_disclosed_step_by_step(tmp_path):
+    skill = a_skill(tmp_path)
+    more = bash(f"cat /skills/{skill.name}/references/more.md")
+    model = Scripted(uses(("Skill", {"skill": skill.name})), more, DONE)
+    execution = worked(a_task(tmp_path, model, skill=skill))
+    texts = [json.dumps(request, ensure_ascii=False) for request in model.requests]
+    assert [[part for part in SECRETS if SECRETS[part] in text] for text in texts] == [
+        ["name", "description"],
+        ["name", "description", "body"],
+        ["name", "description", "body", "file"],
+    ]
+    opened = model.results[0]["text"]
+    assert opened == f"Base directory for this skill: /skills/{skill.name}\n\n{BODY.strip()}"
+    assert execution.skill_used is True
+
+
+def test_both_sides_have_the_same_but_for_the_list_of_skills(tmp_path):
+    skill, models = a_skill(tmp_path), (Scripted(DONE), Scripted(DONE))
+    for model, offered in zip(models, (skill, None), strict=True):
+        worked(a_task(tmp_path, model, skill=offered))
+    with_skill, without = (model.requests[0] for model in models)
+    listed = f"Skills:\n- {skill.name}: {skill.description}"
+    text = with_skill["tools"][-1]["description"]
+    assert text.endswith(listed)
+    with_skill["tools"][-1]["description"] = text.replace(listed, "No skills are installed.")
+    assert with_skill == without
+
+
+@pytest.mark.parametrize(
+    ("step", "opened"),
+    [
+        (uses(("Skill", {"skill": f"/{SECRETS['name']}"})), True),
+        (uses(("Skill", {"skill": "another"})), False),
+        (uses(("Skill", {"name": SECRETS["name"]})), False),
+        (bash("cat /skills/*/SKILL.md"), True),
+        (bash("cd /skills/*; cat -A SKILL.md | sed 's/[$]$//; s/^/> /'"), True),
+        (uses(("Read", {"file_path": f"/skills/{SECRETS['name']}/SKILL.md"})), True),
+        (bash("head -4 /skills/*/SKILL.md"), False),  # the front matter alone
+        (bash("ls -R /skills; wc /skills/*/*"), False),
+        (bash("cat /skills/*/references/more.md"), False),
+        (bash("cat /skills/*/SKILL.md > copy"), False),
+        (DONE, False),
+    ],
+)
+def test_whether_it_was_opened_is_told_by_what_the_agent_was_shown(tmp_path, step, opened):
+    execution = worked(a_task(tmp_path, Scripted(step, DONE), skill=a_skill(tmp_path)))
+    assert (execution.status, execution.skill_used) == ("done", opened)
+
+
+def test_a_skill_file_that_is_a_link_is_not_followed(tmp_path):
+    skill = a_skill(tmp_path)
+    (skill.folder / "SKILL.md").unlink()
+    (skill.folder / "SKILL.md").symlink_to("/etc/passwd")
+    execution = worked(a_task(tmp_path, Scripted(DONE), skill=skill, sandbox="none"))
+    assert execution.status == "errored"
+
+
+def another(root, name):
+    folder = root / "others" / name
+    folder.mkdir(parents=True)
+    body = f"# {name}\n\nThis is how the work of {name} is to be done, to its end.\n"
+    (folder / "SKILL.md").write_text(f"---\nname: {name}\ndescription: Does {name}\n---\n\n{body}")
+    return Skill(name, f"Does {name}", folder)
+
+
+def test_all_skills_are_listed_by_name_and_each_can_be_opened(tmp_path):
+    skill = a_skill(tmp_path)
+    others = (another(tmp_path, "zither"), another(tmp_path, "abacus"))
+    steps = uses(("Skill", {"skill": "abacus"})), bash("cat /skills/zither/SKILL.md")
+    model = Scripted(*steps, DONE)
+    execution = worked(a_task(tmp_path, model, skill=skill, others=others))
+    text = model.requests[0]["tools"][-1]["description"]
+    listed = [line.split(":")[0] for line in text.split("Skills:\n")[1].splitlines()]
+    assert listed == ["- abacus", f"- {skill.name}", "- zither"]
+    for name, result in zip(("abacus", "zither"), model.results, strict=True):
+        assert f"the work of {name}" in result["text"]
+    assert execution.skill_used is False  # it was others that were opened
+    assert execution.events[0]["skills"] == ["abacus", skill.name, "zither"]
+
+
+@pytest.mark.parametrize(("enough", "requests"), [(True, 2), (False, 4)])
+def test_a_run_ends_once_the_skill_was_opened_where_that_is_enough(tmp_path, enough, requests):
+    skill = a_skill(tmp_path)
+    steps = (bash("ls"), uses(("Skill", {"skill": skill.name})), bash("touch after"), DONE)
+    model = Scripted(*steps)
+    task = a_task(tmp_path, model, skill=skill, until_opened=enough)
+    execution = worked(task)
+    assert (execution.status, execution.skill_used) == ("done", True)
+    assert len(model.requests) == requests
+    assert (task.folder / "after").exists() is not enough
+
+
+# ── tools ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def work(tmp_path):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def use(tmp_path, work):
+    """Let a model use tools in one run, and give their results."""
+
+    def used(*calls, executor=None, **changed):
+        model = Scripted(*[uses(call) for call in calls], DONE)
+        execution = worked(a_task(tmp_path, model, **changed), executor)
+        assert execution.status == "done", execution.reason
+        return model.results
+
+    return used
+
+
+def command(text):
+    return "Bash", {"command": text}
+
+
+def read(path, **more):
+    return "Read", {"file_path": path, **more}
+
+
+def write(path, content):
+    return "Write", {"file_path": path, "content": content}
+
+
+def edit(path, old, new, **more):
+    return "Edit", {"file_path": path, "old_string": old, "new_string": new, **more}
+
+
+@pytest.mark.parametrize("sandbox", ["bubblewrap", "none"])
+def test_files_are_written_read_and_edited(use, work, sandbox):
+    results = use(
+        write("a/b.txt", "one\ntwö\n😀 three"),
+        read("a/b.txt"),
+        edit("a/b.txt", "twö", "2"),
+        command("cat a/b.txt"),
+        write("f", "aa bb aa"),
+        edit("f", "aa", "c", replace_all=True),
+        sandbox=sandbox,
+    )
+    assert not any(result["is_error"] for result in results)
+    assert results[1]["text"] == "     1\tone\n     2\ttwö\n     3\t😀 three"
+    assert results[3]["text"] == (work / "a" / "b.txt").read_text() == "one\n2\n😀 three"
+    assert results[5]["text"] == "Replaced 2 in f."
+    assert (work / "f").read_text() == "c bb c"
+
+
+def test_what_is_refused_changes_nothing_and_is_told(use, work):
+    (work / "f").write_text("aa bb aa")
+    refused = {
+        "occurs 2 times": edit("f", "aa", "c"),
+        "does not occur": edit("f", "dd", "c"),
+        "old_string": edit("f", "", "c"),
+        "the same": edit("f", "bb", "bb"),
+        "none": edit("none", "a", "b"),
+        "The tool was not used: `command` is missing; there is no `cmd`": (
+            "Bash",
+            {"cmd": "touch ran"},
+        ),
+        "of type array, not string": ("Bash", {"command": ["touch", "ran"]}),
+        "`offset` is 0, below 1": read("x", offset=0),
+        "There is no tool 'Browse'. There are Bash, Read, Write, Edit, Skill.": (
+            "Browse",
+            {"url": "http://example.org"},
+        ),
+        "There is no skill 'any': no skills are installed.": ("Skill", {"skill": "any"}),
+        "surrogate": command("echo \ud800"),
+        "a character NUL": command("echo a\0b"),
+        "null byte": write("a\0b", ""),
+    }
+    results = use(*refused.values())
+    for words, result in zip(refused, results, strict=True):
+        assert result["is_error"]
+        assert words in result["text"]
+    assert [path.name for path in work.iterdir()] == ["f"]
+    assert (work / "f").read_text() == "aa bb aa"
+
+
+@given(st.text(), st.integers(min_value=100, max_value=300))
+def test_capping_keeps_the_number_and_tells_what_it_left_out(text, most):
+    text = text * 20
+    shown = capped(text, most)
+    assert len(shown) <= most
+    if len(text) <= most:
+        assert shown == text
+    elif "[…" not in text:
+        head, _, rest = shown.partition("\n[… ")
+        number = int(rest.partition(" of ")[0].replace(",", ""))
+        tail = rest.partition(" here …]\n")[2]
+        assert text.startswith(head)
+        assert text.endswith(tail)
+        assert len(head) + len(tail) + number == len(text)
+
+
+VALUES = st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text())
+SCHEMAS = {tool["name"]: tool["input_schema"] for tool in tools((), 60)}
+
+
+@given(st.sampled_from(sorted(SCHEMAS)), st.data())
+def test_faults_of_arguments_are_those_that_json_schema_finds(name, data):
+    known = st.sampled_from([*SCHEMAS[name]["properties"], "other"])
+    arguments = data.draw(st.dictionaries(known, VALUES) | VALUES)
+    fine = jsonschema.Draft202012Validator(SCHEMAS[name]).is_valid(arguments)
+    assert (fault(SCHEMAS[name], arguments) is None) == fine
+
+
+@settings(max_examples=50)
+@given(content=st.text(), old=st.text(min_size=1), new=st.text())
+def test_an_edit_is_what_replacing_text_is(tmp_path_factory, content, old, new):
+    path = tmp_path_factory.mktemp("edit") / "f"
+    inside.write(str(path), content)
+    try:
+        inside.edit(str(path), old, new, replace_all=True)
+    except inside.ToolRefused:
+        assert old not in content or old == new
+    else:
+        assert path.read_bytes().decode() == content.replace(old, new)
+
+
+# ── an agent that tries what it must not (more of it: tests/running/test_hostile.py) ───────────
+
+SECRET = "canary-of-the-host-66"
+
+
+def test_a_link_leads_nowhere_outside(use, work, tmp_path):
+    """Neither one that the agent makes, nor one that the working folder brings along."""
+    secret = tmp_path / "secret.txt"
+    secret.write_text(SECRET)
+    calls = [read(str(secret)), read("/etc/shadow"), read("../secret.txt")]
+    links = {"file": (secret, ""), "folder": (tmp_path, "/secret.txt"), "it": ("/etc/shadow", "")}
+    for name, (target, below) in links.items():
+        (work / f"brought-{name}").symlink_to(target)
+        calls += [read(f"brought-{name}{below}"), read(f"made-{name}{below}")]
+        calls += [edit(f"made-{name}{below}", SECRET, "changed")]
+        calls += [write(f"made-{name}{below}", "changed"), command(f"cat made-{name}{below}")]
+    made = "; ".join(f"ln -s {target} made-{name}" for name, (target, _) in links.items())
+    first, *results = use(command(made), *calls)
+    assert not first["is_error"]
+    assert all(result["is_error"] for result in results)
+    shown = "\n".join(result["text"] for result in results)
+    assert SECRET not in shown
+    assert "root:" not in shown
+    assert secret.read_text() == SECRET
+
+
+def test_a_skill_is_not_changed(use, tmp_path):
+    skill = a_skill(tmp_path)
+    before = (skill.folder / "SKILL.md").read_bytes()
+    path = f"/skills/{skill.name}/SKILL.md"
+    results = use(
+        write(path, "changed"),
+        edit(path, "How", "Why"),
+        command(f"rm -rf /skills/*; echo x >> {path}"),
+        skill=skill,
+    )
+    assert all(result["is_error"] for result in results)
+    assert (skill.folder / "SKILL.md").read_bytes() == before
+
+
+def test_files_are_bounded_each_and_for_the_run_as_a_whole(use):
+    limits = BoxLimits(seconds=20, disk_bytes=8 << 20, file_bytes=4 << 20)
+    fill = [command(f"head -c 3M /dev/zero > f{n}; sleep 0.4") for n in range(4)]
+    again = command("rm f*; head -c 3M /dev/zero > again")
+    large = command("cat /dev/zero > big")
+    results = use(*fill, again, large, executor=MessagesApi(command=limits))
+    assert [result["is_error"] for result in results] == [False, False, True, True, False, True]
+    assert "its folder grew by more than" in results[2]["text"]
+    assert "a file would have passed 4 MiB" in results[5]["text"]
+
+
+def test_a_fifo_in_place_of_a_file_does_not_hold_the_run(use):
+    executor = MessagesApi(command=BoxLimits(seconds=2))
+    _, result = use(command("mkfifo p"), write("p", "x"), executor=executor)
+    assert result["is_error"]
+    assert "longer than 2 s" in result["text"]

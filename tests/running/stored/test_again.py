@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,11 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.models import Connection, StandIn, Usage, load_prices
-from skill_eval_nb.models.prices import Prices
 from skill_eval_nb.models.stand_in.settings import Fault
 from skill_eval_nb.running import batch, judge_again
 from skill_eval_nb.running import rejudging as stored_batch
 from skill_eval_nb.running.asking import AskingProgress
+from skill_eval_nb.running.judge_tasks import JudgedAgain
 from skill_eval_nb.running.stored_runs import stored_runs
 from skill_eval_nb.workspace import Problems, check
 from tests.checkout import ROOT
@@ -90,58 +89,56 @@ def load(path: Path) -> Any:
     return json.loads(path.read_text("utf-8"))
 
 
-def runs(workspace: Path) -> Iterator[Path]:
-    return workspace.glob("iteration-1/eval-1-sum/*/run-*")
+def runs(workspace: Path) -> list[Path]:
+    return sorted(workspace.glob("iteration-1/eval-1-sum/*/run-*"))
 
 
-def test_new_judgings_beside_what_was_there(workspace: Path) -> None:
-    told: list[AskingProgress] = []
-    done = judge_again(workspace, again=2, connection=OFFLINE, progress=told.append)
-    assert done.status == "done"
-    assert len(done.judged) == 8
-    assert done.usage.calls == 8
-    assert done.cost_usd == 0.0
-    assert [one.done for one in told] == list(range(1, 9))
-    assert told[-1].total == 8
+def judgings(run: Path) -> list[Any]:
+    """The judgings of a run, whose grading states their mean and their majority."""
+    files = sorted((run / "judgings").iterdir())
+    assert [one.name for one in files] == [f"{n}.json" for n in range(1, len(files) + 1)]
+    every, grading = [load(one) for one in files], load(run / "grading.json")
+    for dimension in ("clarity", "depth"):
+        scores = [one["rubric_scores"][dimension]["score"] for one in every]
+        stated = grading["rubric_scores"][dimension]["score"]
+        assert stated == pytest.approx(sum(scores) / len(scores), abs=1e-3)
+    votes = [one["expectations"][0]["passed"] for one in every]
+    assert len(grading["expectations"]) == 2
+    if len(votes) % 2:
+        assert grading["expectations"][0]["passed"] == (sum(votes) > len(votes) / 2)
+    return every
+
+
+def test_new_judgings_stand_beside_what_was_there_and_once_more_counts_on(workspace: Path) -> None:
+    looks: list[AskingProgress] = []
+    done = judge_again(workspace, again=2, connection=OFFLINE, progress=looks.append)
+    assert (done.status, len(done.judged), done.usage.calls, done.cost_usd) == ("done", 8, 8, 0.0)
+    assert [one.done for one in looks] == list(range(1, 9))
+    assert looks[-1].total == 8
     for run in runs(workspace):
-        first, second, third = (load(run / "judgings" / f"{n}.json") for n in (1, 2, 3))
+        first, *new = judgings(run)
         assert first["rubric_scores"] == GRADING["rubric_scores"]
         assert first["expectations"] == GRADING["expectations"]  # with its unknown field
         assert (first["judge_model"], first["judging"]) == ("judge-before", 1)
-        assert second["judge_model"] == third["judge_model"] == "stand-in-judge"
+        assert [one["judge_model"] for one in new] == ["stand-in-judge"] * 2
         grading = load(run / "grading.json")
         assert grading["a field of my own"] == {"kept": True}
-        scores = [one["rubric_scores"]["clarity"]["score"] for one in (first, second, third)]
-        assert grading["rubric_scores"]["clarity"]["score"] == pytest.approx(
-            sum(scores) / 3, abs=1e-3
-        )
         assert grading["timing"]["total_tokens"] == 900
         assert grading["timing"]["grader_duration_seconds"] > 0
-        votes = [one["expectations"][0]["passed"] for one in (first, second, third)]
-        assert grading["expectations"][0]["passed"] == (sum(votes) >= 2)
-        assert len(grading["expectations"]) == 2
+        assert grading["expectations"][0]["notes"].endswith("of 3 judgings pass it")
     assert [one for one in check(workspace) if one.severity == "error"] == []
     ws = sen.load(workspace)
     assert len(ws.rubric_scores) == 4 * 3 * 2
     assert set(ws.runs["status"]) == {"graded"}
-    assert not [one for one in ws.problems["code"] if one == "disagree"]
+    assert "disagree" not in ws.problems["code"].to_list()
 
-
-def test_once_more_counts_on(workspace: Path) -> None:
-    for _ in range(2):
-        judge_again(workspace, connection=OFFLINE)
-    (run, *_) = runs(workspace)
-    assert sorted(one.name for one in (run / "judgings").iterdir()) == [
-        "1.json",
-        "2.json",
-        "3.json",
-    ]
-    scores = [
-        load(run / f"judgings/{n}.json")["rubric_scores"]["depth"]["score"] for n in (1, 2, 3)
-    ]
-    stated = load(run / "grading.json")["rubric_scores"]["depth"]["score"]
-    assert stated == pytest.approx(sum(scores) / 3, abs=1e-3)
-    assert load(run / "grading.json")["expectations"][0]["notes"].endswith("of 3 judgings pass it")
+    run = runs(workspace)[0]
+    before = (run / "grading.json").read_bytes()
+    judge_again(run, connection=OFFLINE)
+    assert len(judgings(run)) == 4
+    (run / "grading.json").write_bytes(before)  # as if it was killed before it was graded
+    assert not judge_again(run, connection=OFFLINE).kept
+    assert len(judgings(run)) == 5
 
 
 def test_what_cannot_be_judged_is_said(workspace: Path) -> None:
@@ -159,20 +156,16 @@ def test_what_cannot_be_judged_is_said(workspace: Path) -> None:
     done = judge_again(workspace, connection=OFFLINE)
     assert len(done.judged) == 4
     reasons = {one.folder.parts[-3][5:] + one.folder.name: one.reason for one in done.left_out}
-    assert set(reasons) == {
-        "2-barerun-1",
-        "9-unknownrun-1",
-        "1-sumrun-3",
-        "1-sumrun-4",
-        "1-sumrun-5",
-        "1-sumrun-6",
+    wanted = {
+        "2-barerun-1": "neither expectations for a judge nor a rubric",
+        "9-unknownrun-1": "not defined",
+        "1-sumrun-3": "gated",
+        "1-sumrun-4": "the executor was refused",
+        "1-sumrun-5": "no outputs",
+        "1-sumrun-6": "cannot be read",
     }
-    assert "neither expectations for a judge nor a rubric" in reasons["2-barerun-1"]
-    assert "not defined" in reasons["9-unknownrun-1"]
-    assert "gated" in reasons["1-sumrun-3"]
-    assert "the executor was refused" in reasons["1-sumrun-4"]
-    assert "no outputs" in reasons["1-sumrun-5"]
-    assert "cannot be read" in reasons["1-sumrun-6"]
+    assert reasons.keys() == wanted.keys()
+    assert [name for name, words in wanted.items() if words not in reasons[name]] == []
     assert not (gated / "grading.json").exists()
     assert not (gated / "judgings").exists()
     assert "gated" in repr(done)
@@ -186,21 +179,6 @@ def test_a_grading_of_two_sides_stays(workspace: Path) -> None:
     assert (run / "grading.json").read_bytes() == before
     mentioned = [*done.kept, *done.left_out]
     assert any(one.folder.resolve() == run.resolve() for one in mentioned)
-
-
-def test_after_a_kill_between_judging_and_grading(workspace: Path) -> None:
-    judge_again(workspace, connection=OFFLINE)
-    run = run_of(workspace)
-    old = (run / "grading.json").read_bytes()
-    judge_again(run, connection=OFFLINE)
-    (run / "grading.json").write_bytes(old)  # as if judging 3 had been written, and no more
-    done = judge_again(run, connection=OFFLINE)
-    assert not done.kept
-    scores = [
-        load(run / f"judgings/{n}.json")["rubric_scores"]["depth"]["score"] for n in range(1, 5)
-    ]
-    stated = load(run / "grading.json")["rubric_scores"]["depth"]["score"]
-    assert stated == pytest.approx(sum(scores) / 4, abs=1e-3)
 
 
 def test_a_judge_that_fails_writes_no_score(workspace: Path) -> None:
@@ -233,8 +211,8 @@ MODEL = "claude-haiku-4-5"
 
 
 def cost_of_all(workspace: Path) -> float:
-    judgings = [load(path) for path in workspace.rglob("judgings/*.json")]
-    return sum(one.get("cost_usd") or 0.0 for one in judgings)
+    every = [load(path) for path in workspace.rglob("judgings/*.json")]
+    return sum(one.get("cost_usd") or 0.0 for one in every)
 
 
 def test_the_budget_holds_and_what_does_not_fit_is_said(workspace: Path) -> None:
@@ -259,6 +237,11 @@ def batching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
     return StandIn(seed=1, store=str(tmp_path / "store"), log=str(tmp_path / "log.jsonl"))
 
 
+def batched(workspace: Path, stand_in: StandIn, model: str = MODEL, **more: Any) -> JudgedAgain:
+    reached = Connection(stand_in=stand_in)
+    return judge_again(workspace, judge_model=model, connection=reached, batch=True, **more)
+
+
 def submitted(stand_in: StandIn) -> int:
     lines = [json.loads(line) for line in Path(str(stand_in.log)).read_text("utf-8").splitlines()]
     posts = [one for one in lines if one["path"].rstrip("/").endswith("/messages/batches")]
@@ -266,45 +249,30 @@ def submitted(stand_in: StandIn) -> int:
 
 
 def test_by_batch_at_half_the_price(workspace: Path, batching: StandIn) -> None:
-    done = judge_again(
-        workspace, again=2, judge_model=MODEL, connection=Connection(stand_in=batching), batch=True
-    )
-    assert done.status == "done"
-    assert len(done.judged) == 8
-    assert submitted(batching) == 1
+    done = batched(workspace, batching, again=2)
+    assert (done.status, len(done.judged), submitted(batching)) == ("done", 8, 1)
     assert not (workspace / "batch.json").exists()
-    prices: Prices = load_prices()
-    assert done.cost_usd == pytest.approx(prices.cost(done.usage, MODEL, batch=True))
-    assert done.cost_usd == pytest.approx(cost_of_all(workspace))
-    for run in runs(workspace):
-        assert sorted(one.name for one in (run / "judgings").iterdir()) == [
-            "1.json",
-            "2.json",
-            "3.json",
-        ]
-        assert len(load(run / "grading.json")["rubric_scores"]) == 2
-    assert not [one for one in sen.load(workspace).problems["severity"] if one == "error"]
+    half = load_prices().cost(done.usage, MODEL, batch=True)
+    assert done.cost_usd == pytest.approx(half) == pytest.approx(cost_of_all(workspace))
+    assert [len(judgings(run)) for run in runs(workspace)] == [3] * 4
+    assert "error" not in sen.load(workspace).problems["severity"].to_list()
 
 
 def test_an_answer_of_a_batch_that_cannot_be_used_is_asked_for_alone(
     workspace: Path, batching: StandIn
 ) -> None:
-    half = Fault("missing_dimensions", role="judge", calls=(2,))
-    reached = Connection(stand_in=replace(batching, faults=(half,)))
-    done = judge_again(workspace, judge_model=MODEL, connection=reached, batch=True)
+    fault = Fault("missing_dimensions", role="judge", calls=(2,))
+    done = batched(workspace, replace(batching, faults=(fault,)))
     assert (done.status, len(done.judged)) == ("done", 4)
-    prices: Prices = load_prices()
-    by_batch = prices.cost(done.usage, MODEL, batch=True)
-    assert by_batch is not None
-    assert by_batch < (done.cost_usd or 0) < 2 * by_batch
+    half = load_prices().cost(done.usage, MODEL, batch=True)
+    assert half is not None
+    assert half < (done.cost_usd or 0) < 2 * half
     assert done.cost_usd == pytest.approx(cost_of_all(workspace))
 
 
 def test_an_interrupted_batch_is_taken_up_again(
     workspace: Path, batching: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reached = Connection(stand_in=batching)
-
     class Killed(BaseException):
         pass
 
@@ -319,58 +287,68 @@ def test_an_interrupted_batch_is_taken_up_again(
 
     monkeypatch.setattr(stored_batch, "settle", dies)
     with pytest.raises(Killed):
-        judge_again(workspace, judge_model=MODEL, connection=reached, batch=True)
+        batched(workspace, batching)
     monkeypatch.setattr(stored_batch, "settle", settle)
-    state = load(workspace / "batch.json")
-    assert len(state["ids"]) == 1
+    assert len(load(workspace / "batch.json")["ids"]) == 1
     assert not [one for one in sen.load(workspace).problems["path"] if "batch.json" in str(one)]
     with pytest.raises(ValueError, match="under way with other settings"):
-        judge_again(workspace, judge_model="claude-opus-4-8", connection=reached, batch=True)
-    done = judge_again(workspace, judge_model=MODEL, connection=reached, batch=True)
-    assert submitted(batching) == 1
-    assert len(done.judged) == 2
-    for run in runs(workspace):
-        assert sorted(one.name for one in (run / "judgings").iterdir()) == ["1.json", "2.json"]
+        batched(workspace, batching, "claude-opus-4-8")
+    done = batched(workspace, batching)
+    assert (len(done.judged), submitted(batching)) == (2, 1)
+    assert [len(judgings(run)) for run in runs(workspace)] == [2] * 4
     assert not (workspace / "batch.json").exists()
 
 
 def test_a_batch_whose_id_was_lost_is_not_sent_twice(workspace: Path, batching: StandIn) -> None:
     write(workspace / "batch.json", {"ids": [], "judge": {}, "items": []})
     with pytest.raises(ValueError, match="may have been submitted"):
-        judge_again(
-            workspace, judge_model=MODEL, connection=Connection(stand_in=batching), batch=True
-        )
+        batched(workspace, batching)
     (workspace / "batch.json").write_text("{")
     with pytest.raises(ValueError, match="not what was written there"):
-        judge_again(
-            workspace, judge_model=MODEL, connection=Connection(stand_in=batching), batch=True
-        )
+        batched(workspace, batching)
 
 
 def test_a_batch_within_a_budget(workspace: Path, batching: StandIn) -> None:
-    reached = Connection(stand_in=batching)
-    done = judge_again(
-        workspace, judge_model=MODEL, connection=reached, batch=True, budget_usd=0.06
-    )
+    done = batched(workspace, batching, budget_usd=0.06)
     assert done.status == "partial"
     assert 0 < len(done.judged) < 4
     assert (done.cost_usd or 0) <= 0.06
-    none = judge_again(
-        workspace, judge_model=MODEL, connection=reached, batch=True, budget_usd=0.0001
-    )
-    assert not none.judged
+    assert not batched(workspace, batching, budget_usd=0.0001).judged
     assert submitted(batching) == 1
     assert not (workspace / "batch.json").exists()
-    rest = judge_again(workspace, judge_model=MODEL, connection=reached, batch=True)
+    rest = batched(workspace, batching)
     assert len(rest.judged) == 4 - len(done.judged)
     assert "only what it lacked was judged" in rest.message
-    anew = judge_again(workspace, judge_model=MODEL, connection=reached, batch=True)
+    anew = batched(workspace, batching)
     assert (len(anew.judged), anew.message) == (4, "")
 
 
 # ── finding ────────────────────────────────────────────────────────────────────────────────────
 
-DATA = ROOT / "data"
+PART = "iteration-2/eval-1-lend-a-book"
+
+
+@pytest.mark.parametrize(
+    ("part", "count"),
+    [
+        ("", 69),
+        ("iteration-2", 36),
+        (PART, 6),
+        (f"{PART}/with_skill", 3),
+        (f"{PART}/with_skill/run-1", 1),
+        (f"{PART}/with_skill/run-1/grading.json", 1),
+    ],
+)
+def test_a_part_of_a_workspace_knows_the_suite_of_the_whole(part, count):
+    found = stored_runs(ROOT / "data" / "tdd-workspace" / part)
+    assert len(found) == count
+    assert all(run.eval is not None and run.eval.structural_expectations for run in found)
+    one = found[0]
+    iteration = "iteration-2" if part else "iteration-1"
+    assert (one.iteration, one.eval_id, one.run_number) == (iteration, "1", 1)
+    assert (one.outputs, one.transcript) == (one.folder / "outputs", one.folder / "transcript.md")
+
+
 SUITE = {
     "skill_name": "tdd",
     "evals": [
@@ -384,47 +362,17 @@ SUITE = {
 RUN = "iteration-1/eval-1-it/with_skill/run-2"
 
 
-def test_every_bundled_run_is_found_with_its_eval():
-    runs = stored_runs(DATA / "tdd-workspace")
-    assert len(runs) == 69
-    assert {run.configuration for run in runs} == {"with_skill", "without_skill"}
-    assert all(run.eval is not None and run.eval.structural_expectations for run in runs)
-    one = runs[0]
-    assert (one.iteration, one.eval_id, one.run_number) == ("iteration-1", "1", 1)
-    assert one.folder.is_dir()
-    assert one.outputs == one.folder / "outputs"
-    assert one.transcript == one.folder / "transcript.md"
-
-
-@pytest.mark.parametrize(
-    ("part", "count"),
-    [
-        ("iteration-2", 36),
-        ("iteration-2/eval-1-lend-a-book", 6),
-        ("iteration-2/eval-1-lend-a-book/with_skill", 3),
-        ("iteration-2/eval-1-lend-a-book/with_skill/run-1", 1),
-        ("iteration-2/eval-1-lend-a-book/with_skill/run-1/grading.json", 1),
-    ],
-)
-def test_a_part_of_a_workspace_knows_the_suite_of_the_whole(part, count):
-    runs = stored_runs(DATA / "tdd-workspace" / part)
-    assert len(runs) == count
-    assert all(run.eval is not None and run.eval.structural_expectations for run in runs)
-    assert {run.iteration for run in runs} == {"iteration-2"}
-
-
-def test_the_suite_of_the_skill_beside_the_workspace_is_read(tmp_path):
+def test_the_suite_of_the_skill_beside_the_workspace_is_read_and_a_broken_one_is_a_problem(
+    tmp_path,
+):
     lay(tmp_path / "tdd-workspace", {f"{RUN}/grading.json": graded("p")})
     lay(tmp_path / "tdd", {"evals/evals.json": SUITE, "SKILL.md": "x"})
     (run,) = stored_runs(tmp_path / "tdd-workspace" / "iteration-1")
     assert run.eval is not None
     assert run.eval.structural_expectations[0].pattern == "*.md"
     assert run.run_number == 2
-
-
-def test_what_cannot_be_read_is_a_problem(tmp_path):
-    lay(tmp_path, {f"{RUN}/grading.json": graded("p"), "evals.json": "{not json"})
+    lay(tmp_path / "tdd-workspace", {"evals.json": "{not json"})
     problems = Problems()
-    (run,) = stored_runs(tmp_path, problems=problems)
+    (run,) = stored_runs(tmp_path / "tdd-workspace", problems=problems)
     assert run.eval is None
     assert [problem.code for problem in problems] == ["not-json"]

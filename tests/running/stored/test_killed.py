@@ -24,8 +24,7 @@ def test_given_again_after_kills_only_the_rest_is_paid_for(tmp_path):
 
     def judgings() -> list[Path]:
         """The new ones: each run's grading counts as the first."""
-        every = [path for n in range(2, 2 * AGAIN + 2) for path in named(tmp_path, f"{n}.json")]
-        return [path for path in every if path.parent.name == "judgings"]
+        return [path for n in range(2, AGAIN + 2) for path in named(tmp_path, f"{n}.json")]
 
     def start(server: str, enough: int | None) -> int | None:
         """Judge; kill it once there are so many judgings."""
@@ -55,6 +54,4 @@ def test_given_again_after_kills_only_the_rest_is_paid_for(tmp_path):
             assert sorted(path.name for path in (run / "judgings").iterdir()) == names
         # What was in flight may be paid for twice, and each run has one judging in flight.
         assert requests(log) <= RUNS * AGAIN + RUNS * KILLS
-        assert start(server, None) == 0
-        assert len(judgings()) == 2 * RUNS * AGAIN, "asked for once more, it adds new ones"
     assert not any(tmp_path.rglob("judging.json"))

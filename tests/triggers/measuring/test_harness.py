@@ -27,12 +27,11 @@ QUERIES = [
         Query(f"Build kites from paper, {what}", should_trigger=True)
         for what in "one two red".split()
     ),
-    *(Query(f"A kite of string and paper for {who}", should_trigger=True) for who in "abc"),
+    *(Query(f"A kite of string and paper for {who}", should_trigger=True) for who in "ab"),
     Query("Build boats from wood", should_trigger=False),
     Query("Write songs for the choir", should_trigger=False),
-    *(Query(f"Guess number {n}", should_trigger=False) for n in range(2)),
+    Query("Guess a number", should_trigger=False),
 ]
-RUNS = 1
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +50,7 @@ def measurement(tmp_path_factory):
         found = measured(
             root,
             *QUERIES,
-            runs=RUNS,
+            runs=1,
             executor="claude-code",
             others=[root / "others"],
             connection=Connection(stand_in=stand_in),
@@ -63,41 +62,27 @@ def measurement(tmp_path_factory):
     return found, log, home
 
 
-def test_every_attempt_tells(measurement):
-    found, _, _ = measurement
-    assert len(found.attempts) == len(QUERIES) * RUNS == 10
-    assert {one.outcome for one in found.attempts} == {"triggered", "not triggered"}, [
-        one.reason for one in found.attempts if one.reason
-    ]
-
-
 def test_the_skill_is_found_exactly_where_the_stand_in_chose_it(measurement):
-    found, log, _ = measurement
+    found, log, home = measurement
+    listed = "".join(f"- {name}: {text}\n" for name, text in {**OTHERS, "kites": KITES}.items())
     chosen = []
     for one in found.attempts:
+        assert one.outcome in ("triggered", "not triggered"), one.reason
         key = mark([found.folder.name, Cell(one.query, one.run).key])
         answers = [json.dumps(line["answer"]) for line in log[session_id(key)]]
         opened = any('"name": "Skill", "input": {"skill": "kites"}' in text for text in answers)
         assert (one.outcome == "triggered") is opened, (one, answers)
-        chosen.append(opened)
-    assert 1 < sum(chosen) < 6, "some runs of queries that fit leave it closed"
-
-
-def test_nothing_but_what_fits_is_opened(measurement):
-    found, _, _ = measurement
-    listed = "".join(f"- {name}: {text}\n" for name, text in {**OTHERS, "kites": KITES}.items())
-    for one in found.attempts:
         assert set(one.opened) <= {fitting(one.query.query, listed)}
-
-
-def test_the_users_home_is_neither_read_nor_written(measurement):
-    assert measurement[2].changed() == []
+        chosen.append(opened)
+    assert len(chosen) == len(QUERIES)
+    assert 0 < sum(chosen) < 5, "some runs of queries that fit leave it closed"
+    assert home.changed() == [], "the user's home is neither read nor written"
 
 
 def test_each_run_is_told_of_the_skills_that_are_stated_and_no_other(measurement):
     _, log, _ = measurement
-    assert len(log) == 10
+    assert len(log) == len(QUERIES)
     for session in log.values():
-        told = json.dumps(session[0]["body"])
-        listed = told.partition("available for use with the Skill tool:")[2].partition('"}')[0]
+        body = json.dumps(session[0]["body"])
+        listed = body.partition("available for use with the Skill tool:")[2].partition('"}')[0]
         assert sorted(re.findall(r"- ([a-z-]+): ", listed)) == ["boats", "kites", "songs"]

@@ -17,7 +17,7 @@ from skill_eval_nb.running.executors.claude_code import ClaudeCode
 from skill_eval_nb.triggers import Query, measure
 from skill_eval_nb.triggers.attempt import instead_of, opened_in, outcome_of, read_offer, staged
 from tests import bubblewrap
-from tests.running.executors.claude_code.scripted import say, scripted, use
+from tests.running.executors.claude_code.scripted import Conversation, say, use
 from tests.running.needs_harness import needs_harness
 
 from .made import FLY, OPENED, ROW, Told, gave, make_skill, measured, outcomes, used, went
@@ -272,44 +272,36 @@ def test_without_a_name_or_a_description_it_is_refused(tmp_path, field):
 OFFERED = {"kites", "boats", "pdf"}
 
 
-def told(execution):
-    """The outcome, the skills that were opened, and what was done instead."""
-    opened = opened_in(execution, "kites", OFFERED)
-    return outcome_of(execution)[0], opened, instead_of(execution, opened)
-
-
-def test_another_tool_first_takes_nothing_away():
-    run = replace(OPENED, events=(used("Bash", 9, command="ls"), gave("a", 9), *OPENED.events))
-    assert told(run)[:2] == ("triggered", ("kites",))
-
-
-def test_a_different_skill_alone_is_what_was_done_instead():
-    run = went(
-        used("Bash", 1, command="ls"),
-        gave("a", 1),
-        used("Skill", 2, skill="boats"),
-        gave("Launching skill: boats", 2),
-    )
-    assert told(run) == ("not triggered", ("boats",), "opened the skill boats")
+TOOL = used("Bash", 1, command="ls"), gave("a", 1)
+BOATS = used("Skill", 2, skill="boats"), gave("Launching skill: boats", 2)
+LONG = used("Bash", 1, command="ls  -l\n" + "x" * 200), gave("a", 1), used("Read", 2)
+LIMIT = "The run had not finished after 180 seconds, its limit."
 
 
 @pytest.mark.parametrize(
-    "reason",
+    ("run", "outcome", "opened", "instead"),
     [
-        "The run had not finished after 180 seconds, its limit.",
-        "the executor `told` failed: RuntimeError: it fell over",
-        "The model refused.",
+        (replace(OPENED, events=(*TOOL, *OPENED.events)), "triggered", ("kites",), None),
+        (went(*TOOL, *BOATS), "not triggered", ("boats",), "opened the skill boats"),
+        (went(*TOOL, status="errored", reason=LIMIT), "errored", (), "used Bash: ls"),
+        (went(skill_used=None), "errored", (), "answered at once"),
+        (went(used("Read", offset=3)), "not triggered", (), "used Read"),
+        (went(), "not triggered", (), "answered at once"),
+        (went(*LONG), "not triggered", (), f"used Bash: ls -l {'x' * 200}"),
     ],
+    ids=["after a tool", "another", "broken", "cannot tell", "no input", "nothing", "long"],
 )
-def test_a_broken_run_is_never_one_that_did_not_trigger(reason):
-    run = went(used("Bash", command="ls"), status="errored", reason=reason)
-    assert outcome_of(run) == ("errored", reason)
-
-
-def test_an_executor_that_cannot_tell_is_not_believed():
-    outcome, reason = outcome_of(went(skill_used=None))
-    assert outcome == "errored"
-    assert "cannot tell" in (reason or "")
+def test_what_a_run_did_is_told_and_a_broken_one_is_never_one_that_did_not_trigger(
+    run, outcome, opened, instead
+):
+    found, reason = outcome_of(run)
+    assert (found, opened_in(run, "kites", OFFERED)) == (outcome, opened)
+    if instead is not None:
+        first = instead_of(run, opened)
+        begin, cut, _ = first.partition(" …")
+        assert (instead == first) or (cut and instead.startswith(begin) and len(first) < 100)
+    if outcome == "errored":
+        assert reason == LIMIT or "cannot tell" in (reason or "")
 
 
 @pytest.mark.parametrize(
@@ -326,16 +318,6 @@ def test_a_short_name_inside_a_path_is_no_trigger(use):
     run = went(use, gave("done"))
     assert outcome_of(run)[0] == "not triggered"
     assert opened_in(run, "pdf", OFFERED) == ()
-
-
-def test_what_was_done_instead_is_the_first_tool_with_the_beginning_of_its_input():
-    run = went(used("Bash", 1, command="ls  -l\n" + "x" * 200), gave("a", 1), used("Read", 2))
-    said = instead_of(run, ())
-    assert said.startswith("used Bash: ls -l xxx")
-    assert said.endswith(" …")
-    assert len(said) < 100
-    assert instead_of(went(used("Read", offset=3)), ()) == "used Read"
-    assert instead_of(went(), ()) == "answered at once"
 
 
 JSON = st.recursive(
@@ -396,19 +378,10 @@ def test_a_change_would_show(home):
     assert sorted(home.changed()) == sorted([str(added), str(changed)])
 
 
-def test_a_read_would_show(tmp_path):
-    planted = plant(tmp_path / "home")
-    read = tmp_path / "home" / ".claude.json"
-    read.read_bytes()
-    if int(read.stat().st_atime) == 1_000_000_000:
-        pytest.skip("left out: this disk does not note when a file was read")
-    assert planted.changed() == [str(read)]
-
-
 def test_the_harness_does_not_look_there(tmp_path, home):
     needs_harness()
     steps = [use("Bash", command="cat ~/.claude/skills/kites/SKILL.md; ls -a ~"), say("Done.")]
-    with scripted(*steps) as server:
+    with Conversation(*steps) as server:
         found = measured(
             tmp_path,
             FLY,
@@ -416,7 +389,7 @@ def test_the_harness_does_not_look_there(tmp_path, home):
             executor=ClaudeCode(),
             model="stand-in",
             folder=tmp_path / "out",
-            connection=Connection(f"http://127.0.0.1:{server.port}"),
+            connection=Connection(server.base_url),
         )
     [one] = found.attempts
     assert one.outcome == "triggered", one  # it has read the body of the one that was staged

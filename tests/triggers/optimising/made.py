@@ -10,9 +10,9 @@ from itertools import product
 from skill_eval_nb.models.stand_in import StandIn
 from skill_eval_nb.models.stand_in import writers as proposer
 from skill_eval_nb.models.stand_in.agent import fitting
+from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.optimised import QueryOutcome, Round
 from skill_eval_nb.triggers.propose import question
-from skill_eval_nb.triggers.values import Query
 
 NAME = "books"
 PRESENT = "Helps with invoice posting, and with travel booking."

@@ -9,9 +9,9 @@ import pytest
 from skill_eval_nb.models import Connection, StandIn, load_prices
 from skill_eval_nb.models.stand_in import Fault
 from skill_eval_nb.running.asking import worst_usd
+from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.optimised import QueryOutcome, Round, SearchOver
 from skill_eval_nb.triggers.propose import Proposal, kept, propose, question
-from skill_eval_nb.triggers.values import Query
 
 HAIKU = "claude-haiku-4-5"
 MISSED = QueryOutcome(Query("stamp the letters", True, split="train"), (False,) * 3)

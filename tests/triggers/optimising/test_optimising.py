@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import threading
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from skill_eval_nb.documents import dump
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.models.stand_in import Fault
 from skill_eval_nb.models.stand_in.agent import fitting
@@ -83,50 +81,33 @@ def done(tmp_path_factory):
     return world, world.optimise()
 
 
-def test_the_better_description_is_found_and_measured_afresh(done):
-    _, found = done
+def test_the_better_description_is_found_and_measured_afresh_on_held_out_queries_alone(done):
+    world, found = done
     assert found.status == "done"
-    assert [one.description for one in found.steps] == [
-        PRESENT,
-        f"{PRESENT} Use it as well for requests that mention “bank” or “reconciliation”.",
-    ]
-    assert found.best_description == found.steps[1].description
+    better = f"{PRESENT} Use it as well for requests that mention “bank” or “reconciliation”."
+    assert [one.description for one in found.steps] == [PRESENT, better]
     assert [one.is_best for one in found.steps] == [False, True]
+    assert found.best_description == better
     assert found.best_score == found.selected_score == 1
     assert found.steps[0].test.score == pytest.approx(0.75, abs=0.1)
     assert found.why.startswith("Round 2 is chosen. Round 2 seems better than the present")
     assert found.ended == "every train query passes in round 2"
     assert (found.n_train + found.n_test, found.cost_usd) == (32, 0)
-
-
-def test_every_run_is_made_once_and_the_fresh_ones_on_held_out_queries_alone(done):
-    world, found = done
     assert world.runs == 2 * (2 * 32 + found.n_test)
     written = world.root.glob("books-workspace/triggers/*/trigger_eval.json")
     sizes = sorted(len(json.loads(one.read_text())["queries"]) for one in written)
     assert sizes == [found.n_test, 32, 32]
 
+    halves = {"train": [], "test": []}
+    for one in found.steps[0].asked:
+        halves[one.query.split].append(one.query.query)
+    (request,) = world.requests()
+    assert not any(one in request for one in halves["test"])
+    assert any(one in request for one in halves["train"])
 
-def test_no_held_out_query_is_in_any_request_to_the_proposer(done):
-    world, found = done
-    held = [one.query.query for one in found.steps[0].asked if one.query.split == "test"]
-    train = [one.query.query for one in found.steps[0].asked if one.query.split == "train"]
-    assert len(world.requests()) == 1
-    for body in world.requests():
-        assert [one for one in held if one in body] == []
-        assert any(one in body for one in train)
-
-
-def test_called_again_it_reads_what_is_there_and_spends_nothing(done):
-    world, found = done
-    before = world.runs, len(world.requests())
-    again = world.optimise()
-    assert (world.runs, len(world.requests())) == before
-    assert again == found
-
-
-def test_the_skill_itself_is_not_touched(done):
-    world, _ = done
+    # Called again it reads what is there, and spends nothing.
+    assert world.optimise() == found
+    assert (world.runs, len(world.requests())) == (2 * (2 * 32 + found.n_test), 1)
     assert f"description: {PRESENT}\n" in (world.skill / "SKILL.md").read_text()
     assert [one.name for one in world.skill.iterdir()] == ["SKILL.md"]
 
@@ -263,11 +244,13 @@ def found(**more) -> Optimised:
     return Optimised(**own | more)
 
 
-def test_the_document_is_seed_004s_with_intervals_beside_the_scores():
-    raw = dump(found().document())
+def test_the_document_is_seed_004s_with_intervals_beside_the_scores(tmp_path):
+    path = found().write(tmp_path)
+    assert path.name == "optimization_result.json"
+    raw = json.loads(path.read_text())
     assert list(raw)[:3] == ["best_description", "iterations", "best_score"]
-    assert raw["best_score"] == 0.85
-    assert (raw["best_low"], raw["best_high"], raw["selected_score"]) == (0.6, 1, 0.9)
+    scores = [raw[name] for name in ("best_score", "best_low", "best_high", "selected_score")]
+    assert scores == [0.85, 0.6, 1, 0.9]
     assert raw["iterations"][0] == {
         "description": "Sorts <script>mail</script>.",
         "iteration": 1,
@@ -275,37 +258,13 @@ def test_the_document_is_seed_004s_with_intervals_beside_the_scores():
         "train_low": 0.3,
         "train_high": 0.7,
     }
-
-
-def test_it_is_written_into_a_folder_or_a_file(tmp_path):
-    path = found().write(tmp_path)
-    assert path.name == "optimization_result.json"
     named = found(best=None).write(tmp_path / "mine.json")
     assert "best_score" not in json.loads(named.read_text())
-    assert json.loads(path.read_text())["best_score"] == 0.85
-
-
-class Tags(HTMLParser):
-    """Sees that every tag is closed, and which there are."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open, self.seen = [], set()
-
-    def handle_starttag(self, tag, attrs):
-        self.open.append(tag)
-        self.seen.add(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
 
 
 def test_the_notebook_view_escapes_what_models_wrote():
     html = found()._repr_html_()
-    tags = Tags()
-    tags.feed(html)
-    assert tags.open == []
-    assert "script" not in tags.seen
+    assert "<script" not in html
     assert "Sorts &lt;script&gt;mail" in html
     assert "<td>2 (chosen)</td>" in html
 
@@ -325,7 +284,8 @@ def path(tmp_path):
     return file
 
 
-def test_the_diff_is_shown_and_nothing_is_written(path):
+def test_the_diff_is_shown_and_written_with_the_old_file_kept_as_private_under_a_free_name(path):
+    path.chmod(0o600)
     diff = write_description(path.parent, "Draws maps.")
     assert repr(diff) == diff
     changed = [line.rstrip() for line in diff.splitlines() if line[:1] in "+-"]
@@ -333,13 +293,12 @@ def test_the_diff_is_shown_and_nothing_is_written(path):
     assert path.read_bytes() == OLD
     assert [one.name for one in path.parent.iterdir()] == ["SKILL.md"]
 
-
-def test_it_is_written_with_the_old_file_kept_under_a_free_name(path):
     (path.parent / "SKILL.md.1.bak").write_text("mine")
-    diff = write_description(path, "Draws maps.", dry_run=False)
-    assert '+description: "Draws maps."' in diff
+    assert write_description(path, "Draws maps.", dry_run=False) == diff
     assert path.read_bytes() == NEW
-    assert (path.parent / "SKILL.md.2.bak").read_bytes() == OLD
+    kept = path.parent / "SKILL.md.2.bak"
+    assert kept.read_bytes() == OLD
+    assert {one.stat().st_mode & 0o777 for one in (path, kept)} == {0o600}
     assert (path.parent / "SKILL.md.1.bak").read_text() == "mine"
     assert read_skill(path.parent).description == "Draws maps."
 
@@ -351,9 +310,3 @@ def test_a_read_only_file_stays_as_it_is(path):
     with pytest.raises(ValueError, match=r"SKILL\.md is read-only"):
         write_description(path, "Another one.", dry_run=False)
     assert (path.read_bytes(), [one.name for one in path.parent.iterdir()]) == (before, [path.name])
-
-
-def test_the_old_file_that_is_kept_is_as_private_as_the_file(path):
-    path.chmod(0o600)
-    write_description(path, "Another one.", dry_run=False)
-    assert {one.stat().st_mode & 0o777 for one in path.parent.iterdir()} == {0o600}

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skill_eval_nb.models.ask import BadAnswer
+from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.describe import MOST
 from skill_eval_nb.triggers.optimised import QueryOutcome, Round
 from skill_eval_nb.triggers.propose import question
-from skill_eval_nb.triggers.values import Query
 
 MISSED = QueryOutcome(
     Query("Fill in this form", True, split="train"), (True, False, False), ("read it",)

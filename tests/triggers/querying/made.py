@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skill_eval_nb.triggers.values import Query
+from skill_eval_nb.triggers.attempt import Query
 
 DESCRIPTION = "Sorts and cleans the rows of tables. Use it when the user wants to tidy a CSV file."
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skill_eval_nb.running.refused import Refused
-from skill_eval_nb.triggers.queries import check_queries, read_queries, write_queries
+from skill_eval_nb.triggers.queries import read_queries, write_queries
 
 
 @pytest.fixture(scope="module")
@@ -57,27 +57,3 @@ def test_every_set_is_read_whole(sets: dict[Path, Any], tmp_path: Path) -> None:
     by_name = Counter(name for name, _ in refused)
     assert by_name == {"trigger_evals.json": 3, "manual_scorecard.json": 1}
     assert sum("for several skills" in why for _, why in refused) == 3
-
-
-def test_a_set_for_several_skills_is_read_for_each(sets: dict[Path, Any]) -> None:
-    several = {path: raw for path, raw in sets.items() if path.name == "trigger_evals.json"}
-    for path, raw in several.items():
-        expected = Counter(row["expected"] for row in raw)
-        for skill in expected.keys() - {"none"}:
-            found = read_queries(path, skill=skill)
-            assert len(found) == len(raw)
-            assert sum(one.should_trigger for one in found) == expected[skill]
-
-
-def test_doubts_of_them_hold(sets: dict[Path, Any]) -> None:
-    seen = Counter()
-    for path in sets:
-        try:
-            found = read_queries(path)
-        except Refused:
-            continue
-        words = [one.query for one in found]
-        for doubt in check_queries(found, "agents-md"):
-            seen[doubt.doubt] += 1
-            assert set(doubt.queries) <= set(words)
-    assert set(seen) <= {"few", "no negatives", "nearly twice", "gives away"}

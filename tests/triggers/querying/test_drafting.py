@@ -14,6 +14,7 @@ from skill_eval_nb.models.stand_in import Fault, StandIn
 from skill_eval_nb.models.stand_in.settings import JUDGE
 from skill_eval_nb.running.refused import Refused
 from skill_eval_nb.running.skill import read_skill
+from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.draft import (
     MOST_CHARS,
     DraftedQueries,
@@ -24,7 +25,6 @@ from skill_eval_nb.triggers.draft import (
     read,
 )
 from skill_eval_nb.triggers.queries import read_queries
-from skill_eval_nb.triggers.values import Query
 from tests.triggers.querying.made import SOUND, skill
 
 PAID = "claude-sonnet-4-6"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.queries import (
     QueryDoubt,
     alike,
@@ -19,7 +20,6 @@ from skill_eval_nb.triggers.queries import (
     gives_away,
     read_queries,
 )
-from skill_eval_nb.triggers.values import Query
 from tests.corpus.build import graded, lay
 from tests.triggers.querying.made import SHOULD, SHOULD_NOT, SOUND, of
 

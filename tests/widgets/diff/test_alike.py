@@ -28,11 +28,8 @@ def touching(found) -> bool:
     return any(one.touches_deltas for one in found)
 
 
-def test_nothing(tmp_path):
-    assert of(workspace(tmp_path)) == []
-
-
 def test_an_eval_of_one_iteration_alone(tmp_path):
+    assert of(workspace(tmp_path / "same")) == []
     third = {"iteration-2/eval-3-third/with_skill/run-1/grading.json": graded("p")}
     found = of(workspace(tmp_path, third))  # that it has expectations of its own is no news
     assert found == [Difference("Evals", "third", None, "third")]

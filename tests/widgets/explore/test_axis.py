@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import hypothesis.strategies as st
-import pytest
 from hypothesis import assume, given
 
 from skill_eval_nb.charts.metrics import metric
@@ -34,9 +33,6 @@ def test_rates_and_scores_have_all_that_they_can_be():
     assert of_figures(metric("pass_rate"), 0.4, 0.6).marks == (0, 0.25, 0.5, 0.75, 1)
     assert of_figures(metric("rubric:clarity"), 3.0, 3.0).marks == (1, 2, 3, 4, 5)
     assert of_figures(metric("rubric:clarity"), 0.0, 9.0).high >= 9
-
-
-def test_without_a_figure_there_is_an_axis_all_the_same():
     assert of_figures(metric("tokens"), None, None).holds(0)
 
 
@@ -55,12 +51,8 @@ def test_an_interval_that_goes_far_beyond_does_not_squeeze_the_others():
     axis = of_differences(metric("tokens"), [100.0, 200.0], [-1e6, 1e6])
     assert axis.low >= -150
     assert axis.high <= 400
-
-
-def test_no_difference_of_rates_is_beyond_100_points():
     assert of_differences(metric("pass_rate"), [0.9], [1.8]).high == 1
 
 
-@pytest.mark.parametrize(("value", "at"), [(-1, "0%"), (0, "0%"), (5, "50%"), (11, "100%")])
-def test_what_lies_outside_is_at_the_end(value, at):
-    assert Axis(0, 10, ()).at(value) == at
+def test_what_lies_outside_is_at_the_end():
+    assert [Axis(0, 10, ()).at(value) for value in (-1, 0, 5, 11)] == ["0%", "0%", "50%", "100%"]

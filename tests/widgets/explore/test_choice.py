@@ -39,7 +39,7 @@ CHOICES = st.builds(
 
 
 @given(SUITES, CHOICES)
-def test_a_settled_choice_can_be_met_and_stays_as_it_is(suite, choice):
+def test_a_settled_choice_can_be_met_keeps_what_is_there_and_stays_as_it_is(suite, choice):
     found = settled(suite, choice)
     there = {name for one in found.iterations for name in suite.iterations[one]}
     assert found.iterations
@@ -51,11 +51,6 @@ def test_a_settled_choice_can_be_met_and_stays_as_it_is(suite, choice):
     assert found.metric != "gone"
     assert settled(suite, found) == found
 
-
-@given(SUITES, CHOICES)
-def test_what_was_asked_for_and_is_there_is_kept(suite, choice):
-    found = settled(suite, choice)
-    there = {name for one in found.iterations for name in suite.iterations[one]}
     assert set(choice.iterations) & set(suite.iterations) in (set(), set(found.iterations))
     if choice.configuration in there:
         assert found.configuration == choice.configuration
@@ -123,6 +118,7 @@ def test_what_was_asked_for_is_looked_at():
         ("1", "2"),
         "rubric:Clarity",
     )
+    assert set(panel.selection["configuration"]) == {"with_skill", "old_skill"}
 
 
 def test_what_compares_something_is_looked_at_first_whatever_the_order(tmp_path):

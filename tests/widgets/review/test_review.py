@@ -17,21 +17,24 @@ FIRST = token("1", "with_skill")
 BESIDE = token("1", "without_skill")
 
 
-def test_it_begins_with_the_first_pair_of_the_last_iteration(tmp_path):
+def words_in(folder, iteration=2):
+    """The words of all reviews in the file."""
+    return sorted(one["feedback"] for one in held(folder, iteration)["reviews"])
+
+
+def test_what_is_said_of_the_first_pair_is_in_the_file_and_in_the_table(tmp_path):
     panel = opened(tmp_path)
-    assert panel.fault is None
     assert shown_runs(panel) == [FIRST, BESIDE]
     told = text(panel.view())
-    assert "pair 1 of 4" in told
-    assert "0 of 8 runs reviewed" in told
-    for part in ("Do login", "answer 2 1", "check 1", "order", "line 2"):
+    for part in ("pair 1 of 4", "0 of 8 runs reviewed", "Do login", "answer 2 1", "check 1"):
         assert part in told
-
-
-def test_what_is_typed_is_in_the_file_and_in_the_table(tmp_path):
-    panel = opened(tmp_path)
+    for part in ("order", "line 2"):
+        assert part in told
+    drawn = []
+    panel.observe(lambda _: drawn.append(1), names="_tree")
     panel.do("say", FIRST, "Goo")
     panel.do("say", FIRST, "Good.\nBut long.")
+    assert len(drawn) == 1  # while one types, only the progress is drawn
     panel.do("score", FIRST, "tone", "2")
     panel.do("score", FIRST, "order", 5)
     assert held(tmp_path) == {
@@ -51,16 +54,6 @@ def test_what_is_typed_is_in_the_file_and_in_the_table(tmp_path):
     assert "1 of 8 runs reviewed" in text(panel.view())
 
 
-def test_only_what_changes_the_progress_is_drawn_while_one_types(tmp_path):
-    panel = opened(tmp_path)
-    drawn = []
-    panel.observe(lambda _: drawn.append(1), names="_tree")
-    panel.do("say", FIRST, "G")
-    assert len(drawn) == 1
-    panel.do("say", FIRST, "Go")
-    assert len(drawn) == 1
-
-
 def test_nothing_said_takes_back_what_was_said_here(tmp_path):
     panel = opened(tmp_path)
     panel.do("say", FIRST, "x")
@@ -70,6 +63,13 @@ def test_nothing_said_takes_back_what_was_said_here(tmp_path):
     panel.do("score", FIRST, "tone", None)
     assert held(tmp_path)["reviews"] == []
     panel.do("say", FIRST, "")
+    assert held(tmp_path)["reviews"] == []
+    panel.do("call_fine", FIRST, True)  # without a word
+    assert held(tmp_path)["reviews"] == [
+        {"run_id": "eval-1-login-with_skill-run-1", "feedback": ""}
+    ]
+    assert "1 of 8 runs reviewed" in text(panel.view())
+    panel.do("call_fine", FIRST, False)
     assert held(tmp_path)["reviews"] == []
 
 
@@ -82,17 +82,6 @@ def test_nothing_said_leaves_a_review_that_was_there_before(tmp_path):
     assert held(tmp_path) == {"reviews": [{**review, "feedback": ""}], "status": "complete"}
     panel.do("call_fine", FIRST, False)
     assert held(tmp_path) == {"reviews": [], "status": "in_progress"}
-
-
-def test_a_run_may_be_fine_without_a_word(tmp_path):
-    panel = opened(tmp_path)
-    panel.do("call_fine", FIRST, True)
-    assert held(tmp_path)["reviews"] == [
-        {"run_id": "eval-1-login-with_skill-run-1", "feedback": ""}
-    ]
-    assert "1 of 8 runs reviewed" in text(panel.view())
-    panel.do("call_fine", FIRST, False)
-    assert held(tmp_path)["reviews"] == []
 
 
 def test_it_is_complete_when_every_run_is_reviewed_and_no_longer_when_one_is_not(tmp_path):
@@ -113,16 +102,14 @@ def test_the_list_says_what_is_done_and_goes_there(tmp_path):
     assert not find(panel.view(), cls="sen-rv-jump sen-rv-left")
     panel.do("unfold", "jumps", True)
     panel.do("say", FIRST, "x")
-    labels = [
-        one[1]["aria-label"] for one in find(panel.view(), tag="button") if "aria-label" in one[1]
-    ]
-    assert labels[:4] == [
+    buttons = find(panel.view(), tag="button")
+    assert [one[1]["aria-label"] for one in buttons if "aria-label" in one[1]][:4] == [
         "1: login, reviewed in part",
         "2: login, not reviewed",
         "3: orders, not reviewed, a check of with_skill failed",
         "4: orders, not reviewed, a check of with_skill failed",
     ]
-    third = next(one for one in find(panel.view(), tag="button") if one[2] == ["3"])
+    third = next(one for one in buttons if one[2] == ["3"])
     panel.do(*third[1]["on"]["click"])
     assert shown_runs(panel)[0] == token("2", "with_skill")
     panel.do("jump", "nowhere")
@@ -136,41 +123,30 @@ def test_only_what_is_left_and_what_is_looked_at(tmp_path):
         panel.do("say", one, "x")
     assert shown_runs(panel) == [FIRST, BESIDE]
     assert "pair 1 of 4" in text(panel.view())
+    assert "It read the skill" not in text(panel.view())
+    panel.do("unfold", "transcript", True)  # read when it is opened, and it stays open
+    assert text(panel.view()).count("It read the skill") == 2
     panel.do("step", 1)
     assert "pair 1 of 3" in text(panel.view())
     assert shown_runs(panel)[0] == token("1", "with_skill", 2)
+    assert text(panel.view()).count("It read the skill") == 2
 
 
-def test_two_iterations_have_a_file_each(tmp_path):
-    panel = opened(tmp_path, pair="iterations")
+def test_two_iterations_have_a_file_each_and_others_can_be_asked_for(tmp_path):
+    panel = opened(tmp_path)
+    panel.do("put_together", "iterations")
     last = token("1", "with_skill", iteration="iteration-1")
     assert shown_runs(panel) == [FIRST, last]
     panel.do("say", FIRST, "new")
     panel.do("say", last, "old")
-    assert [one["feedback"] for one in held(tmp_path, 2)["reviews"]] == ["new"]
-    assert [one["feedback"] for one in held(tmp_path, 1)["reviews"]] == ["old"]
+    assert (words_in(tmp_path, 2), words_in(tmp_path, 1)) == (["new"], ["old"])
     panel.do("finish")
     assert (held(tmp_path, 1)["status"], held(tmp_path, 2)["status"]) == ("complete", "complete")
-
-
-def test_something_else_is_asked_for_in_the_widget(tmp_path):
-    panel = opened(tmp_path)
     panel.do("ask_for", "iteration", "iteration-1")
-    assert shown_runs(panel)[0] == token("1", "with_skill", iteration="iteration-1")
-    panel.do("put_together", "iterations")
     assert "there is no iteration before iteration-1" in text(panel.view())
-    assert len(shown_runs(panel)) == 1
+    assert shown_runs(panel) == [last]
     panel.do("ask_for", "against", "iteration-2")
     assert len(shown_runs(panel)) == 2
-
-
-def test_the_transcript_is_read_when_it_is_opened_and_stays_open(tmp_path):
-    panel = opened(tmp_path)
-    assert "It read the skill" not in text(panel.view())
-    panel.do("unfold", "transcript", True)
-    assert text(panel.view()).count("It read the skill") == 2
-    panel.do("step", 1)
-    assert text(panel.view()).count("It read the skill") == 2
 
 
 def test_a_file_that_cannot_be_read_is_left_and_what_is_said_is_kept(tmp_path):
@@ -190,7 +166,7 @@ def test_a_file_that_cannot_be_read_is_left_and_what_is_said_is_kept(tmp_path):
     panel.do("save")
     assert panel.fault is None
     assert held(tmp_path)["by"] == "Ann"
-    assert [one["feedback"] for one in held(tmp_path)["reviews"]] == ["Good"]
+    assert words_in(tmp_path) == ["Good"]
     assert "ot saved" not in text(panel.view())
 
 
@@ -204,7 +180,7 @@ def test_a_folder_that_was_deleted_is_told_and_not_made_anew(tmp_path):
     assert "iteration-2 is not there any more" in text(panel.view())
     (tmp_path / "away").rename(folder)
     panel.do("save")
-    assert [one["feedback"] for one in held(tmp_path)["reviews"]] == ["Good"]
+    assert words_in(tmp_path) == ["Good"]
 
 
 def test_what_could_not_be_written_is_written_with_what_comes_next(tmp_path, monkeypatch):
@@ -220,7 +196,7 @@ def test_what_could_not_be_written_is_written_with_what_comes_next(tmp_path, mon
         assert "of 1 run could not be written" in text(panel.view())
         assert panel.feedback["feedback"].to_list() == ["Good"]
     panel.do("score", BESIDE, "tone", 1)
-    assert [one["feedback"] for one in held(tmp_path)["reviews"]] == ["", "Good"]
+    assert words_in(tmp_path) == ["", "Good"]
     assert "ot saved" not in text(panel.view())
 
 
@@ -234,8 +210,7 @@ def test_what_others_say_meanwhile_is_taken_up_and_stays(tmp_path):
     theirs.do("say", FIRST, "Mine, better said")
     mine.do("say", FIRST, "Mine, again")  # and I am still typing
     assert "Also said of it" in text(mine._tree)
-    said = [one["feedback"] for one in held(tmp_path)["reviews"]]
-    assert sorted(said) == ["Mine, again", "Mine, better said", "Theirs"]
+    assert words_in(tmp_path) == ["Mine, again", "Mine, better said", "Theirs"]
     assert "Also said of it" in text(mine.view())
     assert mine.feedback.height == 3
 
@@ -248,9 +223,7 @@ def test_what_is_not_typed_on_follows_the_file(tmp_path):
     mine.do("step", 1)
     mine.do("step", -1)
     mine.do("say", FIRST, "Mine, better said, and agreed")
-    assert [one["feedback"] for one in held(tmp_path)["reviews"]] == [
-        "Mine, better said, and agreed"
-    ]
+    assert words_in(tmp_path) == ["Mine, better said, and agreed"]
 
 
 def test_runs_that_land_are_seen_and_what_is_looked_at_stays(tmp_path):

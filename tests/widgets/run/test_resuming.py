@@ -99,7 +99,9 @@ def test_options_that_only_code_gave_come_back_from_the_journal(skill: Path) -> 
     assert fresh.plan.executor == Offline(StandIn(seed=9))
 
 
-def test_a_new_iteration_is_begun_by_the_small_button_as_the_cell_has_it(skill: Path) -> None:
+def test_a_new_iteration_the_rest_of_the_last_one_or_a_word_that_it_cannot_be_continued(
+    skill: Path,
+) -> None:
     stopped(skill)
     fresh = panel_on(skill, runs=2)
     press(fresh, "Begin a new iteration")
@@ -111,13 +113,21 @@ def test_a_new_iteration_is_begun_by_the_small_button_as_the_cell_has_it(skill: 
     settled(fresh)
     assert fresh.plan.iteration == 1
 
-
-def test_what_the_cell_gives_counts_where_it_goes_on_with_the_same_iteration(skill: Path) -> None:
-    stopped(skill)
+    # what the cell gives counts where it goes on with the same iteration
     fresh = panel_on(skill, **{"executor": slow(0.2), **ASKED, "budget_usd": 5.0})
     assert button(fresh, "Continue iteration-1")
     assert fresh.plan is not None
     assert fresh.plan.budget_usd == 5.0
+
+    # what has changed since is told instead of going on
+    path = skill / "SKILL.md"
+    path.write_text(path.read_text() + "\nBe brief.\n")
+    fresh = panel_on(skill)
+    says = shown(fresh)
+    assert "iteration-1 is not whole, and cannot be continued as things are" in says
+    assert "skills (with_skill) differed" in says
+    assert "Continue iteration-1" not in says
+    assert button(fresh, "Start")
 
 
 def test_why_runs_are_stored_as_errored_stands_in_the_panel(skill: Path) -> None:
@@ -133,18 +143,6 @@ def test_why_runs_are_stored_as_errored_stands_in_the_panel(skill: Path) -> None
     says = shown(panel_on(skill, **SMALL))
     assert "Why 2 runs errored" in says
     assert says.count("judge: the API was overloaded: eval-1-") == 1
-
-
-def test_what_has_changed_since_is_told_instead_of_going_on(skill: Path) -> None:
-    stopped(skill)
-    path = skill / "SKILL.md"
-    path.write_text(path.read_text() + "\nBe brief.\n")
-    fresh = panel_on(skill)
-    says = shown(fresh)
-    assert "iteration-1 is not whole, and cannot be continued as things are" in says
-    assert "skills (with_skill) differed" in says
-    assert "Continue iteration-1" not in says
-    assert button(fresh, "Start")
 
 
 def test_an_older_journal_without_what_was_asked_is_enough_where_all_evals_ran(

@@ -18,14 +18,8 @@ def who(transcript):
 
 def test_our_events_and_those_of_the_harness():
     transcript = transcript_of(zoo.transcript())
-    assert [one.who for one in transcript.steps] == [
-        "system",
-        "thinking",
-        "agent",
-        "call",
-        "agent",
-        "end",
-    ]
+    steps = "system thinking agent call agent end"
+    assert [one.who for one in transcript.steps] == steps.split()
     call = transcript.steps[3]
     assert (call.text, call.result, call.failed) == ("Bash", zoo.CANARY, True)
     assert transcript.steps[5].text == "success, 2.1 s, $0.0100"
@@ -57,39 +51,15 @@ def test_messages_in_a_list_or_an_object():
         )
 
 
-KEYS = [
-    "type",
-    "role",
-    "message",
-    "content",
-    "text",
-    "name",
-    "input",
-    "id",
-    "tool_use_id",
-    "is_error",
-    "timestamp",
-    "tool_calls",
-    "function",
-    "arguments",
-    "subtype",
-    "duration_ms",
-    "total_cost_usd",
-]
+KEYS = """
+type role message content text name input id tool_use_id is_error timestamp
+tool_calls function arguments subtype duration_ms total_cost_usd
+""".split()
 
 
-WORDS = [
-    "assistant",
-    "user",
-    "tool_use",
-    "tool_result",
-    "text",
-    "thinking",
-    "system",
-    "result",
-    "tool",
-    "init",
-]
+WORDS = """
+assistant user tool_use tool_result text thinking system result tool init
+""".split()
 
 
 JUNK = st.recursive(
@@ -134,23 +104,17 @@ def test_a_call_has_what_it_was_given_and_what_it_gave(tmp_path):
     assert "1 event of other types not shown: stream_event 1." in text(node)
 
 
-def test_a_long_one_keeps_both_ends_and_says_what_is_between(tmp_path):
+def test_what_is_long_is_bounded_and_it_is_said_what_is_not_shown(tmp_path):
     node = shown(tmp_path, [said(f"step {n}.") for n in range(1_000)])
     words = text(node)
     assert "step 0." in words
     assert "step 999." in words
     assert "800 steps between them not shown." in words
     assert "step 500." not in words
-
-
-def test_a_long_piece_is_bounded_and_can_be_had(tmp_path):
     node = shown(tmp_path, [said("x" * 10_000_000)])
     assert "The first 6,000 of 10,000,000 characters: download it for the rest." in text(node)
     (button,) = find(node, tag="button")
     assert len(read_blob(button[1]["blob"])[0]) > 10_000_000
-
-
-def test_heavy_steps_do_not_fill_the_page(tmp_path):
     node = shown(tmp_path, [said(f"{n} " * 5_000) for n in range(150)])
     assert "Not shown: the steps before it fill the page." in text(node)
     assert len(text(node)) < 700_000

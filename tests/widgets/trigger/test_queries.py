@@ -33,7 +33,9 @@ def row(panel, key: str) -> str:
     return text(found)
 
 
-def test_it_begins_with_the_set_beside_the_skill(skill: Path) -> None:
+def test_what_is_typed_ticked_and_tagged_in_the_set_beside_the_skill_is_in_the_panel(
+    skill: Path,
+) -> None:
     panel = panel_on(skill)
     assert [(one.query, one.should_trigger) for one in panel.queries] == [
         (one["query"], one["should_trigger"]) for one in stored(skill)
@@ -41,10 +43,6 @@ def test_it_begins_with_the_set_beside_the_skill(skill: Path) -> None:
     boxes = find(panel.view(), tag="textarea")
     assert [one[1]["value"] for one in boxes] == [one.query for one in panel.queries]
     assert button(panel, "Save").get("disabled")
-
-
-def test_what_is_typed_ticked_and_tagged_is_in_the_set(skill: Path) -> None:
-    panel = panel_on(skill)
     first, second = keys(panel)[:2]
     do(panel, "type", first, "tell my users what changed")
     do(panel, "change", second, "should_trigger", False)
@@ -142,18 +140,15 @@ def test_importing_adds_what_is_not_there(skill: Path, tmp_path: Path) -> None:
     assert panel.queries[-1] == Query("list what broke", should_trigger=False)
     assert len(panel.queries) == 7
     assert "2 queries imported; 1 of them there already" in shown(panel)
-
-
-@pytest.mark.parametrize(
-    ("path", "told"),
-    [("", "Say first which"), ("no-such.json", "does not exist"), ("SKILL.md", "no trigger set")],
-)
-def test_what_cannot_be_imported_is_said(skill: Path, path: str, told: str) -> None:
-    panel = panel_on(skill)
-    panel.do("import_from", str(skill / path) if path else "")
-    panel.do("import_file")
-    assert told in (panel.fault or "")
-    assert len(panel.queries) == 6
+    for path, told in (
+        ("", "Say first which"),
+        (str(skill / "no-such.json"), "does not exist"),
+        (str(skill / "SKILL.md"), "no trigger set"),
+    ):
+        panel.do("import_from", path)
+        panel.do("import_file")
+        assert told in (panel.fault or "")
+        assert len(panel.queries) == 7
 
 
 def test_a_skill_without_a_set_begins_with_an_empty_grid(skill: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from skill_eval_nb.widgets.ui import offer
 from skill_eval_nb.widgets.ui import panel as blobs
-from skill_eval_nb.widgets.ui.later import Recent
+from skill_eval_nb.widgets.ui.source import Recent
 
 
 def test_what_is_offered_again_is_remembered_and_what_is_not_is_forgotten(monkeypatch) -> None:

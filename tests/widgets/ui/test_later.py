@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from skill_eval_nb.widgets.ui.later import PENDING, Later
+from skill_eval_nb.widgets.ui.source import PENDING, Later
 
 LONG = 30
 

@@ -108,16 +108,13 @@ def test_a_view_that_fails_leaves_what_was_to_be_seen_and_a_way_out(counter) -> 
     counter.broken = None
     counter.show()
     assert (counter.fault, text(counter._tree)) == (None, "at 1")
-
-
-def test_a_fault_of_an_action_stays_although_the_view_succeeds_again(counter) -> None:
     counter.broken = RuntimeError("no table")
     counter.show()
     counter.broken = None
-    counter.do("fail", ValueError("not that"))
+    counter.do("fail", ValueError("not that"))  # stays, although the view succeeds again
     assert counter.fault == "not that"
     counter.do("dismiss")
-    assert text(counter._tree) == "at 0"
+    assert text(counter._tree) == "at 1"
 
 
 def test_every_message_has_one_answer(counter, sent) -> None:

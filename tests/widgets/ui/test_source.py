@@ -35,8 +35,13 @@ def height(source: Source) -> int:
     return source.ws.polars("runs").height
 
 
-def test_it_follows_a_path_and_a_workspace(home) -> None:
-    looking = [Source(home), Source(str(home)), Source(sen.load(home)), Source(sen.load(home))]
+def test_it_follows_a_path_and_a_workspace_and_stays_where_it_was(
+    home, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    looking = [Source(home), Source(str(home)), Source(sen.load(home)), Source("ws")]
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")  # where the notebook goes meanwhile
     add_run(home, number=2)
     assert [height(one) for one in looking] == [1, 1, 1, 1]
     landed(home)
@@ -64,18 +69,6 @@ def test_it_hears_of_what_is_above_and_below_it(tmp_path, home, place, hears, th
     landed(tmp_path / place)
     assert told == [1] * hears
     assert source.path == str(tmp_path / through)
-
-
-def test_it_stays_where_it_was_when_the_notebook_goes_elsewhere(
-    home, tmp_path, monkeypatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    source = Source("ws")
-    (tmp_path / "other").mkdir()
-    monkeypatch.chdir(tmp_path / "other")
-    add_run(home, number=2)
-    landed(home)
-    assert height(source) == 2
 
 
 def test_nothing_yet_is_said_until_there_is_something(tmp_path) -> None:
@@ -108,10 +101,10 @@ def test_tables_have_nothing_to_read_anew(home) -> None:
     assert told == []
 
 
-@pytest.mark.parametrize("given", [None, 3, ["a"], {"runs": []}])
-def test_what_is_no_workspace_is_refused(given) -> None:
-    with pytest.raises(TypeError, match="A Workspace or a path is wanted"):
-        Source(given)
+def test_what_is_no_workspace_is_refused() -> None:
+    for given in (None, 3, ["a"], {"runs": []}):
+        with pytest.raises(TypeError, match="A Workspace or a path is wanted"):
+            Source(given)
 
 
 def test_one_that_fails_keeps_nobody_else_from_hearing(home, caplog) -> None:

@@ -4,72 +4,33 @@ from __future__ import annotations
 
 import json
 import secrets
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running.protocol import Limits, Skill, Task
+from tests.models.scripted import Answer, Scripted, Seen
 
 
-class Scripted(ThreadingHTTPServer):
+class Conversation(Scripted):
     """Answers the n-th turn of a conversation with the n-th step."""
 
-    daemon_threads = True
+    def __init__(self, *steps: dict[str, Any]) -> None:
+        super().__init__(self._turn)
+        self.steps: Sequence[dict[str, Any]] = steps
 
-    def __init__(self, steps: Sequence[dict[str, Any]]) -> None:
-        self.steps = steps
-        self.seen: list[tuple[str, dict[str, str], Any]] = []
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def _turn(self, seen: Seen) -> Answer:
+        body = json.loads(seen.body)
+        turn = sum(message["role"] == "assistant" for message in body["messages"])
+        step = self.steps[min(turn, len(self.steps) - 1)]
+        sent = streamed(step, body["model"], turn)
+        return Answer(body=sent, headers={"content-type": "text/event-stream"})
 
     @property
-    def port(self) -> int:
-        return self.server_address[1]
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *args):
-        pass
-
-    def do_GET(self):
-        server = self.server
-        assert isinstance(server, Scripted)
-        server.seen.append((self.path, dict(self.headers.items()), None))
-        self._send(200, "text/plain", b"reached")
-
-    def do_POST(self):
-        server = self.server
-        assert isinstance(server, Scripted)
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        server.seen.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
-        turn = sum(message["role"] == "assistant" for message in body["messages"])
-        step = server.steps[min(turn, len(server.steps) - 1)]
-        self._send(200, "text/event-stream", streamed(step, body["model"], turn))
-
-    def _send(self, status, kind, data):
-        self.send_response(status)
-        self.send_header("content-type", kind)
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-
-@contextmanager
-def scripted(*steps: dict[str, Any]) -> Iterator[Scripted]:
-    server = Scripted(steps)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    def bodies(self) -> list[Any]:
+        """What was asked, request by request."""
+        return [json.loads(one.body) for one in self.seen]
 
 
 def use(name: str, **given: Any) -> dict[str, Any]:

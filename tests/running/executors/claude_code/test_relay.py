@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import http.client
+import io
 import itertools
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 import pytest
@@ -16,9 +18,16 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.models import BudgetSpent, Connection, StandIn, Tally, Usage, serve
 from skill_eval_nb.models.stand_in.settings import Fault
-from skill_eval_nb.running.executors.relay import Relay, reader_of
+from skill_eval_nb.running.executors.relay import (
+    MOST_BODY_BYTES,
+    MOST_HEAD_BYTES,
+    Exchange,
+    Relay,
+    UnreadableRequest,
+    reader_of,
+)
 from tests.models.scripted import Answer, Scripted, Seen
-from tests.running.executors.claude_code.scripted import say, scripted
+from tests.running.executors.claude_code.scripted import Conversation, say
 
 BODY = {
     "model": "stand-in",
@@ -75,12 +84,13 @@ def test_the_key_is_added_here_and_nothing_of_the_callers_takes_its_place(tmp_pa
         answer = await client.post("/v1/messages", json=BODY, headers={**own, "x-app": "cli"})
         return answer, list(relay.turned_away)
 
-    with scripted(say("hello")) as server:
-        _, told = through(Connection(f"http://127.0.0.1:{server.port}"), work)
-    ((path, headers, body),) = server.seen
+    with Conversation(say("hello")) as server:
+        _, told = through(Connection(server.base_url), work)
+    ((_, _, path, headers, raw),) = server.seen
+    body = json.loads(raw)
     assert (path, body) == ("/v1/messages", BODY)
-    assert "sk-of-the-host" in json.dumps(headers)
-    assert "dummy" not in json.dumps(headers)
+    assert "sk-of-the-host" in json.dumps(dict(headers))
+    assert "dummy" not in json.dumps(dict(headers))
     assert "cookie" not in headers
     sent = {name: headers[name] for name in ("anthropic-beta", "anthropic-version", "x-app")}
     assert list(sent.values()) == ["effort-2025-11-24", "2023-06-01", "cli"]
@@ -147,48 +157,62 @@ ATTACKS = {
 }
 
 
-@pytest.mark.parametrize(("more", "named"), ATTACKS.values(), ids=list(ATTACKS))
-def test_what_the_harness_does_not_send_goes_no_further(more, named):
+def test_what_the_harness_does_not_send_goes_no_further():
     async def work(client, relay):
-        counted = await post(client, {**BODY, **more}, "/v1/messages/count_tokens")
-        assert counted.status_code == 400
-        return await post(client, {**BODY, **more}), list(relay.turned_away)
+        for attack, (more, named) in ATTACKS.items():
+            counted = await post(client, {**BODY, **more}, "/v1/messages/count_tokens")
+            answer = await post(client, {**BODY, **more})
+            assert (counted.status_code, answer.status_code) == (400, 400), attack
+            assert answer.json()["error"]["type"] == "invalid_request_error", attack
+            assert named in answer.json()["error"]["message"], attack
+            told = [one for one in relay.turned_away if named in one]
+            assert told, attack
+            assert all(one.isprintable() and len(one) <= 200 for one in told), attack
 
     tally = Tally()
-    with scripted(say("hello")) as server:
-        connection = Connection(f"http://127.0.0.1:{server.port}")
-        answer, (told,) = through(connection, work, tally)
+    with Conversation(say("hello")) as server:
+        through(Connection(server.base_url), work, tally)
     assert not server.seen
-    assert (answer.status_code, answer.json()["error"]["type"]) == (400, "invalid_request_error")
-    assert named in answer.json()["error"]["message"]
-    assert named in told
-    assert told.isprintable()
-    assert len(told) <= 200
     assert (tally.calls, tally.open) == (0, Usage())
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n",
-        b"CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n",
-        b"GET / HTTP/1.0\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n",
-        b"PUT / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n",
-        b"GET / HTTP/9.9\r\nHost: x\r\n\r\n",
-        b"\r\n\r\n\r\n\x16\x03\x01",
-    ],
-)
-def test_no_request_is_too_odd_to_be_refused(said):
-    async def work(client, relay):
-        reader, writer = await asyncio.open_connection("127.0.0.1", client.base_url.port)
-        writer.write(said)
-        writer.write_eof()
-        answer = await reader.read()
-        writer.close()
-        return answer[:10], relay.ended.done(), (await post(client)).status_code
+WIDE = json.dumps({**BODY, "tools": [{"name": "t", "input_schema": {"x": []}}]}).encode()
+WIDE = WIDE.replace(b"[]", b"[" + b"[]," * 1_000_000 + b"1]")
+BODIES = {
+    "deep": b"[" * 200_000,
+    "deep names": b'{"model":' * 50_000,
+    "wide": WIDE,
+    "no text": b"\xff",
+    "nothing": b"",
+    "a list": b"[]",
+    "no number": b'{"temperature": NaN}',
+}
+REQUESTS = [
+    b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET / HTTP/1.0\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n",
+    b"PUT / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n",
+    b"GET / HTTP/9.9\r\nHost: x\r\n\r\n",
+    b"\r\n\r\n\r\n\x16\x03\x01",
+]
 
-    assert through(Connection(stand_in=StandIn()), work) == (b"HTTP/1.1 4", False, 200)
+
+def test_no_request_and_no_body_is_too_odd_to_be_refused():
+    async def work(client, relay):
+        for name, body in BODIES.items():
+            answer = await client.post("/v1/messages", content=body)
+            assert (answer.status_code, relay.ended.done()) == (400, False), name
+        for said in REQUESTS:
+            reader, writer = await asyncio.open_connection("127.0.0.1", client.base_url.port)
+            writer.write(said)
+            writer.write_eof()
+            answer = await reader.read()
+            writer.close()
+            assert (answer[:10], relay.ended.done()) == (b"HTTP/1.1 4", False), said
+        return (await post(client)).status_code
+
+    assert through(Connection(stand_in=StandIn()), work) == 200
 
 
 def test_a_cache_for_an_hour_is_set_aside_for():
@@ -206,23 +230,6 @@ def test_a_cache_for_an_hour_is_set_aside_for():
     asked: list[Usage] = []
     through(Connection(stand_in=StandIn()), work, Asked())
     assert [one.cache_write_1h_tokens > 1000 for one in asked] == [True, True]
-
-
-WIDE = json.dumps({**BODY, "tools": [{"name": "t", "input_schema": {"x": []}}]}).encode()
-WIDE = WIDE.replace(b"[]", b"[" + b"[]," * 1_000_000 + b"1]")
-
-
-@pytest.mark.parametrize(
-    "body",
-    [b"[" * 200_000, b'{"model":' * 50_000, WIDE, b"\xff", b"", b"[]", b'{"temperature": NaN}'],
-    ids=["deep", "deep names", "wide", "no text", "nothing", "list", "NaN"],
-)
-def test_no_body_is_too_odd_to_be_refused(body):
-    async def work(client, relay):
-        answer = await client.post("/v1/messages", content=body)
-        return answer.status_code, relay.ended.done(), (await post(client)).status_code
-
-    assert through(Connection(stand_in=StandIn()), work) == (400, False, 200)
 
 
 def test_many_connections_take_few_files_and_names_are_not_kept_for_ever():
@@ -374,3 +381,117 @@ def test_an_answer_without_its_end_says_nothing():
 def test_anything_else_is_read_without_harm(data):
     for kind in ("text/event-stream", "application/json", ""):
         assert read(data, kind=kind) is None
+
+
+# ── wire ───────────────────────────────────────────────────────────────────────────────────────
+
+
+class Sink:
+    """As much of a writer as an answer is written to."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def write(self, data: bytes) -> None:
+        self.data += data
+
+    async def drain(self) -> None:
+        pass
+
+
+def exchanged(data: bytes, work: Any) -> tuple[Any, bytes]:
+    """What some work with an exchange gives, and what the other side then has."""
+    sink = Sink()
+
+    async def at_once():
+        reader = asyncio.StreamReader()
+        reader.feed_data(data)
+        reader.feed_eof()
+        return await work(Exchange(reader, cast("Any", sink)))
+
+    return asyncio.run(at_once()), sink.data
+
+
+def asked(data: bytes):
+    return exchanged(data, lambda exchange: exchange.request())[0]
+
+
+class Socket:
+    """As much of a socket as `http.client` reads from."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def makefile(self, *_):
+        return io.BytesIO(self.data)
+
+
+def answer(data: bytes) -> tuple[int, bytes]:
+    got = http.client.HTTPResponse(cast("Any", Socket(data)))
+    got.begin()
+    with got:
+        return got.status, got.read()
+
+
+@given(st.binary(max_size=300), st.booleans())
+def test_a_request_is_read_as_it_was_sent(body, chunked):
+    data = b"POST /v1/messages?beta=true HTTP/1.1\r\nHost: x\r\nA: b: c\r\na: d\r\n"
+    if chunked:
+        data += b"Transfer-Encoding: chunked\r\n\r\n"
+        data += b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n"
+    else:
+        data += b"Content-Length: %d\r\n\r\n" % len(body) + body
+    request = asked(data + b"more")
+    assert request is not None
+    assert (request.method, request.path, request.query) == ("POST", "/v1/messages", "beta=true")
+    assert request.body == body
+    assert request.headers["a"] == "b: c,d"
+
+
+@given(st.binary(max_size=400))
+def test_whatever_comes_is_read_or_refused(data):
+    with contextlib.suppress(UnreadableRequest):
+        asked(data)
+
+
+LONG = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (MOST_BODY_BYTES + 1)
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (b"hello\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHos", 400),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf", 400),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: \xb2\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
+        (LONG + b"a" * (MOST_BODY_BYTES + 1), 413),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nA: " + b"a" * 2 * MOST_HEAD_BYTES + b"\r\n\r\n", 431),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nX-App: a\x00b\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nno header\r\n\r\n", 400),
+        (b"GET /?\x00 HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+    ],
+    ids=range(13),
+)
+def test_what_is_no_request_is_refused(data, status):
+    with pytest.raises(UnreadableRequest) as refused:
+        asked(data)
+    assert refused.value.status == status
+
+
+ASKED = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+@given(st.lists(st.binary(max_size=50)), st.sampled_from([200, 400, 529]))
+def test_pieces_are_put_together_again_by_others(pieces, status):
+    async def work(exchange):
+        await exchange.request()
+        exchange.begin(status, [("content-type", "text/plain")])
+        for piece in pieces:
+            await exchange.piece(piece)
+        exchange.end()
+
+    assert answer(exchanged(ASKED, work)[1]) == (status, b"".join(pieces))

@@ -1,0 +1,444 @@
+"""The real harness, started for real, with no network: against the stand-in, or a script."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import shlex
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skill_eval_nb.grading.sandbox import Box, BoxLimits
+from skill_eval_nb.models import BudgetSpent, Connection, StandIn, Tally, Usage
+from skill_eval_nb.models.stand_in import Fault
+from skill_eval_nb.running.executors import forwarder, harness
+from skill_eval_nb.running.executors.claude_code import ClaudeCode, converse, events_of, was_opened
+from skill_eval_nb.running.executors.harness import Command, Process
+from skill_eval_nb.running.protocol import Execution, Task
+from tests.running.executors.claude_code.scripted import Conversation, say, skill, task, use
+
+real = pytest.mark.skipif(
+    ClaudeCode().why_not("bubblewrap") is not None,
+    reason=f"left out: {ClaudeCode().why_not('bubblewrap')}",
+)
+
+sdk = pytest.mark.skipif(
+    importlib.util.find_spec("claude_agent_sdk") is None,
+    reason="left out: claude-agent-sdk is not installed",
+)
+linux = pytest.mark.skipif(sys.platform == "win32", reason="left out: no Unix sockets")
+
+HEAD, DOTS = struct.pack(">IIBBBBB", 9, 9, 8, 2, 0, 0, 0), zlib.compress(bytes(9 * 28))
+PNG = b"\x89PNG\r\n\x1a\n" + b"".join(
+    struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    for kind, data in ((b"IHDR", HEAD), (b"IDAT", DOTS), (b"IEND", b""))
+)
+PDF = b"""%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj
+trailer<</Size 4/Root 1 0 R>>
+%%EOF"""
+NAME, DESCRIPTION, BODY, FILE = "zebrafinch", "CANARY-LIST", "CANARY-BODY", "CANARY-FILE"
+
+
+def run(one: Task, meter: Tally | None = None) -> Execution:
+    """Execute a task as the driver does: in the loop of a thread that is not the first."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, ClaudeCode().execute(one, meter or Tally())).result()
+
+
+def processes(one: Task) -> list[str]:
+    """Command lines of processes that run for a task: its model is in their environment."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (folder / "cmdline").read_bytes()
+            found_around = one.model.encode() in (folder / "environ").read_bytes()
+        except OSError:
+            continue
+        if command and found_around:
+            found.append(command.replace(b"\0", b" ").decode())
+    return found
+
+
+def gone(one: Task) -> bool:
+    """Whether nothing runs for a task any more, soon."""
+    until = time.monotonic() + 20
+    while processes(one):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def results(execution: Execution) -> str:
+    """What the agent's tools gave, one after the other."""
+    blocks = [
+        block
+        for event in execution.events
+        if event["type"] == "user"
+        for block in event["message"]["content"]
+        if block["type"] == "tool_result"
+    ]
+    return "\n".join(str(block["content"]) for block in blocks)
+
+
+@real
+@pytest.mark.parametrize("model", ["claude-opus-5-5", "claude-haiku-4-5"])
+def test_whatever_the_harness_itself_sends_goes_on(tmp_path, model):
+    """What models think, pictures, papers, and files that are counted before they are shown."""
+    steps = [use("Read", file_path=f"/box/{name}") for name in ("a.png", "b.pdf", "c.txt", "none")]
+    more = use("Skill", skill=NAME), use("Bash", command="exit 3"), use("Nope", x={"y": [None]})
+    with Conversation(*steps, *more, say("done")) as server:
+        connection = Connection(server.base_url)
+        found = skill(tmp_path / "s", NAME, "Sings", BODY)
+        one = task(tmp_path / "run", connection, model=model, skill=found)
+        (one.folder / "a.png").write_bytes(PNG)
+        (one.folder / "b.pdf").write_bytes(PDF)
+        (one.folder / "c.txt").write_text(f"{'lorem ipsum ' * 1000}\n" * 20)
+        execution = run(one)
+    assert (execution.status, execution.reason) == ("done", None)
+    assert "turned_away" not in {event.get("subtype") for event in execution.events}
+    last = json.dumps(server.bodies[-1]["messages"])
+    for sent in ("image/png", "application/pdf", '"signature"', "tool_use_error"):
+        assert sent in last
+    assert {seen.path for seen in server.seen} == {
+        "/v1/messages?beta=true",
+        "/v1/messages/count_tokens?beta=true",
+    }
+
+
+@real
+def test_the_agents_own_calls_get_no_further_than_the_harnesss(tmp_path):
+    tools = [{"type": "web_search_20250305", "name": "web_search"}]
+    body = {"model": "MODEL", "max_tokens": 9, "messages": [], "tools": tools}
+    ask = (
+        "import sys, urllib.request as u, urllib.error as e\n"
+        "it = u.Request('http://127.0.0.1:8080/v1/messages', sys.argv[1].encode())\n"
+        "try: print(u.urlopen(it))\n"
+        "except e.HTTPError as f: print(f.read().decode())\n"
+    )
+    tally = Tally()
+    with Conversation() as server:
+        one = task(tmp_path / "run", Connection(server.base_url))
+        said = json.dumps(body).replace("MODEL", one.model)
+        command = f"{shlex.join(['python3', '-c', ask, said])}; echo end"
+        server.steps = [use("Bash", command=command), say("done")]
+        execution = run(one, tally)
+    assert execution.reason is None
+    assert "invalid_request_error" in results(execution)
+    assert len(server.seen) == execution.usage.calls == tally.calls == 2
+    assert not any(body.get("tools") == tools for body in server.bodies)
+    assert execution.events[-1]["content"] == (
+        "Not passed on to the model: a call like this one: Invalid enum value "
+        "'web_search_20250305' - at `$.tools[0].type`."
+    )
+
+
+class Cap(Tally):
+    """A meter with room for the first call at its worst, and for little more."""
+
+    most = 0
+
+    def reserve(self, model, worst: Usage, *, batch=False):
+        self.most = self.most or worst.total + 1000
+        if (self.usage + self.assumed + self.open + worst).total > self.most:
+            raise BudgetSpent("The budget is spent.")
+        return super().reserve(model, worst, batch=batch)
+
+
+@real
+def test_at_the_ceiling_the_run_ends_and_the_ceiling_holds(tmp_path):
+    cap = Cap()
+    with Conversation(*[use("Bash", command="true")] * 30) as server:
+        one = task(tmp_path / "run", Connection(server.base_url))
+        execution = run(one, cap)
+    assert (execution.status, execution.reason) == ("errored", "The budget is spent.")
+    assert 0 < len(server.seen) == cap.calls < 30
+    assert execution.usage == cap.usage == sum([Usage(100, 20, calls=1)] * cap.calls, Usage())
+    assert cap.usage.total <= cap.most
+    assert cap.assumed == cap.open == Usage()
+    assert gone(one)
+
+
+@real
+def test_a_silent_model_ends_the_run_at_its_limit(tmp_path):
+    stand_in = StandIn(faults=(Fault("silence"),))
+    tally = Tally()
+    one = task(tmp_path / "run", Connection(stand_in=stand_in), limits={"seconds": 5.0})
+    execution = run(one, tally)
+    assert execution.status == "errored"
+    assert execution.reason == "The run had not finished after 5 seconds, its limit."
+    assert tally.calls == tally.assumed.calls <= 1  # one that was begun may be billed
+    assert tally.open == execution.usage == Usage()
+    assert gone(one)
+
+
+@real
+def test_cancelled_it_leaves_nothing_running(tmp_path):
+    one = task(tmp_path / "run", Connection(stand_in=StandIn(faults=(Fault("silence"),))))
+
+    class Asked(Tally):
+        def reserve(self, model, worst, *, batch=False):
+            asked.set()
+            return super().reserve(model, worst, batch=batch)
+
+    asked, tally = asyncio.Event(), Asked()
+
+    async def cancel() -> None:
+        running = asyncio.create_task(ClaudeCode().execute(one, tally))
+        await asked.wait()
+        assert any("/opt/harness/claude" in command for command in processes(one))
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(asyncio.wait_for(cancel(), 60))
+    assert tally.open == Usage()
+    assert tally.assumed.calls == 1
+    assert gone(one)
+
+
+@real
+def test_without_a_sandbox_no_key_is_seen_and_nothing_is_left(tmp_path, monkeypatch):
+    secret = "sk-ant-SECRET-OF-THE-HOST"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", secret)
+    (tmp_path / "CLAUDE.md").write_text("MEMORY-OF-THE-USER")
+    script = "env; pwd; (setsid sleep 600 > /dev/null 2>&1 &); echo end"
+    with Conversation(use("Bash", command=script), say("done")) as server:
+        connection = Connection(server.base_url)
+        one = task(tmp_path / "run", connection, sandbox="none")
+        execution = run(one)
+    assert execution.reason is None
+    assert results(execution).rstrip().endswith("end")
+    assert str(one.folder) in results(execution)
+    assert secret not in results(execution)
+    assert not any("MEMORY-OF-THE-USER" in json.dumps(body) for body in server.bodies)
+    assert gone(one)
+
+
+@real
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("unauthorized_401", "refused the key with 401"),
+        ("refusal", "The model refused"),
+    ],
+)
+def test_what_the_model_will_not_do_is_the_reason(tmp_path, kind, told):
+    stand_in = StandIn(faults=(Fault(kind),))
+    execution = run(task(tmp_path / "run", Connection(stand_in=stand_in)))
+    assert execution.status == "errored"
+    assert told in (execution.reason or "")
+
+
+@real
+def test_among_other_skills_it_ends_once_the_skill_was_opened(tmp_path):
+    found = skill(tmp_path / "s", NAME, "Sings", f"{BODY}: sing to the end")
+    other = skill(tmp_path / "o", "abacus", "Counts", "Count to the end")
+    steps = (use("Bash", command="ls"), use("Skill", skill="abacus"), use("Skill", skill=NAME))
+    with Conversation(*steps, say("Done.")) as server:
+        connection = Connection(server.base_url)
+        one = task(tmp_path / "r", connection, skill=found, others=(other,), until_opened=True)
+        execution = run(one)
+        turns = server.bodies
+    assert (execution.status, execution.reason, execution.skill_used) == ("done", None, True)
+    assert {"abacus", NAME} <= set(execution.events[0]["skills"])
+    assert "Launching skill: abacus" in results(execution)  # which was not enough
+    assert max(sum(m["role"] == "assistant" for m in body["messages"]) for body in turns) <= 3
+    assert gone(one)
+
+
+# ── a harness that behaves badly ──────────────────────────────────────────────────────────────────
+
+ANSWERING = """
+import json, sys
+for line in sys.stdin:
+    said = json.loads(line)
+    if said["type"] == "control_request":
+        given = {"subtype": "success", "request_id": said["request_id"], "response": {}}
+        print(json.dumps({"type": "control_response", "response": given}), flush=True)
+    else:
+        break
+"""
+"""As much of the harness as the SDK needs before it says the prompt, which is in `said`."""
+
+
+def talk(folder: Path, *argv: str) -> tuple[str | None, Process]:
+    box = Box(folder, limits=BoxLimits(seconds=60.0), kind="none")
+
+    async def at_once() -> tuple[str | None, Process]:
+        process = Process(Command(argv, box))
+        stopped = asyncio.get_running_loop().create_future()
+        return await converse(process, "@file /do it", box, stopped), process
+
+    return asyncio.run(at_once())
+
+
+@sdk
+def test_the_prompt_arrives_word_for_word_and_what_is_said_is_kept(tmp_path):
+    end = "print(json.dumps({'type': 'system', 'subtype': 'init', 'said': said}))\nsys.exit(3)"
+    (tmp_path / "harness.py").write_text(ANSWERING + end)
+    reason, process = talk(tmp_path, sys.executable, str(tmp_path / "harness.py"))
+    assert reason is None
+    assert process.exit_code == 3
+    assert process.lines[-1]["said"]["message"]["content"] == "@file /do it"
+    assert process.lines[-1]["said"]["client_composed"] is True  # nothing in it is looked up
+    assert process.lines[-1]["timestamp"]
+
+
+@sdk
+def test_a_message_without_end_ends_the_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(harness, "MOST_LINE_BYTES", 1_000_000)
+    reason, _ = talk(tmp_path, "cat", "/dev/zero")
+    assert reason == "The harness wrote a message of more than 1,000,000 bytes."
+
+
+# ── events ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def answer(number: str, block: str) -> dict:
+    message = {"id": number, "role": "assistant", "content": [{"type": "text", "text": block}]}
+    return {"type": "assistant", "timestamp": "t", "message": {**message, "usage": {"a": 1}}}
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=5))))
+def test_every_block_is_there_once_and_every_answer_is_one_event(lines):
+    events = events_of([answer(number, block) for number, block in lines])
+    assert [event["message"]["id"] for event in events] == list(dict(lines))
+    found = {e["message"]["id"]: [b["text"] for b in e["message"]["content"]] for e in events}
+    assert found == {number: [b for n, b in lines if n == number] for number in dict(lines)}
+    assert not any("usage" in event["message"] for event in events)
+
+
+def test_of_an_event_usage_stays_in_the_result_and_paths_of_this_machine_are_left_out():
+    result = {
+        "type": "result",
+        "subtype": "success",
+        "timestamp": "t",
+        "usage": {"input_tokens": 4},
+    }
+    init = {"type": "system", "subtype": "init", "timestamp": "t", "skills": ["one"]}
+    own = {"modelUsage": {"m": {"inputTokens": 4}}, "total_cost_usd": 0.1}  # at its own price
+    here = {"memory_paths": {"auto": "/home/x"}, "messaging_socket_path": "/tmp/1.sock"}
+    assert events_of([init | here | {"session_id": "s"}]) == (init,)
+    assert events_of([result | own]) == (result,)
+
+
+# ── whether the skill was opened ──────────────────────────────────────────────────────────────────
+
+NOTES = "# Notes\n\nRead every commit.\n\nLeave out what nobody notices.\n\nWrite one sentence.\n"
+
+
+def used(name: str, number: str = "1", **given) -> dict:
+    block = {"type": "tool_use", "id": number, "name": name, "input": given}
+    return {"type": "assistant", "message": {"content": [block]}}
+
+
+def gave(content, number: str = "1", *, is_error: bool = False) -> dict:
+    block = {"type": "tool_result", "tool_use_id": number, "content": content}
+    return {"type": "user", "message": {"content": [{**block, "is_error": is_error}]}}
+
+
+NUMBERED = "\n".join(f"{n:6}\t{line}" for n, line in enumerate(NOTES.splitlines(), 1))
+READ = used("Read", file_path="SKILL.md")
+
+
+@pytest.mark.parametrize(
+    ("events", "opened"),
+    [
+        ([used("Skill", skill="notes"), gave("Launching skill: notes")], True),
+        ([READ, gave(NUMBERED)], True),
+        ([READ, gave([{"type": "text", "text": NUMBERED}])], True),
+        ([used("Skill", skill="notes"), gave("Unknown skill: notes", is_error=True)], False),
+        ([used("Skill", skill="notes")], False),
+        ([used("Bash", command="grep"), gave("# Notes")], False),
+        ([gave("SKILL.md\n")], False),
+    ],
+)
+def test_a_skill_counts_as_opened_where_it_was_given_and_not_by_a_line_by_chance(events, opened):
+    assert was_opened("notes", NOTES, events) is opened
+    assert not was_opened("notes", "", [gave("anything")])
+
+
+# ── the forwarder, as it is run inside: with Python's own library alone ───────────────────────────
+
+CLIENT = """
+import socket, sys
+with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as way:
+    way.sendall(b"hello " * 100_000)
+    got = bytearray()
+    while data := way.recv(65536):
+        got += data
+print(len(got), bytes(got[:12]))
+sys.exit(7)
+"""
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+@linux
+def test_it_carries_both_ways_and_ends_as_its_command_ends(tmp_path):
+    path, port = tmp_path / "relay", free_port()
+
+    def echo(server: socket.socket) -> None:
+        near, _ = server.accept()
+        with near:
+            got = bytearray()
+            while len(got) < 600_000:
+                got += near.recv(65536)
+            near.sendall(bytes(got).upper())
+
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen()
+        thread = threading.Thread(target=echo, args=(server,))
+        thread.start()
+        script = [sys.executable, "-I", "-S", forwarder.__file__, str(path), str(port)]
+        command = [*script, sys.executable, "-c", CLIENT, str(port)]
+        ran = subprocess.run(command, capture_output=True, timeout=60, check=False)
+        thread.join()
+    assert ran.returncode == 7
+    # Outside a box all of the machine goes on once the command has ended, and is told last.
+    assert ran.stdout.splitlines()[0] == b"600000 b'HELLO HELLO '"
+    assert json.loads(ran.stdout.splitlines()[1])["left"] > 0
+
+
+@linux
+def test_a_side_that_leaves_closes_the_other(tmp_path):
+    async def at_once() -> bytes:
+        path = tmp_path / "relay"
+        left = asyncio.get_running_loop().create_future()
+
+        async def far(reader, writer):
+            left.set_result(await reader.read())
+            writer.close()
+
+        async with await asyncio.start_unix_server(far, str(path)):
+            near = await asyncio.start_server(
+                lambda reader, writer: forwarder.forward(str(path), reader, writer), "127.0.0.1", 0
+            )
+            async with near:
+                port = near.sockets[0].getsockname()[1]
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.write(b"bye")
+                writer.close()
+                return await asyncio.wait_for(left, 30)
+
+    assert asyncio.run(at_once()) == b"bye"

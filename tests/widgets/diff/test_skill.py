@@ -1,0 +1,187 @@
+"""Two versions of a skill: which two, what became of each file, and lines and words that differ."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import skill_eval_nb as sen
+from skill_eval_nb.improving import versions
+from skill_eval_nb.widgets.diff import skill as module
+from skill_eval_nb.widgets.diff.skill import (
+    Gap,
+    Pair,
+    changes,
+    compare,
+    compared,
+    folded,
+    marked,
+    paired,
+    skill_pair,
+)
+from skill_eval_nb.widgets.explore.choice import suites, turned_workspace
+from tests.corpus.build import lay
+from tests.tables.made import made
+from tests.widgets.diff.made import workspace
+
+SKILL = "---\nname: a\n---\none\n"
+FIRST = "iteration-1/skill-snapshot/with_skill"
+SECOND = "iteration-2/skill-snapshot/with_skill"
+LINES = st.lists(st.sampled_from(["a b c", "a b d", "x y z", "x y", "", "a"]), max_size=9)
+
+
+@pytest.fixture
+def of(tmp_path):
+    """Compares two versions made of these files."""
+
+    def compared_files(old, new):
+        lay(tmp_path / "old", {"SKILL.md": SKILL, **old})
+        lay(tmp_path / "new", {"SKILL.md": SKILL, **new})
+        return compare(tmp_path / "old", tmp_path / "new")
+
+    return compared_files
+
+
+def chosen(ws, configuration="with_skill"):
+    """The versions there are, and the names of the two that are compared."""
+    (suite,) = suites(turned_workspace(ws), turned=True)
+    pair = Pair("iteration-1", "iteration-2")
+    found = skill_pair(ws, suite, pair, configuration, {})
+    return list(found.every), [one and one.name for one in (found.old, found.new)]
+
+
+def test_the_versions_are_those_of_the_iterations(tmp_path):
+    path = workspace(tmp_path)
+    for place in (path, tmp_path, [path / "iteration-1", path / "iteration-2"]):
+        assert chosen(sen.load(place))[1] == [FIRST, SECOND]
+    assert chosen(sen.load(path)) == ([FIRST, SECOND], [FIRST, SECOND])
+    for side in ("without_skill", "baseline"):
+        assert chosen(sen.load(path), side)[1] == [None, None]
+    beside = workspace(tmp_path / "beside", skill=False)
+    lay(tmp_path / "beside", {"notes/SKILL.md": "now"})
+    assert chosen(sen.load(beside)) == (["notes, as it is now"], [None, None])
+
+
+def test_tables_alone_keep_no_skill():
+    run = {"workspace": "w", "skill": "s", "configuration": "with_skill", "path": "nowhere"}
+    run |= {"eval_id": "1", "eval_name": "e"}
+    ws = made(runs=[run | {"iteration": f"iteration-{n}"} for n in (1, 2)])
+    assert chosen(ws)[0] == []
+
+
+def test_what_became_of_each_file(of, tmp_path):
+    text = "the same text"
+    lay(tmp_path / "new", {"SKILL.md": SKILL})
+    (tmp_path / "new" / "link.md").symlink_to("SKILL.md")
+    evals = {"evals/evals.json": "{}", ".git/config": "x"}  # no part of the skill
+    found = of(
+        {"a.md": "a\nb\n", "gone.md": "x\n", "was/here.md": text, "same.md": "s", **evals},
+        {"SKILL.md": f"{SKILL}two\n", "a.md": "a\n", "now.md": text, "same.md": "s", "empty.md": "",
+         "new.md": "y\nz", "trigger-eval-set.json": "[]"},
+    )  # fmt: skip
+    assert [(file.name, file.kind, file.added, file.removed) for file in found.files] == [
+        ("SKILL.md", "changed", 1, 0),
+        ("a.md", "changed", 0, 1),
+        ("empty.md", "added", 0, 0),
+        ("link.md", "added", 1, 0),
+        ("new.md", "added", 2, 0),
+        ("gone.md", "removed", 0, 1),
+        ("now.md", "moved", 0, 0),
+    ]
+    assert "was/here.md" in found.files[-1].note
+    assert found.files[2].note == "It is empty."
+    assert found.files[3].rows[0].new.text == "SKILL.md"  # where the link leads, not what is there
+    assert (found.same, found.added, found.removed) == (("same.md",), 4, 2)
+    again = of({"same.md": "s"}, {"same.md": "longer"})  # read again where a file changed
+    assert ("same.md", "changed") in [(file.name, file.kind) for file in again.files]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "note"),
+    [
+        (b"\0\1", b"\0\1\2", "2 bytes that are no text, then 3 bytes that are no text."),
+        (b"\xff\xfe", b"text", "2 bytes that are no text, then 4 bytes of text."),
+        (b"a\r\nb\r\n", b"a\nb\n", "Only how its lines end differs."),
+        (b"x" * 21, b"y", "21 bytes, too much to compare line by line, then 1 bytes of text."),
+        (b"\n" * 6, b"y", "6 bytes, too much to compare line by line, then 1 bytes of text."),
+    ],
+)
+def test_what_cannot_be_compared_line_by_line_is_said(old, new, note, of, monkeypatch):
+    monkeypatch.setattr(versions, "LARGEST", 20)
+    monkeypatch.setattr(versions, "LONGEST", 5)
+    (file,) = of({"a.bin": old, "SKILL.md": "s"}, {"a.bin": new, "SKILL.md": "s"}).files
+    assert (file.note, file.rows) == (note, ())
+
+
+def test_lines_that_stayed_went_came_and_changed():
+    rows = compared("one\ntwo words here\nthree", "zero\none\ntwo words there\nthree")
+    assert [(row.same, row.old and row.old.text, row.new and row.new.text) for row in rows] == [
+        (False, None, "zero"),
+        (True, "one", "one"),
+        (False, "two words here", "two words there"),
+        (True, "three", "three"),
+    ]
+    assert rows[2].new.spans == (("two words ", False), ("there", True))
+    assert changes(rows) == (2, 1)
+    assert changes(compared("a\r\nb\r\n", "a\nb")) == (0, 0)
+    (row,) = compared("a\x0bb\u2028c", "a\x0bb\u2028c")  # only a line feed ends a line
+    assert row.new.number == 1
+
+
+@given(LINES.map("\n".join), LINES.map("\n".join))
+def test_both_texts_can_be_read_off_the_rows(old, new):
+    rows = compared(old, new)
+    for given_text, side in ((old, "old"), (new, "new")):
+        lines = [getattr(row, side) for row in rows if getattr(row, side)]
+        assert [line.number for line in lines] == list(range(1, len(lines) + 1))
+        if rows:
+            assert "\n".join(line.text for line in lines) == given_text.removesuffix("\n")
+            spans = ["".join(words for words, _ in line.spans) for line in lines if line.spans]
+            assert spans == [line.text for line in lines if line.spans]
+
+
+@given(LINES, LINES, st.sampled_from([0, 1000]))
+def test_every_line_is_in_exactly_one_pair_and_in_order(old, new, most):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MOST_PAIRS", most)
+        pairs = list(paired(old, new))
+    assert [one for one, _ in pairs if one is not None] == list(range(len(old)))
+    assert [other for _, other in pairs if other is not None] == list(range(len(new)))
+
+
+def test_lines_that_are_alike_are_one_that_changed():
+    old = ["at most twenty words", "no names"]
+    new = ["something new", "at most sixteen words", "no names at all"]
+    assert list(paired(old, new)) == [(None, 0), (0, 1), (1, 2)]
+
+
+def test_changed_words_are_marked_but_where_too_few_stayed_or_the_line_is_long(monkeypatch):
+    def changed(old, new):
+        return [[words for words, is_changed in side if is_changed] for side in marked(old, new)]
+
+    assert changed("Leave out commit hashes and names.", "No hashes, no names.") == [
+        ["Leave out commit", " and"],
+        ["No", ", no"],
+    ]
+    assert changed("one two three four", "five six seven four") == [[], []]
+    monkeypatch.setattr(module, "MOST_WORDS", 5)
+    assert changed("a b c d", "a b c e") == [[], []]
+    assert changed("a b", "a c") == [["b"], ["c"]]
+
+
+def test_far_from_a_change_lines_are_folded():
+    text = "\n".join(map(str, range(20)))
+    shown = list(folded(compared(text, text.replace("10", "ten")), context=2))
+    assert (shown[0], shown[-1]) == (Gap(0, 8), Gap(14, 7))
+    assert [row.new.number for row in shown[1:-1] if row.new] == [9, 10, 11, 12, 13]
+    assert list(folded(compared("a", "a"))) == list(compared("a", "a"))  # one line is no gap
+
+
+def test_many_lines_that_repeat_take_no_time():
+    old, new = ("\n".join(str(at % by) for at in range(1_900)) for by in (7, 5))
+    begun = time.process_time()
+    assert compared(old, new)
+    assert time.process_time() - begun < 5
