@@ -127,13 +127,13 @@ class Stage:
 
     def settle(self) -> None:
         """Wait until every message has its answer and is drawn."""
-        self._fetched()
+        self.fetched()
         self.page.wait_for_function(SETTLED, timeout=30_000)
         self.page.wait_for_timeout(120)  # for what another thread shows
-        self._fetched()
+        self.fetched()
         self.page.wait_for_function(SETTLED, timeout=30_000)
 
-    def _fetched(self) -> None:
+    def fetched(self) -> None:
         """Wait until the page has all that was sent: it asks again once it has taken that up."""
         self.until(lambda: not self._to_page and self._asking)
 

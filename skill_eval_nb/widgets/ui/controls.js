@@ -24,13 +24,12 @@ export function controls({ body, root, records, attributesOf, guarded }, { ask, 
   // ── what Python gives ───────────────────────────────────────────────────────────────────────
 
   function settle(element, isNew = false) {
-    const record = records.get(element);
-    if (record.dirty && !isNew) return;
+    if (!isNew && groupOf(element).some((one) => records.get(one).dirty)) return;
     const { value = "", checked = false } = attributesOf(element);
     if (isTick(element)) {
       if (element.checked !== checked) element.checked = checked;
     } else if (element.localName === "select") choose(element, attributesOf(element).value);
-    else if (isNew || String(value) !== record.given) put(element, String(value));
+    else if (isNew || String(value) !== records.get(element).given) put(element, String(value));
   }
 
   function put(element, text) {
@@ -126,7 +125,8 @@ export function controls({ body, root, records, attributesOf, guarded }, { ask, 
     };
     const lost = () => {
       record.under_way -= 1;
-      if (root.contains(element)) tell(element, [action, ...values]); // as it is by now
+      if (element.type === "radio" && !element.checked) record.dirty = false;
+      else if (root.contains(element)) tell(element, [action, ...values]); // as it is by now
     };
     ask({ action, values: [...values, valueOf(element)] }, answered, lost);
   }
@@ -143,15 +143,14 @@ export function controls({ body, root, records, attributesOf, guarded }, { ask, 
     }
     if (record.timer !== undefined || record.under_way) return;
     record.dirty = false;
-    if (!redrew) return;
-    for (const one of element.type === "radio" ? groupOf(element) : [element]) settle(one);
+    if (redrew) for (const one of groupOf(element)) settle(one);
   }
 
   function refuse(element, record, keep) {
     if (keep) return; // it stays what it is, and in this browser, until Python takes it
     record.dirty = false;
     if (isTyped(element)) refused.add(element);
-    else settle(element);
+    else for (const one of groupOf(element)) settle(one);
   }
 
   // Something else was done: what was refused is Python's again.
@@ -163,8 +162,12 @@ export function controls({ body, root, records, attributesOf, guarded }, { ask, 
     }
   }
 
-  const groupOf = ({ name }) =>
-    [...body.querySelectorAll("input[type=radio]")].filter((one) => one.name === name);
+  // Of radio buttons one is chosen: what a person has done to one, they have done to all of them.
+  function groupOf(element) {
+    if (element.type !== "radio") return [element];
+    const radios = [...body.querySelectorAll("input[type=radio]")];
+    return radios.filter((one) => one.name === element.name);
+  }
 
   // ── coming and going ────────────────────────────────────────────────────────────────────────
 

@@ -62,7 +62,7 @@ class Desk(Panel):
                     checked=n == self.score,
                     on={"change": ("rate",)},
                 )
-                for n in (1, 2)
+                for n in (1, 2, 3)
             ],
             button("Next", ("go",)),
         ]
@@ -285,6 +285,36 @@ def test_choices_show_what_python_has_after_it_answered(stage, desk) -> None:
     several = "(one) => [...one.selectedOptions].map((option) => option.value)"
     assert stage.page.get_by_label("Several").evaluate(several) == ["b"]
     assert stage.page.get_by_label("score 1").is_checked()
+
+
+def test_the_last_of_several_choices_is_kept_and_has_the_focus(stage, desk, monkeypatch) -> None:
+    held: list[tuple] = []
+    with monkeypatch.context() as slow:  # a kernel that answers once all of them were made
+        slow.setattr(desk, "_heard", lambda *given: held.append(given))
+        stage.page.get_by_label("score 1").focus()
+        for _ in range(2):
+            stage.page.keyboard.press("ArrowRight")
+        stage.until(lambda: len(held) == 2)
+    for given in held:
+        desk._heard(*given)
+        stage.fetched()
+        chosen = stage.page.get_by_label("score 3")
+        assert chosen.is_checked()
+        assert chosen.evaluate("(one) => one === document.activeElement")
+    stage.settle()
+    assert chosen.is_checked()
+    assert (desk.score, desk.told) == (3, [("rate", "2"), ("rate", "3")])
+
+
+def test_a_choice_that_got_lost_does_not_undo_the_next(stage, desk) -> None:
+    stage.alive = False
+    stage.page.get_by_label("score 2").check()
+    stage.page.locator(".sen[aria-busy=true]").wait_for()  # sent, to nobody
+    stage.alive = True
+    stage.page.get_by_label("score 3").check()
+    stage.settle()
+    assert stage.page.get_by_label("score 3").is_checked()
+    assert desk.told == [("rate", "3")]
 
 
 def test_a_second_view_shows_what_was_typed_in_the_first(stage, desk) -> None:
