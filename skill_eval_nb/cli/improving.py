@@ -360,7 +360,7 @@ def _known(what: str, wanted: Iterable[str], known: list[str]) -> None:
     Raises:
         Refused: one of them is not known.
     """
-    from skill_eval_nb.running.refused import Refused, no_such
+    from skill_eval_nb.running.protocol import Refused, no_such
 
     if missing := [name for name in wanted if name not in known]:
         raise Refused(no_such(what, name, known) for name in missing)

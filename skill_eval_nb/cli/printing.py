@@ -131,7 +131,7 @@ def ask_first(
         Refused: money may be spent, and there is no key to spend it with.
     """
     from skill_eval_nb.models import Connection
-    from skill_eval_nb.running.refused import refuse
+    from skill_eval_nb.running.protocol import refuse
 
     if worst_usd == 0:
         return

@@ -228,7 +228,7 @@ def _fault(error: Exception) -> tuple[str, int]:
     from skill_eval_nb.models import BadPrices, ModelFault
     from skill_eval_nb.running.dispatcher import JobFailed
     from skill_eval_nb.running.files import Unwritable
-    from skill_eval_nb.running.refused import Refused
+    from skill_eval_nb.running.protocol import Refused
     from skill_eval_nb.running.steps import CannotRun
     from skill_eval_nb.workspace import NothingToLoad
 

@@ -26,7 +26,7 @@ from skill_eval_nb.models.ask import (
 
 from .evidence import SHOWN_CHARS, Showing, uncovered
 from .evidence.contents import cut, shares
-from .evidence.transcripts import transcript_of
+from .evidence.show import transcript_of
 from .judge import Case, look_at, now, showing_of, usage_of
 
 PRIORITIES = ("high", "medium", "low")

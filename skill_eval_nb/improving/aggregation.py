@@ -18,7 +18,7 @@ from skill_eval_nb.documents.evals import AggregatedSuggestion, SuggestionSource
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.ask import AnswerCheck, Answered, Question, a_list, an_object, formed
 from skill_eval_nb.running.asking import Item, Terms, answers_of
-from skill_eval_nb.running.refused import refuse
+from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.tables.frames import Backend, frame_of, to_pandas
 from skill_eval_nb.text import count, dollars
 from skill_eval_nb.view import Block, Items, Shown, Text, Title

@@ -29,7 +29,7 @@ from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.ask import Answered
 from skill_eval_nb.running.asking import Item, LeftOut, Terms, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
-from skill_eval_nb.running.refused import no_such, refuse
+from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.stats.pairing import WITHOUT, likeness
 from skill_eval_nb.stats.preference import FIRST, LAST, TIE, said, settled

@@ -29,7 +29,7 @@ from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.ask import Answered
 from skill_eval_nb.running.asking import Item, LeftOut, Terms, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
-from skill_eval_nb.running.refused import refuse
+from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.stats import preference
 from skill_eval_nb.stats.preference import (
     FIRST,

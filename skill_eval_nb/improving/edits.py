@@ -21,7 +21,7 @@ from skill_eval_nb.documents import (
 from skill_eval_nb.documents.base import fields_of, origin_of, plainly
 from skill_eval_nb.documents.dialects import read
 from skill_eval_nb.documents.dialects.form import named
-from skill_eval_nb.running.refused import Refused, refuse
+from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.text import brief
 from skill_eval_nb.workspace.writing import same
 

@@ -30,7 +30,7 @@ from skill_eval_nb.documents import (
 from skill_eval_nb.grading.structural.outputs import BadGlob, list_outputs, matching
 from skill_eval_nb.models import Usage
 from skill_eval_nb.running.asking import Answers, AskingProgress, Item, LeftOut, Terms
-from skill_eval_nb.running.refused import refuse
+from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.skill import contents
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.text import brief, count, dollars, quoted

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, History, NotJSON, dump, parse, to_json
 from skill_eval_nb.documents.results import Version as StatedVersion
-from skill_eval_nb.running.refused import refuse
+from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.pairing import cells
 from skill_eval_nb.stats.values import EVAL, RUBRIC, better, values_of

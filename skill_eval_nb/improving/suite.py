@@ -11,7 +11,7 @@ from typing import Any
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Eval, Evals, Faults, NotJSON, parse
 from skill_eval_nb.documents.dialects import kind_of, read, recognise
-from skill_eval_nb.running.refused import no_such, refuse
+from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.running.stored_runs import top_of, with_suite
 from skill_eval_nb.running.suite import USUAL, PlannedEval, complete, folder_names, ids_of, name_of
 from skill_eval_nb.workspace import EvalKey, PathLike, Problems, catalogued, find, read_files

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.running.asking import Terms
-from skill_eval_nb.running.refused import no_such, refuse
+from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.comparison import compare
 from skill_eval_nb.stats.inference.intervals import exact_tests

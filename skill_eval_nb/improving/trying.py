@@ -21,7 +21,7 @@ from skill_eval_nb.grading.structural.outputs import list_outputs
 from skill_eval_nb.grading.structural.types import Check, CheckContext, as_structural
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.running.asking import AskingProgress, Terms
-from skill_eval_nb.running.refused import refuse
+from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.stored_runs import transcript_in
 from skill_eval_nb.stats.values import RUN, natural, runs_of, stand_in_keys
 from skill_eval_nb.text import brief, count

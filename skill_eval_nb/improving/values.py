@@ -13,7 +13,7 @@ import msgspec
 
 from skill_eval_nb.disk import read_bytes, write_atomic
 from skill_eval_nb.documents import to_json
-from skill_eval_nb.running.refused import Refused, refuse
+from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.workspace import PathLike
 
 Part = Literal["structural_expectations", "expectations", "dimensions", "evals"]

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from skill_eval_nb.running.refused import no_such, refuse
+from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.running.skill import contents, digest
 from skill_eval_nb.stats.pairing import WITHOUT, likeness, side
 from skill_eval_nb.stats.values import natural

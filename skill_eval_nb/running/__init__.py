@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from .iteration import Cell
     from .job import Job
     from .plan import Plan, plan_runs
-    from .protocol import Execution, Executor, Limits, Skill, Task, executor
-    from .refused import Refused
+    from .protocol import Execution, Executor, Limits, Refused, Skill, Task, executor
     from .rejudging import judge_again
     from .stored_runs import grade_stored
 
@@ -44,7 +43,7 @@ _HOMES = {
     "Job": "skill_eval_nb.running.job",
     "Limits": "skill_eval_nb.running.protocol",
     "Plan": "skill_eval_nb.running.plan",
-    "Refused": "skill_eval_nb.running.refused",
+    "Refused": "skill_eval_nb.running.protocol",
     "Skill": "skill_eval_nb.running.protocol",
     "Task": "skill_eval_nb.running.protocol",
     "executor": "skill_eval_nb.running.protocol",

@@ -25,7 +25,7 @@ from skill_eval_nb.text import dollars
 
 from .budget import Budget, BudgetQueue
 from .lock import paying
-from .refused import refuse
+from .protocol import refuse
 from .threads import in_thread, to_the_end
 
 if TYPE_CHECKING:

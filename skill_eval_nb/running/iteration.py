@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from .journal import NAME, PLANNED, read
-from .refused import Refused
+from .protocol import Refused
 from .suite import PlannedEval
 
 

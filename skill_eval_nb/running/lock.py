@@ -17,7 +17,7 @@ from pathlib import Path
 from skill_eval_nb.workspace.layout import OWN
 from skill_eval_nb.workspace.writing import Locked, locked, who
 
-from .refused import Refused, refuse
+from .protocol import Refused, refuse
 
 LOCK, TRIAL = f"{OWN}.lock", f"{OWN}.trial"
 HALF = re.compile(r"\.[0-9a-f]{16}\.tmp")

@@ -16,9 +16,8 @@ from skill_eval_nb.models import BadPrices, Prices, load_prices
 from skill_eval_nb.workspace.layout import is_container, is_eval, is_iteration, run_number
 
 from .estimate import Span
-from .protocol import Executor, Limits
+from .protocol import Executor, Limits, gathered, no_such
 from .protocol import executor as make_executor
-from .refused import gathered, no_such
 from .skill import SkillSource, read_skill
 from .spec import SNAPSHOTS, Side, Spec
 from .suite import PlannedEval, Suite, find_suite, read_suite

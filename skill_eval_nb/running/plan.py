@@ -29,8 +29,7 @@ from .options import (
     read_all,
     sides_of,
 )
-from .protocol import Executor, Limits, SandboxKind
-from .refused import Refused, refuse
+from .protocol import Executor, Limits, Refused, SandboxKind, refuse
 from .spec import Spec, Todo
 
 HEADS = ("part", "how many", "calls", "tokens", "US dollars")

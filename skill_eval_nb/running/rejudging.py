@@ -46,7 +46,7 @@ from .judge_tasks import (
     work_of,
 )
 from .lock import held, make_ready
-from .refused import Refused, refuse
+from .protocol import Refused, refuse
 from .stored_runs import stored_runs
 from .threads import in_thread, to_the_end
 

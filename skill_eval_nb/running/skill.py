@@ -16,8 +16,7 @@ from pathlib import Path
 
 from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md
 
-from .protocol import Skill
-from .refused import Refused
+from .protocol import Refused, Skill
 
 OF_EVALS = (
     "evals.json",

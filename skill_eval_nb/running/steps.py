@@ -36,8 +36,7 @@ from .files import (
     write,
     writing,
 )
-from .protocol import Execution, Executor, Task
-from .refused import Refused
+from .protocol import Execution, Executor, Refused, Task
 from .spec import (
     CHECKED,
     DONE,

@@ -43,7 +43,7 @@ from skill_eval_nb.workspace.layout import is_iteration
 from skill_eval_nb.workspace.read import load_document, load_if_there
 
 from .lock import held
-from .refused import Refused, refuse
+from .protocol import Refused, refuse
 from .steps import structural_json, unjudged_json
 
 HIGHEST = 5

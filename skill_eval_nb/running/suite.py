@@ -32,7 +32,7 @@ from skill_eval_nb.documents import (
 from skill_eval_nb.documents.dialects import kind_of, read
 from skill_eval_nb.workspace.layout import slug
 
-from .refused import Refused
+from .protocol import Refused
 from .skill import OF_EVALS, SKILL_FILE
 
 

@@ -28,9 +28,8 @@ from skill_eval_nb.documents.parsing import UNSCORED, Unreadable, read_bool, rea
 from skill_eval_nb.documents.tools import UNSTATED, WITH, WITHOUT, Results, Run, without_keys
 from skill_eval_nb.workspace import FilePlace, Files, Layout, Place, Problems, add_results
 
-from .assemble import assemble, single_layers
 from .frames import Backend
-from .workspace import Workspace
+from .workspace import Workspace, assemble, single_layers
 
 if TYPE_CHECKING:
     import polars as pl

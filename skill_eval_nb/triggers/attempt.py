@@ -23,8 +23,17 @@ from skill_eval_nb.documents.transcript import blocks
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running.files import remove
 from skill_eval_nb.running.iteration import plain
-from skill_eval_nb.running.protocol import Execution, Executor, Limits, SandboxKind, Skill, Task
-from skill_eval_nb.running.refused import Refused, gathered, refuse
+from skill_eval_nb.running.protocol import (
+    Execution,
+    Executor,
+    Limits,
+    Refused,
+    SandboxKind,
+    Skill,
+    Task,
+    gathered,
+    refuse,
+)
 from skill_eval_nb.running.skill import SKILL_FILE, SkillSource, contents, digest, read_skill, stage
 from skill_eval_nb.running.steps import bounded, priced, unasked
 from skill_eval_nb.running.threads import to_the_end

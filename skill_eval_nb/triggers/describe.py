@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from skill_eval_nb.disk import read_bytes
-from skill_eval_nb.running.refused import Refused, refuse
+from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.running.skill import read_skill
 from skill_eval_nb.skill_md import LENGTHS, SKILL_FILE, BadSkill, fields, parts
 from skill_eval_nb.workspace import PathLike

@@ -25,7 +25,7 @@ from skill_eval_nb.models.ask import (
     short,
     shortened,
 )
-from skill_eval_nb.running.refused import Refused, gathered, refuse
+from skill_eval_nb.running.protocol import Refused, gathered, refuse
 from skill_eval_nb.running.skill import SKILL_FILE, SkillSource, read_skill
 from skill_eval_nb.text import brief
 from skill_eval_nb.workspace import PathLike

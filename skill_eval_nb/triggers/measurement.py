@@ -33,8 +33,7 @@ from skill_eval_nb.running.journal import (
 )
 from skill_eval_nb.running.lock import sweep
 from skill_eval_nb.running.options import executor_of, figures
-from skill_eval_nb.running.protocol import Executor, Limits, SandboxKind
-from skill_eval_nb.running.refused import Refused, gathered
+from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gathered
 from skill_eval_nb.running.threads import Stopped, in_thread, to_the_end
 from skill_eval_nb.text import count, dollars
 from skill_eval_nb.workspace.writing import who

@@ -16,8 +16,7 @@ from skill_eval_nb.models.ask import ASKED
 from skill_eval_nb.running.asking import reached_by, worst_usd
 from skill_eval_nb.running.lock import paying
 from skill_eval_nb.running.options import executor_of
-from skill_eval_nb.running.protocol import Executor, Limits, SandboxKind
-from skill_eval_nb.running.refused import Refused, gathered
+from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gathered
 from skill_eval_nb.running.skill import SkillSource, read_skill
 from skill_eval_nb.skill_md import SKILL_FILE
 from skill_eval_nb.workspace import PathLike

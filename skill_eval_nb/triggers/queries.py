@@ -17,7 +17,7 @@ from skill_eval_nb.disk import read_bytes, write_atomic
 from skill_eval_nb.documents import Faults, NotJSON, TriggerQuery, TriggerSet, dump, mend, parse
 from skill_eval_nb.documents.base import origin_of
 from skill_eval_nb.documents.dialects import check
-from skill_eval_nb.running.refused import Refused, refuse
+from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.text import brief, count, quoted, some
 from skill_eval_nb.workspace import PathLike, Problems, find, read_files
 from skill_eval_nb.workspace.read import load_raw

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from skill_eval_nb.models import Connection, Prices
-from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.threads import Stopped
 from skill_eval_nb.text import count, dollars
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from skill_eval_nb.documents.transcript import read_events
-from skill_eval_nb.grading.evidence.transcripts import transcript_of
+from skill_eval_nb.grading.evidence.show import transcript_of
 from skill_eval_nb.grading.structural.errors import no_errors
 from skill_eval_nb.widgets.show.transcript import transcript_of as steps_of
 

@@ -17,7 +17,7 @@ from skill_eval_nb.improving.aggregation import SYSTEM, _item, _read, place_of
 from skill_eval_nb.improving.wording import grouped, mentions
 from skill_eval_nb.models.ask import BadAnswer
 from skill_eval_nb.models.stand_in.settings import JUDGE
-from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.text import dollars
 from tests.checkout import ROOT
 

@@ -19,7 +19,7 @@ from skill_eval_nb.improving import apply, preview
 from skill_eval_nb.improving.edits import edits_of
 from skill_eval_nb.improving.suite import Suite, text_of
 from skill_eval_nb.improving.values import Draft
-from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.workspace import EvalKey
 from skill_eval_nb.workspace.writing import NotPlain, plain_value, written_like
 from tests.checkout import ROOT

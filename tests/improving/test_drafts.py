@@ -24,7 +24,7 @@ from skill_eval_nb.improving.values import (
     read_drafts,
     write_drafts,
 )
-from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.stats import plan
 from skill_eval_nb.tables import Workspace, load
 from tests.checkout import ROOT

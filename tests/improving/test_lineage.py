@@ -14,7 +14,7 @@ from skill_eval_nb.improving import history
 from skill_eval_nb.improving.evidence import LARGEST_SHOWN, texts
 from skill_eval_nb.improving.lineage import by_version
 from skill_eval_nb.improving.versions import changes, in_words
-from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.running.protocol import Refused
 from tests.checkout import ROOT
 from tests.corpus.build import lay
 from tests.improving.made_versions import iteration

@@ -9,7 +9,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving.pairs import pairs_of, sides_of
-from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.running.protocol import Refused
 from tests.improving.made_comparisons import workspace
 
 NEW, OLD = "with_skill", "without_skill"

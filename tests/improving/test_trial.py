@@ -11,7 +11,7 @@ from scipy.stats import fisher_exact
 import skill_eval_nb as sen
 from skill_eval_nb.improving import try_out
 from skill_eval_nb.improving.tried import differences
-from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.stats.pairing import sides
 from tests.checkout import ROOT
 from tests.improving.made_trials import JUDGED, SIDES, SOURCES, draft, planted, world

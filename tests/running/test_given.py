@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.running.protocol import Skill
-from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.running.protocol import Refused, Skill
 from skill_eval_nb.running.skill import read_skill, stage
 from skill_eval_nb.running.suite import Suite, find_inputs, place_inputs, read_suite
 from tests.running.made_plans import EVALS, SKILL, make_skill

@@ -17,7 +17,7 @@ import pytest
 
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.running.files import clear, collect, made_by, make_ready, put_in_place, remove
-from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.spec import errored, state
 from skill_eval_nb.running.suite import find_inputs, read_suite
 from tests.corpus.build import lay

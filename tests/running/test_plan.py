@@ -24,7 +24,7 @@ from skill_eval_nb.running.iteration import (
     plain,
 )
 from skill_eval_nb.running.journal import NAME, Journal
-from skill_eval_nb.running.refused import Refused, no_such
+from skill_eval_nb.running.protocol import Refused, no_such
 from skill_eval_nb.running.suite import folder_names
 from skill_eval_nb.workspace.layout import is_eval
 from tests.running.made_plans import EVALS, SKILL, Fake, make_skill, plan

@@ -104,7 +104,7 @@ def test_tables_are_the_same_whatever_the_pieces_they_are_put_together_from(
     monkeypatch.setattr("skill_eval_nb.tables.frames.PIECE", piece)
     monkeypatch.setattr("skill_eval_nb.tables.frames.LONG", long)
     monkeypatch.setattr("skill_eval_nb.tables.frames.MANY", 256)
-    monkeypatch.setattr("skill_eval_nb.tables.assemble.CHUNK", min(piece, 40))
+    monkeypatch.setattr("skill_eval_nb.tables.workspace.CHUNK", min(piece, 40))
     for name, frame in sen.load(path).tables().items():
         assert frame.equals(whole[name]), name
         assert frame.schema == whole[name].schema

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.skill_md import MARK, read_skill_md
 from skill_eval_nb.triggers.describe import quoted, with_description
 

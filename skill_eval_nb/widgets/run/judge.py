@@ -29,7 +29,7 @@ from skill_eval_nb.running.judge_tasks import (
     LeftOut,
     work_of,
 )
-from skill_eval_nb.running.refused import refuse
+from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.rejudging import FILE
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.running.suite import PlannedEval

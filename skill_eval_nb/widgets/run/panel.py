@@ -15,8 +15,18 @@ from ..ui.form import FormActions
 from ..ui.parts import place, soft, tabs
 from ..ui.source import Source
 from ..ui.task import MAKING, Launch, plan_card
-from .design import Proposal, Question, proposal_view, propose, unit
-from .form import LABELS, Form, form_view, opened, with_design
+from .form import (
+    LABELS,
+    Form,
+    Proposal,
+    Question,
+    form_view,
+    opened,
+    proposal_view,
+    propose,
+    unit,
+    with_design,
+)
 from .judge import JudgeTab, Judging
 from .plan import (
     PlanPreview,

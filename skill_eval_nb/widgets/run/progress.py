@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from skill_eval_nb.running.job import SHOWN, Progress
-from skill_eval_nb.running.refused import refuse
+from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.spec import EXECUTED, errored
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.comparison import SCOPES

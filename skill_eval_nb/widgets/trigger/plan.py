@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.models import Prices
 from skill_eval_nb.models.stand_in.settings import EXECUTOR
-from skill_eval_nb.running.protocol import executor_names
-from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.running.protocol import Refused, executor_names
 from skill_eval_nb.text import count
 from skill_eval_nb.triggers import draft_queries, measure, optimise
 from skill_eval_nb.triggers.attempt import read_offer

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.disk import read_bytes
-from skill_eval_nb.running.refused import refuse
+from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.text import count
 from skill_eval_nb.triggers import Query, read_queries, write_queries
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar
 import anywidget
 import traitlets
 
-from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.view import NO_FORMULAS
 
 from .parts import button

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
-from skill_eval_nb.running.refused import Refused, refuse
+from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.running.threads import Stopped
 from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.text import clock, dollars

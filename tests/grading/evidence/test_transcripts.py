@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.grading.evidence.transcripts import transcript_of
+from skill_eval_nb.grading.evidence.show import transcript_of
 from tests.documents.generated import ANY_JSON
 
 

@@ -11,7 +11,7 @@ import pytest
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.models.stand_in import Fault
 from skill_eval_nb.models.stand_in.agent import fitting
-from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.skill import read_skill
 from skill_eval_nb.triggers import Query, optimise, write_description
 from skill_eval_nb.triggers.optimised import Estimate, Optimised, Score, Step

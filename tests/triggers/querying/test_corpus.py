@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.triggers.queries import read_queries, write_queries
 
 

@@ -12,7 +12,7 @@ from skill_eval_nb.models import Connection
 from skill_eval_nb.models.ask import BadAnswer
 from skill_eval_nb.models.stand_in import Fault, StandIn
 from skill_eval_nb.models.stand_in.settings import JUDGE
-from skill_eval_nb.running.refused import Refused
+from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.skill import read_skill
 from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.draft import (

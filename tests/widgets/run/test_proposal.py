@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.run.design import Question, proposal_view, propose, size
+from skill_eval_nb.widgets.run.form import Question, proposal_view, propose, size
 from skill_eval_nb.widgets.ui import find, text
 from tests.checkout import ROOT
 
