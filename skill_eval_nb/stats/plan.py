@@ -13,7 +13,7 @@ from .comparison import FEWEST, SCOPES, Scope
 from .inference.intervals import FLIPPED, POWER, detectable, flipped
 from .judgings import CELL, judgings_of
 from .pairing import sides
-from .values import EVAL, GROUP, RUBRIC, no_such, runs_of, worth_having
+from .values import EVAL, GROUP, RUBRIC, no_such, runs_of, typed, worth_having
 from .variance import EVAL_PART, JUDGE_PART, RUN_PART, Estimate, confidence, estimate
 
 if TYPE_CHECKING:
@@ -677,9 +677,7 @@ def _plan(basis: Basis, wish: Wish, given: Mapping[str, Given]) -> pl.DataFrame:
         pl.lit(wish.target_se or wish.effect, pl.Float64).alias("wanted"),
         pl.when(pl.int_range(pl.len()) == 0).then(pl.lit(" ".join(notes))).alias("note"),
     )
-    types = _types()
-    lacking = [pl.lit(None).alias(name) for name in types if name not in rows.columns]
-    return rows.with_columns(lacking).select(pl.col(name).cast(types[name]) for name in COLUMNS)
+    return typed(rows, _types())
 
 
 def _of_metric(wish: Wish, basis: Basis) -> Wish:
