@@ -12,6 +12,7 @@ from skill_eval_nb import charts, stats
 from skill_eval_nb.stats.agreement import ITSELF
 from skill_eval_nb.stats.expectations import CLASSES, FAILS, HURTS, PASSES, SEPARATES
 from skill_eval_nb.stats.values import natural
+from skill_eval_nb.stats.variance import ROUGH
 from skill_eval_nb.text import count, some
 
 from .content import Cell, Figure, Paragraph, Part, Picture, Table, line
@@ -142,8 +143,6 @@ def _more(number: int) -> Iterator[Part]:
 
 
 SHARES = ("share", "share_low", "share_high")
-FEW = 20
-"""Evals below which it is said that the parts are rough guesses."""
 
 
 def variance(measured: Measured) -> Iterator[Part]:
@@ -182,7 +181,7 @@ def variance(measured: Measured) -> Iterator[Part]:
         ),
         labels=1 + several,
     )
-    few = max(row["n_evals"] for row in rows) < FEW
+    few = max(row["n_evals"] for row in rows) < ROUGH
     yield Paragraph(
         "More evals make the part of the evals count less, more runs that of the runs, and judging "
         "again that of the judge."

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.tables.frames import frame_of, like
 
 from .inference.intervals import eval_noise
+from .pairing import UNSTATED
 from .values import EVAL, GROUP, RUN, in_order, natural
 
 if TYPE_CHECKING:
@@ -220,8 +221,8 @@ OUTPUT = [*RUN, "dimension"]
 """What is scored: a run's output on a dimension."""
 KEYS = [*GROUP, "dimension", "kind", "judge", "other"]
 """What one comparison of raters is."""
-UNSTATED, SOMEBODY = "unstated", "human"
-"""What a judge is called that no file names, and a human."""
+SOMEBODY = "human"
+"""What a human is called that no file names."""
 
 
 @dataclass(frozen=True, slots=True)

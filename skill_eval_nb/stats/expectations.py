@@ -9,11 +9,21 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.tables.frames import frame_of, like
 from skill_eval_nb.text import brief, chance, count, figure, signed
 
+from .comparison import TINY
 from .inference.adjust import benjamini_hochberg
 from .inference.intervals import exact_tests
 from .pairing import side, sides
-from .values import EVAL, GROUP, RUN, in_order, is_table, natural, runs_of, stand_in_keys
-from .variance import confidence
+from .values import (
+    EVAL,
+    GROUP,
+    RUN,
+    confidence,
+    in_order,
+    is_table,
+    natural,
+    runs_of,
+    stand_in_keys,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,8 +34,6 @@ PASSES, FAILS = "always passes", "always fails"
 DEPENDS, FLAKY, LITTLE = "depends on the eval", "flaky", "too little data"
 CLASSES = (SEPARATES, HURTS, PASSES, FAILS, DEPENDS, FLAKY, LITTLE)
 """In the order in which they are asked for: the first that holds is the class."""
-TINY = 1e-9
-"""What rounding may add to a figure that is held against a bound."""
 
 
 def repeats_needed(level: float) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .pairing import UNSTATED
 from .values import EVAL, GROUP, METRICS, RUBRIC, judged_scores, values_of
 
 if TYPE_CHECKING:
@@ -101,10 +102,6 @@ def by_eval(runs: pl.DataFrame) -> pl.DataFrame:
         )
         .sort("mean", "second", "first", "within_runs", "n_judgings", "squares")
     )
-
-
-UNSTATED = "unstated"
-"""What a judge is called that no file names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from skill_eval_nb.tables.frames import frame_of, like
 from skill_eval_nb.text import count, quoted
 
-from .values import in_order, natural, no_such, typed
-from .variance import confidence
+from .values import confidence, in_order, natural, no_such, typed
 
 if TYPE_CHECKING:
     import numpy as np

@@ -58,6 +58,17 @@ def no_such(kind: str, name: str, known: Iterable[str]) -> ValueError:
     return ValueError(f"There is no {kind} `{name}`.{hint} {there}")
 
 
+def confidence(level: float) -> float:
+    """The level, if it is one.
+
+    Raises:
+        ValueError: where it does not lie between 0 and 1.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"`level` lies between 0 and 1, as 0.95 does; this is {level}.")
+    return level
+
+
 GROUP = ["workspace", "skill", "iteration"]
 """What is never compared across, nor averaged over."""
 MODEL = ["executor_model", "harness"]
