@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skill_eval_nb.charts.judges import HEADS, SOURCES, answer, rough
 from skill_eval_nb.charts.metrics import metric
-from tests.charts.worlds import HOSTILE
 
 Row = dict[str, Any]
 
@@ -120,11 +117,3 @@ def test_few_evals_are_a_rough_guess_where_they_are_told_apart(lanes: list[Row],
     found = rough(lanes).replace("\xa0", " ")
     assert found.startswith(said)
     assert bool(found) == bool(said)
-
-
-@given(st.sampled_from(HOSTILE) | st.text(), st.sampled_from(HOSTILE) | st.text())
-def test_names_from_files_stay_on_a_line(configuration: str, label: str) -> None:
-    found = told(EVALS | {"configuration": configuration, "label": label})
-    assert "\n" not in found
-    assert found.startswith("70% of the variance of ‘")
-    assert len(found) < 220

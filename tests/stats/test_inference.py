@@ -106,10 +106,9 @@ def test_convolving_agrees_with_counting(sides: list[Eval]) -> None:
         assert exact_p(sides) == pytest.approx(_by_counting(sides), abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_side_of_few_runs_against_many(seed: int) -> None:
+def test_a_side_of_few_runs_against_many() -> None:
     """Of all choices of half of so many values there would be 2^31."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     one, other = random.random(3), random.random(60)
     found = stats.permutation_test(
         (one, other),
