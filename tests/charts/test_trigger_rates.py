@@ -123,6 +123,23 @@ def test_several_descriptions_are_headed(chart) -> None:
     assert {"better", "plain"} <= {text.split(" · ")[0] for text in texts_of(drawing)}
 
 
+def of(*descriptions: str | None) -> pl.DataFrame:
+    """The same queries under several descriptions."""
+    return pl.concat(ZERO.with_columns(description=pl.lit(one, pl.String)) for one in descriptions)
+
+
+def test_one_description_needs_no_heading_and_may_be_unknown() -> None:
+    assert "Should trigger" in texts_of(trigger_rates(of(None)))
+    headings = {text.split(" · ")[0] for text in texts_of(trigger_rates(of(None, "x")))}
+    assert {"description not stated", "x"} <= headings
+
+
+def test_of_many_descriptions_some_are_shown_and_it_is_said() -> None:
+    chart = trigger_rates(of(*map(str, range(9))))
+    assert len({row["heading"].split(" · ")[0] for row in rows_of(chart, "heading")}) == 6
+    assert "6 of 9 descriptions are shown" in subtitle_of(chart)
+
+
 def test_many_queries_are_cut_to_the_most_wrong() -> None:
     asked = attempts(*((at % 2 == 0, "tn" if at < 20 else "tt") for at in range(6000)))
     chart = trigger_rates(asked)

@@ -237,6 +237,11 @@ def test_the_mean_over_evals_that_have_k_runs() -> None:
     assert three["pass_hat_k"] == 0
 
 
+def test_no_run_at_all_is_no_k() -> None:
+    with pytest.raises(ValueError, match="at least 1, not 0"):
+        pass_at_k(runs_table(runs(1.0)), k=[1, 0])
+
+
 def test_the_threshold_decides_what_passes() -> None:
     rows = runs(0.8, 0.7, 0.1 + 0.2 + 0.7)
     assert [
