@@ -239,7 +239,10 @@ def test_a_human_is_compared_with_every_judging_of_the_same_output() -> None:
         (HUMANS.drop("eval_id", "run_number"), "tell the runs apart"),
         (HUMANS.drop("eval_id"), "Add those of .*eval_id"),
         (HUMANS.with_columns(score=pl.lit(None, pl.Float64)), "holds no score"),
-        (HUMANS.with_columns(dimension=pl.lit("clarty")), "none with .*`clarty`.*`clarity`"),
+        (
+            HUMANS.with_columns(dimension=pl.lit("clarty")),
+            "none with .*`clarty`.*one has eval_id `1`, .*`clarity`",
+        ),
     ],
 )
 def test_a_human_table_that_does_not_fit_is_an_error_that_helps(human, says) -> None:
