@@ -14,6 +14,7 @@ from tests.charts.specs import (
     texts_of,
     title_of,
     tooltips_of,
+    walk,
 )
 from tests.charts.worlds import world
 
@@ -71,6 +72,13 @@ def test_what_no_design_reaches_is_said() -> None:
     assert title.startswith("No design within the limits would find a difference of 0.1 pp")
     assert "what was run finds" in title
     assert not any("chosen:" in text for text in texts_of(chart))
+    coarse = plan_curve(WORLD, effect=3.0)
+    [top] = {
+        node["y"]["scale"]["domain"][1]
+        for node in walk(spec_of(coarse))
+        if "domain" in node.get("y", {}).get("scale", {})
+    }
+    assert top > 3, "the line that is wanted lies inside"
     written = " ".join(texts_of(chart)).replace("\xa0", " ")
     assert "as it was run: 8 evals × 3 runs" in written
 

@@ -281,6 +281,7 @@ def test_runs_that_count_nowhere_are_named():
     rows = [*balanced(), run("2", "with_skill", 3, None)]
     rows.append(run("1", "without_skill", 3, None) | {"status": "ungraded"})
     lines = markdown(workspace(runs=rows)).splitlines()
+    assert not any("Not in every figure" in one for one in lines), "that section says it better"
     assert "- 1 run of with_skill errored (stopped with an error): eval 2 run 3." in lines
     assert (
         "- 1 run of without_skill ungraded (left nothing that could be graded): eval 1 run 3."

@@ -264,6 +264,12 @@ def test_one_eval_is_welchs_interval() -> None:
     assert found == pytest.approx((expected.low, expected.high))
 
 
+def test_a_single_run_is_lent_the_noise_of_the_other_evals() -> None:
+    noise = run_noise(_cells([[1.0, 2.0], [3.0]]), _cells([[0.0, 1.0], [5.0, 6.0]]))
+    assert noise is not None
+    assert noise.se**2 == pytest.approx((0.5 / 2 + 0.5 / 1 + 0.5 / 2 + 0.5 / 2) / 2**2)
+
+
 def test_no_noise_seen_is_no_noise_known() -> None:
     assert run_noise(_cells([[1, 1]] * 3), _cells([[0, 0]] * 3)) is None
     assert eval_noise(np.array([0.2, 0.2, 0.2])) is None
