@@ -13,6 +13,7 @@ from skill_eval_nb.stats import agreement
 from skill_eval_nb.stats.agreement import HUMAN, ITSELF, JUDGE, KEYS, KINDS, Raters, raters
 from skill_eval_nb.stats.pairing import side
 from skill_eval_nb.stats.values import no_such
+from skill_eval_nb.stats.variance import ROUGH
 from skill_eval_nb.text import TIE, brief, called, quoted, some, tied
 
 from .. import stats
@@ -67,8 +68,6 @@ SOURCES = {
 }
 """What each component is called in a sentence; in the order in which they are drawn."""
 HALF = 0.5
-ROUGH = 20
-"""Evals below which what lies between them is called a rough guess."""
 
 
 def answer(lanes: Rows) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.stats.values import finite, typed
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.text import brief, called, quoted, tied
 
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     from altair.typing import ChartType
 
 
-RESULT_NAMES = ("baseline", "won", "lost", "tie", "not compared")
-"""What a version can be."""
+FIGURES = ("expectation_pass_rate", "mean", "estimate", "low", "high")
+"""The columns of a history that are drawn as numbers."""
 LETTERS = 200
 """Characters of what changed, and half of those of a reason, in a tooltip."""
 
@@ -65,14 +66,11 @@ def versions_of(data: Any) -> pl.DataFrame:
     types = {
         **{column.name: pl.String for column in TABLES["history"].columns if column.type == "text"},
         **dict.fromkeys(("metric", "iteration", "reason", "what_changed"), pl.String),
-        **dict.fromkeys(("expectation_pass_rate", "mean", "estimate", "low", "high"), pl.Float64),
+        **dict.fromkeys(FIGURES, pl.Float64),
         **dict.fromkeys(("n_evals", "n_runs", "lines_added", "lines_removed"), pl.Int64),
         "is_current_best": pl.Boolean,
     }
-    known = {name: pl.col(name) if name in frame.columns else pl.lit(None) for name in types}
-    whole = frame.select(value.cast(types[name]).alias(name) for name, value in known.items())
-    figures = [pl.col(name) for name, type_ in types.items() if type_ == pl.Float64]
-    whole = whole.with_columns(pl.when(figure.is_finite()).then(figure) for figure in figures)
+    whole = typed(frame, types).with_columns(map(finite, FIGURES))
     if "metric" in frame.columns:
         return whole
     return whole.with_columns(
@@ -102,7 +100,7 @@ def _drawn(row: Row, names: set[str]) -> Row:
         "parent": "" if parent is None else called(parent),
         "value": mean,
         "mean": "no figure" if mean is None else meant.figure(mean),
-        "result": result if result in RESULT_NAMES else "not compared",
+        "result": result if result in RESULTS else "not compared",
         "best": row["is_current_best"] is True,
         "before": before,
         **{end: _within(before, row[end], meant) for end in ("low", "high")},

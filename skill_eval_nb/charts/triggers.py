@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.stats.triggers import OUTCOMES
+from skill_eval_nb.stats.triggers import SUITE as KEYS
+from skill_eval_nb.stats.values import finite, typed
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import TIE, brief, called, quoted, tied
 
@@ -46,7 +49,6 @@ if TYPE_CHECKING:
     from altair.typing import ChartType
 
 
-KEYS = ["workspace", "skill", "description"]
 UNSTATED = "description not stated"
 
 
@@ -316,7 +318,6 @@ def _rates_drawn(rows: Rows, level: float) -> ChartType:
 
 WIDE, HIGH = 84, 48
 """Pixels of a cell."""
-OUTCOMES = ("triggered", "not triggered", "errored", "not run")
 SAYS = {True: "should trigger", False: "should not trigger", None: "nobody said"}
 PANELS = {"n_queries": "By query", "n_runs": "By run"}
 LABELS = {"title": None, "labelFontSize": 11}
@@ -471,12 +472,10 @@ def _rounds(data: Any) -> pl.DataFrame:
     number = "round" if "round" in frame.columns else "iteration"
     types: dict[str, Any] = dict.fromkeys([*SUITE, "description"], pl.String)
     types |= {number: pl.Int64, **dict.fromkeys(FIGURES, pl.Float64), "is_best": pl.Boolean}
-    own = {name: pl.col(name) if name in frame.columns else pl.lit(None) for name in types}
-    whole = frame.select(value.cast(types[name]).alias(name) for name, value in own.items())
-    finite = [pl.when(pl.col(name).is_finite()).then(name) for name in FIGURES]
     return (
-        whole.rename({number: "round"})
-        .with_columns(*finite, pl.col(*SUITE, "description").fill_null(""))
+        typed(frame, types)
+        .rename({number: "round"})
+        .with_columns(*map(finite, FIGURES), pl.col(*SUITE, "description").fill_null(""))
         .with_columns(pl.col("is_best").fill_null(value=False))
         .sort("round", maintain_order=True)
     )

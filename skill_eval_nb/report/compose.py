@@ -13,7 +13,7 @@ from skill_eval_nb.stats.values import Model, model_name
 from skill_eval_nb.text import count
 
 from .content import Cell, Figure, Paragraph, Part, Picture, Section, Table, Verdict, line, section
-from .left_out import audited, lacking, noted, problem_parts, stated_otherwise
+from .left_out import STATED, audit, audit_parts, lacking, noted, problem_parts
 from .measured import (
     MISSING,
     NO_ITERATION,
@@ -31,18 +31,18 @@ from .verdicts import certainty, cost, evals, full_name, heading_of, opening, ru
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
 
-SECTIONS: tuple[Callable[[Measured], Section], ...] = (
-    noted,
-    certainty,
-    evals,
-    rubric,
-    variance,
-    judge,
-    checks,
-    lacking,
-    stated_otherwise,
-    cost,
-)
+SECTIONS: dict[str, Callable[[Measured], Iterator[Part]]] = {
+    "What stands out": noted,
+    "How sure is that?": certainty,
+    "Evals": evals,
+    "Rubric dimensions": rubric,
+    "Where the variance comes from": variance,
+    "Can the judge be trusted?": judge,
+    "Checks": checks,
+    "What was left out, and why": lacking,
+    STATED: audit,
+    "What it cost": cost,
+}
 """What follows the opening table, in order. A section with nothing in it is not shown."""
 
 
@@ -86,16 +86,16 @@ def _audits(ws: Workspace, every: Sequence[Reported]) -> Iterator[Section]:
     """What is stated of iterations that are reported model by model: it is of all models."""
     places = (iteration.measured.place for iteration in every)
     for place in dict.fromkeys(place.whole for place in places if place.model):
-        found = audited(place.of(ws))
-        if found.parts:
+        parts = tuple(audit_parts(place.of(ws)))
+        if parts:
             names = dict.fromkeys((place.workspace, place.skill, place.iteration))
             of = ", ".join(line(name) for name in names if name not in ("", NO_ITERATION))
-            yield replace(found, heading=f"{found.heading}: {of}, all models")
+            yield Section(f"{STATED}: {of}, all models", parts)
 
 
 def _section_of(measured: Measured) -> Section:
     """What stands first, then the sections that have something to say."""
-    sections = (build(measured) for build in SECTIONS)
+    sections = (section(heading, parts(measured)) for heading, parts in SECTIONS.items())
     return section(
         heading_of(measured), opening(measured), (part for part in sections if part.parts)
     )

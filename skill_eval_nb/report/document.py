@@ -19,14 +19,13 @@ from skill_eval_nb.documents import (
     RunResult,
     Stats,
 )
-from skill_eval_nb.stats.values import natural
+from skill_eval_nb.stats.audit import DELTA
+from skill_eval_nb.stats.values import RUBRIC, natural
 from skill_eval_nb.text import count, some
 
 from .content import line, newest
 from .left_out import remarks
 from .measured import (
-    DELTA,
-    DIMENSION,
     NO_ITERATION,
     Measured,
     Row,
@@ -82,7 +81,7 @@ def _of_configuration(measured: Measured, name: str) -> ConfigurationSummary:
         rubric_dimensions={
             dimension: found
             for dimension in measured.dimensions
-            if (found := _stats(measured, name, DIMENSION + dimension))
+            if (found := _stats(measured, name, RUBRIC + dimension))
         },
     )
 

@@ -8,11 +8,11 @@ from math import isclose
 from typing import TYPE_CHECKING
 
 from skill_eval_nb import stats
+from skill_eval_nb.stats.values import RUBRIC
 from skill_eval_nb.text import count, some
 
-from .content import Bullets, Paragraph, Part, Section, Table, line, section
+from .content import Bullets, Paragraph, Part, Table, line
 from .measured import (
-    DIMENSION,
     MISSING,
     Measured,
     Row,
@@ -44,11 +44,11 @@ MOST = 20
 """Problems that are named one by one."""
 
 
-def lacking(measured: Measured) -> Section:
+def lacking(measured: Measured) -> Iterator[Part]:
     """What was left out of an iteration."""
-    sentences = lacking_sentences(measured)
-    bullets = [Bullets(tuple(sentences))] if sentences else []
-    return section("What was left out, and why", [*bullets, *problem_parts(measured.ws)])
+    if sentences := lacking_sentences(measured):
+        yield Bullets(tuple(sentences))
+    yield from problem_parts(measured.ws)
 
 
 def problem_parts(ws: Workspace) -> Iterator[Part]:
@@ -194,10 +194,10 @@ def noted_sentences(measured: Measured) -> list[str]:
     return [line(row["text"], 2000) for row in measured.notes if row["kind"] not in ELSEWHERE]
 
 
-def noted(measured: Measured) -> Section:
+def noted(measured: Measured) -> Iterator[Part]:
     """What to look at first."""
-    sentences = noted_sentences(measured)
-    return section("What stands out", [Bullets(tuple(sentences))] if sentences else [])
+    if sentences := noted_sentences(measured):
+        yield Bullets(tuple(sentences))
 
 
 FIRST = ("mean", "value")
@@ -206,17 +206,16 @@ MOST_STATED = 30
 """Disagreements that are shown."""
 
 
-def stated_otherwise(measured: Measured) -> Section:
+STATED = "What benchmark.json states"
+
+
+def audit(measured: Measured) -> Iterator[Part]:
     """The audit of an iteration."""
-    return audited(measured.ws)
+    return audit_parts(measured.ws)
 
 
-def audited(ws: Workspace) -> Section:
+def audit_parts(ws: Workspace) -> Iterator[Part]:
     """The audit of what stands in a workspace."""
-    return section("What benchmark.json states", _audit(ws))
-
-
-def _audit(ws: Workspace) -> Iterator[Part]:
     rows = stats.audit(ws).to_dicts()
     if not rows:
         return
@@ -241,7 +240,7 @@ def _audit(ws: Workspace) -> Iterator[Part]:
 
 def _stated(row: Row) -> tuple[str, ...]:
     metric: str = row["metric"]
-    plain = line(metric.removeprefix(DIMENSION))
+    plain = line(metric.removeprefix(RUBRIC))
     name = metric_name(metric) if plain == metric else plain
     return (
         line(row["configuration"]),

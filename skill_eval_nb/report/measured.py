@@ -10,10 +10,20 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb import stats
+from skill_eval_nb.stats.audit import DELTA
 from skill_eval_nb.stats.comparison import SCOPES
 from skill_eval_nb.stats.pairing import choose
 from skill_eval_nb.stats.summary import overview
-from skill_eval_nb.stats.values import GROUP, Model, better, model_name, models, natural
+from skill_eval_nb.stats.values import (
+    GROUP,
+    RUBRIC,
+    UNITS,
+    Model,
+    better,
+    model_name,
+    models,
+    natural,
+)
 from skill_eval_nb.tables import TABLES, Table, Workspace
 
 from .content import Figure, line
@@ -84,11 +94,10 @@ def slices(ws: Workspace) -> list[Slice]:
     """
     import polars as pl
 
-    names = GROUP
     runs = ws.polars("runs")
-    tables = [ws.polars(name).select(names) for name in ("runs", "stated")]
+    tables = [ws.polars(name).select(GROUP) for name in ("runs", "stated")]
     if not any(table.height for table in tables):
-        tables = [ws.polars("evals").with_columns(iteration=pl.lit(NO_ITERATION)).select(names)]
+        tables = [ws.polars("evals").with_columns(iteration=pl.lit(NO_ITERATION)).select(GROUP)]
     rows = {row for table in tables for row in table.unique().iter_rows()}
     return [
         replace(place, model=model)
@@ -98,7 +107,7 @@ def slices(ws: Workspace) -> list[Slice]:
                 natural(name) for name in (place.workspace, place.skill, place.iteration)
             ],
         )
-        for model in models(runs.filter(**{name: getattr(place, name) for name in names}))
+        for model in models(runs.filter(**{name: getattr(place, name) for name in GROUP}))
     ]
 
 
@@ -152,11 +161,6 @@ def free(folder: PurePosixPath, taken: set[str]) -> PurePosixPath:
 
 Row = Mapping[str, Any]
 
-DIMENSION = "rubric:"
-"""What a rubric dimension's name begins with where it stands among metrics."""
-DELTA = "delta"
-"""What `stated` and the documents call the differences, where a configuration's name stands."""
-
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -196,7 +200,7 @@ class Measured:
         rubric = "rubric_normalized" in known
         hidden = {"consistency"} if rubric else {"consistency", "overall_efficiency"}
         hidden |= self.alike.keys()
-        return [name for name in known if not name.startswith(DIMENSION) and name not in hidden]
+        return [name for name in known if not name.startswith(RUBRIC) and name not in hidden]
 
     @property
     def alike(self) -> dict[str, float]:
@@ -211,7 +215,7 @@ class Measured:
     def dimensions(self) -> list[str]:
         """The rubric dimensions that were scored."""
         known = self._known()
-        return [name.removeprefix(DIMENSION) for name in known if name.startswith(DIMENSION)]
+        return [name.removeprefix(RUBRIC) for name in known if name.startswith(RUBRIC)]
 
     def figure(self, configuration: str, metric: str, statistic: str = "mean") -> Any:
         """A statistic of a metric, or None."""
@@ -287,7 +291,6 @@ def _looked_up(rows: Iterable[Row]) -> dict[tuple[str, str], Row]:
 MISSING = "–"
 """What stands where a figure is not known."""
 
-_UNITS = {column.name: column.unit for column in TABLES["runs"].columns}
 _NAMES = {
     "time_seconds": "Time",
     "cost_usd": "Cost",
@@ -302,7 +305,7 @@ def unit(metric: str) -> str:
     >>> unit("pass_rate"), unit("cost_usd"), unit("rubric:clarity")
     ('rate', 'usd', '')
     """
-    return "rate" if metric == "consistency" else _UNITS.get(metric, "")
+    return "rate" if metric == "consistency" else UNITS.get(metric, "")
 
 
 def metric_name(metric: str) -> str:
@@ -333,7 +336,7 @@ def figure(value: float | None, metric: str) -> str:
             return _fixed(value, 0)
         case "usd":
             return f"${_fixed(value, 2 if value >= 1 else 4)}"
-    return _fixed(value, 2) if metric.startswith(DIMENSION) else _short(value, 2)
+    return _fixed(value, 2) if metric.startswith(RUBRIC) else _short(value, 2)
 
 
 def difference(value: float | None, metric: str) -> str:

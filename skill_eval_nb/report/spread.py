@@ -2,53 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Any
 
 from skill_eval_nb import charts, stats
+from skill_eval_nb.stats.agreement import ITSELF
 from skill_eval_nb.stats.expectations import CLASSES, FAILS, HURTS, PASSES, SEPARATES
 from skill_eval_nb.stats.values import natural
+from skill_eval_nb.stats.variance import ROUGH
 from skill_eval_nb.text import count, some
 
-from .content import Cell, Figure, Paragraph, Part, Picture, Section, Table, line, section
+from .content import Cell, Figure, Paragraph, Part, Picture, Table, line
 from .measured import MISSING, Measured, Row, difference, figure, with_n
 
 MOST = 30
 """Checks that a table shows."""
 
+SILENT = ({PASSES}, {FAILS})
+"""The classes that an expectation is of in all comparisons where it tells nothing."""
+
 CheckRow = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class SilentCheck:
-    """An expectation whose verdict was the same everywhere; `n` counts verdicts a configuration."""
-
-    text: str
-    verdict: str
-    evals: tuple[str, ...]
-    n: Mapping[str, int]
-
-
-def silent_checks(measured: Measured) -> list[SilentCheck]:
-    """The expectations that always pass, or always fail, on both sides of every comparison.
-
-    Their class is that of `stats.discrimination`, so there are verdicts enough to say so.
-    Those of most evals come first. Nothing where there is no baseline.
-    """
-    found = sorted(_compared(measured), key=_text)
-    every = [list(own) for _, own in groupby(found, key=_text)]
-    checks = [
-        SilentCheck(
-            own[0]["text"], own[0]["class"], tuple(own[0]["evals"]), _verdicts(measured, own)
-        )
-        for own in every
-        if {row["class"] for row in own} in ({PASSES}, {FAILS})
-    ]
-    return sorted(checks, key=lambda check: (-len(check.evals), natural(check.text)))
 
 
 def _compared(measured: Measured) -> list[CheckRow]:
@@ -59,28 +35,12 @@ def _compared(measured: Measured) -> list[CheckRow]:
     return [row for row in found if row["baseline"] is not None]
 
 
-def _text(row: CheckRow) -> tuple[str, str]:
-    return row["layer"], row["text"]
-
-
-def _verdicts(measured: Measured, rows: list[CheckRow]) -> dict[str, int]:
-    """How many verdicts each configuration has of an expectation."""
-    n = dict.fromkeys(measured.configurations, 0)
-    for row in rows:
-        n[row["configuration"]], n[row["baseline"]] = _n(row, ""), _n(row, "_baseline")
-    return n
-
-
 def _n(row: CheckRow, end: str) -> int:
     return row[f"n_passed{end}"] + row[f"n_failed{end}"]
 
 
-def checks(measured: Measured) -> Section:
+def checks(measured: Measured) -> Iterator[Part]:
     """The checks of an iteration."""
-    return section("Checks", _checks(measured))
-
-
-def _checks(measured: Measured) -> Iterator[Part]:
     if measured.ws.polars("expectations").height:
         yield Picture(
             "Every expectation by configuration and eval: how often it passed.",
@@ -94,7 +54,7 @@ def _checks(measured: Measured) -> Iterator[Part]:
         )
         yield Paragraph(_classes(compared))
     yield from _telling([row for row in compared if row["class"] in (SEPARATES, HURTS)])
-    yield from _silent(measured)
+    yield from _silent(measured, compared)
 
 
 def _classes(compared: list[CheckRow]) -> str:
@@ -136,9 +96,16 @@ def _cells(row: CheckRow) -> tuple[str | Figure, ...]:
     )
 
 
-def _silent(measured: Measured) -> Iterator[Part]:
-    """The table of what tells nothing."""
-    silent = silent_checks(measured)
+def _silent(measured: Measured, compared: list[CheckRow]) -> Iterator[Part]:
+    """The table of what always passes, or always fails, on both sides of every comparison.
+
+    Those of most evals come first.
+    """
+    every: dict[tuple[str, str], list[CheckRow]] = defaultdict(list)
+    for row in sorted(compared, key=lambda row: (row["layer"], row["text"])):
+        every[row["layer"], row["text"]].append(row)
+    silent = [own for own in every.values() if {row["class"] for row in own} in SILENT]
+    silent.sort(key=lambda own: (-len(own[0]["evals"]), natural(own[0]["text"])))
     if not silent:
         return
     yield Paragraph(
@@ -149,15 +116,23 @@ def _silent(measured: Measured) -> Iterator[Part]:
         "n counts verdicts",
         ("Check", "Verdict", "Evals", *(f"n {line(name)}" for name in measured.configurations)),
         tuple(
-            (line(row.text), row.verdict, _evals(row.evals), *(f"{n:,}" for n in row.n.values()))
-            for row in silent[:MOST]
+            (line(own[0]["text"]), own[0]["class"], _evals(own[0]["evals"]), *_ns(measured, own))
+            for own in silent[:MOST]
         ),
         labels=3,
     )
     yield from _more(len(silent))
 
 
-def _evals(names: tuple[str, ...] | list[str]) -> str:
+def _ns(measured: Measured, rows: list[CheckRow]) -> Iterator[str]:
+    """How many verdicts each configuration has of an expectation."""
+    n = dict.fromkeys(measured.configurations, 0)
+    for row in rows:
+        n[row["configuration"]], n[row["baseline"]] = _n(row, ""), _n(row, "_baseline")
+    return (f"{number:,}" for number in n.values())
+
+
+def _evals(names: list[str]) -> str:
     return some((line(name, 60) for name in names), most=3)
 
 
@@ -168,16 +143,10 @@ def _more(number: int) -> Iterator[Part]:
 
 
 SHARES = ("share", "share_low", "share_high")
-FEW = 20
-"""Evals below which it is said that the parts are rough guesses."""
 
 
-def variance(measured: Measured) -> Section:
+def variance(measured: Measured) -> Iterator[Part]:
     """The variance components of an iteration."""
-    return section("Where the variance comes from", _variance(measured))
-
-
-def _variance(measured: Measured) -> Iterator[Part]:
     if measured.stated or not measured.dimensions:
         return
     rows = [row for row in stats.variance(measured.ws).to_dicts() if row["share"] is not None]
@@ -212,7 +181,7 @@ def _variance(measured: Measured) -> Iterator[Part]:
         ),
         labels=1 + several,
     )
-    few = max(row["n_evals"] for row in rows) < FEW
+    few = max(row["n_evals"] for row in rows) < ROUGH
     yield Paragraph(
         "More evals make the part of the evals count less, more runs that of the runs, and judging "
         "again that of the judge."
@@ -239,15 +208,10 @@ def _of_component(row: Row | None) -> str:
 
 
 COEFFICIENTS = ("sem", "icc_a1", "alpha", "ac2")
-ITSELF = "judge against itself"
 
 
-def judge(measured: Measured) -> Section:
+def judge(measured: Measured) -> Iterator[Part]:
     """The judge's agreement in an iteration."""
-    return section("Can the judge be trusted?", _judge(measured))
-
-
-def _judge(measured: Measured) -> Iterator[Part]:
     if measured.stated or not measured.dimensions:
         return
     rows = stats.agreement(measured.ws).to_dicts()

@@ -8,7 +8,7 @@ from functools import partial
 from skill_eval_nb import charts, stats
 from skill_eval_nb.stats.comparison import FEWEST
 from skill_eval_nb.stats.summary import HEADLINE, explained
-from skill_eval_nb.stats.values import model_name
+from skill_eval_nb.stats.values import RUBRIC, model_name
 from skill_eval_nb.stats.verdict import beyond_comes_first, sentence, these, word_of
 from skill_eval_nb.text import chance, count, some
 
@@ -18,15 +18,12 @@ from .content import (
     Paragraph,
     Part,
     Picture,
-    Section,
     Table,
     Verdict,
     line,
     newest,
-    section,
 )
 from .measured import (
-    DIMENSION,
     MISSING,
     NO_ITERATION,
     Measured,
@@ -141,17 +138,13 @@ Key = tuple[str, str]
 """A compared configuration, and a metric."""
 
 
-def certainty(measured: Measured) -> Section:
+def certainty(measured: Measured) -> Iterator[Part]:
     """The certainty of an iteration's deltas."""
-    return section("How sure is that?", _certainty(measured))
-
-
-def _certainty(measured: Measured) -> Iterator[Part]:
     known = [
         (name, metric)
         for metric in (
             *measured.metrics,
-            *(DIMENSION + dimension for dimension in measured.dimensions),
+            *(RUBRIC + dimension for dimension in measured.dimensions),
         )
         for name in measured.compared
         if "verdict" in measured.deltas.get((name, metric), {})
@@ -178,7 +171,7 @@ def _certainty(measured: Measured) -> Iterator[Part]:
 
 
 def _called(metric: str) -> str:
-    name = metric.removeprefix(DIMENSION)
+    name = metric.removeprefix(RUBRIC)
     return line(name) if name != metric else metric_name(metric)
 
 
@@ -231,12 +224,8 @@ SIDES = (("configuration", "mean", "n_runs"), ("baseline", "baseline_mean", "n_r
 """The columns that hold either side of an eval: its name, its mean, its runs."""
 
 
-def evals(measured: Measured) -> Section:
+def evals(measured: Measured) -> Iterator[Part]:
     """The evals of an iteration."""
-    return section("Evals", _evals(measured))
-
-
-def _evals(measured: Measured) -> Iterator[Part]:
     if measured.stated:
         yield from _suite(measured)
         return
@@ -290,12 +279,8 @@ def _by_eval(measured: Measured, metric: str) -> Table:
     return Table(f"{metric_name(metric)}, by eval", header(measured, "Eval"), rows)
 
 
-def rubric(measured: Measured) -> Section:
+def rubric(measured: Measured) -> Iterator[Part]:
     """The rubric of an iteration."""
-    return section("Rubric dimensions", _rubric(measured))
-
-
-def _rubric(measured: Measured) -> Iterator[Part]:
     if not measured.dimensions:
         return
     if not measured.stated:
@@ -304,19 +289,15 @@ def _rubric(measured: Measured) -> Iterator[Part]:
             "The table below has the means.",
             partial(charts.rubric_dimensions, measured.ws),
         )
-    rows = tuple((line(name), *cells(measured, DIMENSION + name)) for name in measured.dimensions)
+    rows = tuple((line(name), *cells(measured, RUBRIC + name)) for name in measured.dimensions)
     yield Table("Scores from 1 to 5", header(measured, "Dimension"), rows)
 
 
 COSTS = ("time_seconds", "tokens", "cost_usd")
 
 
-def cost(measured: Measured) -> Section:
+def cost(measured: Measured) -> Iterator[Part]:
     """The cost of an iteration."""
-    return section("What it cost", _cost(measured))
-
-
-def _cost(measured: Measured) -> Iterator[Part]:
     known = {*measured.metrics, *(name for name, each in measured.alike.items() if each)}
     metrics = [metric for metric in COSTS if metric in known and not measured.stated]
     if not metrics:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.tables.frames import frame_of, like
 
 from .inference.intervals import eval_noise
+from .pairing import UNSTATED
 from .values import EVAL, GROUP, RUN, in_order, natural
 
 if TYPE_CHECKING:
@@ -220,8 +221,8 @@ OUTPUT = [*RUN, "dimension"]
 """What is scored: a run's output on a dimension."""
 KEYS = [*GROUP, "dimension", "kind", "judge", "other"]
 """What one comparison of raters is."""
-UNSTATED, SOMEBODY = "unstated", "human"
-"""What a judge is called that no file names, and a human."""
+SOMEBODY = "human"
+"""What a human is called that no file names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +352,7 @@ def _human(human: Any, judged: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     scores = frame_of(human, "rubric_scores").filter(pl.col("score").is_finite())
     if scores.is_empty():
         raise ValueError("`human` holds no score.")
-    outputs = judged.select(*OUTPUT, "output").unique().cast({cs.enum(): pl.String})
+    outputs = judged.select(*OUTPUT, "output").unique().sort("output").cast({cs.enum(): pl.String})
     on = [*keys, "dimension"]
     if outputs.select(on).is_duplicated().any():
         more = [name for name in RUN if name not in there]
@@ -362,9 +363,10 @@ def _human(human: Any, judged: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     named = scores.select(*on, pl.col("judge_model").fill_null(SOMEBODY).alias("judge"), "score")
     matched = outputs.join(named, on=on, nulls_equal=True)
     if matched.is_empty():
+        judged_one = f"A judged one has {_first_row(outputs, on)}." if len(outputs) else ""
         raise ValueError(
             f"No row of `human` is of a judged run: there is none with {_first_row(named, on)}. "
-            f"A judged one has {_first_row(outputs, on)}."
+            f"{judged_one or 'No run was judged.'}"
         )
     return matched.sort("output", "judge", "score"), scores.height - matched.height
 

@@ -24,6 +24,7 @@ from .values import (
     RUN,
     UNITS,
     by_model,
+    confidence,
     no_such,
     runs_by_model,
     runs_of,
@@ -417,14 +418,10 @@ def deltas(
     [(0.45, 0.35, 0.55, 0.005, 'helps')]
     """
     question = _question(scope, worth, level, pool)
-    metrics = [metric] if isinstance(metric, str) else list(dict.fromkeys(metric))
-    values = values_of(data, *metrics)
     joint = not isinstance(metric, str)
-    paired_as = partial(of_evals, data=data, weights=weights, cluster=cluster)
-    found = _answered(
-        data, values, question, baseline, versus, pool, joint=joint, paired_as=paired_as
-    )
-    return like(data, found)
+    values = values_of(data, *(dict.fromkeys(metric) if joint else [metric]))
+    own = partial(of_evals, data=data, weights=weights, cluster=cluster)
+    return like(data, _answered(data, values, question, baseline, versus, pool, own, joint=joint))
 
 
 def deltas_by_dimension(
@@ -475,10 +472,8 @@ def deltas_by_dimension(
 
     question = _question(scope, worth, level, pool)
     scores = with_unscored(scores_of(data), runs_by_model(data))
-    paired_as = partial(of_evals, data=data, weights=weights, cluster=cluster)
-    found = _answered(
-        data, scores, question, baseline, versus, pool, joint=True, paired_as=paired_as
-    )
+    own = partial(of_evals, data=data, weights=weights, cluster=cluster)
+    found = _answered(data, scores, question, baseline, versus, pool, own, joint=True)
     dimension = pl.col("metric").str.strip_prefix(RUBRIC).alias("dimension")
     at = found.columns.index("metric") + 1
     return like(data, found.select(*found.columns[:at], dimension, *found.columns[at:]))
@@ -526,8 +521,7 @@ def deltas_by_eval(
     import polars as pl
 
     question = _question("suite", worth, level, pool)
-    metrics = [metric] if isinstance(metric, str) else list(dict.fromkeys(metric))
-    values = values_of(data, *metrics)
+    values = values_of(data, *([metric] if isinstance(metric, str) else dict.fromkeys(metric)))
     paired, _, back = _paired(data, values, baseline, versus, pool)
     by = [*GROUP, *MODEL, *EVAL, *SIDES, "metric", "mean", "baseline_mean", "unpaired"]
     found = back(answers(paired, question, by, together=[*GROUP, *MODEL, *SIDES]))
@@ -544,9 +538,7 @@ def _question(scope: str, worth: float | None, level: float, pool: str | None) -
         raise no_such("scope", scope, SCOPES)
     if pool is not None and pool not in POOLS:
         raise no_such("pool", pool, POOLS)
-    if not 0 < level < 1:
-        raise ValueError(f"`level` lies between 0 and 1, as 0.95 does; this is {level}.")
-    return Question(next(known for known in SCOPES if known == scope), worth, level)
+    return Question(next(known for known in SCOPES if known == scope), worth, confidence(level))
 
 
 def _answered(
@@ -556,13 +548,13 @@ def _answered(
     baseline: str | None,
     versus: Versus | None,
     pool: Pool,
+    own_of: Back,
     *,
     joint: bool,
-    paired_as: Callable[[pl.DataFrame], pl.DataFrame] = _same,
 ) -> pl.DataFrame:
     """A row a metric and comparison, with what may turn its verdict.
 
-    `joint` metrics are adjusted together.
+    `own_of` adds to pairs what evals have of their own; `joint` metrics are adjusted together.
     """
     import polars as pl
 
@@ -573,7 +565,7 @@ def _answered(
     def answer(values: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, Back]:
         paired, values, back = _paired(data, values, baseline, versus, pool)
         own = runs if back is _same else turned(runs)
-        paired = paired_as(without_gated(paired.drop_nulls(SIDES), own, keys))
+        paired = own_of(without_gated(paired.drop_nulls(SIDES), own, keys))
         together = {"together": by[:-1], "values": values} if joint else {}
         return answers(paired, question, by, **together), paired, back
 

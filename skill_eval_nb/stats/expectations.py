@@ -9,11 +9,21 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.tables.frames import frame_of, like
 from skill_eval_nb.text import brief, chance, count, figure, signed
 
+from .comparison import TINY
 from .inference.adjust import benjamini_hochberg
 from .inference.intervals import exact_tests
 from .pairing import side, sides
-from .values import EVAL, GROUP, RUN, in_order, is_table, natural, runs_of, stand_in_keys
-from .variance import confidence
+from .values import (
+    EVAL,
+    GROUP,
+    RUN,
+    confidence,
+    in_order,
+    is_table,
+    natural,
+    runs_of,
+    stand_in_keys,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,8 +34,6 @@ PASSES, FAILS = "always passes", "always fails"
 DEPENDS, FLAKY, LITTLE = "depends on the eval", "flaky", "too little data"
 CLASSES = (SEPARATES, HURTS, PASSES, FAILS, DEPENDS, FLAKY, LITTLE)
 """In the order in which they are asked for: the first that holds is the class."""
-TINY = 1e-9
-"""What rounding may add to a figure that is held against a bound."""
 
 
 def repeats_needed(level: float) -> int:
@@ -53,11 +61,12 @@ def class_of(level: float) -> pl.Expr:
     passed, failed = (
         pl.col(f"n_{outcome}") + pl.col(f"n_{outcome}_baseline") for outcome in ("passed", "failed")
     )
+    scored, other = pl.col("scored"), pl.col("scored_baseline")
     alone = pl.col("baseline").is_null()
     needed = repeats_needed(level)
     half = math.ceil((needed + 1) / 2)
-    sides = pl.min_horizontal(_n_scored(""), _n_scored("_baseline")) >= half
-    enough = pl.when(alone).then(_n_scored("") > needed).otherwise(sides)
+    sides = pl.min_horizontal(scored, other) >= half
+    enough = pl.when(alone).then(scored > needed).otherwise(sides)
     unrest = pl.mean_horizontal("flakiness", "baseline_flakiness")
     settled = (unrest.fill_null(0) <= TINY) & (pl.col("apart").fill_null(0) <= TINY)
     known = ~alone | unrest.is_not_null()
@@ -78,12 +87,6 @@ def class_of(level: float) -> pl.Expr:
         .then(pl.lit(FLAKY))
         .otherwise(pl.lit(LITTLE))
     )
-
-
-def _n_scored(end: str) -> pl.Expr:
-    import polars as pl
-
-    return pl.col(f"n_passed{end}") + pl.col(f"n_failed{end}")
 
 
 SAID = [
@@ -145,22 +148,14 @@ def _missing(row: Mapping[str, Any], level: float, p: str) -> str:
     """What keeps an expectation without a class."""
     scored, other = (row[f"n_passed{end}"] + row[f"n_failed{end}"] for end in ("", "_baseline"))
     alone = row["baseline"] is None
-    empty = [
-        name
-        for name, n in ((row["configuration"], scored), (row["baseline"], other))
-        if name is not None and not n
-    ]
-    if empty:
-        return f"no run of {brief(empty[0]) or '(no name)'} was scored"
+    for name, n in ((row["configuration"], scored), (row["baseline"], other)):
+        if name is not None and not n:
+            return f"no run of {brief(name) or '(no name)'} was scored"
     passed = row["n_passed"] + row["n_passed_baseline"]
     if passed in (0, scored + other):
         runs = repeats_needed(level) + 1
         needed = f"{runs} runs" if alone else f"{math.ceil(runs / 2)} runs a side"
-        return (
-            f"it takes {needed} to say that it always does"
-            if passed
-            else f"it takes {needed} to say that it never does"
-        )
+        return f"it takes {needed} to say that it {'always' if passed else 'never'} does"
     if alone:
         return "too few runs of the same eval to tell chance from the eval"
     if not row["n_evals"]:
@@ -177,6 +172,8 @@ CHECK = ["layer", "expectation_id", "text"]
 KIND = ["type", "critical"]
 OUTCOMES = ["n_passed", "n_failed", "n_errored", "n_unscored"]
 BOTH = [*OUTCOMES, *(f"{outcome}_baseline" for outcome in OUTCOMES)]
+SCORED = ["scored", "scored_baseline"]
+"""How many runs of either side passed or failed."""
 
 
 def outcomes(data: Any, baseline: str | None = None) -> pl.DataFrame:
@@ -195,8 +192,8 @@ def outcomes(data: Any, baseline: str | None = None) -> pl.DataFrame:
 
     Returns:
         One row an eval × expectation × configuration that is compared: PLACE, CHECK, KIND,
-        configuration, baseline, why, and BOTH sides' outcomes (0 where there is no run).
-        Where a group has no baseline, or nothing beside it, each configuration stands alone:
+        configuration, baseline, why, BOTH sides' outcomes and runs SCORED (0 where there is no
+        run). Where a group has no baseline, or nothing beside it, each configuration stands alone:
         `baseline` is null, and `why` says why.
 
     Raises:
@@ -224,7 +221,9 @@ def outcomes(data: Any, baseline: str | None = None) -> pl.DataFrame:
         rows = _with_side(rows, cells, sizes, name, end)
     listed = pl.any_horizontal("listed", "listed_baseline")
     return rows.filter(listed).select(
-        *PLACE, *CHECK, *KIND, "configuration", "baseline", "why", *BOTH
+        *(*PLACE, *CHECK, *KIND, "configuration", "baseline", "why", *BOTH),
+        (pl.col("n_passed") + pl.col("n_failed")).alias("scored"),
+        (pl.col("n_passed_baseline") + pl.col("n_failed_baseline")).alias("scored_baseline"),
     )
 
 
@@ -484,7 +483,7 @@ def flakiness_by_eval(data: Any, baseline: str | None = None) -> pl.DataFrame:
     cells = _in_order(outcomes(data, baseline), **dict.fromkeys(EVAL, natural))
     flakiness = ["flakiness", "baseline_flakiness"]
     known = pl.any_horizontal(pl.col(flakiness).is_not_null())
-    found = _figures(_scored(cells.with_row_index("row"))).filter(known)
+    found = _figures(cells.with_row_index("row")).filter(known)
     return found.select(*GROUP, *EVAL, *CHECK, *COMPARISON, *flakiness)
 
 
@@ -500,7 +499,6 @@ def _judged(cells: pl.DataFrame, level: float) -> pl.DataFrame:
     import polars as pl
 
     level = confidence(level)
-    cells = _scored(cells)
     tables = cells.select(
         *("row", "scored", "scored_baseline"),
         pl.col("n_passed").alias("passed"),
@@ -513,16 +511,6 @@ def _judged(cells: pl.DataFrame, level: float) -> pl.DataFrame:
     reasons = [reason(row, level) for row in distinct.iter_rows(named=True)]
     distinct = distinct.with_columns(pl.Series("reason", reasons, pl.String))
     return rows.join(distinct, on=SAID, how="left", nulls_equal=True, maintain_order="left")
-
-
-def _scored(cells: pl.DataFrame) -> pl.DataFrame:
-    """`cells` with how many runs of either side were scored."""
-    import polars as pl
-
-    return cells.with_columns(
-        (pl.col(f"n_passed{end}") + pl.col(f"n_failed{end}")).alias(f"scored{end}")
-        for end in ("", "_baseline")
-    )
 
 
 def _figures(cells: pl.DataFrame) -> pl.DataFrame:
@@ -542,7 +530,7 @@ def _figures(cells: pl.DataFrame) -> pl.DataFrame:
         pl.col(*GROUP, *EVAL, "layer", "expectation_id", "text", *COMPARISON).first(),
         pl.col("type").min(),
         pl.col("critical").max(),
-        pl.col(BOTH).sum(),
+        pl.col(*BOTH, *SCORED).sum(),
         pl.col("eval_id").filter(entered).n_unique().cast(pl.Int64).alias("n_evals"),
         mean(rate).alias("pass_rate"),
         mean(other).alias("baseline_pass_rate"),
@@ -559,8 +547,7 @@ def _entered() -> pl.Expr:
     """Whether an eval enters the comparison: scored on both sides, or on the only one."""
     import polars as pl
 
-    scored = (pl.col(f"n_passed{end}") + pl.col(f"n_failed{end}") > 0 for end in ("", "_baseline"))
-    side, other = scored
+    side, other = (pl.col(scored) > 0 for scored in SCORED)
     return side & (other | pl.col("baseline").is_null())
 
 

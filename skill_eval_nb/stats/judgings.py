@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.tables.frames import frame_of
-
-from .values import EVAL, GROUP, METRICS, RUBRIC, RUN, finite, stand_in_keys, values_of
+from .pairing import UNSTATED
+from .values import EVAL, GROUP, METRICS, RUBRIC, judged_scores, values_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,37 +37,14 @@ def judgings_of(data: Any, metric: str | None = None) -> pl.DataFrame:
     if metric in METRICS:
         figures = values_of(data, metric).drop_nulls("value").with_row_index("run")
         return figures.select(*CELL, *EVAL, "run", pl.lit(None, pl.String).alias("judge"), "value")
-    scores = _scores(data)
+    named = {"run": "run_number", "judge": "judge_model", "value": "score"}
+    scores = judged_scores(data).drop_nulls("score").select(*CELL, *EVAL, **named)
     if metric is None:
         return scores
     own = scores.filter(pl.col("metric") == RUBRIC + metric.removeprefix(RUBRIC))
     if own.is_empty():
         values_of(data, metric)  # raises where the metric is not there
     return own
-
-
-def _scores(data: Any) -> pl.DataFrame:
-    """The finite scores of the table `rubric_scores`; none where `data` is a table of runs."""
-    import polars as pl
-
-    is_runs = not hasattr(data, "polars") and "dimension" not in data.columns
-    scores = frame_of(data, "rubric_scores")
-    known = (scores.clear() if is_runs else scores).select(
-        *RUN, "dimension", "judge_model", "score"
-    )
-    return (
-        known.with_columns(*stand_in_keys(), finite("score"))
-        .drop_nulls("score")
-        .select(
-            *GROUP,
-            "configuration",
-            pl.format(f"{RUBRIC}{{}}", "dimension").alias("metric"),
-            *EVAL,
-            pl.col("run_number").alias("run"),
-            pl.col("judge_model").alias("judge"),
-            pl.col("score").alias("value"),
-        )
-    )
 
 
 def dimension() -> pl.Expr:
@@ -126,10 +102,6 @@ def by_eval(runs: pl.DataFrame) -> pl.DataFrame:
         )
         .sort("mean", "second", "first", "within_runs", "n_judgings", "squares")
     )
-
-
-UNSTATED = "unstated"
-"""What a judge is called that no file names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ Versus = tuple[str, str]
 COUNTS = ("n_runs", "n_errored", "n_unscored")
 """What is counted on either side: runs with the figure, and those without by outcome."""
 UNSTATED = "unstated"
-"""What the tables call a configuration that nothing names."""
+"""What the tables call a configuration that nothing names, and the statistics such a judge."""
 
 
 def likeness(configuration: str) -> tuple[int, int] | None:

@@ -13,8 +13,8 @@ from .comparison import FEWEST, SCOPES, Scope
 from .inference.intervals import FLIPPED, POWER, detectable, flipped
 from .judgings import CELL, judgings_of
 from .pairing import sides
-from .values import EVAL, GROUP, RUBRIC, no_such, runs_of, worth_having
-from .variance import EVAL_PART, JUDGE_PART, RUN_PART, Estimate, confidence, estimate
+from .values import EVAL, GROUP, RUBRIC, confidence, no_such, runs_of, typed, worth_having
+from .variance import EVAL_PART, JUDGE_PART, ROUGH, RUN_PART, Estimate, estimate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -212,8 +212,6 @@ LACKING = {
 }
 
 
-ROUGH = 20
-"""Evals below which variances are called a rough guess."""
 ONE_EVAL = "With one eval, what evals differ by cannot be seen."
 ONE_PAIR = "Fewer than two evals have both sides: what the effect differs by cannot be seen."
 NO_SECOND_RUN = "No eval was run twice on every side: the noise of these evals cannot be seen."
@@ -677,9 +675,7 @@ def _plan(basis: Basis, wish: Wish, given: Mapping[str, Given]) -> pl.DataFrame:
         pl.lit(wish.target_se or wish.effect, pl.Float64).alias("wanted"),
         pl.when(pl.int_range(pl.len()) == 0).then(pl.lit(" ".join(notes))).alias("note"),
     )
-    types = _types()
-    lacking = [pl.lit(None).alias(name) for name in types if name not in rows.columns]
-    return rows.with_columns(lacking).select(pl.col(name).cast(types[name]) for name in COLUMNS)
+    return typed(rows, _types())
 
 
 def _of_metric(wish: Wish, basis: Basis) -> Wish:

@@ -217,7 +217,9 @@ def pass_at_k_by_eval(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float 
 def _by_eval(data: Any, k: Sequence[int], threshold: float) -> pl.DataFrame:
     import polars as pl
 
-    wanted = sorted({_at_least_one(number) for number in k})
+    wanted = sorted(set(k))
+    if wanted and wanted[0] < 1:
+        raise ValueError(f"k counts runs, so it is at least 1, not {wanted[0]}.")
     passed = (pl.col("value") >= threshold - 1e-9).sum()
     evals = (
         values_of(data, "pass_rate")
@@ -252,12 +254,6 @@ def _chances(c: int, n: int, k: int) -> tuple[float | None, float | None]:
     if k > n:
         return None, None
     return 1 - comb(n - c, k) / comb(n, k), comb(c, k) / comb(n, k)
-
-
-def _at_least_one(k: int) -> int:
-    if k < 1:
-        raise ValueError(f"k counts runs, so it is at least 1, not {k}.")
-    return k
 
 
 HEADLINE = "pass_rate"

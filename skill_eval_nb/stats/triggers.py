@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from skill_eval_nb.tables.frames import frame_of, like
 from skill_eval_nb.text import count, quoted
 
-from .values import in_order, natural, no_such
-from .variance import confidence
+from .values import confidence, in_order, natural, no_such, typed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,8 +99,7 @@ def _attempts(data: Any) -> pl.DataFrame:
     texts = dict.fromkeys((*SUITE, "query", "split", "outcome", "reason", "instead"), pl.String)
     types: dict[str, Any] = texts | {"should_trigger": pl.Boolean}
     types |= dict.fromkeys(("tags", "opened"), pl.List(pl.String))
-    known = {name: pl.col(name) if name in given.columns else pl.lit(None) for name in types}
-    frame = given.select(value.cast(types[name]).alias(name) for name, value in known.items())
+    frame = typed(given, types)
     for outcome in frame["outcome"].unique().to_list():
         if outcome not in OUTCOMES:
             raise no_such("outcome", str(outcome), OUTCOMES)

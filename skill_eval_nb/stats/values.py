@@ -58,6 +58,17 @@ def no_such(kind: str, name: str, known: Iterable[str]) -> ValueError:
     return ValueError(f"There is no {kind} `{name}`.{hint} {there}")
 
 
+def confidence(level: float) -> float:
+    """The level, if it is one.
+
+    Raises:
+        ValueError: where it does not lie between 0 and 1.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"`level` lies between 0 and 1, as 0.95 does; this is {level}.")
+    return level
+
+
 GROUP = ["workspace", "skill", "iteration"]
 """What is never compared across, nor averaged over."""
 MODEL = ["executor_model", "harness"]
@@ -143,6 +154,22 @@ def runs_of(data: Any) -> pl.DataFrame:
     return runs.with_columns(*texts, flag, *nothing)
 
 
+def judged_scores(data: Any) -> pl.DataFrame:
+    """The table `rubric_scores` with each `metric`; a score that is no finite number is null.
+
+    Empty where `data` is a table of runs.
+    """
+    import polars as pl
+
+    judged = not is_table(data) or _has(data, "dimension")
+    scores = frame_of(data, "rubric_scores")
+    return (scores if judged else scores.clear()).with_columns(
+        *stand_in_keys(),
+        finite("score"),
+        pl.format(f"{RUBRIC}{{}}", "dimension").alias("metric"),
+    )
+
+
 def scores_of(data: Any, dimension: str | None = None) -> pl.DataFrame:
     """Each run's score on each dimension, the mean over its judgings: RUN, metric, value.
 
@@ -151,18 +178,10 @@ def scores_of(data: Any, dimension: str | None = None) -> pl.DataFrame:
     """
     import polars as pl
 
-    judged = not is_table(data) or _has(data, "dimension")
-    scores = frame_of(data, "rubric_scores")
-    scores = scores if judged else scores.clear()
+    scores = judged_scores(data)
     if dimension is not None:
         scores = scores.filter(dimension=dimension)
-    return (
-        scores.with_columns(*stand_in_keys(), finite("score"))
-        .sort("score")
-        .group_by(*RUN, "dimension")
-        .agg(pl.col("score").mean().alias("value"))
-        .select(*RUN, pl.format(f"{RUBRIC}{{}}", "dimension").alias("metric"), "value")
-    )
+    return scores.sort("score").group_by(*RUN, "metric").agg(pl.col("score").mean().alias("value"))
 
 
 def values_of(data: Any, *metrics: str) -> pl.DataFrame:
@@ -331,6 +350,14 @@ def finite(column: str) -> pl.Expr:
     import polars as pl
 
     return pl.when(pl.col(column).is_finite()).then(pl.col(column))
+
+
+def typed(frame: pl.DataFrame, types: Mapping[str, Any]) -> pl.DataFrame:
+    """The frame with these columns alone, each as its type; null throughout where it lacks one."""
+    import polars as pl
+
+    known = {name: pl.col(name) if name in frame.columns else pl.lit(None) for name in types}
+    return frame.select(value.cast(types[name]).alias(name) for name, value in known.items())
 
 
 def is_table(data: Any) -> bool:

@@ -10,7 +10,7 @@ from skill_eval_nb.tables.frames import like
 from .judgings import CELL, Panels, by_eval, by_run, dimension, freed, judgings_of, of_several
 from .pairing import side
 from .summary import place
-from .values import GROUP, RUBRIC, in_order, natural
+from .values import GROUP, RUBRIC, confidence, in_order, natural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -361,17 +361,6 @@ def _ground() -> pl.Expr:
 
 HALVINGS = 30
 """After so many halvings a share is known to nine digits."""
-
-
-def confidence(level: float) -> float:
-    """The level, if it is one.
-
-    Raises:
-        ValueError: where it does not lie between 0 and 1.
-    """
-    if not 0 < level < 1:
-        raise ValueError(f"`level` lies between 0 and 1, as 0.95 does; this is {level}.")
-    return level
 
 
 def component_bounds(found: MeanSquares, level: float) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.text import brief, chance, count, figure, signed, some
 
-from .comparison import FEWEST, Comparison
+from .comparison import FEWEST, TINY, Comparison
 from .inference.adjust import Adjusted
 from .inference.intervals import BESIDE
 from .values import EVAL, GROUP, MODEL, RUBRIC, UNITS, better, by_model, model_name
@@ -38,8 +38,6 @@ IN_WORDS = {"rate": (100, " pp"), "seconds": (1, " s"), "1-5": (1, " points"), "
 """What a unit's figures are multiplied by in a sentence, and what stands behind them."""
 USUAL = 0.05
 """The alpha that need not be named."""
-NOISE = 1e-9
-"""Figures that differ by less are the same: 1 - 0.95 is less than 0.05 in binary."""
 
 
 def verdict(
@@ -75,16 +73,16 @@ def verdict(
         return word, f"{lacking}.{answer}{wording.outlook()}"
     if which is None:
         return None, f"{wording.figures()}; neither more nor less of it is better."
-    if p is not None and p <= 1 - found.level + NOISE:
+    if p is not None and p <= 1 - found.level + TINY:
         gains = wording.estimate > 0 if which == "more" else wording.estimate < 0
-        small = worth is not None and abs(wording.estimate) < worth - NOISE
+        small = worth is not None and abs(wording.estimate) < worth - TINY
         less = f", which is less than {wording.amount(worth or 0)}" if small else ""
         return "helps" if gains else "hurts", f"{wording.figures()}{less}."
     if found.margin is None:
         return "unclear", f"{wording.figures()}.{wording.outlook()}"
-    adjusted_ = adjusted is not None and adjusted.alone < 1 - found.level - NOISE
+    adjusted_ = adjusted is not None and adjusted.alone < 1 - found.level - TINY
     inner = "adjusted interval" if adjusted_ else f"{100 * (2 * found.level - 1):.3g} % interval"
-    if worth is not None and found.margin <= worth + NOISE:
+    if worth is not None and found.margin <= worth + TINY:
         inside = f"the {inner} lies within ±{wording.amount(worth)}"
         return "no worthwhile difference", f"{wording.figures()}: {inside}."
     ruled_out = f" Any difference beyond {wording.amount(found.margin)} can be ruled out ({inner})."
@@ -206,17 +204,17 @@ class _Sentence:
         """What is missing before anything can be claimed, or ""."""
         found = self.found
         least_p = found.least_p if self.adjusted is None else self.adjusted.least
-        few = least_p > 1 - found.level + NOISE
+        few = least_p > 1 - found.level + TINY
         if found.sufficient and not few:
             return ""
-        alone = found.least_p > 1 - found.level + NOISE  # too large even before it is adjusted
+        alone = found.least_p > 1 - found.level + TINY  # too large even before it is adjusted
         least_p = found.least_p if alone else least_p
         others = "" if alone or not few else ", once it is adjusted,"
         units = found.n_evals if found.families is None else found.families
         still = found.moved < units and few
         still_alike = f", {found.moved} of which differ between the sides," if still else ""
         alpha = 1 - found.level
-        of = f", and {figure(alpha)} is asked for" if few and alpha < USUAL - NOISE else ""
+        of = f", and {figure(alpha)} is asked for" if few and alpha < USUAL - TINY else ""
         least = f"the smallest p{others} is {figure(least_p)}{of}"
         if found.scope == "population":
             what = "" if found.families is None else " families"

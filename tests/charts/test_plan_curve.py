@@ -1,15 +1,12 @@
 from __future__ import annotations
 
 import pytest
-import vl_convert
 
 from skill_eval_nb import stats
 from skill_eval_nb.charts import plan_curve
 from skill_eval_nb.tables import TABLES, Workspace
 from tests.charts.specs import (
-    LAB,
     axes_of,
-    drawn,
     marks_of,
     rows_of,
     spec_of,
@@ -17,8 +14,9 @@ from tests.charts.specs import (
     texts_of,
     title_of,
     tooltips_of,
+    walk,
 )
-from tests.charts.worlds import HOSTILE, world
+from tests.charts.worlds import world
 
 WORLD = world(evals=8, runs=3, judgings=2)
 ASSUMED = {"eval": 0.64, "run": 0.25, "judge": 0.16}
@@ -74,6 +72,13 @@ def test_what_no_design_reaches_is_said() -> None:
     assert title.startswith("No design within the limits would find a difference of 0.1 pp")
     assert "what was run finds" in title
     assert not any("chosen:" in text for text in texts_of(chart))
+    coarse = plan_curve(WORLD, effect=3.0)
+    [top] = {
+        node["y"]["scale"]["domain"][1]
+        for node in walk(spec_of(coarse))
+        if "domain" in node.get("y", {}).get("scale", {})
+    }
+    assert top > 3, "the line that is wanted lies inside"
     written = " ".join(texts_of(chart)).replace("\xa0", " ")
     assert "as it was run: 8 evals × 3 runs" in written
 
@@ -119,24 +124,6 @@ def test_nothing_to_plan_says_why(sides) -> None:
     assert "Nothing to compare" in rows_of(chart, "line")[0]["line"]
     empty = plan_curve(Workspace.from_tables({}))
     assert rows_of(empty, "line")[0]["line"].startswith("There are no runs")
-
-
-@pytest.mark.parametrize("told", [{"effect": 0.2}, {"effect": 0.001}, {"target_se": 0.05}])
-def test_draws_in_jupyterlab_without_a_warning_within_a_notebook(told, capfd) -> None:
-    for ws in (WORLD, world(evals=5, runs=1), world(evals=6, runs=2, cost=False)):
-        chart = plan_curve(ws, **told)
-        vl_convert.vegalite_to_vega(spec_of(chart), vl_version=LAB, show_warnings=True)
-        said = capfd.readouterr()
-        assert (said.out, said.err) == ("", "")
-        assert float(drawn(chart).attrib["width"]) <= 1000
-
-
-def test_names_from_files_are_text() -> None:
-    for name in HOSTILE:
-        chart = plan_curve(
-            world(evals=7, runs=2, configurations=(name, "without_skill")), effect=0.3
-        )
-        assert drawn(chart) is not None
 
 
 def test_pandas_and_polars_draw_the_same() -> None:

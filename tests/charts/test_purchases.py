@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skill_eval_nb.charts.plan import (
     Paid,
@@ -19,7 +17,6 @@ from skill_eval_nb.charts.plan import (
     title,
     titles,
 )
-from tests.charts.worlds import HOSTILE
 
 Row = dict[str, Any]
 BASE: Row = {
@@ -198,12 +195,3 @@ def test_one_more_run_is_one_run() -> None:
     unpaid = {"price_usd": None, "seconds": None}
     rows = [row(**unpaid), row(changed="evals", n_evals=11, mde=0.18, calls=31, **unpaid)]
     assert bought(rows).endswith("one more eval to 18 pp (+1 run).")
-
-
-@given(st.sampled_from(HOSTILE) | st.text(), st.sampled_from(HOSTILE) | st.text())
-def test_names_from_files_stay_on_a_line_of_the_title(own: str, other: str) -> None:
-    rows = [row(configuration=own, baseline=other)]
-    assert "\n" not in told(rows)
-    assert len(told(rows)) < 200
-    if own or other:
-        assert "assumed" not in told(rows).replace(own, "").replace(other, "")

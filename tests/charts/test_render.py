@@ -82,17 +82,14 @@ def test_a_users_own_chart_shows_too() -> None:
     assert bundle["text/plain"] == "a chart"
 
 
-def test_charts_are_saved_by_the_end_of_their_name(tmp_path) -> None:
+def test_charts_are_saved_by_the_end_of_their_name_and_a_page_fetches_nothing(tmp_path) -> None:
     chart = charts.deltas(world())
     saved = {kind: charts.save(chart, tmp_path / f"chart.{kind}") for kind in render.FORMATS}
     assert saved["png"].read_bytes().startswith(PNG)
     assert saved["svg"].read_text(encoding="utf-8").startswith("<svg")
     assert json.loads(saved["json"].read_text(encoding="utf-8")) == spec_of(chart)
     assert charts.save(chart, str(tmp_path / "CHART.PNG")).exists()
-
-
-def test_a_saved_page_fetches_nothing(tmp_path) -> None:
-    page = charts.save(charts.deltas(world()), tmp_path / "chart.html").read_text(encoding="utf-8")
+    page = saved["html"].read_text(encoding="utf-8")
     assert "<script" in page
     assert not re.search(r"""(?:src|href)=["'](?:https?:)?//""", page)
 

@@ -13,12 +13,13 @@ from skill_eval_nb.stats import trigger_scores
 from skill_eval_nb.tables.frames import to_pandas
 from tests.charts.specs import (
     LAB,
+    TAGS,
     axes_of,
-    drawn,
     headings_of,
     rows_of,
     spec_of,
     subtitle_of,
+    tags_of,
     texts_of,
     title_of,
     tooltips_of,
@@ -26,7 +27,6 @@ from tests.charts.specs import (
 from tests.charts.worlds import HOSTILE, workspace
 from tests.stats.asked import attempts
 
-TAGS = {"svg", "g", "path", "text", "rect", "line", "tspan", "defs", "clipPath", "style"}
 ASKED = attempts(
     (True, "ttt", {"query": "fill in this form"}),
     (True, "ttn", {"query": "sign it"}),
@@ -123,6 +123,23 @@ def test_several_descriptions_are_headed(chart) -> None:
     assert {"better", "plain"} <= {text.split(" · ")[0] for text in texts_of(drawing)}
 
 
+def of(*descriptions: str | None) -> pl.DataFrame:
+    """The same queries under several descriptions."""
+    return pl.concat(ZERO.with_columns(description=pl.lit(one, pl.String)) for one in descriptions)
+
+
+def test_one_description_needs_no_heading_and_may_be_unknown() -> None:
+    assert "Should trigger" in texts_of(trigger_rates(of(None)))
+    headings = {text.split(" · ")[0] for text in texts_of(trigger_rates(of(None, "x")))}
+    assert {"description not stated", "x"} <= headings
+
+
+def test_of_many_descriptions_some_are_shown_and_it_is_said() -> None:
+    chart = trigger_rates(of(*map(str, range(9))))
+    assert len({row["heading"].split(" · ")[0] for row in rows_of(chart, "heading")}) == 6
+    assert "6 of 9 descriptions are shown" in subtitle_of(chart)
+
+
 def test_many_queries_are_cut_to_the_most_wrong() -> None:
     asked = attempts(*((at % 2 == 0, "tn" if at < 20 else "tt") for at in range(6000)))
     chart = trigger_rates(asked)
@@ -178,13 +195,6 @@ def test_rates_without_counts_have_no_interval(capfd) -> None:
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("chart", [trigger_rates, trigger_confusion])
-def test_it_draws_in_jupyterlab_without_a_warning(chart, capfd) -> None:
-    vl_convert.vegalite_to_vega(spec_of(chart(ASKED)), vl_version=LAB, show_warnings=True)
-    said = capfd.readouterr()
-    assert (said.out, said.err) == ("", "")
-
-
 names = st.text(max_size=30)
 
 
@@ -197,5 +207,4 @@ def test_any_text_can_be_drawn(query, tag, text) -> None:
     asked = attempts((True, "tne", own), (False, "nnn", own)).with_columns(description=pl.lit(text))
     other = asked.with_columns(description=pl.lit(text + "x"))
     for chart in (trigger_rates, trigger_confusion):
-        drawing = drawn(chart(pl.concat([asked, other])))
-        assert {node.tag.rsplit("}", 1)[-1] for node in drawing.iter()} <= TAGS
+        assert tags_of(chart(pl.concat([asked, other]))) <= TAGS

@@ -6,7 +6,6 @@ import math
 
 import polars as pl
 import pytest
-import vl_convert
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -14,17 +13,16 @@ from skill_eval_nb.charts import trigger_rounds
 from skill_eval_nb.tables import TABLES
 from skill_eval_nb.tables.frames import to_pandas, to_polars
 from tests.charts.specs import (
-    LAB,
-    drawn,
+    TAGS,
     headings_of,
     rows_of,
     spec_of,
     subtitle_of,
+    tags_of,
     texts_of,
     title_of,
     tooltips_of,
 )
-from tests.charts.test_trigger_rates import TAGS
 from tests.charts.worlds import HOSTILE, workspace
 
 
@@ -132,12 +130,6 @@ def test_nothing_says_why() -> None:
     assert row["line"].startswith("The workspace holds no round with a score.")
 
 
-def test_it_draws_in_jupyterlab_without_a_warning(capfd) -> None:
-    vl_convert.vegalite_to_vega(spec_of(trigger_rounds(FOUND)), vl_version=LAB, show_warnings=True)
-    said = capfd.readouterr()
-    assert (said.out, said.err) == ("", "")
-
-
 names = st.text(max_size=30)
 
 
@@ -149,5 +141,4 @@ def test_any_text_and_figure_can_be_drawn(text, skill, score) -> None:
     hostile = FOUND.with_columns(
         description=pl.lit(text), skill=pl.lit(skill), test_score=pl.lit(score, pl.Float64)
     )
-    tags = {node.tag.rsplit("}", 1)[-1] for node in drawn(trigger_rounds(hostile)).iter()}
-    assert tags <= TAGS
+    assert tags_of(trigger_rounds(hostile)) <= TAGS

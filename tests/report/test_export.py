@@ -66,7 +66,7 @@ def test_a_report_beside_the_runs_is_the_same_when_it_is_written_once_more(tmp_p
     shutil.copytree(
         ROOT / "data" / "skill-creator-workspace" / "iteration-1", tmp_path / "iteration-1"
     )
-    for _ in range(3):
+    for _ in range(2):
         written = write_report(load(tmp_path), tmp_path)
         assert [path.relative_to(tmp_path).as_posix() for path in written] == [
             "benchmark.json",
@@ -153,12 +153,6 @@ def test_an_unknown_dialect_is_an_error_before_anything_is_written(tmp_path, wri
     assert files(tmp_path) == {}
 
 
-def test_a_given_time_is_written(tmp_path):
-    write_benchmark(workspace(runs=[single()]), tmp_path, timestamp="2026-02-01T00:00:00Z")
-    value = json.loads((tmp_path / "benchmark.json").read_bytes())
-    assert value["metadata"]["timestamp"] == "2026-02-01T00:00:00Z"
-
-
 def test_hostile_names_stay_below_the_folder(tmp_path):
     ws = hostile()
     folder = tmp_path / "out"
@@ -224,18 +218,6 @@ def test_a_text_that_a_spreadsheet_would_run_is_quoted_where_that_is_asked(tmp_p
     }
 
 
-@pytest.mark.parametrize("ending", ["parquet", "csv", "json"])
-def test_tables_have_the_same_bytes_every_time(tmp_path, ending):
-    for name in ("a", "b"):
-        write_tables(workspace(**made()), tmp_path / name, ending)
-    assert files(tmp_path / "a") == files(tmp_path / "b")
-
-
-def test_some_tables_only(tmp_path):
-    written = write_tables(workspace(**made()), tmp_path, "csv", ["runs", "expectations"])
-    assert [path.name for path in written] == ["runs.csv", "expectations.csv"]
-
-
 def test_an_unknown_format_or_table_names_the_nearest(tmp_path):
     with pytest.raises(ValueError, match="Did you mean `parquet`"):
         write_tables(workspace(), tmp_path, "parket")
@@ -251,6 +233,7 @@ def test_what_is_written_loads_as_it_was(tmp_path, baseline):
     write_benchmark(workspace(runs=uneven), tmp_path)
     back = load(tmp_path)
     figures = ["eval_id", "configuration", "run_number", "pass_rate", "tokens", "time_seconds"]
+    figures += ["passed", "failed", "total"]
     expected = workspace(runs=uneven).runs.select(figures)
     assert_frame_equal(back.runs.select(figures), expected, check_row_order=False)
     audited = stats.audit(back)

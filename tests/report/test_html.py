@@ -10,7 +10,7 @@ import pytest
 from skill_eval_nb.report import html, markdown
 from skill_eval_nb.report.content import Picture, Section
 from skill_eval_nb.report.page import render_html
-from tests.report.made import HOSTILE, balanced, check, hostile, run, score, workspace
+from tests.report.made import HOSTILE, balanced, check, hostile, score, workspace
 
 VOID = {"meta"}
 
@@ -185,10 +185,6 @@ def test_a_page_of_many_benchmarks_has_the_charts_of_all_together(monkeypatch):
     assert any("the charts of each are left out" in text for text in page.text("p"))
 
 
-def test_a_page_of_nothing_says_so():
-    assert "No run, no benchmark.json and no eval was found." in Page(html(workspace())).text("p")
-
-
 def test_a_picture_is_drawn_into_the_page():
     import altair as alt
 
@@ -227,11 +223,6 @@ def test_a_browser_shows_it_in_both_lights(browser, tmp_path, scheme):
 
 def is_light(colour):
     return sum(map(int, re.findall(r"\d+", colour)[:3])) > 382
-
-
-def test_a_run_without_figures_is_shown():
-    page = Page(html(workspace(runs=[run("1", "with_skill", 1, None)])))
-    assert any("errored" in text for text in page.text("li"))
 
 
 def test_the_charts_are_drawn_unchecked_and_are_right_all_the_same(monkeypatch):

@@ -1,6 +1,6 @@
 """Parts of a workspace, and folders that are safe whatever the names."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skill_eval_nb.report.measured import Slice, folders, slices
@@ -15,6 +15,7 @@ NAMES = st.one_of(
 
 
 @given(st.lists(st.builds(Slice, NAMES, NAMES, NAMES), unique=True, max_size=8))
+@example([Slice("a", "s", "i"), Slice("A", "s", "i")])
 def test_folders_are_apart_and_below(parts):
     found = folders(parts)
     assert len(found) == len(parts)

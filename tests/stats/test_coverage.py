@@ -1,6 +1,6 @@
 """The smaller simulation: the bounds of `make calibrate`, widened by its own noise.
 
-`CALIBRATION.md` has the full one. A share in 250 data sets is off by more than three standard
+`CALIBRATION.md` has the full one. A share in 150 data sets is off by more than three standard
 errors once in 370 cells; the seed is fixed.
 """
 
@@ -24,7 +24,7 @@ from bench.calibrate.scenarios import METRICS, cells
 
 pytestmark = pytest.mark.slow
 
-SIZE, SEED = 250, 7
+SIZE, SEED = 150, 7
 
 
 @cache

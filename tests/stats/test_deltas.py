@@ -110,16 +110,6 @@ def test_agrees_with_pandas_on_any_runs(rows: list[Row], metric: str) -> None:
         assert near([row["estimate"]], [fmean(differences) if differences else None])
 
 
-@examples
-@given(run_rows(figures=["pass_rate"]))
-def test_each_eval_is_paired_or_says_why_not(rows: list[Row]) -> None:
-    found = plain(deltas_by_eval(runs_table(rows)))
-    assert all((row["estimate"] is None) == bool(row["unpaired"]) for row in found)
-    assert {(row["iteration"], row["eval_id"]) for row in found} == {
-        (row["iteration"], row["eval_id"]) for row in rows
-    }
-
-
 @pytest.mark.parametrize("metric", ["clarity", "rubric:clarity"])
 def test_a_rubric_dimension_is_a_metric(metric: str) -> None:
     ws = workspace(RUNS, _scored(RUNS, "clarity"))

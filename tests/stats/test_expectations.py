@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from skill_eval_nb.stats import discrimination, discrimination_by_eval, pass_at_k, pass_at_k_by_eval
-from skill_eval_nb.stats.expectations import BOTH, CLASSES, class_of, outcomes, repeats_needed
+from skill_eval_nb.stats.expectations import BOTH, CLASSES, outcomes, repeats_needed
 from tests.stats.made import KEYS, Row, near, runs_table
 from tests.stats.verdicts import few, graded, plain, sides, verdict_rows, verdicts_table
 
@@ -156,33 +156,6 @@ def test_under_no_difference_few_are_called_different() -> None:
 
 # ── classes ────────────────────────────────────────────────────────────────────────────────────
 
-COUNTS = ("n_passed", "n_failed", "n_passed_baseline", "n_failed_baseline")
-FLOATS = (
-    *("estimate", "surplus", "apart", "p", "p_adjusted", "least_p"),
-    *("flakiness", "baseline_flakiness"),
-)
-TYPES = (
-    dict.fromkeys(("configuration", "baseline"), pl.String)
-    | dict.fromkeys((*COUNTS, "repeats", "n_evals"), pl.Int64)
-    | dict.fromkeys(FLOATS, pl.Float64)
-)
-
-
-def figures(*counts: int, **more: Any) -> Row:
-    """Passed and failed runs of one eval, then those of the baseline; nothing else known."""
-    known = dict(zip(COUNTS, counts, strict=True)) | {"n_evals": 1, "repeats": sum(counts) - 1}
-    sides = {"configuration": "with_skill", "baseline": "without_skill"}
-    return dict.fromkeys(TYPES) | sides | known | more
-
-
-def class_at(row: Row, level: float = 0.95) -> str:
-    return pl.DataFrame([row], TYPES).select(class_of(level)).item()
-
-
-BETTER: Row = {"estimate": 1.0, "surplus": 2.0, "apart": 1.0, "p": 0.01, "p_adjusted": 0.05}
-WORSE: Row = BETTER | {"estimate": -1.0, "surplus": -2.0}
-STEADY: Row = {"flakiness": 0.0, "baseline_flakiness": 0.0, "apart": 0.0, "estimate": 0.0, "p": 1.0}
-
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99, 0.999])
 def test_as_many_repeats_as_a_coin_needs(level: float) -> None:
@@ -191,41 +164,37 @@ def test_as_many_repeats_as_a_coin_needs(level: float) -> None:
     assert same <= 1 - level + 1e-12 < 2 * same + 2e-12
 
 
-def test_a_difference_is_proven_up_to_alpha_and_not_beyond() -> None:
-    assert class_at(figures(4, 0, 0, 4, **BETTER)) == "separates"
-    assert class_at(figures(0, 4, 4, 0, **WORSE)) == "hurts"
-    for proven in (BETTER, WORSE):
-        beyond = proven | {"p_adjusted": 0.0501}
-        assert class_at(figures(3, 1, 1, 3, **beyond)) not in ("separates", "hurts")
-
-
 @pytest.mark.parametrize(
-    ("counts", "expected"),
+    ("passes", "others", "expected"),
     [
-        ((3, 0, 3, 0), "always passes"),
-        ((0, 3, 0, 3), "always fails"),
-        ((2, 0, 9, 0), "too little data"),
-        ((0, 9, 0, 2), "too little data"),
-        ((0, 0, 0, 0), "too little data"),
+        ([T] * 4, [F] * 4, "separates"),
+        ([F] * 4, [T] * 4, "hurts"),
+        ([T] * 3, [F] * 3, "too little data"),  # p = .1
+        ([T] * 3, [T] * 3, "always passes"),
+        ([F] * 3, [F] * 3, "always fails"),
+        ([T] * 2, [T] * 9, "too little data"),
+        ([F] * 9, [F] * 2, "too little data"),
+        ([None], [None], "too little data"),
+        ([T] * 6, [], "always passes"),
+        ([T] * 5, [], "too little data"),
+        ([T, T, T, T, T, F], [T, T, T, F, F, F], "flaky"),  # flakiness .19 against a quarter of .11
+        ([T, T, T], [T, F, F, F], "too little data"),  # .09 against a quarter of .56
     ],
 )
-def test_always_takes_three_runs_a_side(counts: tuple[int, ...], expected: str) -> None:
-    assert class_at(figures(*counts, **STEADY)) == expected
+def test_the_class_of_verdicts_of_one_eval(passes, others, expected) -> None:
+    assert only(sides(passes, others))["class"] == expected
 
 
-@pytest.mark.parametrize("runs", [5, 6])
-def test_on_one_side_alone_always_takes_six_runs(runs: int) -> None:
-    row = figures(runs, 0, 0, 0, baseline=None)
-    assert class_at(row) == ("always passes" if runs == 6 else "too little data")
-
-
-def test_flaky_where_runs_differ_by_more_than_sides() -> None:
-    """Flakinesses with the mean .11 and .09, against a quarter of the mean square .4."""
-    for flakiness, expected in ((0.12, "flaky"), (0.08, "too little data")):
-        more = {"flakiness": flakiness, "baseline_flakiness": 0.1, "apart": 0.4, "p": 0.5}
-        assert class_at(figures(4, 2, 2, 4, **more)) == expected
-    surely = {"flakiness": 0.2, "baseline_flakiness": 0.1, "apart": 0.4, "p": 0.04}
-    assert class_at(figures(4, 2, 2, 4, **surely)) == "too little data"
+def test_a_difference_is_proven_up_to_alpha_and_not_beyond() -> None:
+    """4 against 4 runs give p = 2 / 70; what an adjusted p alone leaves open is not flaky."""
+    rows = sides([T] * 4, [F] * 4)
+    assert only(rows, level=1 - 2 / 70)["class"] == "separates"
+    assert only(rows, level=1 - 2 / 70 + 1e-4)["class"] == "too little data"
+    rows = sides([T] * 31 + [F] * 9, [T] * 21 + [F] * 19)
+    assert (only(rows)["p"] < 0.05, only(rows)["class"]) == (True, "separates")
+    others = sides([T, F] * 20, [T, F] * 20, text="is so, too")
+    first, _ = plain(discrimination(verdicts_table(rows + others)))
+    assert (first["p_adjusted"] > 0.05, first["class"]) == (True, "too little data")
 
 
 # ── pass at k ──────────────────────────────────────────────────────────────────────────────────
@@ -266,6 +235,11 @@ def test_the_mean_over_evals_that_have_k_runs() -> None:
     assert (two["n_evals"], three["n_evals"]) == (2, 1)
     assert three["pass_at_k"] == 1
     assert three["pass_hat_k"] == 0
+
+
+def test_no_run_at_all_is_no_k() -> None:
+    with pytest.raises(ValueError, match="at least 1, not 0"):
+        pass_at_k(runs_table(runs(1.0)), k=[1, 0])
 
 
 def test_the_threshold_decides_what_passes() -> None:

@@ -16,7 +16,6 @@ from skill_eval_nb.stats.notes import (
     gains,
     left_out,
     noisy_dimensions,
-    run_name,
     silent_or_hurting,
     standing_out,
     unpaired,
@@ -287,9 +286,3 @@ def test_a_run_that_stands_out() -> None:
         "Far from the others: 1 with_skill run 12 took 400 s, where 45.5 s is usual (modified z "
         f"{z:.3g}). Without it the mean of with_skill is 45 s, not 74.6 s."
     )
-
-
-def test_a_name_is_cut_in_a_sentence_and_whole_in_a_list() -> None:
-    row = {"eval_name": "two\nlines " + "x" * 90, "configuration": "a\u202eb", "run_number": 7}
-    assert run_name(row) == f"two lines {'x' * 29}… ab run 7"
-    assert run_name(row, full=True) == f"{row['eval_name']} a\u202eb run 7"

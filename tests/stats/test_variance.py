@@ -282,18 +282,6 @@ def test_any_design_gives_what_its_matrices_say(design: list[list[int]], seed: i
         assert found.components[0, level] == pytest.approx(expected, abs=1e-9)
 
 
-def test_balanced_data_give_the_analysis_of_variance() -> None:
-    y = drawn((1, 7, 4, 3), seed=5)[0]
-    judging = ((y - y.mean(2, keepdims=True)) ** 2).sum() / (7 * 4 * 2)
-    run = 3 * ((y.mean(2) - y.mean((1, 2))[:, None]) ** 2).sum() / (7 * 3)
-    evals = 12 * y.mean((1, 2)).var(ddof=1)
-    found = estimate(judgings_of(scores_of(y[None]))).found
-    assert found.ms[0, :3] == pytest.approx([evals, run, judging])
-    assert found.df[0].tolist() == [6, 21, 56, 0]
-    expected = [(evals - run) / 12, (run - judging) / 3, judging]
-    assert found.components[0, :3] == pytest.approx(expected)
-
-
 def test_large_figures_do_not_drown_small_differences() -> None:
     y = drawn((1, 5, 3, 2), seed=2)
     near, far = (estimate(judgings_of(scores_of(y + high))).found for high in (0, 1e6))
