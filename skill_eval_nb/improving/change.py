@@ -37,8 +37,7 @@ from skill_eval_nb.workspace import (
 )
 from skill_eval_nb.workspace.writing import diff_of, now, replace_kept, written_like
 
-from .edits import edits_of
-from .suite import Suite, open_suite, planned_evals, text_of
+from .edits import Suite, edits_of, open_suite, planned_evals, text_of
 from .values import Draft
 
 _COUNTED = re.compile(r" \(\d+ times, first at .*\)$|\[\*\]|\[\d+\]|\d+")

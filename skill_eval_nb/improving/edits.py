@@ -2,31 +2,222 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import (
     Dimension,
     Document,
     Eval,
     Evals,
     Expectation,
+    Faults,
+    NotJSON,
     QualityRubric,
     StructuralExpectation,
+    parse,
 )
 from skill_eval_nb.documents.base import fields_of, origin_of, plainly
-from skill_eval_nb.documents.dialects import read
+from skill_eval_nb.documents.dialects import kind_of, read, recognise
 from skill_eval_nb.documents.dialects.form import named
-from skill_eval_nb.running.protocol import Refused, refuse
+from skill_eval_nb.running.protocol import Refused, no_such, refuse
+from skill_eval_nb.running.stored_runs import top_of, with_suite
+from skill_eval_nb.running.suite import USUAL, PlannedEval, complete, folder_names, ids_of, name_of
 from skill_eval_nb.text import brief
-from skill_eval_nb.workspace.writing import same
+from skill_eval_nb.workspace import EvalKey, PathLike, Problems, catalogued, find, read_files
+from skill_eval_nb.workspace.check import suite_keys
+from skill_eval_nb.workspace.layout import is_iteration
+from skill_eval_nb.workspace.writing import NotPlain, plain_value, same
 
-from .suite import Suite, Text, text_of
 from .values import Draft, SuiteItem
+
+PLACES = (*USUAL, "eval/evals.json", "eval/eval_metadata.json", "eval_metadata.json")
+"""Where a suite is looked for in a folder, in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What the text of an eval suite says.
+
+    Attributes:
+        value: its plain value; the documents remember which part of it they were read from.
+        document: what it says.
+        dialect: how it is written.
+    """
+
+    value: Any
+    document: Evals
+    dialect: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A suite that is to be changed.
+
+    Attributes:
+        path: its file.
+        data: its bytes.
+        text: what it says.
+        keys: the id and name of each eval as the tables have them.
+        workspace: the folder whose next iteration it is for; None where there is none.
+        described: ids of evals whose checks stand in their eval_metadata.json.
+    """
+
+    path: Path
+    data: bytes
+    text: Text
+    keys: Sequence[EvalKey]
+    workspace: Path | None
+    described: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def evals(self) -> list[Eval]:
+        """What the suite defines."""
+        return self.text.document.evals
+
+    def eval_of(self, name: str) -> int:
+        """The place of an eval, by the id, else by the name that the tables have.
+
+        Raises:
+            Refused: there is none; the message has the nearest one.
+        """
+        for names in ([key.id for key in self.keys], [key.name for key in self.keys]):
+            if name in names:
+                return names.index(name)
+        raise refuse(no_such("eval", name, [key.id for key in self.keys]))
+
+
+def open_suite(evals: PathLike, workspace: PathLike | None = None) -> Suite:
+    """Open a suite.
+
+    Args:
+        evals: its file, or the folder of a skill or of a workspace with one.
+        workspace: the workspace by which the tables name its evals; the one that it lies in or
+            beside where it is not given.
+
+    Raises:
+        Refused: there is none, or its text cannot be changed in place.
+        OSError: it cannot be read.
+    """
+    path = suite_file(evals)
+    data = read_bytes(path)
+    text = text_of(path.name, data)
+    home = _home_of(path) if workspace is None else Path(workspace).expanduser().resolve()
+    if home is not None and not home.is_dir():
+        raise refuse(f"workspace {home} is not there, or is no folder")
+    found = find([path] if home is None else [home, path])
+    files = read_files(found.layout.files, Problems())
+    index = catalogued(found.layout, files, found.base, Problems())
+    suites = suite_keys(files, index)
+    mine = next((suite for suite in suites if os.path.realpath(suite) == str(path)), None)
+    if mine is None:
+        raise refuse(f"{path} lies where no suite is looked for: move it, or give another file")
+    above, keys = suites[mine]
+    described = {
+        index.keys[folder].id: f"{folder.iteration}/{folder.folder}"
+        for folder, metadata in files.metadata.items()
+        if folder.workspace == above and metadata.assertions and folder in index.keys
+    }
+    if home is not None and Path(above).resolve().is_relative_to(home):
+        home = Path(above).resolve()  # of several below it, the one that the suite is for
+    if len(keys) != len(text.document.evals):
+        raise refuse(f"{path} changed while it was read: try again")
+    return Suite(path, data, text, keys, home, described)
+
+
+def suite_file(evals: PathLike) -> Path:
+    """The file of a suite, given itself, the folder that it lies in, or its skill's workspace.
+
+    Raises:
+        Refused: there is none, or there are several.
+    """
+    path = Path(evals).expanduser().resolve()
+    if not path.is_dir():
+        if not path.is_file():
+            raise refuse(f"{path} does not exist; `evals` is an evals.json, or a folder with one")
+        return path
+    for name in PLACES:
+        if (path / name).is_file() and _is_suite(path / name):
+            return path / name
+    suites = [Path(suite.path) for suite in read_files(find(path).layout.files, Problems()).suites]
+    if len(suites) == 1:
+        return suites[0]
+    if suites:
+        names = ", ".join(str(suite.relative_to(path)) for suite in suites)
+        raise refuse(f"{path} has several suites ({names}): say which")
+    if beside := with_suite(path, None)[1:]:
+        return Path(beside[0])
+    raise refuse(
+        f"{path} has no eval suite; looked for {', '.join(PLACES)}: give the suite's file, or the "
+        "skill's folder"
+    )
+
+
+def text_of(name: str, data: bytes) -> Text:
+    """What the text of a suite says.
+
+    Args:
+        name: its file's name.
+        data: its bytes.
+
+    Raises:
+        Refused: it is no suite, or no strict JSON in UTF-8, so that it cannot be changed in place.
+    """
+    try:
+        value = plain_value(data.decode("utf-8-sig"))
+    except (NotPlain, UnicodeDecodeError) as error:
+        raise refuse(
+            f"{name} is not plain enough to be changed in place ({error}): mend it, and try again"
+        ) from None
+    kind = kind_of(name, value)
+    if kind != "evals":
+        what = f"a `{kind}` document" if kind else "none of the known documents"
+        raise refuse(f"{name} is {what}, not an eval suite")
+    dialect = recognise("evals", value)
+    document, _ = read("evals", value, dialect)
+    return Text(value, document, dialect)
+
+
+def planned_evals(document: Evals) -> tuple[list[PlannedEval], list[str]]:
+    """The evals as they would be run, but for their input files, and what forbids to run them."""
+    faults: list[str] = []
+    ids = ids_of(document.evals, faults)
+    names = [name_of(eval_, id_) for eval_, id_ in zip(document.evals, ids, strict=True)]
+    folders = folder_names(list(zip(ids, names, strict=True)))
+    evals = [
+        PlannedEval(id_, name, folder, complete(eval_, id_, faults), (), (), ())
+        for eval_, id_, name, folder in zip(document.evals, ids, names, folders, strict=True)
+    ]
+    faults += [
+        f"eval {eval_.id} has no prompt" for eval_ in evals if not eval_.definition.prompt.strip()
+    ]
+    return evals, faults
+
+
+def _home_of(suite: Path) -> Path | None:
+    """The workspace that a suite lies in, or the one beside its skill."""
+    skill = suite.parent.parent if suite.parent.name in ("evals", "eval") else suite.parent
+    for folder in (top_of(suite.parent), skill, skill.with_name(f"{skill.name}-workspace")):
+        if folder.is_dir() and any(
+            is_iteration(child.name) for child in folder.iterdir() if child.is_dir()
+        ):
+            return folder
+    return None
+
+
+def _is_suite(path: Path) -> bool:
+    try:
+        return kind_of(path.name, parse(read_bytes(path), Faults())) == "evals"
+    except NotJSON:
+        return True  # opening it says what is wrong
+
 
 KINDS: dict[str, type[Document]] = {
     "expectations": Expectation,
@@ -177,7 +368,7 @@ def keys_of(document: Document) -> dict[str, str]:
     return {field: key for key, field in origin.keys.items()}
 
 
-def ids_of(documents: Sequence[Document]) -> list[Any]:
+def _own_ids(documents: Sequence[Document]) -> list[Any]:
     """The ids that items have, as their file has them."""
     found = ((raw_of(document), keys_of(document).get("id")) for document in documents)
     return [raw[key] for raw, key in found if key is not None and raw[key] is not None]
@@ -185,7 +376,7 @@ def ids_of(documents: Sequence[Document]) -> list[Any]:
 
 def _names(document: Document) -> tuple[str | None, str | None, str | None]:
     """The id, the name and the text of an item."""
-    ids = ids_of([document])
+    ids = _own_ids([document])
     texts = {Expectation: "text", StructuralExpectation: "description", Eval: "prompt"}
     text = getattr(document, texts.get(type(document), ""), None)
     return (
@@ -258,7 +449,7 @@ class _Style:
         key = self.name(KINDS[part], "id")
         if item.get(key) is None:
             item.pop(key, None)
-            ids = ids_of(beside)
+            ids = _own_ids(beside)
             way = (ids[-1] if ids else None) if beside else FIRST.get(part)
             if way is None:
                 return item
@@ -488,7 +679,7 @@ class _Editor:
     def _do(self, draft: Draft, place: int | None, listed: _List, at: int | None) -> Iterator[str]:
         part = listed.part
         mine = None if part == "evals" else place
-        taken = self._taken.setdefault((mine, part), ids_of(listed.known))
+        taken = self._taken.setdefault((mine, part), _own_ids(listed.known))
         document = None if at is None else listed.documents[at]
         if document is not None and len(draft.new) == 1:
             items = [self._style.instead(draft.new[0], document, part)]

@@ -15,9 +15,9 @@ from skill_eval_nb.documents.dialects import form_of, write
 from skill_eval_nb.tables import TABLES
 from skill_eval_nb.workspace import write_atomic
 
-from .compose import Reported, reported, whole
 from .document import document, fit
 from .measured import NO_ITERATION, Slice, folders
+from .page import Reported, reported, whole
 from .page import render_html as html_of
 from .page import render_markdown as markdown_of
 

@@ -13,8 +13,7 @@ from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import some
 
 from .comparison import SCOPES, Comparison, Scope, compare
-from .inference.adjust import Adjusted, deals, flips, jointly, over_evals
-from .inference.exact import Sides
+from .inference.exact import Adjusted, Sides, deals, flips, jointly, over_evals
 from .pairing import COUNTS, Versus, are_iterations, of_evals, pairs, pooled, sides, turned
 from .values import (
     EVAL,

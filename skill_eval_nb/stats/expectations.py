@@ -10,7 +10,7 @@ from skill_eval_nb.tables.frames import frame_of, like
 from skill_eval_nb.text import brief, chance, count, figure, signed
 
 from .comparison import TINY
-from .inference.adjust import benjamini_hochberg
+from .inference.exact import benjamini_hochberg
 from .inference.intervals import exact_tests
 from .pairing import side, sides
 from .values import (

@@ -23,8 +23,8 @@ from .expectations import (
     fewest_scored,
     flakiness_by_eval,
 )
-from .outliers import outliers
 from .pairing import pairs, side, sides
+from .summary import outliers
 from .values import GROUP, MODEL, RUN, UNITS, Key, model_name, natural, runs_of, values_of
 from .variance import variance
 from .verdict import beyond_comes_first

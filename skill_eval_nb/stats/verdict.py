@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.text import brief, chance, count, figure, signed, some
 
 from .comparison import FEWEST, TINY, Comparison
-from .inference.adjust import Adjusted
+from .inference.exact import Adjusted
 from .inference.intervals import BESIDE
 from .values import EVAL, GROUP, MODEL, RUBRIC, UNITS, better, by_model, model_name
 

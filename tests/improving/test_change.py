@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from skill_eval_nb.documents import Faults, NotJSON, parse
 from skill_eval_nb.documents.dialects import kind_of
 from skill_eval_nb.improving import apply, preview
-from skill_eval_nb.improving.edits import edits_of
-from skill_eval_nb.improving.suite import Suite, text_of
+from skill_eval_nb.improving.edits import Suite, edits_of, text_of
 from skill_eval_nb.improving.values import Draft
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.workspace import EvalKey

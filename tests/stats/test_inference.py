@@ -12,8 +12,8 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from skill_eval_nb.stats.inference import exact
 from skill_eval_nb.stats.inference import exact as tails
-from skill_eval_nb.stats.inference.adjust import benjamini_hochberg
 from skill_eval_nb.stats.inference.exact import (
+    benjamini_hochberg,
     chances,
     exact_p,
     least_p,
