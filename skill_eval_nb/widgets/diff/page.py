@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,7 +22,6 @@ from ..explore.verdict import differences, summary, tracks
 from ..show import SHOWING_CSS
 from ..ui import Child, Node, action, h, style
 from ..ui.parts import notice, table, waiting
-from ..ui.source import PENDING
 from .skill import Comparison, Pair, compare, marked, skill_pair, skill_view, spans
 
 if TYPE_CHECKING:
@@ -407,9 +406,8 @@ class Diff(Explorer):
         suite = suite_of(self.sides.suites, choice)
         if suite is None or len(suite.configurations) < 2:
             return None
-        own = replace(
-            self._look(self.sides, suite, settled(suite, choice)), links=False, seen=look.seen
-        )
+        own = self._look(self.sides, suite, settled(suite, choice))
+        own.links = False
         return tracks(own, differences(own))
 
     def _count(self) -> None:
@@ -425,8 +423,7 @@ class Diff(Explorer):
             part = self.source.ws.select(iteration=tuple(pair), **keys)
             return unlike(part, pair)
 
-        found = self.counted.get(("unlike", pair, *keys.values()), count)
-        return None if found is PENDING else found
+        return self.counted.get(("unlike", pair, *keys.values()), count)
 
 
 def _pair_of(look: Look) -> Pair:

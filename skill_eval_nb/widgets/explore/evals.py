@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.stats.values import natural
@@ -12,11 +11,11 @@ from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h
 from ..ui.parts import button, choose, table
-from ..ui.track import Axis, axis_of, delta, interval, of_difference, of_figures, scale, size, track
+from ..ui.track import Axis, axis_of, delta_view, of_difference, of_figures, scale, size, track
 from . import figures
 from .choice import Part, Place
 from .figures import MANY, Cell, Cells, EvalKey
-from .look import Look, head, listed, row, sides_legend
+from .look import Look, head, left_out, listed, row, sides_legend
 
 NEAR = 2.5
 """Percent of a lane within which points would lie on each other: they become one that counts."""
@@ -24,67 +23,49 @@ Run = tuple[int, float]
 """A run's number and its figure."""
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """One side of an eval in an iteration.
 
     Attributes:
         kind: `with` or `base`.
-        configuration: its name.
-        iteration: the iteration.
-        of: the eval.
+        name: what it is called beside others.
+        act: what shows its runs; some of them with their numbers behind it.
         cell: its runs; None where none has the figure.
-        errored: runs that errored.
-        unscored: runs that lack the figure for another reason.
+        left: what is left out of them, in words.
         clicked: numbers of the runs that were clicked.
     """
 
     kind: str
-    configuration: str
-    iteration: str
-    of: EvalKey
+    name: str
+    act: tuple[Any, ...]
     cell: Cell | None
-    errored: int = 0
-    unscored: int = 0
-    clicked: frozenset[int] = frozenset()
-
-    def act(self, *numbers: int) -> tuple[Any, ...]:
-        """What shows these of its runs; all without a number."""
-        return ("pick", "runs", self.iteration, *self.of, self.configuration, *numbers)
-
-    @property
-    def name(self) -> str:
-        """What it is called beside others."""
-        return f"{called(self.configuration, 40)}, {called(self.of[1], 60)}"
+    left: str
+    clicked: frozenset[int]
 
 
-def lane(axis: Axis, meant: Metric, sides: Iterable[Side]) -> Node:
+def _lane(axis: Axis, meant: Metric, sides: Sequence[Side]) -> Node:
     """The runs of an eval on the axis of all lanes."""
     rules = [h("i", cls="sen-x-rule", style={"left": axis.at(value)}) for value in axis.marks]
     halves = [
-        h("div", _half(axis, meant, side), cls=f"sen-x-half sen-x-{side.kind}") for side in sides
+        h("div", _half(axis, meant, side, side.cell), cls=f"sen-x-half sen-x-{side.kind}")
+        for side in sides
     ]
     return h("div", rules, halves, cls="sen-x-lane")
 
 
-def _half(axis: Axis, meant: Metric, side: Side) -> list[Node]:
-    if side.cell is None:
+def _half(axis: Axis, meant: Metric, side: Side, cell: Cell | None) -> list[Node]:
+    if cell is None:
         return []
-    mean = h("i", cls="sen-x-mean", style={"left": axis.at(side.cell.mean)})
-    if not side.cell.runs:
-        return [mean, _strip(axis, meant, side, side.cell)]
-    return [mean, *(_point(axis, meant, side, some) for some in _together(axis, side.cell.runs))]
-
-
-def _together(axis: Axis, runs: Sequence[Run]) -> list[list[Run]]:
-    """Runs, the lowest first, in groups of which each is one mark."""
-    groups: list[list[Run]] = []
-    for run in runs:
+    mean = h("i", cls="sen-x-mean", style={"left": axis.at(cell.mean)})
+    if not cell.runs:
+        return [mean, _strip(axis, meant, side, cell)]
+    groups: list[list[Run]] = []  # of which each is one mark
+    for run in cell.runs:
         if groups and axis.place(run[1]) - axis.place(groups[-1][0][1]) < NEAR:
             groups[-1].append(run)
         else:
             groups.append([run])
-    return groups
+    return [mean, *(_point(axis, meant, side, runs) for runs in groups)]
 
 
 def _point(axis: Axis, meant: Metric, side: Side, runs: Sequence[Run]) -> Node:
@@ -92,16 +73,14 @@ def _point(axis: Axis, meant: Metric, side: Side, runs: Sequence[Run]) -> Node:
     numbers = [number for number, _ in runs]
     low, high = runs[0][1], runs[-1][1]
     which = f"run {numbers[0]}" if len(runs) == 1 else count(len(runs), "run")
-    name = f"{side.name}, {which}: {_between(meant, low, high)}"
-    return button(
-        str(len(runs)) if len(runs) > 1 else None,
-        side.act(*numbers),
+    return _mark(
+        side,
+        f"{which}: {_between(meant, low, high)}",
+        numbers,
+        inside=str(len(runs)) if len(runs) > 1 else None,
         cls="sen-x-point sen-x-several" if len(runs) > 1 else "sen-x-point",
         style={"left": axis.at((low + high) / 2)},
-        aria_label=name,
-        title=name,
         aria_pressed=side.clicked.issuperset(numbers),
-        tabindex="-1",  # by keyboard they are reached through the means, or the list of runs
     )
 
 
@@ -113,46 +92,28 @@ def _strip(axis: Axis, meant: Metric, side: Side, cell: Cell) -> Node:
         "left": f"{100 * (lower - low) / inner:.4g}%",
         "width": f"{100 * (upper - lower) / inner:.4g}%",
     }
-    name = (
-        f"{side.name}, {count(cell.n, 'run')}: {_between(meant, low, high)}, "
-        f"the middle half {_between(meant, lower, upper)}"
-    )
-    return button(
-        h("i", cls="sen-x-box", style=box),
-        side.act(),
+    words = f"{count(cell.n, 'run')}: {_between(meant, low, high)}, the middle half "
+    return _mark(
+        side,
+        words + _between(meant, lower, upper),
+        inside=h("i", cls="sen-x-box", style=box),
         cls="sen-x-strip",
-        style={"left": axis.at(low), "width": axis.width(low, high)},
-        aria_label=name,
-        title=name,
-        tabindex="-1",
+        style=axis.span(low, high),
     )
+
+
+def _mark(
+    side: Side, words: str, numbers: Sequence[int] = (), *, inside: Child, **more: Any
+) -> Node:
+    """What shows runs at a click; by keyboard the means are, or the list of runs."""
+    name = f"{side.name}, {words}"
+    act = (*side.act, *numbers)
+    return button(inside, act, aria_label=name, title=name, tabindex="-1", **more)
 
 
 def _between(meant: Metric, low: float, high: float) -> str:
     ends = size(meant, low), size(meant, high)
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
-
-
-def mean(meant: Metric, side: Side) -> Node:
-    """The mean of a side, and what is left out of it."""
-    left = [
-        f"{number:,} {what}"
-        for number, what in ((side.errored, "errored"), (side.unscored, "not scored"))
-        if number
-    ]
-    cell = side.cell
-    return h(
-        "div",
-        mean_of(
-            side.kind,
-            meant,
-            cell.mean if cell else None,
-            cell.n if cell else 0,
-            side.name,
-            side.act(),
-        ),
-        h("small", ", ".join(left), cls="sen-soft") if left else None,
-    )
 
 
 def mean_of(
@@ -184,20 +145,41 @@ Deltas = dict[Line, Row]
 
 def evals(look: Look) -> Node:
     """The view of evals."""
-    lines = _lines(look)
-    found = look.figures(figures.cells)
-    deltas, counting = _deltas(look)
-    lines = _in_order(lines, deltas, look.seen.order)
-    axes = of_figures(look.meant, *_ends(found.values())), axis_of([*deltas.values()], look.meant)
+    keys, found = look.figures(figures.evals), look.figures(figures.cells)
+    deltas, counting = _deltas(look)  # asked for last, for it takes longest
+    lines = _lines(look, keys, deltas)
+    cells = [cell for own in found.values() if own for cell in own.values()]
+    low, high = (
+        min((cell.ends[0] for cell in cells), default=None),
+        max((cell.ends[-1] for cell in cells), default=None),
+    )
+    axis, apart = of_figures(look.meant, low, high), axis_of(deltas.values(), look.meant)
 
     def draw(line: Line, at: Place, first: bool) -> Node:
-        return _row(look, line, at, found[line[1]], deltas.get(line), axes, first=first)
+        (eval_id, name), part = line
+        difference = deltas.get(line)
+        sides = _sides(look, line, at, found[part], difference)
+        shown: list[Child] = [
+            _lane(axis, look.meant, sides),
+            h("div", [_mean(look.meant, side) for side in sides], cls="sen-x-means"),
+        ]
+        if look.compares:
+            shown.append([_delta(look, difference), track(apart, difference, look.meant)])
+        act = ("pick", "eval", part.iteration, eval_id, name)
+        about = f"eval {called(eval_id, 40)}" if look.suite.has_twins else ""
+        heading = head(called(name), look.called(part.iteration), act, first=first, about=about)
+        return row(
+            [heading, *shown],
+            key=str(at),
+            chosen=look.is_at(at),
+            joined=not first,
+        )
 
     rows, paging = listed(look, "evals", lines, "eval", draw, COLUMNS)
-    titles = look.meant.axis, of_difference(look.meant)
-    heads: list[Child] = ["Eval", scale(axes[0], look.meant, titles[0]), "Mean"]
+    heads: list[Child] = ["Eval", scale(axis, look.meant, look.meant.axis), "Mean"]
     if look.compares:
-        heads.append(scale(axes[1], look.meant, titles[1], difference=True))
+        heads.append(scale(apart, look.meant, of_difference(look.meant), difference=True))
+    caption = f"Every run’s {look.meant.name}, eval by eval"
     return h(
         "div",
         h(
@@ -206,43 +188,21 @@ def evals(look: Look) -> Node:
             choose("Order", ORDERS, look.seen.order, ("see", "order")) if len(lines) > 1 else None,
             cls="sen-row sen-spread",
         ),
-        _aggregated(found),
+        _aggregated([cell for cell in cells if not cell.runs]),
         h("p", counting, cls="sen-soft", role="status") if counting else None,
-        table(
-            heads, rows, caption=f"Every run’s {look.meant.name}, eval by eval", cls="sen-x-evals"
-        ),
+        table(heads, rows, caption=caption, cls="sen-x-evals"),
         paging,
     )
 
 
-def _lines(look: Look) -> list[Line]:
-    """A row for each eval of each iteration, those of an eval together."""
-    known: dict[Part, set[EvalKey]] = {
-        part: set(own or ()) for part, own in look.figures(figures.evals).items()
-    }
-    keys = {key for own in known.values() for key in own}
-    ordered = sorted(keys, key=lambda key: [natural(name) for name in key])
-    return [(key, part) for key in ordered for part, own in known.items() if key in own]
-
-
-def _deltas(look: Look) -> tuple[Deltas, str]:
-    """The difference of each row, and what is still being counted."""
-    deltas: Deltas = {}
-    missing = 0
-    for part, rows in look.of_metric(figures.headline_by_eval, figures.others_by_eval).items():
-        missing += rows is None
-        for delta_row in rows or []:
-            deltas[(delta_row["eval_id"], delta_row["eval_name"]), part] = delta_row
-    if not missing:
-        return deltas, ""
-    of = f" of {missing:,} of {count(len(look.parts), 'iteration')}" if look.several else ""
-    return deltas, f"The deltas{of} are being counted, exactly; they appear when they are there."
-
-
-def _in_order(lines: list[Line], deltas: Deltas, order: str) -> list[Line]:
-    if order == "suite":
+def _lines(look: Look, keys: Mapping[Part, Any], deltas: Deltas) -> list[Line]:
+    """A row for each eval of each iteration: those of an eval together, or by their deltas."""
+    lines: list[Line] = [(key, part) for part, own in keys.items() for key in own or ()]
+    at = {part: at for at, part in enumerate(look.parts)}
+    lines.sort(key=lambda line: ([natural(name) for name in line[0]], at[line[1]]))
+    if look.seen.order == "suite":
         return lines
-    sign = -1 if order == "largest" else 1
+    sign = -1 if look.seen.order == "largest" else 1
 
     def place(line: Line) -> tuple[bool, float]:
         estimate = deltas.get(line, {}).get("estimate")
@@ -251,18 +211,23 @@ def _in_order(lines: list[Line], deltas: Deltas, order: str) -> list[Line]:
     return sorted(lines, key=place)
 
 
-def _ends(found: Any) -> tuple[float | None, float | None]:
-    """Between what all figures lie."""
-    known: list[Cells] = [one for one in found if one is not None and one.low is not None]
-    if not known:
-        return None, None
-    return min(cells.low or 0.0 for cells in known), max(cells.high or 0.0 for cells in known)
+def _deltas(look: Look) -> tuple[Deltas, str]:
+    """The difference of each row, and what is still being counted."""
+    found = look.of_metric(figures.headline_by_eval, figures.others_by_eval)
+    deltas = {
+        ((row["eval_id"], row["eval_name"]), part): row
+        for part, rows in found.items()
+        for row in rows or ()
+    }
+    missing = sum(rows is None for rows in found.values())
+    if not missing:
+        return deltas, ""
+    of = f" of {missing:,} of {count(len(look.parts), 'iteration')}" if look.several else ""
+    return deltas, f"The deltas{of} are being counted, exactly; they appear when they are there."
 
 
-def _aggregated(found: Mapping[Part, Cells | None]) -> Child:
+def _aggregated(many: Sequence[Cell]) -> Child:
     """What is said where cells hold too many runs to draw each."""
-    cells = [cell for part in found.values() if part is not None for cell in part.by_eval.values()]
-    many = [cell for cell in cells if not cell.runs]
     if not many:
         return None
     runs = sum(cell.n for cell in many)
@@ -274,61 +239,36 @@ def _aggregated(found: Mapping[Part, Cells | None]) -> Child:
     )
 
 
-def _row(
-    look: Look,
-    line: Line,
-    at: Place,
-    found: Cells | None,
-    delta_row: Row | None,
-    axes: tuple[Axis, Axis],
-    *,
-    first: bool,
-) -> Node:
-    (eval_id, name), part = line
-    axis, apart = axes
-    sides = [
-        _side(look, kind, configuration, line, at, found, delta_row)
-        for kind, configuration in look.kinds
-    ]
-    act = ("pick", "eval", part.iteration, eval_id, name)
-    cells: list[Child] = [
-        lane(axis, look.meant, sides),
-        h("div", [mean(look.meant, side) for side in sides], cls="sen-x-means"),
-    ]
-    if look.compares:
-        cells.append([_delta(look, delta_row), track(apart, delta_row, look.meant)])
-    about = f"eval {called(eval_id, 40)}" if look.suite.has_twins else ""
-    return row(
-        head(called(name), look.called(part.iteration), act, first=first, about=about),
-        cells,
-        key=str(at),
-        chosen=look.is_at(at),
-        joined=not first,
-    )
-
-
-def _side(
-    look: Look,
-    kind: str,
-    name: str,
-    line: Line,
-    at: Place,
-    found: Cells | None,
-    delta_row: Row | None,
-) -> Side:
+def _sides(
+    look: Look, line: Line, at: Place, found: Cells | None, difference: Row | None
+) -> list[Side]:
     key, part = line
-    end = "_baseline" if delta_row and delta_row["baseline"] == name else ""
     clicked = look.seen.clicked if look.is_at(at) else None
-    return Side(
-        kind=kind,
-        configuration=name,
-        iteration=part.iteration,
-        of=key,
-        cell=found.by_eval.get((key, name)) if found is not None else None,
-        errored=delta_row[f"n_errored{end}"] if delta_row else 0,
-        unscored=delta_row[f"n_unscored{end}"] if delta_row else 0,
-        clicked=frozenset(clicked.numbers if clicked and clicked.configuration == name else ()),
-    )
+    sides: list[Side] = []
+    for kind, name in look.kinds:
+        end = "_baseline" if difference and difference["baseline"] == name else ""
+        left: list[str] = []
+        if difference:
+            left = left_out(difference[f"n_errored{end}"], difference[f"n_unscored{end}"])
+        numbers = clicked.numbers if clicked and clicked.configuration == name else ()
+        sides.append(
+            Side(
+                kind,
+                f"{called(name, 40)}, {called(key[1], 60)}",
+                ("pick", "runs", part.iteration, *key, name),
+                found.get((key, name)) if found else None,
+                ", ".join(left),
+                frozenset(numbers),
+            )
+        )
+    return sides
+
+
+def _mean(meant: Metric, side: Side) -> Node:
+    """The mean of a side, and what is left out of it."""
+    value, n = (side.cell.mean, side.cell.n) if side.cell else (None, 0)
+    left = h("small", side.left, cls="sen-soft") if side.left else None
+    return h("div", mean_of(side.kind, meant, value, n, side.name, side.act), left)
 
 
 def _delta(look: Look, found: Row | None) -> Child:
@@ -337,9 +277,4 @@ def _delta(look: Look, found: Row | None) -> Child:
         return h("span", "…", cls="sen-soft")
     if found["estimate"] is None:
         return h("span", called(found["unpaired"] or "no difference", 80), cls="sen-soft sen-small")
-    return h(
-        "span",
-        h("b", delta(look.meant, found["estimate"])),
-        h("small", f" {interval(look.meant, found)}", cls="sen-soft"),
-        title=called(found["reason"], 300),
-    )
+    return delta_view(look.meant, found)

@@ -19,7 +19,7 @@ from ..show import SHOWING_CSS, show_run
 from ..show.run import RunKey
 from ..ui import Child, Node, Panel, action, h, style
 from ..ui.parts import button, choose, field, notice, tabs, ticks
-from ..ui.source import PENDING, Later, Source
+from ..ui.source import Later, Source
 from ..ui.task import Background
 from . import choice as clicks
 from . import figures
@@ -335,21 +335,13 @@ class Explorer(Panel):
             tabs(names, self.seen.tab, ("see", "tab"), content, label="Views", page=self._page_id),
             None
             if own_runs
-            else [h("h4", "The runs behind it", key="behind-title"), safely(Look.behind, look)],
+            else [h("h4", "The runs behind it", key="behind-title"), safely(behind, look)],
             cls="sen-x-explore",
             key="explore",
         )
 
     def _look(self, counted: Counted, suite: Suite, choice: Choice) -> Look:
-        return Look(
-            ws=counted.ws,
-            suite=suite,
-            choice=choice,
-            seen=self.seen,
-            get=lambda count, parts: counted.figures(count, parts, choice.metric),
-            list_runs=lambda look: behind(look, counted.runs(choice, self.seen.clicked)),
-            show_run=self._show_run,
-        )
+        return Look(counted, suite, choice, self.seen, self._show_run)
 
     def _show_run(self, key: RunKey) -> Node:
         own = key
@@ -383,7 +375,7 @@ class Explorer(Panel):
     def _choose(self, request: Choice) -> None:
         """Look at something else: what was clicked is of what was looked at before."""
         self.request = request
-        self.seen = replace(self.seen, clicked=None, opened=(), pages=())
+        self.seen = replace(self.seen, clicked=None, opened=(), pages={})
 
     @action
     def choose_suite(self, number: str) -> None:
@@ -458,23 +450,24 @@ class Explorer(Panel):
         options = {"tab": self.TABS, "order": ORDERS, "chart": CHARTS}
         if name in options:
             known(value, options[name])
-        self.seen = replace(self.seen, **{known(name, (*options, *PAGED)): value})
-        if name in PAGED:
-            self.seen = self.seen.from_first(PAGED[name])
+        pages = {**self.seen.pages, PAGED[name]: 0} if name in PAGED else self.seen.pages
+        changed = {known(name, (*options, *PAGED)): value}
+        self.seen = replace(self.seen, pages=pages, **changed)
 
     @action
     def sort(self, name: str, column: str, direction: str = "up") -> None:
         """Sort the `runs` or `checks` by a column, "up" or "down"; as they were where neither."""
         known(direction, ("up", "down", ""))
-        kept = [pair for pair in self.seen.sorted if pair[0] != known(name, ("runs", "checks"))]
-        order = [(name, (column, direction == "down"))] if direction else []
-        self.seen = replace(self.seen, sorted=(*kept, *order)).from_first(name)
+        known(name, ("runs", "checks"))
+        orders = {of: order for of, order in self.seen.sorted.items() if of != name}
+        if direction:
+            orders[name] = (column, direction == "down")
+        self.seen = replace(self.seen, sorted=orders, pages={**self.seen.pages, name: 0})
 
     @action
     def turn(self, name: str, page: int) -> None:
         """Show another page of what is paged."""
-        pages = {**dict(self.seen.pages), name: page}
-        self.seen = replace(self.seen, pages=tuple(pages.items()))
+        self.seen = replace(self.seen, pages={**self.seen.pages, name: page})
 
     @action
     def pick(self, kind: str, *values: Any) -> None:
@@ -485,7 +478,7 @@ class Explorer(Panel):
         elif kind == "note":
             part = next(part for part in parts_of(self.choice) if part.iteration == values[0])
             notes = self.counted.figures(figures.notes, [part], self.choice.metric)[part]
-            if notes is PENDING:
+            if notes is None:
                 return
             values = (*values, notes[values[1]])
         self._pick(clicks.CLICKS[known(kind, clicks.CLICKS)](*values))
@@ -496,7 +489,8 @@ class Explorer(Panel):
         self._pick(None)
 
     def _pick(self, clicked: Selection | None) -> None:
-        self.seen = replace(self.seen, clicked=clicked, opened=()).from_first("runs")
+        pages = {**self.seen.pages, "runs": 0}
+        self.seen = replace(self.seen, clicked=clicked, opened=(), pages=pages)
 
     @action
     def open_run(self, *key: Any) -> None:
@@ -585,7 +579,7 @@ class Explore(Explorer):
         drawn = self.counted.get(key_of(choice, name), lambda: draw(ws, choice, name))
 
         def written() -> Outcome:
-            picture: Picture = draw(ws, choice, name) if drawn is PENDING else drawn
+            picture: Picture = draw(ws, choice, name) if drawn is None else drawn
             return Outcome("charts", (write_chart(picture.chart, name, kind, handed),))
 
         self._write(written)

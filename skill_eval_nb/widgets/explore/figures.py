@@ -19,7 +19,7 @@ from skill_eval_nb.stats import pairing
 from skill_eval_nb.stats.summary import overview, overview_by_eval
 from skill_eval_nb.stats.values import EVAL, RUBRIC, values_of
 
-from ..ui.source import Recent
+from ..ui.source import PENDING, Recent
 from .choice import Part, Suite, runs_of, suites, turned_workspace, within
 
 if TYPE_CHECKING:
@@ -61,33 +61,42 @@ class Cell:
     ends: tuple[float, float, float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """All cells of a part, by eval and configuration, and between what the figures lie."""
+Cells = Mapping[tuple[EvalKey, str], Cell]
+"""The cells of a part, by eval and configuration."""
 
-    by_eval: Mapping[tuple[EvalKey, str], Cell]
-    low: float | None
-    high: float | None
+Count = Callable[["Workspace", Parts, str], list[Any]]
 
 
-def headline(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
-    """The rows of `overview` for the metric that decides by itself."""
-    return _compared(ws, parts, partial(overview, others=False))
+def _compared(statistic: Callable[[Workspace, str | None], Iterable[Row]]) -> Count:
+    """Counts the rows of a statistic against the baseline.
+
+    Where a part has no run of it, the statistic says why there is none to compare against.
+    """
+
+    def count(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
+        baseline = parts[0].baseline
+        sides = ws.polars("runs").select("iteration", "configuration").unique().iter_rows()
+        known = {iteration for iteration, name in sides if name == baseline}
+        paired = [part.iteration for part in parts if part.iteration in known]
+        alone = [part.iteration for part in parts if part.iteration not in known]
+        found: Rows = []
+        for iterations, against in ((paired, baseline), (alone, None)):
+            if iterations:
+                own = ws.select(iteration=iterations) if paired and alone else ws
+                found += statistic(own, against)
+        return _of_each(parts, found)
+
+    return count
 
 
-def others(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
-    """The rows of `overview` for all other metrics and dimensions, adjusted together."""
-    return _compared(ws, parts, partial(overview, others=True))
-
-
-def headline_by_eval(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
-    """The rows of `overview_by_eval` for the metric that decides by itself."""
-    return _compared(ws, parts, partial(overview_by_eval, others=False))
-
-
-def others_by_eval(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
-    """The rows of `overview_by_eval` for all others."""
-    return _compared(ws, parts, partial(overview_by_eval, others=True))
+headline = _compared(partial(overview, others=False))
+"""The rows of `overview` for the metric that decides by itself."""
+others = _compared(partial(overview, others=True))
+"""The rows of `overview` for all other metrics and dimensions, adjusted together."""
+headline_by_eval = _compared(partial(overview_by_eval, others=False))
+others_by_eval = _compared(partial(overview_by_eval, others=True))
+notes = _compared(lambda *own: stats.notes(*own).iter_rows(named=True))
+discrimination = _compared(lambda *own: stats.discrimination(*own).iter_rows(named=True))
 
 
 def cells(ws: Workspace, parts: Parts, metric: str) -> list[Cells]:
@@ -95,7 +104,7 @@ def cells(ws: Workspace, parts: Parts, metric: str) -> list[Cells]:
     import polars as pl
 
     if not _has(ws, metric):
-        return [Cells({}, None, None) for _ in parts]
+        return [{} for _ in parts]
     value, cell = pl.col("value"), ["iteration", *EVAL, "configuration"]
     values = values_of(ws, metric)
     means = pairing.cells(values).select(*cell, "mean")
@@ -115,12 +124,7 @@ def cells(ws: Workspace, parts: Parts, metric: str) -> list[Cells]:
     ).iter_rows():
         runs = tuple(zip(numbers or (), own or (), strict=True))
         found[iteration][(eval_id, name), configuration] = Cell(runs, n, mean, tuple(ends))
-    return [_cells(found[part.iteration]) for part in parts]
-
-
-def _cells(found: Mapping[tuple[EvalKey, str], Cell]) -> Cells:
-    lows, highs = ([cell.ends[end] for cell in found.values()] for end in (0, -1))
-    return Cells(found, min(lows, default=None), max(highs, default=None))
+    return [found[part.iteration] for part in parts]
 
 
 def evals(ws: Workspace, parts: Parts, _: str) -> list[list[EvalKey]]:
@@ -147,11 +151,11 @@ def dimension_sources(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
     return _of_each(parts, stats.variance(ws).iter_rows(named=True))
 
 
-def checks(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
+def checks(ws: Workspace, parts: Parts, metric: str) -> list[Rows]:
     """The rows of `discrimination`."""
     if ws.polars("expectations").is_empty():
         return [[] for _ in parts]
-    return _compared(ws, parts, lambda *own: stats.discrimination(*own).iter_rows(named=True))
+    return discrimination(ws, parts, metric)
 
 
 FLIPS = ("newly failing", "newly passing")
@@ -198,35 +202,8 @@ def turn(before: float | None, after: float | None) -> str:
     return "newly passing" if before < 0.5 < after else "more often"
 
 
-def notes(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
-    """The rows of `notes`."""
-    return _compared(ws, parts, lambda *own: stats.notes(*own).iter_rows(named=True))
-
-
-Count = Callable[["Workspace", Parts, str], list[Any]]
-
 OF_METRIC: tuple[Count, ...] = (cells, sources)
 """Those that differ from metric to metric."""
-
-
-def _compared(
-    ws: Workspace, parts: Parts, statistic: Callable[[Workspace, str | None], Iterable[Row]]
-) -> list[Rows]:
-    """The rows of a statistic against the baseline.
-
-    Where a part has no run of it, the statistic says why there is none to compare against.
-    """
-    baseline = parts[0].baseline
-    sides = ws.polars("runs").select("iteration", "configuration").unique().iter_rows()
-    known = {iteration for iteration, name in sides if name == baseline}
-    paired = [part.iteration for part in parts if part.iteration in known]
-    alone = [part.iteration for part in parts if part.iteration not in known]
-    found: Rows = []
-    for iterations, against in ((paired, baseline), (alone, None)):
-        if iterations:
-            own = ws.select(iteration=iterations) if paired and alone else ws
-            found += statistic(own, against)
-    return _of_each(parts, found)
 
 
 def _of_each(parts: Parts, found: Iterable[Row]) -> list[Rows]:
@@ -269,7 +246,7 @@ class Counted:
         return suites(self.ws, turned=self._turned)
 
     def figures(self, count: Count, parts: Sequence[Part], metric: str) -> dict[Part, Any]:
-        """What is counted of parts of one choice, or PENDING."""
+        """What is counted of parts of one choice; None where it is being counted."""
         metric = metric if count in OF_METRIC else ""
 
         def counted(keys: Sequence[Any]) -> dict[Any, Any]:
@@ -278,11 +255,11 @@ class Counted:
 
         keys = {part: (count, part, metric) for part in parts}
         found = self._later.get_all(list(keys.values()), counted, self._at_once)
-        return {part: found[key] for part, key in keys.items()}
+        return {part: _there(found[key]) for part, key in keys.items()}
 
     def get(self, key: Hashable, count: Callable[[], Any]) -> Any:
-        """Something else that takes its time, or PENDING."""
-        return self._later.get(key, count)
+        """Something else that takes its time; None where it is being counted."""
+        return _there(self._later.get(key, count))
 
     def runs(self, choice: Choice, clicked: Selection | None) -> pl.DataFrame:
         """The runs that are meant; the last answers are kept."""
@@ -301,3 +278,7 @@ class Counted:
         with self._lock:
             found = self._parts.get(tuple(parts))
             return self._parts.put(tuple(parts), within(self.ws, parts)) if found is None else found
+
+
+def _there(found: Any) -> Any:
+    return None if found is PENDING else found

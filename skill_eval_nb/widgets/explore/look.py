@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skill_eval_nb.charts.metrics import Metric
@@ -14,8 +15,7 @@ from skill_eval_nb.workspace import NO_ITERATION
 
 from ..show.run import RunKey, key_of
 from ..ui import Child, Node, h
-from ..ui.parts import button, pill, table
-from ..ui.source import PENDING
+from ..ui.parts import button, pill, table, table_row
 from ..ui.track import MISSING, size
 from .choice import (
     Choice,
@@ -26,12 +26,10 @@ from .choice import (
     parts_of,
     verdicts_of,
 )
-from .figures import Count
+from .figures import Count, Counted
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from skill_eval_nb.tables import Workspace
 
     from .choice import Suite
 
@@ -70,67 +68,58 @@ class Seen:
     """
 
     tab: str = "evals"
-    pages: tuple[tuple[str, int], ...] = ()
+    pages: Mapping[str, int] = field(default_factory=dict[str, int])
     clicked: Selection | None = None
     opened: tuple[RunKey, ...] = ()
     order: str = "suite"
     kind: str = ""
     severity: str = ""
     chart: str = "forest"
-    sorted: tuple[tuple[str, Order], ...] = ()
+    sorted: Mapping[str, Order] = field(default_factory=dict[str, Order])
     unfolded: frozenset[str] = frozenset()
 
     def page(self, name: str) -> int:
         """The page of what is paged."""
-        return dict(self.pages).get(name, 0)
-
-    def sorted_by(self, name: str) -> Order | None:
-        """What a list is sorted by."""
-        return dict(self.sorted).get(name)
-
-    def from_first(self, name: str) -> Seen:
-        """The same with what is paged from its first page on."""
-        return replace(self, pages=tuple(page for page in self.pages if page[0] != name))
+        return self.pages.get(name, 0)
 
 
-@dataclass(slots=True)
+@dataclass
 class Look:
     """What is looked at while a view is made.
 
     Attributes:
-        ws: all that was loaded.
+        counted: all that was loaded, and its figures.
         suite: the skill.
         choice: the settled one.
         seen: what is open.
-        get: the figures of parts, or PENDING.
-        list_runs: makes the list of the runs that are meant.
         show_run: makes a run as a whole.
-        placed: whether that list stands below a row already.
-        waiting: how many figures were not there yet.
         links: whether names are the way to the runs behind them.
+        placed: whether the list of the runs that are meant stands below a row already.
     """
 
-    ws: Workspace
+    counted: Counted
     suite: Suite
     choice: Choice
     seen: Seen
-    get: Callable[[Count, Sequence[Part]], dict[Part, Any]]
-    list_runs: Callable[[Look], Node]
     show_run: Callable[[RunKey], Node]
-    placed: bool = False
-    waiting: int = 0
     links: bool = True
-    parts: list[Part] = field(init=False)
-    meant: Metric = field(init=False)
+    placed: bool = False
 
     def __post_init__(self) -> None:
         """What follows from the choice."""
-        self.parts = parts_of(self.choice)
-        self.meant = metric_of(self.choice.metric)
+        choice = self.choice
+        self.ws, self.parts = self.counted.ws, parts_of(choice)
+        self.meant: Metric = metric_of(choice.metric)
+        self.several = len(choice.iterations) > 1
+        named = (("with", choice.configuration), ("base", choice.baseline))
+        self.kinds = [(kind, name) for kind, name in named if name is not None]
+        """The sides: `with` or `base`, and the configuration."""
+        self.compares = len(self.kinds) > 1
 
-    def figures(self, count: Count) -> dict[Part, Any]:
-        """The figures of every part, None for those that are being counted."""
-        return self._of(count, self.parts)
+    def figures(self, count: Count, parts: Sequence[Part] | None = None) -> dict[Part, Any]:
+        """The figures of every part, or of these; None for those that are being counted."""
+        wanted = self.parts if parts is None else parts
+        return self.counted.figures(count, wanted, self.choice.metric)
 
     def of_metric(self, headline: Count, others: Count) -> dict[Part, list[Any] | None]:
         """The rows of the metric that is looked at; None for those that are being counted.
@@ -145,24 +134,15 @@ class Look:
 
         rows = {part: own(found) for part, found in self.figures(headline).items()}
         missing = [part for part, found in rows.items() if found == []]
-        return rows | {part: own(found) for part, found in self._of(others, missing).items()}
+        return rows | {part: own(found) for part, found in self.figures(others, missing).items()}
 
     def last(self, count: Count) -> tuple[Part | None, Any]:
         """The last part with such figures, and these; None while they are being counted."""
         for part in reversed(self.parts):
-            found = self._of(count, [part])[part]
+            found = self.figures(count, [part])[part]
             if found is None or found:
                 return part, found
         return None, None
-
-    def _of(self, count: Count, parts: Sequence[Part]) -> dict[Part, Any]:
-        found = self.get(count, parts)
-        self.waiting += sum(value is PENDING for value in found.values())
-        return {part: None if value is PENDING else value for part, value in found.items()}
-
-    def behind(self) -> Node:
-        """The list of the runs that are meant."""
-        return self.list_runs(self)
 
     def is_at(self, at: Place) -> bool:
         """Whether this row was clicked."""
@@ -173,24 +153,8 @@ class Look:
         if not self.is_at(at) or self.placed:
             return []
         self.placed = True
-        cell = h("td", self.behind(), colspan=str(columns))
+        cell = h("td", behind(self), colspan=str(columns))
         return [h("tr", cell, cls="sen-x-below", key="below")]
-
-    @property
-    def several(self) -> bool:
-        """Whether there is more than one iteration."""
-        return len(self.choice.iterations) > 1
-
-    @property
-    def compares(self) -> bool:
-        """Whether there are two sides."""
-        return len(self.kinds) > 1
-
-    @property
-    def kinds(self) -> list[tuple[str, str]]:
-        """The sides: `with` or `base`, and the configuration."""
-        named = (("with", self.choice.configuration), ("base", self.choice.baseline))
-        return [(kind, name) for kind, name in named if name is not None]
 
     def called(self, iteration: str) -> str:
         """What stands behind a name in a row where several iterations are looked at."""
@@ -254,25 +218,10 @@ def sorting(words: Child, name: str, column: str, cls: str = "") -> Node:
     return button(words, ("sort", name, column), cls=looks, sorts=column)
 
 
-def row(
-    first: Child,
-    cells: Sequence[Child],
-    *,
-    key: str,
-    chosen: bool = False,
-    joined: bool = False,
-    by: Mapping[str, int] | None = None,
-) -> Node:
-    """A row; the first cell heads it. One that is `joined` belongs to the row above."""
+def row(cells: Sequence[Child], *, chosen: bool = False, joined: bool = False, **more: Any) -> Node:
+    """A row, headed by its first cell; one that is `joined` belongs to the row above."""
     looks = " ".join(["sen-chosen"] * chosen + ["sen-x-joined"] * joined) or None
-    return h(
-        "tr",
-        h("th", first, scope="row"),
-        [h("td", cell) for cell in cells],
-        key=key,
-        cls=looks,
-        by=by,
-    )
+    return table_row(cells, cls=looks, **more)
 
 
 def head(name: str, where: str, act: Sequence[Any], *, first: bool, about: str = "") -> list[Child]:
@@ -294,6 +243,16 @@ def head(name: str, where: str, act: Sequence[Any], *, first: bool, about: str =
         [h("div", name, cls="sen-x-name"), small] if first else None,
         button(where, act, kind="quiet", aria_label=spoken),
     ]
+
+
+def left_out(errored: int = 0, unscored: int = 0) -> list[str]:
+    """What is left out of a figure.
+
+    >>> left_out(2), left_out(0, 0)
+    (['2 errored'], [])
+    """
+    known = ((errored, "errored"), (unscored, "not scored"))
+    return [f"{number:,} {what}" for number, what in known if number]
 
 
 def filters(label: str, name: str, total: int, options: Mapping[str, str], chosen: str) -> Node:
@@ -389,65 +348,57 @@ REASONS: dict[str, str] = dict.fromkeys((EVIDENCE, REASON), "sen-x-reason")
 """Columns that hold sentences, and their look."""
 
 
-def behind(look: Look, runs: pl.DataFrame) -> Node:
+def behind(look: Look) -> Node:
     """The runs that are meant, 25 at a time."""
     clicked = look.seen.clicked
+    runs = look.counted.runs(look.choice, clicked)
     page = page_of(runs.height, look.seen.page("runs"))
-    alone = runs.height == 1
+    evals = look.choice.evals
+    of = f" of {count(len(evals), 'eval')}" if evals else ""
+    which = clicked.words if clicked is not None else f"all{of} that is looked at"
+    # of a single one, the list says more than the run itself where it was clicked for something
+    alone = clicked is not None and runs.height == 1
+    listed = not alone or bool(clicked and (clicked.check or clicked.dimension))
     return h(
         "section",
         h(
             "div",
-            h("p", h("b", count(runs.height, "run")), f": {_which(look)}", role="status"),
+            h("p", h("b", count(runs.height, "run")), f": {which}", role="status"),
             button("Show all runs", ("clear",)) if clicked else None,
             cls="sen-row sen-middle sen-spread",
         ),
         h("p", "There is no such run.", cls="sen-soft") if runs.is_empty() else None,
-        _list(look, runs, page) if not alone or clicked is None or _tells(clicked) else None,
+        _list(look, runs, page) if listed and not runs.is_empty() else None,
         pager(runs.height, page, "runs", "run"),
-        look.show_run(key_of(runs.row(0, named=True))) if alone and clicked is not None else None,
+        look.show_run(key_of(runs.row(0, named=True))) if alone else None,
         cls="sen-x-behind",
         aria_label="The runs behind it",
         key="behind",
     )
 
 
-def _which(look: Look) -> str:
-    """Which runs they are, in words."""
-    if look.seen.clicked is not None:
-        return look.seen.clicked.words
-    evals = look.choice.evals
-    of = f" of {count(len(evals), 'eval')}" if evals else ""
-    return f"all{of} that is looked at"
-
-
-def _tells(clicked: Selection) -> bool:
-    """Whether the list says more of a run than the run's own figures: evidence for something."""
-    return clicked.check is not None or clicked.dimension is not None
-
-
 def _list(look: Look, runs: pl.DataFrame, page: int) -> Child:
-    if runs.is_empty():
-        return None
     columns = _columns(look, runs)
-    keys: Keys = {"Run": _by_name} | {one.name: one.key for one in columns if one.key}
+    keys: Keys = {"Run": _by_name} | {column.name: column.key for column in columns if column.key}
+    order = look.seen.sorted.get("runs")
+    if order and order[0] in keys:
+        shown = of_page(in_order(runs.rows(named=True), keys, order), page)
+    else:
+        order, shown = None, runs.slice(page * PAGE, PAGE).rows(named=True)
     heads = ["Run", *(column.name for column in columns)]
+    looks = [None, *(REASONS.get(column.name) for column in columns)]
+    opened = look.seen.opened
     rows: list[Node] = []
-    order = look.seen.sorted_by("runs")
-    order = order if order and order[0] in keys else None
-    shown = (
-        of_page(in_order(runs.rows(named=True), keys, order), page)
-        if order
-        else runs.slice(page * PAGE, PAGE).rows(named=True)
-    )
     for run, by in zip(shown, places(shown, keys), strict=True):
         key = key_of(run)
-        cells = [(column.cell(run), REASONS.get(column.name)) for column in columns]
-        rows.append(_row(look, run, key, cells, by, key in look.seen.opened))
-        if key in look.seen.opened[-1:]:  # the one of the other side beside it
+        is_open = key in opened
+        cells = [_head(look, run, key, is_open), *(column.cell(run) for column in columns)]
+        chosen = "sen-chosen" if is_open else None
+        rows.append(table_row(cells, looks, key=str(tuple(key)), cls=chosen, by=by))
+        if key in opened[-1:]:  # the one of the other side beside it
             sides = [name for _, name in look.kinds]
-            opened = sorted(look.seen.opened, key=lambda run: sides.index(run.configuration))
-            beside = h("div", [look.show_run(run) for run in opened], cls="sen-columns")
+            both = sorted(opened, key=lambda run: sides.index(run.configuration))
+            beside = h("div", [look.show_run(run) for run in both], cls="sen-columns")
             below = h("td", beside, colspan=str(len(heads)))
             rows.append(h("tr", below, cls="sen-x-below", key="opened"))
     titles = [sorting(name, "runs", name) if name in keys else name for name in heads]
@@ -459,19 +410,13 @@ def _by_name(run: Row) -> Any:
     return *map(natural, names), run["run_number"] or 0
 
 
-def _row(
-    look: Look,
-    run: Row,
-    key: RunKey,
-    cells: list[tuple[Child, str | None]],
-    by: Mapping[str, int],
-    is_open: bool,
-) -> Node:
+def _head(look: Look, run: Row, key: RunKey, is_open: bool) -> list[Child]:
+    """What a run is called, as the button that opens it."""
     name = called(run["eval_name"])
     where = called(key.iteration) if look.several and key.iteration != NO_ITERATION else ""
     kind = {side: kind for kind, side in look.kinds}.get(key.configuration, "other")
     spoken = f"{name}, {called(key.configuration, 40)}, run {key.run_number}"
-    head = [
+    return [
         h("i", cls=f"sen-x-swatch sen-x-{kind}"),
         button(
             f"{name} · run {key.run_number}",
@@ -483,14 +428,6 @@ def _row(
         h("small", where, cls="sen-soft sen-x-of") if where else None,
         pill(run["status"], "odd") if run["status"] in STATES else None,
     ]
-    return h(
-        "tr",
-        h("th", head, scope="row"),
-        [h("td", cell, cls=look_of) for cell, look_of in cells],
-        key=str(tuple(key)),
-        cls="sen-chosen" if is_open else None,
-        by=by,
-    )
 
 
 class Column(NamedTuple):
@@ -503,20 +440,18 @@ class Column(NamedTuple):
 
 def _columns(look: Look, runs: pl.DataFrame) -> list[Column]:
     """What is listed of each run: what was clicked, the metric, then other figures."""
-    clicked = look.seen.clicked
+    clicked, metric = look.seen.clicked, look.choice.metric
+    check, dimension = (clicked.check, clicked.dimension) if clicked is not None else (None, None)
     columns: list[Column] = []
-    if clicked is not None and clicked.check is not None:
-        columns += _of_check(look, runs, clicked.check)
-    dimension = clicked.dimension if clicked is not None else None
+    if check is not None:
+        columns += _of_check(look, runs, check)
     if dimension is not None:
         columns += _of_dimension(look, runs, dimension)
-    metric = look.choice.metric
-    if metric.startswith(RUBRIC):
-        if metric.removeprefix(RUBRIC) != dimension:
-            columns.append(_of_score(look, runs, metric))
-    elif metric not in COLUMNS:
-        columns.append(_of_figure(metric_of(metric)))
-    if dimension is not None or (clicked is not None and clicked.check is not None):
+    if not metric.startswith(RUBRIC):
+        columns += [_of_figure(metric_of(metric))] if metric not in COLUMNS else []
+    elif metric.removeprefix(RUBRIC) != dimension:
+        columns.append(_of_score(look, runs, metric))
+    if check is not None or dimension is not None:
         return columns[:3]
     known = [name for name in COLUMNS if runs[name].count()]
     return [*columns, *(_of_figure(metric_of(name)) for name in known)]
@@ -537,61 +472,59 @@ def _of_figure(meant: Metric) -> Column:
 
 
 def _of_score(look: Look, runs: pl.DataFrame, metric: str) -> Column:
-    meant = metric_of(metric)
-    rows = _rows_of(look, runs, "rubric_scores").filter(dimension=metric.removeprefix(RUBRIC))
-    scores = {_key(row): row["value"] for row in scores_of(rows).iter_rows(named=True)}
+    meant, rows = metric_of(metric), look.ws.polars("rubric_scores")
+    own = scores_of(rows.filter(dimension=metric.removeprefix(RUBRIC)))
+    scores = _by_run(own, runs)
 
     def score(run: Row) -> float | None:
-        return scores.get(_key(run))
+        return next((row["value"] for row in scores[_key(run)]), None)
 
     return Column(meant.title, lambda run: size(meant, score(run)), score)
 
 
 def _of_check(look: Look, runs: pl.DataFrame, check: tuple[str, str]) -> list[Column]:
     """The verdict on an expectation, and its evidence."""
-    rows = verdicts_of(look.ws, check).join(runs, on=RUN, how="semi")
-    known = {_key(row): row for row in rows.iter_rows(named=True)}
+    known = _by_run(verdicts_of(look.ws, check), runs)
     words = {True: ("passed", "good"), False: ("failed", "bad"), None: ("not scored", "odd")}
 
+    def last(run: Row, name: str) -> Any:
+        return known[_key(run)][-1][name] if known[_key(run)] else None
+
     def verdict(run: Row) -> Child:
-        found = known.get(_key(run))
-        return pill(*words[found["passed"]]) if found else MISSING
+        return pill(*words[last(run, "passed")]) if known[_key(run)] else MISSING
 
-    def evidence(run: Row) -> Child:
-        found = known.get(_key(run))
-        return _evidence(found["evidence"] if found else None)
-
-    def passed(run: Row) -> bool | None:
-        return known.get(_key(run), {}).get("passed")
-
-    return [Column("Verdict", verdict, passed), Column(EVIDENCE, evidence)]
+    return [
+        Column("Verdict", verdict, lambda run: last(run, "passed")),
+        Column(EVIDENCE, lambda run: _evidence(last(run, "evidence"))),
+    ]
 
 
 def _of_dimension(look: Look, runs: pl.DataFrame, dimension: str) -> list[Column]:
     """Every judging's score on a dimension, and its reason."""
-    rows = _rows_of(look, runs, "rubric_scores").filter(dimension=dimension).sort("judging")
-    known: dict[Any, list[Row]] = {}
-    for row in rows.iter_rows(named=True):
-        known.setdefault(_key(row), []).append(row)
-    meant = metric_of(RUBRIC + dimension)
+    scores = look.ws.polars("rubric_scores").filter(dimension=dimension).sort("judging")
+    known = _by_run(scores, runs)
 
     def score(run: Row) -> Child:
-        found = known.get(_key(run), [])
-        shown = ", ".join(MISSING if row["score"] is None else f"{row['score']:g}" for row in found)
+        found = [row["score"] for row in known[_key(run)]]
+        shown = ", ".join(MISSING if score is None else f"{score:g}" for score in found)
         return h("b", shown or MISSING)
 
     def reason(run: Row) -> Child:
-        return [h("div", _evidence(row["evidence"])) for row in known.get(_key(run), [])]
+        return [h("div", _evidence(row["evidence"])) for row in known[_key(run)]]
 
     def mean(run: Row) -> float | None:
-        scores = [row["score"] for row in known.get(_key(run), ()) if row["score"] is not None]
-        return sum(scores) / len(scores) if scores else None
+        found = [row["score"] for row in known[_key(run)] if row["score"] is not None]
+        return sum(found) / len(found) if found else None
 
-    return [Column(meant.title, score, mean), Column(REASON, reason)]
+    return [Column(metric_of(RUBRIC + dimension).title, score, mean), Column(REASON, reason)]
 
 
-def _rows_of(look: Look, runs: pl.DataFrame, table: str) -> pl.DataFrame:
-    return look.ws.polars(table).join(runs, on=RUN, how="semi")
+def _by_run(rows: pl.DataFrame, runs: pl.DataFrame) -> dict[Any, list[Row]]:
+    """Rows by the run that they are of."""
+    known: dict[Any, list[Row]] = defaultdict(list)
+    for row in rows.join(runs, on=RUN, how="semi").iter_rows(named=True):
+        known[_key(row)].append(row)
+    return known
 
 
 def _key(row: Row) -> tuple[Any, ...]:

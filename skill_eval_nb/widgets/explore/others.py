@@ -17,10 +17,9 @@ from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h, offer
 from ..ui.parts import button, choose, details, entry, notice, pill, table, waiting
-from ..ui.source import PENDING
 from . import figures
 from .choice import Choice, Part, iteration_name, of_path
-from .look import Look, filters, of_page, pager, row
+from .look import Look, behind, filters, of_page, pager, row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,7 +56,7 @@ def _of_iteration(look: Look, part: Part, rows: list[Row] | None) -> list[Child]
     items: list[Node] = []
     for number, note in enumerate(rows):
         at = ("notes", part.iteration, str(number))
-        below = h("div", look.behind(), key="below") if look.is_at(at) else None
+        below = h("div", behind(look), key="below") if look.is_at(at) else None
         look.placed |= below is not None
         items.append(h("li", _note(part, number, note), below, key=str(at)))
     return [title, h("ul", items, cls="sen-x-notes")]
@@ -135,10 +134,10 @@ def _row(look: Look, number: int, problem: Row, runs: pl.DataFrame, at: tuple[st
         found = button(count(touched, "run"), ("pick", "problem", number), aria_label=spoken)
     return row(
         [
-            pill(problem["severity"], SEVERITIES[problem["severity"]]),
-            h("small", f" {called(problem['code'])}"),
-        ],
-        [
+            [
+                pill(problem["severity"], SEVERITIES[problem["severity"]]),
+                h("small", f" {called(problem['code'])}"),
+            ],
             [
                 h("code", called(problem["path"], 400), cls="sen-x-path"),
                 h("small", f" {called(problem['where'], 200)}", cls="sen-soft")
@@ -399,7 +398,7 @@ def drawing(
 
     Args:
         look: what is looked at.
-        get: gives what was drawn, or PENDING.
+        get: gives what was drawn; None where it is being drawn.
         export: where a chart is written to.
         busy: whether one is being written.
     """
@@ -418,7 +417,7 @@ def drawing(
             ],
             cls="sen-row",
         ),
-        waiting("Drawing") if picture is PENDING else _shown(name, picture),
+        waiting("Drawing") if picture is None else _shown(name, picture),
     )
 
 

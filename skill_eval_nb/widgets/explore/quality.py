@@ -14,7 +14,7 @@ from skill_eval_nb.text import called, count
 
 from ..ui import Child, Node, h
 from ..ui.parts import button, details, notice, pill, soft, table, waiting
-from ..ui.track import axis_of, delta, interval, of_difference, scale, track
+from ..ui.track import Axis, axis_of, delta_view, of_difference, scale, track
 from . import figures
 from .choice import Part, Place
 from .evals import mean_of
@@ -25,6 +25,7 @@ from .look import (
     filters,
     head,
     in_order,
+    left_out,
     listed,
     of_page,
     places,
@@ -61,7 +62,7 @@ def checks(look: Look) -> Node:
         if kind in ("", check["class"]):
             together.setdefault(line[0], []).append(line)
     keys = _keys(look, lambda about: lines[together[about][-1]])
-    order = look.seen.sorted_by("checks")
+    order = look.seen.sorted.get("checks")
     kept = [line for about in in_order(list(together), keys, order) for line in together[about]]
     on_page = list(dict.fromkeys(about for about, _ in of_page(kept, look.seen.page("checks"))))
     places_of = dict(zip(on_page, places(on_page, keys), strict=True))
@@ -133,15 +134,11 @@ def _row(look: Look, line: Line, at: Place, found: Row, by: Mapping[str, int] | 
     (layer, text, eval_id), part = line
     first = by is not None
     cells = [_cell(line, found, kind, name) for kind, name in look.kinds]
+    act = ("pick", "check", part.iteration, layer, text, *((None, eval_id) if eval_id else ()))
+    where, about = look.called(part.iteration), _about(found)
     return row(
-        head(
-            called(text, 400),
-            look.called(part.iteration),
-            ("pick", "check", part.iteration, layer, text, *((None, eval_id) if eval_id else ())),
-            first=first,
-            about=_about(found),
-        ),
         [
+            head(called(text, 400), where, act, first=first, about=about),
             h("div", cells, cls="sen-x-pair"),
             pill(found["class"], CLASS_LOOKS.get(found["class"], "")),
             h("span", found["reason"], cls="sen-small sen-soft"),
@@ -168,11 +165,7 @@ def _cell(line: Line, found: Row, kind: str, name: str) -> Node:
         return h("span", "–", cls=f"sen-x-cell sen-x-none sen-x-at-{kind}", title="no run")
     passed, failed, errored, unscored = counts
     scored = passed + failed
-    left = [
-        f"{number:,} {what}"
-        for number, what in ((errored, "errored"), (unscored, "not scored"))
-        if number
-    ]
+    left = left_out(errored, unscored)
     ratio = f"{passed:,}/{scored:,}" if scored else "–"
     outcome = ", ".join([f"{passed:,} of {scored:,} passed", *left])
     spoken = f"{called(name, 40)}: {outcome}"
@@ -195,43 +188,54 @@ MANY_JUDGINGS = (
     "No output was judged twice, so that what the judge adds cannot be told from what the runs "
     "add: judge again (it runs nothing anew) to tell them apart."
 )
+Dimension = tuple[tuple[str], Part]
 
 
 def dimensions(look: Look) -> Node:
     """The view of dimensions."""
     if not look.suite.dimensions:
         return notice("No run of this skill was scored on a rubric, so there are no dimensions.")
-    deltas = {
-        part: others and [row for one in (heads[part], others) for row in one or ()]
-        for heads in (look.figures(figures.headline),)
-        for part, others in look.figures(figures.others).items()
-    }
-    sources = look.figures(figures.dimension_sources)
-    means = look.figures(figures.summary)
-    if any(found is None for found in (*deltas.values(), *sources.values(), *means.values())):
+    counts = (figures.headline, figures.others, figures.dimension_sources, figures.summary)
+    headline, others, sources, summaries = (look.figures(count) for count in counts)
+    if any(None in found.values() for found in (others, sources, summaries)):
         return waiting("Counting")
-    by_line = {
-        (difference["metric"].removeprefix(RUBRIC), part): difference
-        for part, rows in deltas.items()
-        for difference in rows or []
+    deltas = {
+        ((difference["metric"].removeprefix(RUBRIC),), part): difference
+        for part in look.parts
+        for difference in (*(headline[part] or ()), *others[part])
         if difference["scope"] == "suite" and difference["metric"].startswith(RUBRIC)
     }
-    lines = _lines(look, means)
+    means = {
+        (((mean["metric"].removeprefix(RUBRIC),), part), mean["configuration"]): mean
+        for part in look.parts
+        for mean in summaries[part]
+        if mean["metric"].startswith(RUBRIC)
+    }
+    lines = sorted(
+        {line for (line, _), mean in means.items() if mean["n"]},
+        key=lambda line: (natural(line[0][0]), look.parts.index(line[1])),
+    )
     meant = metric_of(RUBRIC)
-    axis = axis_of(list(by_line.values()), meant)
+    axis = axis_of(deltas.values(), meant)
 
-    def draw(line: tuple[tuple[str], Part], at: Place, first: bool) -> Node:
+    def draw(line: Dimension, at: Place, first: bool) -> Node:
         (dimension,), part = line
-        own = [source for source in sources[part] or [] if source["dimension"] == dimension]
-        stacks = [
-            stack([source for source in own if source["configuration"] == name], kind, name)
-            for kind, name in look.kinds
-        ]
+        own = [source for source in sources[part] if source["dimension"] == dimension]
+        bars: list[Child] = []
+        shown: list[Child] = []
         act = ("pick", "dimension", part.iteration, dimension)
-        difference = [_delta(by_line.get((dimension, part)), axis)] if look.compares else []
+        for kind, name in look.kinds:
+            bars.append(stack([row for row in own if row["configuration"] == name], kind, name))
+            mean = means.get((line, name), {"mean": None, "n": 0})
+            spoken = f"{called(name, 40)}, {called(dimension, 60)}"
+            shown.append(mean_of(kind, meant, mean["mean"], mean["n"], spoken, (*act, name)))
         return row(
-            head(called(dimension), look.called(part.iteration), act, first=first),
-            [_means(look, dimension, part, means[part] or []), *difference, stacks],
+            [
+                head(called(dimension), look.called(part.iteration), act, first=first),
+                h("div", shown, cls="sen-x-means"),
+                *([_delta(deltas.get(line), axis)] if look.compares else []),
+                bars,
+            ],
             key=str(at),
             chosen=look.is_at(at),
             joined=not first,
@@ -239,15 +243,12 @@ def dimensions(look: Look) -> Node:
 
     rows, paging = listed(look, "dimensions", lines, "row", draw, COLUMNS)
     title = of_difference(metric_of("rubric_weighted_mean"))
-    every = [source for found in sources.values() for source in found or []]
+    every = [source for found in sources.values() for source in found]
     heads: list[Child] = [
         "Dimension",
         "Mean (1–5)",
         *([scale(axis, meant, title, difference=True)] if look.compares else []),
-        [
-            "Where its spread comes from",
-            legend(source["component"] for source in every if source["share"]),
-        ],
+        ["Where its spread comes from", legend(every)],
     ]
     return h(
         "div",
@@ -259,61 +260,25 @@ def dimensions(look: Look) -> Node:
     )
 
 
-def _lines(look: Look, means: Mapping[Part, Sequence[Row] | None]) -> list[tuple[tuple[str], Part]]:
-    """A row for each dimension of each iteration that has a score on it."""
-    known = {
-        ((mean["metric"].removeprefix(RUBRIC),), part)
-        for part, rows in means.items()
-        for mean in rows or []
-        if mean["metric"].startswith(RUBRIC) and mean["n"]
-    }
-    places = {part: at for at, part in enumerate(look.parts)}
-    return sorted(known, key=lambda line: (natural(line[0][0]), places[line[1]]))
-
-
-def _means(look: Look, dimension: str, part: Part, rows: Sequence[Row]) -> Node:
-    known = {mean["configuration"]: mean for mean in rows if mean["metric"] == RUBRIC + dimension}
-    meant = metric_of(RUBRIC + dimension)
-    shown = [
-        mean_of(
-            kind,
-            meant,
-            known[name]["mean"] if name in known else None,
-            known[name]["n"] if name in known else 0,
-            f"{called(name, 40)}, {called(dimension, 60)}",
-            ("pick", "dimension", part.iteration, dimension, name),
-        )
-        for kind, name in look.kinds
-    ]
-    return h("div", shown, cls="sen-x-means")
-
-
-def _delta(found: Row | None, axis: Any) -> list[Child]:
+def _delta(found: Row | None, axis: Axis) -> list[Child]:
     if found is None or found["estimate"] is None:
         return [h("span", "no eval was scored on both sides", cls="sen-soft sen-small")]
     meant = metric_of(found["metric"])
-    return [
-        h(
-            "span",
-            h("b", delta(meant, found["estimate"])),
-            h("small", f" {interval(meant, found)} ", cls="sen-soft"),
-            word(found),
-            title=called(found["reason"], 300),
-        ),
-        track(axis, found, meant),
-    ]
+    return [delta_view(meant, found, " ", word(found)), track(axis, found, meant)]
 
 
 def _remarks(rows: Sequence[Row]) -> list[Child]:
     """What to know about these figures before believing them."""
     together = any(source["component"].endswith(TOGETHER) for source in rows)
-    notes: dict[str, list[str]] = {}
+    notes: dict[str, dict[str, None]] = {}
     for source in rows:
-        for sentence in _note_sentences(source["note"] or ""):
-            who = f"{called(source['dimension'], 40)} ({called(source['configuration'], 40)})"
-            notes.setdefault(sentence, []).append(who)
+        who = f"{called(source['dimension'], 40)} ({called(source['configuration'], 40)})"
+        for sentence in (source["note"] or "").replace(". ", ".\n").splitlines():
+            words = sentence.strip(" .")
+            if words and not words.startswith("No output was judged"):  # which MANY_JUDGINGS says
+                notes.setdefault(f"{words}.", {})[who] = None
     remarks = [
-        h("li", sentence, h("span", f" {', '.join(dict.fromkeys(who))}", cls="sen-soft"))
+        h("li", sentence, h("span", f" {', '.join(who)}", cls="sen-soft"))
         for sentence, who in notes.items()
     ]
     return [
@@ -323,9 +288,3 @@ def _remarks(rows: Sequence[Row]) -> list[Child]:
         if remarks
         else None,
     ]
-
-
-def _note_sentences(note: str) -> list[str]:
-    """The sentences of a note, without what `MANY_JUDGINGS` says."""
-    parts = [part.strip(" .") for part in note.replace(". ", ".\n").splitlines()]
-    return [f"{part}." for part in parts if part and not part.startswith("No output was judged")]

@@ -22,7 +22,7 @@ from ..ui.track import (
     amount,
     axis_of,
     delta,
-    interval,
+    delta_view,
     of_difference,
     scale,
     size,
@@ -43,31 +43,28 @@ LEGIBLE = 0.13
 def stack(rows: Sequence[Mapping[str, Any]], kind: str, name: str) -> Child:
     """Where a configuration's variance comes from, as one bar; a sentence where none is known."""
     known = [row for row in rows if row["component"] != "judge severity"]
-    shares = {row["component"]: row["share"] for row in known if row["share"] is not None}
+    shares = [(row["component"], row["share"]) for row in known if row["share"] is not None]
     if not shares:
-        return soft(_why_no_share(known))
-    words = ", ".join(f"{_called(part)} {share:.0%}" for part, share in shares.items())
+        notes = [row["note"] for row in known if row["note"]] or ["not known"]
+        same = known and all(row["variance"] == 0 for row in known)
+        return soft("all the same" if same else notes[0] if known else "nothing was scored")
+    words = [f"{_called(part)} {share:.0%}" for part, share in shares]
+    parts = [
+        h(
+            "i",
+            h("span", f"{share:.0%}") if share >= LEGIBLE else None,
+            cls=f"sen-x-part {_look(component)}",
+            style={"width": f"{100 * share:.4g}%"},
+            title=said,
+        )
+        for (component, share), said in zip(shares, words, strict=True)
+    ]
+    label = f"{name}: {', '.join(words)}"
     return h(
         "div",
         h("i", cls=f"sen-x-swatch sen-x-{kind}"),
-        h(
-            "div",
-            [_part(part, share) for part, share in shares.items()],
-            cls="sen-x-stack",
-            role="img",
-            aria_label=f"{name}: {words}",
-        ),
+        h("div", parts, cls="sen-x-stack", role="img", aria_label=label),
         cls="sen-x-stack-row",
-    )
-
-
-def _part(component: str, share: float) -> Node:
-    return h(
-        "i",
-        h("span", f"{share:.0%}") if share >= LEGIBLE else None,
-        cls=f"sen-x-part {_look(component)}",
-        style={"width": f"{100 * share:.4g}%"},
-        title=f"{_called(component)}: {share:.0%}",
     )
 
 
@@ -80,26 +77,11 @@ def _look(component: str) -> str:
     return f"sen-x-of-{component.replace(' + ', '-')}"
 
 
-def _why_no_share(rows: Sequence[Mapping[str, Any]]) -> str:
-    notes = [row["note"] for row in rows if row["note"]]
-    if not rows:
-        return "nothing was scored"
-    if all(row["variance"] == 0 for row in rows):
-        return "all the same"
-    return notes[0] if notes else "not known"
-
-
-def legend(components: Iterable[str]) -> Node:
+def legend(rows: Iterable[Mapping[str, Any]]) -> Node:
     """What the parts of the bars are."""
-    there = list(dict.fromkeys(components))
-    return h(
-        "p",
-        [
-            h("span", h("i", cls=f"sen-x-swatch {_look(component)}"), _called(component))
-            for component in there
-        ],
-        cls="sen-x-legend",
-    )
+    there = dict.fromkeys(row["component"] for row in rows if row["share"])
+    parts = [h("span", h("i", cls=f"sen-x-swatch {_look(part)}"), _called(part)) for part in there]
+    return h("p", parts, cls="sen-x-legend")
 
 
 Row = Mapping[str, Any]
@@ -121,7 +103,7 @@ def differences(look: Look) -> Found:
 def verdict(look: Look) -> Node:
     """The card with the answer."""
     found = differences(look)
-    if look.waiting and not any(found.values()):
+    if None in found.values() and not any(found.values()):
         content: Child = h("p", "Counting …", cls="sen-soft")
     else:
         content = [_answer(look, found), tracks(look, found)]
@@ -130,30 +112,29 @@ def verdict(look: Look) -> Node:
 
 def _answer(look: Look, found: Found) -> list[Node]:
     """The sentence for the last iteration that has one, and what it rests on."""
-    known = [part for part in look.parts if (rows := found[part]) and rows["suite"]["n_evals"]]
+    every = [(part, rows) for part in look.parts if (rows := found[part])]
+    known = [(part, rows) for part, rows in every if rows["suite"]["n_evals"]]
     if not known:
-        empty = [rows["suite"]["reason"] for part in look.parts if (rows := found[part])]
-        why = empty[-1] if empty else why_none(look)
+        why = every[-1][1]["suite"]["reason"] if every else why_none(look)
         return [h("h3", "Nothing to compare"), h("p", why, cls="sen-soft")]
-    part = known[-1]
-    rows = found[part] or {}
+    part, rows = known[-1]
     where = f" in {iteration_name(part.iteration)}" if look.several else ""
     where += f" ({called(model_name(dict(look.choice.model)), 60)})" if look.choice.model else ""
     own, like = rows["suite"], rows["population"]
     first, second = (own, these(own["n_evals"])), (like, SCOPES["population"])
     if beyond_comes_first(own, like):
         first, second = second, first
-    (lead, on_what), (other, on_other) = first, second
-    further = f"{_claim(look, other, on_other)}: "
+    lead, other = first[0], second[0]["reason"]
+    other = other[:1].lower() + other[1:] if other[1:2].islower() else other
     return [
         h(
             "div",
             _difference_large(look, lead),
-            h("h3", f"{_claim(look, lead, on_what)}{where}."),
+            h("h3", f"{_claim(look, *first)}{where}."),
             cls="sen-x-said",
         ),
         h("p", f"{look.meant.title}: {lead['reason']}"),
-        h("p", further + _uncapital(other["reason"]), cls="sen-soft"),
+        h("p", f"{_claim(look, *second)}: {other}", cls="sen-soft"),
     ]
 
 
@@ -180,11 +161,6 @@ def _claim(look: Look, found: Row, where: str) -> str:
     if found["verdict"] is None and better(found["metric"]) is None:
         return f"{look.meant.title} differs by {delta(look.meant, found['estimate'])} on {where}"
     return sentence(found["verdict"], found["metric"], who, where)
-
-
-def _uncapital(sentence: str) -> str:
-    """A sentence to stand behind a colon."""
-    return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence
 
 
 def word(found: Row) -> Node:
@@ -218,11 +194,8 @@ def tracks(look: Look, found: Found) -> Child:
     axis = axis_of(known, look.meant, whole=True)
     rows: list[Node] = []
     for part in look.parts:
-        at = ("verdict", part.iteration)
-        rows += [
-            *_rows(look, part, found[part], axis),
-            *look.below(at, 4),
-        ]
+        rows += _rows(look, part, found[part], axis)
+        rows += look.below(("verdict", part.iteration), 4)
     sides = [called(name, 60) for name in look.choice.sides]
     title = of_difference(look.meant)
     return table(
@@ -242,32 +215,30 @@ def _rows(look: Look, part: Part, found: dict[str, Row] | None, axis: Axis) -> l
     chosen = look.is_at(("verdict", part.iteration))
     if not found:
         none = h("span", "no difference", cls="sen-soft")
-        return [row(head, [None, none, None], key=f"{part.iteration}-none", chosen=chosen)]
-    return [
-        row(
-            _scope(scope, difference, head),
-            [
-                track(axis, difference, look.meant),
-                [
-                    h("b", delta(look.meant, difference["estimate"])),
-                    h("small", interval(look.meant, difference), cls="sen-soft sen-x-interval"),
-                ],
-                word(difference),
-            ],
-            key=f"{part.iteration}-{scope}",
-            chosen=chosen,
-        )
-        for scope, difference in found.items()
-    ]
+        return [row([head, None, none, None], key=f"{part.iteration}-none", chosen=chosen)]
+    rows: list[Node] = []
+    for scope, difference in found.items():
+        cells = [track(axis, difference, look.meant), _delta(look.meant, difference)]
+        about = h("span", _scope(scope, difference, head), cls="sen-x-scope")
+        key = f"{part.iteration}-{scope}"
+        rows.append(row([about, *cells, word(difference)], key=key, chosen=chosen))
+    return rows
 
 
-def _scope(scope: str, found: Row, head: Node) -> Node:
+def _scope(scope: str, found: Row, head: Node) -> list[Child]:
     """What a row is about, and what it rests on."""
     if scope == "population":
-        return h("span", SCOPES[scope], cls="sen-x-scope")
+        return [SCOPES[scope]]
     runs = f"{found['n_runs']:,} + {count(found['n_runs_baseline'], 'run')}"
-    evals = count(found["n_evals"], "eval")
-    return h("span", head, SCOPES[scope], h("small", f" n {evals}, {runs}"), cls="sen-x-scope")
+    return [head, SCOPES[scope], h("small", f" n {count(found['n_evals'], 'eval')}, {runs}")]
+
+
+def _delta(meant: Metric, found: Row | None) -> Node:
+    if found is None:
+        return h("span", "…", cls="sen-soft")
+    if found["estimate"] is None:
+        return h("span", MISSING, title=called(found["reason"], 300))
+    return delta_view(meant, found)
 
 
 def _sources(look: Look) -> Child:
@@ -276,21 +247,16 @@ def _sources(look: Look) -> Child:
     if part is None or not rows:
         return None
     where = f", {iteration_name(part.iteration)}" if look.several else ""
-    bars = [
-        h(
-            "div",
-            h("span", called(name, 40), cls="sen-soft sen-small"),
-            stack(
-                [source for source in rows if source["configuration"] == name], kind, called(name)
-            ),
-        )
-        for kind, name in look.kinds
-    ]
+    bars: list[Node] = []
+    for kind, name in look.kinds:
+        own = [source for source in rows if source["configuration"] == name]
+        title = h("span", called(name, 40), cls="sen-soft sen-small")
+        bars.append(h("div", title, stack(own, kind, called(name))))
     return h(
         "div",
         h("h4", f"Where the spread of {look.meant.name} comes from{where}"),
         h("div", bars, cls="sen-x-sources"),
-        legend(source["component"] for source in rows if source["share"]),
+        legend(rows),
     )
 
 
@@ -324,14 +290,14 @@ def summary(look: Look) -> Child:
         for row in (look.figures(count)[part] or () if look.compares else ())
         if row["scope"] == "suite"
     }
-    shown = [_row(look, name, known, deltas) for name in names]
-    where = f", {iteration_name(part.iteration)}" if look.several else ""
-    if not shown:
+    if not names:
         return None
+    where = f", {iteration_name(part.iteration)}" if look.several else ""
     heads = ["Metric", *(called(name, 30) for _, name in look.kinds)]
     numbers = range(1, len(heads))
     heads += ["Difference", "These evals"] if look.compares else []
     caption = f"Means over all runs{where}" + ("; differences eval by eval" * look.compares)
+    shown = [_row(look, name, known, deltas.get(name)) for name in names]
     return h(
         "div",
         table(heads, shown, caption=caption, numbers=numbers),
@@ -342,46 +308,21 @@ def summary(look: Look) -> Child:
 
 
 def _row(
-    look: Look,
-    metric: str,
-    known: Mapping[tuple[str, str], Row],
-    deltas: Mapping[str, Row],
+    look: Look, metric: str, means: Mapping[tuple[str, str], Row], found: Row | None
 ) -> list[Child]:
     meant = metric_of(metric)
     pressed = metric == look.choice.metric
     name = button(meant.name, ("choose_metric", metric), kind="quiet", aria_pressed=pressed)
-    cells: list[Child] = []
+    cells: list[Child] = [name]
     for kind, side in look.kinds:
-        row = known.get((metric, side))
+        row = means.get((metric, side))
         if row is None or row["mean"] is None:
             cells.append(h("span", MISSING, title="no run has it"))
             continue
-        cells.append(_mean(kind, size(meant, row["mean"]), row["n"]))
+        swatch = h("i", cls=f"sen-x-swatch sen-x-{kind}")
+        n = h("small", f" n {row['n']:,}", cls="sen-soft")
+        cells.append(h("span", swatch, h("b", size(meant, row["mean"])), n))
     if look.compares:
-        cells += _difference(meant, deltas.get(metric))
-    return [name, *cells]
-
-
-def _difference(meant: Metric, found: Row | None) -> list[Child]:
-    if found is None:
-        return [h("span", "…", cls="sen-soft"), None]
-    if found["estimate"] is None:
-        return [h("span", MISSING, title=called(found["reason"], 300)), None]
-    return [
-        h(
-            "span",
-            h("b", delta(meant, found["estimate"])),
-            h("small", interval(meant, found), cls="sen-soft sen-x-beside"),
-            title=called(found["reason"], 300),
-        ),
-        word(found),
-    ]
-
-
-def _mean(kind: str, shown: str, n: int) -> Node:
-    return h(
-        "span",
-        h("i", cls=f"sen-x-swatch sen-x-{kind}"),
-        h("b", shown),
-        h("small", f" n {n:,}", cls="sen-soft"),
-    )
+        known = found and found["estimate"] is not None
+        cells += [_delta(meant, found), word(found) if found and known else None]
+    return cells

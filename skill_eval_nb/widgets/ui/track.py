@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from skill_eval_nb.charts.metrics import Metric
+from skill_eval_nb.text import called
 
-from .tree import Node, h
+from .tree import Child, Node, h
 
 MARKS = 5
 """Marks that an axis has, about."""
@@ -48,13 +49,10 @@ class Axis:
         share = (value - self.low) / (self.high - self.low)
         return 100 * min(max(share, 0.0), 1.0)
 
-    def width(self, low: float, high: float) -> str:
-        """How far it is from one figure to another."""
-        return f"{round(self.place(high) - self.place(low), 2):g}%"
-
     def span(self, low: float, high: float) -> dict[str, str]:
         """From one figure to another, as a style."""
-        return {"left": self.at(low), "width": self.width(low, high)}
+        width = round(self.place(high) - self.place(low), 2)
+        return {"left": self.at(low), "width": f"{width:g}%"}
 
     def holds(self, value: float) -> bool:
         """Whether a figure lies on it."""
@@ -143,28 +141,6 @@ def of_figures(meant: Metric, low: float | None, high: float | None) -> Axis:
     return rounded(low, high)
 
 
-def of_differences(meant: Metric, whole: Iterable[float | None], loose: Iterable[float]) -> Axis:
-    """The axis of differences: zero, and all of `whole`.
-
-    Args:
-        meant: the metric.
-        whole: figures that are on it in any case; None is passed over.
-        loose: ends of intervals, which may reach far beyond; the axis goes no further for
-            them than half as far again as it does without.
-    """
-    ends = [0.0, *(end for end in whole if end is not None)]
-    low, high = min(ends), max(ends)
-    spare = (high - low) / 2
-    far = [end for end in loose if math.isfinite(end)]
-    low = min(low, max(min(far, default=low), low - spare))
-    high = max(high, min(max(far, default=high), high + spare))
-    if low == high:
-        low, high = -1.0, 1.0
-    if meant.unit == "rate":
-        low, high = max(low, -1.0), min(high, 1.0)
-    return rounded(low, high)
-
-
 DECIDED = {"helps": "with", "hurts": "base"}
 """Verdicts that have a colour: that of the side which is better."""
 
@@ -182,18 +158,30 @@ def scale(axis: Axis, meant: Metric, title: str, *, difference: bool = False) ->
     )
 
 
-def axis_of(rows: Sequence[Mapping[str, Any]], meant: Metric, *, whole: bool = False) -> Axis:
-    """One axis for all differences: every estimate is on it, and what is worth having.
+def axis_of(rows: Iterable[Mapping[str, Any]], meant: Metric, *, whole: bool = False) -> Axis:
+    """One axis for all differences: zero, every estimate, and what is worth having.
 
     Args:
         rows: the differences.
         meant: their metric.
-        whole: whether every interval is on it to its ends; else it may be cut.
+        whole: whether every interval is on it to its ends, which may reach far beyond; else the
+            axis goes no further for them than half as far again as it does without.
     """
-    worth = [row["worth"] or 0.0 for row in rows]
-    points = [*(row["estimate"] for row in rows), *worth, *(-value for value in worth)]
-    ends = [end for row in rows for end in (row["low"], row["high"]) if end is not None]
-    return of_differences(meant, [*points, *ends] if whole else points, ends)
+    points, ends = [0.0], []
+    for row in rows:
+        worth = row["worth"] or 0.0
+        points += [worth, -worth, row["estimate"] or 0.0]
+        own = [end for end in (row["low"], row["high"]) if end is not None]
+        (points if whole else ends).extend(end for end in own if math.isfinite(end))
+    low, high = min(points), max(points)
+    spare = (high - low) / 2
+    low = min(low, max(min(ends, default=low), low - spare))
+    high = max(high, min(max(ends, default=high), high + spare))
+    if low == high:
+        low, high = -1.0, 1.0
+    if meant.unit == "rate":
+        low, high = max(low, -1.0), min(high, 1.0)
+    return rounded(low, high)
 
 
 def track(axis: Axis, row: Mapping[str, Any] | None, meant: Metric) -> Node:
@@ -213,7 +201,6 @@ def track(axis: Axis, row: Mapping[str, Any] | None, meant: Metric) -> Node:
 
 
 MISSING = "–"
-
 
 UNITS = {"rate": "pp", "1-5": "points", "seconds": "s", "usd": "US$", "": ""}
 
@@ -266,6 +253,18 @@ def amount(meant: Metric, value: float) -> str:
     """
     word = {"tokens": " tokens", "characters": " characters", "1-5": " points"}
     return meant.difference(value) + word.get(meant.unit, "")
+
+
+def delta_view(meant: Metric, row: Mapping[str, Any], *more: Child) -> Node:
+    """A difference with its interval; why it is so is there where one points at it."""
+    return h(
+        "span",
+        h("b", delta(meant, row["estimate"])),
+        " ",
+        h("small", interval(meant, row), cls="sen-soft"),
+        more,
+        title=called(row["reason"], 300),
+    )
 
 
 def interval(meant: Metric, row: Mapping[str, Any]) -> str:

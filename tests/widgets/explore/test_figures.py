@@ -72,19 +72,18 @@ def test_cells_hold_every_run_that_has_the_figure(part, metric):
     every = values_of(own, metric).drop_nulls("value")
     drawn = {
         (*key, name, number): value
-        for (key, name), cell in found.by_eval.items()
+        for (key, name), cell in found.items()
         for number, value in cell.runs
     }
     keys = ("eval_id", "eval_name", "configuration", "run_number")
     assert drawn == {tuple(row[key] for key in keys): row["value"] for row in every.to_dicts()}
-    assert (found.low, found.high) == (every["value"].min(), every["value"].max())
     assert same(figures.sources(own, [part], metric)[0], whole(stats.variance(WS, metric), part))
 
 
 def test_many_runs_of_a_cell_are_drawn_as_one():
     ws = world(evals=1, runs=figures.MANY + 1, expectations=5)
     part = Part("tdd-workspace", "tdd", ("iteration-1",), "with_skill", "without_skill", ())
-    found = figures.cells(within(ws, [part]), [part], "tokens")[0].by_eval
+    found = figures.cells(within(ws, [part]), [part], "tokens")[0]
     key = ("0", "writes-the-failing-test-first")
     tokens = sorted(ws.runs.filter(configuration="with_skill")["tokens"])
     cell = found[key, "with_skill"]
@@ -93,8 +92,7 @@ def test_many_runs_of_a_cell_are_drawn_as_one():
     assert cell.ends == (tokens[0], tokens[5], tokens[15], tokens[20])
     few = world(evals=1, runs=figures.MANY, expectations=5)
     assert (
-        len(figures.cells(within(few, [part]), [part], "tokens")[0].by_eval[key, "with_skill"].runs)
-        == 20
+        len(figures.cells(within(few, [part]), [part], "tokens")[0][key, "with_skill"].runs) == 20
     )
 
 
@@ -104,7 +102,7 @@ def test_a_dimension_that_an_iteration_was_not_scored_on_has_no_figures():
     for count in (figures.others, figures.others_by_eval):
         assert "rubric:small_steps" not in {row["metric"] for row in count(own, [part], "")[0]}
     assert figures.sources(own, [part], "rubric:small_steps")[0] == []
-    assert figures.cells(own, [part], "rubric:small_steps")[0].by_eval == {}
+    assert figures.cells(own, [part], "rubric:small_steps")[0] == {}
 
 
 @pytest.mark.parametrize("metric", METRICS)
