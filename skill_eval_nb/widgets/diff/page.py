@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,7 +21,7 @@ from ..explore.look import Look
 from ..explore.verdict import differences, summary, tracks
 from ..show import SHOWING_CSS
 from ..ui import Child, Node, action, h, style
-from ..ui.parts import notice, table, waiting
+from ..ui.parts import notice, soft, table, waiting
 from .skill import Comparison, Pair, compare, marked, skill_pair, skill_view, spans
 
 if TYPE_CHECKING:
@@ -204,31 +204,22 @@ def unlike_view(found: Sequence[Difference], pair: Pair) -> Node:
             fine=True,
         )
     doubt = "Where prompts, expectations, rubric or judge differ, a delta compares unlike things."
-    sections = {kind: [change for change in found if change.kind == kind] for kind in KINDS}
-    return h(
-        "div",
-        notice(doubt) if any(difference.touches_deltas for difference in found) else None,
-        [_section(kind, several, pair) for kind, several in sections.items() if several],
-    )
+    sections: list[Child] = [notice(doubt) if any(one.touches_deltas for one in found) else None]
+    for kind, note in KINDS.items():
+        rows = [(change.about, *_cells(change)) for change in found if change.kind == kind]
+        if rows:
+            known = soft(note) if note else None
+            sections.append(h("section", h("h4", kind), known, table(("Of", *pair), rows)))
+    return h("div", sections)
 
 
-def _section(kind: str, several: Sequence[Difference], pair: Pair) -> Node:
-    known = h("p", KINDS[kind], cls="sen-soft") if KINDS[kind] else None
-    rows = [(difference.about, *_cells(difference)) for difference in several]
-    return h("section", h("h4", kind), known, table(("Of", *pair), rows))
-
-
-def _cells(difference: Difference) -> list[Child]:
-    if difference.before is None or difference.after is None:
-        return [
-            h("div", words or MISSING, dir="auto")
-            for words in (difference.before, difference.after)
-        ]
+def _cells(change: Difference) -> list[Child]:
+    before, after = change.before, change.after
+    if before is None or after is None:
+        return [h("div", words or MISSING, dir="auto") for words in (before, after)]
+    both = zip(marked(before, after), ("old", "new"), strict=True)
     return [
-        h("div", spans(pieces, kind), cls="sen-diff-asked", dir="auto")
-        for pieces, kind in zip(
-            marked(difference.before, difference.after), ("old", "new"), strict=True
-        )
+        h("div", spans(pieces, kind), cls="sen-diff-asked", dir="auto") for pieces, kind in both
     ]
 
 
@@ -260,26 +251,24 @@ def diff(ws: Any, a: str | None = None, b: str | None = None) -> Diff:
     return Diff(ws, a, b)
 
 
-def initial_pair(suites: Sequence[Suite], a: str | None, b: str | None) -> Choice:
-    """A first choice as somebody writes it: of the first skill that has these iterations.
+def checked_pair(suites: Sequence[Suite], request: Choice) -> Choice:
+    """A first choice as somebody wrote it: of the first skill that has these iterations.
 
     Raises:
         ValueError: for an iteration that is not there, or the same one twice.
     """
-    names = {name for name in (a, b) if name is not None}
+    a, b = request.baseline, request.configuration
+    names = set(request.sides)
     known = {name for suite in suites for name in suite.configurations}
-    for name in names:
-        if name not in known:
-            raise no_such("iteration", name, known)
+    for name in names - known:
+        raise no_such("iteration", name, known)
     if a is not None and a == b:
         raise ValueError(f"Two different iterations are compared, not `{a}` with itself.")
     mine = [suite for suite in suites if names <= set(suite.configurations)]
     if names and not mine:
         raise ValueError(f"`{a}` and `{b}` are not of one skill in one workspace.")
-    suite = suite_of([suite_ for suite_ in mine if len(suite_.configurations) > 1], Choice())
-    if suite is None:
-        return Choice(configuration=b, baseline=a)
-    return Choice(suite.workspace, suite.skill, configuration=b, baseline=a)
+    suite = suite_of([suite for suite in mine if len(suite.configurations) > 1], Choice())
+    return replace(request, workspace=suite.workspace, skill=suite.skill) if suite else request
 
 
 class Diff(Explorer):
@@ -305,25 +294,25 @@ class Diff(Explorer):
         self.side_by_side = False
         self.lines: frozenset[tuple[str, int]] = frozenset()
         """Of which file, and from which row on, unchanged lines are shown."""
-        super().__init__(ws, lambda suites: initial_pair(suites, a, b))
+        super().__init__(ws, Choice(configuration=b, baseline=a))
+
+    def _checked(self, suites: Sequence[Suite], request: Choice) -> Choice:
+        return checked_pair(suites, request)
 
     def view(self) -> Child:
         """All of it."""
-        if self.source.lacking is None and self._pair is None:
-            suites = [suite for suite in self.counted.suites if suite.n_runs]
-            lines = [f"{suite.skill}: {', '.join(suite.configurations)}" for suite in suites]
-            return [notice(NOTHING), h("ul", [h("li", line) for line in lines])]
         if self.source.lacking is not None:
             return nothing_view((), None, self.source)
-        return super().view()
+        if self.has_pair:
+            return super().view()
+        suites = [suite for suite in self.counted.suites if suite.n_runs]
+        lines = [f"{suite.skill}: {', '.join(suite.configurations)}" for suite in suites]
+        return [notice(NOTHING), h("ul", [h("li", line) for line in lines])]
 
     @property
-    def _pair(self) -> Pair | None:
-        """The two iterations; None where there are no two."""
-        choice, suite = self.choice, self.suite
-        if suite is None or choice.configuration is None or choice.baseline is None:
-            return None
-        return Pair(choice.baseline, choice.configuration)
+    def has_pair(self) -> bool:
+        """Whether there are two iterations to compare."""
+        return self.suite is not None and len(self.choice.sides) > 1
 
     @property
     def selection(self) -> Any:
@@ -331,9 +320,8 @@ class Diff(Explorer):
 
         The rows are those of `ws.runs`, and the table is of its kind.
         """
-        if self._pair is None:
-            return like(self.source.ws, self.source.ws.polars("runs").clear())
-        return super().selection
+        ws = self.source.ws
+        return super().selection if self.has_pair else like(ws, ws.polars("runs").clear())
 
     # ── what a person does ────────────────────────────────────────────────────────────────────
 
@@ -385,7 +373,7 @@ class Diff(Explorer):
         )
         return h(
             "div",
-            h("ul", (h("li", *fact) for fact in facts), cls="sen-diff-facts"),
+            h("ul", [_fact_view(*fact) for fact in facts], cls="sen-diff-facts"),
             safely(summary, look),
             safely(self._each_against_its_baseline, look),
         )
@@ -439,36 +427,42 @@ def _flipped(look: Look) -> list[int] | None:
     return [classes.count(turn) for turn in FLIPS]
 
 
-def _skill_fact(compared: Comparison | None) -> list[Child]:
+Fact = tuple[str, str, Child]
+"""A sign, how it stands out, and what is to be known."""
+COUNTING: Fact = ("…", "", waiting("Counting"))
+
+
+def _fact_view(sign: str, kind: str, words: Child) -> Node:
+    look = f"sen-diff-fact sen-diff-fact-{kind or 'same'}"
+    return h("li", h("span", sign, cls=look, aria_hidden="true"), words)
+
+
+def _skill_fact(compared: Comparison | None) -> Fact:
     if compared is None:
-        return [_sign("?", "odd"), "The skill's files were not kept in both"]
+        return "?", "odd", "The skill's files were not kept in both"
     if not compared.files:
-        return [_sign("=", ""), "The skill's files are the same"]
+        return "=", "", "The skill's files are the same"
     lines = [h("ins", f"+{compared.added:,}"), " ", h("del", f"−{compared.removed:,}"), " lines"]
-    return [_sign("≠", ""), f"The skill: {_differ(len(compared.files), 'file')}, ", *lines]
+    return "≠", "", [f"The skill: {_differ(len(compared.files), 'file')}, ", *lines]
 
 
-def _flipped_fact(turned: Sequence[int] | None) -> list[Child]:
+def _flipped_fact(turned: Sequence[int] | None) -> Fact:
     if turned is None:
-        return [_sign("…", ""), waiting("Counting")]
+        return COUNTING
     failing, passing = turned
     if not failing and not passing:
-        return [_sign("=", ""), "No expectation flipped"]
+        return "=", "", "No expectation flipped"
     words = f"{tied(failing, 'expectation')} newly failing, {passing:,} newly passing"
-    return [_sign("▼" if failing else "▲", "bad" if failing else "good"), words]
+    return "▼" if failing else "▲", "bad" if failing else "good", words
 
 
-def _unlike_fact(found: Sequence[Difference] | None) -> list[Child]:
+def _unlike_fact(found: Sequence[Difference] | None) -> Fact:
     if found is None:
-        return [_sign("…", ""), waiting("Counting")]
+        return COUNTING
     if not found:
-        return [_sign("=", ""), "Evals, expectations and models are the same"]
-    return [_sign("!", "odd"), f"{_differ(len(found), 'other thing')} beside the skill"]
+        return "=", "", "Evals, expectations and models are the same"
+    return "!", "odd", f"{_differ(len(found), 'other thing')} beside the skill"
 
 
 def _differ(number: int, noun: str) -> str:
     return f"{tied(number, noun)} {'differs' if number == 1 else 'differ'}"
-
-
-def _sign(sign: str, kind: str) -> Child:
-    return h("span", sign, cls=f"sen-diff-fact sen-diff-fact-{kind or 'same'}", aria_hidden="true")

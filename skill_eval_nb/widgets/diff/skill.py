@@ -46,6 +46,7 @@ MOST_PAIRS = 2_500
 _TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
 
 
+@lru_cache(maxsize=4_096)
 def marked(old: str, new: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
     """Both lines in pieces; where too little is shared, each is one piece, unmarked.
 
@@ -91,40 +92,27 @@ def paired(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int | None,
     yield from ((None, rest) for rest in range(at, len(new)))
 
 
-def _spans(pieces: Iterator[tuple[str, bool]]) -> tuple[Span, ...]:
+def _spans(pieces: Iterable[tuple[str, bool]]) -> tuple[Span, ...]:
     """Pieces with neighbours of a kind joined; blanks between two changed words are changed."""
-    spans: list[Span] = []
     known = list(pieces)
-    for at, (text, equal) in enumerate(known):
-        changed = not equal or (text.isspace() and 0 < at < len(known) - 1)
-        if not text:
-            continue
-        if spans and spans[-1][1] == changed:
-            spans[-1] = (spans[-1][0] + text, changed)
-        else:
-            spans.append((text, changed))
-    return tuple(spans)
+    inner = range(1, len(known) - 1)
+    changed = (
+        (text, not equal or (text.isspace() and at in inner))
+        for at, (text, equal) in enumerate(known)
+        if text
+    )
+    kinds = groupby(changed, lambda piece: piece[1])
+    return tuple(("".join(text for text, _ in block), kind) for kind, block in kinds)
 
 
 CONTEXT = 3
 """Unchanged lines that are shown around a change."""
 
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of one of the texts: its number there, and its pieces."""
-
-    number: int
-    spans: tuple[Span, ...]
-
-    @property
-    def text(self) -> str:
-        """The whole line."""
-        return "".join(text for text, _ in self.spans)
+Line = tuple[int, str]
+"""A line of one of the texts: its number there, and what it says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A line of the old text, one of the new, or both where they are the same or one changed."""
 
     old: Line | None
@@ -132,75 +120,43 @@ class Row:
     same: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(NamedTuple):
     """Unchanged lines that are not shown: where among the rows they begin, and how many."""
 
     at: int
-    count: int
+    n: int
 
 
 def compared(old: str, new: str) -> tuple[Row, ...]:
     r"""The lines of two texts as rows; how lines end is not compared.
 
-    >>> [(row.same, row.old and row.old.number, row.new and row.new.number)
-    ...  for row in compared("a\nb\nc", "a\nc\nd")]
-    [(True, 1, 1), (False, 2, None), (True, 3, 2), (False, None, 3)]
+    >>> [(row.same, row.old, row.new) for row in compared("a\nb", "a\nc")]
+    [(True, (1, 'a'), (1, 'a')), (False, (2, 'b'), None), (False, None, (2, 'c'))]
     """
-    before, after = versions.lines_of(old) or [], versions.lines_of(new) or []
+    texts = versions.lines_of(old) or [], versions.lines_of(new) or []
+    before, after = (list(enumerate(lines, 1)) for lines in texts)
     rows: list[Row] = []
-    for tag, i, j, start, end in versions.blocks_of(before, after):
+    for tag, i, j, start, end in versions.blocks_of(*texts):
         if tag == "equal":
-            pairs = zip(range(i, j), range(start, end), strict=True)
-            rows += (
-                Row(_line_row(before, at), _line_row(after, to), same=True) for at, to in pairs
-            )
+            pairs = zip(before[i:j], after[start:end], strict=True)
+            rows += (Row(gone, came, same=True) for gone, came in pairs)
         else:
-            rows += _changed_block(before, range(i, j), after, range(start, end))
+            for at, to in paired(texts[0][i:j], texts[1][start:end]):
+                gone = None if at is None else before[i + at]
+                rows.append(Row(gone, None if to is None else after[start + to]))
     return tuple(rows)
-
-
-def changes(rows: Sequence[Row]) -> tuple[int, int]:
-    """How many lines came, and how many went; one that changed did both."""
-    other = [row for row in rows if not row.same]
-    return sum(row.new is not None for row in other), sum(row.old is not None for row in other)
 
 
 def folded(rows: Sequence[Row], context: int = CONTEXT) -> Iterator[Row | Gap]:
     """The rows, with a gap for unchanged ones that are far from any change."""
-    near = [False] * len(rows)
-    for at, row in enumerate(rows):
-        if not row.same:
-            start, end = max(at - context, 0), min(at + context + 1, len(rows))
-            near[start:end] = [True] * (end - start)
-    at = 0
-    while at < len(rows):
-        end = at
-        while end < len(rows) and not near[end]:
-            end += 1
-        if end - at > 1:
-            yield Gap(at, end - at)
-            at = end
-        else:  # a gap would take the room of the one line that it hides
-            yield rows[at]
-            at += 1
-
-
-def _line_row(lines: Sequence[str], at: int) -> Line:
-    return Line(at + 1, ((lines[at], False),))
-
-
-def _changed_block(
-    before: Sequence[str], old: range, after: Sequence[str], new: range
-) -> Iterator[Row]:
-    """The rows of a block of lines that became another block."""
-    for i, j in paired([before[at] for at in old], [after[at] for at in new]):
-        old_line = None if i is None else _line_row(before, old[i])
-        other = None if j is None else _line_row(after, new[j])
-        if old_line is not None and other is not None:
-            gone, added = marked(old_line.text, other.text)
-            old_line, other = Line(old_line.number, gone), Line(other.number, added)
-        yield Row(old_line, other)
+    changes = [at for at, row in enumerate(rows) if not row.same]
+    near = {at + by for at in changes for by in range(-context, context + 1)}
+    for is_near, block in groupby(range(len(rows)), near.__contains__):
+        places = list(block)
+        if is_near or len(places) == 1:  # a gap would take the room of the one line that it hides
+            yield from (rows[at] for at in places)
+        else:
+            yield Gap(places[0], len(places))
 
 
 ORDER: tuple[versions.Kind, ...] = ("changed", "added", "removed", "moved")
@@ -261,11 +217,8 @@ State = tuple[tuple[str, int, int], ...]
 def _state(folder: Path) -> State:
     root = folder.resolve()
     found = contents(root)
-    known = []
-    for name in sorted([*found.files, *found.links]):
-        status = (root / name).lstat()
-        known.append((name, status.st_mtime_ns, status.st_size))
-    return tuple(known)
+    known = ((name, (root / name).lstat()) for name in sorted([*found.files, *found.links]))
+    return tuple((name, status.st_mtime_ns, status.st_size) for name, status in known)
 
 
 @lru_cache(maxsize=32)
@@ -279,20 +232,16 @@ def _compared(old: str, new: str, before: State, after: State) -> Comparison:
 
 def _with_rows(change: versions.FileChange) -> FileChange:
     """A file that differs with its lines, or with what is to be said instead."""
+    name, kind, added, removed = change.name, change.kind, change.added, change.removed
     there = [data for data in (change.old, change.new) if data is not None]
-    if change.kind == "moved":
-        return FileChange(change.name, "moved", note=f"It was {change.was}; nothing in it changed.")
-    if change.added is None or change.removed is None:
-        return FileChange(change.name, change.kind, note=f"{', then '.join(map(_what, there))}.")
-    if change.kind == "changed" and not change.added and not change.removed:
-        return FileChange(change.name, "changed", note="Only how its lines end differs.")
-    old, new = (
-        "" if data is None else versions.text_of(data) or "" for data in (change.old, change.new)
-    )
-    rows = compared(old, new)
-    return FileChange(
-        change.name, change.kind, rows, change.added, change.removed, "" if rows else "It is empty."
-    )
+    if kind == "moved":
+        return FileChange(name, kind, note=f"It was {change.was}; nothing in it changed.")
+    if added is None or removed is None:
+        return FileChange(name, kind, note=f"{', then '.join(map(_what, there))}.")
+    if kind == "changed" and not added and not removed:
+        return FileChange(name, kind, note="Only how its lines end differs.")
+    rows = compared(*(versions.text_of(data or b"") or "" for data in (change.old, change.new)))
+    return FileChange(name, kind, rows, added, removed, "" if rows else "It is empty.")
 
 
 def _what(data: bytes) -> str:
@@ -416,10 +365,8 @@ def files(found: Comparison, unfolded: Collection[tuple[str, int]], side_by_side
 def _head(file: FileChange) -> Child:
     lines = h("span", h("ins", f"+{file.added:,}"), " ", h("del", f"−{file.removed:,}"))
     counts = lines if file.added or file.removed else None
-    return h(
-        "span", h("strong", file.name), " ", pill(file.kind, KINDS[file.kind]), " ", counts,
-        cls="sen-diff-file",
-    )  # fmt: skip
+    kind = pill(file.kind, KINDS[file.kind])
+    return h("span", h("strong", file.name), " ", kind, " ", counts, cls="sen-diff-file")
 
 
 def _body(file: FileChange, unfolded: Collection[tuple[str, int]], side_by_side: bool) -> Node:
@@ -429,70 +376,63 @@ def _body(file: FileChange, unfolded: Collection[tuple[str, int]], side_by_side:
     rows: list[Row | Gap] = []
     for part in folded(file.rows):
         if isinstance(part, Gap) and (file.name, part.at) in unfolded:
-            rows += file.rows[part.at : part.at + part.count]
+            rows += file.rows[part.at : part.at + part.n]
         else:
             rows.append(part)
-    width = 4 if side_by_side else 3
-    shown = rows[:MOST]
-    lines = _beside(file.name, shown) if side_by_side else _below(file.name, shown)
-    left = len(rows) - len(shown)
-    if left:
+    columns = ("old line", "new line", "text")
+    if side_by_side:
+        columns = ("old line", "before", "new line", "after")
+    lines = list(_lines(file.name, rows[:MOST], side_by_side))
+    left = len(rows) - MOST
+    if left > 0:
         words = f"{tied(left, 'more row')} not shown."
-        lines = [*lines, h("tr", h("td", words, colspan=width, cls="sen-diff-gap"))]
-    beside, column = ("old line", "before", "new line", "after"), ("old line", "new line", "text")
-    heads = [h("span", head, cls="sen-unseen") for head in (beside if side_by_side else column)]
+        lines.append(h("tr", h("td", words, colspan=len(columns), cls="sen-diff-gap")))
+    heads = [h("span", head, cls="sen-unseen") for head in columns]
     look = f"sen-diff sen-diff-{'beside' if side_by_side else 'column'}"
     return h("div", note, table(heads, lines, label=f"Lines of {file.name}", cls=look))
 
 
-def _below(name: str, rows: Sequence[Row | Gap]) -> Iterator[Node]:
-    """In one column: of each block that changed, what went and then what came."""
-    for plain, block in groupby(rows, lambda row: isinstance(row, Gap) or row.same):
-        if plain:
-            for row in block:
-                if isinstance(row, Gap):
-                    yield _gap(name, row, 3)
-                else:
-                    yield _line_shown("same", row.old, row.new)
-            continue
-        several = [row for row in block if isinstance(row, Row)]
-        yield from (_line_shown("old", row.old, None) for row in several if row.old)
-        yield from (_line_shown("new", None, row.new) for row in several if row.new)
+def _lines(name: str, rows: Iterable[Row | Gap], side_by_side: bool) -> Iterator[Node]:
+    """In one column, of each block that changed first what went and then what came."""
+    for changed, block in groupby(rows, lambda row: isinstance(row, Row) and not row.same):
+        came: list[Node] = []
+        for row in block:
+            if isinstance(row, Gap):
+                yield _gap(name, row, 4 if side_by_side else 3)
+                continue
+            old, new = _cells(row)
+            if side_by_side:
+                yield h("tr", *old, *new)
+            elif not changed:
+                yield h("tr", old[0], *new)
+            else:
+                none = h("td", cls="sen-diff-number")
+                came += [h("tr", none, *new)] if row.new else []
+                if row.old:
+                    yield h("tr", old[0], none, old[1])
+        yield from came
 
 
-def _line_shown(kind: str, old: Line | None, new: Line | None) -> Node:
-    line = new or old
-    return h("tr", _number(old), _number(new), _text_shown(kind, line))
+def _cells(row: Row) -> list[tuple[Node, Node]]:
+    """The number and the text of either side."""
+    texts = [((line[1], False),) if line else () for line in (row.old, row.new)]
+    if row.old and row.new and not row.same:
+        texts = marked(row.old[1], row.new[1])
+    kinds = ("same", "same") if row.same else ("old", "new")
+    return [
+        (h("td", str(line[0]) if line else "", cls="sen-diff-number"), _text_shown(kind, pieces))
+        for line, kind, pieces in zip((row.old, row.new), kinds, texts, strict=True)
+    ]
 
 
-def _beside(name: str, rows: Iterable[Row | Gap]) -> Iterator[Node]:
-    """Side by side: a line that changed stands beside what it became."""
-    for row in rows:
-        if isinstance(row, Gap):
-            yield _gap(name, row, 4)
-            continue
-        yield h(
-            "tr",
-            _number(row.old),
-            _text_shown("same" if row.same else "old", row.old),
-            _number(row.new),
-            _text_shown("same" if row.same else "new", row.new),
-        )
-
-
-def _number(line: Line | None) -> Node:
-    return h("td", "" if line is None else str(line.number), cls="sen-diff-number")
-
-
-def _text_shown(kind: str, line: Line | None) -> Node:
-    if line is None:
+def _text_shown(kind: str, pieces: Sequence[Span]) -> Node:
+    if not pieces:
         return h("td", cls="sen-diff-none")
     sign, meaning = SIGNS[kind]
     mark = h("span", sign, cls="sen-diff-sign", aria_hidden="true")
     words = h("span", meaning, cls="sen-unseen") if meaning else None
-    return h(
-        "td", mark, words, spans(line.spans, kind), cls=f"sen-diff-line sen-diff-{kind}", dir="auto"
-    )
+    look = f"sen-diff-line sen-diff-{kind}"
+    return h("td", mark, words, spans(pieces, kind), cls=look, dir="auto")
 
 
 def spans(pieces: Sequence[Span], kind: str) -> Child:
@@ -508,7 +448,7 @@ def _cut(text: str) -> str:
 
 
 def _gap(name: str, gap: Gap, width: int) -> Node:
-    words = f"{tied(gap.count, 'unchanged line')}"
+    words = tied(gap.n, "unchanged line")
     show = button(words, ("show_lines", name, gap.at), kind="quiet", aria_label=f"Show {words}")
     return h("tr", h("td", show, colspan=width, cls="sen-diff-gap"), key=f"gap-{gap.at}")
 

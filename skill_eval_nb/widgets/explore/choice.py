@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -249,47 +249,31 @@ def settled(suite: Suite | None, choice: Choice) -> Choice:
     )
 
 
-def initial(
-    suites: Sequence[Suite],
-    *,
-    workspace: str | None = None,
-    skill: str | None = None,
-    iteration: str | Iterable[str] | None = None,
-    configuration: str | None = None,
-    baseline: str | None = None,
-    evals: Iterable[str | int] | None = None,
-    metric: str | None = None,
-) -> Choice:
-    """A first choice as somebody writes it.
+def checked(suites: Sequence[Suite], request: Choice) -> Choice:
+    """A first choice as somebody wrote it, evals by their ids.
 
     Where there are no runs yet nothing is known, so that nothing can be wrong.
 
     Raises:
         ValueError: for a name that is not there; the message has the nearest one.
     """
-    named = [iteration] if isinstance(iteration, str) else list(iteration or ())
-    wanted = [evals] if isinstance(evals, str | int) else list(evals or ())
-    ids = tuple(str(id_) for id_ in wanted)
-    request = Choice(
-        workspace, skill, tuple(named), configuration, baseline, ids, metric or HEADLINE
-    )
-    if not any(suite.n_runs for suite in suites):
-        return request
-    _check("workspace", [workspace], [suite.workspace for suite in suites])
-    _check("skill", [skill], [suite.skill for suite in suites])
     suite = suite_of(suites, request)
-    assert suite is not None  # there are runs
-    _check("iteration", named, suite.iterations)
-    _check("configuration", [configuration, baseline], suite.configurations)
+    if suite is None or not any(suite.n_runs for suite in suites):
+        return request
+    baseline, metric = request.baseline, request.metric
+    ids = {name: eval_ for eval_, name in suite.evals.items()} | {
+        name: name for name in suite.evals
+    }
+    _check("workspace", [request.workspace], [suite.workspace for suite in suites])
+    _check("skill", [request.skill], [suite.skill for suite in suites])
+    _check("iteration", request.iterations, suite.iterations)
+    _check("configuration", [request.configuration, baseline], suite.configurations)
     if baseline == UNSTATED:
         raise ValueError(f"`{UNSTATED}` cannot be the baseline: nothing says what these runs are.")
-    by_name = {name: eval_ for eval_, name in suite.evals.items()} | {
-        eval_: eval_ for eval_ in suite.evals
-    }
-    _check("eval", ids, by_name)
-    if metric is not None and _metric(suite, metric) is None:
+    _check("eval", request.evals, ids)
+    if _metric(suite, metric) is None:
         raise no_such("metric", metric, [*suite.metrics, *suite.dimensions])
-    return replace(request, evals=tuple(by_name[id_] for id_ in ids))
+    return replace(request, evals=tuple(ids[name] for name in request.evals))
 
 
 def _check(kind: str, names: Iterable[str | None], known: Iterable[str]) -> None:
@@ -412,10 +396,19 @@ def runs_of(ws: Workspace, choice: Choice, clicked: Selection | None) -> pl.Data
     runs = ws.polars("runs").filter(workspace=choice.workspace, skill=choice.skill)
     if clicked is not None and clicked.path is not None:
         return ordered(of_path(runs, clicked.path))
-    runs = _chosen(runs, choice)
-    if clicked is not None:
-        runs = _narrowed(ws, runs, clicked)
-    return ordered(runs)
+    evals = choice.evals or None
+    runs = _within(runs, iteration=choice.iterations, configuration=choice.sides, eval_id=evals)
+    runs = of_model(runs, choice.model)
+    return ordered(runs if clicked is None else _narrowed(ws, runs, clicked))
+
+
+def _within(runs: pl.DataFrame, **wanted: Collection[Any] | None) -> pl.DataFrame:
+    """The runs with one of the values that are wanted of each column; None wants all."""
+    import polars as pl
+
+    return runs.filter(
+        pl.col(name).is_in(list(values)) for name, values in wanted.items() if values is not None
+    )
 
 
 def of_path(runs: pl.DataFrame, path: str) -> pl.DataFrame:
@@ -449,40 +442,25 @@ def ordered(runs: pl.DataFrame) -> pl.DataFrame:
     return in_order(runs.sort("run_number"), **keys, configuration=side)
 
 
-def _chosen(runs: pl.DataFrame, choice: Choice) -> pl.DataFrame:
-    import polars as pl
-
-    kept = pl.col("iteration").is_in(choice.iterations)
-    kept &= pl.col("configuration").is_in(choice.sides)
-    if choice.evals:
-        kept &= pl.col("eval_id").is_in(choice.evals)
-    return of_model(runs.filter(kept), choice.model)
-
-
 def _narrowed(ws: Workspace, runs: pl.DataFrame, clicked: Selection) -> pl.DataFrame:
     import polars as pl
 
-    for column in ("iteration", "configuration", "eval_id"):
-        wanted = getattr(clicked, column)
-        if wanted is not None:
-            runs = runs.filter(pl.col(column) == wanted)
-    if clicked.numbers:
-        runs = runs.filter(pl.col("run_number").is_in(clicked.numbers))
-    if clicked.evals:
-        runs = runs.filter(pl.col("eval_name").is_in(clicked.evals))
+    alone = {name: getattr(clicked, name) for name in ("iteration", "configuration", "eval_id")}
+    runs = _within(
+        runs,
+        **{name: [value] for name, value in alone.items() if value is not None},
+        run_number=clicked.numbers or None,
+        eval_name=clicked.evals or None,
+    )
     if clicked.names:
         name = pl.format("{} {} run {}", "eval_name", "configuration", "run_number")
         runs = runs.filter(name.is_in(clicked.names))
     if clicked.check is not None:
-        runs = _with(runs, verdicts_of(ws, clicked.check))
+        runs = runs.join(verdicts_of(ws, clicked.check), on=RUN, how="semi")
     if clicked.dimension is not None:
         scores = ws.polars("rubric_scores").filter(dimension=clicked.dimension)
-        runs = _with(runs, scores.drop_nulls("score"))
+        runs = runs.join(scores.drop_nulls("score"), on=RUN, how="semi")
     return runs
-
-
-def _with(runs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    return runs.join(rows, on=RUN, how="semi")
 
 
 def numbered(numbers: Sequence[int]) -> str:
@@ -494,78 +472,50 @@ def numbered(numbers: Sequence[int]) -> str:
     return f"run{'s' * (len(numbers) > 1)} {some(sorted(numbers), len(numbers))}"
 
 
-def of_iteration(iteration: str) -> Selection:
-    """All runs of an iteration."""
-    words = f"those of {iteration_name(iteration)} that are compared"
-    return Selection(("verdict", iteration), words, iteration=iteration)
+def selected(kind: str, *values: Any) -> Selection:
+    """What is meant by a click, in the words and at the place that this kind of it has.
 
-
-def of_eval(iteration: str, eval_id: str, name: str) -> Selection:
-    """The runs of an eval, of both sides."""
-    at, words = ("evals", iteration, eval_id, name), f"eval {quoted(name, 40)}"
-    return _of(at, words, iteration, eval_id=eval_id)
-
-
-def of_runs(
-    iteration: str, eval_id: str, name: str, configuration: str, *numbers: int
-) -> Selection:
-    """Runs of an eval under a configuration; all of them where no number is given."""
-    at, which = ("evals", iteration, eval_id, name), f", {numbered(numbers)}" if numbers else ""
-    words = f"eval {quoted(name, 40)}, {called(configuration, 40)}{which}"
-    own = {"configuration": configuration, "numbers": numbers}
-    return _of(at, words, iteration, eval_id=eval_id, **own)
-
-
-def of_dimension(iteration: str, dimension: str, configuration: str | None = None) -> Selection:
-    """The runs that were scored on a dimension."""
-    words = f"{_who(configuration)}scored on {quoted(dimension, 40)}"
-    own = {"dimension": dimension, "configuration": configuration}
-    return _of(("dimensions", iteration, dimension), words, iteration, **own)
-
-
-def of_check(
-    iteration: str,
-    layer: str,
-    text: str,
-    configuration: str | None = None,
-    eval_id: str | None = None,
-) -> Selection:
-    """The runs that were checked for an expectation, of any eval or of one."""
-    words = f"{_who(configuration)}checked for {quoted(text, 40)}"
-    own = {"check": (layer, text), "configuration": configuration, "eval_id": eval_id}
-    return _of(("checks", iteration, layer, text, eval_id or ""), words, iteration, **own)
-
-
-def of_note(iteration: str, number: int, note: Mapping[str, Any]) -> Selection:
-    """The runs that a note is about: those that it names, else those of its evals."""
-    words = f"what the note {quoted(note['kind'], 40)} is about"
-    own = {"names": tuple(note["runs"]), "evals": () if note["runs"] else tuple(note["evals"])}
-    return _of(("notes", iteration, str(number)), words, iteration, **own)
-
-
-def of_problem(number: int, problem: Mapping[str, Any]) -> Selection:
-    """The runs that a problem touches, whatever iterations are chosen."""
-    words = f"what the problem {quoted(problem['code'], 40)} is about, in any iteration"
-    return Selection(("problems", str(number)), words, path=problem["path"])
-
-
-CLICKS: dict[str, Callable[..., Selection]] = {
-    "iteration": of_iteration,
-    "eval": of_eval,
-    "runs": of_runs,
-    "dimension": of_dimension,
-    "check": of_check,
-    "note": of_note,
-    "problem": of_problem,
-}
-"""What can be clicked, and the runs that are then meant."""
+    `iteration`, its name; `eval`, iteration, id and name; `runs`, the same, a configuration, and
+    numbers of runs where not all are meant; `dimension`, iteration, its name, and a configuration
+    where not both are meant; `check`, iteration, layer, text, and in the same way a configuration
+    and an eval's id; `note`, iteration, number and the note; `problem`, number and the problem.
+    """
+    match kind, values:
+        case "iteration", (iteration,):
+            words = f"those of {iteration_name(iteration)} that are compared"
+            return Selection(("verdict", iteration), words, iteration)
+        case "problem", (number, problem):
+            words = f"what the problem {quoted(problem['code'], 40)} is about, in any iteration"
+            return Selection(("problems", str(number)), words, path=problem["path"])
+        case "eval", (iteration, eval_id, name):
+            at, words = ("evals", iteration, eval_id, name), f"eval {quoted(name, 40)}"
+            own: dict[str, Any] = {"eval_id": eval_id}
+        case "runs", (iteration, eval_id, name, side, *numbers):
+            which = f", {numbered(numbers)}" if numbers else ""
+            at = ("evals", iteration, eval_id, name)
+            words = f"eval {quoted(name, 40)}, {called(side, 40)}{which}"
+            own = {"eval_id": eval_id, "configuration": side, "numbers": tuple(numbers)}
+        case "dimension", (iteration, dimension, *sides):
+            at, side = ("dimensions", iteration, dimension), next(iter(sides), None)
+            words = f"{_who(side)}scored on {quoted(dimension, 40)}"
+            own = {"dimension": dimension, "configuration": side}
+        case "check", (iteration, layer, text, *more):
+            side, eval_id = [*more, None, None][:2]
+            at = ("checks", iteration, layer, text, eval_id or "")
+            words = f"{_who(side)}checked for {quoted(text, 40)}"
+            own = {"check": (layer, text), "configuration": side, "eval_id": eval_id}
+        case "note", (iteration, number, note):  # its runs, else those of its evals
+            at = ("notes", iteration, str(number))
+            words = f"what the note {quoted(note['kind'], 40)} is about"
+            own = {
+                "names": tuple(note["runs"]),
+                "evals": () if note["runs"] else tuple(note["evals"]),
+            }
+        case _:
+            raise ValueError(f"There is no `{kind}` here that could be clicked.")
+    where = "" if iteration == NO_ITERATION else f", {iteration_name(iteration)}"
+    return Selection(at, words + where, iteration, **own)
 
 
 def _who(configuration: str | None) -> str:
     return "" if configuration is None else f"{called(configuration, 40)}, "
-
-
-def _of(at: Place, words: str, iteration: str, **own: Any) -> Selection:
-    """Runs of an iteration, which is named where there are iterations."""
-    where = "" if iteration == NO_ITERATION else f", {iteration_name(iteration)}"
-    return Selection(at, words + where, iteration=iteration, **own)

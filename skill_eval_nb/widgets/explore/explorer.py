@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from skill_eval_nb.charts.metrics import metric as metric_of
-from skill_eval_nb.stats.pairing import UNSTATED
+from skill_eval_nb.stats.pairing import UNSTATED, turned
 from skill_eval_nb.stats.values import RUBRIC, RUN, model_name
 from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import called, count
@@ -18,12 +19,20 @@ from skill_eval_nb.workspace import NO_ITERATION
 from ..show import SHOWING_CSS, show_run
 from ..show.run import RunKey
 from ..ui import Child, Node, Panel, action, h, style
-from ..ui.parts import button, choose, field, notice, tabs, ticks
-from ..ui.source import Later, Source
-from ..ui.task import Background
-from . import choice as clicks
+from ..ui.parts import button, choose, field, notice, options_of, tabs, ticks
+from ..ui.source import Background, Later, Source
 from . import figures
-from .choice import Choice, Selection, Suite, initial, parts_of, settled, suite_of
+from .choice import (
+    HEADLINE,
+    Choice,
+    Selection,
+    Suite,
+    checked,
+    parts_of,
+    selected,
+    settled,
+    suite_of,
+)
 from .evals import ORDERS, evals
 from .figures import Counted
 from .look import Look, Seen, behind
@@ -32,7 +41,6 @@ from .others import (
     PARTS,
     Export,
     Outcome,
-    Picture,
     dialects,
     draw,
     drawing,
@@ -47,6 +55,9 @@ from .others import (
 )
 from .quality import checks, dimensions
 from .verdict import summary, verdict
+
+if TYPE_CHECKING:
+    from skill_eval_nb.tables import Workspace
 
 NONE = ""
 """The value of a list in which nothing is chosen."""
@@ -74,12 +85,13 @@ def skills(suites: Sequence[Suite], chosen: Suite) -> Child:
     if len(suites) < 2:
         return None
     several = len({suite.workspace for suite in suites}) > 1
-    options = {
-        str(at): _of_skill(suite, several) + ("" if suite.n_runs else " (no runs yet)")
-        for at, suite in enumerate(suites)
-    }
-    at = next(at for at, suite in enumerate(suites) if suite == chosen)
-    return choose("Skill", options, str(at), ("choose_suite",))
+    options: dict[str, str] = {}
+    for at, suite in enumerate(suites):
+        named = several and suite.workspace != suite.skill
+        where = f" · {called(suite.workspace, 60)}" if named else ""
+        runs = "" if suite.n_runs else " (no runs yet)"
+        options[str(at)] = f"{called(suite.skill, 60)}{where}{runs}"
+    return choose("Skill", options, str(suites.index(chosen)), ("choose_suite",))
 
 
 def _models(look: Look) -> Child:
@@ -91,24 +103,16 @@ def _models(look: Look) -> Child:
     return choose("Model", options, str(every.index(look.choice.model)), ("choose_model",))
 
 
-def _of_skill(suite: Suite, several: bool) -> str:
-    name = called(suite.skill, 60)
-    if not several or suite.workspace == suite.skill:
-        return name
-    return f"{name} · {called(suite.workspace, 60)}"
-
-
 def _iterations(look: Look) -> Child:
-    names = list(look.suite.iterations)
-    if names == [NO_ITERATION] or len(names) < 2:
+    names, chosen, turned = list(look.suite.iterations), look.choice.iterations, look.suite.turned
+    if len(names) < 2:
         return None
-    chosen, label = look.choice.iterations, "Configurations" if look.suite.turned else "Iterations"
+    label = "Configurations" if turned else "Iterations"
+    last = None if chosen == (names[-1],) else ("choose_iterations",)
     content = h(
         "div",
         button("All", ("choose_iterations", *names) if len(chosen) < len(names) else None),
-        None
-        if look.suite.turned
-        else button("Only the last", None if chosen == (names[-1],) else ("choose_iterations",)),
+        None if turned else button("Only the last", last),
         ticks(label, {name: called(name) for name in names}, chosen, ("tick_iteration",)),
     )
     caption = called(chosen[0]) if len(chosen) == 1 else f"{len(chosen):,} of {len(names):,}"
@@ -116,23 +120,19 @@ def _iterations(look: Look) -> Child:
 
 
 def _sides(look: Look) -> list[Node]:
-    choice = look.choice
+    own, other = look.choice.configuration, look.choice.baseline
     names = {name: called(name, 40) for name in look.suite.configurations}
     if len(names) < 2:
         return []
-    against = {name: words for name, words in names.items() if name != UNSTATED}
-    own, other = choice.configuration, choice.baseline
-    labels = ("Iteration", "Against") if look.suite.turned else ("Configuration", "Against")
+    label = "Iteration" if look.suite.turned else "Configuration"
     swap = ("choose_configuration", other) if own and other and other != UNSTATED else None
+    known = {name: words for name, words in names.items() if name != UNSTATED}
+    none = {NONE: "choose …"}
     return [
-        choose(labels[0], _or_none(names, own), own or NONE, ("choose_configuration",)),
-        button("⇄", swap, aria_label=f"Swap the two {labels[0].lower()}s", title="Swap"),
-        choose(labels[1], _or_none(against, other), other or NONE, ("choose_baseline",)),
+        choose(label, names if own else none | names, own or NONE, ("choose_configuration",)),
+        button("⇄", swap, aria_label=f"Swap the two {label.lower()}s", title="Swap"),
+        choose("Against", known if other else none | known, other or NONE, ("choose_baseline",)),
     ]
-
-
-def _or_none(names: Mapping[str, str], chosen: str | None) -> dict[str, str]:
-    return dict(names) if chosen is not None else {NONE: "choose …", **names}
 
 
 def _metrics(suite: Suite, chosen: str) -> Node:
@@ -145,16 +145,7 @@ def _metrics(suite: Suite, chosen: str) -> Node:
         "Rubric dimensions": {RUBRIC + name: called(name) for name in suite.dimensions},
     }
     options = [
-        h(
-            "optgroup",
-            [
-                h("option", words, value=name, selected=name == chosen)
-                for name, words in own.items()
-            ],
-            label=label,
-        )
-        for label, own in groups.items()
-        if own
+        h("optgroup", options_of(own, chosen), label=label) for label, own in groups.items() if own
     ]
     control = h("select", options, value=chosen, on={"change": ("choose_metric",)})
     return field("Metric or dimension", control)
@@ -167,9 +158,9 @@ def _evals(look: Look) -> Child:
         return None
     chosen = look.choice.evals or tuple(evals)
     caption = "all" if len(chosen) == len(evals) else f"{len(chosen):,} of"
+    twins = look.suite.has_twins
     names = {
-        eval_id: called(name) + (f" ({called(eval_id)})" if look.suite.has_twins else "")
-        for eval_id, name in evals.items()
+        key: called(name) + (f" ({called(key)})" if twins else "") for key, name in evals.items()
     }
     content = h(
         "div",
@@ -273,15 +264,22 @@ class Explorer(Panel):
     turned: ClassVar[bool] = False
     """Whether iterations are compared, and not configurations."""
 
-    def __init__(self, ws: Any, first_choice: Callable[[Sequence[Suite]], Choice]) -> None:
-        """Look at a workspace; `first_choice` gives the first choice, of what there is."""
+    def __init__(self, ws: Any, request: Choice) -> None:
+        """Look at a workspace.
+
+        Raises:
+            ValueError: for a name in the request that is not there.
+        """
         self._later = Later(self.show, FIRST_PATIENCE)
         self.source = Source(ws, self._read_anew)
         self._count()
-        self.request = first_choice(self.counted.suites)
+        self.request = self._checked(self.counted.suites, request)
         self.seen = Seen()
         super().__init__()
         self._later.patience = PATIENCE
+
+    def _checked(self, suites: Sequence[Suite], request: Choice) -> Choice:
+        return checked(suites, request)
 
     @property
     def suite(self) -> Suite | None:
@@ -301,7 +299,7 @@ class Explorer(Panel):
         """
         runs = self.counted.runs(self.choice, self.seen.clicked)
         if self.turned:
-            keys = clicks.turned(runs.select(RUN))
+            keys = turned(runs.select(RUN))
             every = self.source.ws.polars("runs")
             runs = every.join(keys, on=RUN, how="semi", maintain_order="left")
         return like(self.source.ws, runs)
@@ -471,7 +469,7 @@ class Explorer(Panel):
 
     @action
     def pick(self, kind: str, *values: Any) -> None:
-        """Show the runs behind an eval, a figure, a note, …; see `choice.CLICKS`."""
+        """Show the runs behind an eval, a figure, a note, …; see `choice.selected`."""
         if kind == "problem":
             rows = self.source.ws.polars("problems")
             values = (*values, rows.row(values[0], named=True))
@@ -481,7 +479,7 @@ class Explorer(Panel):
             if notes is None:
                 return
             values = (*values, notes[values[1]])
-        self._pick(clicks.CLICKS[known(kind, clicks.CLICKS)](*values))
+        self._pick(selected(kind, *values))
 
     @action
     def clear(self) -> None:
@@ -517,6 +515,45 @@ def _ticked(chosen: tuple[str, ...], name: str, *, on: bool) -> tuple[str, ...]:
     return (*kept, name) if on else kept
 
 
+def explore(
+    ws: Workspace | str | PathLike[str],
+    *,
+    workspace: str | None = None,
+    skill: str | None = None,
+    iteration: str | Iterable[str] | None = None,
+    configuration: str | None = None,
+    baseline: str | None = None,
+    evals: Iterable[str | int] | None = None,
+    metric: str | None = None,
+) -> Explore:
+    """Look through a workspace: what the skill changes, how sure that is, and the runs behind it.
+
+    Everything that is drawn can be clicked: a point, an eval, a dimension, a cell of the
+    expectations or a problem shows its runs with evidence, the judge's reasons, transcript and
+    outputs. `selection` of what is returned gives these runs back as a table.
+
+    Args:
+        ws: what `load` returned, or the path of a workspace, which may be empty still: runs
+            are shown as they land.
+        workspace: which one, where several were loaded.
+        skill: which one, where there are several.
+        iteration: its name, or several; the last one where not given.
+        configuration: the one that is compared.
+        baseline: the one that it is compared against; chosen by name where not given.
+        evals: ids or names of those that count; all where not given.
+        metric: a number column of `runs`, or a rubric dimension by its name; the pass rate
+            where not given.
+
+    Raises:
+        ValueError: for a name that is not there; the message has the nearest one.
+    """
+    named = [iteration] if isinstance(iteration, str) else list(iteration or ())
+    wanted = [evals] if isinstance(evals, str | int) else list(evals or ())
+    ids = tuple(str(id_) for id_ in wanted)
+    sides = configuration, baseline
+    return Explore(ws, Choice(workspace, skill, tuple(named), *sides, ids, metric or HEADLINE))
+
+
 class Explore(Explorer):
     """A workspace to look through; `selection` gives back what is selected."""
 
@@ -528,12 +565,12 @@ class Explore(Explorer):
     }
     WITHOUT_RUNS = frozenset(("charts", "export"))
 
-    def __init__(self, ws: Any, **named: Any) -> None:
+    def __init__(self, ws: Any, request: Choice) -> None:
         """Look at a workspace; see `explore`."""
-        self.handed = Export()
+        self.export_to = Export()
         self._written: Outcome | None = None
         self._writing = Background(self.show, self._fail)
-        super().__init__(ws, lambda suites: initial(suites, **named))
+        super().__init__(ws, request)
 
     def settle(self, seconds: float = 60) -> bool:
         """Wait until nothing is being counted, drawn or written; whether it came to that."""
@@ -543,15 +580,14 @@ class Explore(Explorer):
         tab, busy = self.seen.tab, self._writing.busy
         if tab not in self.WITHOUT_RUNS:
             return super()._content(look)
-        view = (
-            exporting(self.handed, busy=busy)
-            if tab == "export"
-            else drawing(look, self.counted.get, self.handed, busy=busy)
-        )
+        if tab == "export":
+            view = exporting(self.export_to, busy=busy)
+        else:
+            view = drawing(look, self.counted.get, self.export_to, busy=busy)
         written = self._written
         if written is None or written.tab != tab:
             return view
-        return [view, outcome_view(written, self.handed)]
+        return [view, outcome_view(written, self.export_to)]
 
     @action
     def hand(self, name: str, value: str) -> None:
@@ -559,30 +595,21 @@ class Explore(Explorer):
         options = {"dialect": dialects(), "part": PARTS}
         if name in options:
             known(value, options[name])
-        self.handed = replace(self.handed, **{known(name, (*options, "folder")): value})
+        changed = {known(name, (*options, "folder")): value}
+        self.export_to = replace(self.export_to, **changed)
 
     @action
     def export(self) -> None:
         """Write benchmark.json, benchmark.md and report.html."""
-        ws, choice, handed = self.source.ws, self.choice, self.handed
-
-        def written() -> Outcome:
-            found = write(ws, choice, handed)
-            return Outcome("export", tuple(found), tuple(found.losses))
-
-        self._write(written)
+        ws, choice, export = self.source.ws, self.choice, self.export_to
+        self._write(lambda: write(ws, choice, export))
 
     @action
     def save_chart(self, kind: str) -> None:
         """Write the chart that is drawn as a picture."""
-        ws, choice, handed, name = self.source.ws, self.choice, self.handed, self.seen.chart
+        ws, choice, export, name = self.source.ws, self.choice, self.export_to, self.seen.chart
         drawn = self.counted.get(key_of(choice, name), lambda: draw(ws, choice, name))
-
-        def written() -> Outcome:
-            picture: Picture = draw(ws, choice, name) if drawn is None else drawn
-            return Outcome("charts", (write_chart(picture.chart, name, kind, handed),))
-
-        self._write(written)
+        self._write(lambda: write_chart(drawn or draw(ws, choice, name), name, kind, export))
 
     def _write(self, work: Callable[[], Outcome]) -> None:
         """Write in a thread; what goes wrong is shown as every fault is."""

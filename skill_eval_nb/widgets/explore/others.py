@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb import charts
-from skill_eval_nb.documents.dialects import DIALECTS, NoSuchDocument, form_of
+from skill_eval_nb.documents.dialects import DIALECTS
 from skill_eval_nb.stats.values import model_name
 from skill_eval_nb.text import called, count
 
@@ -23,9 +23,7 @@ from .look import Look, behind, filters, of_page, pager, row
 
 if TYPE_CHECKING:
     import polars as pl
-    from altair.typing import ChartType
 
-    from skill_eval_nb.report import Written
     from skill_eval_nb.tables import Workspace
 
 
@@ -171,15 +169,8 @@ class Export:
     part: str = "all"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What was written.
-
-    Attributes:
-        tab: where one asked for it.
-        paths: of the files.
-        losses: what the dialect has no place for.
-    """
+class Outcome(NamedTuple):
+    """The tab where one asked for files, their paths, and what a dialect has no place for."""
 
     tab: str
     paths: tuple[Path, ...]
@@ -188,18 +179,10 @@ class Outcome:
 
 def dialects() -> list[str]:
     """Those that have a benchmark."""
-
-    def has(name: str) -> bool:
-        try:
-            form_of("benchmark", name)
-        except NoSuchDocument:
-            return False
-        return True
-
-    return [name for name in DIALECTS if has(name)]
+    return [name for name, forms in DIALECTS.items() if "benchmark" in forms]
 
 
-def write(ws: Workspace, choice: Choice, export: Export) -> Written:
+def write(ws: Workspace, choice: Choice, export: Export) -> Outcome:
     """Write benchmark.json, benchmark.md and report.html, as the shell's `report` does.
 
     Raises:
@@ -213,18 +196,18 @@ def write(ws: Workspace, choice: Choice, export: Export) -> Written:
             skill=choice.skill or "",
             iteration=choice.iterations,
         )
-    return report.write_report(ws, _folder(export), dialect=export.dialect)
+    written = report.write_report(ws, _folder(export), dialect=export.dialect)
+    return Outcome("export", tuple(written), tuple(written.losses))
 
 
-def write_chart(chart: ChartType, name: str, kind: str, export: Export) -> Path:
+def write_chart(picture: Picture, name: str, kind: str, export: Export) -> Outcome:
     """Write a chart as a picture.
 
     Raises:
         OSError: the file cannot be written.
     """
-    from skill_eval_nb import charts
-
-    return charts.save(chart, _folder(export) / f"{name}.{kind}")
+    path = _folder(export) / f"{name}.{kind}"
+    return Outcome("charts", (charts.save(picture.chart, path),))
 
 
 def _folder(export: Export) -> Path:
@@ -238,7 +221,7 @@ def exporting(export: Export, *, busy: bool) -> Node:
         "div",
         h(
             "div",
-            folder(export),
+            _folder_entry(export),
             choose("What", PARTS, export.part, ("hand", "part")),
             choose("Form of benchmark.json", known, export.dialect, ("hand", "dialect")),
             cls="sen-row",
@@ -256,11 +239,9 @@ def exporting(export: Export, *, busy: bool) -> Node:
     )
 
 
-def folder(export: Export) -> Node:
-    """Where to write."""
-    return entry(
-        "Folder", export.folder, ("hand", "folder"), spellcheck="false", cls="sen-x-folder"
-    )
+def _folder_entry(export: Export) -> Node:
+    act, look = ("hand", "folder"), {"spellcheck": "false", "cls": "sen-x-folder"}
+    return entry("Folder", export.folder, act, **look)
 
 
 def outcome_view(outcome: Outcome, export: Export) -> Child:
@@ -410,7 +391,7 @@ def drawing(
         h(
             "div",
             choose("Chart", options, name, ("see", "chart")),
-            folder(export),
+            _folder_entry(export),
             [
                 button(f"Save as {kind.upper()}", None if busy else ("save_chart", kind))
                 for kind in KINDS

@@ -31,11 +31,18 @@ def button(label: Child, act: Act | None, *, kind: str = "", **more: Any) -> Nod
 
 def choose(label: str, options: Options, value: str, act: Act, **more: Any) -> Node:
     """One of several, in a list that opens."""
-    chosen = [
-        h("option", words, value=name, selected=name == value)
+    control = h(
+        "select", options_of(options, value), value=value, on={"change": tuple(act)}, **more
+    )
+    return field(label, control)
+
+
+def options_of(options: Options, chosen: str) -> list[Node]:
+    """What a list offers."""
+    return [
+        h("option", words, value=name, selected=name == chosen)
         for name, words in _named(options).items()
     ]
-    return field(label, h("select", chosen, value=value, on={"change": tuple(act)}, **more))
 
 
 def ticks(legend: str, options: Options, chosen: Iterable[str], act: Act) -> Node:

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 
 from skill_eval_nb import load
 from skill_eval_nb.stats.values import RUN
-from skill_eval_nb.widgets.explore import choice as clicks
-from skill_eval_nb.widgets.explore.choice import Choice, runs_of, settled, suites
+from skill_eval_nb.widgets.explore.choice import Choice, runs_of, selected, settled, suites
 from tests.charts.worlds import run_keys, workspace, world
 from tests.widgets.explore.made import TDD, after, bundled, clickable, explorer
 
@@ -58,19 +57,22 @@ def test_every_click_selects_what_a_filter_does(choice, data):
     verdicts = WS.expectations.filter((pl.col("layer") == layer) & (pl.col("text") == text))
     scores = WS.rubric_scores.filter(pl.col("dimension") == "isolation").drop_nulls("score")
     cases = [
-        (clicks.of_iteration(iteration), own),
-        (clicks.of_eval(iteration, eval_id, "x"), own.filter(pl.col("eval_id") == eval_id)),
+        (selected("iteration", iteration), own),
+        (selected("eval", iteration, eval_id, "x"), own.filter(pl.col("eval_id") == eval_id)),
         (
-            clicks.of_runs(iteration, eval_id, "x", name, *numbers),
+            selected("runs", iteration, eval_id, "x", name, *numbers),
             own.filter(
                 (pl.col("eval_id") == eval_id)
                 & (pl.col("configuration") == name)
                 & (pl.lit(not numbers) | pl.col("run_number").is_in(list(numbers)))
             ),
         ),
-        (clicks.of_check(iteration, layer, text, side), of_side.join(verdicts, on=RUN, how="semi")),
         (
-            clicks.of_dimension(iteration, "isolation", side),
+            selected("check", iteration, layer, text, side),
+            of_side.join(verdicts, on=RUN, how="semi"),
+        ),
+        (
+            selected("dimension", iteration, "isolation", side),
             of_side.join(scores, on=RUN, how="semi"),
         ),
     ]
