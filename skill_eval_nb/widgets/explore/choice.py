@@ -237,7 +237,8 @@ def settled(suite: Suite | None, choice: Choice) -> Choice:
         choice.baseline,
     )
     evals = tuple(eval_ for eval_ in suite.evals if eval_ in choice.evals)
-    return Choice(
+    return replace(
+        choice,
         workspace=suite.workspace,
         skill=suite.skill,
         iterations=iterations,

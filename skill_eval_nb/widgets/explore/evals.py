@@ -15,7 +15,7 @@ from ..ui.track import Axis, axis_of, delta_view, of_difference, of_figures, sca
 from . import figures
 from .choice import Part, Place
 from .figures import MANY, Cell, Cells, EvalKey
-from .look import Look, head, left_out, listed, row, sides_legend
+from .look import Drawn, Look, left_out, listed, sides_legend
 
 NEAR = 2.5
 """Percent of a lane within which points would lie on each other: they become one that counts."""
@@ -136,7 +136,6 @@ ORDERS = {
     "largest": "largest delta first",
     "smallest": "smallest delta first",
 }
-COLUMNS = 4
 
 Line = tuple[EvalKey, Part]
 """What a row is: an eval in an iteration."""
@@ -155,7 +154,7 @@ def evals(look: Look) -> Node:
     )
     axis, apart = of_figures(look.meant, low, high), axis_of(deltas.values(), look.meant)
 
-    def draw(line: Line, at: Place, first: bool) -> Node:
+    def draw(line: Line, at: Place) -> Drawn:
         (eval_id, name), part = line
         difference = deltas.get(line)
         sides = _sides(look, line, at, found[part], difference)
@@ -167,15 +166,9 @@ def evals(look: Look) -> Node:
             shown.append([_delta(look, difference), track(apart, difference, look.meant)])
         act = ("pick", "eval", part.iteration, eval_id, name)
         about = f"eval {called(eval_id, 40)}" if look.suite.has_twins else ""
-        heading = head(called(name), look.called(part.iteration), act, first=first, about=about)
-        return row(
-            [heading, *shown],
-            key=str(at),
-            chosen=look.is_at(at),
-            joined=not first,
-        )
+        return Drawn(called(name), act, shown, about)
 
-    rows, paging = listed(look, "evals", lines, "eval", draw, COLUMNS)
+    rows, paging = listed(look, "evals", lines, "eval", draw)
     heads: list[Child] = ["Eval", scale(axis, look.meant, look.meant.axis), "Mean"]
     if look.compares:
         heads.append(scale(apart, look.meant, of_difference(look.meant), difference=True))

@@ -218,10 +218,9 @@ def sorting(words: Child, name: str, column: str, cls: str = "") -> Node:
     return button(words, ("sort", name, column), cls=looks, sorts=column)
 
 
-def row(cells: Sequence[Child], *, chosen: bool = False, joined: bool = False, **more: Any) -> Node:
-    """A row, headed by its first cell; one that is `joined` belongs to the row above."""
-    looks = " ".join(["sen-chosen"] * chosen + ["sen-x-joined"] * joined) or None
-    return table_row(cells, cls=looks, **more)
+def row(cells: Sequence[Child], *, chosen: bool, **more: Any) -> Node:
+    """A row, headed by its first cell."""
+    return table_row(cells, cls="sen-chosen" if chosen else None, **more)
 
 
 def head(name: str, where: str, act: Sequence[Any], *, first: bool, about: str = "") -> list[Child]:
@@ -235,14 +234,12 @@ def head(name: str, where: str, act: Sequence[Any], *, first: bool, about: str =
         first: whether it is the first of its name.
         about: what else there is to say of it.
     """
-    spoken = f"{name}, {where}: show its runs" if where else f"{name}: show its runs"
+    spoken = f"{name}, {where}" if where else name
     small = h("small", about, cls="sen-soft sen-x-about") if about else None
+    shows = button(where or name, act, kind="quiet", aria_label=f"{spoken}: show its runs")
     if not where:
-        return [button(name, act, kind="quiet", aria_label=spoken), small]
-    return [
-        [h("div", name, cls="sen-x-name"), small] if first else None,
-        button(where, act, kind="quiet", aria_label=spoken),
-    ]
+        return [shows, small]
+    return [[h("div", name, cls="sen-x-name"), small] if first else None, shows]
 
 
 def left_out(errored: int = 0, unscored: int = 0) -> list[str]:
@@ -269,13 +266,26 @@ def filters(label: str, name: str, total: int, options: Mapping[str, str], chose
     )
 
 
+class Drawn(NamedTuple):
+    """A row of a view.
+
+    Attributes:
+        name: of what it is about.
+        act: the action that shows its runs.
+        cells: what stands behind that.
+        about: what else there is to say of it.
+        by: its place among the others by column, where they can be sorted.
+    """
+
+    name: str
+    act: Sequence[Any]
+    cells: Sequence[Child]
+    about: str = ""
+    by: Mapping[str, int] | None = None
+
+
 def listed(
-    look: Look,
-    name: str,
-    lines: Sequence[L],
-    noun: str,
-    draw: Callable[[L, Place, bool], Node],
-    columns: int,
+    look: Look, name: str, lines: Sequence[L], noun: str, draw: Callable[[L, Place], Drawn]
 ) -> tuple[list[Node], Node | None]:
     """The rows of a page, each with the runs below that were clicked; and the way to others.
 
@@ -284,8 +294,7 @@ def listed(
         name: of the view, which begins the place of each row.
         lines: what the rows are of: what they are about, and the part.
         noun: what a line is where there is one iteration.
-        draw: makes the row, handed its place and whether it is the first of what it is about.
-        columns: of the table.
+        draw: makes the row, handed its place.
     """
     rows: list[Node] = []
     above: Any = None
@@ -293,7 +302,13 @@ def listed(
     for line in of_page(lines, page):
         about, part = line
         at = (name, part.iteration, *(str(value or "") for value in about))
-        rows += [draw(line, at, about != above), *look.below(at, columns)]
+        first, drawn, where = about != above, draw(line, at), look.called(part.iteration)
+        heading = head(drawn.name, where, drawn.act, first=first, about=drawn.about)
+        cells = [heading, *drawn.cells]
+        looks = " ".join(["sen-chosen"] * look.is_at(at) + ["sen-x-joined"] * (not first))
+        by = drawn.by if first else None  # a joined one stays below the row above
+        rows += [table_row(cells, key=str(at), cls=looks or None, by=by)]
+        rows += look.below(at, len(cells))
         above = about
     return rows, pager(len(lines), page, name, "row" if look.several else noun)
 

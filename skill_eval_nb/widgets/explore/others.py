@@ -255,70 +255,27 @@ def outcome_view(outcome: Outcome, export: Export) -> Child:
     ]
 
 
-Drawn = Callable[["Workspace", Choice], Any]
 KINDS = ("png", "svg")
 SCALE = 2.0
 """Pixels of a picture per pixel of the page: sharp on dense screens."""
 SPANNING = "iterations"
 """The chart that shows every iteration, whichever are chosen."""
 
-
-def _of(ws: Workspace, choice: Choice) -> dict[str, Any]:
-    """The iterations that are chosen and there: one may have no run of either side."""
-    there = set(ws.polars("runs")["iteration"])
-    return {"iteration": [name for name in choice.iterations if name in there]}
-
-
-CHARTS: dict[str, tuple[str, Drawn]] = {
-    "forest": (
-        "How sure is the difference?",
-        lambda ws, c: charts.forest(ws, c.metric, c.baseline, together=True, **_of(ws, c)),
-    ),
-    "deltas": (
-        "Which evals gain?",
-        lambda ws, c: charts.deltas(ws, c.metric, c.baseline, **_of(ws, c)),
-    ),
-    "forest_by_dimension": (
-        "Which dimensions gain?",
-        lambda ws, c: charts.forest(
-            ws, baseline=c.baseline, by="dimension", together=True, **_of(ws, c)
-        ),
-    ),
-    "rubric_dimensions": (
-        "Every run on every dimension",
-        lambda ws, c: charts.rubric_dimensions(ws, **_of(ws, c)),
-    ),
-    "score_distributions": (
-        "How often is which score given?",
-        lambda ws, c: charts.score_distributions(ws, **_of(ws, c)),
-    ),
-    "variance_components": (
-        "Evals, runs or the judge: where is the spread from?",
-        lambda ws, c: charts.variance_components(ws, c.metric, **_of(ws, c)),
-    ),
-    "judge_confusion": (
-        "Does the judge agree with itself?",
-        lambda ws, c: charts.judge_confusion(ws, **_of(ws, c)),
-    ),
-    "expectation_matrix": (
-        "Which expectations pass?",
-        lambda ws, c: charts.expectation_matrix(ws, **_of(ws, c)),
-    ),
-    "discrimination": (
-        "Which expectations tell something?",
-        lambda ws, c: charts.discrimination(ws, c.baseline, **_of(ws, c)),
-    ),
-    "quality_against_cost": (
-        "Quality against cost",
-        lambda ws, c: charts.quality_against_cost(ws, **_of(ws, c)),
-    ),
-    "iterations": ("Iteration by iteration", lambda ws, _: charts.iterations(ws)),
-    "plan_curve": (
-        "What would more runs bring?",
-        lambda ws, c: charts.plan_curve(ws, c.metric, **_of(ws, c)),
-    ),
+CHARTS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "forest": ("How sure is the difference?", ("metric", "baseline")),
+    "deltas": ("Which evals gain?", ("metric", "baseline")),
+    "forest_by_dimension": ("Which dimensions gain?", ("baseline",)),
+    "rubric_dimensions": ("Every run on every dimension", ()),
+    "score_distributions": ("How often is which score given?", ()),
+    "variance_components": ("Evals, runs or the judge: where is the spread from?", ("metric",)),
+    "judge_confusion": ("Does the judge agree with itself?", ()),
+    "expectation_matrix": ("Which expectations pass?", ()),
+    "discrimination": ("Which expectations tell something?", ("baseline",)),
+    "quality_against_cost": ("Quality against cost", ()),
+    "iterations": ("Iteration by iteration", ()),
+    "plan_curve": ("What would more runs bring?", ("metric",)),
 }
-"""The charts by name: what each asks, and how it is drawn of what is looked at."""
+"""The charts by name: what each asks, and what of a choice it is drawn of beside iterations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +314,15 @@ def draw(ws: Workspace, choice: Choice, name: str) -> Picture:
     """Draw a chart."""
     import vl_convert
 
-    chart = CHARTS[name][1](part_of(ws, choice, name), choice)
+    own = part_of(ws, choice, name)
+    options = {wanted: getattr(choice, wanted) for wanted in CHARTS[name][1]}
+    if name != SPANNING:  # an iteration may have no run of either side
+        there = set(own.polars("runs")["iteration"])
+        options["iteration"] = [iteration for iteration in choice.iterations if iteration in there]
+    kind, _, by = name.partition("_by_")
+    if kind == "forest":
+        options |= {"together": True} | ({"by": by} if by else {})
+    chart = getattr(charts, kind)(own, **options)
     if choice.model:
         name_of_model = called(model_name(dict(choice.model)))
         chart.title.text = [f"{name_of_model}:", *chart.title.text]

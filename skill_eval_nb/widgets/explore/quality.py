@@ -20,23 +20,21 @@ from .choice import Part, Place
 from .evals import mean_of
 from .figures import TURNS
 from .look import (
+    Drawn,
     Keys,
     Look,
     filters,
-    head,
     in_order,
     left_out,
     listed,
     of_page,
     places,
-    row,
     sides_legend,
     sorting,
 )
 from .verdict import adjusted, legend, stack, word
 
 Row = Mapping[str, Any]
-CHECK_COLUMNS = 4
 CLASS_LOOKS = {"separates": "good", "hurts": "bad", "flaky": "odd"} | {
     "newly passing": "good",
     "newly failing": "bad",
@@ -67,10 +65,10 @@ def checks(look: Look) -> Node:
     on_page = list(dict.fromkeys(about for about, _ in of_page(kept, look.seen.page("checks"))))
     places_of = dict(zip(on_page, places(on_page, keys), strict=True))
 
-    def draw(line: Line, at: Place, first: bool) -> Node:
-        return _row(look, line, at, lines[line], places_of[line[0]] if first else None)
+    def draw(line: Line, _: Place) -> Drawn:
+        return _drawn(look, line, lines[line], places_of[line[0]])
 
-    rows, paging = listed(look, "checks", kept, "expectation", draw, CHECK_COLUMNS)
+    rows, paging = listed(look, "checks", kept, "expectation", draw)
     heads: list[Child] = [
         sorting("Expectation", "checks", "text"),
         [
@@ -130,24 +128,15 @@ def _counts(found: Row, name: str) -> list[int] | None:
     return [found[f"n_{outcome}{end}"] for outcome in ("passed", "failed", "errored", "unscored")]
 
 
-def _row(look: Look, line: Line, at: Place, found: Row, by: Mapping[str, int] | None) -> Node:
+def _drawn(look: Look, line: Line, found: Row, by: Mapping[str, int]) -> Drawn:
     (layer, text, eval_id), part = line
-    first = by is not None
-    cells = [_cell(line, found, kind, name) for kind, name in look.kinds]
     act = ("pick", "check", part.iteration, layer, text, *((None, eval_id) if eval_id else ()))
-    where, about = look.called(part.iteration), _about(found)
-    return row(
-        [
-            head(called(text, 400), where, act, first=first, about=about),
-            h("div", cells, cls="sen-x-pair"),
-            pill(found["class"], CLASS_LOOKS.get(found["class"], "")),
-            h("span", found["reason"], cls="sen-small sen-soft"),
-        ],
-        key=str(at),
-        chosen=look.is_at(at),
-        joined=not first,
-        by=by,
-    )
+    cells = [
+        h("div", [_cell(line, found, kind, name) for kind, name in look.kinds], cls="sen-x-pair"),
+        pill(found["class"], CLASS_LOOKS.get(found["class"], "")),
+        h("span", found["reason"], cls="sen-small sen-soft"),
+    ]
+    return Drawn(called(text, 400), act, cells, _about(found), by)
 
 
 def _about(found: Row) -> str:
@@ -182,7 +171,6 @@ def _cell(line: Line, found: Row, kind: str, name: str) -> Node:
     )
 
 
-COLUMNS = 4
 TOGETHER = "run + judge"
 MANY_JUDGINGS = (
     "No output was judged twice, so that what the judge adds cannot be told from what the runs "
@@ -218,7 +206,7 @@ def dimensions(look: Look) -> Node:
     meant = metric_of(RUBRIC)
     axis = axis_of(deltas.values(), meant)
 
-    def draw(line: Dimension, at: Place, first: bool) -> Node:
+    def draw(line: Dimension, _: Place) -> Drawn:
         (dimension,), part = line
         own = [source for source in sources[part] if source["dimension"] == dimension]
         bars: list[Child] = []
@@ -229,19 +217,11 @@ def dimensions(look: Look) -> Node:
             mean = means.get((line, name), {"mean": None, "n": 0})
             spoken = f"{called(name, 40)}, {called(dimension, 60)}"
             shown.append(mean_of(kind, meant, mean["mean"], mean["n"], spoken, (*act, name)))
-        return row(
-            [
-                head(called(dimension), look.called(part.iteration), act, first=first),
-                h("div", shown, cls="sen-x-means"),
-                *([_delta(deltas.get(line), axis)] if look.compares else []),
-                bars,
-            ],
-            key=str(at),
-            chosen=look.is_at(at),
-            joined=not first,
-        )
+        difference = [_delta(deltas.get(line), axis)] if look.compares else []
+        cells = [h("div", shown, cls="sen-x-means"), *difference, bars]
+        return Drawn(called(dimension), act, cells)
 
-    rows, paging = listed(look, "dimensions", lines, "row", draw, COLUMNS)
+    rows, paging = listed(look, "dimensions", lines, "row", draw)
     title = of_difference(metric_of("rubric_weighted_mean"))
     every = [source for found in sources.values() for source in found]
     heads: list[Child] = [

@@ -120,9 +120,8 @@ export function acting({ body, root, records, attributesOf, named, guarded }, pa
   function turnTab(event) {
     const list = event.target.closest("[role=tablist]");
     const tabs = [...(list?.querySelectorAll("[role=tab]:enabled") ?? [])];
-    const [back, on] = list?.ariaOrientation === "vertical" ? ["Up", "Down"] : ["Left", "Right"];
     const at = tabs.indexOf(event.target);
-    const steps = { [`Arrow${back}`]: at - 1, [`Arrow${on}`]: at + 1, Home: 0, End: -1 };
+    const steps = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: -1 };
     const to = steps[event.key];
     if (to === undefined) return false;
     const tab = tabs.at(to % tabs.length);

@@ -43,25 +43,14 @@ export function controls({ body, root, records, attributesOf, guarded }, { ask, 
   }
 
   function choose(element, value) {
-    const options = [...element.options];
-    const given = options.filter((option) => attributesOf(option).selected);
-    if (value === undefined && !given.length) return;
-    const chosen = new Set([value].flat());
-    for (const option of options) {
-      const selected = value === undefined ? given.includes(option) : chosen.has(option.value);
-      if (option.selected !== selected) option.selected = selected;
-    }
-    const isNone = value !== undefined && element.value !== value;
-    if (!element.multiple && isNone) element.selectedIndex = -1;
+    if (value !== undefined && element.value !== value) element.value = value; // or none at all
   }
 
   // ── what a person gives ─────────────────────────────────────────────────────────────────────
 
   function valueOf(element) {
     if (element.type === "checkbox") return element.checked;
-    if (element.multiple) return [...element.selectedOptions].map((option) => option.value);
-    if (element.type === "number" || element.type === "range")
-      return element.value === "" ? null : Number(element.value);
+    if (element.type === "number") return element.value === "" ? null : Number(element.value);
     return element.value;
   }
 
@@ -73,10 +62,7 @@ export function controls({ body, root, records, attributesOf, guarded }, { ask, 
     if (keep) storage.keep(keep, element.value, (record.known ??= [record.given]));
     hold(element);
     if (!on?.input || isComposing) return;
-    if (!isTyped(element) || element.type === "range") {
-      tell(element, on.input);
-      return;
-    }
+    if (!isTyped(element)) return tell(element, on.input);
     also(+1);
     record.timer = setTimeout(guarded(() => tell(element, on.input)), AFTER_TYPING);
   }

@@ -253,12 +253,9 @@ class Panel(anywidget.AnyWidget):
                 self.fault, self.__cannot_draw = None, False
             if self.fault is None:
                 return nodes, wire
-        tree = [*self._fault_view(), *self.__nodes]
+        said = h("p", self.fault), button("Dismiss", ("dismiss",))
+        tree = [h("div", said, cls="sen-fault", role="alert", key="fault"), *self.__nodes]
         return tree, coded(tree)
-
-    def _fault_view(self) -> list[Node]:
-        away = button("Dismiss", ("dismiss",))
-        return [h("div", h("p", self.fault), away, cls="sen-fault", role="alert", key="fault")]
 
     def _fail(self, error: BaseException) -> None:
         if not isinstance(error, Refused):  # that is no mistake of anybody's code

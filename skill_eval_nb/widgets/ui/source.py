@@ -79,13 +79,11 @@ class Source:
             return None
         return f"{self.path} is not there any more: what is shown is what was read before."
 
-    def reload(self) -> None:
-        """Read it anew, and tell."""
-        self._reload({})
-
-    def _reload(self, shared: dict[_Key, _Read]) -> None:
+    def reload(self, shared: dict[_Key, _Read] | None = None) -> None:
+        """Read it anew, and tell; `shared` is what others have read who look at the same."""
         if not self.path:
             return  # it was made of tables: there is nothing to read
+        shared = {} if shared is None else shared
         with self._reading:
             key = ("path", self._given) if self._given is not None else ("ws", id(self._good))
             if key not in shared:
@@ -121,7 +119,7 @@ def landed(folder: str | Path) -> None:
     shared: dict[_Key, _Read] = {}
     for source in watched:
         try:
-            source._reload(shared)  # noqa: SLF001
+            source.reload(shared)
         except Exception:
             log.exception("A widget could not follow what has landed in %s", folder)
 
@@ -153,13 +151,6 @@ Count = Callable[[Sequence[Hashable]], Mapping[Hashable, Any]]
 """Gives the figures of these names."""
 
 
-class Wanted(NamedTuple):
-    """How figures that are wanted are counted, and of how many names at once."""
-
-    by: Count
-    at_once: int
-
-
 class Later:
     """Figures by name, each counted once and remembered.
 
@@ -177,7 +168,7 @@ class Later:
         self.patience = patience
         self._notify = notify
         self._done: OrderedDict[Hashable, Any] = OrderedDict()
-        self._wanted: OrderedDict[Hashable, Wanted] = OrderedDict()
+        self._wanted: dict[Hashable, tuple[Count, int]] = {}  # in order, with how many at once
         self._asked: set[Hashable] = set()
         self._missed: set[Hashable] = set()
         self._changed = threading.Condition()
@@ -216,9 +207,11 @@ class Later:
             self._asked.update(keys)
             for key in keys:
                 if key not in self._done:
-                    self._wanted.setdefault(key, Wanted(count, at_once))
-            if self._wanted:
-                self._set_to_work()
+                    self._wanted.setdefault(key, (count, at_once))
+            if self._wanted and not self._at_work:
+                self._at_work = True
+                import_module("numpy")  # others would take one half imported for a whole one
+                threading.Thread(target=self._work, daemon=True).start()
             patience = self._until - time.monotonic()
             self._changed.wait_for(lambda: self._done.keys() >= set(keys), max(patience, 0))
             self._missed.update(key for key in keys if key not in self._done)
@@ -243,17 +236,16 @@ class Later:
         with self._changed:
             return self._changed.wait_for(lambda: not self._at_work, seconds)
 
-    def _set_to_work(self) -> None:
-        if not self._at_work:
-            self._at_work = True
-            import_module("numpy")  # other threads would take one half imported for a whole one
-            threading.Thread(target=self._work, daemon=True).start()
-
     def _work(self) -> None:
         last = time.monotonic()
         while self._is_to_go_on():
             self._count_next()
-            if self._is_to_tell(last):
+            with self._changed:
+                late = not self._wanted or time.monotonic() - last > BETWEEN
+                tell = late and bool(self._missed & self._done.keys())
+                if tell:
+                    self._missed.clear()
+            if tell:
                 self._notify()
                 last = time.monotonic()
 
@@ -267,10 +259,10 @@ class Later:
         with self._changed:
             if not self._wanted:
                 return
-            wanted = next(iter(self._wanted.values()))
-            alike = [key for key, other in self._wanted.items() if other.by is wanted.by]
+            count, at_once = next(iter(self._wanted.values()))
+            alike = [key for key, (by, _) in self._wanted.items() if by is count]
             state = self._state
-        found = _counted(wanted.by, alike[: wanted.at_once])
+        found = _counted(count, alike[:at_once])
         with self._changed:
             if state != self._state:
                 return  # of data that are no more: whoever wants it now has asked anew
@@ -280,14 +272,6 @@ class Later:
             while len(self._done) > max(MOST, len(self._asked)):
                 self._done.popitem(last=False)
             self._changed.notify_all()
-
-    def _is_to_tell(self, last: float) -> bool:
-        with self._changed:
-            late = not self._wanted or time.monotonic() - last > BETWEEN
-            tell = late and bool(self._missed & self._done.keys())
-            if tell:
-                self._missed.clear()
-            return tell
 
 
 def _counted(count: Count, keys: Sequence[Hashable]) -> Mapping[Hashable, Any]:

@@ -201,11 +201,10 @@ _NAMES = {name: name for name in ATTRIBUTES | SPECIAL} | {"cls": "class", "for_"
 
 def _given(attributes: dict[str, Any]) -> dict[str, Any]:
     given: dict[str, Any] = {}
-    for name, value in attributes.items():
-        plain = _NAMES.get(name) or _name(name)
-        kept = value if type(value) is str else _plain_value(plain, value)
+    for name, value in _named(attributes):
+        kept = value if type(value) is str else _plain_value(name, value)
         if kept is not None:
-            given[plain] = kept
+            given[name] = kept
     _refuse(given)
     return given
 
@@ -224,12 +223,10 @@ def _name(name: str) -> str:
 
 def _plain_value(name: str, value: Any) -> Any:
     """The value as the page has it; None where the attribute is to be left out."""
-    if hasattr(value, "item"):  # numpy's own
-        value = value.item()
+    if hasattr(value, "item"):
+        value = _plain(value)
     if isinstance(value, bool):
-        if name.startswith("aria-"):
-            return str(value).lower()
-        return value or None
+        return str(value).lower() if name.startswith("aria-") else value or None
     if isinstance(value, float):
         return None if value != value else value  # noqa: PLR0124 -- not a number
     if value is None or isinstance(value, str | int | list | tuple | dict):
@@ -299,58 +296,44 @@ def html(tree: Child, most: int = MOST) -> str:
     >>> html(h("p", "a long text"), most=8)
     '<p>a lon</p><p>There is more of it: run the notebook to see all.</p>'
     """
-    paper = _Paper(most)
-    try:
-        for node in flat(tree):
-            _write(node, paper)
-    except _Full:
-        paper.parts.append(f"<p>{CUT}</p>")
-    return "".join(paper.parts)
+    parts: list[str] = []
+    inside: list[str] = []  # elements that are open
+    left = most
+    for tag, markup in (piece for node in flat(tree) for piece in _pieces(node, most)):
+        if tag == CLOSED:
+            parts.append(f"</{inside.pop()}>")
+            continue
+        if len(markup) > left:
+            rest = [re.sub(r"&[^;]*$", "", markup[:left])] if tag is None else []
+            parts += [*rest, *(f"</{tag}>" for tag in reversed(inside)), f"<p>{CUT}</p>"]
+            break
+        left -= len(markup)
+        parts.append(markup)
+        if tag is not None and (tag not in EMPTY or tag == "textarea"):
+            inside.append(tag)
+    return "".join(parts)
 
 
-class _Full(Exception):
-    """As much is written as may be."""
+CLOSED = "/"
 
 
-class _Paper:
-    """What is written, and for how much more there is room."""
-
-    def __init__(self, most: int) -> None:
-        self.parts: list[str] = []
-        self.left = most
-
-    def put(self, markup: str) -> None:
-        if len(markup) > self.left:
-            raise _Full
-        self.left -= len(markup)
-        self.parts.append(markup)
-
-    def put_text(self, words: str) -> None:
-        escaped = _escaped(words[: self.left + 1])
-        if len(escaped) > self.left:
-            self.parts.append(re.sub(r"&[^;]*$", "", escaped[: self.left]))
-            raise _Full
-        self.put(escaped)
-
-
-def _write(node: Node, paper: _Paper) -> None:
+def _pieces(node: Node, most: int) -> Iterator[tuple[str | None, str]]:
+    """The markup of a node, piece by piece: with its tag where one opens, None for a text."""
     if isinstance(node, str):
-        paper.put_text(node)
+        yield None, _escaped(node[: most + 1])
         return
     tag, given, inside = node
     if tag in ("iframe", "img"):
-        _write(h("em", given.get("alt") or given.get("title") or "not shown here"), paper)
+        instead = h("em", given.get("alt") or given.get("title") or "not shown here")
+        yield from _pieces(instead, most)
         return
-    paper.put(f"<{tag}{''.join(_attributes(tag, given))}>")
-    try:
-        if tag == "textarea":
-            paper.put("\n")  # a parser drops the first line break, be it ours
-            paper.put_text(str(given.get("value", "")))
-        for child in inside:
-            _write(child, paper)
-    finally:
-        if tag not in EMPTY or tag == "textarea":
-            paper.parts.append(f"</{tag}>")
+    yield tag, f"<{tag}{''.join(_attributes(tag, given))}>"
+    if tag == "textarea":  # a parser drops the first line break, be it ours
+        yield None, "\n" + _escaped(str(given.get("value", ""))[: most + 1])
+    for child in inside:
+        yield from _pieces(child, most)
+    if tag not in EMPTY or tag == "textarea":
+        yield CLOSED, ""
 
 
 def _attributes(tag: str, given: dict[str, Any]) -> Iterator[str]:

@@ -28,7 +28,6 @@ class Desk(Panel):
         self.runs = 3
         self.name = "tdd"
         self.metric = "pass_rate"
-        self.many = ["a"]
         self.blind = False
         self.score = 1
         self.ticking = 0
@@ -43,14 +42,6 @@ class Desk(Panel):
             entry("Runs", self.runs, ("count",), kind="number"),
             entry("Name", self.name, ("call",)),
             choose("Metric", ("pass_rate", "tokens"), self.metric, ("choose",)),
-            h(
-                "select",
-                [h("option", one, value=one) for one in "abc"],
-                multiple=True,
-                value=self.many,
-                on={"change": ("several",)},
-                aria_label="Several",
-            ),
             tick("Blind", self.blind, ("hide",)),
             [
                 h(
@@ -93,11 +84,6 @@ class Desk(Panel):
         self.told.append(("choose", metric))
         if metric == "tokens":
             raise LookupError("There are no tokens.")
-
-    @action
-    def several(self, names: list[str]) -> None:
-        self.told.append(("several", names))
-        self.many = names
 
     @action
     def hide(self, blind: bool) -> None:
@@ -267,23 +253,16 @@ def test_choices_show_what_python_has_after_it_answered(stage, desk) -> None:
     metric.select_option("tokens")
     stage.settle()
     assert metric.input_value() == "pass_rate"
-    stage.page.get_by_label("Several").select_option(["a", "c"])
-    stage.settle()
     stage.page.get_by_label("Blind").click()
     stage.settle()
     assert not stage.page.get_by_label("Blind").is_checked()
     stage.page.get_by_label("score 2").check()
     stage.settle()
     assert stage.page.get_by_label("score 2").is_checked()
-    assert desk.told == [
-        *(("choose", "tokens"), ("several", ["a", "c"])),
-        *(("hide", True), ("rate", "2")),
-    ]
-    desk.many, desk.score = ["b"], 1
+    assert desk.told == [("choose", "tokens"), ("hide", True), ("rate", "2")]
+    desk.score = 1
     desk.show()
     stage.settle()
-    several = "(one) => [...one.selectedOptions].map((option) => option.value)"
-    assert stage.page.get_by_label("Several").evaluate(several) == ["b"]
     assert stage.page.get_by_label("score 1").is_checked()
 
 
