@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from skill_eval_nb.widgets.ui import h, offer
 from skill_eval_nb.widgets.ui.parts import details
-from tests.widgets.stage import staged
-from tests.widgets.ui.toys import PNG, Plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Browser
-
-    from tests.widgets.stage import Stage
+from tests.widgets.ui.toys import PNG
 
 PDF = b"""%PDF-1.4
 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]>>endobj
 trailer<</Root 1 0 R>>"""
-
-
-@pytest.fixture
-def plain() -> Plain:
-    return Plain()
-
-
-@pytest.fixture
-def stage(browser: Browser, plain: Plain) -> Iterator[Stage]:
-    with staged(browser, plain) as opened:
-        yield opened
-        assert opened.outside_requests == []
 
 
 def test_a_picture_is_read_once_it_is_seen_and_only_once(stage, plain) -> None:
@@ -59,7 +37,6 @@ def test_a_picture_is_read_once_it_is_seen_and_only_once(stage, plain) -> None:
     plain.draw(details("more", other, key="d"))
     stage.settle()
     assert read == [1, 1]
-    assert stage.console_errors == []
 
 
 def test_a_page_is_shown_and_can_do_nothing(stage, plain) -> None:
@@ -87,7 +64,6 @@ def test_a_page_is_shown_and_can_do_nothing(stage, plain) -> None:
     assert stage.page.locator("iframe").get_attribute("sandbox") == ""
     policy = frame.locator("meta[http-equiv]").get_attribute("content")
     assert policy.startswith("default-src 'none'")
-    assert stage.console_errors == []  # for nothing was left that had to be refused
 
 
 OUTSIDE = "http://outside.test/"
@@ -133,6 +109,7 @@ def test_no_click_on_a_page_leads_anywhere(stage, plain, media_type) -> None:
         ]
     )
     stage.unroll()
+    stage.until(lambda: "about:blank" not in {frame.url for frame in stage.page.frames})
     pages = len(stage.page.context.pages)
     urls = [frame.url for frame in stage.page.frames]
     stage.page.wait_for_timeout(300)  # for what is animated
@@ -147,7 +124,6 @@ def test_no_click_on_a_page_leads_anywhere(stage, plain, media_type) -> None:
     for name in names:
         frame = stage.page.frame_locator(f"iframe[title='{name}']")
         assert frame.get_by_text("HERE").or_(frame.get_by_alt_text("HERE")).count() == 1
-    assert stage.console_errors == []
 
 
 @pytest.mark.parametrize("again", [" ", "url(", "url( ", "@import ", "url(' "])
@@ -158,7 +134,6 @@ def test_a_page_whose_style_never_ends_is_shown(stage, plain, again) -> None:
     plain.draw(h("iframe", blob=offer(f"page{again}", lambda: (source, "text/html")), title="x"))
     stage.settle()
     assert stage.page.frame_locator("iframe").locator("p").inner_text() == "shown"
-    assert stage.console_errors == []
 
 
 def test_what_cannot_be_read_says_so_in_its_place(stage, plain) -> None:
@@ -180,7 +155,6 @@ def test_what_cannot_be_read_says_so_in_its_place(stage, plain) -> None:
     stage.page.wait_for_function("() => document.querySelector('img')?.naturalWidth === 1")
     plain.draw(h("img", blob="never offered", alt=""))
     stage.page.get_by_text("it is no longer shown; draw it again").wait_for()
-    assert stage.console_errors == []
 
 
 def test_a_download_has_its_bytes_and_a_name_that_is_only_a_name(stage, plain) -> None:
@@ -196,4 +170,3 @@ def test_a_download_has_its_bytes_and_a_name_that_is_only_a_name(stage, plain) -
     stage.page.get_by_role("alert").filter(has_text="It could not be read: division").wait_for()
     stage.page.get_by_role("button", name="Dismiss").click()
     assert stage.page.get_by_role("alert").count() == 0
-    assert stage.console_errors == []

@@ -9,7 +9,6 @@ import pytest
 from skill_eval_nb.widgets.ui import Panel, action, h
 from skill_eval_nb.widgets.ui.parts import button, details, entry, tabs, tick
 from tests.widgets.stage import staged
-from tests.widgets.ui.toys import Plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +58,7 @@ def book() -> Book:
 
 
 @pytest.fixture
-def stage(browser: Browser, book: Book) -> Iterator[Stage]:
+def reader(browser: Browser, book: Book) -> Iterator[Stage]:
     with staged(browser, book) as opened:
         yield opened
         assert opened.console_errors == []
@@ -71,73 +70,67 @@ def press(stage: Stage, *keys: str) -> None:
         stage.settle()
 
 
-def test_arrows_go_from_tab_to_tab_and_round(stage, book) -> None:
-    stage.page.get_by_role("tab", name="Runs").focus()
+def test_arrows_go_from_tab_to_tab_and_round(reader, book) -> None:
+    reader.page.get_by_role("tab", name="Runs").focus()
     seen = []
     for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft", "Home", "End"):
-        press(stage, key)
-        focused = stage.page.evaluate("() => document.activeElement.textContent")
+        press(reader, key)
+        focused = reader.page.evaluate("() => document.activeElement.textContent")
         assert focused == book.tab
         seen.append(book.tab)
     assert seen == ["My checks", "Rubric", "Runs", "Rubric", "Runs", "Rubric"]
     assert book.at == 0
-    reached = stage.page.locator("[role=tab]").evaluate_all("(all) => all.map((o) => o.tabIndex)")
+    reached = reader.page.locator("[role=tab]").evaluate_all("(all) => all.map((o) => o.tabIndex)")
     assert reached == [-1, -1, 0]
-    named = stage.page.get_by_role("tabpanel").evaluate(
+    named = reader.page.get_by_role("tabpanel").evaluate(
         "(one) => document.getElementById(one.getAttribute('aria-labelledby')).textContent"
     )
     assert named == "Rubric"
 
 
-def test_keys_act_wherever_one_is_but_in_what_needs_them_itself(stage, book) -> None:
-    stage.page.get_by_role("button", name="Next").focus()
-    press(stage, "ArrowRight", "ArrowRight", "ArrowLeft")
+def test_keys_act_wherever_one_is_but_in_what_needs_them_itself(reader, book) -> None:
+    reader.page.get_by_role("button", name="Next").focus()
+    press(reader, "ArrowRight", "ArrowRight", "ArrowLeft")
     assert book.at == 1
-    press(stage, "Enter")  # the button's own
+    press(reader, "Enter")  # the button's own
     assert book.at == 2
-    press(stage, "Control+ArrowRight", "Alt+ArrowLeft")
+    press(reader, "Control+ArrowRight", "Alt+ArrowLeft")
     assert book.at == 2
-    stage.page.get_by_label("Words").focus()
-    press(stage, "ArrowRight", "ArrowLeft")
+    reader.page.get_by_label("Words").focus()
+    press(reader, "ArrowRight", "ArrowLeft")
     assert book.at == 2
-    stage.page.get_by_label("1", exact=True).focus()
-    press(stage, "ArrowRight")
-    assert stage.page.get_by_label("2", exact=True).is_checked()
+    reader.page.get_by_label("1", exact=True).focus()
+    press(reader, "ArrowRight")
+    assert reader.page.get_by_label("2", exact=True).is_checked()
     assert book.at == 2
-    stage.page.add_style_tag(content=".wide {overflow: auto; width: 100px; white-space: nowrap}")
-    stage.page.locator(".wide").focus()
-    press(stage, "ArrowRight")
+    reader.page.add_style_tag(content=".wide {overflow: auto; width: 100px; white-space: nowrap}")
+    reader.page.locator(".wide").focus()
+    press(reader, "ArrowRight")
     assert book.at == 2
-    stage.page.get_by_text("page 2").click()  # nothing there takes the focus: the widget has it
-    press(stage, "ArrowRight")
+    reader.page.get_by_text("page 2").click()  # nothing there takes the focus: the widget has it
+    press(reader, "ArrowRight")
     assert book.at == 3
 
 
-def test_a_click_inside_a_row_means_what_was_clicked(browser) -> None:
-    plain = Plain(
-        h(
-            "div",
-            h("span", "the row"),
-            button("Inner", ("say", "inner")),
-            button("Off", None),
-            tick("Box", False, ("say", "box")),
-            details("Fold", "text", key="f"),
-            h("a", "Link", href="#there"),
-            on={"click": ("say", "row")},
-        ),
-        h("p", "there", id="there"),
-    )
-    with staged(browser, plain) as stage:
-        for name in ("the row", "Inner", "Box", "Fold", "Link"):
-            stage.page.get_by_text(name, exact=True).click()
-            stage.settle()
-        stage.page.get_by_text("Off").click(force=True)
+def test_a_click_inside_a_row_means_what_was_clicked(stage, plain) -> None:
+    inside = [
+        h("span", "the row"),
+        button("Inner", ("say", "inner")),
+        button("Off", None),
+        tick("Box", False, ("say", "box")),
+        details("Fold", "text", key="f"),
+        h("a", "Link", href="#there"),
+    ]
+    plain.draw(h("div", inside, on={"click": ("say", "row")}), h("p", "there", id="there"))
+    for name in ("the row", "Inner", "Box", "Fold", "Link"):
+        stage.page.get_by_text(name, exact=True).click()
         stage.settle()
-        assert plain.said == ["row", "inner", ("box", True)]
-        stage.page.get_by_text("the row").dblclick()  # marks a word
-        assert plain.said[3:] == ["row"]
-        assert stage.page.url.endswith("/")  # a link inside does not touch the page's address
-        assert stage.console_errors == []
+    stage.page.get_by_text("Off").click(force=True)
+    stage.settle()
+    assert plain.said == ["row", "inner", ("box", True)]
+    stage.page.get_by_text("the row").dblclick()  # marks a word
+    assert plain.said[3:] == ["row"]
+    assert stage.page.url.endswith("/")  # a link inside does not touch the page's address
 
 
 def test_no_action_may_be_called_like_a_method_of_every_widget() -> None:

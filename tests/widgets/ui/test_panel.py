@@ -10,6 +10,8 @@ import weakref
 import pytest
 
 from skill_eval_nb.widgets.ui import Panel, action, find, h, offer, quiet_action, text
+from skill_eval_nb.widgets.ui import panel as panels
+from skill_eval_nb.widgets.ui.source import Recent
 
 
 class Counter(Panel):
@@ -199,3 +201,12 @@ def test_a_closed_panel_is_forgotten() -> None:
     del panel
     gc.collect()
     assert gone() is None
+
+
+def test_what_is_offered_again_is_remembered_and_what_is_not_is_forgotten(monkeypatch) -> None:
+    monkeypatch.setattr(panels, "_OFFERED", Recent(3))
+    for name in ("a", "b", "a", "c", "d"):
+        offer(name, lambda name=name: (name.encode(), "text/plain"))
+    assert panels.read_blob("a")[0] == b"a"
+    with pytest.raises(LookupError, match="no longer shown"):
+        panels.read_blob("b")

@@ -1,28 +1,14 @@
-"""Parts say what they are, and hand on what was chosen."""
+"""Parts say what they are; of a value's blocks all is there, and text stays text."""
 
 from __future__ import annotations
 
 import pytest
 
+from skill_eval_nb.view import Card, Cards, Diff, Items, Mark, Pairs, Table, Text, Title
 from skill_eval_nb.widgets.ui import find, h, text
-from skill_eval_nb.widgets.ui.parts import (
-    table,
-    table_row,
-    tabs,
-)
+from skill_eval_nb.widgets.ui.parts import blocks_view, table, table_row
 
-
-def test_tabs_have_ids_whatever_their_names() -> None:
-    tree = tabs({"a b": "A", "a_b": "B"}, "a_b", ("go",), "shown", label="L", page="p")
-    one, other = find(tree, role="tab")
-    (panel,) = find(tree, role="tabpanel")
-    assert (one[1]["id"], other[1]["id"]) == ("p-0", "p-1")
-    assert panel[1]["aria-labelledby"] == "p-1"
-    assert one[1]["aria-controls"] == panel[1]["id"]
-    assert [one[1]["tabindex"], other[1]["tabindex"]] == ["-1", "0"]
-    assert text(panel) == "shown"
-    nothing = tabs(["a"], "gone", ("go",), "shown", label="L", page="p")
-    assert "aria-labelledby" not in find(nothing, role="tabpanel")[0][1]
+HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 def test_a_table_has_heads_for_rows_and_columns() -> None:
@@ -35,3 +21,31 @@ def test_a_table_has_heads_for_rows_and_columns() -> None:
     assert find(tree, role="group", aria_label="Runs", tabindex="0") == [tree]
     with pytest.raises(ValueError, match="A row of 1 cells in a table of 2"):
         table(["Eval", "n"], [["a"]])
+
+
+def test_every_block_shows_what_is_in_it():
+    blocks = [
+        Title("a title", "a place"),
+        Text("a text", "strong"),
+        Mark("warning", "look", HOSTILE),
+        Cards([Card("3", "runs")]),
+        Table(("eval", "runs"), [("a", 1200), (("above", "below"), None)], "rows", ["runs"], 2),
+        Table(("", ""), [(Mark("warning", "look"), "a remark")], "before"),
+        Pairs([("skill", "tdd")], "settings"),
+        Items(["first"], "order", numbered=True, more=4),
+        Diff("-old\n+new"),
+    ]
+    shown = blocks_view(blocks)
+    words = text(shown)
+    for part in (
+        *("a title", "a place", "strong a text", HOSTILE, "3", "runs", "1,200", "above", "below"),
+        *("–", "… and 2 more", "a remark", "tdd", "first", "… and 4 more"),
+    ):
+        assert part in words
+    assert [text(one) for one in find(shown, tag="ins")] == ["+new"]
+    assert [text(one) for one in find(shown, tag="caption")] == ["rows"]
+    assert [text(one) for one in find(shown, tag="summary")] == ["settings", "order"]
+
+
+def test_what_is_empty_is_left_out():
+    assert blocks_view([Table(("a",), []), Pairs([]), Items([]), Diff("")]) == []
