@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from typer.testing import CliRunner
 
 from skill_eval_nb.cli import app
@@ -75,11 +74,8 @@ def test_what_goes_wrong_is_shown_and_it_can_be_tried_again(tmp_path):
     assert (tmp_path / "folder" / "report.html").is_file()
 
 
-@pytest.mark.parametrize(
-    "act", [("hand", "dialect"), ("hand", "part"), ("see", "tab"), ("see", "chart")]
-)
-def test_what_there_is_not_cannot_be_chosen(act):
+def test_what_there_is_not_cannot_be_chosen():
     panel = explorer()
-    panel.do(*act, "nonsense")
-    assert panel.fault is not None
-    assert "There is no `nonsense` here." in panel.fault
+    for act in (("hand", "dialect"), ("hand", "part"), ("see", "tab"), ("see", "chart")):
+        panel.do(*act, "nonsense")
+        assert "There is no `nonsense` here." in (panel.fault or "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 import polars as pl
-import pytest
 
 from skill_eval_nb import stats
 from skill_eval_nb.widgets.explore.choice import of_path
@@ -156,26 +155,23 @@ def test_every_problem_is_there_errors_first_and_leads_to_the_runs_it_touches():
     assert "waiting-list" not in other
 
 
-@pytest.mark.parametrize(
-    ("path", "touched"),
-    [
-        ("ws/iteration-1/eval-1/with/run-1", [1]),
-        ("ws/iteration-1/eval-1/with/run-1/grading.json", [1]),
-        ("ws/iteration-1/eval-1/with/", [1, 10]),
-        ("ws/iteration-1", [1, 10]),
-        ("ws/iteration-1/eval-1/with/run-10", [10]),
-        ("ws/iteration-1/eval-1/with/run", []),
-        ("ws/evals.json", []),
-        ("elsewhere", []),
-    ],
-)
-def test_a_path_touches_the_runs_above_and_below_it(path, touched):
+def test_a_path_touches_the_runs_above_and_below_it():
+    folder = "ws/iteration-1/eval-1/with/run-{}"
     rows = [
-        run_keys(run_number=n) | {"path": f"ws/iteration-1/eval-1/with/run-{n}", "status": "graded"}
-        for n in (1, 10)
+        run_keys(run_number=n) | {"path": folder.format(n), "status": "graded"} for n in (1, 10)
     ]
-    found = of_path(workspace(runs=rows).runs, path)
-    assert found["run_number"].to_list() == touched
+    runs = workspace(runs=rows).runs
+    touched = {
+        "ws/iteration-1/eval-1/with/run-1": [1],
+        "ws/iteration-1/eval-1/with/run-1/grading.json": [1],
+        "ws/iteration-1/eval-1/with/": [1, 10],
+        "ws/iteration-1": [1, 10],
+        "ws/iteration-1/eval-1/with/run-10": [10],
+        "ws/iteration-1/eval-1/with/run": [],
+        "ws/evals.json": [],
+        "elsewhere": [],
+    }
+    assert {path: of_path(runs, path)["run_number"].to_list() for path in touched} == touched
 
 
 def test_where_there_is_nothing_it_says_so():

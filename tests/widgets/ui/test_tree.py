@@ -36,23 +36,18 @@ def test_what_no_tree_may_have_is_refused(make) -> None:
         make()
 
 
-@pytest.mark.parametrize("child", [3, {"a": 1}, b"bytes", object()])
-def test_a_child_is_a_text_or_an_element(child) -> None:
-    with pytest.raises(TypeError, match="A child is a text"):
-        h("p", child)
+def test_a_child_is_a_text_or_an_element() -> None:
+    for child in (3, {"a": 1}, b"bytes", object()):
+        with pytest.raises(TypeError, match="A child is a text"):
+            h("p", child)
 
 
-@pytest.mark.parametrize(
-    "href",
-    ["javascript:alert(1)", " javascript:alert(1)", "JAVASCRIPT:x", "data:text/html,x", "//x", "a"],
-)
-def test_unsafe_links_are_no_links(href) -> None:
-    assert h("a", "text", href=href) == ["a", {}, ["text"]]
-
-
-@pytest.mark.parametrize("href", ["https://x.test", "HTTP://X.test", "mailto:a@b.c", "#there"])
-def test_safe_links_stay(href) -> None:
-    assert h("a", "text", href=href)[1] == {"href": href}
+def test_links_are_safe_ones_or_none() -> None:
+    for href in ("https://x.test", "HTTP://X.test", "mailto:a@b.c", "#there"):
+        assert h("a", "text", href=href)[1] == {"href": href}
+    bad = "javascript:alert(1)"
+    for href in (bad, f" {bad}", "JAVASCRIPT:x", "data:text/html,x", "//x", "a"):
+        assert h("a", "text", href=href) == ["a", {}, ["text"]]
 
 
 def test_values_are_those_of_a_page() -> None:
