@@ -21,7 +21,7 @@ from skill_eval_nb.stats.expectations import (
 from skill_eval_nb.stats.pairing import choose, side
 from skill_eval_nb.stats.values import natural
 from skill_eval_nb.tables.frames import frame_of
-from skill_eval_nb.text import TIE, brief, called, tied
+from skill_eval_nb.text import TIE, brief, called, some, tied
 
 from .. import stats
 from . import answers
@@ -50,6 +50,7 @@ from .theme import (
     nothing,
     shade,
     subheading,
+    thin,
     tips,
     uncut,
     width_of,
@@ -160,6 +161,8 @@ SHADES = {
     LITTLE: FAINT,
 }
 """Blue where the skill's side is better and orange where the baseline is, as everywhere."""
+BY = ["class", "shade"]
+"""What dots that share a place have in common."""
 TURN = pi * (3 - sqrt(5))
 """The angle by which a sunflower sets each seed apart from the one before."""
 QUADRANT_TIPS = {
@@ -170,7 +173,6 @@ QUADRANT_TIPS = {
     "other": "Baseline passed",
     "estimate": "Difference",
     "p": "Exact p",
-    "lacking": "Without a verdict",
 }
 
 
@@ -235,7 +237,8 @@ def _dots(rows: Rows, configuration: str, baseline: str) -> alt.Chart:
         named = tips(
             **{"class": "Class"}, x=("Baseline", ".0%"), y=("Pass rate", ".0%"), n="Expectations"
         )
-        marks = chart_of(_counted(rows)).mark_circle(opacity=0.6)
+        counted = thin([row | {"shade": SHADES[row["class"]]} for row in rows], BY, 20, 20)
+        marks = chart_of(counted).mark_circle(opacity=0.6)
         return marks.encode(**axes, color=shade, size=size, tooltip=named)
     marks = chart_of(_packed(rows))
     circles = marks.mark_circle(size=DOT, opacity=0.9, stroke="white", strokeWidth=0.8)
@@ -255,18 +258,6 @@ def _packed(rows: Rows) -> list[Row]:
             place = {"x": x + away * cos(angle), "y": y + away * sin(angle)}
             packed.append(row | place | {"shade": SHADES[row["class"]]})
     return packed
-
-
-def _counted(rows: Rows) -> list[Row]:
-    """A dot for all of a class that lie in the same twentieth, most of them at the bottom."""
-    sizes: dict[tuple[str, float, float], int] = {}
-    for row in rows:
-        place = row["class"], round(row["x"] * 20) / 20, round(row["y"] * 20) / 20
-        sizes[place] = sizes.get(place, 0) + 1
-    return [
-        {"class": name, "x": x, "y": y, "n": n, "shade": SHADES[name]}
-        for (name, x, y), n in sorted(sizes.items(), key=lambda item: -item[1])
-    ]
 
 
 def _beside(rows: Rows) -> Iterator[ChartType]:
@@ -362,12 +353,11 @@ def _expectations(found: pl.DataFrame) -> list[Row]:
             "y": row["pass_rate"],
             "class": row["class"],
             "expectation": brief(row["text"], TOOLTIP) or "(no text)",
-            "eval": _evals(row["evals"]),
+            "eval": some([called(name, 40) for name in row["evals"]], EVALS),
             "own": _outcome(row, ""),
             "other": _outcome(row, "_baseline"),
             "estimate": "" if row["estimate"] is None else RATE.difference(row["estimate"]),
             "p": _p(row),
-            "lacking": _lacking(row),
             "size": -abs(row["estimate"] or 0),
         }
         for row in found.iter_rows(named=True)
@@ -380,27 +370,10 @@ def _outcome(row: Row, end: str) -> str:
     return f"{passed:,} of {tied(passed + failed, 'run')}"
 
 
-def _lacking(row: Row) -> str:
-    """Runs without a verdict, on either side."""
-    errored, unscored = (
-        row[f"n_{outcome}"] + row[f"n_{outcome}_baseline"] for outcome in ("errored", "unscored")
-    )
-    parts = (
-        f"{errored:,} errored" if errored else "",
-        f"{unscored:,} not scored" if unscored else "",
-    )
-    return ", ".join(filter(None, parts)) or "none"
-
-
 def _p(row: Row) -> str:
     if row["p"] is None:
         return "no eval is scored on both sides"
     return f"{row['p']:.3g}, adjusted {row['p_adjusted']:.3g}"
-
-
-def _evals(names: Sequence[str]) -> str:
-    more = f" and {len(names) - EVALS:,} more" if len(names) > EVALS else ""
-    return ", ".join(called(name, 40) for name in names[:EVALS]) + more
 
 
 def _discrimination_answer(found: pl.DataFrame, names: Sequence[tuple[str, str]]) -> str:

@@ -14,7 +14,6 @@ from .. import stats
 from . import answers
 from .metrics import Metric, metric
 from .pick import as_polars, pick, why_none
-from .rubric import thin
 from .theme import (
     Row,
     Rows,
@@ -28,6 +27,7 @@ from .theme import (
     places,
     scale_of,
     subheading,
+    thin,
     tips,
     with_figures,
 )
@@ -84,11 +84,12 @@ def panel(
     about = NAMES | {"y": (quality.title, quality.style.tip), "x": (cost.title, cost.style.tip)}
     marks = _means(runs, shades)
     if crowded:
-        size = alt.Size("runs:Q", legend=None, scale=alt.Scale(zero=True, range=[0, 140]))
-        named = {"size": size, "tooltip": tips(**about, runs=("Runs", ",d"))}
+        size = alt.Size("n:Q", legend=None, scale=alt.Scale(zero=True, range=[0, 140]))
+        named = {"size": size, "tooltip": tips(**about, n=("Runs", ",d"))}
     else:
         named = {"size": alt.SizeValue(40), "tooltip": tips(eval="Eval", run="Run", **about)}
-    dots = chart_of(thin(runs, log=log) if crowded else runs).mark_circle(opacity=0.4)
+    dots_of = thin(runs, ["configuration"], 60, 40, log=log) if crowded else runs
+    dots = chart_of(dots_of).mark_circle(opacity=0.4)
     large = chart_of(marks).mark_circle(size=240, opacity=1, stroke="white", strokeWidth=2)
     plot = alt.layer(
         dots.encode(x=x, y=y, color=hue, **named),
@@ -224,19 +225,14 @@ def _story(runs: pl.DataFrame, gain: Row | None, costs: Sequence[str], quality: 
     """The answer for one workspace."""
     names = set(runs["configuration"])
     paired = gain if gain and {gain["configuration"], gain["baseline"]} <= names else None
-    rows = runs.to_dicts()
     who = paired["configuration"] if paired else min(names, key=side)
-    other = _side(rows, paired["baseline"], costs) if paired else None
-    return answers.bargain(_side(rows, who, costs), other, paired, metric(quality))
+    other = _side(runs, paired["baseline"], costs) if paired else None
+    return answers.bargain(_side(runs, who, costs), other, paired, metric(quality))
 
 
-def _side(runs: Rows, configuration: str, costs: Sequence[str]) -> Row:
+def _side(runs: pl.DataFrame, configuration: str, costs: Sequence[str]) -> Row:
     """What a configuration's runs reach and cost on average."""
-    own = [run for run in runs if run["configuration"] == configuration]
-    paid = {cost: [run[cost] for run in own if run[cost] is not None] for cost in costs}
-    return {
-        "configuration": configuration,
-        "n": len(own),
-        "value": fmean(run["value"] for run in own),
-        "costs": {cost: fmean(prices) for cost, prices in paid.items() if prices},
-    }
+    own = runs.filter(configuration=configuration)
+    paid = {cost: own[cost].mean() for cost in costs if own[cost].count()}
+    mean = own["value"].mean()
+    return {"configuration": configuration, "n": own.height, "value": mean, "costs": paid}

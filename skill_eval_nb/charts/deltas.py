@@ -12,7 +12,7 @@ from skill_eval_nb.stats.pairing import Versus, side
 from skill_eval_nb.stats.summary import overview, overview_by_eval
 from skill_eval_nb.stats.values import MODEL, RUBRIC, natural, no_such, runs_of
 from skill_eval_nb.stats.verdict import word_of
-from skill_eval_nb.text import TIE, brief, called, chance, quoted, tied
+from skill_eval_nb.text import TIE, brief, called, chance, quoted, some, tied
 
 from .. import stats
 from . import answers
@@ -411,22 +411,16 @@ def _unpaired(rows: Rows) -> str:
     """Which evals lack a side, and why."""
     if not rows:
         return ""
-    named = [
-        f"{quoted(row['eval_name'], 40)} ({brief(row['reason'], TOOLTIP)})" for row in rows[:NAMED]
-    ]
-    more = f" and {len(rows) - NAMED:,} more" if len(rows) > NAMED else ""
-    return f"Not paired: {', '.join(named)}{more}."
+    named = [f"{quoted(row['eval_name'], 40)} ({brief(row['reason'], TOOLTIP)})" for row in rows]
+    return f"Not paired: {some(named, NAMED)}."
 
 
 def _why(by_eval: pl.DataFrame) -> str:
     """Why no eval has both sides."""
     if by_eval.is_empty():
         return "There are no runs. `ws.problems` says what could not be used."
-    reasons = by_eval["unpaired"].drop_nulls().unique(maintain_order=True).to_list()
-    more = f"; and {len(reasons) - NAMED} more reasons" if len(reasons) > NAMED else ""
-    return (
-        f"No eval is paired: {'; '.join(brief(reason, 160) for reason in reasons[:NAMED])}{more}."
-    )
+    reasons = by_eval["unpaired"].drop_nulls().unique(maintain_order=True)
+    return f"No eval is paired: {some([brief(reason, 160) for reason in reasons], NAMED)}."
 
 
 def _deltas_drawn(rows: Rows, shades: dict[str, str], meant: Metric) -> ChartType:
@@ -484,7 +478,6 @@ BESIDE = 4
 ITERATIONS = 8
 """Iterations that one panel holds: the last ones."""
 PANELS = ("pass_rate", "rubric_weighted_mean")
-PREFIX = "iteration-"
 
 
 def iterations(ws: Any) -> ChartType:
@@ -575,9 +568,8 @@ def _panel(
 
     points: list[Row] = []
     there = {configuration for configuration, _ in means}
-    labels = _labels(names)
     figures: list[Row] = [
-        {"line": "iteration", "text": label, "x": place} for place, label in enumerate(labels)
+        {"line": "iteration", "text": called(name), "x": place} for place, name in enumerate(names)
     ]
     for configuration in (shade for shade in shades if shade in there):
         size = 130 if shades[configuration] == BASELINE else 70
@@ -603,9 +595,3 @@ def _panel(
     circles = base.mark_circle(opacity=1).encode(size=alt.Size("size:Q", scale=None), tooltip=about)
     plot = alt.layer(base.mark_line(strokeWidth=2.5), circles, width=width, height=HEIGHT)
     return with_figures(plot, figures, x, width)
-
-
-def _labels(names: Sequence[str]) -> list[str]:
-    """Names of iterations for a line that says "iteration" already."""
-    plain = all(name.startswith(PREFIX) for name in names)
-    return [called(name.removeprefix(PREFIX) if plain else name) for name in names]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from skill_eval_nb.stats.agreement import HUMAN, ITSELF, JUDGE, KEYS, KINDS, Rat
 from skill_eval_nb.stats.pairing import side
 from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.stats.variance import ROUGH
-from skill_eval_nb.text import TIE, brief, called, quoted, some, tied
+from skill_eval_nb.text import MINUS, MISSING, TIE, brief, called, quoted, some, tied
 
 from .. import stats
 from .metrics import metric as metric_of
@@ -23,7 +22,6 @@ from .rubric import WHOLE, caveats, nearest
 from .theme import (
     FAINT,
     INK,
-    SHARES,
     SMALL_SIZE,
     SOFT,
     TOOLTIP,
@@ -306,54 +304,31 @@ CELL = 32
 """Pixels of a cell."""
 BESIDE = 4
 """Panels side by side."""
-APART, NONE, EQUAL = SHARES
-"""The shades of unequal scores, of no pair, and of equal scores."""
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """A table of counts by first score (across) and second score (up), and what it says."""
-
-    heading: str
-    title: str
-    lines: tuple[str, ...]
-    across: str
-    up: str
-    counts: Array
+def drawn(rows: Rows, pairs: Sequence[Array]) -> ChartType:
+    """Comparisons (rows of `stats.agreement`) with their pairs, a panel each, by who scored."""
+    both = zip(rows, pairs, strict=True)
+    parts = groupby(both, lambda one: tuple(one[0][name] for name in ("heading", "judge", "other")))
+    return below([_facets(list(own)) for _, own in parts])
 
 
-def drawn(panels: Sequence[Panel]) -> ChartType:
-    """The panels in rows, those of one heading and the same raters together."""
-    parts = groupby(panels, lambda panel: (panel.heading, panel.across, panel.up))
-    return below([_facets(*names, list(own)) for names, own in parts])
-
-
-def _facets(heading: str, across: str, up: str, panels: Sequence[Panel]) -> ChartType:
+def _facets(panels: Sequence[tuple[Row, Array]]) -> ChartType:
     """Panels beside each other: green on the diagonal and purple off it, darker for more pairs."""
     from .vega import alt
 
+    first = panels[0][0]
+    raters = [called(first["judge"]), called(first["other"])]
+    if first["kind"] == ITSELF:
+        raters = ["earlier judging", "later judging"]
     side, room = CELL * len(WHOLE), CELL * len(WHOLE) + 30
-    boxes = [
-        {
-            "panel": place,
-            "title": panel.title,
-            "across": first,
-            "up": second,
-            "pairs": int(panel.counts[at, row]),
-            "fill": shade(
-                0.5 + panel.counts[at, row] / max(panel.counts.max(), 1) / (2 if at == row else -2)
-            ),
-            "stroke": FAINT if at == row else None,
-            "text": _short(int(panel.counts[at, row])),
-        }
-        for place, panel in enumerate(panels)
-        for at, first in enumerate(WHOLE)
-        for row, second in enumerate(WHOLE)
-    ]
-    x = alt.X("across:O", axis=alt.Axis(title=uncut(across, side), labelAngle=0, titleLimit=side))
-    y = alt.Y("up:O", sort="descending", axis=alt.Axis(title=uncut(up, side), titleLimit=side))
+    boxes = [box for place, panel in enumerate(panels) for box in _boxes(place, *panel)]
     about = tips(title="Dimension", across="First", up="Second", pairs=("Pairs", ",d"))
-    names = [[uncut(panel.title, room), *panel.lines] for panel in panels]
+    across, up = (
+        alt.Axis(title=uncut(name, side), labelAngle=0, titleLimit=side) for name in raters
+    )
+    x, y = alt.X("across:O", axis=across), alt.Y("up:O", sort="descending", axis=up)
+    names = [[uncut(called(row["dimension"]), room), *_measures(row, own)] for row, own in panels]
     header = alt.Header(
         title=None,
         labelExpr=f"{json.dumps(names)}[datum.value]",
@@ -366,8 +341,46 @@ def _facets(heading: str, across: str, up: str, panels: Sequence[Panel]) -> Char
     )
     plot = cells(boxes, x, y, about, dash=()).properties(width=side, height=side)
     facets = plot.facet(alt.Facet("panel:O", header=header), columns=BESIDE, spacing=24)
-    facets.title = subheading(heading)
+    facets.title = subheading(first["heading"])
     return facets
+
+
+def _boxes(place: int, row: Row, pairs: Array) -> list[Row]:
+    """The cells of a panel: how often each score stands beside each."""
+    import numpy as np
+
+    ends = np.arange(WHOLE[0] - 0.5, WHOLE[-1] + 1)
+    counts = np.histogram2d(*nearest(pairs).T, bins=(ends, ends))[0].astype(int).tolist()
+    most = max(map(max, [*counts, [1]]))
+    return [
+        {
+            "panel": place,
+            "title": called(row["dimension"]),
+            "across": first,
+            "up": second,
+            "pairs": number,
+            "fill": shade(0.5 + number / most / (2 if first == second else -2)),
+            "stroke": FAINT if first == second else None,
+            "text": _short(number),
+        }
+        for first, row_of in zip(WHOLE, counts, strict=True)
+        for second, number in zip(WHOLE, row_of, strict=True)
+    ]
+
+
+def _measures(row: Row, pairs: Array) -> list[str]:
+    """What stands above a panel: raw agreement, coefficients, n."""
+    measures = {"alpha": "alpha", "AC2": "ac2"}
+    measures |= {} if row["kind"] == ITSELF else {"kappa": "kappa"}
+    figures = {name: row[column] for name, column in measures.items()}
+    return [
+        f"{row['exact']:.0%} equal, {row['within_one']:.0%} within 1 point",
+        ", ".join(
+            f"{name} {MISSING if figure is None else f'{figure:.2f}'.replace('-', MINUS)}"
+            for name, figure in figures.items()
+        ),
+        f"n = {tied(len(pairs), 'pair')} of {tied(row['n_repeated'], 'output')}",
+    ]
 
 
 def _short(number: int) -> str:
@@ -428,14 +441,13 @@ def judge_confusion(
     shown, left = _least_agreed(picked.parts, rows)
     pairs = {_key(rater.keys): _pairs(rater) for rater in raters(ws, human)}
     mine = [pairs[_key(row[name] for name in KEYS)] for row in shown]
-    panels = [_panel(row, own) for row, own in zip(shown, mine, strict=True)]
     notes = [
         *picked.notes,
         "A number counts pairs of scores of the same output; on the diagonal both are equal.",
         *caveats(np.concatenate(mine).ravel()),
         f"{tied(left, 'more panel')} with more agreement." if left else "",
     ]
-    return finish(drawn(panels), _answer(shown), notes)
+    return finish(drawn(shown, mine), _answer(shown), notes)
 
 
 def _least_agreed(parts: Sequence[Part], rows: pl.DataFrame) -> tuple[list[Row], int]:
@@ -472,35 +484,6 @@ def _pairs(raters: Raters) -> Array:
     left, right = np.triu_indices(raters.matrix.shape[1], 1)
     pairs = np.stack([raters.matrix[:, left].ravel(), raters.matrix[:, right].ravel()], axis=1)
     return pairs[~np.isnan(pairs).any(1)]
-
-
-def _panel(row: Row, pairs: Array) -> Panel:
-    """A comparison as a panel."""
-    import numpy as np
-
-    near = nearest(pairs)
-    near = near[~np.isnan(near).any(1)].astype(int) - WHOLE[0]
-    counts = np.zeros((len(WHOLE), len(WHOLE)), dtype=int)
-    np.add.at(counts, (near[:, 0], near[:, 1]), 1)
-    itself = row["kind"] == ITSELF
-    measures = {"alpha": "alpha", "AC2": "ac2"} | ({} if itself else {"kappa": "kappa"})
-    return Panel(
-        heading=row["heading"],
-        title=called(row["dimension"]),
-        lines=(
-            f"{row['exact']:.0%} equal, {row['within_one']:.0%} within 1 point",
-            ", ".join(f"{name} {_figure(row[column])}" for name, column in measures.items()),
-            f"n = {tied(len(pairs), 'pair')} of {tied(row['n_repeated'], 'output')}",
-        ),
-        across="earlier judging" if itself else called(row["judge"]),
-        up="later judging" if itself else called(row["other"]),
-        counts=counts,
-    )
-
-
-def _figure(value: float | None) -> str:
-    """A coefficient, or that there is none."""
-    return "–" if value is None else f"{value:.2f}".replace("-", "−")
 
 
 def _answer(rows: Rows) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats.plan import AS_IT_WAS, LEVERS
-from skill_eval_nb.text import TIE, brief, called, some, tied
+from skill_eval_nb.text import TIE, brief, called, dollars, some, tied
 
 from .. import stats
 from .metrics import Metric, metric
@@ -43,50 +43,41 @@ ONE_MORE = {
     "runs": "one more run of each eval",
     "judgings": "one more judging of each output",
 }
-HOUR, MINUTE = 3600, 60
-CENT = 0.01
-"""US dollars below which a price is told to a hundredth of it."""
-LONG = 2
-"""Hours from which an axis, and minutes from which a sentence, is in the larger unit."""
+HOUR = 3600
 
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """What designs are held against: a column, its axis title, and what the axis divides by."""
+    """What designs are held against: a column, its axis, its figures in words."""
 
     column: str
     axis: str
+    text: Callable[[float], str]
     per: float = 1
-
-    def text(self, value: float) -> str:
-        r"""The figure with its unit.
-
-        >>> Paid("seconds", "").text(5400).replace("\xa0", " "), Paid("price_usd", "").text(2)
-        ('90 min', '$2.00')
-        >>> Paid("price_usd", "").text(0.003)
-        '$0.0030'
-        """
-        if self.column == "price_usd":
-            return f"${value:,.{4 if 0 < value < CENT else 2}f}"
-        if self.column == "calls":
-            what = self.axis.partition(" a side")[0]
-            return tied(1, "run") if (value, what) == (1, "runs") else f"{value:,.0f}{TIE}{what}"
-        for unit, size in (("h", HOUR), ("min", MINUTE)):
-            if value >= LONG * size:
-                return f"{value / size:,.1f}".removesuffix(".0") + f"{TIE}{unit}"
-        return f"{value:,.0f}{TIE}s"
 
 
 def paid(rows: Rows) -> Paid:
     """Money where it is known, else time, else how many runs and judgings there are."""
     if rows[0]["price_usd"] is not None:
-        return Paid("price_usd", "price (US$)")
+        return Paid("price_usd", "price (US$)", dollars)
     if rows[0]["seconds"] is None:
-        what = "runs and judgings" if judged(rows) else "runs"
-        return Paid("calls", f"{what} a side (number)")
-    hours = max(row["seconds"] for row in rows) >= LONG * HOUR
-    title = "time, one run after the other"
-    return Paid("seconds", f"{title} (h)", HOUR) if hours else Paid("seconds", f"{title} (s)")
+        what = "runs and judging" if judged(rows) else "run"
+        return Paid("calls", f"{what}s a side (number)", lambda number: tied(round(number), what))
+    hours = max(row["seconds"] for row in rows) >= 2 * HOUR
+    unit, per = ("h", HOUR) if hours else ("s", 1)
+    return Paid("seconds", f"time, one run after the other ({unit})", time, per)
+
+
+def time(seconds: float) -> str:
+    r"""A length of time in a sentence.
+
+    >>> time(5400).replace("\xa0", " "), time(9000).replace("\xa0", " ")
+    ('90 min', '2.5 h')
+    """
+    for unit, size in (("h", HOUR), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.1f}".removesuffix(".0") + f"{TIE}{unit}"
+    return f"{seconds:,.0f}{TIE}s"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import groupby, product
-from math import ceil, floor, log10
-from statistics import fmean
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats import deltas_by_dimension, summarize
@@ -76,19 +75,6 @@ def swarm(dots: Rows) -> list[Row]:
     return packed
 
 
-def crowd(scores: Iterable[float]) -> list[Row]:
-    """One dot for all of about the same score, a quarter of a point wide; `runs` counts them.
-
-    >>> crowd([3.0, 3.1])
-    [{'score': 3.0, 'runs': 2, 'right': 0.0, 'below': 0.0}]
-    """
-    sizes = Counter(round(score * 4) / 4 for score in scores)
-    return [
-        {"score": score, "runs": runs, "right": 0.0, "below": 0.0}
-        for score, runs in sorted(sizes.items())
-    ]
-
-
 def high(dots: Rows) -> float:
     """Pixels that packed dots take from top to bottom."""
     return 2 * max(abs(dot["below"]) for dot in dots) + DOT + 4
@@ -96,34 +82,6 @@ def high(dots: Rows) -> float:
 
 def _near(dot: Row) -> float:
     return round(dot["score"], 1)
-
-
-def thin(dots: Rows, columns: int = 60, rows: int = 40, *, log: bool = False) -> list[Row]:
-    """One dot for all of a configuration that lie in the same cell of a grid over `x` and `y`.
-
-    `runs` counts them; `x` and `y` are their means.
-
-    >>> [dot["runs"] for dot in thin([{"configuration": "a", "x": x, "y": 1.0} for x in (1, 1, 9)])]
-    [2, 1]
-    """
-    across, down = [log10(dot["x"]) if log else dot["x"] for dot in dots], [d["y"] for d in dots]
-    cells: dict[tuple[str, int, int], list[Row]] = {}
-    for dot, x, y in zip(dots, _cells(across, columns), _cells(down, rows), strict=True):
-        cells.setdefault((dot["configuration"], x, y), []).append(dot)
-    return [
-        {
-            "configuration": name,
-            "runs": len(own),
-            **{axis: fmean(d[axis] for d in own) for axis in "xy"},
-        }
-        for (name, _, _), own in cells.items()
-    ]
-
-
-def _cells(values: Sequence[float], number: int) -> list[int]:
-    low = min(values)
-    size = (max(values) - low) / number or 1
-    return [int((value - low) / size) for value in values]
 
 
 LOW, HIGH = 1, 5
@@ -195,7 +153,7 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
     own = runs.partition_by(DIMENSION_KEYS, as_dict=True)
     frames = [own[tuple(side[key] for key in DIMENSION_KEYS)] for side in sides]
     crowded = sum(frame.height for frame in frames) > MANY
-    dots = [crowd(frame["value"]) if crowded else swarm(_dots(frame)) for frame in frames]
+    dots = [_crowd(frame) if crowded else swarm(_dots(frame)) for frame in frames]
     notes = [
         *picked.notes,
         "A dot counts the runs of about the same score." if crowded else "A dot is a run.",
@@ -222,6 +180,15 @@ def _runs(ws: Any) -> pl.DataFrame:
     models = as_polars(runs_by_model(ws).select(*RUN, *MODEL))
     scores = as_polars(scores_of(ws)).drop_nulls("value").join(models, on=RUN, how="left")
     return scores.join(judged, on=keys, how="left", nulls_equal=True)
+
+
+def _crowd(runs: pl.DataFrame) -> list[Row]:
+    """One dot for all runs of about the same score, a quarter of a point wide."""
+    import polars as pl
+
+    near = ((pl.col("value") * 4).round() / 4).alias("score")
+    counted = runs.group_by(near).agg(pl.len().alias("runs")).sort("score")
+    return [dot | {"right": 0.0, "below": 0.0} for dot in counted.to_dicts()]
 
 
 def _dots(runs: pl.DataFrame) -> list[Row]:
@@ -482,9 +449,9 @@ def _scores_drawn(lanes: Rows, shades: dict[str, str]) -> ChartType:
 def _n(rows: Rows) -> str:
     """The judgings of each configuration, of many the fewest and the most."""
     n = [row["n"] for row in rows]
-    few = len(n) <= BESIDE or min(n) == max(n)
-    size = " vs ".join(f"{number:,}" for number in n) if len(n) <= BESIDE else f"{min(n):,}"
-    return f"n = {size if few else f'{min(n):,}–{max(n):,}'}"
+    if len(n) > BESIDE:
+        return f"n = {min(n):,}–{max(n):,}"
+    return f"n = {' vs '.join(f'{number:,}' for number in n)}"
 
 
 def _percent(share: float) -> str:

@@ -294,6 +294,30 @@ def inline(rows: Rows) -> pl.DataFrame:
     return pl.DataFrame(list(rows), infer_schema_length=None)
 
 
+def thin(dots: Rows, by: Sequence[str], columns: int, rows: int, *, log: bool = False) -> list[Row]:
+    """One dot for all of the same `by` that lie in the same cell of a grid over `x` and `y`.
+
+    `n` counts them, most of them first; `x` and `y` are their means.
+
+    >>> [dot["n"] for dot in thin([{"x": x, "y": 1.0} for x in (1, 9, 1)], [], 60, 40)]
+    [2, 1]
+    """
+    import polars as pl
+
+    axes = pl.col("x").log10() if log else pl.col("x"), pl.col("y")
+    grid = [
+        ((axis - axis.min()) / (axis.max() - axis.min()) * cells).floor().alias(f"cell{cells}{at}")
+        for at, (axis, cells) in enumerate(zip(axes, (columns, rows), strict=True))
+    ]
+    counted = inline(dots).group_by(*by, *grid, maintain_order=True)
+    dots_of = counted.agg(pl.col("x", "y").mean(), pl.len().alias("n"))
+    return (
+        dots_of.sort("n", descending=True, maintain_order=True)
+        .select(*by, "x", "y", "n")
+        .to_dicts()
+    )
+
+
 def chart_of(rows: Rows) -> alt.Chart:
     """A chart of rows, to be put together with others."""
     from .vega import Leaf

@@ -136,9 +136,19 @@ def scored(row: Row, score: str) -> str:
 
 def sizes(row: Row) -> str:
     """How many runs and queries scores rest on."""
-    queries = f"{row['n_queries']:,}{TIE}quer{'y' if row['n_queries'] == 1 else 'ies'}"
     runs = "" if row["n_runs"] is None else f"{tied(row['n_runs'], 'run')} of "
-    return f"n{TIE}={TIE}{runs}{queries}"
+    return f"n{TIE}={TIE}{runs}{tied(row['n_queries'], 'query')}"
+
+
+def _of_several(shown: Sequence[Described], score: str, name: str, *, highest: bool) -> str:
+    """Which of several descriptions has the highest or the lowest score."""
+    known = [part for part in shown if part.scores[score] is not None]
+    if not known:
+        return f"None of {len(shown)} descriptions has {name}"
+    end = (max if highest else min)(known, key=lambda part: part.scores[score])
+    which = f"the {'highest' if highest else 'lowest'} {name.partition(' ')[2]}"
+    stated = scored(end.scores, score)
+    return f"{quoted(end.heading, 40)} has {which} of {len(shown)} descriptions: {stated}"
 
 
 LABEL, PLOT, RUNS, REMARK, RATES_WIDTH = 380, 250, 305, 320, 520
@@ -186,12 +196,7 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Cha
 def rates_answer(shown: Sequence[Described]) -> str:
     """F1 with its interval, and how many queries of each class trigger."""
     if len(shown) > 1:
-        known = [description for description in shown if description.scores["f1"] is not None]
-        if not known:
-            return f"None of {len(shown)} descriptions has an F1"
-        best = max(known, key=lambda description: description.scores["f1"])
-        f1 = scored(best.scores, "f1")
-        return f"{quoted(best.heading, 40)} has the highest F1 of {len(shown)} descriptions: {f1}"
+        return _of_several(shown, "f1", "an F1", highest=True)
     [description] = shown
     row = description.scores
     f1 = "No F1" if row["f1"] is None else f"F1{TIE}{scored(row, 'f1')}"
@@ -233,20 +238,18 @@ def _wrong(row: Row) -> float:
 def _row(row: Row, heading: str, threshold: float) -> Row:
     """A query as it is drawn."""
     rate, should = row["rate"], row["should_trigger"]
-    hits, missed, errored, absent = (
-        row[f"n_{name}"] for name in ("triggered", "not_triggered", "errored", "not_run")
-    )
+    hits, missed = row["n_triggered"], row["n_not_triggered"]
     runs = 0 if hits is None else hits + missed
     stated = "–" if rate is None else f"{rate:.0%}"
-    left = [
-        f"{number:,} {what}"
-        for number, what in ((errored, "errored"), (absent, "not run"))
-        if number
-    ]
     remarks = [
-        *(["flips"] if row["flips"] else []),
-        *(["near miss"] if row["near_miss"] else []),
-        *left,
+        text
+        for text, said in (
+            ("flips", row["flips"]),
+            ("near miss", row["near_miss"]),
+            (f"{row['n_errored'] or 0:,} errored", row["n_errored"]),
+            (f"{row['n_not_run'] or 0:,} not run", row["n_not_run"]),
+        )
+        if said
     ]
     wanted = {True: (threshold, 1.0), False: (0.0, threshold), None: (0.0, 0.0)}[should]
     return {
@@ -354,12 +357,7 @@ def trigger_confusion(data: Any, level: float = 0.95, threshold: float = 0.5) ->
 def confusion_answer(shown: Sequence[Described]) -> str:
     """Recall and precision with their intervals."""
     if len(shown) > 1:
-        known = [part for part in shown if part.scores["precision"] is not None]
-        worst = min(known, key=lambda part: part.scores["precision"], default=None)
-        if worst is None:
-            return f"None of {len(shown)} descriptions has a precision"
-        text = f"has the lowest precision of {len(shown)} descriptions"
-        return f"{quoted(worst.heading, 40)} {text}: {scored(worst.scores, 'precision')}"
+        return _of_several(shown, "precision", "a precision", highest=False)
     row = shown[0].scores
     recall, precision = (scored(row, name) for name in ("recall", "precision"))
     broken = "Broken measurement. " if shown[0].broken else ""
@@ -370,7 +368,8 @@ def _confusion_drawn(shown: Sequence[Described], counts: pl.DataFrame) -> ChartT
     """The panels of each description, by query and by run, below those of the one before."""
     from .vega import alt
 
-    columns = OUTCOMES if _any(counts, OUTCOMES[2:]) else OUTCOMES[:2]
+    apart = counts.filter(counts["outcome"].is_in(OUTCOMES[2:]))
+    columns = OUTCOMES if any(apart[name].sum() for name in PANELS) else OUTCOMES[:2]
     x, y = (
         alt.X("outcome:N", sort=list(columns), axis=alt.Axis(**LABELS, orient="top", labelAngle=0)),
         alt.Y("should:N", sort=list(SAYS.values()), axis=alt.Axis(**LABELS)),
@@ -391,14 +390,6 @@ def _confusion_drawn(shown: Sequence[Described], counts: pl.DataFrame) -> ChartT
         ]
         rows.append(alt.hconcat(*panels, title=subheading(description.heading)))
     return below(rows)
-
-
-def _any(counts: pl.DataFrame, outcomes: Sequence[str]) -> bool:
-    """Whether a query or run came to one of these outcomes."""
-    import polars as pl
-
-    some = counts.filter(pl.col("outcome").is_in(outcomes))
-    return any(some[name].sum() for name in PANELS)
 
 
 def _cell(row: Row, what: str) -> Row:

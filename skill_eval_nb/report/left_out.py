@@ -33,9 +33,8 @@ STATES = {
     "ungraded": "left nothing that could be graded",
 }
 """The states in which a run lacks figures, and what each means."""
-SEVERITIES = {"error": "errors", "warning": "warnings", "info": "info"}
-"""The severities of problems, worst first, and what several are called."""
-NAMED = ("error", "warning")
+SEVERITIES = *NAMED, _ = ("error", "warning", "info")
+"""The severities of problems, worst first; the first two are named one by one."""
 MESSAGE = 300
 NAME = 60
 """The longest name in a sentence, in characters."""
@@ -57,15 +56,12 @@ def problem_parts(ws: Workspace) -> Iterator[Part]:
     counts = Counter(row["severity"] for row in problems)
     if not counts:
         return
-    found = some(
-        (
-            f"{counts[name]:,} {name if counts[name] == 1 else several}"
-            for name, several in SEVERITIES.items()
-            if counts[name]
-        ),
-        6,
-    )
-    yield Paragraph(f"Problems in the files: {found}.")
+    found = [
+        f"{counts[name]:,} info" if name == "info" else count(counts[name], name)
+        for name in SEVERITIES
+        if counts[name]
+    ]
+    yield Paragraph(f"Problems in the files: {some(found)}.")
     named = sorted(
         (row for row in problems if row["severity"] in NAMED),
         key=lambda row: NAMED.index(row["severity"]),

@@ -263,24 +263,17 @@ def _suite(measured: Measured) -> Iterator[Part]:
 
 
 def _by_eval(measured: Measured, metric: str) -> Table:
-    sides: dict[tuple[str, str], dict[str, Figure]] = {}
-    deltas: dict[tuple[str, str], dict[str, str]] = {}
+    evals: dict[tuple[str, str], dict[tuple[str, str], Cell]] = defaultdict(dict)
     for row in stats.deltas_by_eval(measured.ws, metric).iter_rows(named=True):
-        key = row["eval_id"], row["eval_name"]
-        shown = sides.setdefault(key, {})
+        shown = evals[row["eval_id"], row["eval_name"]]
         for side, mean, n in SIDES:
-            shown[row[side]] = with_n(figure(row[mean], metric), row[n])
-        deltas.setdefault(key, {})[row["configuration"]] = difference(row["estimate"], metric)
+            shown["mean", row[side]] = with_n(figure(row[mean], metric), row[n])
+        shown["delta", row["configuration"]] = difference(row["estimate"], metric)
+    columns = [("mean", name) for name in measured.configurations]
+    columns += [("delta", name) for name in measured.compared]
     rows = tuple(
-        (
-            line(name),
-            *(
-                sides[eval_id, name].get(configuration, Figure(MISSING))
-                for configuration in measured.configurations
-            ),
-            *(deltas[eval_id, name].get(side, MISSING) for side in measured.compared),
-        )
-        for eval_id, name in sides
+        (line(name), *(shown.get(column, MISSING) for column in columns))
+        for (_, name), shown in evals.items()
     )
     return Table(f"{metric_name(metric)}, by eval", header(measured, "Eval"), rows)
 
@@ -473,26 +466,20 @@ def variance(measured: Measured) -> Iterator[Part]:
         partial(charts.variance_components, measured.ws),
     )
     parts = list(dict.fromkeys(row["component"] for row in rows))
+    known = {(row["dimension"], row["configuration"], row["component"]): row for row in rows}
     several = len(measured.configurations) > 1
     yield Table(
         "Standard deviation in points, and share of the variance with its 95% interval",
-        ("Dimension", *(["Configuration"] if several else []), *map(_head, parts)),
+        ("Dimension", *(["Configuration"] if several else []), *map(str.capitalize, parts)),
         tuple(
             (
                 line(dimension),
                 *([line(name)] if several else []),
-                *(
-                    _of_component({row["component"]: row for row in own}.get(part))
-                    for part in parts
-                ),
+                *(_of_component(known.get((dimension, name, part))) for part in parts),
             )
-            for (dimension, name), own in (
-                (key, list(group))
-                for key, group in groupby(
-                    sorted(rows, key=lambda row: _place(measured, row)),
-                    key=lambda row: (row["dimension"], row["configuration"]),
-                )
-            )
+            for dimension in measured.dimensions
+            for name in measured.configurations
+            if any((dimension, name, part) in known for part in parts)
         ),
         labels=1 + several,
     )
@@ -502,15 +489,6 @@ def variance(measured: Measured) -> Iterator[Part]:
         "again that of the judge."
         + (" With so few evals the parts are rough guesses." if few else "")
     )
-
-
-def _head(component: str) -> str:
-    return component[0].upper() + component[1:]
-
-
-def _place(measured: Measured, row: Row) -> tuple[int, int]:
-    dimensions, names = measured.dimensions, measured.configurations
-    return dimensions.index(row["dimension"]), names.index(row["configuration"])
 
 
 def _of_component(row: Row | None) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.tables.frames import like
@@ -29,10 +28,6 @@ from .values import GROUP, MODEL, RUN, UNITS, Key, model_name, natural, runs_of,
 from .variance import variance
 from .verdict import beyond_comes_first
 
-if TYPE_CHECKING:
-    import polars as pl
-
-
 KINDS = (
     "gain and cost",
     "hurts",
@@ -46,60 +41,27 @@ KINDS = (
 )
 """What a note is about, in the order in which it matters."""
 
-Group = tuple[str | None, str | None, str | None]
-"""Workspace, skill and iteration."""
+Row = Mapping[str, Any]
+Note = dict[str, Any]
+"""A row of `notes`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A note on an iteration; `numbers` are those of its text, and a few behind them, by name."""
-
-    group: Group
-    kind: str
-    text: str
-    configuration: str | None = None
-    evals: tuple[str, ...] = ()
-    expectations: tuple[str, ...] = ()
-    runs: tuple[str, ...] = ()
-    numbers: Mapping[str, float] = field(default_factory=dict[str, float])
-
-    @property
-    def rank(self) -> int:
-        """The place of its kind in KINDS."""
-        return KINDS.index(self.kind)
+def note(of: Row, kind: str, text: str, numbers: Mapping[str, float], **about: Any) -> Note:
+    """A note on the group of a row; `numbers` are those of its text, and a few behind them."""
+    nothing: Note = {"configuration": None, "evals": [], "expectations": [], "runs": []}
+    named = [{"name": name, "value": float(value)} for name, value in numbers.items()]
+    group = {name: of[name] for name in GROUP}
+    return {**group, **nothing, "kind": kind, "text": text, **about, "numbers": named}
 
 
-def group_of(row: Mapping[str, Any]) -> Group:
-    """The group of a row of any statistic."""
+def group_of(row: Row) -> tuple[str | None, str | None, str | None]:
+    """The workspace, skill and iteration of a row of any statistic."""
     return row["workspace"], row["skill"], row["iteration"]
-
-
-def frame_of_notes(notes: Iterable[Note]) -> pl.DataFrame:
-    """Notes as a table, in the order given."""
-    import polars as pl
-
-    names, number = pl.List(pl.String), pl.Struct({"name": pl.String, "value": pl.Float64})
-    types = {
-        **dict.fromkeys([*GROUP, "configuration", "kind", "text"], pl.String),
-        **dict.fromkeys(("evals", "expectations", "runs"), names),
-        "numbers": pl.List(number),
-    }
-    rows = [
-        (
-            *(*note.group, note.configuration, note.kind, note.text),
-            *(list(note.evals), list(note.expectations), list(note.runs)),
-            [{"name": name, "value": float(value)} for name, value in note.numbers.items()],
-        )
-        for note in notes
-    ]
-    return pl.DataFrame(rows, types, orient="row")
 
 
 COSTS = ("time_seconds", "tokens", "cost_usd")
 NOISE = ("run", "judge", "run + judge")
 """The components that differ from one run of an eval to the next."""
-
-Row = Mapping[str, Any]
 
 
 def gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
@@ -125,8 +87,8 @@ def gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
         evals = count(gain["n_evals"], "paired eval")
         differs = {metric: value for metric, value in paid.items() if value} or paid
         price = some([amount(value, metric) for metric, value in differs.items()])
-        yield Note(
-            group=group_of(gain),
+        yield note(
+            gain,
             kind="gain and cost",
             configuration=gain["configuration"],
             text=f"{who}: {rate} pass rate on {evals} ({answer}), for {price} a run.",
@@ -175,8 +137,8 @@ def noisy_dimensions(ws: Workspace, baseline: str | None, level: float) -> Itera
         names = some([quoted(name, 40) for name in judge])
         more = f"{names}: it is mostly the judge, so judge each output more often." if judge else ""
         title = f"More noise than effect, {brief(who)} against {brief(other)}"
-        yield Note(
-            group=group_of(rows[0][0]),
+        yield note(
+            rows[0][0],
             kind="noisy dimension",
             configuration=who,
             text=" ".join(filter(None, (f"{title}: {some(effects)}.", runs, more))),
@@ -225,13 +187,13 @@ def silent_or_hurting(ws: Workspace, baseline: str | None, level: float) -> Iter
     for (comparison, kind), own in classes.items():
         if kind in sentences:
             own.sort(key=lambda row: (-len(row["evals"]), row["text"]))
-            yield Note(
-                group=group_of(own[0]),
+            yield note(
+                own[0],
                 kind=kind,
                 configuration=own[0]["configuration"],
                 text=sentences[kind](own, sizes[comparison]),
-                evals=tuple(dict.fromkeys(name for row in own for name in row["evals"])),
-                expectations=tuple(row["text"] for row in own),
+                evals=list(dict.fromkeys(name for row in own for name in row["evals"])),
+                expectations=[row["text"] for row in own],
                 numbers={"n": len(own), "n_expectations": sizes[comparison]} | _verdicts(own),
             )
 
@@ -293,14 +255,14 @@ def unsteady_evals(ws: Workspace, baseline: str | None, level: float) -> Iterato
     for (*_, who), found in unsteady.items():
         found.sort(key=lambda entry: (-len(entry[1]) / entry[2], entry[0]))
         shares = [f"{quoted(name, 40)} ({len(moved)} of {all_})" for name, moved, all_ in found]
-        yield Note(
-            group=group_of(found[0][1][0]),
+        yield note(
+            found[0][1][0],
             kind="flaky eval",
             configuration=who,
             text=f"Many expectations changed from run to run in {some(shares, NAMED)}. "
             "Run these evals more often, or word their expectations more strictly.",
-            evals=tuple(name for name, _, _ in found),
-            expectations=tuple(dict.fromkeys(row["text"] for _, own, _ in found for row in own)),
+            evals=[name for name, _, _ in found],
+            expectations=list(dict.fromkeys(row["text"] for _, own, _ in found for row in own)),
             numbers={
                 f"{what} of {name}": n
                 for name, own, every in found
@@ -336,12 +298,12 @@ def left_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note
             those = [run_name(row) for row in own if row["status"] == status]
             if those:
                 parts.append(f"{len(those):,} {became} ({some(those, NAMED)})")
-        yield Note(
-            group=group,
+        yield note(
+            own[0],
             kind="left out",
             text=f"Not in every figure: of {count(sizes[group], 'run')} {'; '.join(parts)}.",
-            evals=tuple(dict.fromkeys(row["eval_name"] for row in own)),
-            runs=tuple(run_name(row, full=True) for row in own),
+            evals=list(dict.fromkeys(row["eval_name"] for row in own)),
+            runs=[run_name(row, full=True) for row in own],
             numbers={"n_runs": sizes[group]}
             | {
                 f"n_{status}": n
@@ -366,13 +328,13 @@ def unpaired(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note
             gaps = [
                 f"{quoted(row['eval_name'], 40)} ({brief(row['unpaired'], 80)})" for row in alone
             ]
-            yield Note(
-                group=group_of(alone[0]),
+            yield note(
+                alone[0],
                 kind="unpaired",
                 configuration=who,
                 text=f"{len(alone):,} of {count(len(rows), 'eval')} cannot be compared, "
                 f"{brief(who)} against {brief(other)}: {some(gaps, NAMED)}. Run what is missing.",
-                evals=tuple(row["eval_name"] for row in alone),
+                evals=[row["eval_name"] for row in alone],
                 numbers={"n_unpaired": len(alone), "n_evals": len(rows)},
             )
 
@@ -382,17 +344,17 @@ def standing_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[
     groups: dict[Any, list[Row]] = defaultdict(list)
     for row in outliers(ws).iter_rows(named=True):
         groups[group_of(row)].append(row)
-    for group, rows in groups.items():
+    for rows in groups.values():
         rows.sort(
             key=lambda row: (-abs(row["modified_z"]), side(row["configuration"]), run_name(row))
         )
         runs = [f"{run_name(row)} {_usual(row)}" for row in rows]
-        yield Note(
-            group=group,
+        yield note(
+            rows[0],
             kind="outlier",
             text=f"Far from the others: {some(runs, NAMED)}.{_change(rows[0])}",
-            evals=tuple(dict.fromkeys(row["eval_name"] for row in rows)),
-            runs=tuple(dict.fromkeys(run_name(row, full=True) for row in rows)),
+            evals=list(dict.fromkeys(row["eval_name"] for row in rows)),
+            runs=list(dict.fromkeys(run_name(row, full=True) for row in rows)),
             numbers={
                 f"{what} of {run_name(row, full=True)}": value
                 for row in rows
@@ -486,6 +448,8 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
     >>> notes(Workspace.from_tables({})).height
     0
     """
+    import polars as pl
+
     if not callable(getattr(type(data), "polars", None)):
         raise TypeError(
             f"Notes rest on several tables: give a Workspace, not {type(data).__name__}."
@@ -493,21 +457,19 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
     tables = {name: data.polars(name) for name in ("runs", "expectations", "rubric_scores")}
     own = Workspace.from_tables(tables)
     found = [note for maker in MAKERS for note in maker(own, baseline, level)]
-    return like(data, frame_of_notes(_first(sorted(found, key=_place), most)))
+    names, number = pl.List(pl.String), pl.Struct({"name": pl.String, "value": pl.Float64})
+    types: dict[str, Any] = {
+        **dict.fromkeys([*GROUP, "configuration", "kind", "text"], pl.String),
+        **dict.fromkeys(("evals", "expectations", "runs"), names),
+        "numbers": pl.List(number),
+    }
+    frame = pl.DataFrame(sorted(found, key=_place), types)
+    return like(data, frame.group_by(GROUP, maintain_order=True).head(most).select(list(types)))
 
 
 def _place(note: Note) -> Key:
-    names = (natural(name or "") for name in note.group)
-    return (*names, note.rank, side(note.configuration or ""), note.text)
-
-
-def _first(ranked: list[Note], most: int) -> Iterator[Note]:
-    """The first notes of each iteration."""
-    met: Counter[Group] = Counter()
-    for note in ranked:
-        met[note.group] += 1
-        if met[note.group] <= most:
-            yield note
+    names = (natural(name or "") for name in group_of(note))
+    return *names, KINDS.index(note["kind"]), side(note["configuration"] or ""), note["text"]
 
 
 def sized(value: float, metric: str) -> str:

@@ -260,13 +260,8 @@ def of_evals(
     import polars as pl
 
     if weights:
-        paired = paired.join(
-            own_of_evals(data, "weight").rename({"own": "weight"}),
-            on=["workspace", "eval_id"],
-            how="left",
-            nulls_equal=True,
-            maintain_order="left",
-        ).with_columns(pl.col("weight").cast(pl.Float64).fill_null(1.0))
+        own = own_of_evals(data, "weight").rename({"own": "weight"})
+        paired = _beside(paired, own).with_columns(pl.col("weight").cast(pl.Float64).fill_null(1.0))
         if (paired["weight"] < 0).any():
             raise ValueError(f"No eval weighs less than 0: {paired['weight'].min():g}.")
         none = pl.col("weight") == 0
@@ -288,13 +283,13 @@ def of_evals(
     own = own_of_evals(data, cluster)
     tags = own["own"].to_list() if own["own"].dtype == pl.List else own["own"].cast(str).to_list()
     own = own.with_columns(pl.Series("family", _shared(own["workspace"], tags), pl.String))
-    return paired.join(
-        own.drop("own"),
-        on=["workspace", "eval_id"],
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
-    )
+    return _beside(paired, own.drop("own"))
+
+
+def _beside(paired: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
+    """`pairs` with what evals have of their own."""
+    on = ["workspace", "eval_id"]
+    return paired.join(own, on=on, how="left", nulls_equal=True, maintain_order="left")
 
 
 def _shared(workspaces: Iterable[str], tags: Iterable[list[str] | str | None]) -> list[str | None]:

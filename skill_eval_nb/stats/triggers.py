@@ -441,7 +441,7 @@ def _doubts(queries: pl.DataFrame) -> Iterator[Said]:
 
 def _nothing(queries: pl.DataFrame) -> str:
     errored, absent = (total(queries, name) for name in COUNTS[2:])
-    what = f"No run of {_queries(queries.height)} tells whether the skill is picked up: "
+    what = f"No run of {count(queries.height, 'query')} tells whether the skill is picked up: "
     if errored:
         return f"{what}{count(errored, 'run')} errored{_reason(queries)}. Mend that and run again."
     if absent:
@@ -460,10 +460,10 @@ def _constant(positives: pl.DataFrame, negatives: pl.DataFrame) -> Iterator[Said
     """Figures that would be the same for any description."""
     wanted, others = (own["rate"].drop_nulls() for own in (positives, negatives))
     if len(wanted) and wanted.max() == 0:
-        what = f"No run of {_queries(len(wanted))} that should trigger did. "
+        what = f"No run of {count(len(wanted), 'query')} that should trigger did. "
         yield "never triggers", True, what + _why_never(positives)
     if len(wanted) and len(others) and wanted.min() == others.min() == 1:
-        what = f"Every run triggered, also those of {_queries(len(others))} that should not. "
+        what = f"Every run triggered, also those of {count(len(others), 'query')} that should not. "
         why = (
             "Likely something else than the description opens the skill (the system text, the "
             "executor), it is the only skill on offer, or the description claims everything. "
@@ -520,10 +520,12 @@ def _stated(queries: pl.DataFrame) -> Iterator[Said]:
     """What is odd about the queries themselves."""
     unlabelled, odd = queries["should_trigger"].null_count(), int(queries["odd"].sum())
     if unlabelled:
-        what = f"Nobody said of {_queries(unlabelled)} whether the skill should be picked up. "
+        what = (
+            f"Nobody said of {count(unlabelled, 'query')} whether the skill should be picked up. "
+        )
         yield "unlabelled", False, what + "They are in no score: say it in `should_trigger`."
     if odd:
-        what = f"More runs are stated to have triggered than there were, of {_queries(odd)}. "
+        what = f"More runs are stated to have triggered than there were, of {count(odd, 'query')}. "
         yield "contradictory", False, what + "These are not counted: mend the file."
 
 
@@ -536,15 +538,6 @@ def _reason(queries: pl.DataFrame) -> str:
     """The commonest reason, in brackets."""
     reasons = Counter(reason for own in queries["reasons"] for reason in own)
     return f" (most often: {quoted(reasons.most_common(1)[0][0])})" if reasons else ""
-
-
-def _queries(number: int) -> str:
-    """How many.
-
-    >>> _queries(1), _queries(20)
-    ('1 query', '20 queries')
-    """
-    return f"{number:,} quer{'y' if number == 1 else 'ies'}"
 
 
 SCORES = ("precision", "recall", "f1", "accuracy")

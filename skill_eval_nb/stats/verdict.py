@@ -318,9 +318,7 @@ def without_gated(paired: pl.DataFrame, runs: pl.DataFrame, keys: Sequence[str])
     for side in sides:
         named = taken.rename({"configuration": side, "taken": f"taken_{side}", "of": f"of_{side}"})
         both = both.join(named, on=[*keys, *EVAL, side], how="left", nulls_equal=True)
-    counts = [
-        f"{what}_{side}" for what in ("taken", "of") for side in ("configuration", "baseline")
-    ]
+    counts = [f"{what}_{side}" for what in ("taken", "of") for side in sides]
     both = both.with_columns(pl.col(counts).fill_null(0))
     comparison = [*keys, "configuration", "baseline", "metric"]
     taken_, of = (

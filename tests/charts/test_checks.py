@@ -15,7 +15,6 @@ from skill_eval_nb.charts.checks import MOST, SHADES
 from skill_eval_nb.charts.theme import SHARES, SOFT
 from skill_eval_nb.stats.expectations import CLASSES
 from tests.charts.specs import (
-    drawn,
     marks_of,
     rows_of,
     spec_of,
@@ -238,7 +237,7 @@ def test_a_tooltip_names_the_evals_and_counts_both_sides() -> None:
     assert (dot["own"], dot["other"], dot["eval"]) == (
         "3 of 6\xa0runs",
         "0 of 3\xa0runs",
-        "a, b, c",
+        "a, b and c",
     )
     assert dots_of(discrimination(six))["tells"]["eval"] == "a, b, c, d and 2 more"
     assert {"Class", "Expectation", "Eval", "Passed", "Baseline passed", "Exact p"} <= (
@@ -292,8 +291,3 @@ def test_a_level_and_a_baseline_may_be_given() -> None:
     assert dots_of(turned)["against it"]["class"] == "separates"
     with pytest.raises(ValueError, match="Did you mean `with_skill`"):
         discrimination(FOUR, baseline="withskill")
-
-
-def test_long_texts_stay_inside() -> None:
-    long = checks(("very long " * 400, (2, 2), (1, 2)))
-    assert float(drawn(discrimination(long)).attrib["width"]) <= 1000

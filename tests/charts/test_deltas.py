@@ -237,12 +237,6 @@ def test_an_interval_that_is_cut_off_has_an_arrow() -> None:
         assert ("Arrow: the interval goes on" in subtitle_of(chart)) == bool(cut)
 
 
-def test_without_an_interval_there_is_only_the_point() -> None:
-    chart = forest(rated([(name, side, 0.5) for name, side, _ in SIX[:12]]))
-    assert all(row["low"] is None for row in in_order(chart))
-    assert {"point", "rect", "text"} <= marks_of(chart)
-
-
 def steps(*rates, workspaces=("w",), names=None):
     """A workspace of a run an iteration and side: (0.5, 0.25), (0.6, None)."""
     names = names or [f"iteration-{at}" for at in range(1, len(rates) + 1)]

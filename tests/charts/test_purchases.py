@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from skill_eval_nb.charts.plan import (
-    Paid,
     design,
     judged,
     paid,
@@ -15,7 +14,6 @@ from skill_eval_nb.charts.plan import (
     purchases,
     sharpness,
     title,
-    titles,
 )
 
 Row = dict[str, Any]
@@ -71,31 +69,6 @@ def test_money_where_it_is_known_else_time_else_runs(known: Row, column: str, ax
     assert (found.column, found.axis) == (column, axis)
 
 
-def test_an_axis_of_hours_divides_by_an_hour() -> None:
-    assert paid([row(price_usd=None, seconds=7200.0)]).per == 3600
-    assert paid([row(price_usd=None, seconds=7199.0)]).per == 1
-
-
-@pytest.mark.parametrize(
-    ("seconds", "said"),
-    [(0, "0 s"), (119, "119 s"), (120, "2 min"), (90 * 60, "90 min"), (9000, "2.5 h")],
-)
-def test_time_is_said_in_the_unit_that_is_read(seconds: float, said: str) -> None:
-    assert plain(Paid("seconds", "").text(seconds)) == said
-
-
-@pytest.mark.parametrize(
-    ("axis", "calls", "said"),
-    [
-        ("runs a side (number)", 1, "1 run"),
-        ("runs a side (number)", 1200, "1,200 runs"),
-        ("runs and judgings a side (number)", 12, "12 runs and judgings"),
-    ],
-)
-def test_runs_are_counted(axis: str, calls: int, said: str) -> None:
-    assert plain(Paid("calls", axis).text(calls)) == said
-
-
 def test_judgings_are_named_only_where_they_are_planned() -> None:
     fixed, free = [row()], [row(), row(changed="judgings", n_judgings=2)]
     assert (judged(fixed), judged(free)) == (False, True)
@@ -138,11 +111,6 @@ def test_the_title_of_a_delta_and_of_a_mean() -> None:
     )
 
 
-def test_n_is_that_of_what_was_run() -> None:
-    run = row(n_evals=1, n_runs=2, changed="as it was run", chosen=False)
-    assert told([row(), run]).endswith("n = 1 eval × 2 runs)")
-
-
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -167,13 +135,6 @@ def test_where_what_was_run_can_claim_nothing_the_title_says_so() -> None:
     rows = [row(chosen=False, mde=None), row(changed="evals")]
     assert "; from what was run, nothing can be claimed (with_skill" in told(rows)
     assert bought(rows) == ""
-
-
-def test_several_plans_are_counted() -> None:
-    plans = [[row()], [row(chosen=False)], [row()]]
-    assert plain(titles(plans)) == (
-        "2 of 3 plans reach what is wanted within the limits (n = 3 plans)"
-    )
 
 
 def test_one_more_of_each_with_what_it_adds() -> None:

@@ -79,10 +79,6 @@ def test_points_and_intervals_are_where_the_figures_say() -> None:
     assert {"Description", "Characters"} <= tooltips_of(chart)
 
 
-def test_it_says_that_the_score_chosen_by_flatters() -> None:
-    assert "only fresh runs say what it is worth" in subtitle_of(trigger_rounds(FOUND))
-
-
 def test_what_optimise_gives_and_pandas_draw_the_same() -> None:
     class Optimised:
         def rounds_table(self) -> pl.DataFrame:

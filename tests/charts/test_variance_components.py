@@ -95,11 +95,6 @@ def test_nothing_to_take_apart_says_why(scores, why) -> None:
     assert any(why in row["line"] for row in rows_of(chart, "line"))
 
 
-def test_without_a_rubric_the_metrics_of_runs_are_offered() -> None:
-    chart = variance_components(world(dimensions=0))
-    assert 'metric="pass_rate"' in " ".join(row["line"] for row in rows_of(chart, "line"))
-
-
 def test_the_dimension_that_spreads_most_comes_first() -> None:
     rows = [row | {"dimension": "Little"} for row in judged([[3, 3], [3, 4], [4, 4]])]
     rows += [row | {"dimension": "Much"} for row in judged([[1, 2], [5, 4], [1, 1]])]

@@ -182,16 +182,6 @@ def test_notes_keep_to_their_run_and_an_analysts_to_the_benchmark():
     assert one.notes.count("looks flaky") == 1
 
 
-def test_checks_that_tell_nothing_are_notes():
-    rows = balanced()
-    checks = [check(row, "a file is there", True) for row in rows]
-    checks += [check(row, "is right", row["configuration"] == "with_skill") for row in rows]
-    notes = only(workspace(runs=rows, expectations=checks)).notes
-    (note,) = [note for note in notes if "always" in note]
-    assert note.startswith("1 of 2 expectations always passed in with_skill and without_skill")
-    assert "‘a file is there’" in note
-
-
 def test_stated_figures_stand_where_there_are_no_runs():
     keys = {"workspace": "w", "skill": "s", "iteration": "none", "path": "benchmark.json"}
     stated = [

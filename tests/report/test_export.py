@@ -118,14 +118,6 @@ def test_every_dialect_with_a_benchmark_is_written_and_read_back(benchmarks, dia
     assert sum(rates) / len(rates) == mean
 
 
-@pytest.mark.parametrize("dialect", WITH_BENCHMARK)
-def test_the_same_workspace_gives_the_same_bytes_over_what_is_there(tmp_path, benchmarks, dialect):
-    for name in ("benchmark.json", "benchmark.md"):
-        (tmp_path / name).write_text("of another time")
-    write_benchmark(workspace(**made()), tmp_path, dialect)
-    assert files(tmp_path) == files(benchmarks[dialect][0])
-
-
 def test_the_order_of_rows_changes_no_figure(tmp_path, benchmarks):
     backwards = {name: rows[::-1] for name, rows in made().items()}
     write_benchmark(workspace(**backwards), tmp_path)

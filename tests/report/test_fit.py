@@ -77,10 +77,6 @@ def test_a_viewer_gets_numbers_for_every_spread(dialect):
     assert NO_SPREAD in value["notes"]
 
 
-def test_a_viewer_is_told_nothing_where_all_is_known():
-    assert fitted(workspace(runs=balanced()), "skill-creator")[1] == []
-
-
 @pytest.mark.parametrize("baseline", ["without_skill", "old_skill", "claude_without_skill"])
 def test_the_schema_of_codingbuddy_is_met(baseline):
     value, _, errors = written(workspace(runs=balanced(baseline)), "codingbuddy")
@@ -130,10 +126,3 @@ def test_one_configuration_has_no_evals_with_both_sides():
     assert value["eval_results"] == []
     assert errors == []
     assert any("for lack of figures on both sides: 2 evals" in each for each in told)
-
-
-@pytest.mark.parametrize("dialect", ["iterations", "test-cases"])
-def test_other_dialects_take_it_as_it_is(dialect):
-    ws = workspace(runs=[*balanced(), run("2", "with_skill", 3, None)])
-    one, told = fitted(ws, dialect)
-    assert (len(one.runs), told) == (9, [])

@@ -202,15 +202,6 @@ def test_what_stands_out_is_what_the_notes_say():
     assert f"- {escape_markdown(told)}" in text.splitlines()
 
 
-def test_the_sign_is_with_minus_baseline():
-    rows = [
-        row | {"pass_rate": 1 - row["pass_rate"]} for row in balanced("old_skill")
-    ]  # the skill does harm
-    first, *_ = tables(markdown(workspace(runs=rows))).values()
-    assert first[0] == ["Metric", "with_skill", "old_skill", "Delta"]
-    assert first[1][-1] == "−37.5 pp (n = 2)"
-
-
 def test_evals_stand_by_name_with_both_sides_or_with_the_reason_why_not():
     text = markdown(workspace(runs=[*balanced(), run("3", "with_skill", 1, 1.0)]))
     assert "- 1 eval without a pair (no run of without_skill): eval 3." in text.splitlines()

@@ -28,10 +28,6 @@ def test_folders_are_apart_and_below(parts):
             assert not set(step) & set('<>:"/\\|?*\0\n')
 
 
-def test_one_part_needs_no_folder():
-    assert [str(folder) for folder in folders([Slice("w", "s", "iteration-1")])] == ["."]
-
-
 def test_the_skill_stands_between_where_a_workspace_has_several():
     parts = [Slice("w", "a", "i"), Slice("w", "b", "i"), Slice("v", "a", "i")]
     assert [str(folder) for folder in folders(parts)] == ["w/a/i", "w/b/i", "v/i"]

@@ -74,6 +74,10 @@ def test_names_from_files_are_cut_and_stay_on_a_line() -> None:
 # ── on effects ─────────────────────────────────────────────────────────────────────────────────
 
 
+def numbers(note: Note) -> dict[str, float]:
+    return {number["name"]: number["value"] for number in note["numbers"]}
+
+
 def only(made: Iterator[Note]) -> Note:
     (note,) = made
     return note
@@ -100,12 +104,12 @@ def test_what_is_gained_and_what_it_costs() -> None:
         for own in [row["configuration"] == "with_skill"]
     ]
     note = only(gains(world(runs), None, 0.95))
-    assert note.text == (
+    assert note["text"] == (
         "with_skill against without_skill: +50 pp pass rate on 1 paired eval "
         f"({deltas(world(runs))['verdict'].item()}, p = 0.1), "
         "for +12.5 s, +1,700 tokens and +$0.01 a run."
     )
-    assert note.numbers == pytest.approx(
+    assert numbers(note) == pytest.approx(
         {
             "pass_rate": 0.5,
             "n_evals": 1,
@@ -121,8 +125,8 @@ def test_single_runs_of_many_evals_are_told_by_what_they_say_of_tasks_like_these
     runs = [row for n in range(10) for row in pair(1.0, n / 20, times=1, tokens=10, eval_id=str(n))]
     (beyond,) = deltas(world(runs), scope="population").to_dicts()
     note = only(gains(world(runs), None, 0.95))
-    assert "(helps on tasks like these, p = 0.00195)" in note.text
-    assert note.numbers["p"] == beyond["p"] == pytest.approx(2 / 2**10)
+    assert "(helps on tasks like these, p = 0.00195)" in note["text"]
+    assert numbers(note)["p"] == beyond["p"] == pytest.approx(2 / 2**10)
 
 
 def test_costs_are_means_over_evals_and_not_over_runs() -> None:
@@ -131,7 +135,7 @@ def test_costs_are_means_over_evals_and_not_over_runs() -> None:
     for row in runs:
         more = 10 if row["eval_id"] == "1" else 40
         row["tokens"] = 100 + more * (row["configuration"] == "with_skill")
-    assert only(gains(world(runs), None, 0.95)).numbers["tokens"] == 25
+    assert numbers(only(gains(world(runs), None, 0.95)))["tokens"] == 25
 
 
 def test_noise_is_the_standard_deviation_inside_evals_of_both_sides() -> None:
@@ -143,8 +147,8 @@ def test_noise_is_the_standard_deviation_inside_evals_of_both_sides() -> None:
     (note,) = noisy(world(RUNS, scores=OF_RUN))
     judge = 0.5 / 3
     other = (2 * 37 / 12 - judge) / 2 + judge
-    assert note.numbers["noise of the run's"] == pytest.approx(sqrt((4 + other) / 2))
-    assert note.numbers["estimate of the run's"] == pytest.approx(3 - 9.5 / 3)
+    assert numbers(note)["noise of the run's"] == pytest.approx(sqrt((4 + other) / 2))
+    assert numbers(note)["estimate of the run's"] == pytest.approx(3 - 9.5 / 3)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +160,7 @@ def test_noise_is_the_standard_deviation_inside_evals_of_both_sides() -> None:
 )
 def test_the_advice_is_for_what_makes_the_noise(scores: list, advice: str) -> None:
     (note,) = noisy(world(RUNS, scores=scores))
-    assert note.text.endswith(f"). {advice}")
+    assert note["text"].endswith(f"). {advice}")
 
 
 # ── on expectations ────────────────────────────────────────────────────────────────────────────
@@ -165,7 +169,7 @@ def test_the_advice_is_for_what_makes_the_noise(scores: list, advice: str) -> No
 def told(verdicts: list[Row], baseline: str | None = None) -> dict[str, Note]:
     """The notes on classes, by kind."""
     made = list(silent_or_hurting(world(verdicts=verdicts), baseline, 0.95))
-    found = {note.kind: note for note in made}
+    found = {note["kind"]: note for note in made}
     assert len(found) == len(made)
     return found
 
@@ -179,33 +183,33 @@ def test_expectations_that_tell_nothing_or_the_wrong_thing() -> None:
     verdicts += sides([F] * 4, [F] * 4, text="hard") + sides([F] * 6, [T] * 6, text="worse")
     verdicts += sides([T] * 6, [F] * 6, text="better")
     found = told(verdicts)
-    assert found["always passes"].text == (
+    assert found["always passes"]["text"] == (
         "2 of 5 expectations always passed in with_skill and without_skill: ‘easy’ and "
         "‘easy, too’. 4 runs a side support no more than ‘in at least 47 % of all runs, at 95 % "
         "confidence’: run them 10 times a side before you change them."
     )
-    assert found["always passes"].expectations == ("easy", "easy, too")
-    assert found["always passes"].numbers["n_verdicts_baseline"] == 8
-    assert found["always fails"].text == (
+    assert found["always passes"]["expectations"] == ["easy", "easy, too"]
+    assert numbers(found["always passes"])["n_verdicts_baseline"] == 8
+    assert found["always fails"]["text"] == (
         "1 of 5 expectations always failed in with_skill and without_skill: ‘hard’. "
         "4 runs a side support no more than ‘in at least 47 % of all runs, at 95 % confidence’: "
         "run them 10 times a side before you change them."
     )
-    assert found["hurts"].text == (
+    assert found["hurts"]["text"] == (
         "1 of 5 expectations passed less often in with_skill than in without_skill: ‘worse’ "
         "(0 of 6 against 6 of 6). See what the skill makes worse."
     )
-    assert (found["hurts"].evals, found["hurts"].configuration) == (("1",), "with_skill")
-    assert "better" not in " ".join(note.text for note in found.values())
+    assert (found["hurts"]["evals"], found["hurts"]["configuration"]) == (["1"], "with_skill")
+    assert "better" not in " ".join(note["text"] for note in found.values())
 
 
 def test_those_of_the_most_evals_are_named_and_the_rest_counted() -> None:
     verdicts = [row for at in range(5) for row in sides([T] * 4, [T] * 4, text=f"check {at}")]
     verdicts += sides([T] * 4, [T] * 4, text="check 4", eval_id="2")
     note = told(verdicts)["always passes"]
-    assert "‘check 4’, ‘check 0’, ‘check 1’ and 2 more" in note.text
-    assert len(note.expectations) == 5
-    assert note.evals == ("1", "2")
+    assert "‘check 4’, ‘check 0’, ‘check 1’ and 2 more" in note["text"]
+    assert len(note["expectations"]) == 5
+    assert note["evals"] == ["1", "2"]
 
 
 def test_evals_that_waver() -> None:
@@ -216,9 +220,9 @@ def test_evals_that_waver() -> None:
         + sides([T, text != "a"], [T, T], text=text, eval_id="steady")
     ]
     (note,) = unsteady(verdicts)
-    assert (note.evals, note.expectations) == (("flaky",), ("a", "b", "c"))
-    assert "run to run in ‘flaky’ (3 of 3)." in note.text
-    assert note.numbers == {"changed of flaky": 3, "expectations of flaky": 3}
+    assert (note["evals"], note["expectations"]) == (["flaky"], ["a", "b", "c"])
+    assert "run to run in ‘flaky’ (3 of 3)." in note["text"]
+    assert numbers(note) == {"changed of flaky": 3, "expectations of flaky": 3}
 
 
 # ── on runs ────────────────────────────────────────────────────────────────────────────────────
@@ -242,47 +246,47 @@ INCOMPLETE = [
 
 def test_runs_without_figures() -> None:
     (note,) = notes_of(left_out, INCOMPLETE)
-    assert note.text == (
+    assert note["text"] == (
         "Not in every figure: of 13 runs 3 errored (2 without_skill run 1, 2 without_skill run 2 "
         "and 2 without_skill run 3); 1 without rubric scores, as a critical check failed "
         "(3 with_skill run 1)."
     )
-    assert note.numbers == {"n_runs": 13, "n_errored": 3, "n_gated": 1}
-    assert (len(note.runs), note.evals) == (4, ("2", "3"))
+    assert numbers(note) == {"n_runs": 13, "n_errored": 3, "n_gated": 1}
+    assert (len(note["runs"]), note["evals"]) == (4, ["2", "3"])
 
 
 @pytest.mark.parametrize("status", LOST)
 def test_each_way_to_lack_figures_is_told_and_the_worst_first(status: str) -> None:
     runs = [{"status": status}, {"status": "errored", "eval_id": "2"}, {"status": "graded"}]
     (note,) = notes_of(left_out, runs)
-    assert LOST[status] in note.text
-    assert note.text.index("errored") <= note.text.index(LOST[status])
-    assert sum(note.numbers.values()) == 3 + 2
+    assert LOST[status] in note["text"]
+    assert note["text"].index("errored") <= note["text"].index(LOST[status])
+    assert sum(numbers(note).values()) == 3 + 2
 
 
 def test_evals_without_a_side() -> None:
     (note,) = notes_of(unpaired, INCOMPLETE)
-    assert note.evals == ("2", "3")
-    assert note.text == (
+    assert note["evals"] == ["2", "3"]
+    assert note["text"] == (
         "2 of 3 evals cannot be compared, with_skill against without_skill: ‘2’ (no run of "
         "without_skill has a pass_rate) and ‘3’ (no run of without_skill). Run what is missing."
     )
-    assert note.numbers == {"n_unpaired": 2, "n_evals": 3}
+    assert numbers(note) == {"n_unpaired": 2, "n_evals": 3}
 
 
 def test_a_run_that_stands_out() -> None:
     """Modified z by hand, of logarithms."""
     (note,) = notes_of(standing_out, times(*range(40, 51), 400))
-    assert note.runs == ("1 with_skill run 12",)
+    assert note["runs"] == ["1 with_skill run 12"]
     away = np.log(np.array([*range(40, 51), 400]) / 45.5)
     z = 0.6745 * away[-1] / np.median(np.abs(away))
-    assert note.numbers == pytest.approx(
+    assert numbers(note) == pytest.approx(
         {
             "time_seconds of 1 with_skill run 12": 400,
             "modified_z of 1 with_skill run 12": z,
         }
     )
-    assert note.text == (
+    assert note["text"] == (
         "Far from the others: 1 with_skill run 12 took 400 s, where 45.5 s is usual (modified z "
         f"{z:.3g}). Without it the mean of with_skill is 45 s, not 74.6 s."
     )
