@@ -18,6 +18,7 @@ from tests.charts.specs import (
     headings_of,
     marks_of,
     rows_of,
+    spec_of,
     subtitle_of,
     tags_of,
     texts_of,
@@ -164,6 +165,10 @@ def test_what_a_history_states_is_drawn_and_said_to_be_stated():
     assert subtitle_of(lineage(ws)).startswith("As history.json states it")
     assert marks_of(lineage(ws)).isdisjoint({"tick"})
     assert title_of(lineage(ws.table("history"))) == title_of(lineage(ws))
+
+
+def test_pandas_and_polars_draw_the_same():
+    assert spec_of(lineage(WON.to_pandas())) == spec_of(lineage(WON))
 
 
 def test_nothing_says_why():

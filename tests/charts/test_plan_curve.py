@@ -4,7 +4,7 @@ import pytest
 
 from skill_eval_nb import stats
 from skill_eval_nb.charts import plan_curve
-from skill_eval_nb.tables import Workspace
+from skill_eval_nb.tables import TABLES, Workspace
 from tests.charts.specs import (
     axes_of,
     marks_of,
@@ -124,3 +124,10 @@ def test_nothing_to_plan_says_why(sides) -> None:
     assert "Nothing to compare" in rows_of(chart, "line")[0]["line"]
     empty = plan_curve(Workspace.from_tables({}))
     assert rows_of(empty, "line")[0]["line"].startswith("There are no runs")
+
+
+def test_pandas_and_polars_draw_the_same() -> None:
+    pandas = Workspace.from_tables({name: WORLD.polars(name) for name in TABLES}, backend="pandas")
+    assert spec_of(plan_curve(pandas, effect=0.2)) == spec_of(plan_curve(WORLD, effect=0.2))
+    with pytest.raises(ValueError, match="Did you mean `iteration-1`"):
+        plan_curve(WORLD, iteration="iteration-l")

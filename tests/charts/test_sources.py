@@ -50,6 +50,11 @@ def test_one_dimension_is_named_with_its_largest_source(component: str) -> None:
     )
 
 
+def test_half_is_not_most() -> None:
+    half = lane(eval=0.5, run=0.5)
+    assert told(half).startswith("No one source makes most of the variance of ‘Clarity’ (")
+
+
 def test_no_one_source_comes_last_among_as_many() -> None:
     assert told(NONE, JUDGE, EVALS).startswith(
         "Most of the variance comes from the judge on 1 of 3 dimensions, from the evals on 1 and "
@@ -63,6 +68,12 @@ def test_the_with_skill_side_of_each_heading_is_told_of() -> None:
     alone = base | {"heading": "iteration-2"}
     found = told(base, EVALS, alone)
     assert "from the evals on 1 of 2 dimensions and from the judge on 1 (n =" in found
+
+
+def test_n_is_that_of_the_largest_lane_and_of_what_all_count() -> None:
+    small, large = lane((2, 9, 9), eval=0.6, run=0.4), lane((3, 4, 12), eval=0.6, run=0.4)
+    assert "n = 3 evals, 9 runs, 12 judgings" in told(small, large)
+    assert "n = 30 evals, 90 runs)" in told(EVALS, lane((3, 4), eval=0.6, run=0.4))
 
 
 @pytest.mark.parametrize(
