@@ -132,15 +132,15 @@ def test_a_file_is_drawn_anew_when_it_changes_only(tmp_path):
 
 def test_of_what_is_long_the_first_part_is_shown_and_the_rest_is_counted(tmp_path):
     long = draw(tmp_path, "a.txt", "x" * 10_000_000)
-    assert "The first 40,000 of more than 262,144 characters." in text(long.view)
+    assert "The first 40,000 characters of a large file." in text(long.view)
     assert long.weight < 50_000
     wide = ",".join(map(str, range(45)))
     for name, data, told in (
         ("b.txt", "row\n" * 12_345, "The first 1,000 of 12,345 lines."),
-        ("c.txt", b"0123456789 and more\n" * 300_000, "The first 1,000 of 300,000 lines."),
+        ("c.txt", b"0123456789 and more\n" * 300_000, "The first 1,000 lines of a large file."),
         ("a.csv", "a,b\n" + "1,2\n" * 12_345, "The first 100 of 12,345 rows, 2 columns"),
         ("b.csv", f"{wide}\n{wide}\n", "1 row, the first 30 of 45 columns"),
-        ("c.csv", "a,b\n" + "1,2\n" * 2_000_000, "The file has 2,000,001 lines"),
+        ("c.csv", "a,b\n" + "1,2\n" * 2_000_000, "The first 100 rows, 2 columns"),
         ("a.html", "<p>x</p>" * 600_000, "Not shown as page: more than 4 MB"),
     ):
         assert told in said(tmp_path, name, data), name
@@ -153,7 +153,7 @@ def test_odd_bytes_are_said(tmp_path):
     shown = said(tmp_path, "b.txt", "äöüß äöü ".encode() + b"\xff")
     assert "äöüß äöü �" in shown
     assert "1 of its bytes" in shown
-    assert "UTF-16" in said(tmp_path, "c.txt", "words".encode("utf-16"))
+    assert said(tmp_path, "c.txt", "words".encode("utf-16")) == "words"
 
 
 @given(st.text(max_size=300), st.sampled_from([PythonLexer, JavascriptLexer, None]))
