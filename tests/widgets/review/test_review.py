@@ -134,7 +134,7 @@ def test_only_what_is_left_and_what_is_looked_at(tmp_path):
 
 def test_two_iterations_have_a_file_each_and_others_can_be_asked_for(tmp_path):
     panel = opened(tmp_path)
-    panel.do("put_together", "iterations")
+    panel.do("ask_for", "pair", "iterations")
     last = token("1", "with_skill", iteration="iteration-1")
     assert shown_runs(panel) == [FIRST, last]
     panel.do("say", FIRST, "new")
