@@ -89,7 +89,7 @@ def test_hostile_text_stays_text(browser, tmp_path):
     texts = [one.encode("utf-8", "replace").decode() for one in TEXTS]
     queries = [Query(one, at % 2 == 0, (one,)) for at, one in enumerate(texts) if one.strip()]
     panel = panel_on(demo_skill(tmp_path), queries)
-    plan = run_plan(panel._deps, panel.form, queries[:1])
+    plan = run_plan(panel._deps, (panel.form, tuple(queries[:1])))
     measured = hostile_measurement(queries, tmp_path)
     panel._runs.take(replace(plan, results=results_of(measured)))
     panel._found = hostile_search(queries, tmp_path)
