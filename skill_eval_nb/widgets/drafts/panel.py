@@ -114,10 +114,14 @@ class Drafts(Panel):
             self._iterations(work),
             written_notice(self.written),
             tabs(
-                self._tabs(work, shown), seen.tab, ("choose_tab",), self._part(work, shown),
-                label="Parts of the improvement", page=self._page_id,
+                self._tabs(work, shown),
+                seen.tab,
+                ("choose_tab",),
+                self._part(work, shown),
+                label="Parts of the improvement",
+                page=self._page_id,
             ),
-        ]  # fmt: skip
+        ]
 
     def _tabs(self, work: DraftFigures, shown: Sequence[Card] | None) -> dict[str, str]:
         found = work.found()
@@ -136,11 +140,9 @@ class Drafts(Panel):
         """Whose suggestions are looked at, where there are several iterations."""
         if len(work.iterations) < 2:
             return None
-        options = {"": "all iterations"} | {
-            iteration: iteration for iteration in reversed(work.iterations)
-        }
-        act = ("choose_iteration",)
-        return h("div", choose("Suggestions of", options, self._seen.iteration, act), cls="sen-row")
+        options = {"": "all iterations", **{name: name for name in reversed(work.iterations)}}
+        chosen = choose("Suggestions of", options, self._seen.iteration, ("choose_iteration",))
+        return h("div", chosen, cls="sen-row")
 
     def _part(self, work: DraftFigures, shown: Sequence[Card] | None) -> Node:
         if self._seen.tab == "suggestions":

@@ -40,7 +40,7 @@ from .plan import (
     search_form,
     search_plan,
 )
-from .queries import SHOWN, Grid, Stored, files_view, grid_of, queries_view, tags_of
+from .queries import SHOWN, Grid, Stored, files_view, queries_view, tags_of
 from .results import (
     ended_view,
     measuring_view,
@@ -376,12 +376,12 @@ class TriggerPanel(FormActions, TaskPanel):
     def _begun_with(self, given: Given) -> Grid:
         """What there is to begin with."""
         if given is not None and not isinstance(given, str | os.PathLike):
-            return grid_of(given)
+            return Grid().with_all(given)
         try:
             folder = self.skill if given is None else Path(given).expanduser()
             file = set_in(folder) if folder.is_dir() else folder
             self._stored.choose(file)
-            return grid_of(self._stored.read(file))
+            return Grid().with_all(self._stored.read(file))
         except (Refused, NothingToLoad) as error:
             if given is not None:
                 raise
@@ -418,7 +418,7 @@ class TriggerPanel(FormActions, TaskPanel):
     def change(self, key: str, part: str, value: Any) -> None:
         """Change the words of a `query`, its `tags`, or whether it `should_trigger`."""
         readers = {"query": str, "tags": tags_of, "should_trigger": bool}
-        query = replace(self._grid.row(key).query, **{part: readers[part](value)})
+        query = replace(self._grid.row(key), **{part: readers[part](value)})
         self._put(self._grid.changed(key, query))
 
     @action

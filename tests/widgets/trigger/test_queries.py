@@ -26,7 +26,7 @@ def stored(skill: Path) -> list[dict]:
 
 
 def keys(panel) -> list[str]:
-    return [row.key for row in panel._grid.rows]
+    return [*panel._grid.rows]
 
 
 def row(panel, key: str) -> str:

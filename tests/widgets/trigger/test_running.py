@@ -84,7 +84,7 @@ def test_a_new_panel_finds_what_there_is_and_only_what_is_missing_is_run(skill: 
     ended(panel)
     assert panel.measured is not None
     assert panel.measured.status == "done"
-    key = panel._grid.rows[0].key
+    key = next(iter(panel._grid.rows))
     do(panel, "change", key, "query", "tell my users what is new")
     do(panel, "tab", "run")
     assert "1 run to make (5 are there already)" in shown(panel)
