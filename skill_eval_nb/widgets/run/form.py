@@ -20,13 +20,12 @@ from skill_eval_nb.running import Executor, plan_runs
 from skill_eval_nb.running.journal import FINISHED, LAUNCHED, NAME, read
 from skill_eval_nb.running.protocol import executor_names
 from skill_eval_nb.stats import plan
-from skill_eval_nb.stats.plan import AS_IT_WAS
 from skill_eval_nb.stats.values import RUBRIC, UNITS, natural
 from skill_eval_nb.text import brief, count, dollars, in_terms
 
 from ..ui import Child, Node, h
 from ..ui.form import BUDGET, Field, Fields, controls, faults_view, form_card, model, priced
-from ..ui.parts import button, choose, details, entry, frame, notice, pill, soft, table, tick, ticks
+from ..ui.parts import button, choose, details, entry, frame, notice, soft, tick, ticks
 from ..ui.track import amount
 
 if TYPE_CHECKING:
@@ -361,9 +360,6 @@ SCOPES: Mapping[str, str] = {"suite": "these evals", "population": "tasks like t
 USUAL = ("pass_rate", "structural_pass_rate", "rubric_weighted_mean")
 """Columns of `runs` that are offered, where they have figures."""
 
-NEAR = (-2, -1, 1, 2)
-"""Which of the designs around are shown: so many evals, runs or judgings more or less."""
-
 Design = Mapping[str, Any]
 """A row of `stats.plan`: evals, runs and judgings, what they would tell, what they cost."""
 
@@ -384,12 +380,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A design to take, and those around it.
+    """A design to take.
 
     Attributes:
         question: what it is to answer, complete.
         metrics: what could be asked about.
-        designs: the one to take first, or the one that was run where none is enough; none where
+        design: the one to take, or the one that was run where none is enough; None where
             nothing can be planned.
         notes: what it rests on, in sentences.
         costs: whether the form has a real model: what the stand-in came to is then no price.
@@ -398,15 +394,15 @@ class Proposal:
 
     question: Question
     metrics: Sequence[str]
-    designs: Sequence[Design]
+    design: Design | None
     notes: str
     most_evals: int
     costs: bool = True
 
     @property
     def enough(self) -> bool:
-        """Whether the first design answers the question."""
-        return bool(self.designs and self.designs[0]["chosen"])
+        """Whether the design answers the question."""
+        return self.design is not None and self.design["chosen"]
 
 
 def propose(ws: Workspace, home: Path, question: Question, most_evals: int) -> Proposal | None:
@@ -431,14 +427,12 @@ def propose(ws: Workspace, home: Path, question: Question, most_evals: int) -> P
         question = replace(question, metric=metrics[0])
     if not question.effect:
         question = replace(question, effect=0.1 if question.is_rate else 0.5)
-    usd, seconds = judging_took(home, iteration)
     found = plan(
         mine,
         metric=question.metric,
         effect=question.effect,
         scope=question.scope,
-        price_per_judging=usd,
-        seconds_per_judging=seconds,
+        price_per_judging=_judging_price(home / iteration),
         max_evals=max(most_evals, 1),
     )
     keys = ["workspace", "skill", "iteration", "configuration", "baseline", "metric"]
@@ -446,46 +440,24 @@ def propose(ws: Workspace, home: Path, question: Question, most_evals: int) -> P
     rows = next((rows for rows in groups if rows[0]["n_evals"]), groups[0] if groups else [])
     if not rows:
         return None
+    design = next((row for row in rows if row["n_evals"] is not None), None)
     notes = f"From {iteration}. {rows[0]['note'] or ''}"
-    return Proposal(question, metrics, _near(rows), notes, most_evals)
+    return Proposal(question, metrics, design, notes, most_evals)
 
 
-def _size(design: Design) -> tuple[int, int, int]:
-    return design["n_evals"], design["n_runs"], design["n_judgings"]
-
-
-def _near(rows: Sequence[Design]) -> list[Design]:
-    """Of designs the first, that which was run, and the nearest to the first of each kind."""
-    whole = [row for row in rows if row["n_evals"] is not None]
-    first = _size(whole[0]) if whole else ()
-    near = {
-        (*first[:at], number + step, *first[at + 1 :])
-        for at, number in enumerate(first)
-        for step in (*NEAR, number)
-    }
-    others = [row for row in whole[1:] if _size(row) in near or row["changed"] == AS_IT_WAS]
-    return [*whole[:1], *others]
-
-
-def judging_took(home: Path, iteration: str) -> tuple[float | None, float | None]:
-    """US dollars and seconds that a judging came to, by the journal; None where it has none."""
-    if not (home / iteration / NAME).is_file():
-        return None, None
-    record = read(home / iteration)
-    judged = {
-        event["launch"]
-        for event in record.events
-        if event.get("event") == LAUNCHED and event.get("step") == "judge"
-    }
+def _judging_price(folder: Path) -> float | None:
+    """US dollars that a judging of an iteration came to, by its journal; None where it has none."""
+    events = read(folder).events if (folder / NAME).is_file() else []
+    launched = [event for event in events if event.get("event") == LAUNCHED]
+    judged = {event["launch"] for event in launched if event.get("step") == "judge"}
     usd = [
         event["usd"]
-        for event in record.events
+        for event in events
         if event.get("event") == FINISHED
         and event.get("launch") in judged
         and event.get("usd") is not None
     ]
-    total, number = record.seconds.get("judge", (0.0, 0))
-    return (sum(usd) / len(usd) if usd else None), (total / number if number else None)
+    return sum(usd) / len(usd) if usd else None
 
 
 NOTHING = (
@@ -510,12 +482,14 @@ def proposal_view(found: Proposal | None, *, busy: bool) -> Node:
 
 
 def _content(found: Proposal) -> Iterator[Node]:
-    question, unpriced = found.question, ""
+    question, design, notes = found.question, found.design, found.notes
     yield h("p", _sentence(found), cls="sen-says")
-    if found.enough:
-        yield _take(found, found.designs[0], "Put it into the form")
-        if not _price(found, found.designs[0]):
-            unpriced = " No price was measured there: the plan says it, once this is in the form."
+    if design is not None and found.enough:
+        lacks, act = design["n_evals"] - found.most_evals, ("take_design", *_size(design))
+        new = h("span", f"needs {count(lacks, 'more eval')}", cls="sen-soft sen-small")
+        yield new if lacks > 0 else button("Put it into the form", act)
+        if not _price(found, design):
+            notes += " No price was measured there: the plan says it, once this is in the form."
     effect = Field(f"of, in {'pp' if question.is_rate else 'points'}", "number", 0)
     shown = (100 if question.is_rate else 1) * (question.effect or 0)
     names = {name: metric(name).name for name in found.metrics}
@@ -526,20 +500,25 @@ def _content(found: Proposal) -> Iterator[Node]:
         choose("on", SCOPES, question.scope, ("ask", "scope")),
         cls="sen-row",
     )
-    yield soft(f"{found.notes}{unpriced}")
-    if found.designs[1:]:
-        yield details("A little more or less", _around(found), key="around")
+    yield soft(notes)
 
 
 def _sentence(found: Proposal) -> str:
-    if not found.designs:
+    design, meant = found.design, metric(found.question.metric)
+    if design is None:
         return "Nothing can be planned from what is there."
-    design = found.designs[0]
-    finds = f"{_tells(found, design)}{_price(found, design)}."
+    finds = "nothing for sure"
+    if design["mde"] is not None:
+        finds = amount(meant, design["mde"]).removeprefix("+")
+    finds = f"{finds}{_price(found, design)}."
     if found.enough:
         return f"{size(design)} would tell {finds}"
-    wanted = _difference(found, found.question.effect or 0.0)
+    wanted = amount(meant, found.question.effect or 0.0).removeprefix("+")
     return f"No design within reach tells {wanted}. {size(design)}, as it is now, tells {finds}"
+
+
+def _size(design: Design) -> tuple[int, int, int]:
+    return design["n_evals"], design["n_runs"], design["n_judgings"]
 
 
 def size(design: Design) -> str:
@@ -552,42 +531,9 @@ def size(design: Design) -> str:
     return " × ".join(count(number, noun) for number, noun in nouns)
 
 
-def _tells(found: Proposal, design: Design) -> str:
-    """The smallest difference that a design finds."""
-    return "nothing for sure" if design["mde"] is None else _difference(found, design["mde"])
-
-
-def _difference(found: Proposal, value: float) -> str:
-    return amount(metric(found.question.metric), value).removeprefix("+")
-
-
 def _price(found: Proposal, design: Design) -> str:
     """What a design costs, as the end of a sentence."""
     usd = design["price_usd"]
     if usd is not None and round(usd, 6):
         return f"; ~{dollars(usd)}"
     return ", at no cost" if usd is not None and not found.costs else ""
-
-
-def _take(found: Proposal, design: Design, label: str, kind: str = "") -> Node:
-    lacks = design["n_evals"] - found.most_evals
-    if lacks > 0:
-        return h("span", f"needs {count(lacks, 'more eval')}", cls="sen-soft sen-small")
-    title = f"{label}: {size(design)}"
-    return button(label, ("take_design", *_size(design)), kind=kind, title=title)
-
-
-def _around(found: Proposal) -> Node:
-    rows = []
-    for design in found.designs[1:]:
-        as_run = [" ", pill("as it was run")] if design["changed"] == AS_IT_WAS else None
-        usd = design["price_usd"]
-        rows.append(
-            (
-                [" × ".join(map(str, _size(design))), as_run],
-                _tells(found, design),
-                dollars(usd) if usd is not None else "–",
-                _take(found, design, "Use", "quiet"),
-            )
-        )
-    return table(("evals × runs × judgings", "tells", "about", "take it"), rows, numbers=(1, 2))

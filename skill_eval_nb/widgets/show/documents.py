@@ -235,7 +235,7 @@ def draw_page(sheet: Sheet) -> Child:
     """A page, as the browser draws it without scripts and without a network."""
     reading = whole_text(sheet.file)
     data = reading.text.encode("utf-8", "replace")
-    blob = sheet.offer("as a page", lambda: (data, "text/html"), loads=len(data))
+    blob = sheet.offer(f"{sheet.file.blob} as a page", lambda: (data, "text/html"))
     return [
         h("iframe", blob=blob, title=f"{line(sheet.file.name)}, as a page"),
         soft("Without its scripts, and without anything that it would fetch."),
@@ -492,7 +492,7 @@ def _cell_view(sheet: Sheet, number: int, cell: Any, room: int) -> Iterator[Chil
             yield body(contents.output_text(output)[:room], label=f"output of {label}")
             continue
         get = partial(_picture_of, sheet.file, number, place, form)
-        blob = sheet.offer(f"{label} {place}", get, loads=len(_joined(data[form])))
+        blob = sheet.offer(f"{sheet.file.blob} {label} {place}", get)
         yield h("img", blob=blob, alt=f"picture of {label}")
 
 

@@ -170,7 +170,6 @@ class Sheet:
         kind: what the file is shown as, in a word or two.
         view: the tree.
         blobs: what that refers to, by name; offered again each time that it is shown.
-        loads: bytes that a page asks for by itself, as pictures.
         lasting: whether it will look the same the next time.
     """
 
@@ -180,28 +179,16 @@ class Sheet:
     kind: str = "file"
     view: Child = None
     blobs: dict[str, Get] = field(default_factory=dict)
-    loads: int = 0
     lasting: bool = True
 
-    def offer(self, of: str, get: Get, *, loads: int) -> str:
-        """Let the page ask for bytes of this file; see `panel.offer`.
-
-        Args:
-            of: what of the file they are, as "cell 3".
-            get: gives the bytes and their media type.
-            loads: how many there are.
-        """
-        self.loads += loads
-        name = f"{self.file.blob} {of}"
-        self.blobs[name] = get
-        return name
+    def offer(self, of: str, get: Get) -> str:
+        """Let the page ask for bytes by this name; see `panel.offer`."""
+        self.blobs[of] = get
+        return of
 
     def show(self, file: OutputFile, media_type: str) -> str:
         """Let the page ask for all bytes of a file, to show them."""
-        name = f"{file.blob} as {media_type}"
-        self.blobs[name] = lambda: (file.read(), media_type)
-        self.loads += file.size
-        return name
+        return self.offer(f"{file.blob} as {media_type}", lambda: (file.read(), media_type))
 
     @cached_property
     def weight(self) -> int:

@@ -154,8 +154,6 @@ UNFOLDED = 4
 """Files that stand open from the beginning."""
 WEIGHT = 1_000_000
 """Characters, about, of all that is shown of a run's files: a page takes them at once."""
-LOADS = 60_000_000
-"""Bytes of pictures and pages that are handed over without being asked for."""
 DOWNLOAD = 256_000_000
 """Bytes of a file, or of all together, that a page can be handed."""
 FULL = "Not shown: the files before it fill the page. Download it to see it."
@@ -178,21 +176,6 @@ def outputs_of(folder: Path, files: Sequence[OutputFile], *, key: str) -> Node:
     why = "It put out no files." if folder.is_dir() else "Its folder is no longer there."
     parts = [_head(files, folder), _shown(files, key), _listed(files[SHOWN:], key)]
     return h("div", parts if files else soft(why), cls="sen-outputs", key=f"{key} outputs")
-
-
-def show_file(
-    file: OutputFile, files: Sequence[OutputFile] = (), *, key: str, unfolded: bool = True
-) -> Node:
-    """One file as what it is.
-
-    Args:
-        file: the file.
-        files: all of its run: a text may show the pictures among them.
-        key: a name for the file that no other in the same view has.
-        unfolded: whether it stands open from the beginning.
-    """
-    sheet = drawn(file, pictures_of(files))
-    return _file(file, sheet.kind, sheet.offered(), key, unfolded=unfolded)
 
 
 def pictures_of(files: Sequence[OutputFile]) -> dict[str, OutputFile]:
@@ -238,22 +221,20 @@ def _zip(files: Sequence[OutputFile]) -> bytes:
 def _shown(files: Sequence[OutputFile], key: str) -> Iterator[Node]:
     """Each file, as long as the page has room."""
     pictures = pictures_of(files)
-    room, loads, until = WEIGHT, LOADS, monotonic() + WAITS
+    room, until = WEIGHT, monotonic() + WAITS
     for file in files[:SHOWN]:
         begin(file)
     for place, file in enumerate(files[:SHOWN]):
-        kind, view = "file", soft(FULL)
+        sheet = Sheet(file, view=soft(FULL))
         if room > 0:
             sheet = drawn(file, pictures, waits=until - monotonic())
-            kind, view = sheet.kind, soft("Not shown: too large beside the others.")
-            if sheet.loads <= loads:
-                view = sheet.offered()
-                room, loads = room - sheet.weight, loads - sheet.loads
-        yield _file(file, kind, view, key, unfolded=place < UNFOLDED)
+            room -= sheet.weight
+        yield _file(sheet, key, unfolded=place < UNFOLDED)
 
 
-def _file(file: OutputFile, kind: str, view: Child, key: str, *, unfolded: bool) -> Node:
-    facts = between([kind, None if file.reason else size(file.size)])
+def _file(sheet: Sheet, key: str, *, unfolded: bool) -> Node:
+    file, view = sheet.file, sheet.offered()
+    facts = between([sheet.kind, None if file.reason else size(file.size)])
     caption = h("span", facts, cls="sen-soft sen-small")
     title = h("summary", name(file.name, cls="sen-name sen-strong"), " ", caption)
     content = h("details", title, h("div", view, cls="sen-content"), open=unfolded)

@@ -326,37 +326,19 @@ NAMES = 4
 """Files whose names stand in the line that unfolds them."""
 
 
-def show_run(
-    ws: Workspace,
-    key: RunKey,
-    *,
-    sections: Sequence[str] = SECTIONS,
-    title: Child = None,
-) -> Node:
-    """One run, headed by what it is; the long parts are to be unfolded.
-
-    Args:
-        ws: the workspace.
-        key: the run.
-        sections: of SECTIONS, those that are shown, in this order.
-        title: stands instead of what names the configuration, for who must not know it.
-
-    Raises:
-        ValueError: for a section that there is not.
-    """
-    if unknown := [name for name in sections if name not in SECTIONS]:
-        raise ValueError(f"There is no section {unknown[0]!r}; there are {', '.join(SECTIONS)}.")
+def show_run(ws: Workspace, key: RunKey) -> Node:
+    """One run, headed by what it is; the long parts are to be unfolded."""
     row = next(iter(rows(ws, "runs", key)), None)
     if row is None:
         return h("div", soft(f"There is no run {line(named(key))} any more."), cls="sen-run")
-    if title is None:
-        side = h("span", name(key.configuration), cls=f"sen-side sen-side-{_side(ws, key)}")
-        of = None if key.iteration == "none" else name(key.iteration)
-        title = [side, " ", h("span", between([f"run {key.run_number}", of]), cls="sen-soft")]
-    heading = h("h4", name(row["eval_name"] or key.eval_id))
-    head = h("div", heading, " ", title, cls="sen-row sen-middle sen-run-head")
+    side = h("span", name(key.configuration), cls=f"sen-side sen-side-{_side(ws, key)}")
+    of = between(
+        [f"run {key.run_number}", None if key.iteration == "none" else name(key.iteration)]
+    )
+    title = [h("h4", name(row["eval_name"] or key.eval_id)), " ", side, " "]
+    head = h("div", title, h("span", of, cls="sen-soft"), cls="sen-row sen-middle sen-run-head")
     folder = folder_of(ws, row)
-    parts = [section(part, ws, key, folder) for part in sections]
+    parts = [section(part, ws, key, folder) for part in SECTIONS]
     whole = h("div", head, prompt_view(ws, key))
     return h("section", whole, parts, cls="sen-run", key=f"run {key}")
 

@@ -172,11 +172,3 @@ def test_nothing_suggested_and_nothing_there(tmp_path: Path) -> None:
     assert "No grader has suggested anything" in text(empty.view())
     with pytest.raises(FileNotFoundError):
         sen.drafts(tmp_path / "none", tmp_path / "evals.json")
-
-
-def test_what_is_no_amount_of_money_is_refused(tmp_path: Path) -> None:
-    made = panel(workspace(tmp_path), "drafts")
-    for usd in ("x", "-1", "nan", "inf"):
-        made.do("dismiss")
-        made.do("spend", key_of(made, "sharpen"), usd)
-        assert "amount" in (made.fault or ""), usd

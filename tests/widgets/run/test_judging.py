@@ -13,7 +13,6 @@ from skill_eval_nb.widgets.run import judge as at_work
 from skill_eval_nb.widgets.run import run_panel
 from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.source import Source
-from tests.checkout import ROOT
 from tests.running.made_jobs import until
 from tests.widgets.run.panels import (
     SMALL,
@@ -142,13 +141,3 @@ def test_what_has_landed_since_is_shown_before_it_is_judged(ran: Path) -> None:
     settled(panel)
     assert "planned anew" in (panel.fault or "")
     assert panel._at is None
-
-
-def test_other_peoples_runs_can_be_judged_the_newest_iteration_first(ran: Path) -> None:
-    panel = judging(ran, workspace=ROOT / "data" / "tdd-workspace")
-    assert panel.form.part == "iteration-2"
-    assert panel._rejudge.plan is not None
-    newest = panel._rejudge.plan.part.number
-    panel.do("set", "part", "all")
-    settled(panel)
-    assert panel._rejudge.plan.part.number > newest > 0

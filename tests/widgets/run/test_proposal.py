@@ -44,14 +44,14 @@ def test_it_is_that_of_the_statistics_with_the_price_that_was_measured(tmp_path:
     best = wanted.filter("chosen").row(0, named=True)
     assert found is not None
     assert found.enough
-    assert found.designs
-    assert _size(found.designs[0]) == (best["n_evals"], best["n_runs"], best["n_judgings"])
-    assert found.designs[0]["price_usd"] == pytest.approx(best["price_usd"])
-    assert found.designs[0]["price_usd"] == pytest.approx(0.05 * 2 * 6 * best["n_runs"])
+    assert found.design is not None
+    assert _size(found.design) == (best["n_evals"], best["n_runs"], best["n_judgings"])
+    assert found.design["price_usd"] == pytest.approx(best["price_usd"])
+    assert found.design["price_usd"] == pytest.approx(0.05 * 2 * 6 * best["n_runs"])
     view = proposal_view(found, busy=False)
-    assert f"{size(found.designs[0])} would tell" in text([view])
+    assert f"{size(found.design)} would tell" in text([view])
     take = [one for one in find([view], tag="button") if text([one]) == "Put it into the form"]
-    assert take[0][1]["on"]["click"] == ("take_design", *_size(found.designs[0]))
+    assert take[0][1]["on"]["click"] == ("take_design", *_size(found.design))
 
 
 def test_a_question_that_cannot_be_answered_says_so(tmp_path: Path) -> None:

@@ -5,8 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.widgets.show import show_transcript
-from skill_eval_nb.widgets.show.transcript import transcript_of
+from skill_eval_nb.widgets.show.transcript import show_transcript, transcript_of
 from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.panel import read_blob
 from tests.widgets.show import zoo

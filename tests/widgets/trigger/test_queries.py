@@ -57,19 +57,6 @@ def test_what_is_typed_ticked_and_tagged_in_the_set_beside_the_skill_is_in_the_p
     assert stored(skill)[1]["should_trigger"] is True
 
 
-def test_rows_come_and_go_and_come_back(skill: Path) -> None:
-    panel = panel_on(skill)
-    before = panel.queries
-    do(panel, "remove", keys(panel)[1])
-    assert panel.queries == (before[0], *before[2:])
-    press(panel, "Put back what was removed")
-    assert panel.queries == before
-    press(panel, "Add a query")
-    assert panel.queries == before
-    do(panel, "change", keys(panel)[-1], "query", "what is new?")
-    assert panel.queries == (*before, Query("what is new?", should_trigger=True))
-
-
 def test_doubts_stand_beside_the_queries_that_they_are_about(skill: Path) -> None:
     panel = panel_on(skill)
     first, second, third = keys(panel)[:3]
