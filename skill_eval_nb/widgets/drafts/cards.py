@@ -92,14 +92,8 @@ class Seen:
 MOST = 25
 """Rows of a list that are shown at first."""
 
-KINDS = {
-    "add": "good",
-    "sharpen": "good",
-    "reword": "",
-    "split": "",
-    "demote": "odd",
-    "drop": "bad",
-}
+KINDS = {"add": "good", "sharpen": "good", "demote": "odd", "drop": "bad"}
+"""How the words of some kinds of drafts stand out."""
 
 
 def run_named(run: RunRef) -> str:
@@ -253,7 +247,7 @@ def _card(work: DraftFigures, card: Card, seen: Seen, judging: Task[Tried] | Non
     draft, name = card.draft, change_text(card.draft)
     tried = (judging and judging.result) or work.tried(draft)
     words = name.removeprefix(f"{draft.kind} ")
-    tags = [pill(draft.kind, KINDS[draft.kind]), h("strong", words[:1].upper() + words[1:])]
+    tags = [pill(draft.kind, KINDS.get(draft.kind, "")), h("strong", words[:1].upper() + words[1:])]
     if card.decision is not None:
         tags.append(pill(card.decision, "good" if card.decision == "accepted" else "bad"))
     mine = [_what(card), h("p", draft.why, cls="sen-soft", dir="auto"), _buttons(card, name)]

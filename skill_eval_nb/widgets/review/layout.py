@@ -288,17 +288,15 @@ def _jumps(now: ReviewState) -> Node:
 
 
 def _list(now: ReviewState) -> Child:
-    begin = max(0, min(now.at - MOST // 2, len(now.shown) - MOST))
-    window = now.shown[begin : begin + MOST]
     by_eval: dict[tuple[str, str], list[Node]] = {}
-    for place, item in enumerate(window, begin + 1):
+    for place, item in enumerate(now.shown[:MOST], 1):
         by_eval.setdefault((item.eval_id, item.title), []).append(_jump(now, place, item))
     rows = [
         h("li", h("span", line(title), cls="sen-rv-eval", dir="auto"), h("span", to), key=eval_id)
         for (eval_id, title), to in by_eval.items()
     ]
-    more = f"{len(window):,} of {len(now.shown):,} are listed: choose an eval to see the others."
-    return [h("ul", rows, cls="sen-list"), soft(more) if len(window) < len(now.shown) else None]
+    more = f"{MOST:,} of {len(now.shown):,} are listed: choose an eval to see the others."
+    return [h("ul", rows, cls="sen-list"), soft(more) if len(now.shown) > MOST else None]
 
 
 LOOKS = {DONE: "done", PARTLY: "partly", LEFT: "left"}

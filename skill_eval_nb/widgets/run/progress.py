@@ -92,14 +92,14 @@ class WorkspaceTask(Task[T]):
         free = self._landing is None or not self._landing.is_alive()
         if self.results != self._landed and free and time.monotonic() - self._landed_at >= LANDING:
             self._landed, self._landed_at = self.results, time.monotonic()
-            self._landing = threading.Thread(target=self._land, daemon=True)
+            self._landing = threading.Thread(target=landed, args=[self.home], daemon=True)
             self._landing.start()
 
     def _conclude(self) -> None:
         self.show()
         if self._landing is not None:
             self._landing.join()
-        self._land()
+        landed(self.home)
         try:
             self.conclude()
         except Exception:
@@ -114,12 +114,6 @@ class WorkspaceTask(Task[T]):
         for observer in list(_OBSERVERS):
             if observer.home == self.home:
                 observer.progressed(self)
-
-    def _land(self) -> None:
-        try:
-            landed(self.home)
-        except Exception:
-            log.exception("a widget could not read %s anew", self.home)
 
 
 U = TypeVar("U", bound=WorkspaceTask[Any])

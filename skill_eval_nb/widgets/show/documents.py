@@ -172,14 +172,8 @@ def _look(kind: Any) -> str:
     return next((look for look, starts in _LOOKS.items() if dotted.startswith(starts)), "")
 
 
-FORMS = {
-    "png": "png",
-    "jpg": "jpeg",
-    "jpeg": "jpeg",
-    "gif": "gif",
-    "webp": "webp",
-    "svg": "svg+xml",
-}
+POINTS = ("png", "jpg", "jpeg", "gif", "webp")
+FORMS = {**{form: form for form in POINTS}, "jpg": "jpeg", "svg": "svg+xml"}
 """By the end of a name the media type."""
 PICTURE_MOST = 20_000_000
 """Bytes of a picture that is drawn."""

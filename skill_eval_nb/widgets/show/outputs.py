@@ -18,6 +18,7 @@ from ..ui import Child, Node, h, offer
 from ..ui.parts import between, line, name, soft
 from .documents import (
     FORMS,
+    POINTS,
     begin,
     draw_bytes,
     draw_code,
@@ -72,9 +73,7 @@ class Kind(NamedTuple):
 
 
 KINDS = (
-    Kind(
-        "picture", draw_picture, ("png", "jpg", "jpeg", "gif", "webp"), picture_kind, by_bytes=True
-    ),
+    Kind("picture", draw_picture, POINTS, picture_kind, by_bytes=True),
     Kind("PDF", draw_pdf, ("pdf",), lambda start: start.startswith(b"%PDF"), by_bytes=True),
     Kind("workbook", draw_workbook, ("xlsx", "xlsm"), _is_zip),
     Kind("document", draw_office, ("docx",), _is_zip),

@@ -158,15 +158,6 @@ LINE = 90
 """Characters of what a call was given that stand in its line."""
 WEIGHT = 300_000
 """Characters of all steps that are shown."""
-_WHO = {
-    "agent": "Agent",
-    "thinking": "Thinking",
-    "call": "Call",
-    "result": "Result",
-    "told": "Told to the agent",
-    "system": "System",
-    "end": "End",
-}
 _CODE = {"Bash": "bash", "bash": "bash", "PowerShell": "powershell"}
 
 
@@ -198,10 +189,14 @@ def _lacking(transcript: Transcript) -> Iterator[str]:
 
 
 def _row(step: Step, content: Child, *, final: bool) -> Node:
-    who = h("span", "Final message" if final else _WHO[step.who], cls="sen-who")
+    who = h("span", "Final message" if final else _who(step), cls="sen-who")
     since = None if step.at is None else h("span", f"{step.at:,.1f} s", cls="sen-at")
     look = f"sen-step sen-by-{step.who}{' sen-final' if final else ''}"
     return h("li", h("div", who, since), h("div", content), cls=look)
+
+
+def _who(step: Step) -> str:
+    return "Told to the agent" if step.who == "told" else step.who.capitalize()
 
 
 def _content(step: Step) -> Child:
@@ -217,7 +212,7 @@ def _content(step: Step) -> Child:
     words = step.result or "" if step.who == "result" else step.text
     if len(words) <= 2 * LINE and "\n" not in words.strip():
         return h("p", line(words.strip()), dir="auto")
-    return details(h("span", brief(words), cls="sen-soft", dir="auto"), _box(words, _WHO[step.who]))
+    return details(h("span", brief(words), cls="sen-soft", dir="auto"), _box(words, _who(step)))
 
 
 def _call(step: Step) -> Node:

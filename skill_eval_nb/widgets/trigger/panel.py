@@ -138,7 +138,6 @@ class TriggerPanel(FormActions, TaskPanel):
                 or getattr(self.form, f"{budget}budget_usd") is not None
             ),
             busy=lambda: self._busy,
-            covers=Preview.covers,
         )
 
     def _run_plan(self, inputs: Inputs) -> Preview:

@@ -244,13 +244,6 @@ class Preview:
         """Whether it may cost money, as far as is known."""
         return self.worst_usd != 0
 
-    def covers(self, other: Preview) -> bool:
-        """Whether the other does no more than this: others may have made runs meanwhile."""
-        if not isinstance(self.found, Measured) or not isinstance(other.found, Measured):
-            return self.token == other.token
-        fewer = other.found.price.attempts <= self.found.price.attempts
-        return self.found.folder == other.found.folder and fewer
-
 
 def run_plan(deps: Deps, inputs: Inputs, latest: Measured | None = None) -> Preview:
     """Plan a run of the set; what is there already is read back.
