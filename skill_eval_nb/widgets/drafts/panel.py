@@ -219,9 +219,11 @@ class Drafts(Panel):
         self._set(key, model=model.strip())
 
     @action
-    def spend(self, key: str, usd: str | float) -> None:
+    def spend(self, key: str, usd: float | None) -> None:
         """Say what judging a drafted dimension may cost at most, in US dollars."""
-        self._set(key, budget_usd=_dollars(usd) if str(usd).strip() else None)
+        if usd is not None and not 0 <= usd < float("inf"):
+            raise ValueError(f"{usd} is no amount that could be spent.")
+        self._set(key, budget_usd=usd)
 
     @action
     def judge(self, key: str) -> None:
@@ -291,16 +293,6 @@ class Drafts(Panel):
         """Runs have landed: whoever draws next takes them in, in whatever thread."""
         self._stale = True
         self.show()
-
-
-def _dollars(usd: str | float) -> float:
-    try:
-        most = float(usd)
-    except ValueError:
-        raise ValueError(f"{usd!r} is no amount of dollars.") from None
-    if not 0 <= most < float("inf"):
-        raise ValueError(f"{usd} is no amount that could be spent.")
-    return most
 
 
 def _items(text: str) -> tuple[Any, ...]:

@@ -130,6 +130,8 @@ FIELDS: Fields = {
 OPTIONS = tuple(inspect.signature(plan_runs).parameters)[3:]
 SHOWN = tuple(name for name in Form.__dataclass_fields__ if name in OPTIONS)
 """The options of `plan_runs` that the form shows."""
+RUNNING = ("sides", *SHOWN)
+"""Fields on which runs rest."""
 REJUDGING = (
     *("part", "again", "rejudge_model"),
     *("rejudge_batch", "rejudge_budget_usd", "rejudge_concurrency"),

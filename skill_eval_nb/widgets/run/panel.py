@@ -15,7 +15,8 @@ from ..ui.source import Source
 from ..ui.task import MAKING, Launch, plan_card
 from .form import (
     LABELS,
-    SHOWN,
+    RUNNING,
+    FixedArgs,
     Form,
     Proposal,
     Question,
@@ -71,7 +72,7 @@ class RunPanel(JudgeTab, Observer):
         self._side = NO_SIDE
         self._launch = Launch(
             self._background,
-            lambda: (part(self.form, ("sides", *SHOWN)), self._fixed),
+            lambda: (part(self.form, RUNNING), self._fixed),
             lambda inputs: make(*inputs),
             self._start,
             free=lambda: self.form.unlimited or self.form.budget_usd is not None,
@@ -179,14 +180,18 @@ class RunPanel(JudgeTab, Observer):
         found = next((rest for rest in self._unfinished if rest.number == number), None)
         if found is None:
             raise LookupError(f"iteration-{number} lacks nothing any more.")
-        self.form, self._fixed = found.preview.form, found.fixed
-        self._launch.replan()
+        self._refill(found.preview.form, found.fixed)
 
     @action
     def begin_anew(self, number: int) -> None:
         """Leave an iteration as it is: the form is as the cell gave it, for the one after."""
-        form, self._fixed = self._given
-        self.form = replace(form, iteration=number + 1)
+        form, fixed = self._given
+        self._refill(replace(form, iteration=number + 1), fixed)
+
+    def _refill(self, form: Form, fixed: FixedArgs) -> None:
+        """Put other settings of runs into the form."""
+        changed = {name: getattr(form, name) for name in RUNNING}
+        self._fixed, self.form = fixed, replace(self.form, **changed, unlimited=False)
         self._launch.replan()
 
     # ── what is under way ────────────────────────────────────────────────────────────────────

@@ -155,7 +155,10 @@ def test_a_dimension_is_judged_only_within_what_was_allowed(tmp_path: Path) -> N
     made.do("judge", key)
     assert "what it may cost" in (made.fault or "")
     do(made, "judge_with", key, "stand-in-judge")
-    do(made, "spend", key, "0")
+    made.do("spend", key, -1)
+    assert "no amount" in (made.fault or "")
+    do(made, "dismiss")
+    do(made, "spend", key, 0)
     do(made, "judge", key)
     (judging,) = made._judgings.values()
     while judging.running:

@@ -38,13 +38,6 @@ def test_runs_of_the_same_number_come_together(mine, theirs, paired):
     assert [[n for _, n in one] for one in numbers(items)] == paired
 
 
-def test_a_token_tells_nothing_and_stays_the_same():
-    one, other = (side_by_side([row("1", "with_skill", n)])[0].token for n in (1, 2))
-    assert one != other
-    assert one == side_by_side([row("1", "with_skill", 1)])[0].token
-    assert "skill" not in one
-
-
 def scope(folder, **asked):
     return scope_of(sen.load(folder), Choice(**asked))
 
