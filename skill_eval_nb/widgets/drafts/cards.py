@@ -92,41 +92,8 @@ class Seen:
 MOST = 25
 """Rows of a list that are shown at first."""
 
-KINDS = {
-    "add": "good",
-    "sharpen": "good",
-    "reword": "",
-    "split": "",
-    "demote": "odd",
-    "drop": "bad",
-}
-
-
-def item_text(item: Mapping[str, Any] | str) -> str:
-    """What a new item is, as one says it: its text, its description, its name."""
-    if isinstance(item, str):
-        return item
-    for name in ("description", "text", "name", "prompt"):
-        if isinstance(item.get(name), str) and item[name]:
-            return str(item[name])
-    return str(item.get("type", "an item"))
-
-
-def rest(item: Mapping[str, Any] | str) -> list[tuple[str, str]]:
-    """The other fields of a new item, each as it would stand in the file."""
-    if isinstance(item, str):
-        return []
-    shown = item_text(item)
-    fields: list[tuple[str, Any]] = []
-    for name, value in item.items():
-        if isinstance(value, dict):  # such as the anchors of a dimension
-            fields += [(f"{name} {inner}", part) for inner, part in value.items()]
-        elif value != shown:
-            fields.append((name, value))
-    return [
-        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-        for name, value in fields
-    ]
+KINDS = {"add": "good", "sharpen": "good", "demote": "odd", "drop": "bad"}
+"""How the words of some kinds of drafts stand out."""
 
 
 def run_named(run: RunRef) -> str:
@@ -154,103 +121,61 @@ def suggestions_list(found: Aggregate, shown: Sequence[Card], seen: Seen) -> Nod
     return h("div", table(heads, lines, caption=caption), more, cls="sen-drafts-said")
 
 
-def _rows_of(suggestion: Suggestion, total: int, shown: Sequence[Card], seen: Seen) -> list[Node]:
-    is_open = seen.opened == suggestion.key
-    about = h("span", suggestion.assertion or "a missing one", cls="sen-drafts-about")
-    evals = some(dict.fromkeys(source.run.eval_name for source in suggestion.sources))
-    answers = [card for card in shown if suggestion.key in card.draft.suggestions]
-    reason = button(
-        suggestion.reason,
-        ("look_at", suggestion.key),
-        kind="quiet",
-        aria_expanded=is_open,
-    )
-    action = (
-        h("div", suggestion.action, cls="sen-soft sen-small", dir="auto")
-        if suggestion.action
-        else None
-    )
+def _rows_of(said: Suggestion, total: int, shown: Sequence[Card], seen: Seen) -> list[Node]:
+    """Its row; and below it every wording, with the runs that used it, where that is open."""
+    is_open, act = seen.opened == said.key, ("look_at", said.key)
+    share = {"width": f"{100 * said.frequency / total if total else 0:.1f}%"}
+    bar = h("div", h("div", cls="sen-drafts-part", style=share), cls="sen-drafts-whole")
+    evals = some(dict.fromkeys(source.run.eval_name for source in said.sources))
+    answers = [card for card in shown if said.key in card.draft.suggestions]
+    what = h("div", said.action, cls="sen-soft sen-small", dir="auto") if said.action else None
+    about = h("span", said.assertion or "a missing one", cls="sen-drafts-about")
     row = table_row(
         [
-            _share(suggestion.frequency, total),
-            [reason, action],
+            h("div", h("div", count(said.frequency, "run"), cls="sen-numbers"), bar),
+            [button(said.reason, act, kind="quiet", aria_expanded=is_open), what],
             [about, h("div", evals, cls="sen-soft sen-small")],
             [h("div", change_text(card.draft), cls="sen-small") for card in answers] or "none",
         ],
-        [None, None, None, None],
-        key=suggestion.key,
+        key=said.key,
         cls="sen-chosen" if is_open else None,
     )
     if not is_open:
         return [row]
-    return [row, h("tr", h("td", _sources(suggestion), colspan=4), key=f"below-{suggestion.key}")]
-
-
-def _share(frequency: int, total: int) -> Child:
-    """How many runs said it: a figure, and a bar of all runs."""
-    width = 100 * frequency / total if total else 0
-    return h(
-        "div",
-        h("div", count(frequency, "run"), cls="sen-numbers"),
-        h(
-            "div",
-            h("div", cls="sen-drafts-part", style={"width": f"{width:.1f}%"}),
-            cls="sen-drafts-whole",
-            aria_hidden="true",
-        ),
-    )
-
-
-def _sources(suggestion: Suggestion) -> Node:
-    """Every wording, with the runs that used it."""
     wordings: dict[str, list[str]] = {}
-    for source in suggestion.sources:
+    for source in said.sources:
         wordings.setdefault(source.reason, []).append(run_named(source.run))
     items = [
         h("li", h("div", words, dir="auto"), h("div", "; ".join(runs), cls="sen-soft sen-small"))
         for words, runs in wordings.items()
     ]
-    return h("ul", items, cls="sen-drafts-sources")
+    below = h("td", h("ul", items, cls="sen-drafts-sources"), colspan=4)
+    return [row, h("tr", below, key=f"below-{said.key}")]
 
 
-def judging_of(tried: Tried, card: Card, judging: Task[Tried] | None) -> Child:
+def _judging_of(tried: Tried, card: Card, judging: Task[Tried] | None) -> Iterator[Node]:
     """The price and the button, or how far it is; nothing where no judge is needed."""
     if judging is not None and judging.running:
-        return list(_progress(card, judging))
-    fault = notice(judging.message) if judging is not None and judging.message else None
-    return [fault, _price(tried, card) if tried.status == "priced" else None]
-
-
-def _price(tried: Tried, card: Card) -> Node:
-    ready, most = card.budget_usd is not None, at_most(tried.price_usd)
-    return h(
-        "div",
-        h("p", f"A judge has to score it on {count(tried.to_judge, 'run')}: {most}."),
-        h(
-            "div",
+        now = judging.progress
+        done, total = (now.done, now.total) if now is not None else (0, 1)
+        spent = f": {done} of {total}, {dollars(now.spent_usd)} spent" if now is not None else " …"
+        yield h("p", f"Judging{spent}", role="status")
+        yield h("progress", value=done, max=total, aria_label="Judgings that ended")
+        yield button("Stop", ("stop", card.key))
+        return
+    if judging is not None and judging.message:
+        yield notice(judging.message)
+    if tried.status == "priced":
+        most, budget = at_most(tried.price_usd), card.budget_usd
+        money = {"kind": "number", "min": 0, "step": "any"}
+        row = [
             entry("Judge's model", card.model, ("judge_with", card.key), placeholder="as before"),
-            entry(
-                "Spend at most, in dollars",
-                card.budget_usd,
-                ("spend", card.key),
-                kind="number",
-                min=0,
-                step="any",
-            ),
-            button("Judge it", ("judge", card.key) if ready else None),
-            cls="sen-row",
-        ),
-    )
-
-
-def _progress(card: Card, judging: Task[Tried]) -> Iterator[Node]:
-    now = judging.progress
-    done, total = (now.done, now.total) if now is not None else (0, 1)
-    spent = f", {dollars(now.spent_usd)} spent" if now is not None else ""
-    words = f"Judging: {done} of {total}{spent}" if now is not None else "Judging …"
-    yield h("p", words, role="status")
-    yield h("progress", value=done, max=total, aria_label="Judgings that ended")
-    yield button("Stop", ("stop", card.key))
+            entry("Spend at most, in dollars", budget, ("spend", card.key), **money),
+            button("Judge it", ("judge", card.key) if budget is not None else None),
+        ]
+        runs = count(tried.to_judge, "run")
+        yield h("div", h("p", f"A judge has to score it on {runs}: {most}."))
+        yield h("div", row, cls="sen-row")
 
 
 BEHIND = 30
@@ -273,7 +198,7 @@ def tried_out(
         blocks_view(answers),
         details("Its figures", figures, key="figures") if figures else None,
         h("p", gates, cls="sen-small") if tried.gates_changed else None,
-        judging_of(tried, card, judging),
+        _judging_of(tried, card, judging),
         button(words, ("look_at", card.key), kind="quiet", aria_expanded=is_open) if runs else None,
         _behind(tried) if is_open else None,
     ]
@@ -281,7 +206,6 @@ def tried_out(
 
 def _behind(tried: Tried) -> Node:
     """The runs with what the draft says of each."""
-    runs = rows_of(tried.by_run)
     rows = [
         [
             f"{run['eval_name']}, {run['configuration']}, run {run['run_number']}",
@@ -289,7 +213,7 @@ def _behind(tried: Tried) -> Node:
             pill(*_verdict(run)),
             h("span", run.get("evidence") or "no evidence", cls="sen-small", dir="auto"),
         ]
-        for run in islice(runs, BEHIND)
+        for run in islice(rows_of(tried.by_run), BEHIND)
     ]
     left = len(tried.by_run) - len(rows)
     more = soft(f"{count(left, 'more run')} in try_out(…).by_run")
@@ -300,9 +224,8 @@ def _behind(tried: Tried) -> Node:
 def _verdict(run: Mapping[str, Any]) -> tuple[str, str]:
     if run.get("score") is not None:
         return f"{run['score']:g}", ""
-    words = {True: ("passed", "good"), False: ("failed", "bad")}
-    passed = run.get("passed")
-    return ("not scored", "odd") if passed is None else words[bool(passed)]
+    words = {True: ("passed", "good"), False: ("failed", "bad"), None: ("not scored", "odd")}
+    return words[run.get("passed")]
 
 
 def drafts_list(
@@ -316,94 +239,75 @@ def drafts_list(
         "Each draft was tried on what is stored; no model was asked. Accept what convinces you: "
         "nothing is written before the next part says so."
     )
-    return h(
-        "div",
-        h("p", how, cls="sen-soft"),
-        [_card(work, card, seen, judgings.get(card.draft.key)) for card in kept],
-        more,
-    )
+    cards = [_card(work, card, seen, judgings.get(card.draft.key)) for card in kept]
+    return h("div", h("p", how, cls="sen-soft"), cards, more)
 
 
 def _card(work: DraftFigures, card: Card, seen: Seen, judging: Task[Tried] | None) -> Node:
-    draft = card.draft
+    draft, name = card.draft, change_text(card.draft)
     tried = (judging and judging.result) or work.tried(draft)
-    words = change_text(draft).removeprefix(f"{draft.kind} ")
-    tags = [pill(draft.kind, KINDS[draft.kind]), h("strong", words[:1].upper() + words[1:])]
+    words = name.removeprefix(f"{draft.kind} ")
+    tags = [pill(draft.kind, KINDS.get(draft.kind, "")), h("strong", words[:1].upper() + words[1:])]
     if card.decision is not None:
         tags.append(pill(card.decision, "good" if card.decision == "accepted" else "bad"))
+    mine = [_what(card), h("p", draft.why, cls="sen-soft", dir="auto"), _buttons(card, name)]
+    theirs = tried_out(tried, card, judging, is_open=seen.opened == card.key)
     return h(
         "section",
         h("div", tags, cls="sen-row sen-middle"),
-        h(
-            "div",
-            h("div", _what(card), h("p", draft.why, cls="sen-soft", dir="auto"), _buttons(card)),
-            h("div", tried_out(tried, card, judging, is_open=seen.opened == card.key)),
-            cls="sen-columns",
-        ),
+        h("div", h("div", mine), h("div", theirs), cls="sen-columns"),
         cls=f"sen-card sen-drafts-card sen-drafts-{card.decision or 'open'}",
         key=f"card-{card.key}",
-        aria_label=change_text(draft),
+        aria_label=name,
     )
 
 
 def _what(card: Card) -> Child:
     """What would come, or a place to edit it."""
     if card.typed is not None:
-        return typing(
-            "What comes in its place, as JSON" if card.draft.target else "What comes, as JSON",
-            card.typed,
-            ("type", card.key),
-            keep=f"drafts {card.key}",
-            key=f"typed-{card.key}",
-            rows=12,
-        )
+        label = "What comes in its place, as JSON" if card.draft.target else "What comes, as JSON"
+        keep, key = f"drafts {card.key}", f"typed-{card.key}"
+        return typing(label, card.typed, ("type", card.key), keep=keep, key=key, rows=12)
     if not card.draft.new:
         return h("p", "It goes, and nothing comes in its place.")
     return [_item(item) for item in card.draft.new]
 
 
 def _item(item: Mapping[str, Any] | str) -> Node:
-    fields = [
-        h("div", h("dt", name), h("dd", h("code", value, dir="auto"))) for name, value in rest(item)
-    ]
-    return h(
-        "div",
-        h("p", h("b", item_text(item)), dir="auto"),
-        h("dl", fields) if fields else None,
-        cls="sen-drafts-item",
-    )
+    """A new item as one says it, and its other fields, each as it would stand in the file."""
+    fields = {} if isinstance(item, str) else item
+    names = [name for name in ("description", "text", "name", "prompt", "type") if fields.get(name)]
+    text = item if isinstance(item, str) else str(fields[names[0]]) if names else "an item"
+    rows = []
+    for name, value in fields.items():
+        parts = value.items() if isinstance(value, dict) else [("", value)]  # as anchors
+        for inner, part in parts:
+            words = part if isinstance(part, str) else json.dumps(part, ensure_ascii=False)
+            if inner or words != text:
+                term, code = h("dt", f"{name} {inner}".strip()), h("code", words, dir="auto")
+                rows.append(h("div", term, h("dd", code)))
+    head = h("p", h("b", text), dir="auto")
+    return h("div", head, h("dl", rows) if rows else None, cls="sen-drafts-item")
 
 
-def _buttons(card: Card) -> Node:
+def _buttons(card: Card, name: str) -> Node:
     if card.typed is not None:
-        row = [
-            button("Take it", ("take", card.key), kind="main"),
-            button("Leave it as it was", ("leave", card.key)),
-        ]
-    else:
-        row = [
-            button(
-                words,
-                ("decide", card.key, decision) if possible else None,
-                aria_pressed=card.decision == decision,
-                aria_label=f"{words}: {change_text(card.draft)}",
-            )
-            for words, decision, possible in (
-                ("Accept", "accepted", not card.draft.missing),
-                ("Reject", "rejected", True),
-            )
-        ]
-        if card.draft.new:
-            row.append(
-                button("Edit", ("edit", card.key), aria_label=f"Edit: {change_text(card.draft)}")
-            )
+        take = button("Take it", ("take", card.key), kind="main")
+        row = [take, button("Leave it as it was", ("leave", card.key))]
+        return h("div", h("div", row, cls="sen-row"))
     missing = card.draft.missing
-    lacking = f"Still to be written: {', '.join(missing)}" if missing else None
-    return h(
-        "div",
-        h("p", lacking, cls="sen-drafts-lacking") if lacking and card.typed is None else None,
-        h("div", row, cls="sen-row"),
-    )
+    ways = [
+        ("Accept", None if missing else ("decide", card.key, "accepted"), "accepted"),
+        ("Reject", ("decide", card.key, "rejected"), "rejected"),
+    ]
+    row = [
+        button(words, act, aria_pressed=card.decision == decision, aria_label=f"{words}: {name}")
+        for words, act, decision in ways
+    ]
+    if card.draft.new:
+        row.append(button("Edit", ("edit", card.key), aria_label=f"Edit: {name}"))
+    lacking = h("p", f"Still to be written: {', '.join(missing)}", cls="sen-drafts-lacking")
+    return h("div", lacking if missing else None, h("div", row, cls="sen-row"))
 
 
 def changes(work: DraftFigures, accepted: Sequence[Card]) -> Node:
@@ -417,19 +321,15 @@ def changes(work: DraftFigures, accepted: Sequence[Card]) -> Node:
     refused = [
         h("li", in_terms(f"{key}: {reason}", names)) for key, reason in change.refused.items()
     ]
+    problems = [problem.message for problem in change.problems]
     ready = change.applied and not change.errors
+    kept = ". The old file is kept beside it, and the folder of the next iteration is prepared."
+    would = f"{count(len(change.applied), 'draft')} would change "
     return h(
         "div",
         notice("These drafts do not fit:", h("ul", refused)) if refused else None,
-        notice("The new file would have faults:", *(problem.message for problem in change.problems))
-        if change.problems
-        else None,
-        h(
-            "p",
-            f"{count(len(change.applied), 'draft')} would change ",
-            h("code", str(change.path)),
-            ". The old file is kept beside it, and the folder of the next iteration is prepared.",
-        ),
+        notice("The new file would have faults:", *problems) if problems else None,
+        h("p", would, h("code", str(change.path)), kept),
         diff_view(change.diff),
         h("div", button("Apply", ("apply",) if ready else None, kind="main"), cls="sen-row"),
     )
@@ -477,9 +377,7 @@ class DraftFigures:
     def drafts(self) -> tuple[Draft, ...] | None:
         """What could be changed."""
         found = self.found()
-        if found is None:
-            return None
-        return self._get("drafts", lambda: draft(self.ws, found))
+        return None if found is None else self._get("drafts", lambda: draft(self.ws, found))
 
     def tried(self, draft: Draft) -> Tried | None:
         """What a draft does to the stored runs. It asks no model."""
@@ -487,11 +385,8 @@ class DraftFigures:
 
     def change(self, accepted: Sequence[Draft]) -> Change | None:
         """What the suite's file would become."""
-        keys = tuple(draft.key for draft in accepted)
-        workspace = self.ws.path or None
-        return self._get(
-            ("change", keys), lambda: preview(accepted, self.evals, workspace=workspace)
-        )
+        keys, ws = tuple(draft.key for draft in accepted), self.ws.path or None
+        return self._get(("change", keys), lambda: preview(accepted, self.evals, workspace=ws))
 
     def _get(self, name: Any, count: Any) -> Any:
         found = self._later.get((self._iteration, name), count)

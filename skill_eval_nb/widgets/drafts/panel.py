@@ -114,10 +114,14 @@ class Drafts(Panel):
             self._iterations(work),
             written_notice(self.written),
             tabs(
-                self._tabs(work, shown), seen.tab, ("choose_tab",), self._part(work, shown),
-                label="Parts of the improvement", page=self._page_id,
+                self._tabs(work, shown),
+                seen.tab,
+                ("choose_tab",),
+                self._part(work, shown),
+                label="Parts of the improvement",
+                page=self._page_id,
             ),
-        ]  # fmt: skip
+        ]
 
     def _tabs(self, work: DraftFigures, shown: Sequence[Card] | None) -> dict[str, str]:
         found = work.found()
@@ -136,11 +140,9 @@ class Drafts(Panel):
         """Whose suggestions are looked at, where there are several iterations."""
         if len(work.iterations) < 2:
             return None
-        options = {"": "all iterations"} | {
-            iteration: iteration for iteration in reversed(work.iterations)
-        }
-        act = ("choose_iteration",)
-        return h("div", choose("Suggestions of", options, self._seen.iteration, act), cls="sen-row")
+        options = {"": "all iterations", **{name: name for name in reversed(work.iterations)}}
+        chosen = choose("Suggestions of", options, self._seen.iteration, ("choose_iteration",))
+        return h("div", chosen, cls="sen-row")
 
     def _part(self, work: DraftFigures, shown: Sequence[Card] | None) -> Node:
         if self._seen.tab == "suggestions":
@@ -217,9 +219,11 @@ class Drafts(Panel):
         self._set(key, model=model.strip())
 
     @action
-    def spend(self, key: str, usd: str | float) -> None:
+    def spend(self, key: str, usd: float | None) -> None:
         """Say what judging a drafted dimension may cost at most, in US dollars."""
-        self._set(key, budget_usd=_dollars(usd) if str(usd).strip() else None)
+        if usd is not None and not 0 <= usd < float("inf"):
+            raise ValueError(f"{usd} is no amount that could be spent.")
+        self._set(key, budget_usd=usd)
 
     @action
     def judge(self, key: str) -> None:
@@ -289,16 +293,6 @@ class Drafts(Panel):
         """Runs have landed: whoever draws next takes them in, in whatever thread."""
         self._stale = True
         self.show()
-
-
-def _dollars(usd: str | float) -> float:
-    try:
-        most = float(usd)
-    except ValueError:
-        raise ValueError(f"{usd!r} is no amount of dollars.") from None
-    if not 0 <= most < float("inf"):
-        raise ValueError(f"{usd} is no amount that could be spent.")
-    return most
 
 
 def _items(text: str) -> tuple[Any, ...]:

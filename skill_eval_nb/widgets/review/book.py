@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
 
 
-Stamp = tuple[int, int, int] | None
 Found = dict[RunOf, list[Entry]]
 
 
@@ -51,6 +50,7 @@ class Page:
         now: what the first said last.
         found: its reviews, by run.
         elsewhere: those in the other files.
+        stamps: of the files as they were read.
     """
 
     workspace: str
@@ -61,84 +61,58 @@ class Page:
     now: Reviews = field(default_factory=Reviews)
     found: Found = field(default_factory=dict)
     elsewhere: Found = field(default_factory=dict)
-    stamps: tuple[Stamp, ...] = ()
+    stamps: list[tuple[int, ...]] = field(default_factory=list)
 
     @property
     def fault(self) -> str | None:
         """Why nothing can be written."""
-        folder = self.files[0].parent if self.files else None
-        if folder is not None and not folder.is_dir():
-            return f"{folder} is not there any more, and is not made anew"
+        if self.files and not self.files[0].parent.is_dir():
+            return f"{self.files[0].parent} is not there any more, and is not made anew"
         return self.why or self.now.fault
 
     @property
     def name(self) -> str:
         """The file in a sentence."""
-        if not self.files:
-            return "feedback.json"
-        folder = self.files[0].parent.name
-        return f"{folder}/{self.files[0].name}"
+        return "/".join(self.files[0].parts[-2:]) if self.files else "feedback.json"
 
 
-class Pages:
-    """The feedback of a workspace, read when it is asked for and again when it has changed."""
+class Book:
+    """The feedback on the runs of a workspace: one review of each is shown to be changed.
+
+    It is read when it is asked for, and again when it has changed.
+    """
 
     def __init__(self, ws: Workspace) -> None:
+        self._mine: dict[RunKey, Entry] = {}
+        self._created: set[RunKey] = set()
+        self._typed: set[RunKey] = set()
+        self._unsaved: dict[RunKey, Said | None] = {}
+        self.look_at(ws)
+
+    def look_at(self, ws: Workspace) -> None:
+        """Go on with the workspace as it is by now; what was said stays."""
         runs = ws.polars("runs")
         self._path = ws.path
         self._ids: RunIds | None = None
         if ws.path:
-            ones = dict(runs.unique("workspace").select("workspace", "path").iter_rows())
-            try:
-                self._ids = RunIds(folders_of(ws.path, ones), runs["configuration"].unique())
-            except (FileNotFoundError, NothingToLoad):
-                self._ids = None
+            paths = dict(runs.unique("workspace").select("workspace", "path").iter_rows())
+            with suppress(FileNotFoundError, NothingToLoad):
+                self._ids = RunIds(folders_of(ws.path, paths), runs["configuration"].unique())
         self._runs: dict[tuple[str, str], set[RunOf]] = defaultdict(set)
-        for workspace, iteration, *run in runs.select(
-            "workspace", "iteration", *RunOf._fields
-        ).iter_rows():
+        columns = ("workspace", "iteration", *RunOf._fields)
+        for workspace, iteration, *run in runs.select(columns).iter_rows():
             self._runs[workspace, iteration].add(RunOf(*run))
         self._pages: dict[tuple[str, str], Page] = {}
 
-    def of(self, key: RunKey) -> Page:
+    def page_of(self, key: RunKey) -> Page:
         """The feedback on the iteration of a run."""
         place = (key.workspace, key.iteration)
-        page = self._pages.get(place)
-        if page is None:
-            page = self._pages[place] = self._new(*place)
-            self.read(page)
-        return page
-
-    def id_of(self, page: Page, run: RunOf) -> str:
-        """The id by which feedback names a run."""
-        assert self._ids is not None
-        numbered = any(run.run_number != 1 for run in page.runs)
-        sides = {run.configuration for run in page.runs}
-        return self._ids.id_of(page.workspace, page.iteration, run, numbered, sides)
-
-    def run_of(self, page: Page, run_id: str) -> RunOf | None:
-        """The run of the iteration that feedback names so; None where there is none."""
-        assert self._ids is not None
-        return self._ids.run_of(page.workspace, page.iteration, run_id)
-
-    def refresh(self) -> None:
-        """Read again what has changed on disk."""
-        for page in self._pages.values():
-            if page.stamps != _stamps(page.files):
-                self.read(page)
-
-    def read(self, page: Page) -> None:
-        """Read what the files of an iteration say now."""
-        page.stamps = _stamps(page.files)
-        if not page.files:
-            return
-        page.now = read_reviews(page.files[0])
-        page.found = self._sorted(page, page.now.entries)
-        others = [entry for path in page.files[1:] for entry in read_reviews(path).entries]
-        page.elsewhere = self._sorted(page, others)
+        if place not in self._pages:
+            self._pages[place] = self._new(*place)
+            self._read(self._pages[place])
+        return self._pages[place]
 
     def _new(self, workspace: str, iteration: str) -> Page:
-        runs = frozenset(self._runs[workspace, iteration])
         files = () if self._ids is None else self._ids.files(workspace, iteration)
         why = None
         if self._ids is None:
@@ -147,38 +121,33 @@ class Pages:
             why = f"Only a benchmark tells of {iteration}: it has no folder to keep feedback in."
         elif fault := leads_out(files[0], self._path):
             why = f"{files[0]} cannot be written: {fault}."
+        runs = frozenset(self._runs[workspace, iteration])
         return Page(workspace, iteration, runs, tuple(map(Path, files)), why)
 
-    def _sorted(self, page: Page, entries: Iterable[Entry]) -> Found:
+    def refresh(self) -> None:
+        """Read again what has changed on disk."""
+        for page in self._pages.values():
+            if page.stamps != _stamps(page.files):
+                self._read(page)
+
+    def _read(self, page: Page) -> None:
+        page.stamps = _stamps(page.files)
+        if page.files:
+            page.now, *others = map(read_reviews, page.files)
+            page.found = self._by_run(page, page.now.entries)
+            page.elsewhere = self._by_run(page, [entry for of in others for entry in of.entries])
+
+    def _by_run(self, page: Page, entries: Iterable[Entry]) -> Found:
         found: Found = {}
         for entry in entries:
-            run = self.run_of(page, entry.run_id)
+            run = self._run_of(page, entry.run_id)
             if run is not None:
                 found.setdefault(run, []).append(entry)
         return found
 
-
-def _stamps(files: Iterable[Path]) -> tuple[Stamp, ...]:
-    return tuple(map(_stamp, files))
-
-
-def _stamp(path: Path) -> Stamp:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
-
-
-class Book:
-    """The feedback on the runs of a workspace: one review of each is shown to be changed."""
-
-    def __init__(self, ws: Workspace) -> None:
-        self.pages = Pages(ws)
-        self._mine: dict[RunKey, Entry] = {}
-        self._created: set[RunKey] = set()
-        self._typed: set[RunKey] = set()
-        self._unsaved: dict[RunKey, Said | None] = {}
+    def _run_of(self, page: Page, run_id: str) -> RunOf | None:
+        assert self._ids is not None
+        return self._ids.run_of(page.workspace, page.iteration, run_id)
 
     def said(self, key: RunKey) -> Said | None:
         """What is said of a run; None where nothing is, not even that it is fine."""
@@ -195,12 +164,12 @@ class Book:
         mine = self._mine.get(key)
         if key in self._typed:
             return mine
-        here = self.pages.of(key).found.get(_of(key), [])
+        here = self.page_of(key).found.get(_of(key), [])
         return mine if mine in here else (here[-1] if here else None)
 
     def others(self, key: RunKey) -> list[Entry]:
         """Further reviews of a run: of others, or in other files."""
-        page, mine = self.pages.of(key), self.entry(key)
+        page, mine = self.page_of(key), self.entry(key)
         here = list(page.found.get(_of(key), []))
         if mine is not None and mine in here:
             here.remove(mine)
@@ -210,30 +179,12 @@ class Book:
         """Whether somebody said something of a run, or that it is fine."""
         if self._unsaved.get(key) is not None:
             return True
-        page, run = self.pages.of(key), _of(key)
+        page, run = self.page_of(key), _of(key)
         return run in page.elsewhere or (run in page.found and key not in self._unsaved)
 
     def is_saved(self, key: RunKey) -> bool:
         """Whether what is said of a run is in its file."""
         return key not in self._unsaved
-
-    def is_typed(self, key: RunKey) -> bool:
-        """Whether what is said of a run was typed since it is looked at."""
-        return key in self._typed
-
-    def all_said(self, key: RunKey) -> list[tuple[Said, str | None]]:
-        """All that is said of a run, with when; ours first."""
-        said, entry = self.said(key), self.entry(key)
-        when = None if entry is None or not self.is_saved(key) else entry.timestamp
-        others = [(other.said, other.timestamp) for other in self.others(key)]
-        return others if said is None else [(said, when), *others]
-
-    def of(self, ws: Workspace) -> Book:
-        """The same for the workspace as it is by now."""
-        book = Book(ws)
-        book._mine, book._created = self._mine, self._created
-        book._typed, book._unsaved = self._typed, self._unsaved
-        return book
 
     def waiting(self) -> int:
         """Of how many runs something is said that is in no file."""
@@ -266,7 +217,7 @@ class Book:
         Raises:
             OSError: it still cannot.
         """
-        self.pages.refresh()
+        self.refresh()
         self._write_all()
 
     def settle(self, status: str, pages: Iterable[Page]) -> None:
@@ -279,7 +230,7 @@ class Book:
             if page.fault is not None:
                 raise NotKept(page.fault)
             keep_status(page.files[0], status)
-            self.pages.read(page)
+            self._read(page)
 
     def turn(self) -> None:
         """Other runs are looked at: what others said meanwhile of those before is taken up."""
@@ -299,21 +250,19 @@ class Book:
             self._write(key, said)
 
     def _write(self, key: RunKey, said: Said | None) -> None:
-        page, was = self.pages.of(key), self.entry(key)
+        page, was = self.page_of(key), self.entry(key)
         if page.fault is not None:
             raise NotKept("That is not saved. What is wrong stands below.")
 
         def status(now: Reviews) -> str:
-            named = {self.pages.run_of(page, entry.run_id) for entry in now.entries}
-            if page.runs <= {*named, *page.elsewhere}:
+            reviewed = {self._run_of(page, entry.run_id) for entry in now.entries}
+            if page.runs <= {*reviewed, *page.elsewhere}:
                 return COMPLETE
             return IN_PROGRESS if said is None or now.status is None else now.status
 
-        run_id = was.run_id if was is not None else self.pages.id_of(page, _of(key))
+        run_id = was.run_id if was is not None else self._id_of(page, _of(key))
         entry = keep_review(page.files[0], run_id, said, was, status)
         self._unsaved.pop(key, None)
-        if was is None:
-            self._created.add(key)
         if entry is None:
             self._mine.pop(key, None)
             self._created.discard(key)
@@ -321,35 +270,55 @@ class Book:
         else:
             self._mine[key] = entry
             self._typed.add(key)
-        self.pages.read(page)
+            if was is None:
+                self._created.add(key)
+        self._read(page)
+
+    def _id_of(self, page: Page, run: RunOf) -> str:
+        """The id by which feedback names a run."""
+        assert self._ids is not None
+        numbered = any(other.run_number != 1 for other in page.runs)
+        sides = {other.configuration for other in page.runs}
+        return self._ids.id_of(page.workspace, page.iteration, run, numbered, sides)
+
+    def table(self, ws: Workspace) -> Any:
+        """A row a review, in the kind of table that the workspace has.
+
+        What could not be written to its file is in it, without a time.
+        """
+        columns = TABLES["feedback"]
+        values: dict[str, list[Any]] = {name: [] for name in columns.names}
+        for row in ws.polars("runs").select(*RunKey._fields, "eval_name").iter_rows(named=True):
+            key = RunKey(*(row[name] for name in RunKey._fields))
+            said, entry = self.said(key), self.entry(key)
+            when = None if entry is None or not self.is_saved(key) else entry.timestamp
+            mine = [(said, when)] if said is not None else []
+            for of, timestamp in [*mine, *((e.said, e.timestamp) for e in self.others(key))]:
+                record = {
+                    **row,
+                    "feedback": of.text,
+                    "timestamp": timestamp,
+                    "status": self.page_of(key).now.status,
+                    "scores": scores_text(of.scores),
+                }
+                for column, value in record.items():
+                    values[column].append(value)
+        frame = to_polars(columns, values)
+        return to_pandas(frame) if ws.backend == "pandas" else frame
+
+
+def _stamps(files: Iterable[Path]) -> list[tuple[int, ...]]:
+    """Others where a file has changed."""
+    stamps: list[tuple[int, ...]] = []
+    for path in files:
+        try:
+            status = path.stat()
+        except OSError:
+            stamps.append(())
+        else:
+            stamps.append((status.st_mtime_ns, status.st_size, status.st_ino))
+    return stamps
 
 
 def _of(key: RunKey) -> RunOf:
     return RunOf(key.eval_id, key.configuration, key.run_number)
-
-
-def feedback_table(ws: Workspace, book: Book) -> Any:
-    """A row a review, in the kind of table that the workspace has.
-
-    What could not be written to its file is in it, without a time.
-    """
-    table = TABLES["feedback"]
-    values: dict[str, list[Any]] = {name: [] for name in table.names}
-    columns = [*RunKey._fields, "eval_name"]
-    for row in ws.polars("runs").select(columns).iter_rows(named=True):
-        name = row.pop("eval_name")
-        key = RunKey(**row)
-        status = book.pages.of(key).now.status
-        for said, timestamp in book.all_said(key):
-            record = {
-                **row,
-                "eval_name": name,
-                "feedback": said.text,
-                "timestamp": timestamp,
-                "status": status,
-                "scores": scores_text(said.scores),
-            }
-            for column, value in record.items():
-                values[column].append(value)
-    frame = to_polars(table, values)
-    return to_pandas(frame) if ws.backend == "pandas" else frame

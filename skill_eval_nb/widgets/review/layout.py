@@ -11,6 +11,7 @@ from skill_eval_nb.text import count
 from skill_eval_nb.workspace.feedback import Entry, Said
 
 from ..show import show_figures, show_outputs
+from ..show.documents import folded
 from ..show.run import (
     RunKey,
     anchors_of,
@@ -44,10 +45,8 @@ from .queue import (
     PAIRS,
     PARTLY,
     SHOWN,
-    Choice,
     Item,
     ReviewState,
-    Scope,
     in_order,
     outcome,
     sealed,
@@ -64,89 +63,121 @@ OVERALL = "overall"
 POINTS = (1, 2, 3, 4, 5)
 
 
-@dataclass(frozen=True, slots=True)
-class Dimension:
-    """A dimension: its name, what it measures, and what its scores look like, as stated."""
+def _dimensions_of(ws: Workspace, key: RunKey) -> Mapping[str, tuple[str | None, str | None]]:
+    """The rubric of a run's eval as it is defined, else as its runs were judged, else OVERALL.
 
-    name: str
-    description: str | None = None
-    anchors: str | None = None
-
-
-def dimensions_of(ws: Workspace, key: RunKey) -> list[Dimension]:
-    """The rubric of a run's eval as it is defined, else as its runs were judged, else OVERALL."""
+    By name what a dimension measures, and what its scores look like, as stated.
+    """
     defined = rows_of_eval(ws, "dimensions", key)
     if defined:
-        return [Dimension(row["dimension"], row["description"], row["anchors"]) for row in defined]
+        return {row["dimension"]: (row["description"], row["anchors"]) for row in defined}
     judged = dict.fromkeys(row["dimension"] for row in rows_of_eval(ws, "rubric_scores", key))
-    return [Dimension(name) for name in judged or [OVERALL]]
+    return dict.fromkeys(judged or [OVERALL], (None, None))
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the runs that are looked at, what is said of it, and what could be.
+    """One of the runs that are looked at.
 
     Attributes:
+        now: the review that it is looked at in.
         key: the run.
-        token: the run, without saying which.
-        keep: a name for its text in the page: no other run's, and no other file's.
         title: what it is called here.
-        look: `with`, `base`, `other`, or `hidden` where nothing may tell which run it is.
-        said: what is said of it; None where nothing is.
-        others: what others said of it.
-        dimensions: what can be scored.
-        saved: whether all of it is in the file.
-        since: when it was said, where that was before.
+        token: the run, without saying which.
     """
 
+    now: ReviewState
     key: RunKey
-    token: str
-    keep: str
     title: str
-    look: str
-    said: Said | None
-    others: Sequence[Entry]
-    dimensions: Sequence[Dimension]
-    saved: bool
-    since: str | None
+    token: str
 
-    @property
-    def hidden(self) -> bool:
-        """Whether nothing may tell which run it is."""
-        return self.look == "hidden"
+    def form(self) -> Node:
+        """The human's part of the review of the run."""
+        book, token = self.now.book, self.token
+        given = book.said(self.key)
+        said, others = given or Said(), () if self.now.choice.hidden else book.others(self.key)
+        head = [h("h5", "Your feedback"), self._state(given)]
+        keep, key = self.now.keep(self.key, token), f"{token}-text"
+        label = f"What is to be said of {self.title}"
+        scores = [
+            self._scored(dimension, anchors_of(stated), said.scores.get(dimension))
+            for dimension, (_, stated) in _dimensions_of(self.now.ws, self.key).items()
+        ]
+        fine = tick("Nothing to say: it is fine", given is not None, ("call_fine", token))
+        return h(
+            "div",
+            h("div", head, cls="sen-row sen-middle sen-spread"),
+            [_said_by_others(other) for other in others],
+            typing(label, said.text, ("say", token), keep=keep, key=key, rows=3),
+            h("div", scores, cls="sen-rv-scores"),
+            None if said else fine,
+            cls="sen-rv-form",
+            key=f"{token}-form",
+        )
 
+    def _state(self, said: Said | None) -> Node:
+        if not self.now.book.is_saved(self.key):
+            return pill("not saved", "bad")
+        entry = self.now.book.entry(self.key)
+        when = f" {line(entry.timestamp[:10])}" if entry and entry.timestamp else ""
+        return pill("not reviewed") if said is None else pill(f"reviewed{when}", "good")
 
-def form(side: Side) -> Node:
-    """The human's part of the review of a run."""
-    said = side.said or Said()
-    return h(
-        "div",
-        h("div", h("h5", "Your feedback"), _state(side), cls="sen-row sen-middle sen-spread"),
-        [_said_by_others(other) for other in side.others],
-        typing(
-            f"What is to be said of {side.title}",
-            said.text,
-            ("say", side.token),
-            keep=side.keep,
-            key=f"{side.token}-text",
-            rows=3,
-        ),
-        h("div", [_scored(side, dimension) for dimension in side.dimensions], cls="sen-rv-scores"),
-        None
-        if said
-        else tick("Nothing to say: it is fine", side.said is not None, ("call_fine", side.token)),
-        cls="sen-rv-form",
-        key=f"{side.token}-form",
-    )
+    def _scored(self, dimension: str, anchors: Mapping[str, str], score: float | None) -> Node:
+        act = ("score", self.token, dimension)
+        clear = (*act, None)
+        keys = {str(point): (*act, point) for point in POINTS}
+        keys |= dict.fromkeys(("0", "Delete", "Backspace"), clear)
+        label = f"{line(dimension)}, {self.title}"
+        points = []
+        for point in POINTS:
+            state = {"value": str(point), "checked": score == point, "on": {"change": act}}
+            box = h("input", type="radio", name=f"{self.token}-{dimension}", **state)
+            title = anchors.get(str(point))
+            points.append(h("label", box, h("span", str(point)), title=title, cls="sen-rv-point"))
+        odd = None if score is None or score in POINTS else f"{score:g}"
+        no_more = button("clear", clear, kind="quiet", aria_label=f"Clear the score for {label}")
+        group = {"role": "radiogroup", "aria_label": f"Score for {label}", "keys": keys}
+        return h(
+            "div",
+            h("span", line(dimension), cls="sen-rv-dimension", dir="auto"),
+            h("div", points, cls="sen-rv-points", **group),
+            h("span", odd, no_more if score is not None else None),
+            cls="sen-rv-scored",
+            key=f"{self.token}-{dimension}",
+        )
 
+    def column(self) -> Node:
+        """The run and the form for it; the parts of two of them stand in line."""
+        ws, key, choice = self.now.ws, self.key, self.now.choice
+        folder = folder_of(ws, run_row(ws, key))
+        title = h("h4", name(self.title), cls="sen-rv-title")
+        outputs = soft("None are stored: this run has no folder of its own.")
+        if folder is not None:
+            outputs = show_outputs(folder, key=self.token)
+        parts: list[Child] = [
+            title if choice.hidden else [title, show_figures(ws, key)],
+            [h("h5", "Outputs"), outputs],
+            self.form(),
+        ]
+        for part in () if choice.hidden else ("checks", "rubric", "critique", "transcript"):
+            unfolded, toggle = part in choice.unfolded, ("unfold", part)
+            parts.append(section(part, ws, key, folder, unfolded=unfolded, toggle=toggle))
+        return h(
+            "section",
+            [h("div", part) for part in parts],
+            cls=f"sen-rv-side sen-rv-{self._look()}",
+            aria_label=self.title,
+            key=self.token,
+        )
 
-def _state(side: Side) -> Child:
-    if not side.saved:
-        return pill("not saved", "bad")
-    if side.said is None:
-        return pill("not reviewed")
-    when = f" {side.since[:10]}" if side.since else ""
-    return pill(f"reviewed{when}", "good")
+    def _look(self) -> str:
+        """Which colour it has; none where nothing may tell which run it is."""
+        choice = self.now.choice
+        if choice.hidden:
+            return "hidden"
+        if choice.pair == "iterations":
+            return "with" if self.key.iteration == choice.iteration else "other"
+        return "with" if likeness(self.key.configuration) is None else "base"
 
 
 def _said_by_others(entry: Entry) -> Node:
@@ -161,133 +192,36 @@ def _said_by_others(entry: Entry) -> Node:
     )
 
 
-def _scored(side: Side, dimension: Dimension) -> Node:
-    score = side.said.scores.get(dimension.name) if side.said else None
-    act = ("score", side.token, dimension.name)
-    clear = (*act, None)
-    keys = {str(point): (*act, point) for point in POINTS}
-    keys |= dict.fromkeys(("0", "Delete", "Backspace"), clear)
-    label = f"{line(dimension.name)}, {side.title}"
-    return h(
-        "div",
-        h("span", line(dimension.name), cls="sen-rv-dimension", dir="auto"),
-        h(
-            "div",
-            [_point(side, dimension, point, score) for point in POINTS],
-            role="radiogroup",
-            aria_label=f"Score for {label}",
-            keys=keys,
-            cls="sen-rv-points",
-        ),
-        h(
-            "span",
-            []
-            if score is None
-            else [
-                None if score in POINTS else f"{score:g}",
-                button("clear", clear, kind="quiet", aria_label=f"Clear the score for {label}"),
-            ],
-        ),
-        cls="sen-rv-scored",
-        key=f"{side.token}-{dimension.name}",
-    )
-
-
-def _point(side: Side, dimension: Dimension, point: int, score: float | None) -> Node:
-    meaning = anchors_of(dimension.anchors).get(str(point))
-    box = h(
-        "input",
-        type="radio",
-        name=f"{side.token}-{dimension.name}",
-        value=str(point),
-        checked=score == point,
-        on={"change": ("score", side.token, dimension.name)},
-    )
-    return h("label", box, h("span", str(point)), title=meaning, cls="sen-rv-point")
-
-
-def column(ws: Workspace, side: Side, unfolded: frozenset[str]) -> Node:
-    """A run and the form for it; the parts of two of them stand in line."""
-    folder = folder_of(ws, run_row(ws, side.key))
-    title = h("h4", name(side.title), cls="sen-rv-title")
-    outputs = soft("None are stored: this run has no folder of its own.")
-    if folder is not None:
-        outputs = show_outputs(folder, key=side.token)
-    parts: list[Child] = [
-        title if side.hidden else [title, show_figures(ws, side.key)],
-        [h("h5", "Outputs"), outputs],
-        form(side),
-    ]
-    for part in () if side.hidden else ("checks", "rubric", "critique", "transcript"):
-        toggle = ("unfold", part)
-        parts.append(section(part, ws, side.key, folder, unfolded=part in unfolded, toggle=toggle))
-    return h(
-        "section",
-        [h("div", part) for part in parts],
-        cls=f"sen-rv-side sen-rv-{side.look}",
-        aria_label=side.title,
-        key=side.token,
-    )
-
-
-def meanings(dimensions: Sequence[Dimension]) -> Node | None:
-    """What each dimension measures, and what its scores look like."""
-    stated = {
-        dimension.name: meaning_of(dimension.description, dimension.anchors)
-        for dimension in dimensions
-    }
-    parts = [h("div", h("h5", line(of)), meaning) for of, meaning in stated.items() if meaning]
-    if not parts:
-        return None
-    summary = h("summary", "What the scores mean", cls="sen-soft sen-small")
-    return h("details", summary, parts, cls="sen-rv-meanings")
-
-
-def head(now: ReviewState) -> Node:
+def _head(now: ReviewState) -> Node:
     """What the review is of, how far it is, and its end."""
-    waiting = now.book.waiting()
+    title = h("div", h("h3", "Review: ", name(now.scope.skill)), _of(now))
+    bar = {"value": str(len(now.reviewed)), "max": str(max(len(now.runs), 1))}
     return h(
         "div",
-        h(
-            "div",
-            h("div", h("h3", "Review: ", name(now.scope.skill)), _of(now.scope, now.choice)),
-            _end(now),
-            cls="sen-row sen-spread",
-        ),
-        h(
-            "progress",
-            value=str(len(now.reviewed)),
-            max=str(max(len(now.runs), 1)),
-            aria_label="Runs that are reviewed",
-        ),
+        h("div", title, _end(now), cls="sen-row sen-spread"),
+        h("progress", **bar, aria_label="Runs that are reviewed"),
         h("p", _progress(now), cls="sen-soft", aria_live="polite"),
-        [_fault(fault, waiting) for fault in now.faults],
+        [_fault(fault, now.book.waiting()) for fault in now.faults],
         cls="sen-rv-head",
     )
 
 
-def _of(scope: Scope, choice: Choice) -> Node:
-    iteration = scope.selection.iteration
-    parts: list[Child] = [None if iteration == "none" else line(iteration)]
-    if scope.sides and not choice.hidden:
-        parts = [
-            *parts[: scope.selection.pair != "iterations"],
-            " beside ".join(map(line, scope.sides)),
-        ]
-    elif scope.sides:
-        parts.append("blind")
-    elif scope.selection.configuration:
-        parts.append(line(scope.selection.configuration))
-    return h("p", between(parts), cls="sen-soft")
+def _of(now: ReviewState) -> Node:
+    choice, sides = now.choice, now.scope.sides
+    iteration = None if choice.iteration == "none" else line(choice.iteration)
+    what = line(choice.configuration)
+    if sides:
+        what = "blind" if choice.hidden else " beside ".join(map(line, sides))
+        iteration = iteration if choice.hidden or choice.pair != "iterations" else None
+    return h("p", between([iteration, what]), cls="sen-soft")
 
 
 def _progress(now: ReviewState) -> Child:
     left = len(now.runs) - len(now.reviewed)
     facts = [f"{len(now.reviewed):,} of {count(len(now.runs), 'run')} reviewed"]
     if now.choice.hidden:
-        pairs = [item for item in now.items if item.is_pair]
-        scored = sum(map(now.is_scored, pairs))
-        facts.append(f"{scored:,} of {count(len(pairs), 'pair')} scored on both sides")
+        scored = sum(map(now.is_scored, now.items))
+        facts.append(f"{scored:,} of {count(len(now.items), 'pair')} scored on both sides")
     elif left and now.reviewed:
         facts.append(f"{left:,} left")
     files = [line(page.name) for page in now.pages if page.fault is None]
@@ -305,38 +239,29 @@ def _end(now: ReviewState) -> Child:
 
 def _fault(fault: str, waiting: int) -> Node:
     kept = f"What you said of {count(waiting, 'run')} is kept in this page meanwhile."
-    return h(
-        "div",
-        h("div", h("p", f"Not saved: {line(fault)}."), h("p", kept) if waiting else None),
-        button("Try again", ("save",)),
-        cls="sen-fault",
-        role="alert",
-        key=f"fault {fault}",
-    )
+    words = [h("p", f"Not saved: {line(fault)}."), h("p", kept) if waiting else None]
+    again = button("Try again", ("save",))
+    return h("div", h("div", words), again, cls="sen-fault", role="alert", key=f"fault {fault}")
 
 
-def steps(shown: Sequence[Item], at: int, sides: Sequence[str]) -> Node:
+def _steps(now: ReviewState) -> Node:
     """Back and forth, by button here and by arrow key everywhere."""
-    what = "pair" if sides else "run"
-    where = f"{what} {at + 1:,} of {len(shown):,}" if shown else f"no {what}"
+    what, at, last = "pair" if now.scope.sides else "run", now.at, len(now.shown) - 1
+    where = f"{what} {at + 1:,} of {last + 1:,}" if now.shown else f"no {what}"
     return h(
         "div",
         button("← Previous", ("step", -1) if at > 0 else None, title="left arrow key"),
         h("span", where, cls="sen-rv-where sen-numbers", aria_live="polite"),
-        button(
-            "Next →",
-            ("step", 1) if at + 1 < len(shown) else None,
-            title="right arrow key",
-        ),
+        button("Next →", ("step", 1) if at < last else None, title="right arrow key"),
         cls="sen-row sen-middle sen-rv-steps",
     )
 
 
-def nothing_shown(choice: Choice) -> Node:
-    """What stands there where nothing is left of what was selection for."""
-    if choice.shown == "left":
+def _nothing(now: ReviewState) -> Node:
+    """What stands there where nothing is left of what was asked for."""
+    if now.choice.shown == "left":
         return notice("All of these are reviewed.", fine=True)
-    if choice.shown != ALL:
+    if now.choice.shown != ALL:
         return notice("No check failed in any of these.", fine=True)
     return notice("There are no runs here.")
 
@@ -345,7 +270,7 @@ MOST = 400
 """Runs or pairs that are listed at once."""
 
 
-def jumps(now: ReviewState) -> Node:
+def _jumps(now: ReviewState) -> Node:
     """The list of what is shown, to jump in; it is made while it is open."""
     what = "pair" if now.scope.sides else "run"
     left = sum(now.done(item) != DONE for item in now.shown)
@@ -363,23 +288,15 @@ def jumps(now: ReviewState) -> Node:
 
 
 def _list(now: ReviewState) -> Child:
-    placed = list(enumerate(now.shown, 1))
-    first = max(0, min(now.at - MOST // 2, len(placed) - MOST))
-    window = placed[first : first + MOST]
-    by_eval: dict[tuple[str, str], list[tuple[int, Item]]] = {}
-    for place, item in window:
-        by_eval.setdefault((item.eval_id, item.title), []).append((place, item))
+    by_eval: dict[tuple[str, str], list[Node]] = {}
+    for place, item in enumerate(now.shown[:MOST], 1):
+        by_eval.setdefault((item.eval_id, item.title), []).append(_jump(now, place, item))
     rows = [
-        h(
-            "li",
-            h("span", line(title), cls="sen-rv-eval", dir="auto"),
-            h("span", [_jump(now, place, item) for place, item in inside]),
-            key=eval_id,
-        )
-        for (eval_id, title), inside in by_eval.items()
+        h("li", h("span", line(title), cls="sen-rv-eval", dir="auto"), h("span", to), key=eval_id)
+        for (eval_id, title), to in by_eval.items()
     ]
-    more = f"{len(window):,} of {len(placed):,} are listed: choose an eval to see the others."
-    return [h("ul", rows, cls="sen-list"), soft(more) if len(window) < len(placed) else None]
+    more = f"{MOST:,} of {len(now.shown):,} are listed: choose an eval to see the others."
+    return [h("ul", rows, cls="sen-list"), soft(more) if len(now.shown) > MOST else None]
 
 
 LOOKS = {DONE: "done", PARTLY: "partly", LEFT: "left"}
@@ -400,62 +317,53 @@ def _jump(now: ReviewState, place: int, item: Item) -> Node:
     )
 
 
-def controls(scope: Scope, choice: Choice, evals: Mapping[str, str]) -> Node:
+def _controls(now: ReviewState, evals: Mapping[str, str]) -> Node:
     """What else could be seen."""
-    selection = scope.selection
+    scope, choice = now.scope, now.choice
+    blind = None
+    if scope.sides and not choice.blind:
+        blind = tick("blind: hide which side is which", choice.blind, ("go_blind",))
+    elif scope.sides and not choice.revealed:
+        blind = button("End it and reveal", ("reveal",), kind="quiet")
+    named = {"": "all", **{id_: line(name) for id_, name in evals.items()}}
     return h(
         "div",
-        _one_of("Workspace", scope.workspaces, selection.workspace, "workspace"),
-        choose("Side by side", {**PAIRS}, selection.pair, ("put_together",)),
-        _one_of("Iteration", scope.iterations, selection.iteration, "iteration"),
-        [] if choice.hidden else _configurations(scope),
-        choose("Show", _shown(scope, choice), choice.shown, ("show_only",)),
-        choose(
-            "Eval",
-            {"": "all", **{id_: line(name) for id_, name in evals.items()}},
-            choice.eval_id,
-            ("show_eval",),
-        )
-        if len(evals) > 1
-        else None,
-        _blind(scope, choice),
+        _one_of("Workspace", scope.workspaces, choice.workspace, "workspace"),
+        choose("Side by side", {**PAIRS}, choice.pair, ("ask_for", "pair")),
+        _one_of("Iteration", scope.iterations, choice.iteration, "iteration"),
+        [] if choice.hidden else _configurations(now),
+        choose("Show", _shown(now), choice.shown, ("show_only",)),
+        choose("Eval", named, choice.eval_id, ("show_eval",)) if len(evals) > 1 else None,
+        blind,
         cls="sen-row sen-rv-controls",
     )
 
 
 def _one_of(label: str, names: Sequence[str], chosen: str, part: str) -> Node | None:
-    options: Options = {name: line(name) for name in names}
+    options: Options = {name: line(name) or "all" for name in names}
     return choose(label, options, chosen, ("ask_for", part)) if len(names) > 1 else None
 
 
-def _configurations(scope: Scope) -> list[Node | None]:
-    selection, names = scope.selection, scope.configurations
-    if selection.pair == "single":
-        options = {"": "all", **{name: line(name) for name in names}}
-        act = ("ask_for", "configuration")
-        several = len(names) > 1
-        return [choose("Configuration", options, selection.configuration, act) if several else None]
-    both = [_one_of("Configuration", names, selection.configuration, "configuration")]
-    if len(scope.others) > 1 or selection.pair == "iterations":
-        both.append(_one_of("Beside it", scope.others, selection.against, "against"))
-    return both if len(names) > 2 or selection.pair == "iterations" else []
+def _configurations(now: ReviewState) -> list[Node | None]:
+    choice, names = now.choice, now.scope.configurations
+    if choice.pair == "single":
+        options = ["", *names] if len(names) > 1 else []
+        return [_one_of("Configuration", options, choice.configuration, "configuration")]
+    if len(names) < 3 and choice.pair != "iterations":
+        return []
+    return [
+        _one_of("Configuration", names, choice.configuration, "configuration"),
+        _one_of("Beside it", now.scope.others, choice.against, "against"),
+    ]
 
 
-def _shown(scope: Scope, choice: Choice) -> Options:
+def _shown(now: ReviewState) -> Options:
     options = dict(SHOWN)
-    if choice.hidden:
+    if now.choice.hidden:
         del options["failed"]
-    elif scope.sides:
-        options["failed"] = f"failed checks of {line(scope.sides[0])}"
+    elif now.scope.sides:
+        options["failed"] = f"failed checks of {line(now.scope.sides[0])}"
     return options
-
-
-def _blind(scope: Scope, choice: Choice) -> Child:
-    if not scope.sides:
-        return None
-    if choice.blind:
-        return None if choice.revealed else button("End it and reveal", ("reveal",), kind="quiet")
-    return tick("blind: hide which side is which", choice.blind, ("go_blind",))
 
 
 KEYS = {"ArrowRight": ("step", 1), "ArrowLeft": ("step", -1)}
@@ -469,20 +377,19 @@ CANNOT_HIDE = (
 
 def review_view(now: ReviewState) -> Child:
     """All of it."""
-    scope, choice = now.scope, now.choice
+    lacking = now.scope.lacking
     if not now.items:
-        why = scope.lacking or "There are no runs with another one beside them."
-        return h("div", notice(why), controls(scope, choice, {}), cls="sen-rv")
-    evals = {item.eval_id: item.title for item in now.items}
+        why = lacking or "There are no runs with another one beside them."
+        return h("div", notice(why), _controls(now, {}), cls="sen-rv")
     return h(
         "div",
-        head(now),
-        controls(scope, choice, evals),
-        scope.lacking and notice(scope.lacking, key="lacking"),
+        _head(now),
+        _controls(now, {item.eval_id: item.title for item in now.items}),
+        notice(lacking, key="lacking") if lacking else None,
         _blindness(now),
-        steps(now.shown, now.at, scope.sides),
-        jumps(now),
-        _item(now, now.shown[now.at]) if now.at >= 0 else nothing_shown(choice),
+        _steps(now),
+        _jumps(now),
+        _item(now, now.shown[now.at]) if now.at >= 0 else _nothing(now),
         keys=KEYS,
         cls="sen-rv",
     )
@@ -491,51 +398,39 @@ def review_view(now: ReviewState) -> Child:
 def _blindness(now: ReviewState) -> Child:
     if not now.choice.blind:
         return None
-    alone = len(now.scope.items) - len(now.items)
-    left_out = f"{count(alone, 'run')} with none beside them are left out." if alone else None
     if now.choice.revealed:
         preferred = outcome(now.items, now.book.said, now.scope.sides)
         return h("div", preferred, cls="sen-card sen-rv-outcome", role="status", key="outcome")
-    return notice(CANNOT_HIDE, *([left_out] if left_out else []), key="blind")
+    alone = len(now.scope.items) - len(now.items)
+    left_out = f"{count(alone, 'run')} with none beside them are left out."
+    return notice(CANNOT_HIDE, *([left_out] if alone else []), key="blind")
 
 
 def _item(now: ReviewState, item: Item) -> Child:
     """What is open: the task, and each run."""
-    hidden = now.choice.hidden
     runs = in_order(item, now.seed) if now.choice.blind else item.runs
     columns: list[Child] = []
     for place, key in enumerate(runs):
-        shown = column(now.ws, _side(now, item, key, place), now.choice.unfolded)
+        column = Side(now, key, _title(now, item, key, place), token_of(key)).column()
         folder = folder_of(now.ws, run_row(now.ws, key))
-        columns.append(sealed(shown, folder) if hidden else shown)
+        columns.append(sealed(column, folder) if now.choice.hidden else column)
     numbers = {key.run_number for key in item.runs}
     several = len({key.run_number for other in now.items for key in other.runs}) > 1
     number = f", run {numbers.pop()}" if len(numbers) == 1 and several and item.is_pair else ""
+    meanings = {
+        dimension: meaning
+        for dimension, stated in _dimensions_of(now.ws, item.runs[0]).items()
+        if (meaning := meaning_of(*stated))
+    }
+    parts = [h("div", h("h5", line(of)), meaning) for of, meaning in meanings.items()]
     return h(
         "div",
         h("h4", name(item.title), number, cls="sen-rv-of"),
         prompt_view(now.ws, item.runs[0], unfolded=True),
-        meanings(dimensions_of(now.ws, item.runs[0])),
+        folded("What the scores mean", h("div", parts, cls="sen-rv-meanings")) if parts else None,
         h("div", columns, cls=f"sen-rv-sides sen-rv-sides-{len(runs)}"),
         cls="sen-rv-item",
         key=item.token,
-    )
-
-
-def _side(now: ReviewState, item: Item, key: RunKey, place: int) -> Side:
-    token, book = token_of(key), now.book
-    entry = book.entry(key)
-    return Side(
-        key,
-        token,
-        now.keep(key, token),
-        _title(now, item, key, place),
-        _look(now, key),
-        book.said(key),
-        () if now.choice.hidden else book.others(key),
-        dimensions_of(now.ws, key),
-        saved=book.is_saved(key),
-        since=None if entry is None or book.is_typed(key) else entry.timestamp,
     )
 
 
@@ -543,15 +438,7 @@ def _title(now: ReviewState, item: Item, key: RunKey, place: int) -> str:
     """What a run is called here."""
     if now.choice.hidden:
         return LETTERS[place]
-    own = key.iteration if now.scope.selection.pair == "iterations" else key.configuration
+    own = key.iteration if now.choice.pair == "iterations" else key.configuration
     same = {run.run_number for run in item.runs} == {key.run_number}
     words = own if item.is_pair and same else f"{own}, run {key.run_number}"
     return f"{LETTERS[place]}: {words}" if now.choice.blind else words
-
-
-def _look(now: ReviewState, key: RunKey) -> str:
-    if now.choice.hidden:
-        return "hidden"
-    if now.scope.selection.pair == "iterations":
-        return "with" if key.iteration == now.scope.selection.iteration else "other"
-    return "with" if likeness(key.configuration) is None else "base"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -49,21 +49,19 @@ class Item:
         token: a name that tells nothing of what it is.
         runs: the runs; of a pair the one that is compared first, then the one that it is
             compared against.
-        eval_id: the eval, as the tables have it.
-        eval_name: its name.
+        title: what the eval is called: its name, or its id where it has none.
         failed: whether a check of the first run failed.
     """
 
     token: str
     runs: tuple[RunKey, ...]
-    eval_id: str
-    eval_name: str
-    failed: bool
+    title: str = ""
+    failed: bool = False
 
     @property
-    def title(self) -> str:
-        """What the eval is called: its name, or its id where it has none."""
-        return named(self.eval_id, self.eval_name)
+    def eval_id(self) -> str:
+        """The eval, as the tables have it."""
+        return self.runs[0].eval_id
 
     @property
     def is_pair(self) -> bool:
@@ -71,180 +69,48 @@ class Item:
         return len(self.runs) > 1
 
 
-def named(eval_id: str, eval_name: str) -> str:
-    """What an eval is called.
-
-    >>> named("1", "login"), named("1", "1")
-    ('login', 'eval 1')
-    """
-    return eval_name if eval_name != eval_id else f"eval {eval_id}"
-
-
 def token_of(*keys: RunKey) -> str:
     """A name for runs that is the same every time, and tells nothing of them."""
     return sha256(repr([tuple(key) for key in keys]).encode()).hexdigest()[:16]
 
 
-def one_by_one(rows: Iterable[Row]) -> list[Item]:
-    """Every run by itself."""
-    return [_item(row) for _, of_eval in _by_eval(rows) for row in _in_order(of_eval)]
-
-
-def side_by_side(rows: Iterable[Row], against: Iterable[Row]) -> list[Item]:
+def side_by_side(rows: Iterable[Row], against: Iterable[Row] = ()) -> list[Item]:
     """The runs of each eval beside those that they are compared against.
 
     Runs of the same number come together, the others in their order; a run that has none
     beside it stands alone.
     """
-    first, second = dict(_by_eval(rows)), dict(_by_eval(against))
-    items = []
-    for eval_id in sorted({*first, *second}, key=natural):
-        mine, theirs = first.get(eval_id, []), second.get(eval_id, [])
-        items += [_item(*pair) for pair in _paired(_in_order(mine), _in_order(theirs))]
-    return items
+    by_eval: dict[str, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
+    for place, several in enumerate((rows, against)):
+        for row in several:
+            by_eval[row["eval_id"]][place].append(row)
+    return [
+        _item(*pair)
+        for eval_id in sorted(by_eval, key=natural)
+        for pair in _paired(*(sorted(rows, key=_place) for rows in by_eval[eval_id]))
+    ]
+
+
+def _place(row: Row) -> Any:
+    return natural(row["configuration"]), row["run_number"]
 
 
 def _paired(mine: Sequence[Row], theirs: Sequence[Row]) -> Iterator[tuple[Row, ...]]:
     numbered = {row["run_number"]: row for row in theirs}
-    together = {
-        row["run_number"]: numbered[row["run_number"]]
-        for row in mine
-        if row["run_number"] in numbered
-    }
-    left = iter([row for row in theirs if row["run_number"] not in together])
+    mine_too = {row["run_number"] for row in mine}
+    left = iter([row for row in theirs if row["run_number"] not in mine_too])
     for row in mine:
-        other = together.get(row["run_number"]) or next(left, None)
+        other = numbered.get(row["run_number"]) or next(left, None)
         yield (row, other) if other is not None else (row,)
     for row in left:
         yield (row,)
 
 
-def _by_eval(rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
-    found: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        found[row["eval_id"]].append(row)
-    return sorted(found.items(), key=lambda item: natural(item[0]))
-
-
-def _in_order(rows: Iterable[Row]) -> list[Row]:
-    return sorted(rows, key=lambda row: (natural(row["configuration"]), row["run_number"]))
-
-
 def _item(*rows: Row) -> Item:
-    keys = tuple(key_of(row) for row in rows)
-    first = rows[0]
+    keys, first = tuple(map(key_of, rows)), rows[0]
+    name, id_ = first["eval_name"], first["eval_id"]
     failed = bool(first["failed"]) or first["gate_passed"] is False
-    return Item(token_of(*keys), keys, first["eval_id"], first["eval_name"], failed)
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What was asked to be reviewed; empty texts stand for what suits best.
-
-    Attributes:
-        pair: what is put side by side.
-        workspace: the workspace, of those that are loaded.
-        iteration: the iteration; the last one where none is asked for.
-        configuration: the one whose runs are reviewed; the one with the skill.
-        against: the configuration, or with `iterations` the iteration, that stands beside it.
-    """
-
-    pair: Pair = "with and without"
-    workspace: str = ""
-    iteration: str = ""
-    configuration: str = ""
-    against: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What is reviewed, everything settled.
-
-    Attributes:
-        selection: what was asked for, without what was left open.
-        skill: the skill.
-        items: the runs or pairs, in order.
-        sides: what each side of a pair is called.
-        workspaces, iterations, configurations, others: what else could be asked for.
-        lacking: why there is nothing to see, or nothing beside it.
-    """
-
-    selection: Selection
-    skill: str = ""
-    items: tuple[Item, ...] = ()
-    sides: tuple[str, ...] = ()
-    workspaces: tuple[str, ...] = ()
-    iterations: tuple[str, ...] = ()
-    configurations: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
-    lacking: str | None = None
-
-
-def scope_of(ws: Workspace, selection: Selection) -> Scope:
-    """What a review of this is of.
-
-    Raises:
-        LookupError: there is no such workspace, iteration or configuration.
-    """
-    frame = ws.polars("runs")
-    workspaces = sorted(frame["workspace"].unique(), key=natural)
-    if not workspaces:
-        return Scope(selection, lacking="There are no runs to review.")
-    workspace = _one_of("workspace", selection.workspace or workspaces[0], workspaces)
-    frame = frame.filter(workspace=workspace)
-    iterations = sorted(frame["iteration"].unique(), key=natural)
-    iteration = _one_of("iteration", selection.iteration or iterations[-1], iterations)
-    here = frame.filter(iteration=iteration)
-    configurations = sorted(here["configuration"].unique(), key=side)
-    baseline, why = choose(configurations)
-    treated = [name for name in configurations if name != baseline] or configurations
-    configuration = selection.configuration or ("" if selection.pair == "single" else treated[0])
-    if configuration:
-        _one_of("configuration", configuration, configurations)
-    others, against, lacking = (), "", None
-    if selection.pair == "with and without":
-        others = tuple(name for name in configurations if name != configuration)
-        against = selection.against or (baseline if baseline in others else "") or ""
-        if not against and len(others) == 1:
-            against = others[0]
-        if not against:
-            lacking = f"Nothing stands beside these runs: {why or 'no other configuration'}."
-    elif selection.pair == "iterations":
-        others = tuple(name for name in iterations if name != iteration)
-        before = iterations[: iterations.index(iteration)]
-        against = selection.against or (before[-1] if before else "")
-        if not against:
-            lacking = f"Nothing stands beside these runs: there is no iteration before {iteration}."
-    if against:
-        _one_of("configuration or iteration", against, others)
-    settled = Selection(selection.pair, workspace, iteration, configuration, against)
-    mine = here.filter(configuration=configuration) if configuration else here
-    if selection.pair == "single" or not against:
-        items, sides = one_by_one(mine.iter_rows(named=True)), ()
-    else:
-        column = "iteration" if selection.pair == "iterations" else "configuration"
-        beside = frame.filter(
-            **{"iteration": iteration, "configuration": configuration, column: against}
-        )
-        items = side_by_side(mine.iter_rows(named=True), beside.iter_rows(named=True))
-        sides = (iteration if column == "iteration" else configuration, against)
-    return Scope(
-        settled,
-        here["skill"][0],
-        tuple(items),
-        sides,
-        tuple(workspaces),
-        tuple(iterations),
-        tuple(configurations),
-        others,
-        lacking,
-    )
-
-
-def _one_of(what: str, name: str, known: list[str] | tuple[str, ...]) -> str:
-    if name not in known:
-        raise LookupError(f"There is no {what} `{name}` here; there are {', '.join(known)}.")
-    return name
+    return Item(token_of(*keys), keys, name if name != id_ else f"eval {id_}", failed)
 
 
 ALL = "all"
@@ -258,9 +124,14 @@ SHOWN = {
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """All that is chosen, but what is said.
+    """All that is chosen, but what is said; empty texts stand for what suits best.
 
     Attributes:
+        pair: what is put side by side.
+        workspace: the workspace, of those that are loaded.
+        iteration: the iteration; the last one where none is asked for.
+        configuration: the one whose runs are reviewed; the one with the skill.
+        against: the configuration, or with `iterations` the iteration, that stands beside it.
         shown: one of SHOWN.
         eval_id: the eval; empty for all.
         at: the token of what is looked at.
@@ -269,6 +140,11 @@ class Choice:
         unfolded: the parts that were opened, and stay so from run to run.
     """
 
+    pair: Pair = "with and without"
+    workspace: str = ""
+    iteration: str = ""
+    configuration: str = ""
+    against: str = ""
     shown: str = ALL
     eval_id: str = ""
     at: str = ""
@@ -282,6 +158,95 @@ class Choice:
         return self.blind and not self.revealed
 
 
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is reviewed, everything settled.
+
+    Attributes:
+        choice: what was asked for, with what was left open.
+        skill: the skill.
+        items: the runs or pairs, in order.
+        sides: what each side of a pair is called.
+        workspaces, iterations, configurations, others: what else could be asked for.
+        lacking: why there is nothing to see, or nothing beside it.
+    """
+
+    choice: Choice
+    skill: str = ""
+    items: Sequence[Item] = ()
+    sides: tuple[str, ...] = ()
+    workspaces: Sequence[str] = ()
+    iterations: Sequence[str] = ()
+    configurations: Sequence[str] = ()
+    others: Sequence[str] = ()
+    lacking: str | None = None
+
+
+def scope_of(ws: Workspace, choice: Choice) -> Scope:
+    """What a review of this is of.
+
+    Raises:
+        LookupError: there is no such workspace, iteration or configuration.
+    """
+    frame = ws.polars("runs")
+    workspaces = sorted(frame["workspace"].unique(), key=natural)
+    if not workspaces:
+        return Scope(choice, lacking="There are no runs to review.")
+    workspace = _one_of("workspace", choice.workspace or workspaces[0], workspaces)
+    frame = frame.filter(workspace=workspace)
+    iterations = sorted(frame["iteration"].unique(), key=natural)
+    iteration = _one_of("iteration", choice.iteration or iterations[-1], iterations)
+    here = frame.filter(iteration=iteration)
+    configurations = sorted(here["configuration"].unique(), key=side)
+    baseline, why = choose(configurations)
+    treated = [name for name in configurations if name != baseline] or configurations
+    configuration = choice.configuration or ("" if choice.pair == "single" else treated[0])
+    if configuration:
+        _one_of("configuration", configuration, configurations)
+    others, against, lacking = [], "", None
+    if choice.pair == "with and without":
+        others = [name for name in configurations if name != configuration]
+        usual = [name for name in others if name == baseline or len(others) == 1]
+        against = choice.against or next(iter(usual), "")
+        lacking = why or "no other configuration"
+    elif choice.pair == "iterations":
+        others = [name for name in iterations if name != iteration]
+        before = iterations[: iterations.index(iteration)]
+        against = choice.against or next(reversed(before), "")
+        lacking = f"there is no iteration before {iteration}"
+    mine = here.filter(configuration=configuration) if configuration else here
+    beside, sides = [], ()
+    if against:
+        _one_of("configuration or iteration", against, others)
+        column = "iteration" if choice.pair == "iterations" else "configuration"
+        own = {"iteration": iteration, "configuration": configuration}
+        sides, lacking = (own[column], against), None
+        beside = frame.filter(**own | {column: against}).iter_rows(named=True)
+    return Scope(
+        replace(
+            choice,
+            workspace=workspace,
+            iteration=iteration,
+            configuration=configuration,
+            against=against,
+        ),
+        here["skill"][0],
+        side_by_side(mine.iter_rows(named=True), beside),
+        sides,
+        workspaces,
+        iterations,
+        configurations,
+        others,
+        lacking and f"Nothing stands beside these runs: {lacking}.",
+    )
+
+
+def _one_of(what: str, name: str, known: Sequence[str]) -> str:
+    if name not in known:
+        raise LookupError(f"There is no {what} `{name}` here; there are {', '.join(known)}.")
+    return name
+
+
 LETTERS = ("A", "B")
 Feedback = Callable[[RunKey], Said | None]
 
@@ -292,16 +257,13 @@ def in_order(item: Item, seed: int) -> tuple[RunKey, ...]:
     return item.runs[::-1] if turned else item.runs
 
 
-def common(item: Item, said: Feedback) -> dict[str, tuple[float, float]]:
-    """The dimensions that both runs of a pair are scored on, with their scores."""
+def _differences(item: Item, said: Feedback) -> dict[str, float]:
+    """On the dimensions that both runs of a pair are scored on, how much more the first has."""
     if not item.is_pair:
         return {}
     first, other = (said(key) or Said() for key in item.runs)
-    return {
-        name: (score, other.scores[name])
-        for name, score in first.scores.items()
-        if name in other.scores
-    }
+    both = first.scores.keys() & other.scores.keys()
+    return {name: first.scores[name] - other.scores[name] for name in first.scores if name in both}
 
 
 ALL_DIMENSIONS = "all dimensions"
@@ -314,11 +276,10 @@ def preferences(items: Iterable[Item], said: Feedback) -> dict[str, Counter[int]
     """
     found: dict[str, Counter[int]] = defaultdict(Counter)
     for item in items:
-        differences = {name: first - other for name, (first, other) in common(item, said).items()}
-        if differences:
-            found[ALL_DIMENSIONS][_sign(sum(differences.values()))] += 1
-        for name, difference in differences.items():
-            found[name][_sign(difference)] += 1
+        differences = _differences(item, said)
+        whole = {ALL_DIMENSIONS: sum(differences.values())} if differences else {}
+        for name, difference in (whole | differences).items():
+            found[name][(difference > 1e-9) - (difference < -1e-9)] += 1
     return dict(found)
 
 
@@ -334,23 +295,13 @@ def outcome(items: Iterable[Item], said: Feedback, sides: tuple[str, ...]) -> Ch
         for name, signs in found.items()
         if len(found) != 2 or name != ALL_DIMENSIONS  # of one dimension the mean is its own
     ]
+    heads = ["Dimension", first, "no difference", second, "pairs"]
+    caption = "Pairs in which a side had the higher score"
+    preferred = f"You preferred {first} in {whole[1]} of {count(whole.total(), 'pair')}"
     return [
-        h(
-            "p",
-            h("b", f"You preferred {first} in {whole[1]} of {count(whole.total(), 'pair')}"),
-            f", {second} in {whole[-1]}, and neither in {whole[0]}.",
-        ),
-        table(
-            ["Dimension", first, "no difference", second, "pairs"],
-            rows,
-            caption="Pairs in which a side had the higher score",
-            numbers=(1, 2, 3, 4),
-        ),
+        h("p", h("b", preferred), f", {second} in {whole[-1]}, and neither in {whole[0]}."),
+        table(heads, rows, caption=caption, numbers=(1, 2, 3, 4)),
     ]
-
-
-def _sign(difference: float) -> int:
-    return (difference > 1e-9) - (difference < -1e-9)
 
 
 def sealed(node: Child, folder: Path | None) -> list[Node]:
@@ -362,21 +313,14 @@ def _sealed(node: Node, folder: str) -> Node:
     if isinstance(node, str):
         return node.replace(folder, "…") if folder else node
     tag, attributes, children = node
-    return [tag, _unnamed(attributes, folder), [_sealed(child, folder) for child in children]]
+    unnamed = {name: _unnamed(name, value, folder) for name, value in attributes.items()}
+    return [tag, unnamed, [_sealed(child, folder) for child in children]]
 
 
-def _unnamed(attributes: Mapping[str, Any], folder: str) -> dict[str, Any]:
-    out = dict(attributes)
-    for name, value in attributes.items():
-        if name == "blob":
-            out[name] = _alias(value)
-        elif folder and isinstance(value, str) and folder in value:
-            out[name] = value.replace(folder, _digest(folder))
-    return out
-
-
-def _alias(blob: str) -> str:
-    return offer(_digest(blob), lambda: read_blob(blob))
+def _unnamed(name: str, value: Any, folder: str) -> Any:
+    if name == "blob":
+        return offer(_digest(value), lambda: read_blob(value))
+    return value.replace(folder, _digest(folder)) if folder and isinstance(value, str) else value
 
 
 def _digest(text: str) -> str:
@@ -443,13 +387,13 @@ class ReviewState:
 
     def is_scored(self, item: Item) -> bool:
         """Whether both sides of a pair are scored on some dimension."""
-        return bool(common(item, self.book.said))
+        return bool(_differences(item, self.book.said))
 
     @cached_property
     def pages(self) -> list[Page]:
         """Where the feedback on all this is kept."""
         places = {key[:3]: key for key in self.runs}
-        return [self.book.pages.of(places[place]) for place in sorted(places, reverse=True)]
+        return [self.book.page_of(places[place]) for place in sorted(places, reverse=True)]
 
     @property
     def begun(self) -> list[Page]:
@@ -471,6 +415,6 @@ class ReviewState:
 
     def keep(self, key: RunKey, token: str) -> str:
         """A name for the text on a run: no other run's and no other file's; it tells neither."""
-        page = self.book.pages.of(key)
+        page = self.book.page_of(key)
         file = os.path.realpath(page.files[0]) if page.files else self.ws.path
         return f"review {sha256(f'{file} {token}'.encode()).hexdigest()[:32]}"

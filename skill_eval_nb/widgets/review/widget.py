@@ -14,7 +14,7 @@ from ..show.run import RunKey
 from ..ui import Child, Panel, action, quiet_action, style
 from ..ui.parts import notice
 from ..ui.source import Source
-from .book import Book, feedback_table
+from .book import Book
 from .layout import POINTS, review_view
 from .queue import (
     ALL,
@@ -24,7 +24,6 @@ from .queue import (
     Pair,
     ReviewState,
     Scope,
-    Selection,
     scope_of,
     token_of,
 )
@@ -37,6 +36,13 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 
+AFTER = {
+    "workspace": ("iteration", "configuration", "against"),
+    "iteration": ("configuration", "against"),
+    "pair": ("configuration", "against"),
+}
+"""What is left open again where something else is asked for."""
+
 
 class Review(Panel):
     """Runs as they are reviewed: see `review`."""
@@ -48,17 +54,14 @@ class Review(Panel):
     def __init__(
         self,
         ws: Workspace | str | os.PathLike[str],
-        selection: Selection,
-        *,
-        blind: bool = False,
+        choice: Choice,
         seed: int = 0,
     ) -> None:
         self._source = Source(ws, self._changed)
         self._seed = seed
         self._runs: dict[str, RunKey] = {}
         self._book = Book(self._source.ws)
-        self._scope = self._settled(selection)
-        self._choice = Choice(blind=blind and bool(self._scope.sides))
+        self._scope, self._choice = self._settled(choice)
         self._begin()
         super().__init__()
         self._ready = True
@@ -67,14 +70,14 @@ class Review(Panel):
     def feedback(self) -> Any:
         """What is said of the runs by now: the table `feedback`, in the workspace's backend."""
         with self._lock:
-            self._book.pages.refresh()
-            return feedback_table(self._source.ws, self._book)
+            self._book.refresh()
+            return self._book.table(self._source.ws)
 
     def view(self) -> Child:
         """The review as it is now."""
         if self._source.lacking is not None:
             return notice(self._source.lacking)
-        self._book.pages.refresh()
+        self._book.refresh()
         return review_view(self._now)
 
     # what is chosen
@@ -103,37 +106,25 @@ class Review(Panel):
         """Show all, those not reviewed, or those with failed checks."""
         if shown not in SHOWN:
             raise LookupError(f"There is no `{shown}`; there are {', '.join(SHOWN)}.")
-        self._choice = replace(self._choice, shown=shown)
-        self._begin()
+        self._begin(shown=shown)
 
     @action
     def show_eval(self, eval_id: str) -> None:
         """Show one eval, or with an empty text all."""
-        self._choice = replace(self._choice, eval_id=eval_id)
-        self._begin()
-
-    @action
-    def put_together(self, pair: Pair) -> None:
-        """Put something else side by side."""
-        self._ask(Selection(pair, self._scope.selection.workspace, self._scope.selection.iteration))
+        self._begin(eval_id=eval_id)
 
     @action
     def ask_for(self, part: str, name: str) -> None:
-        """Ask for another workspace, iteration or configuration."""
-        selection = self._scope.selection
-        if part in ("workspace", "iteration"):
-            place = {"workspace": selection.workspace, "iteration": "", part: name}
-            self._ask(Selection(selection.pair, **place))
-        else:
-            self._ask(replace(selection, **{part: name}))
+        """Put something else side by side, or another workspace, iteration or configuration."""
+        again = dict.fromkeys(("eval_id", "at", *AFTER.get(part, ())), "")
+        asked = {**again, part: name, "revealed": False}
+        self._scope, self._choice = self._settled(replace(self._choice, **asked))
+        self._begin()
 
     @action
     def go_blind(self, blind: bool) -> None:
         """Hide which side is which."""
-        self._choice = replace(
-            self._choice, blind=blind and bool(self._scope.sides), revealed=False, shown=ALL
-        )
-        self._begin()
+        self._begin(blind=blind and bool(self._scope.sides), revealed=False, shown=ALL)
 
     @action
     def reveal(self) -> None:
@@ -202,32 +193,27 @@ class Review(Panel):
         return ReviewState(self._source.ws, self._scope, self._choice, self._book, self._seed)
 
     def _changed(self) -> None:
-        """Runs have landed: what is selection for stays, and what is looked at."""
+        """Runs have landed: what is asked for stays, and what is looked at."""
         if not self._ready:
             return
         with self._lock:
-            self._book = self._book.of(self._source.ws)
+            self._book.look_at(self._source.ws)
             try:
-                self._scope = self._settled(self._scope.selection)
+                self._scope, self._choice = self._settled(self._choice)
             except LookupError:
-                self._scope = self._settled(Selection(self._scope.selection.pair))
+                lost = dict.fromkeys(("workspace", *AFTER["workspace"]), "")
+                self._scope, self._choice = self._settled(replace(self._choice, **lost))
             self._begin()
         self.show()
 
-    def _settled(self, selection: Selection) -> Scope:
-        scope = scope_of(self._source.ws, selection)
+    def _settled(self, choice: Choice) -> tuple[Scope, Choice]:
+        scope = scope_of(self._source.ws, choice)
         self._runs |= {token_of(key): key for item in scope.items for key in item.runs}
-        return scope
+        return scope, replace(scope.choice, blind=choice.blind and bool(scope.sides))
 
-    def _ask(self, selection: Selection) -> None:
-        self._scope = self._settled(selection)
-        blind = self._choice.blind and bool(self._scope.sides)
-        self._choice = Choice(shown=self._choice.shown, blind=blind, unfolded=self._choice.unfolded)
-        self._begin()
-
-    def _begin(self) -> None:
+    def _begin(self, **chosen: Any) -> None:
         """Look at what is shown: at the same as before, where that is among it."""
-        at, self._choice = self._choice.at, replace(self._choice, at="")
+        at, self._choice = self._choice.at, replace(self._choice, **chosen, at="")
         tokens = [item.token for item in self._now.shown]
         self._look_at(at if at in tokens else next(iter(tokens), ""))
         self._reveal_if_scored()
@@ -292,5 +278,4 @@ def review(
     if pair not in PAIRS:
         raise ValueError(f"There is no pair `{pair}`; there are {', '.join(PAIRS)}.")
     name = f"iteration-{iteration}" if isinstance(iteration, int) else iteration or ""
-    selection = Selection(pair, workspace, name, configuration, against)
-    return Review(ws, selection, blind=blind, seed=seed)
+    return Review(ws, Choice(pair, workspace, name, configuration, against, blind=blind), seed)

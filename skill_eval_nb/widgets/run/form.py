@@ -8,30 +8,27 @@ from __future__ import annotations
 import difflib
 import inspect
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from skill_eval_nb.charts.metrics import Metric, metric
+from skill_eval_nb.charts.metrics import metric
 from skill_eval_nb.models import Prices
 from skill_eval_nb.models.stand_in.settings import EXECUTOR, JUDGE
 from skill_eval_nb.running import Executor, plan_runs
 from skill_eval_nb.running.journal import FINISHED, LAUNCHED, NAME, read
 from skill_eval_nb.running.protocol import executor_names
 from skill_eval_nb.stats import plan
-from skill_eval_nb.stats.plan import AS_IT_WAS
 from skill_eval_nb.stats.values import RUBRIC, UNITS, natural
 from skill_eval_nb.text import brief, count, dollars, in_terms
 
 from ..ui import Child, Node, h
 from ..ui.form import BUDGET, Field, Fields, controls, faults_view, form_card, model, priced
-from ..ui.parts import button, choose, details, entry, frame, notice, pill, soft, table, tick, ticks
+from ..ui.parts import button, choose, details, entry, frame, notice, soft, tick, ticks
 from ..ui.track import amount
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from skill_eval_nb.running.suite import Suite
     from skill_eval_nb.tables import Workspace
 
@@ -42,6 +39,8 @@ WITH, WITHOUT = "with_skill", "without_skill"
 OFFLINE = "offline"
 STAND_IN = {"executor_model": EXECUTOR, "judge_model": JUDGE}
 """The offline executor's own models, which need not be chosen."""
+WHOLE = "all"
+"""The choice of every iteration."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +71,10 @@ class Form:
         configurations: the names of those that are to run.
         evals_only: the ids of the evals that are to run; None for all, also of those to come.
         unlimited: whether money may be spent without a budget.
+        part: the iteration whose runs are judged again, or WHOLE.
+        again: judgings to add to each of them.
+        rejudge_model: who adds them; None for the one that judged before.
+        rejudge_batch, rejudge_budget_usd, rejudge_unlimited, rejudge_concurrency: as for runs.
 
     The others are called as `plan_runs` calls them.
     """
@@ -94,10 +97,16 @@ class Form:
     retry_errored: bool = False
     iteration: int | None = None
     unlimited: bool = False
+    part: str = WHOLE
+    again: int | None = 1
+    rejudge_model: str | None = None
+    rejudge_batch: bool = False
+    rejudge_budget_usd: float | None = None
+    rejudge_concurrency: int | None = 8
+    rejudge_unlimited: bool = False
 
 
-_OWN = ("sides", "unlimited")
-"""Fields that `plan_runs` does not know."""
+BATCHES = Field("Judge by message batches: half the price, and later", "tick")
 
 FIELDS: Fields = {
     "runs": Field("Runs of an eval", least=1),
@@ -105,19 +114,34 @@ FIELDS: Fields = {
     "budget_usd": BUDGET,
     "concurrency": Field("Steps at a time", least=1, needed=True),
     "judge_per_dimension": Field("Judge each dimension by a call of its own", "tick"),
-    "judge_batch": Field("Judge by message batches: half the price, and later", "tick"),
+    "judge_batch": BATCHES,
     "retry_errored": Field("Do runs that errored again", "tick"),
     "seed": Field("Seed of the order", least=0, needed=True),
     "iteration": Field("Iteration", least=1, placeholder="as it fits"),
     "allow_scripts": Field(
         "Run the scripts that evals have (custom_script), in the sandbox", "tick"
     ),
+    "again": Field("Judgings to add", least=1),
+    "rejudge_batch": BATCHES,
+    "rejudge_budget_usd": BUDGET,
+    "rejudge_concurrency": Field("Runs at a time", least=1),
 }
-NUMBERS = ("runs", "judgings", "budget_usd", "concurrency")
-FLAGS = ("judge_per_dimension", "judge_batch", "retry_errored")
 
-SHOWN = tuple(option.name for option in fields(Form) if option.name not in _OWN)
+OPTIONS = tuple(inspect.signature(plan_runs).parameters)[3:]
+SHOWN = tuple(name for name in Form.__dataclass_fields__ if name in OPTIONS)
 """The options of `plan_runs` that the form shows."""
+RUNNING = ("sides", *SHOWN)
+"""Fields on which runs rest."""
+REJUDGING = (
+    *("part", "again", "rejudge_model"),
+    *("rejudge_batch", "rejudge_budget_usd", "rejudge_concurrency"),
+)
+"""Fields on which judging again rests."""
+
+
+def part(form: Form, names: Iterable[str]) -> Form:
+    """The form with these fields alone, the others as they are at first."""
+    return Form(**{name: getattr(form, name) for name in names})
 
 
 def opened(
@@ -128,10 +152,9 @@ def opened(
     Raises:
         TypeError: for an option that `plan_runs` does not have.
     """
-    known = [*inspect.signature(plan_runs).parameters][3:]
     for name in given:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
+        if name not in OPTIONS:
+            near = difflib.get_close_matches(name, OPTIONS, n=1)
             hint = f" Did you mean `{near[0]}`?" if near else ""
             raise TypeError(f"run_panel takes what plan_runs takes; it has no `{name}`.{hint}")
     shown = {name: value for name, value in given.items() if name in SHOWN}
@@ -139,11 +162,10 @@ def opened(
     executor = shown.get("executor", OFFLINE)
     shown["executor"] = name_of(executor)
     sides: dict[str, Folder] = {WITH: skill, WITHOUT: None}
-    configurations = shown.get("configurations", (WITH, WITHOUT))
-    if isinstance(configurations, Mapping):
-        sides = dict(configurations)
-    names = [configurations] if isinstance(configurations, str) else configurations
-    shown["configurations"] = tuple(names)
+    names = shown.get("configurations", (WITH, WITHOUT))
+    if isinstance(names, Mapping):
+        sides = dict(names)
+    shown["configurations"] = (names,) if isinstance(names, str) else tuple(names)
     only = shown.get("evals_only")
     if only is not None:
         shown["evals_only"] = tuple(map(str, [only] if isinstance(only, str | int) else only))
@@ -200,39 +222,6 @@ def with_design(form: Form, design: tuple[int, int, int], evals: tuple[str, ...]
     return replace(form, evals_only=only, runs=runs, judgings=judgings)
 
 
-def _sandbox(form: Form, suite: Suite | None, missing: str | None) -> Iterator[Node]:
-    """Whether scripts may run, where some eval has one; what doing without a sandbox means."""
-    evals = suite.evals if suite is not None else ()
-    if any(check.type == "custom_script" for eval_ in evals for check in eval_.checks):
-        yield h("div", controls(FIELDS, form, ["allow_scripts"]), key="scripts")
-    if missing is None and form.sandbox == "bubblewrap":
-        return
-    yield h(
-        "div",
-        notice(missing) if missing and form.sandbox == "bubblewrap" else None,
-        tick(
-            "Without a sandbox: an agent's commands can read and change whatever I can",
-            form.sandbox == "none",
-            ("set_bare",),
-        ),
-        key="sandbox",
-    )
-
-
-def _more(form: Form) -> Iterator[Child]:
-    """What is seldom changed."""
-    yield h("div", controls(FIELDS, form, FLAGS), cls="sen-ticks")
-    yield h("div", controls(FIELDS, form, ("seed", "iteration")), cls="sen-row")
-    yield h(
-        "div",
-        entry("Configuration", None, ("name_side", "name"), placeholder="old_skill"),
-        entry("Folder of its skill", None, ("name_side", "folder"), placeholder="skills/x-old"),
-        button("Add", ("add_side",)),
-        cls="sen-row",
-    )
-    yield button("Ask the API which models there are", ("ask_models",), kind="quiet")
-
-
 LABELS = {"executor_model": "Executor's model", "judge_model": "Judge's model"}
 
 TERMS = {
@@ -255,23 +244,14 @@ def in_labels(fault: str) -> str:
     return in_terms(fault, TERMS)
 
 
-LONGEST = 60
-"""Characters of an eval's name that are shown."""
-
-MANY = 8
-"""Evals above which they have a box that scrolls."""
-
-
 def form_view(
     form: Form,
     fixed: FixedArgs,
     suite: Suite | None,
     no_sandbox: str | None,
     faults: Sequence[str],
-    *,
     prices: Prices | None,
-    listed: Sequence[str],
-    typed: frozenset[str],
+    typed: Container[str],
 ) -> Node:
     """The form.
 
@@ -282,34 +262,50 @@ def form_view(
         no_sandbox: why no sandbox works here; None where one does.
         faults: what stands in its way.
         prices: of the models that are offered.
-        listed: further models that can be had.
         typed: fields of models that have room for any name.
     """
     wrong = {
         name for name in Form.__dataclass_fields__ if any(_is_of(name, fault) for fault in faults)
     }
     stated = suite.config.judge_model if suite is not None else None
+    unsaid = {"judge_model": f"{stated} (the suite's)"} if stated else {}
     usual = (suite.config.runs_per_eval if suite is not None else None) or 3
+    known = priced(prices.models, prices) if prices else {}
+    if form.executor == OFFLINE:
+        known, unsaid = {}, STAND_IN
     models = [
-        _model(name, form, stated, prices, listed, name in typed, name in wrong) for name in LABELS
+        model(
+            label,
+            known,
+            getattr(form, name),
+            ("set_model", name),
+            other=name in typed,
+            unsaid=unsaid.get(name, "choose one"),
+            faulty=name in wrong,
+        )
+        for name, label in LABELS.items()
+    ]
+    names = dict.fromkeys([OFFLINE, *executor_names(), name_of(fixed.executor), form.executor])
+    mark = {"aria_invalid": "executor" in wrong or None}
+    pair = [
+        choose("Executor", list(names), form.executor, ("set_executor",), **mark),
+        ticks("Configurations", list(form.sides), form.configurations, ("tick_configuration",)),
     ]
     numbers = controls(
-        FIELDS, replace(form, runs=usual if form.runs is None else form.runs), NUMBERS, wrong
+        FIELDS,
+        replace(form, runs=usual if form.runs is None else form.runs),
+        ("runs", "judgings", "budget_usd", "concurrency"),
+        wrong,
     )
     return form_card(
         "What to run",
         faults_view(faults, in_labels),
-        h(
-            "div",
-            _executor(form, fixed, "executor" in wrong),
-            ticks("Configurations", list(form.sides), form.configurations, ("tick_configuration",)),
-            cls="sen-row sen-pair",
-        ),
+        h("div", pair, cls="sen-row sen-pair"),
         h("div", models, cls="sen-row sen-pair"),
-        _evals(form, suite),
+        _evals(form, suite) if suite is not None else None,
         h("div", numbers, cls="sen-row"),
         _sandbox(form, suite, no_sandbox),
-        details("More settings", list(_more(form)), key="more"),
+        details("More settings", _more(form), key="more"),
     )
 
 
@@ -318,59 +314,45 @@ def _is_of(name: str, fault: str) -> bool:
     return fault.startswith((f"{name} ", f"{name}:", f"{name[:-1]} `", f"{label} "))
 
 
-def _executor(form: Form, fixed: FixedArgs, faulty: bool) -> Node:
-    names = dict.fromkeys([OFFLINE, *executor_names(), name_of(fixed.executor), form.executor])
-    act, wrong = ("set_executor",), faulty or None
-    return choose("Executor", list(names), form.executor, act, aria_invalid=wrong)
-
-
-def _model(
-    name: str,
-    form: Form,
-    stated: str | None,
-    prices: Prices | None,
-    listed: Sequence[str],
-    other: bool,
-    faulty: bool,
-) -> Node:
-    if form.executor == OFFLINE:
-        known: dict[str, str] = {}
-        unsaid = STAND_IN[name]
-    else:
-        known = priced(dict.fromkeys([*(prices.models if prices else ()), *listed]), prices)
-        suites = f"{stated} (the suite's)" if name == "judge_model" and stated else None
-        unsaid = suites or "choose one"
-    return model(
-        LABELS[name],
-        known,
-        getattr(form, name),
-        ("set_model", name),
-        other=other,
-        unsaid=unsaid,
-        faulty=faulty,
-    )
-
-
-def _evals(form: Form, suite: Suite | None) -> Node | None:
-    if suite is None:
-        return None
-    every = {eval_.id: brief(eval_.name, LONGEST) for eval_ in suite.evals}
+def _evals(form: Form, suite: Suite) -> Node:
+    every = {eval_.id: brief(eval_.name, 60) for eval_ in suite.evals}
     chosen = list(every) if form.evals_only is None else form.evals_only
-    boxes = ticks(
-        f"Evals ({len([id_ for id_ in chosen if id_ in every]):,} of {len(every):,})",
-        every,
-        chosen,
-        ("tick_eval",),
-    )
-    quick = h(
-        "div",
+    ticked = len([id_ for id_ in chosen if id_ in every])
+    boxes = ticks(f"Evals ({ticked:,} of {len(every):,})", every, chosen, ("tick_eval",))
+    quick = [
         button("All evals", ("all_evals", True), kind="quiet"),
         button("No eval", ("all_evals", False), kind="quiet"),
-        cls="sen-quick",
-    )
-    if len(every) <= MANY:
-        return h("div", boxes, quick, cls="sen-evals")
-    return h("div", frame(boxes, "evals", "sen-many"), quick, cls="sen-evals")
+    ]
+    shown = boxes if len(every) <= 8 else frame(boxes, "evals", "sen-many")
+    return h("div", shown, h("div", quick, cls="sen-quick"), cls="sen-evals")
+
+
+def _sandbox(form: Form, suite: Suite | None, missing: str | None) -> Iterator[Node]:
+    """Whether scripts may run, where some eval has one; what doing without a sandbox means."""
+    evals = suite.evals if suite is not None else ()
+    if any(check.type == "custom_script" for eval_ in evals for check in eval_.checks):
+        yield h("div", controls(FIELDS, form, ["allow_scripts"]), key="scripts")
+    bare = form.sandbox == "none"
+    if missing is not None or bare:
+        words = "Without a sandbox: an agent's commands can read and change whatever I can"
+        why = notice(missing) if missing and not bare else None
+        yield h("div", why, tick(words, bare, ("set_bare",)), key="sandbox")
+
+
+def _more(form: Form) -> list[Node]:
+    """What is seldom changed."""
+    flags = controls(FIELDS, form, ("judge_per_dimension", "judge_batch", "retry_errored"))
+    side = [
+        entry("Configuration", None, ("name_side", "name"), placeholder="old_skill"),
+        entry("Folder of its skill", None, ("name_side", "folder"), placeholder="skills/x-old"),
+        button("Add", ("add_side",)),
+    ]
+    numbers = controls(FIELDS, form, ("seed", "iteration"))
+    return [
+        h("div", flags, cls="sen-ticks"),
+        h("div", numbers, cls="sen-row"),
+        h("div", side, cls="sen-row"),
+    ]
 
 
 Scope = Literal["suite", "population"]
@@ -380,61 +362,49 @@ SCOPES: Mapping[str, str] = {"suite": "these evals", "population": "tasks like t
 USUAL = ("pass_rate", "structural_pass_rate", "rubric_weighted_mean")
 """Columns of `runs` that are offered, where they have figures."""
 
-LEAST = {"rate": 0.1, "1-5": 0.5}
-"""The difference that is looked for at first, by unit."""
-
-NEAR = (-2, -1, 1, 2)
-"""Which of the designs around are shown: so many evals, runs or judgings more or less."""
+Design = Mapping[str, Any]
+"""A row of `stats.plan`: evals, runs and judgings, what they would tell, what they cost."""
 
 
 @dataclass(frozen=True)
 class Question:
     """What is to be told, and on what."""
 
-    metric: str | None = None
+    metric: str = "pass_rate"
     effect: float | None = None
     scope: Scope = "suite"
 
-
-@dataclass(frozen=True)
-class Design:
-    """Evals, runs of each on each side and judgings of each output, and what they would tell.
-
-    Attributes:
-        size: the three numbers.
-        tells: the smallest difference that is found with 80 % power; None where nothing is.
-        usd: about what all of it costs, in US dollars; None where no price is known.
-        changed: what differs from the design that is proposed.
-    """
-
-    size: tuple[int, int, int]
-    tells: float | None
-    usd: float | None
-    changed: str | None = None
+    @property
+    def is_rate(self) -> bool:
+        """Whether differences are percentage points, and not points of a scale."""
+        return UNITS.get(self.metric) == "rate"
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A design to take, and those around it.
+    """A design to take.
 
     Attributes:
         question: what it is to answer, complete.
         metrics: what could be asked about.
         design: the one to take, or the one that was run where none is enough; None where
             nothing can be planned.
-        enough: whether it answers the question.
-        others: those around it.
-        iteration: what it was measured on.
         notes: what it rests on, in sentences.
+        costs: whether the form has a real model: what the stand-in came to is then no price.
+        most_evals: evals that the suite has: a design with more of them needs new ones.
     """
 
     question: Question
-    metrics: tuple[str, ...]
+    metrics: Sequence[str]
     design: Design | None
-    enough: bool
-    others: tuple[Design, ...]
-    iteration: str
     notes: str
+    most_evals: int
+    costs: bool = True
+
+    @property
+    def enough(self) -> bool:
+        """Whether the design answers the question."""
+        return self.design is not None and self.design["chosen"]
 
 
 def propose(ws: Workspace, home: Path, question: Question, most_evals: int) -> Proposal | None:
@@ -446,230 +416,126 @@ def propose(ws: Workspace, home: Path, question: Question, most_evals: int) -> P
         question: what is to be told; what it leaves open is filled in.
         most_evals: evals that the suite has.
     """
-    runs = ws.polars("runs")
-    if runs.is_empty():
+    iteration = max(ws.polars("runs")["iteration"].unique(), key=natural, default=None)
+    if iteration is None:
         return None
-    iteration = max(runs["iteration"].unique(), key=natural)
     mine = ws.select(iteration=iteration)
-    metrics = metrics_of(mine)
+    runs, scores = mine.polars("runs"), mine.polars("rubric_scores").drop_nulls("score")
+    metrics = [name for name in USUAL if runs[name].is_not_null().any()]
+    metrics += [f"{RUBRIC}{name}" for name in sorted(scores["dimension"].unique().drop_nulls())]
     if not metrics:
         return None
-    metric = question.metric if question.metric in metrics else metrics[0]
-    effect = question.effect or LEAST[unit(metric)]
-    question = Question(metric, effect, question.scope)
-    per_judging, seconds = judging_took(home, iteration)
+    if question.metric not in metrics:
+        question = replace(question, metric=metrics[0])
+    if not question.effect:
+        question = replace(question, effect=0.1 if question.is_rate else 0.5)
     found = plan(
         mine,
-        metric=metric,
-        effect=effect,
+        metric=question.metric,
+        effect=question.effect,
         scope=question.scope,
-        price_per_judging=per_judging,
-        seconds_per_judging=seconds,
+        price_per_judging=_judging_price(home / iteration),
         max_evals=max(most_evals, 1),
     )
-    rows = _first(found)
-    if not rows:
-        return None
-    designs = [_design(row) for row in rows]
-    whole = [design for design in designs if design is not None]
-    return Proposal(
-        question=question,
-        metrics=metrics,
-        design=whole[0] if whole else None,
-        enough=bool(rows[0]["chosen"]),
-        others=tuple(_near(whole)),
-        iteration=iteration,
-        notes=rows[0]["note"] or "",
-    )
-
-
-def metrics_of(ws: Workspace) -> tuple[str, ...]:
-    """What can be asked about: figures of runs, and the rubric's dimensions."""
-    runs = ws.polars("runs")
-    figures = [name for name in USUAL if runs[name].is_not_null().any()]
-    scores = ws.polars("rubric_scores")
-    scored = scores.filter(scores["score"].is_not_null())["dimension"].unique().drop_nulls()
-    return (*figures, *(f"{RUBRIC}{name}" for name in sorted(scored)))
-
-
-def unit(metric: str) -> str:
-    """The unit of a metric: "rate" or "1-5"."""
-    return "rate" if UNITS.get(metric) == "rate" else "1-5"
-
-
-def _first(found: pl.DataFrame) -> list[dict[str, Any]]:
-    """The rows of the first comparison that has a design, else of the first."""
     keys = ["workspace", "skill", "iteration", "configuration", "baseline", "metric"]
     groups = [part.to_dicts() for part in found.partition_by(keys, maintain_order=True)]
-    return next((rows for rows in groups if rows[0]["n_evals"]), groups[0] if groups else [])
-
-
-def _design(row: Mapping[str, Any]) -> Design | None:
-    if row["n_evals"] is None:
+    rows = next((rows for rows in groups if rows[0]["n_evals"]), groups[0] if groups else [])
+    if not rows:
         return None
-    size = (row["n_evals"], row["n_runs"], row["n_judgings"])
-    usd = row["price_usd"]
-    return Design(size, row["mde"], None if usd is None else round(usd, 6), row["changed"])
+    design = next((row for row in rows if row["n_evals"] is not None), None)
+    notes = f"From {iteration}. {rows[0]['note'] or ''}"
+    return Proposal(question, metrics, design, notes, most_evals)
 
 
-def _near(designs: list[Design]) -> list[Design]:
-    """Of the designs around the first: that which was run, and the nearest of each kind."""
-    if not designs:
-        return []
-    first, *others = designs
-    wanted = {
-        (*first.size[:at], first.size[at] + step, *first.size[at + 1 :])
-        for at in range(3)
-        for step in (*NEAR, first.size[at])
-    }
-    return [other for other in others if other.size in wanted or other.changed == AS_IT_WAS]
-
-
-def judging_took(home: Path, iteration: str) -> tuple[float | None, float | None]:
-    """US dollars and seconds that a judging came to, by the journal; None where it has none."""
-    if not (home / iteration / NAME).is_file():
-        return None, None
-    record = read(home / iteration)
-    judged = {
-        event["launch"]
-        for event in record.events
-        if event.get("event") == LAUNCHED and event.get("step") == "judge"
-    }
+def _judging_price(folder: Path) -> float | None:
+    """US dollars that a judging of an iteration came to, by its journal; None where it has none."""
+    events = read(folder).events if (folder / NAME).is_file() else []
+    launched = [event for event in events if event.get("event") == LAUNCHED]
+    judged = {event["launch"] for event in launched if event.get("step") == "judge"}
     usd = [
         event["usd"]
-        for event in record.events
+        for event in events
         if event.get("event") == FINISHED
         and event.get("launch") in judged
         and event.get("usd") is not None
     ]
-    total, count = record.seconds.get("judge", (0.0, 0))
-    return (sum(usd) / len(usd) if usd else None), (total / count if count else None)
+    return sum(usd) / len(usd) if usd else None
 
 
-def proposal_view(found: Proposal | None, *, busy: bool, most_evals: int, costs: bool) -> Node:
-    """The proposal; None where nothing was measured.
+NOTHING = (
+    "Nothing has been measured in this workspace yet, so nothing can be proposed. Two runs of "
+    "each eval on each side are enough for a first look at the noise."
+)
 
-    Args:
-        found: what was found.
-        busy: whether it is being looked for.
-        most_evals: evals that the suite has: a design with more of them needs new ones.
-        costs: whether the form has a real model: what the stand-in came to is then no price.
-    """
+
+def proposal_view(found: Proposal | None, *, busy: bool) -> Node:
+    """The proposal, or why there is none; `busy` is whether it is being looked for."""
+    content: Child = h("p", "Looking at what was measured…" if busy else NOTHING)
+    if found is not None:
+        content = list(_content(found))
     return h(
         "section",
         h("h4", "The next best design"),
-        _content(found, most_evals, costs) if found is not None else h("p", _nothing(busy)),
+        content,
         cls="sen-card sen-proposal",
         aria_label="the next best design",
         key="proposal",
     )
 
 
-def _nothing(busy: bool) -> str:
-    if busy:
-        return "Looking at what was measured…"
-    return (
-        "Nothing has been measured in this workspace yet, so nothing can be proposed. Two runs of "
-        "each eval on each side are enough for a first look at the noise."
-    )
-
-
-def _content(found: Proposal, most_evals: int, costs: bool) -> list[Node | None]:
-    question, design = found.question, found.design
-    metric_name = question.metric or ""
-    rate = unit(metric_name) == "rate"
+def _content(found: Proposal) -> Iterator[Node]:
+    question, design, notes = found.question, found.design, found.notes
+    yield h("p", _sentence(found), cls="sen-says")
+    if design is not None and found.enough:
+        lacks, act = design["n_evals"] - found.most_evals, ("take_design", *_size(design))
+        new = h("span", f"needs {count(lacks, 'more eval')}", cls="sen-soft sen-small")
+        yield new if lacks > 0 else button("Put it into the form", act)
+        if not _price(found, design):
+            notes += " No price was measured there: the plan says it, once this is in the form."
+    effect = Field(f"of, in {'pp' if question.is_rate else 'points'}", "number", 0)
+    shown = (100 if question.is_rate else 1) * (question.effect or 0)
     names = {name: metric(name).name for name in found.metrics}
-    effect = (100 if rate else 1) * (question.effect or 0)
-    return [
-        h("p", _sentence(found, costs), cls="sen-says"),
-        _take(design, most_evals, "Put it into the form") if design and found.enough else None,
-        h(
-            "div",
-            choose("To tell a difference in", names, metric_name, ("ask", "metric")),
-            Field(f"of, in {'pp' if rate else 'points'}", "number", 0).view(
-                effect, ("ask", "effect")
-            ),
-            choose("on", SCOPES, question.scope, ("ask", "scope")),
-            cls="sen-row",
-        ),
-        soft(" ".join(_notes(found, costs))),
-        details("A little more or less", _around(found, most_evals), key="around")
-        if found.others
-        else None,
-    ]
+    yield h(
+        "div",
+        choose("To tell a difference in", names, question.metric, ("ask", "metric")),
+        effect.view(shown, ("ask", "effect")),
+        choose("on", SCOPES, question.scope, ("ask", "scope")),
+        cls="sen-row",
+    )
+    yield soft(notes)
 
 
-def _notes(found: Proposal, costs: bool) -> Iterator[str]:
-    """What it rests on."""
-    yield f"From {found.iteration}."
-    yield found.notes
-    if found.enough and found.design is not None and not price(found.design, costs):
-        yield "No price was measured there: the plan says it, once this is in the form."
-
-
-def _sentence(found: Proposal, costs: bool) -> str:
-    design, meant = found.design, metric(found.question.metric or "pass_rate")
+def _sentence(found: Proposal) -> str:
+    design, meant = found.design, metric(found.question.metric)
     if design is None:
         return "Nothing can be planned from what is there."
-    finds, cost = tells(design, meant), price(design, costs)
+    finds = "nothing for sure"
+    if design["mde"] is not None:
+        finds = amount(meant, design["mde"]).removeprefix("+")
+    finds = f"{finds}{_price(found, design)}."
     if found.enough:
-        return f"{size(design)} would tell {finds}{cost}."
-    wanted = difference(found.question.effect or 0.0, meant)
-    return (
-        f"No design within reach tells {wanted}. {size(design)}, as it is now, tells {finds}{cost}."
-    )
+        return f"{size(design)} would tell {finds}"
+    wanted = amount(meant, found.question.effect or 0.0).removeprefix("+")
+    return f"No design within reach tells {wanted}. {size(design)}, as it is now, tells {finds}"
+
+
+def _size(design: Design) -> tuple[int, int, int]:
+    return design["n_evals"], design["n_runs"], design["n_judgings"]
 
 
 def size(design: Design) -> str:
     """A design in words.
 
-    >>> size(Design((3, 2, 1), 0.1, 1.2))
+    >>> size({"n_evals": 3, "n_runs": 2, "n_judgings": 1})
     '3 evals × 2 runs × 1 judging'
     """
-    nouns = zip(design.size, ("eval", "run", "judging"), strict=True)
+    nouns = zip(_size(design), ("eval", "run", "judging"), strict=True)
     return " × ".join(count(number, noun) for number, noun in nouns)
 
 
-def tells(design: Design, meant: Metric) -> str:
-    """The smallest difference that a design finds."""
-    return "nothing for sure" if design.tells is None else difference(design.tells, meant)
-
-
-def difference(value: float, meant: Metric) -> str:
-    """A difference in its unit, whichever its sign."""
-    return amount(meant, value).removeprefix("+")
-
-
-def price(design: Design, costs: bool) -> str:
-    """What a design costs, as the end of a sentence.
-
-    >>> price(Design((3, 2, 1), 0.1, 1.2), costs=True), price(Design((3, 2, 1), 0.1, 0.0), False)
-    ('; ~$1.20', ', at no cost')
-    """
-    if design.usd:
-        return f"; ~{dollars(design.usd)}"
-    return ", at no cost" if design.usd is not None and not costs else ""
-
-
-def _take(design: Design, most_evals: int, label: str, kind: str = "") -> Node:
-    lacks = design.size[0] - most_evals
-    if lacks > 0:
-        return h("span", f"needs {count(lacks, 'more eval')}", cls="sen-soft sen-small")
-    return button(label, ("take_design", *design.size), kind=kind, title=f"{label}: {size(design)}")
-
-
-def _around(found: Proposal, most_evals: int) -> Node:
-    meant = metric(found.question.metric or "pass_rate")
-    rows = [
-        (
-            [
-                " × ".join(map(str, other.size)),
-                [" ", pill("as it was run")] if other.changed == AS_IT_WAS else None,
-            ],
-            tells(other, meant),
-            dollars(other.usd) if other.usd is not None else "–",
-            _take(other, most_evals, "Use", "quiet"),
-        )
-        for other in found.others
-    ]
-    return table(("evals × runs × judgings", "tells", "about", "take it"), rows, numbers=(1, 2))
+def _price(found: Proposal, design: Design) -> str:
+    """What a design costs, as the end of a sentence."""
+    usd = design["price_usd"]
+    if usd is not None and round(usd, 6):
+        return f"; ~{dollars(usd)}"
+    return ", at no cost" if usd is not None and not found.costs else ""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb.documents import Judging as JudgingDocument
 from skill_eval_nb.models import Connection, Prices
@@ -17,18 +17,12 @@ from skill_eval_nb.running.asking import AskingProgress
 from skill_eval_nb.running.estimate import (
     Measured,
     Part,
-    Use,
     assumptions,
     estimate_judging,
     estimate_runs,
     of_judging,
 )
-from skill_eval_nb.running.judge_tasks import (
-    JudgedAgain,
-    JudgeTask,
-    LeftOut,
-    work_of,
-)
+from skill_eval_nb.running.judge_tasks import JudgedAgain, JudgeTask, LeftOut, work_of
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.rejudging import FILE
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
@@ -38,100 +32,52 @@ from skill_eval_nb.text import clock, count, dollars
 from skill_eval_nb.workspace import NothingToLoad
 
 from ..ui import Child, Node, action, h
-from ..ui.form import BUDGET, OTHER, Field, Fields, controls, faults_view, form_card, model, priced
-from ..ui.parts import button, choose, details, figure, notice, place, waiting
+from ..ui.form import BUDGET, FormActions, controls, faults_view, form_card, model, priced
+from ..ui.parts import button, choose, details, figure, notice, place, soft, waiting
 from ..ui.source import Source
 from ..ui.task import Launch, TaskPanel, plan_card, running_card, time_figures
-from .form import FixedArgs, Folder
+from .form import FIELDS, REJUDGING, WHOLE, FixedArgs, Folder, Form, part
 from .progress import HEADINGS, WorkspaceTask, begin, ended_card
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
 
 
-WHOLE = "all"
-"""The choice of every iteration."""
-
-_MARKERS = ("", "grading.json", "timing.json", "judgings")
-"""What changes in a run's folder when it is run or judged."""
-
-
-@dataclass(frozen=True)
-class StoredRuns:
+class StoredRuns(NamedTuple):
     """Stored runs.
 
     Attributes:
-        part: the iteration that they are of, or WHOLE.
-        path: its folder.
+        path: the folder that they are below.
         work: those that can be judged.
         left: the others.
         mark: another one where they have changed.
     """
 
-    part: str
     path: Path
-    work: tuple[JudgeTask, ...]
-    left: tuple[LeftOut, ...]
+    work: Sequence[JudgeTask]
+    left: Sequence[LeftOut]
     mark: int
 
 
-def read_stored(home: Path, part: str, evals: Folder) -> StoredRuns:
-    """Read them; of many runs this takes its time."""
-    path = home if part == WHOLE else home / part
-    runs = _runs(path, evals)
-    mark = _mark(runs)  # before they are read: what changes meanwhile is another one
-    work, left = work_of(runs)
-    return StoredRuns(part, path, tuple(work), tuple(left), mark)
-
-
-def _runs(path: Path, evals: Folder) -> list[StoredRun]:
+def read_stored(path: Path, evals: Folder, known: StoredRuns | None = None) -> StoredRuns:
+    """Read them; of many runs this takes its time, so those that are known still hold."""
     try:
-        return stored_runs(path, evals=evals)
+        runs = stored_runs(path, evals=evals)
     except (FileNotFoundError, NothingToLoad):
-        return []
+        runs = []
+    mark = hash((path, *((run.folder, *_times(run)) for run in runs)))
+    if known is not None and known.mark == mark:
+        return known
+    return StoredRuns(path, *work_of(runs), mark)
 
 
-def _mark(runs: Iterable[StoredRun]) -> int:
-    return hash(tuple((run.folder, *_times(run.folder)) for run in runs))
-
-
-def _times(folder: Path) -> Iterable[int | None]:
-    for name in _MARKERS:
+def _times(run: StoredRun) -> Iterator[int | None]:
+    """When it was run or judged last."""
+    for name in ("", "grading.json", "timing.json", "judgings"):
         try:
-            yield (folder / name).stat().st_mtime_ns
+            yield (run.folder / name).stat().st_mtime_ns
         except OSError:
             yield None
-
-
-@dataclass(frozen=True)
-class JudgeForm:
-    """What is to be judged again, by whom and how often.
-
-    Attributes:
-        part: an iteration's name, or WHOLE.
-        again: judgings to add to each run.
-        judge_model: None for the one that judged before.
-        batch: whether by message batches.
-        budget_usd: the most that may be spent.
-        concurrency: runs at a time.
-        unlimited: whether money may be spent without a budget.
-    """
-
-    part: str = WHOLE
-    again: int | None = 1
-    judge_model: str | None = None
-    batch: bool = False
-    budget_usd: float | None = None
-    concurrency: int | None = 8
-    unlimited: bool = False
-
-
-FIELDS: Fields = {
-    "again": Field("Judgings to add", least=1),
-    "budget_usd": BUDGET,
-    "concurrency": Field("Runs at a time", least=1),
-    "batch": Field("Judge by message batches: half the price, and later", "tick"),
-}
 
 
 @dataclass(frozen=True)
@@ -139,78 +85,60 @@ class JudgePreview:
     """What judging again comes to.
 
     Attributes:
-        form: what it was looked at for.
         stored: the runs.
         model: the judge's model; None where none is known.
         before: the models that have judged these runs, with how many judgings.
-        left_out: why runs cannot be judged, with how many each.
         part: what the judgings may come to; None where something stands in their way.
-        assumptions: what that rests on.
+        rests: what that rests on.
         costs: whether a real model is asked.
         faults: what stands in the way.
-        batched: whether a batch is under way that will be collected.
+        token: another one where something else would be done.
     """
 
-    form: JudgeForm
     stored: StoredRuns
     model: str | None
     before: Mapping[str, int]
-    left_out: Mapping[str, int]
     part: Part | None
-    assumptions: tuple[str, ...]
+    rests: tuple[str, ...]
     costs: bool
     faults: tuple[str, ...]
-    batched: bool
+    token: str
     complete: None = None
-
-    @property
-    def runs(self) -> int:
-        """How many can be judged."""
-        return len(self.stored.work)
-
-    @property
-    def token(self) -> str:
-        """The same for what somebody who looks at it sees as one."""
-        return f"{hash((self.form, self.model, self.stored.mark)):x}"
 
 
 def preview_judging(
-    stored: StoredRuns, form: JudgeForm, connection: Connection | None, prices: Prices
+    stored: StoredRuns, form: Form, connection: Connection | None, prices: Prices
 ) -> JudgePreview:
     """What judging these runs again comes to; nothing is asked and nothing is written."""
-    work = stored.work
-    judgings = [judging for item in work for judging in item.before.judgings.values()]
+    judgings = [judging for item in stored.work for judging in item.before.judgings.values()]
     before = Counter(judging.judge_model for judging in judgings if judging.judge_model)
     stands_in = connection is not None and connection.stand_in is not None
     usual = JUDGE if stands_in else next(iter(before)) if len(before) == 1 else None
-    model = form.judge_model or usual
+    model = form.rejudge_model or usual
     faults = tuple(_faults(form, model, stored, prices))
-    part = _part(form, work, model, judgings, prices) if model and not faults else None
+    part = _part(form, stored.work, model, judgings, prices) if model and not faults else None
     rests = {"prices": f"prices of {prices.date}"}
     return JudgePreview(
-        form=form,
-        stored=stored,
-        model=model,
-        before=dict(before),
-        left_out=Counter(skipped.reason for skipped in stored.left),
-        part=part,
-        assumptions=assumptions([part], "", rests) if part is not None else (),
-        costs=model is not None and model not in MODELS and not stands_in,
-        faults=faults,
-        batched=(stored.path / FILE).is_file(),
+        stored,
+        model,
+        dict(before),
+        part,
+        assumptions([part], "", rests) if part is not None else (),
+        model is not None and model not in MODELS and not stands_in,
+        faults,
+        f"{hash((form.part, form.again, form.rejudge_batch, model, stored.mark)):x}",
     )
 
 
-def _faults(
-    form: JudgeForm, model: str | None, stored: StoredRuns, prices: Prices
-) -> Iterator[str]:
-    for name in ("again", "concurrency"):
+def _faults(form: Form, model: str | None, stored: StoredRuns, prices: Prices) -> Iterator[str]:
+    for name in ("again", "rejudge_concurrency"):
         value = getattr(form, name)
         if not isinstance(value, int) or value < 1:
             given = "empty" if value is None else value
             yield f"{FIELDS[name].label} is {given}; it is a whole number of at least 1"
-    if form.budget_usd is not None and not form.budget_usd > 0:
-        yield f"{BUDGET.label} is {form.budget_usd:g}; it is a number above 0"
+    budget = form.rejudge_budget_usd
+    if budget is not None and not budget > 0:
+        yield f"{BUDGET.label} is {budget:g}; it is a number above 0"
     if not stored.work and not stored.left:
         yield "there are no stored runs yet: run the evals first"
     elif not stored.work:
@@ -220,121 +148,80 @@ def _faults(
             "Judge's model is not given, and these runs were not judged by one model: "
             "choose which is to judge"
         )
-    elif form.budget_usd is not None and not prices.known(model):
+    elif budget is not None and not prices.known(model):
         yield f"{BUDGET.label} is set, so the price must be known: {prices.unknown(model)}"
 
 
 def _part(
-    form: JudgeForm,
+    form: Form,
     work: Sequence[JudgeTask],
     model: str,
     judgings: list[JudgingDocument],
     prices: Prices,
 ) -> Part:
     """As judgings of this model came to, where enough are there; else as assumed."""
-    uses = [use for item in work for use in [_use(item)] * (form.again or 1)]
-    if form.batch:
+    uses = []
+    for run, case in ((item.run, item.case) for item in work):
+        assert run.eval is not None
+        judged = tuple(case.expectations)
+        planned = PlannedEval(run.eval_id, run.eval_name, "", run.eval, (), (), judged)
+        uses += [of_judging(planned, per_dimension=False)] * (form.again or 1)
+    if form.rejudge_batch:
         return estimate_judging(uses, prices, model, batch=True)
-    mine = [
-        judging
-        for judging in judgings
-        if judging.judge_model == model and judging.usage is not None
-    ]
+    mine = [judging for judging in judgings if judging.judge_model == model and judging.usage]
+    used = [judging.usage for judging in mine if judging.usage is not None]
+    parts = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
     past = Measured(
-        tokens=[float(_tokens(judging)) for judging in mine],
+        tokens=[float(sum(getattr(usage, name) or 0 for name in parts)) for usage in used],
         usd=[judging.cost_usd for judging in mine if judging.cost_usd is not None],
-        calls=[float(judging.usage.calls or 1) for judging in mine if judging.usage is not None],
+        calls=[float(usage.calls or 1) for usage in used],
     )
     return estimate_runs("judging", uses, prices, model, past)
-
-
-def _use(item: JudgeTask) -> Use:
-    run, case = item.run, item.case
-    assert run.eval is not None
-    judged = tuple(case.expectations)
-    planned = PlannedEval(run.eval_id, run.eval_name, "", run.eval, (), (), judged)
-    return of_judging(planned, per_dimension=False)
-
-
-def _tokens(document: JudgingDocument) -> int:
-    used = document.usage
-    if used is None:
-        return 0
-    parts = (used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens)
-    return sum(part or 0 for part in parts)
-
-
-RECENT = 6
-"""Judgings that ended last and are shown."""
 
 
 class Judging(WorkspaceTask[JudgedAgain]):
     """A judging of stored outputs."""
 
     doing = "judging stored outputs"
-    progress: AskingProgress | None
+    progress: AskingProgress
 
-    def __init__(
-        self,
-        home: Path,
-        preview: JudgePreview,
-        evals: Folder,
-        connection: Connection | None,
-        prices: Prices,
-    ) -> None:
+    def __init__(self, home: Path, path: Path, total: int, given: Mapping[str, Any]) -> None:
         """Begin it.
 
         Args:
             home: the workspace's folder.
-            preview: what was looked at and shown.
-            evals: the suite, where it lies elsewhere.
-            connection: how the judge is reached, where that was given.
-            prices: of its calls.
+            path: of the runs.
+            total: judgings to be done, about.
+            given: what `judge_again` is called with.
         """
-        self.preview = preview
-        self.recent: deque[str] = deque(maxlen=RECENT)
-        form = preview.form
-        given: dict[str, Any] = {
-            "again": form.again,
-            "judge_model": preview.model,
-            "connection": connection,
-            "prices": prices,
-            "budget_usd": form.budget_usd,
-            "batch": form.batch,
-            "concurrency": form.concurrency,
-            "evals": evals,
-        }
+        self.budget_usd: float | None = given["budget_usd"]
 
         def judge(report: Callable[[AskingProgress], None], stop: threading.Event) -> JudgedAgain:
-            def ended(now: AskingProgress) -> None:
-                self.recent.appendleft(now.what)
-                report(now)
+            return judge_again(path, progress=report, stop=stop, **given)
 
-            return judge_again(preview.stored.path, progress=ended, stop=stop, **given)
-
-        super().__init__(home, judge, lambda now: now.done / now.total)
-
-    @property
-    def total(self) -> int:
-        """Judgings to be done."""
-        now = self.progress
-        return self.preview.runs * (self.preview.form.again or 1) if now is None else now.total
+        first = AskingProgress(0, total, 0, 0.0, "")
+        super().__init__(home, judge, lambda now: now.done / (now.total or 1), first)
 
     @property
     def results(self) -> int:
         """Judgings that ended."""
-        return self.progress.done if self.progress is not None else 0
+        return self.progress.done
 
     @property
     def spent_usd(self) -> float:
         """US dollars, as far as prices are known."""
-        if self.result is not None and self.result.cost_usd is not None:
-            return self.result.cost_usd
-        return self.progress.spent_usd if self.progress is not None else 0.0
+        known = self.result.cost_usd if self.result is not None else None
+        return self.progress.spent_usd if known is None else known
+
+
+NOTHING_IS_RUN = (
+    "Nothing is run: the judge looks at the stored outputs once more. New judgings are "
+    "added to those that are there, which tells how much of the noise is the judge's."
+)
 
 
 def judge_form_view(
-    form: JudgeForm,
+    form: Form,
     preview: JudgePreview | None,
     faults: Sequence[str],
     *,
@@ -346,208 +233,142 @@ def judge_form_view(
     before = preview.before if preview is not None else {}
     known = priced(dict.fromkeys([*before, JUDGE, *(prices.models if prices else ())]), prices)
     usual = "as before"
-    if preview is not None and preview.model and not form.judge_model:
+    if preview is not None and preview.model and not form.rejudge_model:
         usual = f"{preview.model} (as before)"
     parts = {WHOLE: "all iterations", **{name: name for name in iterations}}
+    act = ("set_model", "rejudge_model")
+    label, chosen = "Judge's model", form.rejudge_model
+    first = [
+        choose("Runs of", parts, form.part, ("set", "part")),
+        model(label, known, chosen, act, other=other, unsaid=usual),
+    ]
+    numbers = controls(FIELDS, form, ("again", "rejudge_budget_usd", "rejudge_concurrency"))
     return form_card(
         "What to judge again",
         faults_view(faults),
-        h(
-            "p",
-            "Nothing is run: the judge looks at the stored outputs once more. New judgings are "
-            "added to those that are there, which tells how much of the noise is the judge's.",
-            cls="sen-soft",
-        ),
-        h(
-            "div",
-            choose("Runs of", parts, form.part, ("judge_set", "part")),
-            model(
-                "Judge's model",
-                known,
-                form.judge_model,
-                ("judge_model",),
-                other=other,
-                unsaid=usual,
-            ),
-            cls="sen-row",
-        ),
-        h(
-            "div",
-            controls(FIELDS, form, ("again", "budget_usd", "concurrency"), act="judge_set"),
-            cls="sen-row",
-        ),
-        controls(FIELDS, form, ["batch"], act="judge_set"),
+        h("p", NOTHING_IS_RUN, cls="sen-soft"),
+        h("div", first, cls="sen-row"),
+        h("div", numbers, cls="sen-row"),
+        controls(FIELDS, form, ["rejudge_batch"]),
     )
 
 
 def judge_preview_view(preview: JudgePreview | None, start: Child) -> Node:
     """What it comes to; `start` is what begins it."""
-    content = (
-        list(_preview(preview)) if preview is not None else waiting("Looking at what is stored")
-    )
-    head = h("h4", "What it comes to")
-    return plan_card("what it comes to", [head, content, start])
+    content = waiting("Looking at what is stored") if preview is None else _preview(preview)
+    return plan_card("what it comes to", [h("h4", "What it comes to"), content, start])
 
 
 def _preview(preview: JudgePreview) -> Iterator[Child]:
-    part = preview.part
-    if part is None:
-        yield _left_out(preview.left_out)
-        return
-    usd = part.usd.dollars if part.usd is not None else "no price known"
-    yield h(
-        "div",
-        figure(f"{preview.runs:,}", "run" if preview.runs == 1 else "runs"),
-        figure(f"{part.number:,}", "judging" if part.number == 1 else "judgings"),
-        figure(str(part.calls), "calls"),
-        figure(usd, "estimated"),
-        cls="sen-job-figures",
-    )
-    yield h("p", f"{preview.model} judges. {_history(preview.before)}")
-    if preview.batched:
-        yield notice("A batch is under way there: starting with the same settings collects it.")
-    yield _left_out(preview.left_out)
-    rests = h("ul", [h("li", assumption) for assumption in preview.assumptions])
-    yield details("What the price rests on", rests, key="assumptions")
-
-
-def _history(before: Mapping[str, int]) -> str:
-    if not before:
-        return "No judging says by whom it was before."
-    found = ", ".join(f"{count(number, 'judging')} by {name}" for name, number in before.items())
-    return f"So far there are {found}."
-
-
-def _left_out(reasons: Mapping[str, int]) -> Node | None:
-    if not reasons:
-        return None
-    lines = [h("li", f"{count(number, 'run')}: {why}") for why, number in reasons.items()]
-    return details(f"{count(sum(reasons.values()), 'run')} left out", h("ul", lines), key="left")
+    part, runs = preview.part, len(preview.stored.work)
+    if part is not None:
+        usd = part.usd.dollars if part.usd is not None else "no price known"
+        figures = [
+            figure(f"{runs:,}", "run" if runs == 1 else "runs"),
+            figure(f"{part.number:,}", "judging" if part.number == 1 else "judgings"),
+            figure(str(part.calls), "calls"),
+            figure(usd, "estimated"),
+        ]
+        yield h("div", figures, cls="sen-job-figures")
+        by = ", ".join(f"{count(n, 'judging')} by {name}" for name, n in preview.before.items())
+        so_far = f"So far there are {by}." if by else "No judging says by whom it was before."
+        yield h("p", f"{preview.model} judges. {so_far}")
+        if (preview.stored.path / FILE).is_file():
+            yield notice("A batch is under way there: starting with the same settings collects it.")
+    if left := preview.stored.left:
+        reasons = Counter(run.reason for run in left).items()
+        lines = [h("li", f"{count(number, 'run')}: {why}") for why, number in reasons]
+        yield details(f"{count(len(left), 'run')} left out", h("ul", lines), key="left")
+    if part is not None:
+        rests = h("ul", [h("li", words) for words in preview.rests])
+        yield details("What the price rests on", rests, key="assumptions")
 
 
 def judging_view(at: Judging) -> Node:
     """How far it is."""
-    now, budget = at.progress, at.preview.form.budget_usd
-    of = "spent" if budget is None else f"spent of {dollars(budget)}"
+    now, budget = at.progress, at.budget_usd
     figures = [
-        figure(f"{at.results:,} of {at.total:,}", "judgings ended"),
-        figure(f"{now.failed:,}", "failed", "bad") if now and now.failed else None,
-        figure(dollars(at.spent_usd), of),
+        figure(f"{now.done:,} of {now.total:,}", "judgings ended"),
+        figure(f"{now.failed:,}", "failed", "bad") if now.failed else None,
+        figure(dollars(at.spent_usd), f"spent of {dollars(budget)}" if budget else "spent"),
         time_figures(at),
     ]
-    recent = h("ul", [h("li", line, key=line) for line in at.recent], cls="sen-recent")
+    stopping = h("p", "Stopping: what was written stays.", role="status")
     return running_card(
         "Judging stored outputs",
-        (at.results / at.total if at.total else 1.0, "judgings that have ended"),
+        (now.done / (now.total or 1), "judgings that have ended"),
         figures,
         stopping=at.stopping,
         doing="judging",
-        stop=h("p", "Stopping: what was written stays.", role="status")
-        if at.stopping
-        else button("Stop", ("press_stop", 0.0)),
-        below=[h("h5", "Ended last"), recent] if at.recent else None,
+        stop=stopping if at.stopping else button("Stop", ("press_stop", 0.0)),
+        below=soft(f"Last: {now.what}") if now.what else None,
     )
 
 
 def judged_view(at: Judging) -> Node:
     """What became of it."""
-    partial = at.result is not None and at.result.status == "partial"
-    heading = ("Not all of it", "odd") if partial else HEADINGS[at.status]
+    now, result = at.progress, at.result
+    partial = result is not None and result.status == "partial"
     message = at.message
     if at.status == "stopped":
         message = (
             "The judgings that were written stay, and count. Judging again adds others to them."
         )
-    command = f"sen.charts.variance_components(sen.load({place(at.home)!r}))"
+    lost: Counter[str] = Counter()
+    if result is not None:
+        lost.update(f"failed: {failure.reason}" for failure in result.failed)
+        lost.update(f"left out: {run.reason}" for run in result.left_out)
+        lost.update(f"grading kept: {run.reason}" for run in result.kept)
+        lost.update([result.message] if result.message else [])
+    command = h("code", f"sen.charts.variance_components(sen.load({place(at.home)!r}))")
     return ended_card(
         "Judging stored outputs",
-        heading,
-        f"{at.results:,} of {at.total:,} judgings, {dollars(at.spent_usd)}, {clock(at.seconds)}",
+        ("Not all of it", "odd") if partial else HEADINGS[at.status],
+        f"{now.done:,} of {now.total:,} judgings, {dollars(at.spent_usd)}, {clock(at.seconds)}",
         h("p", message),
-        h("ul", [h("li", reason) for reason in _not_judged(at.result)]),
-        h(
-            "p",
-            *("Next: ", h("code", command), " shows how much of the noise is the judge's."),
-            cls="sen-next",
-        ),
+        h("ul", [h("li", f"{number:,} × {reason}") for reason, number in lost.items()]),
+        h("p", "Next: ", command, " shows how much of the noise is the judge's.", cls="sen-next"),
     )
 
 
-def _not_judged(result: JudgedAgain | None) -> list[str]:
-    """Each thing that was not judged, once, with how often."""
-    if result is None:
-        return []
-    found = [
-        *(f"failed: {failure.reason}" for failure in result.failed),
-        *(f"left out: {run.reason}" for run in result.left_out),
-        *(f"grading kept: {run.reason}" for run in result.kept),
-        *([result.message] if result.message else []),
-    ]
-    return [f"{number:,} × {reason}" for reason, number in Counter(found).items()]
-
-
-class JudgeTab(TaskPanel):
+class JudgeTab(FormActions, TaskPanel):
     """What a panel needs to judge stored outputs again."""
 
     home: Path
     source: Source
+    form: Form
     _fixed: FixedArgs
     _prices: Prices | None
     _at: WorkspaceTask[Any] | None
     _busy: Callable[[], str | None]
 
     def _begin_judge_tab(self) -> None:
-        self._judge_form = JudgeForm()
         self._stored: StoredRuns | None = None
         self._judged: Judging | None = None
-        self._other_judge = False
         self._names: tuple[Workspace | None, list[str]] = (None, [])
-        self._judge_launch: Launch[JudgePreview] = Launch(
+        self._rejudge: Launch[JudgePreview] = Launch(
             self._background,
-            lambda: replace(self._judge_form, unlimited=False),
+            lambda: part(self.form, REJUDGING),
             self._judge_preview,
             self._judge,
-            free=lambda: self._judge_form.unlimited or self._judge_form.budget_usd is not None,
+            free=lambda: self.form.rejudge_unlimited or self.form.rejudge_budget_usd is not None,
             busy=self._busy,
         )
 
     @action
-    def judge_set(self, name: str, value: Any) -> None:
-        """Set what is to be judged again, how often and for how much."""
-        if name not in JudgeForm.__dataclass_fields__:
-            raise LookupError(f"There is no `{name}` to be set.")
-        self._judge_form = replace(self._judge_form, **{name: value})
-        if self._judge_launch.current is None:
-            self._preview_judging()
-
-    @action
-    def judge_model(self, value: str) -> None:
-        """Choose who judges, or that there is to be room for any name."""
-        self._other_judge = value == OTHER
-        if not self._other_judge:
-            self._judge_form = replace(self._judge_form, judge_model=value.strip() or None)
-            self._preview_judging()
-
-    @action
     def press_judge(self, token: str) -> None:
         """Begin to judge what was shown with this token."""
-        self._judge_launch.press(token)
+        self._rejudge.press(token)
 
     def _preview_judging(self, **patience: float) -> None:
-        if self._judge_launch.plan is None and len(names := self._iterations()) > 1:
-            self._judge_form = replace(self._judge_form, part=names[-1])  # less to pay
-        self._judge_launch.replan(**patience)
+        if self._rejudge.plan is None and len(names := self._iterations()) > 1:
+            self._set(part=names[-1])  # less to pay
+        self._rejudge.replan(**patience)
 
-    def _judge_preview(self, form: JudgeForm) -> JudgePreview:
-        """What is stored is read where it has changed."""
-        evals, known = self._fixed.evals, self._stored
-        if (
-            known is None
-            or known.part != form.part
-            or _mark(_runs(known.path, evals)) != known.mark
-        ):
-            known = self._stored = read_stored(self.home, form.part, evals)
-        return preview_judging(known, form, self._judge_connection, self._judge_prices)
+    def _judge_preview(self, form: Form) -> JudgePreview:
+        path = self.home if form.part == WHOLE else self.home / form.part
+        self._stored = read_stored(path, self._fixed.evals, self._stored)
+        return preview_judging(self._stored, form, self._judge_connection, self._judge_prices)
 
     @property
     def _judge_prices(self) -> Prices:
@@ -558,34 +379,41 @@ class JudgeTab(TaskPanel):
     @property
     def _judge_connection(self) -> Connection | None:
         """As it was given; the stand-in of an executor that was given answers as its judge."""
-        given = self._fixed.rest.get("connection")
+        given, model = self._fixed.rest.get("connection"), self.form.rejudge_model
         stand_in = getattr(self._fixed.executor, "stand_in", None)
-        model = self._judge_form.judge_model
         if given is None and stand_in is not None and (model is None or model in MODELS):
             return Connection(stand_in=stand_in)
         return given
 
     def _judge(self, preview: JudgePreview) -> None:
-        args = (self._fixed.evals, self._judge_connection, self._judge_prices)
-        self._at = self._judged = begin(self.home, lambda: Judging(self.home, preview, *args))
+        form, path = self.form, preview.stored.path
+        given = {
+            "again": form.again,
+            "judge_model": preview.model,
+            "connection": self._judge_connection,
+            "prices": self._judge_prices,
+            "budget_usd": form.rejudge_budget_usd,
+            "batch": form.rejudge_batch,
+            "concurrency": form.rejudge_concurrency,
+            "evals": self._fixed.evals,
+        }
+        total = len(preview.stored.work) * (form.again or 1)
+        self._at = self._judged = begin(self.home, lambda: Judging(self.home, path, total, given))
 
     def _judge_tab(self) -> Child:
         """The tab's content."""
         if isinstance(self._at, Judging) and self._at.running:
             return judging_view(self._at)
-        if self._at is not None and self._at.running:
-            return h("p", f"This workspace is busy: it is {self._at.doing}.", role="status")
-        launch, form = self._judge_launch, self._judge_form
-        current = launch.current
+        launch, form = self._rejudge, self.form
         form_card = judge_form_view(
             form,
             launch.plan,
-            current.faults if current is not None else (),
+            launch.current.faults if launch.current is not None else (),
             iterations=self._iterations(),
             prices=self._prices,
-            other=self._other_judge,
+            other="rejudge_model" in self._typed,
         )
-        free = (("judge_set", "unlimited"), form.unlimited)
+        free = (("set", "rejudge_unlimited"), form.rejudge_unlimited)
         start = launch.row("press_judge", free, "Judge again")
         cards = [form_card, judge_preview_view(launch.plan, start)]
         return [

@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from skill_eval_nb.models import Connection, connect
 from skill_eval_nb.running.options import price_table
 
 from ..ui import Child, Node, action, h, quiet_action, style
-from ..ui.form import FormActions
 from ..ui.parts import place, soft, tabs
 from ..ui.source import Source
 from ..ui.task import MAKING, Launch, plan_card
 from .form import (
     LABELS,
+    RUNNING,
+    FixedArgs,
     Form,
     Proposal,
     Question,
     form_view,
     opened,
+    part,
     proposal_view,
     propose,
-    unit,
     with_design,
 )
 from .judge import JudgeTab, Judging
-from .plan import (
-    PlanPreview,
-    Unfinished,
-    home_of,
-    make,
-    plan_view,
-    unfinished,
-    unfinished_view,
-)
+from .plan import PlanPreview, Unfinished, home_of, make, plan_view, unfinished, unfinished_view
 from .progress import (
     Observer,
     Running,
@@ -49,34 +41,15 @@ from .progress import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from skill_eval_nb.running import Job, Plan
-
-
-PATIENCE = 20.0
-"""Seconds for which an answer is waited for."""
-
-
-def ask(connection: Connection) -> list[str]:
-    """The models that can be had through a connection, as the API lists them.
-
-    Raises:
-        ModelFault: no answer came, or there is no key.
-    """
-
-    async def names() -> list[str]:
-        async with connect(connection) as client:
-            return [model["id"] for model in await client.models(deadline=PATIENCE)]
-
-    return asyncio.run(names())
 
 
 HERE = Path(__file__).parent
 RUN, JUDGE = "run", "judge"
+NO_SIDE = {"name": "", "folder": ""}
 
 
-class RunPanel(FormActions, JudgeTab, Observer):
+class RunPanel(JudgeTab, Observer):
     """Plans runs and their price, starts them, shows how far they are, and goes on with them.
 
     What it does can be done in code as well: `sen.plan_runs`, `plan.start()`,
@@ -87,7 +60,7 @@ class RunPanel(FormActions, JudgeTab, Observer):
     label = "Run evals"
     TABS: ClassVar = {RUN: "Run evals", JUDGE: "Judge stored outputs again"}
     SETTABLE = frozenset(Form.__dataclass_fields__) - {"sides", "configurations", "evals_only"}
-    MODELS = frozenset(LABELS)
+    MODELS = frozenset((*LABELS, "rejudge_model"))
 
     def __init__(self, skill: Any, evals: Any, workspace: Any, given: dict[str, Any]) -> None:
         self.form, self._fixed = opened(skill, evals, workspace, given)
@@ -96,11 +69,10 @@ class RunPanel(FormActions, JudgeTab, Observer):
         self._prices = price_table(given.get("prices"), [])
         self._tab = RUN
         self._at: WorkspaceTask[Any] | None = None
-        self._listed: tuple[str, ...] = ()
-        self._side = {"name": "", "folder": ""}
+        self._side = NO_SIDE
         self._launch = Launch(
             self._background,
-            lambda: (replace(self.form, unlimited=False), self._fixed),
+            lambda: (part(self.form, RUNNING), self._fixed),
             lambda inputs: make(*inputs),
             self._start,
             free=lambda: self.form.unlimited or self.form.budget_usd is not None,
@@ -113,7 +85,7 @@ class RunPanel(FormActions, JudgeTab, Observer):
         self._proposed_for: tuple[str, ...] = ()
         self._ran: Running | None = None
         self._end_is_shown = False
-        self._looking, self._proposing, self._listing = (self._background() for _ in range(3))
+        self._looking, self._proposing = self._background(), self._background()
         self._begin_judge_tab()
         self.source = Source(self.home, self._changed)
         super().__init__()
@@ -124,8 +96,9 @@ class RunPanel(FormActions, JudgeTab, Observer):
     # ── the form ─────────────────────────────────────────────────────────────────────────────
 
     def _form_changed(self) -> None:
-        if self._launch.current is None:  # or it is only said that no budget is wanted
-            self._launch.replan()
+        launch = self._rejudge if self._tab == JUDGE else self._launch
+        if launch.current is None:  # or it is only said that no budget is wanted
+            launch.replan()
 
     @action
     def set_bare(self, on: bool) -> None:
@@ -142,16 +115,6 @@ class RunPanel(FormActions, JudgeTab, Observer):
         self._set(executor=name, **models)
 
     @action
-    def ask_models(self) -> None:
-        """Ask the API which models there are; it costs nothing."""
-        connection = self._fixed.rest.get("connection") or Connection()
-
-        def take(names: list[str]) -> None:
-            self._listed = tuple(names)
-
-        self._listing.begin(lambda: ask(connection), take)
-
-    @action
     def tick_configuration(self, name: str, on: bool) -> None:
         """Take a configuration in, or leave it out."""
         chosen = _ticked(self.form.sides, self.form.configurations, name, on)
@@ -160,7 +123,7 @@ class RunPanel(FormActions, JudgeTab, Observer):
     @quiet_action
     def name_side(self, part: str, value: str) -> None:
         """Note the name or the folder of another configuration."""
-        self._side[part] = value.strip()
+        self._side = {**self._side, part: value.strip()}
 
     @action
     def add_side(self) -> None:
@@ -170,7 +133,7 @@ class RunPanel(FormActions, JudgeTab, Observer):
             raise ValueError("Another configuration needs a name, and the folder of its skill.")
         sides = {**self.form.sides, name: folder}
         chosen = _ticked(sides, self.form.configurations, name, on=True)
-        self._side = {"name": "", "folder": ""}
+        self._side = NO_SIDE
         self._set(sides=sides, configurations=tuple(chosen))
 
     @property
@@ -197,15 +160,12 @@ class RunPanel(FormActions, JudgeTab, Observer):
     def ask(self, name: str, value: Any) -> None:
         """Change the question that the next best design is to answer."""
         now = self._question
-        if name == "metric":
-            self._question = replace(now, metric=value, effect=None)
-        elif name == "scope":
-            self._question = replace(now, scope="population" if value == "population" else "suite")
-        else:
+        if name == "effect":
             if not isinstance(value, int | float) or not value > 0:
                 raise ValueError(f"The difference to be told is a number above 0, not {value}.")
-            rate = unit(now.metric or "pass_rate") == "rate"
-            self._question = replace(now, effect=value / 100 if rate else value)
+            value = value / 100 if now.is_rate else value
+        lost = {"effect": None} if name == "metric" else {}
+        self._question = replace(now, **lost | {name: value})
         self._propose()
 
     @action
@@ -220,14 +180,18 @@ class RunPanel(FormActions, JudgeTab, Observer):
         found = next((rest for rest in self._unfinished if rest.number == number), None)
         if found is None:
             raise LookupError(f"iteration-{number} lacks nothing any more.")
-        self.form, self._fixed = found.preview.form, found.fixed
-        self._launch.replan()
+        self._refill(found.preview.form, found.fixed)
 
     @action
     def begin_anew(self, number: int) -> None:
         """Leave an iteration as it is: the form is as the cell gave it, for the one after."""
-        form, self._fixed = self._given
-        self.form = replace(form, iteration=number + 1)
+        form, fixed = self._given
+        self._refill(replace(form, iteration=number + 1), fixed)
+
+    def _refill(self, form: Form, fixed: FixedArgs) -> None:
+        """Put other settings of runs into the form."""
+        changed = {name: getattr(form, name) for name in RUNNING}
+        self._fixed, self.form = fixed, replace(self.form, **changed, unlimited=False)
         self._launch.replan()
 
     # ── what is under way ────────────────────────────────────────────────────────────────────
@@ -294,8 +258,6 @@ class RunPanel(FormActions, JudgeTab, Observer):
         """The tab's content."""
         if isinstance(self._at, Running) and self._at.running:
             return running_view(self._at)
-        if self._at is not None and self._at.running:
-            return h("p", f"This workspace is busy: it is {self._at.doing}.", role="status")
         preview, current = self._launch.plan, self._launch.current
         ended = self._ran if self._end_is_shown else None
         form = form_view(
@@ -304,16 +266,13 @@ class RunPanel(FormActions, JudgeTab, Observer):
             preview.suite if preview is not None else None,
             preview.no_sandbox if preview is not None else None,
             current.faults if current is not None else (),
-            prices=self._prices,
-            listed=self._listed,
-            typed=self._typed,
+            self._prices,
+            self._typed,
         )
-        proposal = proposal_view(
-            self._proposal,
-            busy=self._proposing.busy,
-            most_evals=len(self._evals),
-            costs=preview is not None and preview.costs,
-        )
+        found = self._proposal
+        if found is not None:
+            found = replace(found, costs=preview is not None and preview.costs)
+        proposal = proposal_view(found, busy=self._proposing.busy)
         return [
             ended_view(ended) if ended is not None else None,
             unfinished_view(self._unfinished, preview),
@@ -404,7 +363,10 @@ class RunPanel(FormActions, JudgeTab, Observer):
 
     def view(self) -> Child:
         """A tab for runs, and one for judging again."""
-        content = self._judge_tab() if self._tab == JUDGE else self._run_tab()
+        at, is_judge = self._at, self._tab == JUDGE
+        content = self._judge_tab() if is_judge else self._run_tab()
+        if at is not None and at.running and isinstance(at, Judging) is not is_judge:
+            content = h("p", f"This workspace is busy: it is {at.doing}.", role="status")
         name = self.plan.skill_name if self.plan is not None else Path(str(self._fixed.skill)).name
         return [
             h("h3", f"Run {name}"),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import socket
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from skill_eval_nb.grading.sandbox import available
 from skill_eval_nb.models import StandIn
 from skill_eval_nb.running import Limits, Plan, Refused, plan_runs
-from skill_eval_nb.running.journal import ENDED, NAME, PLANNED, STARTED, Record, read
+from skill_eval_nb.running.journal import ENDED, NAME, PLANNED, STARTED, read
 from skill_eval_nb.running.options import read_all
 from skill_eval_nb.running.plan import Facts, blocks, facts
 from skill_eval_nb.running.spec import errored
@@ -88,25 +87,24 @@ def make(form: Form, fixed: FixedArgs) -> PlanPreview:
     _, suite, _ = read_all(fixed.skill, fixed.evals, fixed.workspace, [])
     missing = available()
     faults = empty(FIELDS, form, FIELDS)
+    preview = PlanPreview(form, suite, faults=faults, no_sandbox=missing)
     try:  # with what is lacking filled in, so that every fault is told at once
         given = options(filled(form), fixed)
         plan = plan_runs(fixed.skill, fixed.evals, fixed.workspace, **given)
     except Refused as error:
-        return PlanPreview(form, suite, faults=faults + error.faults, no_sandbox=missing)
+        return replace(preview, faults=faults + error.faults)
     if faults:
-        return PlanPreview(form, suite, faults=faults, no_sandbox=missing)
+        return preview
     todo = {run.cell.folder for run in plan.todo}
     ended = [cell.folder for cell in plan.cells if cell.folder not in todo]
     why = {folder: errored(plan.workspace / folder) for folder in ended}
-    return PlanPreview(
-        form,
-        suite,
+    return replace(
+        preview,
         plan=plan,
         facts=facts(plan, plan.estimate, plan.warnings),
         todo=len(todo),
         errored={folder: reason for folder, reason in why.items() if reason is not None},
         continues=plan.folder.name if (plan.folder / NAME).exists() else "",
-        no_sandbox=missing,
     )
 
 
@@ -120,8 +118,6 @@ def plan_view(shown: Facts, start: Child) -> Node:
 
 MOST = 3
 """So many iterations are looked at, the newest first."""
-
-_ITERATION = re.compile(r"iteration-(\d{1,6})")
 
 
 @dataclass(frozen=True)
@@ -151,83 +147,64 @@ class Unfinished:
     is_last: bool = False
     is_left: bool = False
 
-    @property
-    def there(self) -> int:
-        """Runs that have all that they are to have."""
-        return max(self.cells - self.preview.todo, 0)
-
 
 def unfinished(home: Path, form: Form, fixed: FixedArgs) -> list[Unfinished]:
     """The iterations of a workspace that lack something, the newest first."""
     assert fixed.skill is not None
     _, suite, _ = read_all(fixed.skill, fixed.evals, fixed.workspace, [])
     n_evals = len(suite.evals) if suite is not None else 0
-    folders = _iterations(home)
-    found = [iteration for folder in folders if (iteration := _look(folder, form, fixed, n_evals))]
-    if found and folders[0].name == f"iteration-{found[0].number}":
+    numbers = _begun(home)
+    found = [rest for number in numbers if (rest := _look(home, number, form, fixed, n_evals))]
+    if found and numbers[0] == found[0].number:
         own = make(form, fixed).plan
         is_left = own is None or own.iteration != found[0].number
         found[0] = replace(found[0], is_last=True, is_left=is_left)
     return found
 
 
-def _iterations(home: Path) -> list[Path]:
-    if not home.is_dir():
-        return []
-    found = ((_ITERATION.fullmatch(folder.name), folder) for folder in home.iterdir())
-    there = {int(name[1]): folder for name, folder in found if name and (folder / NAME).is_file()}
-    return [there[number] for number in sorted(there, reverse=True)[:MOST]]
+def _begun(home: Path) -> list[int]:
+    """The newest iterations that have a journal."""
+    names = [path.parent.name.partition("iteration-") for path in home.glob(f"iteration-*/{NAME}")]
+    numbers = [int(number) for _, _, number in names if number.isdecimal()]
+    return sorted(numbers, reverse=True)[:MOST]
 
 
-def _look(folder: Path, form: Form, fixed: FixedArgs, n_evals: int) -> Unfinished | None:
+def _look(home: Path, number: int, form: Form, fixed: FixedArgs, n_evals: int) -> Unfinished | None:
     try:
-        record = read(folder)
+        record = read(home / f"iteration-{number}")
     except ValueError:  # somebody else wrote there: planning says so
         return None
-    start, end = _last(record)
-    if start is None or (end is not None and end.get("status") == "done"):
+    last = {str(event.get("event")): at for at, event in enumerate(record.events)}
+    if STARTED not in last:
         return None
-    number = int(folder.name.partition("-")[2])
-    mark = [event["fingerprint"] for event in record.events if event.get("event") == PLANNED][-1]
+    start = record.events[last[STARTED]]
+    end = record.events[last[ENDED]] if last.get(ENDED, -1) > last[STARTED] else None
+    if end is not None and end.get("status") == "done":
+        return None
+    mark = record.events[last[PLANNED]]["fingerprint"]
     preview, used = _remade(number, mark, form_of(mark, start, form, n_evals), fixed)
     if preview.plan is not None and not preview.todo:
         return None
     cells = len(preview.plan.cells) if preview.plan is not None else int(start.get("cells", 0))
-    why = str(end.get("status")) if end is not None else "interrupted"
+    why = "interrupted" if end is None else str(end.get("status"))
     at_it = _at_it(start) if end is None else None
     return Unfinished(number, preview, used, cells, record.spent_usd, why, at_it)
-
-
-def _last(record: Record) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
-    """The last start, and its end; None where it has none."""
-    start = end = None
-    for event in record.events:
-        if event.get("event") == STARTED:
-            start, end = event, None
-        elif event.get("event") == ENDED:
-            end = event
-    return start, end
 
 
 def _remade(
     number: int, mark: Mapping[str, Any], form: Form, fixed: FixedArgs
 ) -> tuple[PlanPreview, FixedArgs]:
-    """The plan of an iteration from what its journal says.
+    """The plan of an iteration from what its journal says; its form leaves the number open.
 
     What was given in code counts first, since a cell that runs again gives the same again;
     else what the journal has of it.
     """
-    first = _of_iteration(number, form, fixed)
-    if first.plan is not None:
-        return first, fixed
     recorded = replace(fixed, rest={**fixed.rest, **_rest_of(mark, fixed)})
-    other = _of_iteration(number, form, recorded)
-    return (other, recorded) if other.plan is not None else (first, fixed)
-
-
-def _of_iteration(number: int, form: Form, fixed: FixedArgs) -> PlanPreview:
-    """The plan of that iteration; its form leaves the number to the fingerprint."""
-    return replace(make(replace(form, iteration=number), fixed), form=form)
+    for args in (fixed, recorded):
+        preview = replace(make(replace(form, iteration=number), args), form=form)
+        if preview.plan is not None:
+            break
+    return preview, args
 
 
 def form_of(
@@ -280,16 +257,14 @@ def _rest_of(mark: Mapping[str, Any], fixed: FixedArgs) -> dict[str, Any]:
     rest: dict[str, Any] = {"limits": Limits(**_fields(runs["limits"]))}
     executor = runs["executor"]
     if name_of(fixed.executor) != executor["name"] or isinstance(fixed.executor, str):
-        rest["executor_options"] = dict(_options(_fields(executor["options"])))
+        rest["executor_options"] = {
+            name: StandIn(**_fields(value)) if isinstance(value, Mapping) else value
+            for name, value in _fields(executor["options"]).items()
+            if value is None
+            or isinstance(value, str | int | float)
+            or (isinstance(value, Mapping) and value.get("is") == StandIn.__name__)
+        }
     return rest
-
-
-def _options(stated: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, value in stated.items():
-        if isinstance(value, Mapping) and value.get("is") == StandIn.__name__:
-            yield name, StandIn(**_fields(value))
-        elif value is None or isinstance(value, str | int | float):
-            yield name, value
 
 
 def _fields(stated: Any) -> dict[str, Any]:
@@ -329,57 +304,26 @@ def unfinished_view(found: Sequence[Unfinished], planned: PlanPreview | None) ->
         found: what lacks something.
         planned: what is planned already: its own button, the large one, goes on with it.
     """
-    if not found:
-        return None
-    lines = [_line(iteration, _goes_on(iteration, planned)) for iteration in found]
-    return h("div", lines, cls="sen-unfinished", key="unfinished")
+    lines = [_line(rest, planned.plan if planned is not None else None) for rest in found]
+    return h("div", lines, cls="sen-unfinished", key="unfinished") if lines else None
 
 
-def _goes_on(iteration: Unfinished, planned: PlanPreview | None) -> bool:
-    mine = planned.plan if planned is not None else None
-    whole = iteration.preview.plan
-    if mine is None or whole is None:
-        return False
-    return mine.iteration == iteration.number and mine.asked == whole.asked
-
-
-def _line(iteration: Unfinished, goes_on: bool) -> Node:
-    name = f"iteration-{iteration.number}"
-    plan = iteration.preview.plan
+def _line(rest: Unfinished, planned: Plan | None) -> Node:
+    name, plan = f"iteration-{rest.number}", rest.preview.plan
     if plan is None:
-        return h(
-            "div",
-            h("p", h("b", f"{name} is not whole"), ", and cannot be continued as things are:"),
-            h("ul", [h("li", in_labels(fault)) for fault in iteration.preview.faults]),
-            cls="sen-notice",
-            key=name,
-        )
-    ceiling = iteration.preview.form.budget_usd
+        lacks = [h("li", in_labels(fault)) for fault in rest.preview.faults]
+        words = h("p", h("b", f"{name} is not whole"), ", and cannot be continued as things are:")
+        return h("div", words, h("ul", lacks), cls="sen-notice", key=name)
+    ceiling = rest.preview.form.budget_usd
     of = f" of {dollars(ceiling)}" if ceiling is not None else ""
-    spent = f", {dollars(iteration.spent_usd)}{of} spent" if iteration.spent_usd or ceiling else ""
-    return h(
-        "div",
-        h(
-            "p",
-            h("b", f"{name}: {iteration.there:,} of {iteration.cells:,} runs are there"),
-            f"{spent}. ",
-            _why(iteration),
-        ),
-        _other_way(iteration, goes_on),
-        cls="sen-notice sen-go-on",
-        key=name,
-    )
-
-
-def _other_way(iteration: Unfinished, goes_on: bool) -> Node | None:
-    """What the large button does not do: it goes on with what is planned."""
-    if not goes_on:
-        return button(f"Plan the rest of iteration-{iteration.number}", ("go_on", iteration.number))
-    anew = ("begin_anew", iteration.number)
-    return button("Begin a new iteration", anew, kind="quiet") if iteration.is_last else None
-
-
-def _why(rest: Unfinished) -> Child:
+    spent = f", {dollars(rest.spent_usd)}{of} spent" if rest.spent_usd or ceiling else ""
+    there = f"{name}: {max(rest.cells - rest.preview.todo, 0):,} of {rest.cells:,} runs are there"
+    why = f"The last time {WHY.get(rest.why, rest.why)}; what is finished is not paid for twice."
     if rest.at_it is not None:
-        return f"A job is at it, in {rest.at_it}: what it has done will not be done twice."
-    return f"The last time {WHY.get(rest.why, rest.why)}; what is finished is not paid for twice."
+        why = f"A job is at it, in {rest.at_it}: what it has done will not be done twice."
+    way = button(f"Plan the rest of {name}", ("go_on", rest.number))
+    if planned and (planned.iteration, planned.asked) == (rest.number, plan.asked):
+        anew = button("Begin a new iteration", ("begin_anew", rest.number), kind="quiet")
+        way = anew if rest.is_last else None
+    words = h("p", h("b", there), f"{spent}. ", why)
+    return h("div", words, way, cls="sen-notice sen-go-on", key=name)

@@ -6,10 +6,10 @@ import logging
 import threading
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from skill_eval_nb.running.job import SHOWN, Progress
 from skill_eval_nb.running.protocol import refuse
@@ -23,7 +23,7 @@ from skill_eval_nb.tables import load
 from skill_eval_nb.text import brief, clock, count, dollars
 
 from ..ui import Child, Node, h
-from ..ui.parts import button, details, figure, frame, pill, place, soft
+from ..ui.parts import button, details, figure, pill, place, soft, table
 from ..ui.source import landed
 from ..ui.task import Task, running_card
 from .plan import plan_view
@@ -92,14 +92,14 @@ class WorkspaceTask(Task[T]):
         free = self._landing is None or not self._landing.is_alive()
         if self.results != self._landed and free and time.monotonic() - self._landed_at >= LANDING:
             self._landed, self._landed_at = self.results, time.monotonic()
-            self._landing = threading.Thread(target=self._land, daemon=True)
+            self._landing = threading.Thread(target=landed, args=[self.home], daemon=True)
             self._landing.start()
 
     def _conclude(self) -> None:
         self.show()
         if self._landing is not None:
             self._landing.join()
-        self._land()
+        landed(self.home)
         try:
             self.conclude()
         except Exception:
@@ -114,12 +114,6 @@ class WorkspaceTask(Task[T]):
         for observer in list(_OBSERVERS):
             if observer.home == self.home:
                 observer.progressed(self)
-
-    def _land(self) -> None:
-        try:
-            landed(self.home)
-        except Exception:
-            log.exception("a widget could not read %s anew", self.home)
 
 
 U = TypeVar("U", bound=WorkspaceTask[Any])
@@ -149,37 +143,33 @@ def begin(home: Path, start: Callable[[], U]) -> U:
     return task
 
 
-State = Literal["waiting", "in flight", "executed", "finished", "errored"]
-
-LOOK: Mapping[State, str] = {
+LOOK = {
     "waiting": "sen-waits",
     "in flight": "sen-flies",
     "executed": "sen-half",
     "finished": "sen-ends",
     "errored": "sen-fails",
 }
+"""By the state of a run how its square looks."""
 
 MOST = 600
 """Runs above which there is no board: the bar says it all."""
 
 
-@dataclass
 class Board:
     """The runs of a plan, looked at again and again while they are made.
 
     Only those that had not ended are looked at on the disk, so a look is cheap.
+
+    Attributes:
+        states: of each run, by its folder, a key of LOOK.
+        reasons: by a run's folder why it errored.
     """
 
-    plan: Plan
-    states: dict[str, State] = field(default_factory=dict)
-    reasons: dict[str, str] = field(default_factory=dict)
-    """By a run's folder why it errored."""
-    _groups: dict[tuple[str, str], list[Cell]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Put the runs of an eval on a side together, in order."""
-        for cell in sorted(self.plan.cells, key=lambda cell: cell.run_number):
-            self._groups.setdefault((cell.eval_id, cell.configuration), []).append(cell)
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.states: dict[str, str] = {}
+        self.reasons: dict[str, str] = {}
 
     def look(self, progress: Progress) -> None:
         """Take in how far each run is."""
@@ -188,19 +178,20 @@ class Board:
         flying = {flight.folder for flight in progress.in_flight}
         for cell in self.plan.cells:
             if self.states.get(cell.folder) not in ("finished", "errored"):
-                self.states[cell.folder] = self._state(cell, cell.folder in flying)
-            if self.states[cell.folder] == "errored" and cell.folder not in self.reasons:
-                self.reasons[cell.folder] = errored(self.plan.folder_of(cell)) or ""
+                state = "in flight" if cell.folder in flying else self._state(cell)
+                self.states[cell.folder] = state
 
-    def _state(self, cell: Cell, flying: bool) -> State:
+    def _state(self, cell: Cell) -> str:
         folder = self.plan.folder_of(cell)
-        if flying:
-            return "in flight"
         if not (folder / EXECUTED).is_file():
             return "waiting"
         if self.plan.state(cell):
             return "executed"
-        return "errored" if errored(folder) is not None else "finished"
+        why = errored(folder)
+        if why is None:
+            return "finished"
+        self.reasons[cell.folder] = why
+        return "errored"
 
     def view(self) -> Node | None:
         """A row an eval, a column a configuration, a square a run; None where it was too large."""
@@ -209,41 +200,29 @@ class Board:
         names = self.plan.configurations
         baseline, _ = choose(names)
         rows = [
-            h(
-                "tr",
-                h("th", brief(eval_.name), scope="row", title=eval_.name),
-                [h("td", self._squares(eval_.id, name, name == baseline)) for name in names],
-                key=f"eval-{eval_.id}",
-            )
+            [
+                h("span", brief(eval_.name), title=eval_.name),
+                *(self._squares(eval_.id, name, is_base=name == baseline) for name in names),
+            ]
             for eval_ in self.plan.evals
         ]
-        heads = [h("th", name, scope="col") for name in names]
-        table = h(
-            "table",
-            h("caption", "Every run of the plan", cls="sen-unseen"),
-            h("thead", h("tr", h("th", "eval", scope="col"), heads)),
-            h("tbody", rows),
-            cls="sen-board",
-        )
-        content = [table, _legend(), errors_view(self.reasons)]
-        return frame(content, "every run of the plan", "sen-scroll sen-high")
+        label, look = "every run of the plan", "sen-scroll sen-high"
+        board = table(["eval", *names], rows, label=label, look=look, cls="sen-board")
+        return h("div", board, _legend(), errors_view(self.reasons))
 
-    def _squares(self, eval_id: str, configuration: str, is_baseline: bool) -> Node:
-        mine = self._groups.get((eval_id, configuration), [])
-        states: list[State] = [self.states.get(cell.folder, "waiting") for cell in mine]
-        caption = ", ".join(
-            f"{states.count(state)} {state}" for state in LOOK if states.count(state)
+    def _squares(self, eval_id: str, configuration: str, *, is_base: bool) -> Node:
+        mine = sorted(
+            (cell.run_number, self.states.get(cell.folder, "waiting"))
+            for cell in self.plan.cells
+            if (cell.eval_id, cell.configuration) == (eval_id, configuration)
         )
+        counts = Counter(state for _, state in mine)
+        caption = ", ".join(f"{counts[state]} {state}" for state in LOOK if counts[state])
         squares = [
-            h(
-                "span",
-                cls=f"sen-square {LOOK[state]}",
-                title=f"run {cell.run_number}: {state}",
-                key=cell.folder,
-            )
-            for cell, state in zip(mine, states, strict=True)
+            h("span", cls=f"sen-square {LOOK[state]}", title=f"run {run}: {state}", key=str(run))
+            for run, state in mine
         ]
-        look = "sen-squares sen-of-base" if is_baseline else "sen-squares"
+        look = "sen-squares sen-of-base" if is_base else "sen-squares"
         return h("span", squares, cls=look, role="img", aria_label=f"{configuration}: {caption}")
 
 
@@ -259,11 +238,7 @@ def errors_view(reasons: Mapping[str, str]) -> Node | None:
     for folder, reason in reasons.items():
         runs.setdefault(reason, []).append(folder.partition("/")[2])
     lines = [
-        h(
-            "li",
-            f"{reason}: " if reason else None,
-            h("span", ", ".join(sorted(names)), cls="sen-soft"),
-        )
+        h("li", reason and f"{reason}: ", h("span", ", ".join(sorted(names)), cls="sen-soft"))
         for reason, names in runs.items()
     ]
     head = h("p", h("b", f"Why {count(len(reasons), 'run')} errored"))
@@ -278,24 +253,22 @@ def _legend() -> Node:
     return h("p", squares, cls="sen-legend sen-soft sen-small", aria_hidden="true")
 
 
-KINDS = {"helps": "good", "hurts": "bad"}
-"""How the word of a verdict stands out; any other is neither good nor bad."""
-
-Verdict = tuple[str, str, str]
-"""What an iteration says of a skill: a word, a sentence and the reason for it."""
-
-
 class Running(WorkspaceTask[None]):
-    """A plan that is being carried out."""
+    """A plan that is being carried out.
+
+    Attributes:
+        plan: what is done.
+        facts: what was shown of it.
+        board: its runs.
+        verdicts: a word, a sentence and a reason each; None before they are known.
+        gently: whether what is in flight may end when it is stopped.
+        job: what does it.
+    """
 
     progress: Progress
 
     def __init__(self, plan: Plan, facts: Facts) -> None:
         """Start it.
-
-        Args:
-            plan: what to do.
-            facts: what was shown of it.
 
         Raises:
             Held: another job is at this iteration.
@@ -305,8 +278,7 @@ class Running(WorkspaceTask[None]):
         self.doing = f"running iteration-{plan.iteration}"
         self.plan, self.facts, self.gently = plan, facts, False
         self.board = Board(plan)
-        self.verdicts: list[Verdict] | None = None
-        """What the iteration says, once that is known."""
+        self.verdicts: list[tuple[str, str, str]] | None = None
         self.job: Job = plan.start()
         super().__init__(plan.workspace, self._watch, lambda now: now.share, self.job.progress)
 
@@ -317,7 +289,7 @@ class Running(WorkspaceTask[None]):
 
     def conclude(self) -> None:
         """Find out what the iteration says."""
-        self.verdicts = verdicts(self.plan.workspace, f"iteration-{self.plan.iteration}")
+        self.verdicts = list(verdicts(self.plan.workspace, f"iteration-{self.plan.iteration}"))
 
     def stop(self, grace: float = 0.0) -> None:
         """Begin nothing new; what is in flight has `grace` seconds."""
@@ -337,26 +309,23 @@ class Running(WorkspaceTask[None]):
             time.sleep(SECONDS)
 
 
-def verdicts(home: Path, iteration: str) -> list[Verdict]:
-    """What an iteration says of each configuration; nothing without a baseline.
+def verdicts(home: Path, iteration: str) -> Iterator[tuple[str, str, str]]:
+    """What an iteration says of each configuration: a word, a sentence and the reason for it.
 
-    Of its evals; or of tasks like them, where only that can be said.
+    Of its evals; or of tasks like them, where only that can be said. Nothing without a baseline.
     """
     ws = load(home).select(iteration=iteration)
-    found: list[Verdict] = []
-    for these, beyond in zip(
-        *(deltas(ws, scope=scope).to_dicts() for scope in SCOPES), strict=True
-    ):
+    scopes = (deltas(ws, scope=scope).to_dicts() for scope in SCOPES)
+    for these, beyond in zip(*scopes, strict=True):
         wide = beyond_comes_first(these, beyond)
         row = beyond if wide else these
         word = row["verdict"] or "unclear"
         if not row["n_evals"]:
-            found.append((word, "There is nothing to compare", row["reason"]))
+            yield word, "There is nothing to compare", row["reason"]
             continue
         where = "tasks like these" if wide else of_these(row["n_evals"])
         claim = sentence(row["verdict"], row["metric"], row["configuration"], where)
-        found.append((word, claim, f"Pass rate: {row['reason']}"))
-    return found
+        yield word, claim, f"Pass rate: {row['reason']}"
 
 
 LONG = 3600.0
@@ -369,17 +338,15 @@ LATEST = 3
 def running_view(at: Running) -> Node:
     """The job while it goes on."""
     now = at.progress
+    live = h("div", _flights(now), at.board.view(), cls="sen-columns sen-live")
+    plan = details("The plan", plan_view(at.facts, None), key="plan")
     return running_card(
         f"Running iteration-{at.plan.iteration} of {at.plan.skill_name}",
         (now.share, "runs that have ended"),
-        list(_figures(now)),
+        _figures(now),
         stopping=at.stopping,
         stop=[_money(now), _stop(at)],
-        below=[
-            h("div", _flights(now), at.board.view(), cls="sen-columns sen-live"),
-            problems(now, at.board.reasons),
-            details("The plan", plan_view(at.facts, None), key="plan"),
-        ],
+        below=[live, problems(now, at.board.reasons), plan],
     )
 
 
@@ -408,15 +375,11 @@ def _money(now: Progress) -> Node | None:
         f"{dollars(now.spent_usd)} of the budget of {dollars(now.ceiling_usd)} is spent, and "
         f"{dollars(now.reserved_usd)} may be by what is in flight"
     )
-    return h(
-        "div",
-        h("span", cls="sen-spent", style={"width": f"{spent:.1%}"}),
-        h("span", cls="sen-reserved", style={"width": f"{flying:.1%}"}),
-        cls="sen-money",
-        role="img",
-        aria_label=caption,
-        title=caption,
-    )
+    parts = [
+        h("span", cls=cls, style={"width": f"{share:.1%}"})
+        for cls, share in (("sen-spent", spent), ("sen-reserved", flying))
+    ]
+    return h("div", parts, cls="sen-money", role="img", aria_label=caption, title=caption)
 
 
 def _stop(at: Running) -> Node:
@@ -427,18 +390,12 @@ def _stop(at: Running) -> Node:
         )
         at_once = button("Stop at once", ("press_stop", 0.0)) if at.gently else None
         return h("div", h("p", words, role="status"), at_once, key="stopping")
-    return h(
-        "div",
+    words, act = "Stop when what is in flight has ended", ("press_stop", LONG)
+    ways = [
         button("Stop", ("press_stop", 0.0), key="stop"),
-        button(
-            "Stop when what is in flight has ended",
-            ("press_stop", LONG),
-            kind="quiet",
-            key="gently",
-        ),
-        cls="sen-row sen-middle",
-        key="stops",
-    )
+        button(words, act, kind="quiet", key="gently"),
+    ]
+    return h("div", ways, cls="sen-row sen-middle", key="stops")
 
 
 def _flights(now: Progress) -> Node:
@@ -464,21 +421,13 @@ def _flights(now: Progress) -> Node:
 def problems(now: Progress, reasons: Mapping[str, str]) -> Node | None:
     """What went wrong, the last of it first to be seen; but for the reasons beside the runs."""
     known = {f"{folder}: {reason}" for folder, reason in reasons.items()}
-    news = [problem for problem in now.problems if problem not in known]
+    news = [h("li", problem) for problem in now.problems if problem not in known]
     if not news:
         return None
-    last = [h("li", problem) for problem in news[-LATEST:]]
     rest = news[:-LATEST]
-    return h(
-        "div",
-        h("p", h("b", count(len(news), "problem"))),
-        h("ul", last),
-        details(f"{len(rest):,} before", h("ul", [h("li", text) for text in rest]), key="before")
-        if rest
-        else None,
-        cls="sen-notice",
-        key="problems",
-    )
+    before = details(f"{len(rest):,} before", h("ul", rest), key="before") if rest else None
+    head = h("p", h("b", count(len(news), "problem")))
+    return h("div", head, h("ul", news[-LATEST:]), before, cls="sen-notice", key="problems")
 
 
 HEADINGS = {
@@ -491,21 +440,14 @@ HEADINGS = {
 
 def ended_card(title: str, heading: tuple[str, str], summary: str, *content: Child) -> Node:
     """What became of something: a word for it with its kind, figures, what to do next."""
-    return h(
-        "section",
-        h(
-            "div",
-            h("h4", f"{title} "),
-            pill(*heading),
-            h("span", summary, cls="sen-soft"),
-            button("Put away", ("put_away",), kind="quiet"),
-            cls="sen-row sen-middle",
-        ),
-        content,
-        cls="sen-card sen-ended",
-        role="status",
-        key="ended",
-    )
+    head = [
+        h("h4", f"{title} "),
+        pill(*heading),
+        h("span", summary, cls="sen-soft"),
+        button("Put away", ("put_away",), kind="quiet"),
+    ]
+    row = h("div", head, cls="sen-row sen-middle")
+    return h("section", row, content, cls="sen-card sen-ended", role="status", key="ended")
 
 
 def ended_view(at: Running) -> Node:
@@ -514,24 +456,14 @@ def ended_view(at: Running) -> Node:
     heading = HEADINGS.get(now.status, (now.status, "odd"))
     if now.errored and now.status == "done":
         heading = f"Done, {now.errored:,} errored", "odd"
-    ran = now.finished + now.errored
     message = now.message if now.status in ("partial", "failed") else None
+    told = h("div", _verdicts(at), problems(now, at.board.reasons), _next(at))
     return ended_card(
         f"iteration-{at.plan.iteration} of {at.plan.skill_name}",
         heading,
-        f"{ran:,} of {now.cells:,} runs, {dollars(now.spent_usd)}, {clock(now.seconds)}",
+        f"{at.results:,} of {now.cells:,} runs, {dollars(now.spent_usd)}, {clock(now.seconds)}",
         h("p", message, key="message") if message else None,
-        h(
-            "div",
-            h(
-                "div",
-                _verdicts(at),
-                problems(now, at.board.reasons),
-                h("p", list(_next(at)), cls="sen-next"),
-            ),
-            at.board.view(),
-            cls="sen-columns sen-came",
-        ),
+        h("div", told, at.board.view(), cls="sen-columns sen-came"),
     )
 
 
@@ -540,10 +472,11 @@ def _verdicts(at: Running) -> Child:
         return None
     if at.verdicts is None:
         return h("p", "Working out what the runs say…", key="verdict")
+    kinds = {"helps": "good", "hurts": "bad"}
     return [
         h(
             "div",
-            h("p", pill(word, KINDS.get(word, "odd")), " ", h("b", f"{claim}.")),
+            h("p", pill(word, kinds.get(word, "odd")), " ", h("b", f"{claim}.")),
             soft(reason),
             key=f"verdict-{place}",
         )
@@ -551,13 +484,22 @@ def _verdicts(at: Running) -> Child:
     ]
 
 
-def _next(at: Running) -> Iterator[Child]:
-    status, home = at.progress.status, repr(place(at.plan.workspace))
-    if status in ("stopped", "failed"):
-        yield "What is finished stays; starting the plan again does only what is missing. "
-    if status == "partial":
-        yield "Raise the budget and start again: what is done is not done again. "
-    if at.progress.errored:
-        yield "Runs that errored are done again with “Do runs that errored again”. "
-    yield from ("Next: ", h("code", f"sen.explore({home})"), " shows the deltas and the runs, ")
-    yield from (h("code", f"sen.review({home})"), " the outputs.")
+GO_ON = "What is finished stays; starting the plan again does only what is missing. "
+NEXT = {
+    "stopped": GO_ON,
+    "failed": GO_ON,
+    "partial": "Raise the budget and start again: what is done is not done again. ",
+}
+
+
+def _next(at: Running) -> Node:
+    home = repr(place(at.plan.workspace))
+    again = "Runs that errored are done again with “Do runs that errored again”. "
+    return h(
+        "p",
+        NEXT.get(at.progress.status),
+        again if at.progress.errored else None,
+        *("Next: ", h("code", f"sen.explore({home})"), " shows the deltas and the runs, "),
+        *(h("code", f"sen.review({home})"), " the outputs."),
+        cls="sen-next",
+    )

@@ -4,25 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .files import OutputFile, output_files
-from .outputs import show_file, show_outputs
-from .run import SECTIONS, show_checks, show_critique, show_figures, show_rubric, show_run
-from .transcript import show_transcript
+from .outputs import show_outputs
+from .run import show_figures, show_run
 
 SHOWING_CSS = Path(__file__).with_name("show.css")
 """The style of all this, for `panel.style`."""
 
-__all__ = [
-    "SECTIONS",
-    "SHOWING_CSS",
-    "OutputFile",
-    "output_files",
-    "show_checks",
-    "show_critique",
-    "show_figures",
-    "show_file",
-    "show_outputs",
-    "show_rubric",
-    "show_run",
-    "show_transcript",
-]
+__all__ = ["SHOWING_CSS", "show_figures", "show_outputs", "show_run"]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
-from skill_eval_nb.disk import decoded, open_file
+from skill_eval_nb.disk import decoded, open_file, wide
 from skill_eval_nb.documents import Timing
 from skill_eval_nb.grading.evidence.contents import Entry, entries, natural
 from skill_eval_nb.running.stored_runs import TRANSCRIPTS
@@ -84,45 +83,39 @@ def output_files(folder: Path) -> list[OutputFile]:
     followed. They are in the natural order of their names. Nothing raises: a folder that
     cannot be listed is an entry that says so.
     """
-    aside = {transcript_file.path for transcript_file in transcript_files(folder)}
-    inside = [file for file in _inside(folder) if file.path not in aside]
-    names = {file.name for file in inside}
+    aside = {file.path for file in transcript_files(folder)}
+    inside = [entry for entry in _inside(folder) if entry.path not in aside]
+    names = {entry.name for entry in inside}
     beside = [
-        replace(file, name=f"./{file.name}") if file.name in names else file
-        for file in _beside(folder)
-        if file.path not in aside
+        replace(entry, name=f"./{entry.name}") if entry.name in names else entry
+        for entry in _beside(folder)
+        if entry.path not in aside
     ]
-    if not beside:
-        return inside  # in their order already
-    return sorted([*inside, *beside], key=lambda file: natural(file.name))
+    found = sorted([*inside, *beside], key=lambda entry: natural(entry.name))
+    return [_of(entry, folder) for entry in found]
 
 
 def transcript_files(folder: Path) -> list[OutputFile]:
     """The forms of the run's transcript, the one that says most first."""
-    beside = (OutputFile(name, f"{folder}/{name}", 0, 0, str(folder)) for name in TRANSCRIPTS)
-    inside = (
-        OutputFile(name, f"{folder}/{OUTPUTS}/{name}", 0, 0, str(folder)) for name in TRANSCRIPTS
-    )
-    found = [file for file in map(_as_it_is, beside) if file is not None]
-    return found or [file for file in map(_as_it_is, inside) if file is not None]
+    for place in (folder, folder / OUTPUTS):
+        paths = [place / name for name in TRANSCRIPTS]
+        there = [path for path in paths if path.is_file() and not path.is_symlink()]
+        if there:
+            return [_of(Entry(path.name, str(path), 0), folder) for path in there]
+    return []
 
 
-def _inside(folder: Path) -> Iterator[OutputFile]:
+def _inside(folder: Path) -> list[Entry]:
     outputs = folder / OUTPUTS
-    if outputs.is_symlink():
-        why = "a link; links are not followed"
-        yield OutputFile(f"{OUTPUTS}/", str(outputs), 0, 0, str(folder), why)
-        return
-    if not outputs.is_dir():
-        return
-    try:
-        found = entries(outputs, _documents(folder))
-    except OSError as error:
-        why = f"a folder that cannot be listed ({error.strerror or error})"
-        yield OutputFile(f"{OUTPUTS}/", str(outputs), 0, 0, str(folder), why)
-        return
-    for entry in found:
-        yield _of(entry, folder)
+    why = "a link; links are not followed"
+    if not outputs.is_symlink():
+        if not outputs.is_dir():
+            return []
+        try:
+            return entries(outputs, _documents(folder))
+        except OSError as error:
+            why = f"a folder that cannot be listed ({error.strerror or error})"
+    return [Entry(f"{OUTPUTS}/", str(outputs), 0, why)]
 
 
 def _documents(folder: Path) -> frozenset[str]:
@@ -132,7 +125,7 @@ def _documents(folder: Path) -> frozenset[str]:
     return frozenset() if made_here else RESULTS_INSIDE
 
 
-def _beside(folder: Path) -> Iterator[OutputFile]:
+def _beside(folder: Path) -> Iterator[Entry]:
     try:
         with os.scandir(folder) as listed:
             there = [entry.name for entry in listed if entry.is_file(follow_symlinks=False)]
@@ -140,7 +133,7 @@ def _beside(folder: Path) -> Iterator[OutputFile]:
         return  # the run's own folder: whoever asks has been told that it is gone
     for name in there:
         if not name.lower().endswith(".json") and not name.startswith("."):
-            yield _of(Entry(name, f"{folder}/{name}", 0), folder)
+            yield Entry(name, f"{folder}/{name}", 0)
 
 
 def _of(entry: Entry, folder: Path) -> OutputFile:
@@ -151,17 +144,6 @@ def _of(entry: Entry, folder: Path) -> OutputFile:
         return OutputFile(entry.name, entry.path, entry.size, 0, str(folder), why)
     length = entry.size if entry.reason else now.st_size
     return OutputFile(entry.name, entry.path, length, now.st_mtime_ns, str(folder), entry.reason)
-
-
-def _as_it_is(file: OutputFile) -> OutputFile | None:
-    """The same with its size, where it is a regular file."""
-    try:
-        now = os.lstat(file.path)
-    except OSError:
-        return None
-    if not stat.S_ISREG(now.st_mode):
-        return None
-    return replace(file, size=now.st_size, mtime_ns=now.st_mtime_ns)
 
 
 Get = Callable[[], Bytes]
@@ -179,62 +161,39 @@ class NotDrawn(Exception):
 
 @dataclass
 class Sheet:
-    """A file on its way to be seen.
+    """What is to be seen of a file.
 
     Attributes:
         file: the file.
-        pictures: the pictures among the run's outputs, by path.
+        pictures: the pictures among the run's outputs, by path, which a text may show.
         waits: seconds that may still be waited for what another process reads.
-        blobs: what was offered, by name.
-        loads: bytes that a page asks for by itself, as pictures.
+        kind: what the file is shown as, in a word or two.
+        view: the tree.
+        blobs: what that refers to, by name; offered again each time that it is shown.
         lasting: whether it will look the same the next time.
     """
 
     file: OutputFile
-    pictures: dict[str, OutputFile] = field(default_factory=dict)
+    pictures: Mapping[str, OutputFile] = field(default_factory=dict)
     waits: float = 1.0
+    kind: str = "file"
+    view: Child = None
     blobs: dict[str, Get] = field(default_factory=dict)
-    loads: int = 0
     lasting: bool = True
 
-    def offer(self, of: str, get: Get, *, loads: int = 0) -> str:
-        """Let the page ask for bytes of this file; see `panel.offer`.
-
-        Args:
-            of: what of the file they are, as "cell 3".
-            get: gives the bytes and their media type.
-            loads: how many there are, where the page asks for them by itself.
-        """
-        self.loads += loads
-        name = f"{self.file.blob} {of}"
-        self.blobs[name] = get
-        return name
+    def offer(self, of: str, get: Get) -> str:
+        """Let the page ask for bytes by this name; see `panel.offer`."""
+        self.blobs[of] = get
+        return of
 
     def show(self, file: OutputFile, media_type: str) -> str:
         """Let the page ask for all bytes of a file, to show them."""
-        name = f"{file.blob} as {media_type}"
-        self.blobs[name] = lambda: (file.read(), media_type)
-        self.loads += file.size
-        return name
+        return self.offer(f"{file.blob} as {media_type}", lambda: (file.read(), media_type))
 
-
-@dataclass(frozen=True)
-class Drawn:
-    """What is to be seen of a file.
-
-    Attributes:
-        kind: what it is, in a word or two.
-        view: the tree.
-        weight: what the tree weighs, in characters.
-        loads: bytes that a page asks for by itself.
-        blobs: what it refers to; offered again each time that it is shown.
-    """
-
-    kind: str
-    view: Child
-    weight: int
-    loads: int
-    blobs: dict[str, Get]
+    @cached_property
+    def weight(self) -> int:
+        """What the tree weighs, in characters."""
+        return weight(self.view)
 
     def offered(self) -> Child:
         """The tree, with its bytes to be had."""
@@ -252,34 +211,28 @@ def weight(node: Child) -> int:
     return PER_ELEMENT + sum(map(weight, node)) if isinstance(node, list | tuple) else 0
 
 
-def keep() -> Recent[Drawn]:
-    """A place for trees, as many as have room."""
-    return Recent(KEPT, lambda drawn: drawn.weight + 1_000)
+def keep() -> Recent[Sheet]:
+    """A place for what was drawn, as much as has room."""
+    return Recent(KEPT, lambda sheet: sheet.weight + 1_000)
 
 
 WHOLE = 4 * 2**20
 """Bytes: of a larger file the beginning is read."""
 HEAD = 2**18
 """Bytes that are read of it."""
-COUNTED = 2**29
-"""Bytes in which ends of lines are counted."""
-_CHUNK = 2**20
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What was read of a file.
 
     Attributes:
         text: its text, or the beginning of that.
         whole: whether that is all.
-        lines: how many lines the file has; None where they are too many to be counted.
         note: what is odd about its bytes; None where nothing is.
     """
 
     text: str
-    whole: bool
-    lines: int | None
+    whole: bool = True
     note: str | None = None
 
 
@@ -290,20 +243,10 @@ def read(file: OutputFile) -> Reading:
         NotDrawn: it is no text.
         OSError: it cannot be read.
     """
-    with file.open() as opened:
-        now = os.fstat(opened.fileno()).st_size
-        whole = now <= WHOLE
-        data = opened.read(WHOLE if whole else HEAD)
-        text, note = as_text(data, part=not whole)
-        if whole:
-            return Reading(text, whole, lines_in(text), note)
-        if now > COUNTED:
-            return Reading(text, whole, None, note)
-        counted = data.count(b"\n")
-        while chunk := opened.read(_CHUNK):
-            counted += chunk.count(b"\n")
-            data = chunk
-    return Reading(text, whole, counted + (not data.endswith(b"\n")), note)
+    data = file.read(WHOLE + 1)
+    whole = len(data) <= WHOLE
+    text, note = as_text(data if whole else data[:HEAD], part=not whole)
+    return Reading(text, whole, note)
 
 
 def whole_text(file: OutputFile) -> Reading:
@@ -333,14 +276,10 @@ def as_text(data: bytes, *, part: bool = False) -> tuple[str, str | None]:
     text = decoded(data, part=part)
     if text is None:
         raise NotDrawn("its bytes are no text")
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in data:
-        return text, "UTF-16 or UTF-32"
     rough = data.decode("utf-8-sig", "replace")
     damaged, others = rough.count("\ufffd"), sum(character > "\x7f" for character in rough)
-    if part and rough[:-1].count("\ufffd") == 0:
+    if wide(data) is not None or damaged <= part:  # which may end within a character
         return text, None
-    if damaged == 0:
-        return rough, None
     if damaged * 4 <= others:
         return rough, f"not all of it is UTF-8: {damaged:,} of its bytes stand as �"
     return text, "not UTF-8: it was read as Windows-1252"

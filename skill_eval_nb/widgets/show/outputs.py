@@ -5,19 +5,20 @@ from __future__ import annotations
 import io
 import os
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
 from skill_eval_nb.disk import decoded
-from skill_eval_nb.grading.evidence import contents as images
+from skill_eval_nb.grading.evidence.contents import picture_kind
 from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h, offer
 from ..ui.parts import between, line, name, soft
 from .documents import (
     FORMS,
+    POINTS,
     begin,
     draw_bytes,
     draw_code,
@@ -34,12 +35,18 @@ from .documents import (
     draw_workbook,
     lexer_for,
 )
-from .files import Drawn, NotDrawn, OutputFile, Sheet, keep, output_files, weight
+from .files import NotDrawn, OutputFile, Sheet, keep, output_files
 
 START = 65_536
 """Bytes that tell what a file is."""
 
-Draw = Callable[[Sheet], Child]
+
+def _is_text(start: bytes) -> bool:
+    return decoded(start) is not None
+
+
+def _is_zip(start: bytes) -> bool:
+    return start.startswith(b"PK")
 
 
 class Kind(NamedTuple):
@@ -54,62 +61,36 @@ class Kind(NamedTuple):
     """
 
     name: str
-    draw: Draw
-    suffixes: frozenset[str] = frozenset()
-    begins: Callable[[bytes], bool] = bool
+    draw: Callable[[Sheet], Child]
+    suffixes: Sequence[str] = ()
+    begins: Callable[[bytes], object] = _is_text
     by_bytes: bool = False
 
     def takes(self, suffix: str, start: bytes) -> bool:
         """Whether a file can be of this kind."""
         named = suffix in self.suffixes or (self.by_bytes and not _is_text(start))
-        return named and self.begins(start)
-
-
-def _is_text(start: bytes) -> bool:
-    return decoded(start) is not None
-
-
-def _is_zip(start: bytes) -> bool:
-    return start.startswith(b"PK")
-
-
-def _is_picture(start: bytes) -> bool:
-    return images.picture_kind(start) is not None
-
-
-def _kind(
-    name: str,
-    draw: Draw,
-    suffixes: str,
-    begins: Callable[[bytes], bool] = _is_text,
-    *,
-    by_bytes: bool = False,
-) -> Kind:
-    return Kind(name, draw, frozenset(suffixes.split()), begins, by_bytes)
+        return named and bool(self.begins(start))
 
 
 KINDS = (
-    _kind("picture", draw_picture, "png jpg jpeg gif webp", _is_picture, by_bytes=True),
-    _kind("PDF", draw_pdf, "pdf", lambda start: start.startswith(b"%PDF"), by_bytes=True),
-    _kind("workbook", draw_workbook, "xlsx xlsm", _is_zip),
-    _kind("document", draw_office, "docx", _is_zip),
-    _kind("slides", draw_office, "pptx", _is_zip),
-    _kind("drawing", draw_svg, "svg"),
-    _kind("table", draw_csv, "csv tsv"),
-    _kind("JSON", draw_json, "json geojson"),
-    _kind("notebook", draw_notebook, "ipynb"),
-    _kind("Markdown", draw_markdown, "md markdown"),
-    _kind("page", draw_page, "html htm"),
+    Kind("picture", draw_picture, POINTS, picture_kind, by_bytes=True),
+    Kind("PDF", draw_pdf, ("pdf",), lambda start: start.startswith(b"%PDF"), by_bytes=True),
+    Kind("workbook", draw_workbook, ("xlsx", "xlsm"), _is_zip),
+    Kind("document", draw_office, ("docx",), _is_zip),
+    Kind("slides", draw_office, ("pptx",), _is_zip),
+    Kind("drawing", draw_svg, ("svg",)),
+    Kind("table", draw_csv, ("csv", "tsv")),
+    Kind("JSON", draw_json, ("json", "geojson")),
+    Kind("notebook", draw_notebook, ("ipynb",)),
+    Kind("Markdown", draw_markdown, ("md", "markdown")),
+    Kind("page", draw_page, ("html", "htm")),
 )
 """What is tried, in this order; then code, text, and bytes."""
-
-PROMISES = frozenset("png jpg jpeg gif webp pdf xlsx xlsm docx pptx".split())
-"""Ends of names that say how the bytes begin."""
 
 _KEEP = keep()
 
 
-def drawn(file: OutputFile, pictures: dict[str, OutputFile], waits: float = 1.0) -> Drawn:
+def drawn(file: OutputFile, pictures: Mapping[str, OutputFile], waits: float = 1.0) -> Sheet:
     """What is to be seen of a file; kept until it changes. Never raises for what is in it.
 
     Args:
@@ -117,45 +98,30 @@ def drawn(file: OutputFile, pictures: dict[str, OutputFile], waits: float = 1.0)
         pictures: the pictures among the run's outputs, by path, which a text may show.
         waits: seconds that may be waited for what another process reads.
     """
-    beside = tuple(pictures.values()) if file.suffix in ("md", "markdown") else ()
-    kept = _KEEP.get((file, beside))
+    key = file, tuple(pictures.values()) if file.suffix in ("md", "markdown") else ()
+    kept = _KEEP.get(key)
     if kept is not None:
         return kept
-    view = _draw(file, pictures, waits)
-    if view is None:
-        return Drawn("file", soft("It could not be drawn."), 0, 0, {})
-    result, lasting = view
-    if lasting:
-        _KEEP.put((file, beside), result)
-    return result
-
-
-def _draw(
-    file: OutputFile, pictures: dict[str, OutputFile], waits: float
-) -> tuple[Drawn, bool] | None:
     odd: list[str] = []
-    for kind in candidates(file, odd):
-        sheet = Sheet(file, pictures, waits)
+    for kind in _candidates(file, odd):
+        sheet = Sheet(file, pictures, waits, kind.name)
         try:
             view = kind.draw(sheet)
         except NotDrawn as why:
             odd.append(f"Not shown as {kind.name}: {why}.")
-            continue
         except OSError as error:
             odd.append(f"It cannot be read: {error.strerror or error}.")
             break
         except Exception as error:  # noqa: BLE001 -- files of others, and libraries that read them
-            odd.append(
-                f"Not shown as {kind.name}: its reader broke on it ({type(error).__name__})."
-            )
-            continue
-        node = [*map(soft, odd), view]
-        return Drawn(kind.name, node, weight(node), sheet.loads, sheet.blobs), sheet.lasting
-    node = [*map(soft, odd)]
-    return Drawn("file", node, weight(node), 0, {}), False
+            broke = f"its reader broke on it ({type(error).__name__})"
+            odd.append(f"Not shown as {kind.name}: {broke}.")
+        else:
+            sheet.view = [*map(soft, odd), view]
+            return _KEEP.put(key, sheet) if sheet.lasting else sheet
+    return Sheet(file, view=[*map(soft, odd)])
 
 
-def candidates(file: OutputFile, odd: list[str]) -> Iterator[Kind]:
+def _candidates(file: OutputFile, odd: list[str]) -> Iterator[Kind]:
     """What a file may be, the likeliest first; what is odd about it is added to `odd`."""
     if file.reason is not None:
         odd.append(f"Not shown: {file.reason}.")
@@ -170,7 +136,7 @@ def candidates(file: OutputFile, odd: list[str]) -> Iterator[Kind]:
         return
     found = [kind for kind in KINDS if kind.takes(file.suffix, start)]
     yield from found
-    if not found and file.suffix in PROMISES:
+    if not found and any(file.suffix in kind.suffixes for kind in KINDS):
         odd.append(f"It is named .{file.suffix}, but does not begin as such a file.")
     if _is_text(start):
         if lexer_for(file.name) is not None:
@@ -187,13 +153,11 @@ UNFOLDED = 4
 """Files that stand open from the beginning."""
 WEIGHT = 1_000_000
 """Characters, about, of all that is shown of a run's files: a page takes them at once."""
-LOADS = 60_000_000
-"""Bytes of pictures and pages that are handed over without being asked for."""
 DOWNLOAD = 256_000_000
 """Bytes of a file, or of all together, that a page can be handed."""
+FULL = "Not shown: the files before it fill the page. Download it to see it."
 WAITS = 1.0
 """Seconds that all of them together may wait for what other processes read."""
-OCTETS = "application/octet-stream"
 
 
 def show_outputs(folder: Path, *, key: str) -> Node:
@@ -208,31 +172,9 @@ def show_outputs(folder: Path, *, key: str) -> Node:
 
 def outputs_of(folder: Path, files: Sequence[OutputFile], *, key: str) -> Node:
     """The same where the files have been listed."""
-    if not files:
-        why = "It put out no files." if folder.is_dir() else "Its folder is no longer there."
-        return h("div", soft(why), cls="sen-outputs", key=f"{key} outputs")
-    return h(
-        "div",
-        _head(files, folder),
-        _shown(files, key),
-        _listed(files[SHOWN:], key),
-        cls="sen-outputs",
-        key=f"{key} outputs",
-    )
-
-
-def show_file(
-    file: OutputFile, files: Sequence[OutputFile] = (), *, key: str, unfolded: bool = True
-) -> Node:
-    """One file as what it is.
-
-    Args:
-        file: the file.
-        files: all of its run: a text may show the pictures among them.
-        key: a name for the file that no other in the same view has.
-        unfolded: whether it stands open from the beginning.
-    """
-    return _file(file, drawn(file, pictures_of(files)), key, unfolded=unfolded)
+    why = "It put out no files." if folder.is_dir() else "Its folder is no longer there."
+    parts = [_head(files, folder), _shown(files, key), _listed(files[SHOWN:], key)]
+    return h("div", parts if files else soft(why), cls="sen-outputs", key=f"{key} outputs")
 
 
 def pictures_of(files: Sequence[OutputFile]) -> dict[str, OutputFile]:
@@ -254,13 +196,13 @@ def summary_of(files: Sequence[OutputFile]) -> str:
 
 
 def _head(files: Sequence[OutputFile], folder: Path) -> Node | None:
-    if len(files) == 1:
+    if len(files) < 2:
         return None
     whole = [file for file in files if file.reason is None]
     packed = None
     if sum(file.size for file in whole) <= DOWNLOAD:
-        state = hash(tuple(file.blob for file in whole))
-        blob = offer(f"zip {folder} {state}", lambda: (_zip(whole), "application/zip"))
+        blob = f"zip {folder} {hash(tuple(file.blob for file in whole))}"
+        offer(blob, lambda: (_zip(whole), "application/zip"))
         packed = _download(blob, "outputs.zip", "all files", " Download all")
     return h(
         "div", h("span", summary_of(files)), packed, cls="sen-row sen-middle sen-spread sen-small"
@@ -275,72 +217,45 @@ def _zip(files: Sequence[OutputFile]) -> bytes:
     return packed.getvalue()
 
 
-def _shown(files: Sequence[OutputFile], key: str) -> list[Node]:
+def _shown(files: Sequence[OutputFile], key: str) -> Iterator[Node]:
+    """Each file, as long as the page has room."""
     pictures = pictures_of(files)
-    room, loads, until = WEIGHT, LOADS, monotonic() + WAITS
+    room, until = WEIGHT, monotonic() + WAITS
     for file in files[:SHOWN]:
         begin(file)
-    shown = []
     for place, file in enumerate(files[:SHOWN]):
-        if room <= 0:
-            why = "Not shown: the files before it fill the page. Download it to see it."
-            view = Drawn("file", soft(why), 0, 0, {})
-        else:
-            view = drawn(file, pictures, waits=until - monotonic())
-        if view.loads > loads:
-            view = Drawn(view.kind, soft("Not shown: too large beside the others."), 0, 0, {})
-        room, loads = room - view.weight, loads - view.loads
-        shown.append(_file(file, view, key, unfolded=place < UNFOLDED))
-    return shown
+        sheet = Sheet(file, view=soft(FULL))
+        if room > 0:
+            sheet = drawn(file, pictures, waits=until - monotonic())
+            room -= sheet.weight
+        yield _file(sheet, key, unfolded=place < UNFOLDED)
 
 
-def _file(file: OutputFile, view: Drawn, key: str, *, unfolded: bool) -> Node:
-    caption = h(
-        "span",
-        between([view.kind, None if file.reason else size(file.size)]),
-        cls="sen-soft sen-small",
-    )
-    return h(
-        "div",
-        h(
-            "details",
-            h("summary", name(file.name, cls="sen-name sen-strong"), " ", caption),
-            h("div", view.offered(), cls="sen-content"),
-            open=unfolded,
-        ),
-        download_of(file),
-        cls="sen-file",
-        key=f"{key} {file.name}",
-    )
+def _file(sheet: Sheet, key: str, *, unfolded: bool) -> Node:
+    file, view = sheet.file, sheet.offered()
+    facts = between([sheet.kind, None if file.reason else size(file.size)])
+    caption = h("span", facts, cls="sen-soft sen-small")
+    title = h("summary", name(file.name, cls="sen-name sen-strong"), " ", caption)
+    content = h("details", title, h("div", view, cls="sen-content"), open=unfolded)
+    return h("div", content, download_of(file), cls="sen-file", key=f"{key} {file.name}")
 
 
 def _listed(files: Sequence[OutputFile], key: str) -> Child:
     """The files beyond those that are shown: by name, with a download each, up to a number."""
     if not files:
         return None
-    rows = [
-        h(
-            "li",
-            name(file.name),
-            " ",
-            soft_size(file),
-            " ",
-            download_of(file),
-            key=f"{key} {file.name}",
-        )
-        for file in files[: LISTED - SHOWN]
-    ]
+    listed = files[: LISTED - SHOWN]
+    rows = [h("li", file_line(file), key=f"{key} {file.name}") for file in listed]
     left = len(files) - len(rows)
     more = soft(f"{count(left, 'more file')}: download all to have them.") if left else None
-    caption = f"{count(len(files), 'more file')}, by name"
-    return h(
-        "details", h("summary", caption), h("ul", rows, cls="sen-names"), more, key=f"{key} more"
-    )
+    summary = h("summary", f"{count(len(files), 'more file')}, by name")
+    return h("details", summary, h("ul", rows, cls="sen-names"), more, key=f"{key} more")
 
 
-def soft_size(file: OutputFile) -> Node:
-    """The size of a file, or why it cannot be looked into."""
-    return h("span", file.reason or size(file.size), cls="sen-soft sen-small")
+def file_line(file: OutputFile) -> list[Child]:
+    """The name of a file, its size, or why it cannot be looked into, and its download."""
+    facts = h("span", file.reason or size(file.size), cls="sen-soft sen-small")
+    return [name(file.name), " ", facts, " ", download_of(file)]
 
 
 def download_of(file: OutputFile) -> Node | None:
@@ -349,14 +264,12 @@ def download_of(file: OutputFile) -> Node | None:
         return None
     if file.size > DOWNLOAD:
         return h("span", "too large to hand over: ", line(file.path), cls="sen-soft sen-small")
-
     last = line(file.name.rstrip("/").rpartition("/")[2])
-    blob = offer(f"{file.blob} download", lambda: (file.read(), OCTETS))
+    blob = offer(f"{file.blob} download", lambda: (file.read(), "application/octet-stream"))
     return _download(blob, last, file.name)
 
 
 def _download(blob: str, file: str, what: str, words: str = " Download") -> Node:
-    label = f"Download {line(what)}"
     return h(
         "button",
         h("span", "↓", aria_hidden="true"),
@@ -365,5 +278,5 @@ def _download(blob: str, file: str, what: str, words: str = " Download") -> Node
         cls="sen-quiet sen-download",
         blob=blob,
         download=file,
-        aria_label=label,
+        aria_label=f"Download {line(what)}",
     )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from math import isfinite
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -31,7 +30,8 @@ from ..ui.parts import (
     word,
 )
 from ..ui.source import Recent
-from .files import OutputFile, output_files
+from .documents import folded
+from .files import output_files
 from .outputs import outputs_of, summary_of
 from .transcript import show_transcript, transcript_summary
 
@@ -116,77 +116,44 @@ LOOK = {"graded": "good", "gated": "odd", "errored": "bad", "ungraded": "odd", "
 SEVERITIES = {"error": "bad", "warning": "odd"}
 
 
+def _bar(rate: float) -> Node:
+    style = {"--sen-fill": f"{min(max(rate, 0), 1):.1%}"}
+    bar = h("span", cls="sen-rate", style=style, aria_hidden="true")
+    return h("span", bar, h("b", f"{rate:.0%}"))
+
+
+_FIGURES: Mapping[str, tuple[str, Callable[[Any], Child]]] = {
+    "status": ("Status", lambda status: pill(line(status), LOOK.get(status, ""))),
+    "pass_rate": ("Pass rate", _bar),
+    "structural_pass_rate": ("Structural", "{:.0%}".format),
+    "gate_passed": ("Gate", lambda on: pill("passed", "good") if on else pill("failed", "bad")),
+    "rubric_weighted_mean": ("Rubric", dots),
+    "time_seconds": ("Time", "{:,.1f} s".format),
+    "tokens": ("Tokens", "{:,}".format),
+    "cost_usd": ("Cost", dollars),
+    "tool_calls": ("Tool calls", "{:,}".format),
+    "errors": ("Errors", lambda n: h("span", f"{n:,}", cls="sen-bad-ink") if n else None),
+    "skill_used": ("Skill", lambda used: "opened" if used else "not opened"),
+    "executor_model": ("Executor model", line),
+    "judge_model": ("Judge model", line),
+}
+"""By column what a figure is called, and how it is shown."""
+
+
 def show_figures(ws: Workspace, key: RunKey) -> Node:
     """The figures that there are; a missing one is left out, and is no zero."""
     row = next(iter(rows(ws, "runs", key)), None)
     if row is None:
         return h("div", soft("This run is no longer there."))
-    tiles = [
-        h("div", h("dt", title), h("dd", value), cls="sen-figure") for title, value in figures(row)
-    ]
+    tiles = []
+    for column, (title, view) in _FIGURES.items():
+        value = None if row[column] is None else view(row[column])
+        if column == "pass_rate" and value and row["total"] is not None:
+            counts = f" {row['passed'] or 0:,} of {row['total']:,}"
+            value = [value, h("span", counts, cls="sen-soft sen-small")]
+        if value:
+            tiles.append(h("div", h("dt", title), h("dd", value), cls="sen-figure"))
     return h("div", h("dl", tiles, cls="sen-figures"), _problems(ws, row))
-
-
-def figures(row: Row) -> Iterator[tuple[str, Child]]:
-    """Each figure of a run with its name."""
-    yield "Status", pill(line(row["status"]), LOOK.get(row["status"], ""))
-    if row["pass_rate"] is not None:
-        yield "Pass rate", [_bar(row["pass_rate"]), _counts(row)]
-    if row["structural_pass_rate"] is not None:
-        yield "Structural", f"{row['structural_pass_rate']:.0%}"
-    if row["gate_passed"] is not None:
-        gate = ("passed", "good") if row["gate_passed"] else ("failed", "bad")
-        yield "Gate", pill(*gate)
-    if row["rubric_weighted_mean"] is not None:
-        yield "Rubric", dots(row["rubric_weighted_mean"])
-    yield from _cost(row)
-    if row["skill_used"] is not None:
-        yield "Skill", "opened" if row["skill_used"] else "not opened"
-    if row["executor_model"]:
-        yield "Executor model", line(row["executor_model"])
-    if row["judge_model"]:
-        yield "Judge model", line(row["judge_model"])
-
-
-def _cost(row: Row) -> Iterator[tuple[str, Child]]:
-    if row["time_seconds"] is not None:
-        yield "Time", seconds(row["time_seconds"])
-    if row["tokens"] is not None:
-        yield "Tokens", f"{row['tokens']:,}"
-    if row["cost_usd"] is not None:
-        yield "Cost", dollars(row["cost_usd"])
-    if row["tool_calls"] is not None:
-        yield "Tool calls", f"{row['tool_calls']:,}"
-    if row["errors"]:
-        yield "Errors", h("span", f"{row['errors']:,}", cls="sen-bad-ink")
-
-
-def seconds(number: float) -> str:
-    """A length of time, for people.
-
-    >>> seconds(54.14), seconds(134), seconds(7200)
-    ('54.1 s', '2 min 14 s', '2 h 0 min')
-    """
-    if number < 120 or not isfinite(number):
-        return f"{number:,.1f} s"
-    minutes, rest = divmod(round(number), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours:,} h {minutes} min" if hours else f"{minutes} min {rest} s"
-
-
-def _bar(rate: float) -> Node:
-    style = {"--sen-fill": f"{min(max(rate, 0), 1):.1%}"}
-    return h(
-        "span",
-        h("span", cls="sen-rate", style=style, aria_hidden="true"),
-        h("b", f"{rate:.0%}"),
-    )
-
-
-def _counts(row: Row) -> Child:
-    if row["passed"] is None or row["total"] is None:
-        return None
-    return h("span", f" {row['passed']:,} of {row['total']:,}", cls="sen-soft sen-small")
 
 
 def _problems(ws: Workspace, row: Row) -> Child:
@@ -202,9 +169,19 @@ def _problems(ws: Workspace, row: Row) -> Child:
     return h("ul", facts, cls="sen-list sen-problems") if facts else None
 
 
-CHECKS = 300
-"""Expectations of a layer that are shown at most."""
+MOST = 300
+"""Expectations of a layer, dimensions or remarks that are shown at most."""
 LAYERS = {"structural": "Structural", "judged": "Judged"}
+
+
+def _list(items: Sequence[Node], noun: str) -> list[Child]:
+    """The first of them, and how many there are."""
+    more = soft(f"{first(MOST, len(items), noun)}.") if len(items) > MOST else None
+    return [h("ul", items[:MOST], cls="sen-list"), more]
+
+
+def _head_of(*content: Child) -> Node:
+    return h("div", content, cls="sen-row sen-middle sen-layer")
 
 
 def show_checks(ws: Workspace, key: RunKey) -> Node:
@@ -212,12 +189,15 @@ def show_checks(ws: Workspace, key: RunKey) -> Node:
     found = rows(ws, "expectations", key)
     if not found:
         return h("div", soft("No expectations were checked."), cls="sen-checks")
-    layers = dict.fromkeys([*LAYERS, *(str(check["layer"]) for check in found)])
-    parts = [
-        _layer(layer, mine)
-        for layer in layers
-        if (mine := [check for check in found if str(check["layer"]) == layer])
-    ]
+    parts = []
+    for layer in dict.fromkeys([*LAYERS, *(str(check["layer"]) for check in found)]):
+        mine = [check for check in found if str(check["layer"]) == layer]
+        if mine:
+            title = h("span", LAYERS.get(layer, line(layer)), cls="sen-strong")
+            outcomes = strip([check["passed"] for check in mine])
+            counts = h("span", checks_summary(mine), cls="sen-soft")
+            head = _head_of(title, " ", outcomes, counts)
+            parts.append(h("div", head, _list([_check(row) for row in mine], "expectation")))
     return h("div", parts, cls="sen-checks")
 
 
@@ -227,25 +207,10 @@ def checks_summary(found: Sequence[Row]) -> str:
     >>> checks_summary([{"passed": True}, {"passed": False}, {"passed": None}])
     '1 of 2 passed, 1 not scored'
     """
-    scored = [check for check in found if check["passed"] is not None]
-    passed = sum(bool(check["passed"]) for check in scored)
-    facts = f"{passed:,} of {len(scored):,} passed" if scored else ""
+    scored = [bool(check["passed"]) for check in found if check["passed"] is not None]
     left = len(found) - len(scored)
-    return ", ".join(filter(None, [facts, f"{left:,} not scored" if left else ""]))
-
-
-def _layer(layer: str, found: Sequence[Row]) -> Node:
-    head = h(
-        "div",
-        h("span", LAYERS.get(layer, line(layer)), cls="sen-strong"),
-        " ",
-        strip([check["passed"] for check in found]),
-        h("span", checks_summary(found), cls="sen-soft"),
-        cls="sen-row sen-middle sen-layer",
-    )
-    left = len(found) > CHECKS
-    more = soft(f"{first(CHECKS, len(found), 'expectation')}.") if left else None
-    return h("div", head, h("ul", [_check(row) for row in found[:CHECKS]], cls="sen-list"), more)
+    facts = [f"{sum(scored):,} of {len(scored):,} passed"] if scored else []
+    return ", ".join([*facts, *([f"{left:,} not scored"] if left else [])])
 
 
 def _check(row: Row) -> Node:
@@ -257,33 +222,23 @@ def _check(row: Row) -> Node:
             row["confidence"] and f"confidence {line(row['confidence'])}",
         ]
     )
-    gate = None
-    if row["critical"]:
-        gate = pill("critical", "bad" if row["passed"] is False else "")
+    gate = [" ", pill("critical", "bad" if row["passed"] is False else "")]
     title = h(
         "div",
-        h("span", h("span", prose(str(text)), dir="auto"), gate and [" ", gate]),
+        h("span", h("span", prose(str(text)), dir="auto"), gate if row["critical"] else None),
         " ",
         h("span", facts, cls="sen-soft sen-small") if facts else None,
         cls="sen-titled",
     )
-    return h(
-        "li",
-        verdict(row["passed"]),
-        h("div", title, evidence(row["evidence"])),
-        cls=f"sen-item sen-{word(row['passed']).replace(' ', '-')}",
-    )
+    look = f"sen-item sen-{word(row['passed']).replace(' ', '-')}"
+    return h("li", verdict(row["passed"]), h("div", title, _evidence(row["evidence"])), cls=look)
 
 
-def evidence(text: object) -> Child:
+def _evidence(text: object) -> Child:
     """What an outcome or a score rests on."""
     if text is None or not str(text).strip():
         return None
     return remark(text, cls="sen-evidence", what="evidence")
-
-
-DIMENSIONS = 60
-"""Dimensions that are shown at most."""
 
 
 def show_rubric(ws: Workspace, key: RunKey) -> Node:
@@ -292,14 +247,12 @@ def show_rubric(ws: Workspace, key: RunKey) -> Node:
     if not found:
         return h("div", soft("No rubric was scored."), cls="sen-rubric")
     defined = {row["dimension"]: row for row in rows_of_eval(ws, "dimensions", key)}
-    names = list(dict.fromkeys(str(score["dimension"]) for score in found))
+    names = dict.fromkeys(str(score["dimension"]) for score in found)
     parts = [
         _dimension(each, [row for row in found if row["dimension"] == each], defined.get(each))
-        for each in names[:DIMENSIONS]
+        for each in names
     ]
-    left = len(names) > DIMENSIONS
-    more = soft(f"{first(DIMENSIONS, len(names), 'dimension')}.") if left else None
-    return h("div", _mean(ws, key, found), h("ul", parts, cls="sen-list"), more, cls="sen-rubric")
+    return h("div", _mean(ws, key, found), _list(parts, "dimension"), cls="sen-rubric")
 
 
 def _mean(ws: Workspace, key: RunKey, found: Sequence[Row]) -> Node:
@@ -309,62 +262,39 @@ def _mean(ws: Workspace, key: RunKey, found: Sequence[Row]) -> Node:
     facts = between([count(len(judgings), "judging"), ", ".join(judges)])
     mean = run.get("rubric_weighted_mean")
     weighted = [h("span", "Weighted mean", cls="sen-strong"), " ", dots(mean), " "]
-    return h(
-        "div",
-        weighted if mean is not None else None,
-        h("span", facts, cls="sen-soft"),
-        cls="sen-row sen-middle sen-layer",
-    )
+    return _head_of(weighted if mean is not None else None, h("span", facts, cls="sen-soft"))
 
 
-def _dimension(dimension: str, found: Sequence[Row], defined: Mapping[str, Any] | None) -> Node:
+def _dimension(dimension: str, found: Sequence[Row], defined: Row | None) -> Node:
     scores = [score["score"] for score in found if score["score"] is not None]
     weight = next((score["weight"] for score in found if score["weight"] is not None), None)
+    times = None if weight in (None, 1) else h("span", f"× {score_text(weight)}", title="weight")
     each = f"{', '.join(map(score_text, scores))} in {count(len(found), 'judging')}"
-    title = h(
-        "div",
-        name(dimension, cls="sen-name sen-strong"),
-        " ",
-        None if weight in (None, 1) else h("span", f"× {score_text(weight)}", title="weight"),
-        cls="sen-dimension",
-    )
-    body = _evidence(found)
+    title = h("div", name(dimension, cls="sen-name sen-strong"), " ", times, cls="sen-dimension")
+    mean = dots(sum(scores) / len(scores) if scores else None)
+    several = h("span", each, cls="sen-soft sen-small") if len(found) > 1 else None
+    words = meaning_of(defined["description"], defined["anchors"]) if defined else []
+    meaning = folded("What the scores mean", words) if words else None
     return h(
         "li",
         title,
-        h(
-            "div",
-            dots(sum(scores) / len(scores) if scores else None),
-            " ",
-            h("span", each, cls="sen-soft sen-small") if len(found) > 1 else None,
-            cls="sen-row sen-middle",
-        ),
-        h("div", body, _meaning(defined), cls="sen-basis"),
+        h("div", mean, " ", several, cls="sen-row sen-middle"),
+        h("div", _basis(found), meaning, cls="sen-basis"),
         cls="sen-item sen-of-rubric",
     )
 
 
-def _evidence(found: Sequence[Row]) -> Child:
-    if len(found) == 1:
-        return evidence(found[0]["evidence"])
+def _basis(found: Sequence[Row]) -> Child:
+    """The evidence of each judging; once where it is that of all."""
+    if len({score["evidence"] for score in found}) == 1:
+        return _evidence(found[0]["evidence"])
     judged = [score for score in found if score["evidence"]]
-    same = {score["evidence"] for score in judged}
-    if len(same) == 1 and len(judged) == len(found):
-        return evidence(judged[0]["evidence"])
-    return h("ul", [_judging(score) for score in judged], cls="sen-judgings") if judged else None
-
-
-def _judging(row: Row) -> Node:
-    score = "no score" if row["score"] is None else score_text(row["score"])
-    return h("li", h("b", score, cls="sen-score"), h("div", evidence(row["evidence"])))
-
-
-def _meaning(defined: Mapping[str, Any] | None) -> Node | None:
-    """What a dimension asks, and what its scores stand for, to be unfolded."""
-    if defined is None or not (defined["description"] or defined["anchors"]):
-        return None
-    summary = h("summary", "What the scores mean", cls="sen-soft sen-small")
-    return h("details", summary, meaning_of(defined["description"], defined["anchors"]))
+    scores = ["no score" if row["score"] is None else score_text(row["score"]) for row in judged]
+    items = [
+        h("li", h("b", score, cls="sen-score"), h("div", _evidence(row["evidence"])))
+        for score, row in zip(scores, judged, strict=True)
+    ]
+    return h("ul", items, cls="sen-judgings")
 
 
 def meaning_of(description: str | None, stated: object) -> list[Node]:
@@ -390,59 +320,27 @@ def anchors_of(text: object) -> dict[str, str]:
     return {str(k): str(v) for k, v in anchors.items()} if isinstance(anchors, dict) else {}
 
 
-TITLES = {
-    "critique": "The judge's critique",
-    "transcript": "Transcript",
-    "outputs": "Outputs",
-}
-"""Of the sections that can be folded."""
 SECTIONS = ("figures", "checks", "rubric", "critique", "transcript", "outputs")
 _SHADES: WeakKeyDictionary[Workspace, dict[str, str]] = WeakKeyDictionary()
 NAMES = 4
 """Files whose names stand in the line that unfolds them."""
 
 
-def show_run(
-    ws: Workspace,
-    key: RunKey,
-    *,
-    sections: Sequence[str] = SECTIONS,
-    title: Child = None,
-) -> Node:
-    """One run, headed by what it is; the long parts are to be unfolded.
-
-    Args:
-        ws: the workspace.
-        key: the run.
-        sections: of SECTIONS, those that are shown, in this order.
-        title: stands instead of what names the configuration, for who must not know it.
-
-    Raises:
-        ValueError: for a section that there is not.
-    """
-    if unknown := [name for name in sections if name not in SECTIONS]:
-        raise ValueError(f"There is no section {unknown[0]!r}; there are {', '.join(SECTIONS)}.")
+def show_run(ws: Workspace, key: RunKey) -> Node:
+    """One run, headed by what it is; the long parts are to be unfolded."""
     row = next(iter(rows(ws, "runs", key)), None)
     if row is None:
         return h("div", soft(f"There is no run {line(named(key))} any more."), cls="sen-run")
-    folder = folder_of(ws, row)
-    parts = [section(name, ws, key, folder) for name in sections]
-    return h("section", _head(ws, key, row, title), parts, cls="sen-run", key=f"run {key}")
-
-
-def _head(ws: Workspace, key: RunKey, row: Row, title: Child) -> Node:
-    if title is None:
-        side = h("span", name(key.configuration), cls=f"sen-side sen-side-{_side(ws, key)}")
-        of = None if key.iteration == "none" else name(key.iteration)
-        title = [side, " ", h("span", between([f"run {key.run_number}", of]), cls="sen-soft")]
-    head = h(
-        "div",
-        h("h4", name(row["eval_name"] or key.eval_id)),
-        " ",
-        title,
-        cls="sen-row sen-middle sen-run-head",
+    side = h("span", name(key.configuration), cls=f"sen-side sen-side-{_side(ws, key)}")
+    of = between(
+        [f"run {key.run_number}", None if key.iteration == "none" else name(key.iteration)]
     )
-    return h("div", head, prompt_view(ws, key))
+    title = [h("h4", name(row["eval_name"] or key.eval_id)), " ", side, " "]
+    head = h("div", title, h("span", of, cls="sen-soft"), cls="sen-row sen-middle sen-run-head")
+    folder = folder_of(ws, row)
+    parts = [section(part, ws, key, folder) for part in SECTIONS]
+    whole = h("div", head, prompt_view(ws, key))
+    return h("section", whole, parts, cls="sen-run", key=f"run {key}")
 
 
 def _side(ws: Workspace, key: RunKey) -> str:
@@ -463,13 +361,9 @@ def prompt_view(ws: Workspace, key: RunKey, *, unfolded: bool = False) -> Node |
     if row is None or not row["prompt"]:
         return None
     wanted = row["expected_output"]
-    return h(
-        "details",
-        h("summary", "Prompt", cls="sen-soft"),
-        _long(str(row["prompt"])),
-        [soft("Expected output"), _long(str(wanted))] if wanted else None,
-        open=unfolded,
-    )
+    expected = [soft("Expected output"), _long(str(wanted))] if wanted else None
+    head = h("summary", "Prompt", cls="sen-soft")
+    return h("details", head, _long(str(row["prompt"])), expected, open=unfolded)
 
 
 def _long(text: str) -> Child:
@@ -502,45 +396,33 @@ def section(
     if part == "checks":
         return [h("h5", "Checks"), show_checks(ws, key)]
     if part == "rubric":
-        if not rows(ws, "rubric_scores", key):
-            return None
-        return [h("h5", "Rubric"), show_rubric(ws, key)]
+        scored = rows(ws, "rubric_scores", key)
+        return [h("h5", "Rubric"), show_rubric(ws, key)] if scored else None
     if part == "critique":
+        title, summary = "The judge's critique", critique_summary(ws, key)
         content = show_critique(ws, key)
-        summary: Child = critique_summary(ws, key)
     elif folder is None:
         what = "transcript is" if part == "transcript" else "outputs are"
         return soft(f"No {what} stored: this run has no folder of its own.")
     elif part == "transcript":
-        summary = transcript_summary(folder)
+        title, summary = "Transcript", transcript_summary(folder)
         if summary is None:
             return soft("There is no transcript.")
         content = show_transcript(folder) if unfolded or toggle is None else h("div")
     else:
         files = output_files(folder)
-        content, summary = outputs_of(folder, files, key=str(key)), _named(files)
+        names = between([name(file.name) for file in files[:NAMES]], ", ")
+        more = f" and {len(files) - NAMES:,} more" if len(files) > NAMES else None
+        title, summary = "Outputs", [*names, more, f" ({summary_of(files)})"] if files else "none"
+        content = outputs_of(folder, files, key=str(key))
     if content is None:
         return None
-    head = h(
-        "summary",
-        h("span", TITLES[part], cls="sen-strong"),
-        " ",
-        h("span", summary, cls="sen-soft"),
-    )
+    words = [h("span", title, cls="sen-strong"), " ", h("span", summary, cls="sen-soft")]
     on = {"toggle": toggle} if toggle is not None else None
-    return h("details", head, content, open=unfolded, on=on, cls="sen-part", key=f"{part} {key}")
+    look = {"cls": "sen-part", "key": f"{part} {key}"}
+    return h("details", h("summary", words), content, open=unfolded, on=on, **look)
 
 
-def _named(files: Sequence[OutputFile]) -> Child:
-    if not files:
-        return "none"
-    names = between([name(file.name) for file in files[:NAMES]], ", ")
-    more = f" and {len(files) - NAMES:,} more" if len(files) > NAMES else None
-    return [*names, more, f" ({summary_of(files)})"]
-
-
-REMARKS = 200
-"""Remarks of one sort that are shown at most."""
 SORTS = ("claims", "notes", "suggestions")
 _VERIFIED = {True: "verified", False: "not verified", None: "not looked into"}
 
@@ -551,15 +433,19 @@ def show_critique(ws: Workspace, key: RunKey) -> Node | None:
     None where there are none.
     """
     claims, notes, suggestions = (rows(ws, sort, key) for sort in SORTS)
-    if not (claims or notes or suggestions):
+    parts = {
+        "Claims": [_claim(claim) for claim in claims],
+        "Notes": [_of_kind(note, remark(note["text"], what="note")) for note in notes],
+        "Suggestions for the evals": [_suggestion(suggestion) for suggestion in suggestions],
+    }
+    if not any(parts.values()):
         return None
-    return h(
-        "div",
-        _part("Claims", [_claim(claim) for claim in claims]),
-        _part("Notes", [_of_kind(note, remark(note["text"], what="note")) for note in notes]),
-        _part("Suggestions for the evals", [_suggestion(suggestion) for suggestion in suggestions]),
-        cls="sen-critique",
-    )
+    shown = [
+        [h("p", h("span", title, cls="sen-strong"), cls="sen-layer"), _list(items, "remark")]
+        for title, items in parts.items()
+        if items
+    ]
+    return h("div", shown, cls="sen-critique")
 
 
 def critique_summary(ws: Workspace, key: RunKey) -> str:
@@ -568,19 +454,11 @@ def critique_summary(ws: Workspace, key: RunKey) -> str:
     return ", ".join(count(number, sort.removesuffix("s")) for sort, number in facts if number)
 
 
-def _part(title: str, items: Sequence[Node]) -> Child:
-    if not items:
-        return None
-    more = soft(f"{first(REMARKS, len(items), 'remark')}.") if len(items) > REMARKS else None
-    head = h("p", h("span", title, cls="sen-strong"), cls="sen-layer")
-    return [head, h("ul", items[:REMARKS], cls="sen-list"), more]
-
-
 def _claim(row: Row) -> Node:
     label = _VERIFIED[row["verified"]]
     facts = between([label, row["type"] and line(row["type"])])
     claim = h("p", prose(str(row["claim"])), dir="auto")
-    about = [claim, soft(facts), evidence(row["evidence"])]
+    about = [claim, soft(facts), _evidence(row["evidence"])]
     return h("li", verdict(row["verified"], label=label), h("div", about), cls="sen-item")
 
 

@@ -21,20 +21,10 @@ from skill_eval_nb.documents.transcript import (
 from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h
-from ..ui.parts import between, body, first, line, name, soft
-from .documents import bounded, notes, rendered, source
-from .files import (
-    Drawn,
-    NotDrawn,
-    OutputFile,
-    Reading,
-    as_text,
-    keep,
-    lines_in,
-    transcript_files,
-    weight,
-)
-from .outputs import download_of, soft_size
+from ..ui.parts import between, body, details, first, line, soft
+from .documents import excerpt, rendered, source
+from .files import NotDrawn, OutputFile, Reading, Sheet, as_text, keep, lines_in, transcript_files
+from .outputs import file_line
 
 Who = Literal["agent", "thinking", "call", "result", "told", "system", "end"]
 Event = Mapping[str, Any]
@@ -88,72 +78,64 @@ def transcript_of(text: str) -> Transcript | None:
         now = instant(event)
         start = start or now
         at = (now - start).total_seconds() if now is not None and start is not None else None
-        steps = list(_steps(event, calls))
-        for step in steps:
+        steps = list(_steps(event))
+        for step, id_ in steps:
             step.at = at
-            if step.who != "result" or not _answered(step, calls):
-                transcript.steps.append(step)
-        if not steps and not _is_answer(event):
+            call = calls.get(id_) if step.who == "result" else None
+            if call is not None and call.result is None:
+                call.result, call.failed = step.result, step.failed
+                continue
+            transcript.steps.append(step)
+            if step.who == "call":
+                calls[id_] = step
+        if not steps and not _says_nothing(event):
             transcript.others[str(event.get("type") or event.get("role") or "unnamed")[:60]] += 1
     return transcript if transcript.steps else None
 
 
-def _steps(event: Event, calls: dict[str, Step]) -> Iterator[Step]:
-    role = role_of(event)
-    if event.get("type") == "result":
-        yield _end(event)
-    elif event.get("type") == "system" or role == "system":
-        yield from _system(event, message_of(event))
-    elif role in ("assistant", "user"):
-        for block in blocks(event):
-            yield from _of_block(block, role, calls)
-
-
-def _of_block(block: Event, role: Any, calls: dict[str, Step]) -> Iterator[Step]:
-    kind = block.get("type")
-    if kind in ("text", "output_text", "input_text"):
-        if str(block.get("text", "")).strip():
-            yield Step("agent" if role == "assistant" else "told", str(block["text"]))
-    elif kind == "thinking":
-        if str(block.get("thinking", "")).strip():
-            yield Step("thinking", str(block["thinking"]))
-    elif kind in ("tool_use", "server_tool_use"):
-        step = Step("call", str(block.get("name")), block.get("input"))
-        calls[str(block.get("id"))] = step
-        yield step
-    elif isinstance(kind, str) and kind.endswith("tool_result"):
-        output = text_of(block.get("content"))
-        of = str(block.get("tool_use_id"))
-        yield Step("result", of, result=output, failed=bool(block.get("is_error")))
-    else:
-        yield Step("system", f"A block of type {kind}")
-
-
-def _answered(step: Step, calls: dict[str, Step]) -> bool:
-    """Put a result to its call, where that is known and has none."""
-    call = calls.get(step.text)
-    if call is None or call.result is not None:
-        return False
-    call.result, call.failed = step.result, step.failed
-    return True
-
-
-def _is_answer(event: Event) -> bool:
+def _says_nothing(event: Event) -> bool:
     message = message_of(event)
     return message.get("content") in ("", [], None) and "role" in message
 
 
-def _system(event: Event, message: Event) -> Iterator[Step]:
-    text = message.get("content")
+def _steps(event: Event) -> Iterator[tuple[Step, str]]:
+    """The steps of an event, each with the id of its call, where it is one or answers one."""
+    role = role_of(event)
+    if event.get("type") == "result":
+        yield _end(event), ""
+    elif event.get("type") == "system" or role == "system":
+        if words := _system(event, message_of(event).get("content")):
+            yield Step("system", words), ""
+    elif role in ("assistant", "user"):
+        for block in blocks(event):
+            step = _of_block(block, "agent" if role == "assistant" else "told")
+            if step is not None:
+                yield step, str(block.get("id" if step.who == "call" else "tool_use_id"))
+
+
+def _of_block(block: Event, who: Who) -> Step | None:
+    kind = str(block.get("type"))
+    if kind in ("text", "output_text", "input_text", "thinking"):
+        who = "thinking" if kind == "thinking" else who
+        words = str(block.get("thinking" if kind == "thinking" else "text", ""))
+        return Step(who, words) if words.strip() else None
+    if kind in ("tool_use", "server_tool_use"):
+        return Step("call", str(block.get("name")), block.get("input"))
+    if kind.endswith("tool_result"):
+        of, output = str(block.get("tool_use_id")), text_of(block.get("content"))
+        return Step("result", of, result=output, failed=bool(block.get("is_error")))
+    return Step("system", f"A block of type {kind}")
+
+
+def _system(event: Event, text: Any) -> str | None:
     if isinstance(text, str) and text.strip():
-        yield Step("system", text)
-    elif event.get("subtype") == "init" or "model" in event:
-        facts = [f"Model {event['model']}"] if isinstance(event.get("model"), str) else []
-        for key in ("tools", "skills"):
-            names = event.get(key)
-            if isinstance(names, list):
-                facts.append(f"{key}: {', '.join(map(str, names)) or 'none'}")
-        yield Step("system", "; ".join(facts) or "Begun")
+        return text
+    if event.get("subtype") != "init" and "model" not in event:
+        return None
+    facts = [f"Model {event['model']}"] if isinstance(event.get("model"), str) else []
+    lists = {key: event[key] for key in ("tools", "skills") if isinstance(event.get(key), list)}
+    facts += [f"{key}: {', '.join(map(str, names)) or 'none'}" for key, names in lists.items()]
+    return "; ".join(facts) or "Begun"
 
 
 def _end(event: Event) -> Step:
@@ -176,33 +158,25 @@ LINE = 90
 """Characters of what a call was given that stand in its line."""
 WEIGHT = 300_000
 """Characters of all steps that are shown."""
-_WHO = {
-    "agent": "Agent",
-    "thinking": "Thinking",
-    "call": "Call",
-    "result": "Result",
-    "told": "Told to the agent",
-    "system": "System",
-    "end": "End",
-}
 _CODE = {"Bash": "bash", "bash": "bash", "PowerShell": "powershell"}
 
 
-def steps_view(transcript: Transcript) -> Child:
+def _view(transcript: Transcript) -> Child:
     """The steps of a transcript, within bounds, and what is not shown of it."""
     steps = transcript.steps
-    all_ = list(enumerate(steps))
-    parts = [all_] if len(steps) <= FIRST + LAST else [all_[:FIRST], all_[-LAST:]]
-    final = next((at for at, step in reversed(all_) if step.who == "agent"), None)
-    left = WEIGHT
+    final = next((step for step in reversed(steps) if step.who == "agent"), None)
+    missing = len(steps) - FIRST - LAST
+    room = WEIGHT
     rows: list[Node] = []
-    for part in parts:
-        if rows:
-            missing = count(len(steps) - FIRST - LAST, "step")
-            rows.append(h("li", soft(f"{missing} between them not shown."), cls="sen-step"))
-        for at, step in part:
-            rows.append(_step(step, final=at == final, room=left))
-            left -= min(len(step.text) + len(step.result or ""), 2 * CHARS)
+    for at, step in enumerate(steps):
+        if missing > 0 and FIRST <= at < FIRST + missing:
+            if at == FIRST:
+                why = soft(f"{count(missing, 'step')} between them not shown.")
+                rows.append(h("li", why, cls="sen-step"))
+            continue
+        full = soft("Not shown: the steps before it fill the page.")
+        rows.append(_row(step, _content(step) if room > 0 else full, final=step is final))
+        room -= min(len(step.text) + len(step.result or ""), 2 * CHARS)
     return [*map(soft, _lacking(transcript)), h("ol", rows, cls="sen-steps")]
 
 
@@ -214,62 +188,44 @@ def _lacking(transcript: Transcript) -> Iterator[str]:
         yield f"{count(transcript.others.total(), 'event')} of other types not shown: {kinds}."
 
 
-def _step(step: Step, *, final: bool, room: int) -> Node:
-    who = "Final message" if final else _WHO[step.who]
-    since = None if step.at is None else f"{step.at:,.1f} s"
-    head = h("div", h("span", who, cls="sen-who"), since and h("span", since, cls="sen-at"))
+def _row(step: Step, content: Child, *, final: bool) -> Node:
+    who = h("span", "Final message" if final else _who(step), cls="sen-who")
+    since = None if step.at is None else h("span", f"{step.at:,.1f} s", cls="sen-at")
     look = f"sen-step sen-by-{step.who}{' sen-final' if final else ''}"
-    return h("li", head, h("div", _content(step, room)), cls=look)
+    return h("li", h("div", who, since), h("div", content), cls=look)
 
 
-def _content(step: Step, room: int) -> Child:
-    if room <= 0:
-        return soft("Not shown: the steps before it fill the page.")
+def _who(step: Step) -> str:
+    return "Told to the agent" if step.who == "told" else step.who.capitalize()
+
+
+def _content(step: Step) -> Child:
     if step.who == "call":
         return _call(step)
     if step.who == "agent":
-        shown, note = bounded_piece(step.text)
-        return [rendered(shown), note]
-    if step.who in ("thinking", "told", "result"):
-        return _folded(step)
+        return [rendered(step.text[:CHARS]), _left(step.text)]
     if step.who == "end":
         mark = h("span", f"Ended: {line(step.text)}", cls="sen-bad-ink" if step.failed else None)
-        note = _box(step.result or "", "what it said") if step.failed else None
-        return [h("p", mark), note]
-    shown, note = bounded_piece(step.text)
-    return [h("p", line(shown), cls="sen-soft", dir="auto"), note]
-
-
-def _folded(step: Step) -> Child:
+        return [h("p", mark), _box(step.result or "", "what it said") if step.failed else None]
+    if step.who == "system":
+        return [h("p", line(step.text[:CHARS]), cls="sen-soft", dir="auto"), _left(step.text)]
     words = step.result or "" if step.who == "result" else step.text
     if len(words) <= 2 * LINE and "\n" not in words.strip():
         return h("p", line(words.strip()), dir="auto")
-    start = h("span", brief(words), cls="sen-soft", dir="auto")
-    return h("details", h("summary", start), _box(words, _WHO[step.who]))
+    return details(h("span", brief(words), cls="sen-soft", dir="auto"), _box(words, _who(step)))
 
 
 def _call(step: Step) -> Node:
-    given = _brief_of(step.given)
+    texts = step.given.values() if isinstance(step.given, Mapping) else [step.given]
+    about = next((text for text in texts if isinstance(text, str) and text.strip()), None)
+    given = None if about is None else h("code", brief(about), cls="sen-soft")
     failed = h("span", " failed", cls="sen-pill sen-bad") if step.failed else None
-    summary = h(
-        "summary",
-        between([h("code", line(step.text), cls="sen-strong"), given], " "),
-        failed,
-    )
-    result = soft("No result is known.")
+    summary = between([h("code", line(step.text), cls="sen-strong"), given], " ")
+    result: Child = soft("No result is known.")
     if step.result is not None:
         what = "Its error" if step.failed else "Its result"
         result = [soft(what), _box(step.result, what) if step.result else soft("(nothing)")]
-    return h("details", summary, _given(step), result)
-
-
-def _brief_of(given: Any) -> Node | None:
-    """What a call is about: its only or first text."""
-    texts = [given] if isinstance(given, str) else []
-    if isinstance(given, Mapping):
-        texts = [value for value in given.values() if isinstance(value, str)]
-    words = next((brief(text) for text in texts if text.strip()), None)
-    return None if words is None else h("code", words, cls="sen-soft")
+    return details([summary, failed], [_given(step), result])
 
 
 def brief(text: str) -> str:
@@ -284,41 +240,38 @@ def brief(text: str) -> str:
 
 
 def _given(step: Step) -> Child:
-    if not isinstance(step.given, Mapping):
-        text = step.given if isinstance(step.given, str) else _written(step.given)
-        return _box(text, "what it was given")
-    return [_argument(step.text, str(key), value) for key, value in step.given.items()]
+    if isinstance(step.given, Mapping):
+        return [_argument(step.text, str(key), value) for key, value in step.given.items()]
+    return _box(_written(step.given), "what it was given")
 
 
 def _argument(tool: str, key: str, value: Any) -> Child:
-    text = value if isinstance(value, str) else _written(value)
+    text = _written(value)
     named = h("span", line(key), cls="sen-key", dir="auto")
     if len(text) <= LINE and "\n" not in text:
         return h("p", named, ": ", h("code", line(text)))
-    shown, note = bounded_piece(text)
-    language = _CODE.get(tool) if key == "command" else None
     label = f"{line(key)} of a call of {line(tool)}"
-    box = source(shown, language, label=label) if language else body(shown, label=label)
-    return [h("p", named, ":"), box, note]
+    if key == "command" and tool in _CODE:
+        return [h("p", named, ":"), source(text[:CHARS], _CODE[tool], label=label), _left(text)]
+    return [h("p", named, ":"), _box(text, label)]
 
 
 def _written(value: Any) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False)
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     except RecursionError:
         return "(nested too deep to be shown)"
 
 
 def _box(text: str, label: str) -> Child:
-    shown, note = bounded_piece(text)
-    return [body(shown, label=label), note]
+    return [body(text[:CHARS], label=label), _left(text)]
 
 
-def bounded_piece(text: str) -> tuple[str, Node | None]:
-    """So much of a piece as is shown, and what that is."""
+def _left(text: str) -> Node | None:
+    """What is said where not all of a piece is shown."""
     if len(text) <= CHARS:
-        return text, None
-    return text[:CHARS], soft(f"{first(CHARS, len(text), 'character')}: download it for the rest.")
+        return None
+    return soft(f"{first(CHARS, len(text), 'character')}: download it for the rest.")
 
 
 MOST = 64 * 2**20
@@ -332,40 +285,32 @@ def show_transcript(folder: Path) -> Node:
     files = transcript_files(folder)
     if not files:
         return h("div", soft("There is no transcript."), cls="sen-transcript")
-    drawn = next((candidate for file in files if (candidate := _drawn(file)).kind), None)
-    if drawn is None:
-        drawn = _drawn(files[0])
-    return h(
-        "div",
-        h(
-            "div",
-            [[name(file.name), " ", soft_size(file), " ", download_of(file)] for file in files],
-            cls="sen-row sen-middle sen-small",
-        ),
-        drawn.view,
-        cls="sen-transcript",
-    )
+    names = h("div", map(file_line, files), cls="sen-row sen-middle sen-small")
+    return h("div", names, _told(files).view, cls="sen-transcript")
 
 
 def transcript_summary(folder: Path) -> str | None:
     """What there is of a transcript, in a word or two; None where there is none."""
     files = transcript_files(folder)
-    if not files:
-        return None
-    drawn = next((candidate for file in files if (candidate := _drawn(file)).kind), None)
-    return drawn.kind if drawn is not None else size(files[0].size)
+    return (_told(files).kind or size(files[0].size)) if files else None
 
 
-def _drawn(file: OutputFile) -> Drawn:
+def _told(files: list[OutputFile]) -> Sheet:
+    """What is to be seen of the first that can be read, else of the first."""
+    sheets = map(_drawn, files)
+    return next((sheet for sheet in sheets if sheet.kind), None) or _drawn(files[0])
+
+
+def _drawn(file: OutputFile) -> Sheet:
     """What is to be seen of a transcript; its kind is empty where nothing could be read."""
     kept = _KEEP.get(file)
     if kept is not None:
         return kept
-    kind, view = _view(file)
-    return _KEEP.put(file, Drawn(kind, view, weight([view]), 0, {}))
+    kind, view = _read(file)
+    return _KEEP.put(file, Sheet(file, kind=kind, view=view))
 
 
-def _view(file: OutputFile) -> tuple[str, Child]:
+def _read(file: OutputFile) -> tuple[str, Child]:
     if file.size > MOST:
         return "", soft(f"A transcript of {size(file.size)}: up to {size(MOST)} are read here.")
     try:
@@ -375,24 +320,14 @@ def _view(file: OutputFile) -> tuple[str, Child]:
     if not text.strip():
         return "", soft(f"{file.name} is empty.")
     if file.suffix.startswith("json"):
-        transcript, why = _transcript(text)
+        try:
+            transcript, why = transcript_of(text), "it holds no messages that could be read"
+        except Exception as error:  # noqa: BLE001 -- what others call a transcript
+            transcript, why = None, f"its reader broke on it ({type(error).__name__})"
         if transcript is not None:
-            return count(len(transcript.steps), "step"), [
-                odd and soft(odd, "."),
-                steps_view(transcript),
-            ]
+            return count(len(transcript.steps), "step"), _view(transcript)
         odd = f"{why}; it stands as it is"
-    reading = Reading(text, whole=True, lines=lines_in(text), note=odd)
-    shown, note = bounded(reading)
-    if file.suffix == "md":
-        return count(reading.lines or 0, "line"), [notes(reading, note), rendered(shown)]
+    shown, remarks = excerpt(Reading(text, note=odd))
     label = f"text of {line(file.name)}"
-    return count(reading.lines or 0, "line"), [notes(reading, note), body(shown, label=label)]
-
-
-def _transcript(text: str) -> tuple[Transcript | None, str]:
-    """The steps that a text tells, or why there are none."""
-    try:
-        return transcript_of(text), "it holds no messages that could be read"
-    except Exception as error:  # noqa: BLE001 -- what others call a transcript
-        return None, f"its reader broke on it ({type(error).__name__})"
+    content = rendered(shown) if file.suffix == "md" else body(shown, label=label)
+    return count(lines_in(text), "line"), [remarks, content]

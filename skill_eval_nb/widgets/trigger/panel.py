@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,29 +19,28 @@ from skill_eval_nb.triggers import Query, check_queries, write_description
 from skill_eval_nb.triggers.queries import set_in
 
 from ..ui import Child, Node, action, h, quiet_action, style
-from ..ui.form import FormActions, empty
+from ..ui.form import FormActions
 from ..ui.parts import notice, tabs
 from ..ui.source import landed
 from ..ui.task import Launch, Task, TaskPanel, plan_card
 from .plan import (
-    FIELDS,
+    DRAFTING,
     OFFLINE,
     RUNNING,
     SEARCHING,
     Deps,
     Form,
-    RunPlan,
-    draft_more,
+    Inputs,
+    Preview,
+    draft_plan,
     drafting_view,
-    measure_set,
     measuring_form,
     part,
     run_plan,
-    search,
     search_form,
     search_plan,
 )
-from .queries import SHOWN, Grid, Stored, files_view, grid_of, queries_view, tags_of
+from .queries import SHOWN, Grid, Stored, files_view, queries_view, tags_of
 from .results import (
     ended_view,
     measuring_view,
@@ -56,7 +55,6 @@ from .results import (
 if TYPE_CHECKING:
     from skill_eval_nb.models import Connection, Prices
     from skill_eval_nb.triggers import Measured, Optimised
-    from skill_eval_nb.triggers.draft import DraftedQueries
     from skill_eval_nb.triggers.optimised import OptimisingProgress
     from skill_eval_nb.triggers.queries import QueryDoubt
     from skill_eval_nb.workspace import PathLike
@@ -66,10 +64,6 @@ PRICE = "the plan and its price"
 
 WHILE = 60.0
 """Seconds for which the plan is waited for once something has ended."""
-
-
-RESTS_ON = ("draft_model", "model", "draft_n", "others", "own")
-"""Fields of the form on which drafting rests, but for the budget."""
 
 Given = str | os.PathLike[str] | Iterable[Query] | None
 """Queries, or the file of them, or nothing."""
@@ -108,32 +102,53 @@ class TriggerPanel(FormActions, TaskPanel):
         self._message: str | None = None
         self._grid = self._begun_with(queries)
         self._checked: tuple[tuple[Query, ...], tuple[QueryDoubt, ...]] = (), ()
-        self._drafting = self._background()
-        self._draft: tuple[Form, tuple[Query, ...], DraftedQueries] | None = None
-        self._runs = Launch(
-            self._background,
-            lambda: (part(self.form, RUNNING), self.queries),
-            self._run_plan,
-            lambda _: self._start(),
-            free=lambda: self.form.unlimited or self.form.budget_usd is not None,
-            busy=lambda: self._busy,
-            covers=RunPlan.covers,
-        )
+        self._drafts = self._launched("draft_", DRAFTING, self._draft_plan, self._draft)
+        self._runs = self._launched("", RUNNING, self._run_plan, self._start)
         self._ran: Task[Measured] | None = None
-        self._search = Launch(
-            self._background,
-            lambda: (part(self.form, SEARCHING), self.queries),
-            lambda inputs: search_plan(self._deps, *inputs),
-            lambda _: self._start_search(),
-            free=lambda: self.form.search_unlimited or self.form.search_budget_usd is not None,
-            busy=lambda: self._busy,
-        )
+        self._search = self._launched("search_", SEARCHING, self._search_plan, self._start_search)
         self._searched: Task[Optimised] | None = None
         self._found: Optimised | None = None
         self._chosen, self._diff = "", ""
         self._unfit: str | None = None
         self._written: str | None = None
         super().__init__()
+
+    def _launched(
+        self,
+        budget: str,
+        names: Sequence[str],
+        make: Callable[[Inputs], Preview],
+        start: Callable[[], object],
+    ) -> Launch[Preview]:
+        """The way to something that costs.
+
+        Args:
+            budget: begins the names of its budget in the form.
+            names: fields of the form on which it rests.
+            make: plans it.
+            start: begins it.
+        """
+        return Launch(
+            self._background,
+            lambda: (part(self.form, names), self.queries),
+            make,
+            lambda _: start(),
+            free=lambda: (
+                getattr(self.form, f"{budget}unlimited", False)
+                or getattr(self.form, f"{budget}budget_usd") is not None
+            ),
+            busy=lambda: self._busy,
+        )
+
+    def _run_plan(self, inputs: Inputs) -> Preview:
+        latest = self._ran.result if self._ran is not None else None
+        return run_plan(self._deps, inputs, latest or self._shown_measurement)
+
+    def _search_plan(self, inputs: Inputs) -> Preview:
+        return search_plan(self._deps, inputs)
+
+    def _draft_plan(self, inputs: Inputs) -> Preview:
+        return draft_plan(self._deps, inputs)
 
     def view(self) -> Child:
         """The tabs."""
@@ -198,15 +213,10 @@ class TriggerPanel(FormActions, TaskPanel):
             if task is not None and task.running:
                 task.stop()
 
-    def _run_plan(self, inputs: tuple[Form, tuple[Query, ...]]) -> RunPlan:
-        """Plan, with what was made last."""
-        latest = self._ran.result if self._ran is not None else None
-        return run_plan(self._deps, *inputs, latest or self._shown_measurement)
-
     def _start(self) -> None:
         form, queries = self.form, self.queries
         self._ran = Task(
-            lambda report, stop: measure_set(self._deps, form, queries, progress=report, stop=stop),
+            lambda report, stop: self._deps.measure(form, queries, progress=report, stop=stop),
             lambda now: now.done / now.total,
             self.show,
             self._run_ended,
@@ -284,7 +294,7 @@ class TriggerPanel(FormActions, TaskPanel):
     def _start_search(self) -> None:
         form, queries, self._written = self.form, self.queries, None
         self._searched = Task(
-            lambda report, stop: search(self._deps, form, queries, progress=report, stop=stop),
+            lambda report, stop: self._deps.search(form, queries, progress=report, stop=stop),
             _share,
             self.show,
             self._search_ended,
@@ -340,62 +350,37 @@ class TriggerPanel(FormActions, TaskPanel):
     @action
     def price_draft(self) -> None:
         """Find out what drafting would cost at most; nobody is asked."""
-        form, queries = self.form, self._grid.queries
-        faults = empty(FIELDS, form, ["draft_n"])
-        if not (form.draft_model or form.model):
-            faults += ("Who drafts is not said",)
-        if faults:
-            raise Refused(faults)
-
-        def take(found: DraftedQueries) -> None:
-            self._draft = part(form, RESTS_ON), queries, found
-
-        self._drafting.begin(lambda: draft_more(self._deps, form, queries, dry_run=True), take)
+        self._drafts.replan()
 
     @action
-    def draft(self) -> None:
-        """Have queries drafted as it was priced, and add them to the grid."""
-        if self._drafting.busy:
-            return  # a second click on the same button
-        if self._priced() is None:
-            raise refuse("Something has changed since drafting was priced: price it again.")
-        form, queries, self._draft = self.form, self._grid.queries, None
+    def draft(self, token: str) -> None:
+        """Have queries drafted as it was priced under this token, and add them to the grid."""
+        self._drafts.press(token)
 
-        def take(found: DraftedQueries) -> None:
-            if found.unasked:
-                raise refuse(found.unasked)
-            with self._lock:  # somebody may be typing in the grid
-                self._grid = self._grid.with_more(found)
-                self._message = f"{count(len(found), 'query')} drafted."
-
-        self._drafting.begin(lambda: draft_more(self._deps, form, queries), take, patience=0)
-
-    def _priced(self) -> DraftedQueries | None:
-        """What drafting would cost; None where that is not known of what is there now."""
-        known = self._draft
-        now = part(self.form, RESTS_ON), self._grid.queries
-        return known[2] if known is not None and known[:2] == now else None
+    def _draft(self) -> None:
+        found = self._deps.draft(self.form, self.queries)
+        if found.unasked:
+            raise refuse(found.unasked)
+        with self._lock:  # somebody may be typing in the grid
+            self._grid = self._grid.with_more(found)
+            self._message = f"{count(len(found), 'query')} drafted."
 
     def _drafts_part(self) -> Node:
-        return drafting_view(
-            self.form,
-            self._priced(),
-            self._known_prices,
-            self._typed,
-            busy=self._drafting.busy,
-        )
+        launch = self._drafts
+        busy = launch.planning.busy or launch.starting.busy
+        return drafting_view(self.form, launch.current, self._known_prices, self._typed, busy=busy)
 
     # ── the set ──────────────────────────────────────────────────────────────────────────────
 
     def _begun_with(self, given: Given) -> Grid:
         """What there is to begin with."""
         if given is not None and not isinstance(given, str | os.PathLike):
-            return grid_of(given)
+            return Grid().with_all(given)
         try:
             folder = self.skill if given is None else Path(given).expanduser()
             file = set_in(folder) if folder.is_dir() else folder
             self._stored.choose(file)
-            return grid_of(self._stored.read(file))
+            return Grid().with_all(self._stored.read(file))
         except (Refused, NothingToLoad) as error:
             if given is not None:
                 raise
@@ -432,7 +417,7 @@ class TriggerPanel(FormActions, TaskPanel):
     def change(self, key: str, part: str, value: Any) -> None:
         """Change the words of a `query`, its `tags`, or whether it `should_trigger`."""
         readers = {"query": str, "tags": tags_of, "should_trigger": bool}
-        query = replace(self._grid.row(key).query, **{part: readers[part](value)})
+        query = replace(self._grid.row(key), **{part: readers[part](value)})
         self._put(self._grid.changed(key, query))
 
     @action

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2s
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from skill_eval_nb.models import Prices
 from skill_eval_nb.models.stand_in.settings import EXECUTOR
 from skill_eval_nb.running.protocol import Refused, executor_names
 from skill_eval_nb.text import count
-from skill_eval_nb.triggers import draft_queries, measure, optimise
+from skill_eval_nb.triggers import Attempt, Measured, Query, draft_queries, measure, optimise
 from skill_eval_nb.triggers.attempt import read_offer
 
 from ..ui import Child, Node, h
@@ -23,9 +23,11 @@ from ..ui.task import at_most
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Connection, Prices
-    from skill_eval_nb.triggers import Attempt, Measured, Optimised, Query
+    from skill_eval_nb.triggers import Optimised
     from skill_eval_nb.triggers.draft import DraftedQueries
 
+
+T = TypeVar("T")
 
 OFFLINE = "offline"
 OTHERS = {
@@ -105,6 +107,16 @@ FIELDS: Fields = {
     "draft_budget_usd": BUDGET,
 }
 
+RUNNING = ("executor", "model", "runs", "others", "own", "concurrency", "budget_usd", "again")
+"""Fields of the form on which a run of the set rests."""
+SEARCHING = (
+    *("executor", "model", "runs", "others", "own", "concurrency", "search_budget_usd"),
+    *("proposer_model", "rounds", "held_out", "competing"),
+)
+"""Fields of the form on which a search rests."""
+DRAFTING = ("draft_model", "model", "draft_n", "others", "own")
+"""Fields of the form on which drafting rests, but for the budget."""
+
 
 def part(form: Form, names: Sequence[str]) -> Form:
     """The form with these fields alone, the others as they are at first."""
@@ -125,78 +137,57 @@ class Deps:
     connection: Connection | None
     prices: Prices | None
 
-    @property
-    def given(self) -> dict[str, Any]:
-        """The same as keywords."""
-        return {"connection": self.connection, "prices": self.prices}
+    def measure(self, form: Form, queries: Sequence[Query], **given: Any) -> Measured:
+        """`measure`, as the form has it."""
+        given |= {"budget_usd": form.budget_usd, "retry_errored": form.again}
+        return measure(self.skill, queries, **self._measuring(form), **given)
 
+    def search(self, form: Form, queries: Sequence[Query], **given: Any) -> Optimised:
+        """`optimise`, as the form has it."""
+        return optimise(
+            self.skill,
+            queries,
+            **self._measuring(form),
+            proposer_model=form.proposer_model,
+            rounds=form.rounds or 0,
+            held_out=form.held_out or 0.0,
+            budget_usd=form.search_budget_usd,
+            competing=self._neighbours(form) if form.competing else (),
+            **given,
+        )
 
-def measure_set(deps: Deps, form: Form, queries: Sequence[Query], **given: Any) -> Measured:
-    """`measure`, as the form has it."""
-    return measure(
-        deps.skill,
-        queries,
-        **_measuring(form),
-        budget_usd=form.budget_usd,
-        retry_errored=form.again,
-        **deps.given,
-        **given,
-    )
+    def draft(self, form: Form, queries: Sequence[Query], **given: Any) -> DraftedQueries:
+        """`draft_queries`, as the form has it."""
+        return draft_queries(
+            self.skill,
+            model=form.draft_model or form.model or "",
+            n=form.draft_n or 0,
+            others=self._neighbours(form),
+            existing=queries,
+            budget_usd=form.draft_budget_usd,
+            connection=self.connection,
+            prices=self.prices,
+            **given,
+        )
 
+    def _measuring(self, form: Form) -> dict[str, Any]:
+        """How queries are run."""
+        return {
+            "executor": form.executor,
+            "model": form.model,
+            "runs": form.runs,
+            "others": form.beside,
+            "concurrency": form.concurrency,
+            "connection": self.connection,
+            "prices": self.prices,
+        }
 
-def search(deps: Deps, form: Form, queries: Sequence[Query], **given: Any) -> Optimised:
-    """`optimise`, as the form has it."""
-    return optimise(
-        deps.skill,
-        queries,
-        **_measuring(form),
-        proposer_model=form.proposer_model,
-        rounds=form.rounds or 0,
-        held_out=form.held_out or 0.0,
-        budget_usd=form.search_budget_usd,
-        competing=neighbours(deps, form) if form.competing else (),
-        **deps.given,
-        **given,
-    )
-
-
-def neighbours(deps: Deps, form: Form) -> list[Path]:
-    """The folders of the further skills on offer.
-
-    Raises:
-        Refused: one of them cannot be read.
-    """
-    return [other.folder for other in read_offer(deps.skill, form.beside, None).others]
-
-
-def draft_more(deps: Deps, form: Form, queries: Sequence[Query], **given: Any) -> DraftedQueries:
-    """`draft_queries`, as the form has it."""
-    return draft_queries(
-        deps.skill,
-        model=form.draft_model or form.model or "",
-        n=form.draft_n or 0,
-        others=neighbours(deps, form),
-        existing=queries,
-        budget_usd=form.draft_budget_usd,
-        **deps.given,
-        **given,
-    )
-
-
-def _measuring(form: Form) -> dict[str, Any]:
-    """How queries are run."""
-    return {
-        "executor": form.executor,
-        "model": form.model,
-        "runs": form.runs,
-        "others": form.beside,
-        "concurrency": form.concurrency,
-    }
+    def _neighbours(self, form: Form) -> list[Path]:
+        """The folders of the further skills on offer."""
+        return [other.folder for other in read_offer(self.skill, form.beside, None).others]
 
 
 Figures = Mapping[str, Any]
-QueryKey = tuple[str, bool]
-"""The words of a query, and whether it should trigger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,147 +199,120 @@ class Results:
         doubts: a row of `stats.trigger_doubts` each.
         scores: the row of `stats.trigger_scores`; None where there is none.
         rates: a row of `stats.trigger_rates` each, the most wrong first.
-        attempts: the runs of each query.
     """
 
     measured: Measured
     doubts: Sequence[Figures]
     scores: Figures | None
     rates: Sequence[Figures]
-    attempts: Mapping[QueryKey, Sequence[Attempt]]
-
-    @property
-    def errored(self) -> list[Attempt]:
-        """The runs that tell nothing since they broke."""
-        return [attempt for attempt in self.measured.attempts if attempt.outcome == "errored"]
 
 
 def results_of(measured: Measured) -> Results:
     """Count a measurement."""
-    attempts: dict[QueryKey, list[Attempt]] = {}
-    for attempt in measured.attempts:
-        attempts.setdefault((attempt.query.query, attempt.query.should_trigger), []).append(attempt)
-    return Results(
-        measured,
-        list(rows_of(measured.doubts)),
-        next(rows_of(measured.scores), None),
-        # those without a rate last
-        sorted(
-            rows_of(measured.rates), key=lambda row: (row["right"] is None, row["right"] or 0.0)
-        ),
-        attempts,
-    )
+    rates = list(rows_of(measured.rates))
+    rates.sort(key=lambda row: (row["right"] is None, row["right"] or 0.0))  # without one last
+    doubts, scores = list(rows_of(measured.doubts)), next(rows_of(measured.scores), None)
+    return Results(measured, doubts, scores, rates)
 
 
-RUNNING = ("executor", "model", "runs", "others", "own", "concurrency", "budget_usd", "again")
-"""Fields of the form on which a run of the set rests."""
-SEARCHING = (
-    *("executor", "model", "runs", "others", "own", "concurrency", "search_budget_usd"),
-    *("proposer_model", "rounds", "held_out", "competing"),
-)
-"""Fields of the form on which a search rests."""
+Inputs = tuple[Form, tuple[Query, ...]]
+"""What a plan rests on."""
 
 
 @dataclass(frozen=True, slots=True)
-class RunPlan:
-    """A run of the set, before it is begun.
+class Preview:
+    """Something that may cost, before it is begun.
 
     Attributes:
         faults: what stands in its way.
-        measured: the same as a dry run; None where something stands in its way.
-        results: what is there already; None where nothing is.
+        found: what a dry run of it gives; None where something stands in its way.
+        worst_usd: what it may cost at most; None where that is not known.
         token: a name for what is shown: another one where something else would be done.
+        complete: what to say where nothing is left to do; None where something is.
+        results: of a run of the set, what is there already; None where nothing is.
     """
 
     faults: tuple[str, ...] = ()
-    measured: Measured | None = None
+    found: Any = None
+    worst_usd: float | None = 0.0
+    token: str = ""
+    complete: str | None = None
     results: Results | None = None
-    token: str = ""
 
     @property
     def costs(self) -> bool:
         """Whether it may cost money, as far as is known."""
-        return bool(self.missing and self.measured and self.measured.price.worst_usd != 0)
-
-    @property
-    def missing(self) -> int:
-        """Runs that are to be made."""
-        return self.measured.price.attempts if self.measured is not None else 0
-
-    @property
-    def complete(self) -> str | None:
-        """What to say where nothing is left to do."""
-        done = "All runs are there: more runs or other queries give it more to do."
-        return None if self.missing else done
-
-    def covers(self, other: RunPlan) -> bool:
-        """Whether the other does no more than this: others may have made runs meanwhile."""
-        if self.measured is None or other.measured is None:
-            return False
-        return self.measured.folder == other.measured.folder and other.missing <= self.missing
+        return self.worst_usd != 0
 
 
-@dataclass(frozen=True, slots=True)
-class SearchPlan:
-    """A search for a better description, before it is begun; as `RunPlan`."""
-
-    faults: tuple[str, ...] = ()
-    optimised: Optimised | None = None
-    token: str = ""
-    complete: None = None
-
-    @property
-    def costs(self) -> bool:
-        """Whether it may cost money, as far as is known."""
-        return self.optimised is not None and self.optimised.estimate.worst != 0
-
-
-def run_plan(
-    deps: Deps, form: Form, queries: tuple[Query, ...], latest: Measured | None = None
-) -> RunPlan:
+def run_plan(deps: Deps, inputs: Inputs, latest: Measured | None = None) -> Preview:
     """Plan a run of the set; what is there already is read back.
 
     Args:
         deps: what it works with.
-        form: how queries are run.
-        queries: the set.
+        inputs: how queries are run, and the set.
         latest: the measurement that was made last: it is shown where it is still what is there.
     """
-    if faults := empty(FIELDS, form, ("runs", "concurrency")):
-        return RunPlan(faults)
-    try:
-        found = measure_set(deps, form, queries, dry_run=True)
-    except Refused as error:
-        return RunPlan(error.faults)
-    there = _ended(found)
-    shown = replace(found, status="done", message="") if there == found.attempts else found
-    if latest is not None and latest.folder == found.folder and _ended(latest) == there:
-        shown = latest
-    token = _token(part(form, RUNNING), queries, found.folder, found.price)
-    return RunPlan((), found, results_of(shown) if there else None, token)
 
+    def priced(found: Measured) -> Preview:
+        there, price = _ended(found), found.price
+        shown = replace(found, status="done", message="") if there == found.attempts else found
+        if latest is not None and latest.folder == found.folder and _ended(latest) == there:
+            shown = latest
+        done = "All runs are there: more runs or other queries give it more to do."
+        return Preview(
+            found=found,
+            worst_usd=price.worst_usd if price.attempts else 0.0,
+            token=_token(inputs, found.folder, price),
+            complete=None if price.attempts else done,
+            results=results_of(shown) if there else None,
+        )
 
-def search_plan(deps: Deps, form: Form, queries: tuple[Query, ...]) -> SearchPlan:
-    """Plan a search."""
-    if faults := empty(FIELDS, form, ("runs", "concurrency", "rounds", "held_out")):
-        return SearchPlan(faults)
-    try:
-        found = search(deps, form, queries, dry_run=True)
-    except Refused as error:
-        return SearchPlan(error.faults)
-    token = _token(part(form, SEARCHING), queries, found.folder, found.n_runs, found.estimate)
-    return SearchPlan((), found, token)
+    return _preview(deps.measure, inputs, ("runs", "concurrency"), priced)
 
 
 def _ended(measured: Measured) -> tuple[Attempt, ...]:
     return tuple(attempt for attempt in measured.attempts if attempt.outcome != "not run")
 
 
+def search_plan(deps: Deps, inputs: Inputs) -> Preview:
+    """Plan a search."""
+
+    def priced(found: Optimised) -> Preview:
+        token = _token(inputs, found.folder, found.n_runs, found.estimate)
+        return Preview((), found, found.estimate.worst, token)
+
+    return _preview(deps.search, inputs, ("runs", "concurrency", "rounds", "held_out"), priced)
+
+
+def draft_plan(deps: Deps, inputs: Inputs) -> Preview:
+    """Plan drafting."""
+    if not (inputs[0].draft_model or inputs[0].model):
+        return Preview((*empty(FIELDS, inputs[0], ["draft_n"]), "Who drafts is not said"))
+
+    def priced(found: DraftedQueries) -> Preview:
+        return Preview((), found, found.price_usd, _token(inputs, found.price_usd))
+
+    return _preview(deps.draft, inputs, ["draft_n"], priced)
+
+
+def _preview(
+    call: Callable[..., T], inputs: Inputs, needed: Sequence[str], priced: Callable[[T], Preview]
+) -> Preview:
+    """What a method of `Deps` would do; `needed` are fields that must not be empty."""
+    if faults := empty(FIELDS, inputs[0], needed):
+        return Preview(faults)
+    try:
+        return priced(call(*inputs, dry_run=True))
+    except Refused as error:
+        return Preview(error.faults)
+
+
 def _token(*shown: Any) -> str:
     return blake2s(repr(shown).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def model_of(
+def _model(
     form: Form,
     name: str,
     label: str,
@@ -356,25 +320,10 @@ def model_of(
     typed: Container[str],
     unsaid: str = "choose one",
 ) -> Node:
-    """The choice.
-
-    Args:
-        form: what is chosen.
-        name: the field of the form.
-        label: what the model is for.
-        prices: of the models that are offered.
-        typed: fields that have room for any name.
-        unsaid: what it means that none is chosen.
-    """
+    """The choice of a model; see `measuring_form`."""
     known = priced([EXECUTOR, *(prices.models if prices is not None else ())], prices)
-    return model(
-        label,
-        known,
-        getattr(form, name),
-        ("set_model", name),
-        other=name in typed,
-        unsaid=unsaid,
-    )
+    value, act = getattr(form, name), ("set_model", name)
+    return model(label, known, value, act, other=name in typed, unsaid=unsaid)
 
 
 def measuring_form(
@@ -389,17 +338,19 @@ def measuring_form(
         faults: what stands in the way.
     """
     names = dict.fromkeys([OFFLINE, *executor_names(), form.executor])
+    row = [
+        choose("Executor", list(names), form.executor, ("set_executor",)),
+        _model(form, "model", "Model", prices, typed),
+        controls(FIELDS, form, ("runs", "others", "concurrency", "budget_usd")),
+    ]
+    look = {"rows": 3, "spellcheck": "false", "placeholder": "skills/tidy-tables"}
+    area = h("textarea", value=form.own, key="own", on={"change": ("set", "own")}, **look)
+    own = field("Their folders, or folders of such, one a line", area)
     return form_card(
         "How queries are run",
         faults_view(faults),
-        h(
-            "div",
-            choose("Executor", list(names), form.executor, ("set_executor",)),
-            model_of(form, "model", "Model", prices, typed),
-            controls(FIELDS, form, ("runs", "others", "concurrency", "budget_usd")),
-            cls="sen-row",
-        ),
-        _own(form) if form.others == "own" else None,
+        h("div", row, cls="sen-row"),
+        own if form.others == "own" else None,
     )
 
 
@@ -407,37 +358,23 @@ def search_form(
     form: Form, prices: Prices | None, typed: Container[str], faults: Sequence[str]
 ) -> Node:
     """How a description is looked for; see `measuring_form`."""
-    runs = count(form.runs or 0, "run")
     measured = (
         f"Each description is measured as the part Run says: {form.executor}, "
-        f"{form.model or 'no model yet'}, {runs} of a query, beside {OTHERS[form.others]}."
+        f"{form.model or 'no model yet'}, {count(form.runs or 0, 'run')} of a query, "
+        f"beside {OTHERS[form.others]}."
     )
     unsaid = f"the same: {form.model or 'none yet'}"
+    row = [
+        _model(form, "proposer_model", "Who proposes", prices, typed, unsaid),
+        controls(FIELDS, form, ("rounds", "held_out", "search_budget_usd")),
+    ]
     return form_card(
         "How a description is looked for",
         faults_view(faults),
         h("p", measured, cls="sen-soft"),
-        h(
-            "div",
-            model_of(form, "proposer_model", "Who proposes", prices, typed, unsaid),
-            controls(FIELDS, form, ("rounds", "held_out", "search_budget_usd")),
-            cls="sen-row",
-        ),
+        h("div", row, cls="sen-row"),
         controls(FIELDS, form, ["competing"]),
     )
-
-
-def _own(form: Form) -> Node:
-    area = h(
-        "textarea",
-        value=form.own,
-        rows=3,
-        key="own",
-        spellcheck="false",
-        placeholder="skills/tidy-tables",
-        on={"change": ("set", "own")},
-    )
-    return field("Their folders, or folders of such, one a line", area)
 
 
 def between(low: float | None, high: float | None) -> str:
@@ -449,57 +386,44 @@ def between(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"{100 * low:.0f}–{high:.0%}"
 
 
+WHAT_IS_DRAFTED = (
+    "From the skill's name and description and those of its neighbours: queries that "
+    "should and should not pick it up, near misses above all. They come into the grid, "
+    "and are saved where you save them."
+)
+
+
 def drafting_view(
-    form: Form,
-    draft: DraftedQueries | None,
-    prices: Prices | None,
-    typed: Container[str],
-    *,
-    busy: bool,
+    form: Form, plan: Preview | None, prices: Prices | None, typed: Container[str], *, busy: bool
 ) -> Node:
     """The way to drafts.
 
     Args:
         form: what is chosen.
-        draft: what asking with this form would cost; None where nobody wanted to know yet.
+        plan: what asking with this form would cost; None where nobody wanted to know yet.
         prices: of the models that are offered.
         typed: fields of models that have room for any name.
         busy: whether a model is being asked, or a price worked out.
     """
-    next_step: Child
+    next_step: Child = button("What would it cost?", ("price_draft",), key="price-draft")
     if busy:
         next_step = waiting("At it")
-    elif draft is None:
-        next_step = button("What would it cost?", ("price_draft",), key="price-draft")
-    else:
-        lacks = draft.price_usd != 0 and form.draft_budget_usd is None
+    elif plan is not None and not plan.faults:
+        lacks = plan.costs and form.draft_budget_usd is None
         label = f"Draft {count(form.draft_n or 0, 'query')}"
         next_step = [
-            button(label, None if lacks else ("draft",), key="draft"),
-            h("span", f"{at_most(draft.price_usd)}{'; give a budget' * lacks}", cls="sen-soft"),
+            button(label, None if lacks else ("draft", plan.token), key="draft"),
+            h("span", f"{at_most(plan.worst_usd)}{'; give a budget' * lacks}", cls="sen-soft"),
         ]
+    unsaid = f"the same: {form.model}" if form.model else "choose one"
+    row = [
+        _model(form, "draft_model", "Who drafts", prices, typed, unsaid),
+        controls(FIELDS, form, ("draft_n", "draft_budget_usd")),
+    ]
     content = [
-        h(
-            "p",
-            "From the skill's name and description and those of its neighbours: queries that "
-            "should and should not pick it up, near misses above all. They come into the grid, "
-            "and are saved where you save them.",
-            cls="sen-soft",
-        ),
-        h(
-            "div",
-            model_of(
-                form,
-                "draft_model",
-                "Who drafts",
-                prices,
-                typed,
-                f"the same: {form.model}" if form.model else "choose one",
-            ),
-            controls(FIELDS, form, ("draft_n", "draft_budget_usd")),
-            cls="sen-row",
-        ),
+        faults_view(plan.faults) if plan is not None else None,
+        h("p", WHAT_IS_DRAFTED, cls="sen-soft"),
+        h("div", row, cls="sen-row"),
         h("div", next_step, cls="sen-row sen-middle"),
     ]
-    form_of_it = h("div", content, cls="sen-form")
-    return details("Draft more by a model", form_of_it, key="drafting")
+    return details("Draft more by a model", h("div", content, cls="sen-form"), key="drafting")

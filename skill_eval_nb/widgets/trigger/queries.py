@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2s
+from itertools import count as count_from
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,24 +15,11 @@ from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.text import count
 from skill_eval_nb.triggers import Query, read_queries, write_queries
 
-from ..ui import Child, Node, h
-from ..ui.parts import button, choose, notice, pill, place, soft, table
+from ..ui import Node, h
+from ..ui.parts import button, choose, entry, notice, pill, place, soft, table
 
 if TYPE_CHECKING:
     from skill_eval_nb.triggers.queries import QueryDoubt
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A query in the grid.
-
-    Attributes:
-        key: its name, whatever is typed in it.
-        query: what it says now.
-    """
-
-    key: str
-    query: Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,46 +27,47 @@ class Grid:
     """All rows, in order.
 
     Attributes:
-        rows: those that are there.
-        taken_out: the row that was taken out last, and where it stood; None where none was.
+        rows: the query of each by its name, which stays whatever is typed in it.
+        taken_out: the place, name and query of the row that was taken out last; None where
+            none was.
     """
 
-    rows: tuple[Row, ...] = ()
-    taken_out: tuple[int, Row] | None = None
+    rows: Mapping[str, Query] = field(default_factory=dict)
+    taken_out: tuple[int, str, Query] | None = None
 
     @property
     def queries(self) -> tuple[Query, ...]:
         """The queries, without rows that say nothing."""
-        return tuple(row.query for row in self.rows if row.query.query.strip())
+        return tuple(query for query in self.rows.values() if query.query.strip())
 
-    def row(self, key: str) -> Row:
-        """The row of that name.
+    def row(self, key: str) -> Query:
+        """The query of the row of that name.
 
         Raises:
             LookupError: there is none any more.
         """
-        for row in self.rows:
-            if row.key == key:
-                return row
-        raise LookupError("There is no such query any more.")
+        if key not in self.rows:
+            raise LookupError("There is no such query any more.")
+        return self.rows[key]
 
     def changed(self, key: str, query: Query) -> Grid:
         """The same with another query in that row."""
         self.row(key)
-        rows = (replace(row, query=query) if row.key == key else row for row in self.rows)
-        return replace(self, rows=tuple(rows))
+        return replace(self, rows={**self.rows, key: query})
 
     def without(self, key: str) -> Grid:
         """The same without that row, which can be put back."""
-        at = self.rows.index(self.row(key))
-        return Grid((*self.rows[:at], *self.rows[at + 1 :]), (at, self.rows[at]))
+        taken_out = [*self.rows].index(key), key, self.row(key)
+        return Grid({name: query for name, query in self.rows.items() if name != key}, taken_out)
 
     def put_back(self) -> Grid:
         """The same with the row again that was taken out last."""
         if self.taken_out is None:
             return self
-        at, row = self.taken_out
-        return Grid((*self.rows[:at], row, *self.rows[at:]))
+        at, key, query = self.taken_out
+        rows = list(self.rows.items())
+        rows.insert(at, (key, query))
+        return Grid(dict(rows))
 
     def with_more(self, queries: Iterable[Query]) -> Grid:
         """The same with these queries below, but for those that are there already.
@@ -88,28 +76,27 @@ class Grid:
         >>> len(Grid().with_more([asked, asked]).rows)
         1
         """
-        there = {_same(row.query) for row in self.rows}
-        more = []
+        there = {_same(query) for query in self.rows.values()}
+        more: dict[tuple[str, bool], Query] = {}
         for query in queries:
-            if _same(query) not in there:
-                more.append(query)
-                there.add(_same(query))
-        return self._with(more)
+            more.setdefault(_same(query), query)
+        return self.with_all(query for same, query in more.items() if same not in there)
 
     def with_room(self) -> Grid:
         """The same with an empty row below, unless there is one."""
-        if self.rows and not self.rows[-1].query.query.strip():
+        if self.rows and not [*self.rows.values()][-1].query.strip():
             return self
-        return self._with([Query("", should_trigger=True)])
+        return self.with_all([Query("", should_trigger=True)])
 
-    def _with(self, queries: Iterable[Query]) -> Grid:
-        there = [*self.rows, self.taken_out[1]] if self.taken_out else self.rows
-        return replace(self, rows=(*self.rows, *_named(queries, there)))
-
-
-def grid_of(queries: Iterable[Query]) -> Grid:
-    """The grid of a set, every query in it, also those that are there twice."""
-    return Grid(tuple(_named(queries, ())))
+    def with_all(self, queries: Iterable[Query]) -> Grid:
+        """The same with all of these below; the same words have the same name in any session."""
+        rows, used = dict(self.rows), {*self.rows, *(self.taken_out or ())[1:2]}
+        for query in queries:
+            stem = blake2s(query.query.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+            key = next(key for n in count_from(0) if (key := f"{stem}-{n}") not in used)
+            used.add(key)
+            rows[key] = query
+        return replace(self, rows=rows)
 
 
 def tags_of(text: str) -> tuple[str, ...]:
@@ -122,19 +109,7 @@ def tags_of(text: str) -> tuple[str, ...]:
 
 
 def _same(query: Query) -> tuple[str, bool]:
-    return re.sub(r"\s+", " ", query.query).strip(), query.should_trigger
-
-
-def _named(queries: Iterable[Query], there: Iterable[Row]) -> list[Row]:
-    """Rows of these queries; the same words have the same name in any session."""
-    used = Counter(row.key for row in there)
-    rows = []
-    for query in queries:
-        stem = blake2s(query.query.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-        at = next(n for n in range(len(used) + 1) if f"{stem}-{n}" not in used)
-        used[f"{stem}-{at}"] += 1
-        rows.append(Row(f"{stem}-{at}", query))
-    return rows
+    return " ".join(query.query.split()), query.should_trigger
 
 
 USUAL = "trigger-eval-set.json"
@@ -223,39 +198,39 @@ def queries_view(
         keep: what begins the names under which the page keeps what is typed.
         page: a name unlike that of any other panel in the notebook.
     """
-    remarks = _remarks(doubts)
-    rows = [row for row in grid.rows if _is_shown(row, which, remarks)]
-    return h(
-        "div",
-        [notice(doubt.message) for doubt in doubts if len(doubt.queries) not in BESIDE],
-        h(
-            "div",
-            h("p", _sizes(grid), cls="sen-trig-sizes"),
-            choose("Show", SHOWN, which, ("show_rows",)) if grid.rows else None,
-            cls="sen-row sen-middle sen-spread",
-        ),
-        _table(rows, remarks, keep, page) if rows else None,
-        None if grid.rows else notice("No queries yet: add some, import a file, or draft some."),
-        h(
-            "div",
-            button("Add a query", ("add_row",), key="add", leads=True),
-            button("Put back what was removed", ("put_back",), key="put-back")
-            if grid.taken_out is not None
-            else None,
-            cls="sen-row",
-        ),
-    )
-
-
-def _remarks(doubts: Sequence[QueryDoubt]) -> Mapping[str, list[Node]]:
-    """By the words of a query what is said beside it."""
-    found: dict[str, list[Node]] = {}
+    remarks: dict[str, list[Node]] = {}
     for doubt in doubts:
         message = f" {doubt.message}" if len(doubt.queries) in BESIDE else None
         for words in dict.fromkeys(doubt.queries):
             remark = h("li", pill(doubt.doubt, "odd"), message, dir="auto")
-            found.setdefault(words, []).append(remark)
-    return found
+            remarks.setdefault(words, []).append(remark)
+    shown = {
+        "doubtful": lambda query: query.query in remarks,
+        "should": lambda query: query.should_trigger,
+        "not": lambda query: not query.should_trigger,
+    }.get(which, lambda _: True)
+    rows = [(key, query) for key, query in grid.rows.items() if shown(query)]
+    body = [
+        _row(at, key, query, remarks.get(query.query, ()), f"{keep} {key}", f"{page}-said-{key}")
+        for at, (key, query) in enumerate(rows, 1)
+    ]
+    heads = ["Query", "Should trigger", "Tags, with commas", h("span", "Remove", cls="sen-unseen")]
+    look, choice = "sen-scroll sen-trig-high", choose("Show", SHOWN, which, ("show_rows",))
+    sizes = [h("p", _sizes(grid), cls="sen-trig-sizes"), choice if grid.rows else None]
+    back = button("Put back what was removed", ("put_back",), key="put-back")
+    ways = [
+        button("Add a query", ("add_row",), key="add", leads=True),
+        back if grid.taken_out is not None else None,
+    ]
+    nothing = notice("No queries yet: add some, import a file, or draft some.")
+    return h(
+        "div",
+        [notice(doubt.message) for doubt in doubts if len(doubt.queries) not in BESIDE],
+        h("div", sizes, cls="sen-row sen-middle sen-spread"),
+        table(heads, body, label="the queries", look=look, cls="sen-trig-grid") if body else None,
+        None if grid.rows else nothing,
+        h("div", ways, cls="sen-row"),
+    )
 
 
 def files_view(path: Path, importing: str, unsaved: bool | None, message: str | None) -> Node:
@@ -272,80 +247,60 @@ def files_view(path: Path, importing: str, unsaved: bool | None, message: str | 
         True: f"What is in the grid is not saved to {place(path)}.",
         False: f"All is as {place(path)} has it.",
     }[unsaved]
-    return h(
-        "section",
-        _line("Import from", importing, "import_from", button("Import", ("import_file",))),
-        _line(
+    lines = [
+        ("Import from", importing, "import_from", button("Import", ("import_file",))),
+        (
             "Save to",
             place(path),
             "save_to",
             button("Save", ("save",) if unsaved is not False else None, kind="main"),
         ),
-        soft(f"{message} " if message else None, state, role="status"),
-        cls="sen-card sen-trig-files",
-        aria_label="the file of the set",
-    )
-
-
-def _line(label: str, value: str, name: str, press: Node) -> Node:
-    box = h("input", type="text", value=value, on={"change": (name,)}, spellcheck="false")
-    return h(
-        "div",
-        h("label", h("span", label), box, cls="sen-field"),
-        press,
-        cls="sen-row sen-trig-path",
-    )
+    ]
+    rows = [
+        h(
+            "div",
+            entry(label, value, (name,), spellcheck="false"),
+            press,
+            cls="sen-row sen-trig-path",
+        )
+        for label, value, name, press in lines
+    ]
+    done = soft(f"{message} " if message else None, state, role="status")
+    look = "sen-card sen-trig-files"
+    return h("section", rows, done, cls=look, aria_label="the file of the set")
 
 
 def _sizes(grid: Grid) -> str:
     queries = grid.queries
     should = sum(query.should_trigger for query in queries)
-    near = sum(any(_plain(tag) == "near miss" for tag in query.tags) for query in queries)
+    near = sum(any(_NEAR.fullmatch(tag) for tag in query.tags) for query in queries)
     parts = [f"{should:,} should trigger", f"{len(queries) - should:,} should not"]
     parts += [f"{near:,} near {'miss' if near == 1 else 'misses'}"] if near else []
     return f"{count(len(queries), 'query')}: {', '.join(parts)}"
 
 
-def _plain(tag: str) -> str:
-    return " ".join(tag.lower().replace("-", " ").replace("_", " ").split())
+_NEAR = re.compile(r"\s*near[\s_-]+miss\s*", re.IGNORECASE)
 
 
-def _is_shown(row: Row, which: str, remarks: Mapping[str, list[Node]]) -> bool:
-    if which == "doubtful":
-        return row.query.query in remarks
-    return which == "all" or row.query.should_trigger == (which == "should")
-
-
-def _table(rows: Sequence[Row], remarks: Mapping[str, list[Node]], keep: str, page: str) -> Node:
-    unseen = h("span", "Remove", cls="sen-unseen")
-    heads = ["Query", "Should trigger", "Tags, with commas", unseen]
-    body = [
-        _row(at, row, remarks.get(row.query.query, ()), keep, page)
-        for at, row in enumerate(rows, 1)
-    ]
-    look = "sen-scroll sen-trig-high"
-    return table(heads, body, label="the queries", look=look, cls="sen-trig-grid")
-
-
-def _row(at: int, row: Row, remarks: Sequence[Node], keep: str, page: str) -> Node:
-    query, below = row.query, f"{page}-said-{row.key}"
+def _row(at: int, key: str, query: Query, remarks: Sequence[Node], keep: str, below: str) -> Node:
+    on = {"input": ("type", key), "change": ("change", key, "query")}
     words = h(
         "textarea",
         value=query.query,
         rows=_lines(query.query),
-        keep=f"{keep} {row.key}",
-        key=row.key,
+        keep=keep,
+        key=key,
         dir="auto",
         aria_label=f"query {at}",
         aria_describedby=below if remarks else None,
-        on={"input": ("type", row.key), "change": ("change", row.key, "query")},
+        on=on,
     )
     ticked = h(
         "input",
         type="checkbox",
         checked=query.should_trigger,
         aria_label=f"query {at} should trigger",
-        on={"change": ("change", row.key, "should_trigger")},
+        on={"change": ("change", key, "should_trigger")},
     )
     tags = h(
         "input",
@@ -353,12 +308,11 @@ def _row(at: int, row: Row, remarks: Sequence[Node], keep: str, page: str) -> No
         value=", ".join(query.tags),
         aria_label=f"tags of query {at}",
         dir="auto",
-        on={"change": ("change", row.key, "tags")},
+        on={"change": ("change", key, "tags")},
     )
-    remove = button("Remove", ("remove", row.key), kind="quiet", aria_label=f"Remove query {at}")
-    message: Child = h("ul", remarks, id=below) if remarks else None
-    cells = [[words, message], ticked, tags, remove]
-    return h("tr", [h("td", cell) for cell in cells], key=row.key)
+    remove = button("Remove", ("remove", key), kind="quiet", aria_label=f"Remove query {at}")
+    message = h("ul", remarks, id=below) if remarks else None
+    return h("tr", [h("td", cell) for cell in ([words, message], ticked, tags, remove)], key=key)
 
 
 def _lines(words: str) -> int:

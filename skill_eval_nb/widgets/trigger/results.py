@@ -29,7 +29,7 @@ from ..ui.parts import (
 )
 from ..ui.task import Task, likely, running_card, time_figures
 from ..ui.track import Axis, interval_track
-from .plan import Figures, Form, Results, RunPlan, SearchPlan, between
+from .plan import Figures, Form, Preview, Results, between
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,23 +57,32 @@ REASONS = 8
 
 def results_view(results: Results) -> Node:
     """The measurement."""
-    return h(
-        "section",
-        h("h4", _title(results.measured)),
-        [_doubt(doubt) for doubt in results.doubts],
-        _scores(results.scores) if results.scores is not None else None,
-        _errored(results.errored),
-        soft(LEGEND),
-        [_group(should, results) for should in GROUPS],
-        aria_label="what was measured",
-    )
-
-
-def _title(measured: Measured) -> str:
-    n_run = sum(attempt.outcome != "not run" for attempt in measured.attempts)
+    measured = results.measured
+    attempts: dict[tuple[str, bool], list[Attempt]] = {}
+    for attempt in measured.attempts:
+        if attempt.outcome != "not run":
+            query = attempt.query.query, attempt.query.should_trigger
+            attempts.setdefault(query, []).append(attempt)
+    n_run = sum(map(len, attempts.values()))
     of = "" if n_run == len(measured.attempts) else f" of {len(measured.attempts):,}"
     cost = "" if measured.cost_usd is None else f", {dollars(measured.cost_usd)}"
-    return f"{n_run:,}{of} runs, by {measured.model} ({measured.executor}){cost}"
+    title = f"{n_run:,}{of} runs, by {measured.model} ({measured.executor}){cost}"
+    groups = []
+    for should, heading in GROUPS.items():
+        rows = [row for row in results.rates if row["should_trigger"] is should]
+        lanes = [_lane(row, attempts.get((row["query"], should), [])) for row in rows]
+        head = h("h5", f"{heading} ({len(rows):,})")
+        groups.append([head, h("ul", lanes, cls="sen-trig-lanes")] if rows else None)
+    return h(
+        "section",
+        h("h4", title),
+        [_doubt(doubt) for doubt in results.doubts],
+        _scores(results.scores) if results.scores is not None else None,
+        _errored([attempt for attempt in measured.attempts if attempt.outcome == "errored"]),
+        soft(LEGEND),
+        groups,
+        aria_label="what was measured",
+    )
 
 
 def _doubt(doubt: Figures) -> Node | None:
@@ -88,15 +97,12 @@ def _scores(row: Figures) -> Node:
         interval = between(row[f"{name}_low"], row[f"{name}_high"]) or "no interval"
         noun = f"{name.replace('f1', 'F1')}, {interval}"
         tiles.append(figure(percent(row[name]), noun, title=means))
-    return h(
-        "div",
-        h("div", tiles, cls="sen-job-figures"),
-        soft(
-            f"By query: one triggers where at least {THRESHOLD:.0%} of its runs do; "
-            f"{count(row['n_positive'], 'query')} that should, {row['n_negative']:,} that "
-            "should not. Intervals (95%) are for other queries like these."
-        ),
+    words = (
+        f"By query: one triggers where at least {THRESHOLD:.0%} of its runs do; "
+        f"{count(row['n_positive'], 'query')} that should, {row['n_negative']:,} that "
+        "should not. Intervals (95%) are for other queries like these."
     )
+    return h("div", h("div", tiles, cls="sen-job-figures"), soft(words))
 
 
 def _errored(errored: Sequence[Attempt]) -> Node | None:
@@ -111,27 +117,18 @@ def _errored(errored: Sequence[Attempt]) -> Node | None:
     return notice(head, h("ul", items), key="errored")
 
 
-def _group(should: bool, results: Results) -> Node | None:
-    rows = [row for row in results.rates if row["should_trigger"] is should]
-    if not rows:
-        return None
-    return h(
-        "div",
-        h("h5", f"{GROUPS[should]} ({len(rows):,})"),
-        h("ul", [_lane(row, results) for row in rows], cls="sen-trig-lanes"),
-        key=f"group-{should}",
-    )
-
-
-def _lane(row: Figures, results: Results) -> Node:
-    outcomes = results.attempts[row["query"], row["should_trigger"]]
-    attempts = [outcome for outcome in outcomes if outcome.outcome != "not run"]
+def _lane(row: Figures, attempts: Sequence[Attempt]) -> Node:
+    instead = f"instead: {row['instead']}" if row["instead"] else count(len(attempts), "run")
+    runs = h("ul", [h("li", _run(attempt), dir="auto") for attempt in attempts])
+    behind = details(h("span", instead, cls="sen-soft", dir="auto"), runs)
+    hits, told = row["n_triggered"], row["n_triggered"] + row["n_not_triggered"]
+    counted = "–" if row["rate"] is None else f"{hits:,}/{told:,}"
     return h(
         "li",
-        h("div", h("span", row["query"], dir="auto"), list(_pills(row)), cls="sen-trig-words"),
+        h("div", h("span", row["query"], dir="auto"), _pills(row), cls="sen-trig-words"),
         _track(row),
-        h("span", _counted(row), cls="sen-numbers sen-trig-count"),
-        h("div", _behind(row, attempts), cls="sen-small sen-trig-behind") if attempts else None,
+        h("span", counted, cls="sen-numbers sen-trig-count"),
+        h("div", behind, cls="sen-small sen-trig-behind") if attempts else None,
         key=f"{row['should_trigger']} {row['query']}",
     )
 
@@ -141,9 +138,10 @@ def _pills(row: Figures) -> Iterator[Child]:
         yield from (" ", pill("near miss"))
     if row["flips"]:
         yield from (" ", pill("flips", "odd"))
-    for name, words in (("n_errored", "errored"), ("n_not_run", "not run")):
-        if row[name]:
-            yield from (" ", pill(f"{row[name]:,} {words}", "bad" if name == "n_errored" else ""))
+    if row["n_errored"]:
+        yield from (" ", pill(f"{row['n_errored']:,} errored", "bad"))
+    if row["n_not_run"]:
+        yield from (" ", pill(f"{row['n_not_run']:,} not run"))
 
 
 RATES = Axis(0, 1, (0.0, 0.5, 1.0))
@@ -156,70 +154,46 @@ def _track(row: Figures) -> Node:
         return interval_track(RATES, None, (None, None), "")
     right, sure = row["triggers"] is should, between(row["low"], row["high"])
     words = f"triggers in {rate:.0%} of its runs" + (f", interval {sure}" if sure else "")
-    return interval_track(
-        RATES,
-        rate,
-        (row["low"], row["high"]),
-        f"{words}, {'as it should' if right else 'not as it should'}",
-        look="good" if right else "bad",
-        zone=(THRESHOLD, 1) if should else (0, THRESHOLD),
-    )
+    words += ", as it should" if right else ", not as it should"
+    look, zone = "good" if right else "bad", (THRESHOLD, 1) if should else (0, THRESHOLD)
+    return interval_track(RATES, rate, (row["low"], row["high"]), words, look=look, zone=zone)
 
 
-def _counted(row: Figures) -> str:
-    hits, missed = row["n_triggered"], row["n_not_triggered"]
-    return "–" if row["rate"] is None else f"{hits:,}/{hits + missed:,}"
-
-
-def _behind(row: Figures, attempts: Sequence[Attempt]) -> Node:
-    """What the model did instead; and the runs behind it, if one wants them."""
-    instead = f"instead: {row['instead']}" if row["instead"] else count(len(attempts), "run")
-    runs = h("ul", [h("li", list(_run(attempt)), dir="auto") for attempt in attempts])
-    return details(h("span", instead, cls="sen-soft", dir="auto"), runs)
-
-
-def _run(attempt: Attempt) -> Iterator[str]:
-    yield f"run {attempt.run}: {attempt.outcome}"
-    if attempt.reason:
-        yield f", {attempt.reason}"
-    if attempt.instead:
-        yield f", {attempt.instead}"
+def _run(attempt: Attempt) -> str:
+    facts = [f"run {attempt.run}: {attempt.outcome}", attempt.reason, attempt.instead]
     if attempt.seconds is not None:
-        yield f", {attempt.seconds:.1f} s"
+        facts.append(f"{attempt.seconds:.1f} s")
     if attempt.cost_usd:
-        yield f", {dollars(attempt.cost_usd)}"
+        facts.append(dollars(attempt.cost_usd))
+    return ", ".join(filter(None, facts))
 
 
 OUTCOMES = {"triggered": "", "not triggered": "", "errored": "bad"}
 
 
-def run_plan_view(plan: RunPlan | None, form: Form) -> Child:
+WORK = h("h4", "What will be done")
+
+
+def run_plan_view(plan: Preview | None, form: Form) -> Child:
     """How many runs, and what they cost."""
-    head = h("h4", "What will be done")
-    if plan is None:
-        return [head, waiting("The plan is being made")]
-    measured = plan.measured
+    measured: Measured | None = plan.found if plan is not None else None
     if measured is None:
-        return head
+        return [WORK, waiting("The plan is being made") if plan is None else None]
     due, total = measured.price, len(measured.attempts)
-    there = total - due.attempts
     beside = ", ".join(measured.others) or "no other skill"
-    left = "all are there already."
+    left, cost = "all are there already.", "Nothing is missing that costs money."
     if due.attempts:
+        there = total - due.attempts
         already = f" ({there:,} are there already)" if there else ""
         left = f"{count(due.attempts, 'run')} to make{already}, {count(due.calls, 'call')} at most."
+        cost = likely(due.low_usd, due.high_usd, due.worst_usd)
     errored = sum(attempt.outcome == "errored" for attempt in measured.attempts)
-    cost = likely(due.low_usd, due.high_usd, due.worst_usd)
     again = f"Make the {count(errored, 'run')} that errored again"
+    size = f"{count(len(measured.queries), 'query')} × {form.runs} = {count(total, 'run')}"
     return [
-        head,
-        h(
-            "p",
-            h("b", f"{count(len(measured.queries), 'query')} × {form.runs} = "),
-            h("b", count(total, "run")),
-            f": {left}",
-        ),
-        h("p", cost if due.attempts else "Nothing is missing that costs money."),
+        WORK,
+        h("p", h("b", size), f": {left}"),
+        h("p", cost),
         tick(again, form.again, ("set", "again")) if errored else None,
         soft(f"Beside it: {beside}. Kept in {place(measured.folder)}."),
     ]
@@ -228,45 +202,39 @@ def run_plan_view(plan: RunPlan | None, form: Form) -> Child:
 def measuring_view(task: Task[Any]) -> Node:
     """How far a run of the set is."""
     now: MeasuringProgress | None = task.progress
-    promise = (
-        "Stopping: nothing new is begun."
-        if task.stopping
-        else "Each run is written when it ends; what is there is not paid for again."
-    )
-    return running_card(
-        "The queries are being run",
-        _ended_runs(now),
-        list(_figures(task, now)),
-        stopping=task.stopping,
-        below=[
-            soft(promise, role="status"),
-            _latest(now.latest) if now is not None else None,
-        ],
-    )
-
-
-def _ended_runs(now: MeasuringProgress | None) -> tuple[float, str]:
-    return (now.done / now.total if now is not None else 0.0), "runs that have ended"
-
-
-def _figures(
-    task: Task[Any], now: MeasuringProgress | None, spent_usd: float | None = None
-) -> Iterator[Child]:
-    """Outcomes, money and time; `spent_usd` where it is not that of the measurement."""
+    promise = "Each run is written when it ends; what is there is not paid for again."
+    latest = None
     if now is not None:
-        yield figure(f"{now.done:,} of {now.total:,}", "runs ended")
-        for outcome, kind in OUTCOMES.items():
-            if number := now.outcomes.get(outcome, 0):
-                yield figure(f"{number:,}", outcome, kind)
+        did = f" ({now.latest.instead})" if now.latest.instead else ""
+        asked = h("span", now.latest.query.query, dir="auto")
+        latest = soft(f"Last: {now.latest.outcome}{did} – ", asked)
+    stopping = "Stopping: nothing new is begun."
+    promise = soft(stopping if task.stopping else promise, role="status")
+    return _running_card("The queries are being run", task, now, None, [promise, latest])
+
+
+def _running_card(
+    title: str,
+    task: Task[Any],
+    now: MeasuringProgress | None,
+    spent_usd: float | None,
+    below: Child,
+) -> Node:
+    """Outcomes, money and time; `spent_usd` where it is not that of the measurement."""
+    figures: list[Child] = []
+    if now is not None:
+        figures.append(figure(f"{now.done:,} of {now.total:,}", "runs ended"))
+        figures += [
+            figure(f"{number:,}", outcome, kind)
+            for outcome, kind in OUTCOMES.items()
+            if (number := now.outcomes.get(outcome, 0))
+        ]
         spent_usd = now.spent_usd if spent_usd is None else spent_usd
     if spent_usd is not None:
-        yield figure(dollars(spent_usd), "spent")
-    yield time_figures(task)
-
-
-def _latest(attempt: Attempt) -> Node:
-    instead = f" ({attempt.instead})" if attempt.instead else ""
-    return soft(f"Last: {attempt.outcome}{instead} – ", h("span", attempt.query.query, dir="auto"))
+        figures.append(figure(dollars(spent_usd), "spent"))
+    figures.append(time_figures(task))
+    bar = (now.done / now.total if now is not None else 0.0), "runs that have ended"
+    return running_card(title, bar, figures, stopping=task.stopping, below=below)
 
 
 def ended_view(task: Task[Measured] | None) -> Node | None:
@@ -281,12 +249,12 @@ def ended_view(task: Task[Measured] | None) -> Node | None:
 
 def optimised_view(found: Optimised, chosen: str | None) -> Node:
     """What came of a search; `chosen` is the description that would be written, if any."""
-    texts = [block for block in blocks_of(found) if isinstance(block, Text | Mark)]
     broken = faults_view(found.doubts, title="The measurement is broken: nothing was looked for.")
+    texts = blocks_view(block for block in blocks_of(found) if isinstance(block, Text | Mark))
     return h(
         "section",
         h("h4", "What was found"),
-        broken if found.status == "broken" else blocks_view(texts),
+        broken if found.status == "broken" else texts,
         rounds_view(found.steps, chosen),
         aria_label="what was found",
     )
@@ -297,131 +265,94 @@ def rounds_view(steps: Sequence[Step], chosen: str | None = None) -> Child:
     return [_step(step, steps[0].description, chosen) for step in steps]
 
 
-SIDES = {"train": "train", "test": "held-out"}
-
-
 def _step(step: Step, first: str, chosen: str | None) -> Node:
-    present, is_mine = step.round == 1, step.description == chosen
+    is_mine, label = step.description == chosen, f"Choose the description of round {step.round}"
+    head = [
+        h("b", f"Round {step.round}"),
+        pill("as it was") if step.round == 1 else None,
+        pill("chosen", "good") if step.is_best else None,
+        h("span", count(len(step.description), "character"), cls="sen-soft sen-small"),
+    ]
+    words = (
+        step.description if step.round == 1 else spans(marked(first, step.description)[1], "new")
+    )
     choose = button(
         "To be written" if is_mine else "Choose this one",
         ("choose", step.round),
         aria_pressed=is_mine,
-        aria_label=f"Choose the description of round {step.round}",
+        aria_label=label,
     )
-    _, words = marked(first, step.description)
-    failed = sorted((row for row in step.asked if _fails(row)), key=lambda row: row.share or 0)
-    wrong = h("ul", [_item(row) for row in failed])
+    failed = [row for row in step.asked if row.share is not None and row.share < 1]
+    wrong = h("ul", map(_item, sorted(failed, key=lambda row: row.share or 0)))
+    what = details("Queries that went wrong", wrong, key=f"wrong-{step.round}")
+    ways = [choose if chosen is not None else None, what if failed else None]
     return h(
         "section",
-        h(
-            "div",
-            h("b", f"Round {step.round}"),
-            pill("as it was") if present else None,
-            pill("chosen", "good") if step.is_best else None,
-            h("span", count(len(step.description), "character"), cls="sen-soft sen-small"),
-            cls="sen-row sen-middle",
-        ),
-        [_score(name, getattr(step, side)) for side, name in SIDES.items()],
-        h(
-            "p",
-            step.description if present else spans(words, "new"),
-            cls="sen-trig-described",
-            dir="auto",
-        ),
-        h(
-            "div",
-            choose if chosen is not None else None,
-            details("Queries that went wrong", wrong, key=f"wrong-{step.round}")
-            if failed
-            else None,
-            cls="sen-row sen-middle",
-        ),
+        h("div", head, cls="sen-row sen-middle"),
+        _score("train", step.train, ""),
+        _score("held-out", step.test, "with"),
+        h("p", words, cls="sen-trig-described", dir="auto"),
+        h("div", ways, cls="sen-row sen-middle"),
         cls="sen-card",
         aria_label=f"round {step.round}",
         key=f"round-{step.round}",
     )
 
 
-def _score(name: str, score: Score | None) -> Node:
+def _score(name: str, score: Score | None, look: str) -> Node:
     """The share of runs of one side that were right, with its interval."""
     words = f"{name} {'no score' if score is None else score}"
     value, ends = (None, (None, None)) if score is None else (score.score, (score.low, score.high))
-    look = "with" if name == SIDES["test"] else ""
-    return h(
-        "div",
-        h("span", words, cls="sen-numbers sen-small"),
-        interval_track(RATES, value, ends, words, look=look, zone=(0, 1)),
-        cls="sen-trig-score",
-    )
-
-
-def _fails(outcome: QueryOutcome) -> bool:
-    return outcome.share is not None and outcome.share < 1
+    track = interval_track(RATES, value, ends, words, look=look, zone=(0, 1))
+    return h("div", h("span", words, cls="sen-numbers sen-small"), track, cls="sen-trig-score")
 
 
 def _item(outcome: QueryOutcome) -> Node:
     should = "should" if outcome.query.should_trigger else "should not"
     side = "held-out" if outcome.query.split == "test" else "train"
     instead = f"; instead: {outcome.instead[0]}" if outcome.instead else ""
-    return h(
-        "li",
-        outcome.query.query,
-        h(
-            "span",
-            f" – {side}, {should}: right in {percent(outcome.share)} of its runs{instead}",
-            cls="sen-soft",
-        ),
-        dir="auto",
-    )
+    right = f" – {side}, {should}: right in {percent(outcome.share)} of its runs{instead}"
+    return h("li", outcome.query.query, h("span", right, cls="sen-soft"), dir="auto")
 
 
 DOING = {
-    "measuring": "measuring round {round}",
-    "proposing": "a model proposes the description of round {round}",
-    "measuring again": "measuring the winner on fresh runs",
+    "measuring": "Measuring round {round}",
+    "proposing": "A model proposes the description of round {round}",
+    "measuring again": "Measuring the winner on fresh runs",
 }
 
 
-def search_plan_view(plan: SearchPlan | None) -> Child:
+KEPT = "What is there of it already is in this price, and is not paid for again."
+
+
+def search_plan_view(plan: Preview | None) -> Child:
     """How many runs at most, and what they cost."""
-    head = h("h4", "What will be done")
-    if plan is None:
-        return [head, waiting("The plan is being made")]
-    found = plan.optimised
+    found: Optimised | None = plan.found if plan is not None else None
     if found is None:
-        return head
+        return [WORK, waiting("The plan is being made") if plan is None else None]
+    size = f"{count(found.n_train, 'query')} to learn from, {found.n_test:,} held out"
+    runs = (
+        f", {count(found.runs, 'run')} of each: {count(found.n_runs, 'run')} at most, "
+        "the last measurement of the winner among them."
+    )
     return [
-        head,
-        h(
-            "p",
-            h("b", f"{count(found.n_train, 'query')} to learn from, {found.n_test:,} held out"),
-            f", {count(found.runs, 'run')} of each: {count(found.n_runs, 'run')} at most, "
-            "the last measurement of the winner among them.",
-        ),
+        WORK,
+        h("p", h("b", size), runs),
         h("p", likely(*found.estimate)),
         [soft(note, dir="auto") for note in found.notes],
-        soft(
-            f"Kept in {place(found.folder)}. What is there of it already is in this price, and is "
-            "not paid for again."
-        ),
+        soft(f"Kept in {place(found.folder)}. {KEPT}"),
     ]
 
 
 def searching_view(task: Task[Any]) -> Node:
     """How far a search is, with the rounds that have ended."""
     now: OptimisingProgress | None = task.progress
-    doing = "beginning" if now is None else DOING[now.doing].format(round=now.round)
-    measuring = now.measuring if now is not None else None
-    return running_card(
-        "A better description is looked for",
-        _ended_runs(measuring),
-        list(_figures(task, measuring, now.spent_usd if now is not None else None)),
-        stopping=task.stopping,
-        below=[
-            h("p", f"{doing[:1].upper()}{doing[1:]}", role="status"),
-            rounds_view(now.steps) if now is not None else None,
-        ],
-    )
+    title = "A better description is looked for"
+    if now is None:
+        return _running_card(title, task, None, None, h("p", "Beginning", role="status"))
+    doing = h("p", DOING[now.doing].format(round=now.round), role="status")
+    below = [doing, rounds_view(now.steps)]
+    return _running_card(title, task, now.measuring, now.spent_usd, below)
 
 
 def writing_view(file: Path, diff: str, unfit: str | None) -> Node:
@@ -436,17 +367,14 @@ def writing_view(file: Path, diff: str, unfit: str | None) -> Node:
         return notice(unfit, key="writing")
     if not diff:
         return notice(f"{place(file)} has this description already.", key="writing")
+    write = button("Write it to SKILL.md", ("write",), kind="main", key="write")
+    kept = h("span", "The old file is kept beside it.", cls="sen-soft")
     return h(
         "section",
         h("h4", "Accept it"),
         h("p", "This would change in ", h("code", place(file)), ", and nothing else:"),
         diff_view(diff),
-        h(
-            "div",
-            button("Write it to SKILL.md", ("write",), kind="main", key="write"),
-            h("span", "The old file is kept beside it.", cls="sen-soft"),
-            cls="sen-row sen-middle sen-start",
-        ),
+        h("div", write, kept, cls="sen-row sen-middle sen-start"),
         cls="sen-card",
         aria_label="what would be written",
         key="writing",

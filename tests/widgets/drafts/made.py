@@ -16,27 +16,14 @@ SAID = "Every run writes notes, with the skill or without; the check tells nothi
 
 
 def suite(**more: Any) -> dict[str, Any]:
-    checks = [
-        {
-            "id": "S1",
-            "type": "file_exists",
-            "description": "Notes were written",
-            "pattern": "*.md",
-            "critical": False,
-        }
+    check = {"id": "S1", "type": "file_exists", "description": "Notes were written"}
+    check |= {"pattern": "*.md", "critical": False}
+    evals = [
+        {"id": number, "name": name, "prompt": f"How is {name} made?"}
+        | {"structural_expectations": [check]}
+        for number, name in enumerate(EVALS, 1)
     ]
-    return {
-        "skill_name": "brewing",
-        "evals": [
-            {
-                "id": number,
-                "name": name,
-                "prompt": f"How is {name} made?",
-                "structural_expectations": checks,
-            }
-            for number, name in enumerate(EVALS, 1)
-        ],
-    } | more
+    return {"skill_name": "brewing", "evals": evals} | more
 
 
 def files(said: str = SAID, output: str = "") -> dict[str, Any]:
@@ -51,21 +38,11 @@ def files(said: str = SAID, output: str = "") -> dict[str, Any]:
                 verdict = {"id": "S1", "text": "Notes were written", "type": "file_exists"}
                 verdict |= {"passed": True, "evidence": "Found: notes.md", "critical": False}
                 counts = {"passed": 1, "failed": 0, "total": 1, "pass_rate": 1.0}
-                found |= {
-                    f"{folder}/outputs/notes.md": text,
-                    f"{folder}/structural.json": {
-                        "expectations": [verdict],
-                        "summary": counts,
-                        "gate_passed": True,
-                    },
-                    f"{folder}/grading.json": {
-                        "expectations": [],
-                        "eval_feedback": {
-                            "suggestions": [{"assertion": "S1", "reason": said}],
-                            "overall": "",
-                        },
-                    },
-                }
+                feedback = {"suggestions": [{"assertion": "S1", "reason": said}], "overall": ""}
+                structural = {"expectations": [verdict], "summary": counts, "gate_passed": True}
+                found[f"{folder}/outputs/notes.md"] = text
+                found[f"{folder}/structural.json"] = structural
+                found[f"{folder}/grading.json"] = {"expectations": [], "eval_feedback": feedback}
     return found
 
 

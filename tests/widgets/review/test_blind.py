@@ -27,7 +27,7 @@ def pairs(n: int) -> list[Item]:
     made = []
     for number in range(n):
         runs = tuple(key("iteration-2", "1", side, number) for side in SIDES)
-        made.append(Item(token_of(*runs), runs, "1", "login", failed=False))
+        made.append(Item(token_of(*runs), runs))
     return made
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.review.queue import Selection, one_by_one, scope_of, side_by_side
+from skill_eval_nb.widgets.review.queue import Choice, scope_of, side_by_side
 from skill_eval_nb.widgets.show.run import RunKey
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
@@ -38,15 +38,8 @@ def test_runs_of_the_same_number_come_together(mine, theirs, paired):
     assert [[n for _, n in one] for one in numbers(items)] == paired
 
 
-def test_a_token_tells_nothing_and_stays_the_same():
-    one, other = (one_by_one([row("1", "with_skill", n)])[0].token for n in (1, 2))
-    assert one != other
-    assert one == one_by_one([row("1", "with_skill", 1)])[0].token
-    assert "skill" not in one
-
-
 def scope(folder, **asked):
-    return scope_of(sen.load(folder), Selection(**asked))
+    return scope_of(sen.load(folder), Choice(**asked))
 
 
 def test_the_baseline_is_beside_the_configuration_that_is_none(tmp_path):
@@ -56,15 +49,15 @@ def test_the_baseline_is_beside_the_configuration_that_is_none(tmp_path):
     }
     found = scope(lay(tmp_path / "ws", files))
     assert found.sides == ("with_skill", "without_skill")
-    assert found.others == ("old_skill", "without_skill")
+    assert found.others == ["old_skill", "without_skill"]
     assert scope(tmp_path / "ws", against="old_skill").sides == ("with_skill", "old_skill")
 
 
 @pytest.mark.parametrize("pair", ["with and without", "iterations", "single"])
 def test_every_bundled_workspace_gives_something_to_review(pair):
     ws = sen.load(ROOT / "data")
-    for workspace in scope_of(ws, Selection(pair)).workspaces:
-        found = scope_of(ws, Selection(pair, workspace))
+    for workspace in scope_of(ws, Choice(pair)).workspaces:
+        found = scope_of(ws, Choice(pair, workspace))
         runs = {key for item in found.items for key in item.runs}
         assert runs
         assert {key.workspace for key in runs} == {workspace}

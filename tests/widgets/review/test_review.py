@@ -97,25 +97,6 @@ def test_it_is_complete_when_every_run_is_reviewed_and_no_longer_when_one_is_not
     assert held(tmp_path)["status"] == "in_progress"
 
 
-def test_the_list_says_what_is_done_and_goes_there(tmp_path):
-    panel = opened(tmp_path)
-    assert not find(panel.view(), cls="sen-rv-jump sen-rv-left")
-    panel.do("unfold", "jumps", True)
-    panel.do("say", FIRST, "x")
-    buttons = find(panel.view(), tag="button")
-    assert [one[1]["aria-label"] for one in buttons if "aria-label" in one[1]][:4] == [
-        "1: login, reviewed in part",
-        "2: login, not reviewed",
-        "3: orders, not reviewed, a check of with_skill failed",
-        "4: orders, not reviewed, a check of with_skill failed",
-    ]
-    third = next(one for one in buttons if one[2] == ["3"])
-    panel.do(*third[1]["on"]["click"])
-    assert shown_runs(panel)[0] == token("2", "with_skill")
-    panel.do("jump", "nowhere")
-    assert panel.fault == "That is not there any more."
-
-
 def test_only_what_is_left_and_what_is_looked_at(tmp_path):
     panel = opened(tmp_path)
     panel.do("show_only", "left")
@@ -134,7 +115,7 @@ def test_only_what_is_left_and_what_is_looked_at(tmp_path):
 
 def test_two_iterations_have_a_file_each_and_others_can_be_asked_for(tmp_path):
     panel = opened(tmp_path)
-    panel.do("put_together", "iterations")
+    panel.do("ask_for", "pair", "iterations")
     last = token("1", "with_skill", iteration="iteration-1")
     assert shown_runs(panel) == [FIRST, last]
     panel.do("say", FIRST, "new")

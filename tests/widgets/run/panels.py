@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from skill_eval_nb.models import StandIn
 from skill_eval_nb.running.executors.offline import Offline
 from skill_eval_nb.widgets.run import RunPanel, run_panel
-from skill_eval_nb.widgets.ui import find, text
+from skill_eval_nb.widgets.ui import Panel, find, text
 from tests.checkout import ROOT
+
+P = TypeVar("P", bound=Panel)
 
 SMALL: dict[str, Any] = {"evals_only": ["1", "2"], "runs": 1}
 """Two evals on two sides, once each: four runs."""
@@ -21,7 +23,7 @@ def demo_skill(folder: Path) -> Path:
     return Path(shutil.copytree(ROOT / "data" / "release-notes", folder / "release-notes"))
 
 
-def settled(panel: RunPanel) -> RunPanel:
+def settled(panel: P) -> P:
     """The panel once nothing is being worked out."""
     assert panel.settle(60)
     return panel
@@ -45,12 +47,12 @@ def ended(panel: RunPanel) -> RunPanel:
     return settled(panel)
 
 
-def shown(panel: RunPanel) -> str:
+def shown(panel: Panel) -> str:
     """What somebody reads."""
     return text(panel.view())
 
 
-def button(panel: RunPanel, label: str) -> dict[str, Any]:
+def button(panel: Panel, label: str) -> dict[str, Any]:
     """The attributes of the button with that label."""
     found = [one for one in find(panel.view(), tag="button") if text([one]) == label]
     assert len(found) == 1, f"{len(found)} buttons {label!r} in:\n{shown(panel)}"

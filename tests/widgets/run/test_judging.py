@@ -13,7 +13,6 @@ from skill_eval_nb.widgets.run import judge as at_work
 from skill_eval_nb.widgets.run import run_panel
 from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.source import Source
-from tests.checkout import ROOT
 from tests.running.made_jobs import until
 from tests.widgets.run.panels import (
     SMALL,
@@ -67,18 +66,18 @@ def test_it_shows_what_is_there_and_its_price_then_adds_judgings(
     says = shown(panel)
     assert "stand-in-judge (as before)" in says
     assert f"So far there are {before} judgings by stand-in-judge" in says
-    panel.do("judge_set", "again", 2)
+    panel.do("set", "again", 2)
     settled(panel)
-    assert panel._judge_launch.plan is not None
-    assert panel._judge_launch.plan.part is not None
-    assert panel._judge_launch.plan.part.number == 2 * panel._judge_launch.plan.runs
+    assert panel._rejudge.plan is not None
+    assert panel._rejudge.plan.part is not None
+    assert panel._rejudge.plan.part.number == 2 * len(panel._rejudge.plan.stored.work)
     told: list[int] = []
     other = Source(panel.home, lambda: told.append(other.ws.polars("rubric_scores").height))
     press(panel, "Judge again")
     assert find(panel.view(), tag="progress", aria_label="judgings that have ended")
     looked.set()
     ended(panel)
-    assert judgings(panel) == before + 2 * panel._judge_launch.plan.runs
+    assert judgings(panel) == before + 2 * len(panel._rejudge.plan.stored.work)
     assert told
     assert told[-1] == other.ws.polars("rubric_scores").height > 0
     assert "Done" in shown(panel)
@@ -89,8 +88,8 @@ def test_it_shows_what_is_there_and_its_price_then_adds_judgings(
 def test_it_stops_and_keeps_what_was_written(ran: Path) -> None:
     panel = judging(ran, connection=SLOW)
     before = judgings(panel)
-    panel.do("judge_set", "again", 3)
-    panel.do("judge_set", "concurrency", 1)
+    panel.do("set", "again", 3)
+    panel.do("set", "rejudge_concurrency", 1)
     settled(panel)
     press(panel, "Judge again")
     other = panel_on(ran)
@@ -107,22 +106,22 @@ def test_it_stops_and_keeps_what_was_written(ran: Path) -> None:
 
 def test_a_real_judge_needs_a_budget_or_an_explicit_word(ran: Path) -> None:
     panel = judging(ran)
-    panel.do("judge_model", "claude-opus-4-8")
+    panel.do("set_model", "rejudge_model", "claude-opus-4-8")
     settled(panel)
-    assert panel._judge_launch.plan is not None
-    assert panel._judge_launch.plan.part is not None
-    assert panel._judge_launch.plan.part.usd is not None
-    assert panel._judge_launch.plan.part.usd.low > 0
+    assert panel._rejudge.plan is not None
+    assert panel._rejudge.plan.part is not None
+    assert panel._rejudge.plan.part.usd is not None
+    assert panel._rejudge.plan.part.usd.low > 0
     assert button(panel, "Judge again")["disabled"]
     assert "This may cost money" in shown(panel)
-    panel.do("judge_set", "unlimited", True)
+    panel.do("set", "rejudge_unlimited", True)
     assert not button(panel, "Judge again").get("disabled")
 
 
 def test_wrong_figures_and_an_empty_workspace_are_told(ran: Path, tmp_path: Path) -> None:
     panel = judging(ran)
-    panel.do("judge_set", "again", 0)
-    panel.do("judge_set", "budget_usd", -2)
+    panel.do("set", "again", 0)
+    panel.do("set", "rejudge_budget_usd", -2)
     settled(panel)
     assert text(find(panel.view(), role="alert")).splitlines() == [
         "Judgings to add is 0; it is a whole number of at least 1",
@@ -142,13 +141,3 @@ def test_what_has_landed_since_is_shown_before_it_is_judged(ran: Path) -> None:
     settled(panel)
     assert "planned anew" in (panel.fault or "")
     assert panel._at is None
-
-
-def test_other_peoples_runs_can_be_judged_the_newest_iteration_first(ran: Path) -> None:
-    panel = judging(ran, workspace=ROOT / "data" / "tdd-workspace")
-    assert panel._judge_form.part == "iteration-2"
-    assert panel._judge_launch.plan is not None
-    newest = panel._judge_launch.plan.runs
-    panel.do("judge_set", "part", "all")
-    settled(panel)
-    assert panel._judge_launch.plan.runs > newest > 0

@@ -177,13 +177,3 @@ def test_what_changed_on_disk_is_shown_before_it_is_started(skill: Path) -> None
     assert panel.job is not None
     panel.stop()
     ended(panel)
-
-
-def test_a_click_on_a_plan_that_has_gone_starts_nothing(skill: Path) -> None:
-    panel = panel_on(skill, **SMALL)
-    stale = button(panel, "Start")["on"]["click"]
-    panel.do("set", "runs", 5)
-    settled(panel)
-    panel.do(*stale)
-    assert "look at it, and start again" in (panel.fault or "")
-    assert panel.job is None

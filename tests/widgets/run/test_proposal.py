@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.run.form import Question, proposal_view, propose, size
+from skill_eval_nb.widgets.run.form import Question, _size, proposal_view, propose, size
 from skill_eval_nb.widgets.ui import find, text
 from tests.checkout import ROOT
 
@@ -45,20 +45,20 @@ def test_it_is_that_of_the_statistics_with_the_price_that_was_measured(tmp_path:
     assert found is not None
     assert found.enough
     assert found.design is not None
-    assert found.design.size == (best["n_evals"], best["n_runs"], best["n_judgings"])
-    assert found.design.usd == pytest.approx(best["price_usd"])
-    assert found.design.usd == pytest.approx(0.05 * 2 * 6 * best["n_runs"])
-    view = proposal_view(found, busy=False, most_evals=6, costs=True)
+    assert _size(found.design) == (best["n_evals"], best["n_runs"], best["n_judgings"])
+    assert found.design["price_usd"] == pytest.approx(best["price_usd"])
+    assert found.design["price_usd"] == pytest.approx(0.05 * 2 * 6 * best["n_runs"])
+    view = proposal_view(found, busy=False)
     assert f"{size(found.design)} would tell" in text([view])
     take = [one for one in find([view], tag="button") if text([one]) == "Put it into the form"]
-    assert take[0][1]["on"]["click"] == ("take_design", *found.design.size)
+    assert take[0][1]["on"]["click"] == ("take_design", *_size(found.design))
 
 
 def test_a_question_that_cannot_be_answered_says_so(tmp_path: Path) -> None:
     found = propose(runs(), tmp_path, Question(effect=0.001), 6)
     assert found is not None
     assert not found.enough
-    said = text([proposal_view(found, busy=False, most_evals=6, costs=True)]).replace("\xa0", " ")
+    said = text([proposal_view(found, busy=False)]).replace("\xa0", " ")
     assert "No design within reach tells 0.1 pp" in said
     assert "Put it into the form" not in said
 
@@ -73,5 +73,5 @@ def test_other_peoples_workspaces_have_their_dimensions_to_ask_about(tmp_path: P
     asked = propose(ws, home, Question(dimensions[0]), 3)
     assert asked is not None
     assert asked.question.effect == 0.5
-    assert "points" in text([proposal_view(asked, busy=False, most_evals=3, costs=False)])
+    assert "points" in text([proposal_view(asked, busy=False)])
     assert propose(sen.Workspace.from_tables({}), tmp_path, Question(), 3) is None

@@ -15,7 +15,6 @@ from skill_eval_nb.running.executors.offline import Offline
 from skill_eval_nb.widgets.run.plan import form_of
 from tests.running.made_jobs import until
 from tests.widgets.run.panels import (
-    SMALL,
     button,
     demo_skill,
     ended,
@@ -128,21 +127,6 @@ def test_a_new_iteration_the_rest_of_the_last_one_or_a_word_that_it_cannot_be_co
     assert "skills (with_skill) differed" in says
     assert "Continue iteration-1" not in says
     assert button(fresh, "Start")
-
-
-def test_why_runs_are_stored_as_errored_stands_in_the_panel(skill: Path) -> None:
-    panel = panel_on(skill, **SMALL)
-    panel.start()
-    ended(panel)
-    assert panel.plan is not None
-    for number in (1, 2):
-        run = next(panel.plan.folder.glob(f"eval-{number}-*/with_skill/run-1"))
-        told = json.loads((run / "timing.json").read_bytes())
-        told |= {"status": "errored", "reason": "judge: the API was overloaded"}
-        (run / "timing.json").write_text(json.dumps(told))
-    says = shown(panel_on(skill, **SMALL))
-    assert "Why 2 runs errored" in says
-    assert says.count("judge: the API was overloaded: eval-1-") == 1
 
 
 def test_an_older_journal_without_what_was_asked_is_enough_where_all_evals_ran(

@@ -143,16 +143,6 @@ def test_runs_that_errored_are_counted_and_told(skill: Path) -> None:
     assert len(panel.plan.todo) == 4
 
 
-def test_without_a_key_nothing_is_begun_and_the_panel_says_so(skill: Path, monkeypatch) -> None:
-    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    panel = panel_on(skill, executor=Writer(), executor_model="worker", judge_model="j", **SMALL)
-    panel.do("set", "unlimited", True)
-    press(panel, "Start")
-    until(lambda: "There is no API key" in shown(panel))
-    assert panel.job is None
-
-
 def test_a_second_panel_shows_what_the_first_one_runs(skill: Path) -> None:
     first = panel_on(skill, executor=slow(), concurrency=1, **SMALL)
     other = panel_on(skill, executor=slow(), **SMALL)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skill_eval_nb.widgets.show.files import OutputFile, output_files
-from skill_eval_nb.widgets.show.outputs import Drawn, drawn, pictures_of
+from skill_eval_nb.widgets.show.files import OutputFile, Sheet, output_files
+from skill_eval_nb.widgets.show.outputs import drawn, pictures_of
 from skill_eval_nb.widgets.ui import text
 
 
@@ -17,7 +17,7 @@ def written(run: Path, name: str, data: bytes | str) -> OutputFile:
     return next(one for one in output_files(run) if one.name == name)
 
 
-def draw(run: Path, name: str, data: bytes | str, waits: float = 30) -> Drawn:
+def draw(run: Path, name: str, data: bytes | str, waits: float = 30) -> Sheet:
     """What is to be seen of a file with this content."""
     file = written(run, name, data)
     return drawn(file, pictures_of(output_files(run)), waits)

@@ -13,7 +13,6 @@ from skill_eval_nb.widgets.show.files import OutputFile, output_files, transcrip
 from skill_eval_nb.widgets.show.outputs import LISTED, SHOWN
 from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.panel import read_blob
-from skill_eval_nb.widgets.ui.source import Recent
 from tests.widgets.show import zoo
 
 
@@ -131,15 +130,3 @@ def test_heavy_files_do_not_fill_the_page_and_can_be_had(tmp_path):
     assert "Not shown: the files before it fill the page." in text(node)
     assert len(text(node)) < 1_500_000
     assert len(downloads(node)) == 51
-
-
-def test_bytes_that_were_given_up_can_be_had_again(tmp_path, monkeypatch):
-    (tmp_path / "outputs").mkdir()
-    (tmp_path / "outputs" / "a.png").write_bytes(zoo.png())
-    from skill_eval_nb.widgets.ui import panel as blobs
-
-    node = show_outputs(tmp_path, key="k")
-    monkeypatch.setattr(blobs, "_OFFERED", Recent(9))
-    (picture,) = find(show_outputs(tmp_path, key="k"), tag="img")
-    assert picture in find(node, tag="img")
-    assert read_blob(picture[1]["blob"])[0] == zoo.png()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.show import SHOWING_CSS, output_files, show_run
+from skill_eval_nb.widgets.show import SHOWING_CSS, show_run
 from skill_eval_nb.widgets.show.documents import begin
+from skill_eval_nb.widgets.show.files import output_files
 from skill_eval_nb.widgets.show.run import folder_of, key_of
 from skill_eval_nb.widgets.ui import Panel, style
 from tests.widgets.looks import NARROW, OVERFLOW, WIDE, looked_at

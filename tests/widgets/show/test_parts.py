@@ -2,8 +2,13 @@
 
 import json
 
-from skill_eval_nb.widgets.show import show_checks, show_critique, show_figures, show_rubric
-from skill_eval_nb.widgets.show.run import critique_summary
+from skill_eval_nb.widgets.show import show_figures
+from skill_eval_nb.widgets.show.run import (
+    critique_summary,
+    show_checks,
+    show_critique,
+    show_rubric,
+)
 from skill_eval_nb.widgets.ui import find, text
 from tests.widgets.show import zoo
 from tests.widgets.show.runs import KEY, workspace
@@ -80,7 +85,7 @@ def test_each_figure_stands_with_its_unit_and_a_missing_one_is_no_zero():
         "Pass rate": "75% 3 of 4",
         "Gate": "passed",
         "Rubric": "4.25 of 5",
-        "Time": "2 min 14 s",
+        "Time": "134.0 s",
         "Tokens": "20,921",
         "Cost": "$0.012",
         "Tool calls": "0",

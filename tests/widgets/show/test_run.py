@@ -6,7 +6,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.widgets.show import outputs, run, show_run, transcript
 from skill_eval_nb.widgets.show.files import OutputFile, keep
 from skill_eval_nb.widgets.show.run import key_of
-from skill_eval_nb.widgets.ui import find, text
+from skill_eval_nb.widgets.ui import text
 from tests.checkout import ROOT
 from tests.widgets.show import zoo
 
@@ -33,22 +33,6 @@ def test_a_run_is_headed_by_what_it_is_and_has_all_parts(tdd):
         "Outputs waiting-list.test.ts",
     ]
     assert sorted(order, key=words.index) == order
-
-
-def test_sections_are_those_that_are_asked_for(tdd):
-    key = key_of(tdd.polars("runs").row(0, named=True))
-    node = show_run(tdd, key, sections=("rubric", "checks"))
-    assert [text(one) for one in find(node, tag="h5")] == ["Rubric", "Checks"]
-    assert not find(node, tag="button")
-    with pytest.raises(ValueError, match="no section 'figure'"):
-        show_run(tdd, key, sections=("figure",))
-
-
-def test_who_must_not_know_the_side_does_not_read_it(tdd):
-    key = key_of(tdd.polars("runs").row(0, named=True))
-    node = show_run(tdd, key, sections=("checks", "rubric", "outputs"), title="Side A")
-    assert "Side A" in text(node)
-    assert key.configuration not in text(node)
 
 
 def test_hostile_words_stay_words(tmp_path):

@@ -5,15 +5,10 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.widgets.show import show_transcript
-from skill_eval_nb.widgets.show.transcript import transcript_of
+from skill_eval_nb.widgets.show.transcript import show_transcript, transcript_of
 from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.panel import read_blob
 from tests.widgets.show import zoo
-
-
-def who(transcript):
-    return [(one.who, one.text) for one in transcript.steps]
 
 
 def test_our_events_and_those_of_the_harness():
@@ -25,30 +20,6 @@ def test_our_events_and_those_of_the_harness():
     assert transcript.steps[5].text == "success, 2.1 s, $0.0100"
     assert dict(transcript.others) == {"stream_event": 1}
     assert transcript.damaged == 1
-
-
-def test_messages_in_a_list_or_an_object():
-    messages = [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "Do it."},
-        {
-            "role": "assistant",
-            "content": "",
-            "tool_calls": [
-                {"id": "c", "function": {"name": "sh", "arguments": '{"command": "ls"}'}}
-            ],
-        },
-        {"role": "tool", "tool_call_id": "c", "content": "a.txt"},
-        {"role": "assistant", "content": "Done."},
-    ]
-    expected = [("system", "Be brief."), ("told", "Do it."), ("call", "sh"), ("agent", "Done.")]
-    for whole in (messages, {"messages": messages}):
-        transcript = transcript_of(json.dumps(whole))
-        assert who(transcript) == expected
-        assert (transcript.steps[2].given, transcript.steps[2].result) == (
-            {"command": "ls"},
-            "a.txt",
-        )
 
 
 KEYS = """

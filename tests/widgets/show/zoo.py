@@ -192,62 +192,25 @@ def files() -> dict[str, bytes]:
     }
 
 
+def _message(role: str, *content: dict) -> dict:
+    return {"type": role, "message": {"role": role, "content": content}}
+
+
 def transcript() -> str:
     """A transcript of every sort of event."""
-    call = {
-        "type": "tool_use",
-        "id": "1",
-        "name": "Bash",
-        "input": {"command": f"ls # {CANARY}\necho"},
-    }
+    command = {"command": f"ls # {CANARY}\necho"}
+    call = {"type": "tool_use", "id": "1", "name": "Bash", "input": command}
+    result = {"type": "tool_result", "tool_use_id": "1", "is_error": True}
+    begun = {"type": "system", "subtype": "init", "model": "m", "tools": ["Bash"]}
+    end = {"type": "result", "subtype": "success", "duration_ms": 2100, "total_cost_usd": 0.01}
+    thought = {"type": "thinking", "thinking": CANARY}
     events = [
-        {
-            "type": "system",
-            "subtype": "init",
-            "model": "m",
-            "tools": ["Bash"],
-            "skills": ["testing"],
-        },
-        {
-            "type": "assistant",
-            "message": {
-                "role": "assistant",
-                "content": [
-                    {"type": "thinking", "thinking": CANARY},
-                    {"type": "text", "text": f"I look. {CANARY}"},
-                    call,
-                ],
-            },
-        },
-        {
-            "type": "user",
-            "message": {
-                "role": "user",
-                "content": [
-                    {
-                        "type": "tool_result",
-                        "tool_use_id": "1",
-                        "is_error": True,
-                        "content": [{"type": "text", "text": CANARY}],
-                    }
-                ],
-            },
-        },
+        begun | {"skills": ["testing"]},
+        _message("assistant", thought, {"type": "text", "text": f"I look. {CANARY}"}, call),
+        _message("user", result | {"content": [{"type": "text", "text": CANARY}]}),
         {"type": "stream_event"},
-        {
-            "type": "assistant",
-            "message": {
-                "role": "assistant",
-                "content": [{"type": "text", "text": "Done, **all** of it."}],
-            },
-        },
-        {
-            "type": "result",
-            "subtype": "success",
-            "is_error": False,
-            "duration_ms": 2100,
-            "total_cost_usd": 0.01,
-        },
+        _message("assistant", {"type": "text", "text": "Done, **all** of it."}),
+        end | {"is_error": False},
     ]
     return "".join(json.dumps(one) + "\n" for one in events) + "broken {\n"
 

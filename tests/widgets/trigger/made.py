@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import skill_eval_nb as sen
 from skill_eval_nb.widgets.trigger import TriggerPanel
-from skill_eval_nb.widgets.ui import find, text
-from tests.checkout import ROOT
+from tests.widgets.run import panels
+from tests.widgets.run.panels import button, settled, shown
+
+__all__ = ["button", "demo_skill", "do", "ended", "panel_on", "press", "run", "settled", "shown"]
 
 ASKED = {
     "here is the git log since 2.3, please write the release notes": True,
@@ -25,7 +26,7 @@ ASKED = {
 
 def demo_skill(folder: Path) -> Path:
     """A copy of the demo skill, with queries of ours."""
-    skill = Path(shutil.copytree(ROOT / "data" / "release-notes", folder / "release-notes"))
+    skill = panels.demo_skill(folder)
     rows = [{"query": words, "should_trigger": should} for words, should in ASKED.items()]
     (skill / "trigger-eval-set.json").write_text(json.dumps(rows))
     return skill
@@ -36,30 +37,12 @@ def panel_on(skill: Path, *given: Any, **more: Any) -> TriggerPanel:
     return sen.trigger_panel(skill, *given, **more)
 
 
-def settled(panel: TriggerPanel) -> TriggerPanel:
-    """The panel once nothing is being worked out."""
-    assert panel.settle(60)
-    return panel
-
-
 def do(panel: TriggerPanel, *act: Any) -> None:
     """Do something, and wait for what comes of it."""
     panel.do(*act)
     assert panel.fault is None, panel.fault
     settled(panel)
     assert panel.fault is None, panel.fault
-
-
-def shown(panel: TriggerPanel) -> str:
-    """What somebody reads."""
-    return text(panel.view())
-
-
-def button(panel: TriggerPanel, label: str) -> dict[str, Any]:
-    """The attributes of the button with that label."""
-    found = [one for one in find(panel.view(), tag="button") if text([one]) == label]
-    assert len(found) == 1, f"{len(found)} buttons {label!r} in:\n{shown(panel)}"
-    return found[0][1]
 
 
 def press(panel: TriggerPanel, label: str) -> None:

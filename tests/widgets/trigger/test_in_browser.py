@@ -89,14 +89,14 @@ def test_hostile_text_stays_text(browser, tmp_path):
     texts = [one.encode("utf-8", "replace").decode() for one in TEXTS]
     queries = [Query(one, at % 2 == 0, (one,)) for at, one in enumerate(texts) if one.strip()]
     panel = panel_on(demo_skill(tmp_path), queries)
-    plan = run_plan(panel._deps, panel.form, queries[:1])
+    plan = run_plan(panel._deps, (panel.form, tuple(queries[:1])))
     measured = hostile_measurement(queries, tmp_path)
     panel._runs.take(replace(plan, results=results_of(measured)))
     panel._found = hostile_search(queries, tmp_path)
     panel._take(texts[0])
     assert "cannot be used" in panel._unfit
     panel._unfit, panel._diff = None, "\n".join(f"+{one}" for one in texts)
-    panel._form_changed = panel._plan_anew = lambda: None  # what was made up is shown, not what is
+    panel._refresh_tab = lambda **_: None  # what was made up is shown, not what is
     with staged(browser, panel) as stage:
         for tab in ("queries", "run", "description"):
             panel.do("tab", tab)
@@ -134,25 +134,15 @@ def hostile_search(queries, folder) -> Optimised:
     score = Score(0.5, 0.2, 0.8, 4, 8)
     words = [one.query for one in queries[:4]]
     steps = tuple(Step(at, one, score, score, at == 2, asked) for at, one in enumerate(words, 1))
-    bad = words[0]
+    named = "skill_name best_description why ended model proposer_model".split()
     return Optimised(
-        skill_name=bad,
+        **dict.fromkeys(named, words[0]),
+        **dict.fromkeys(("best", "selected"), score),
+        **dict.fromkeys(("doubts", "notes"), (words[0],)),
+        **dict.fromkeys(("runs", "n_train", "n_test", "n_runs"), 4),
         status="done",
         steps=steps,
-        best_description=bad,
-        best=score,
-        selected=score,
-        why=bad,
-        ended=bad,
-        doubts=(bad,),
-        model=bad,
-        proposer_model=bad,
-        runs=2,
-        n_train=4,
-        n_test=4,
-        n_runs=32,
         cost_usd=0.0,
         estimate=Estimate(0.0, 0.0, 0.0),
         folder=folder,
-        notes=(bad,),
     )

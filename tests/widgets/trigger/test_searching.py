@@ -11,7 +11,6 @@ from skill_eval_nb.triggers import Query
 from skill_eval_nb.widgets.ui import find, text
 from tests.running.made_jobs import until
 from tests.widgets.trigger.made import (
-    button,
     demo_skill,
     do,
     ended,
@@ -147,29 +146,3 @@ def test_nothing_is_looked_for_on_a_broken_measurement(skill: Path) -> None:
     (alarm,) = find(panel.view(), role="alert")
     assert "nothing was looked for" in text([alarm])
     assert not [one for one in find(panel.view(), tag="button") if "Write" in text([one])]
-
-
-def test_a_search_that_costs_wants_a_budget(skill: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.jsonl"
-    panel = panel_on(skill, QUERIES, connection=Connection(stand_in=StandIn(log=str(log))))
-    do(panel, "tab", "description")
-    do(panel, "set_executor", "messages-api")
-    do(panel, "set_model", "model", "claude-haiku-4-5")
-    assert "a budget that surely holds" in shown(panel)
-    assert button(panel, "Start").get("disabled")
-    do(panel, "set", "budget_usd", 5.0)  # that of a run of the set
-    assert button(panel, "Start").get("disabled")
-    do(panel, "set", "search_budget_usd", 5.0)
-    assert not button(panel, "Start").get("disabled")
-    assert not log.exists()
-
-
-def test_what_stands_in_the_way_is_said_in_the_form(skill: Path) -> None:
-    panel = panel_on(skill, QUERIES)
-    do(panel, "tab", "description")
-    do(panel, "set", "rounds", None)
-    assert "Rounds at most is empty" in shown(panel)
-    do(panel, "set", "rounds", 2)
-    do(panel, "set", "held_out", 2)
-    assert "held_out" in text(find(panel.view(), role="alert"))
-    assert button(panel, "Start").get("disabled")
