@@ -372,6 +372,8 @@ def case_of(run: StoredRun, skills: tuple[str, ...], sides: tuple[str, ...]) -> 
     assert run.eval is not None
     assert run.outputs is not None
     rubric = run.eval.quality_rubric
+    # The same wherever the workspace lies, and no word of what it is made from.
+    parts = [run.eval_id, run.eval_name, run.iteration, run.configuration, str(run.run_number)]
     return Case(
         prompt=run.eval.prompt,
         expected_output=run.eval.expected_output,
@@ -381,18 +383,12 @@ def case_of(run: StoredRun, skills: tuple[str, ...], sides: tuple[str, ...]) -> 
         dimensions=tuple(rubric.dimensions if rubric is not None else ()),
         outputs=run.outputs,
         transcript=run.transcript,
-        key=_key(run),
+        key=hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24],
         inputs=run.inputs,
         hidden=skills,
         configurations=sides,
         ignored=tuple(_ignored(run)),
     )
-
-
-def _key(run: StoredRun) -> str:
-    """The same wherever the workspace lies, and no word of what it is made from."""
-    parts = [run.eval_id, run.eval_name, run.iteration, run.configuration, str(run.run_number)]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
 
 
 def _ignored(run: StoredRun) -> Iterable[str]:
