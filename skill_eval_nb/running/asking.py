@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -26,10 +27,10 @@ from skill_eval_nb.text import dollars
 from .budget import Budget, BudgetQueue
 from .lock import paying
 from .protocol import refuse
-from .threads import in_thread, to_the_end
+from .threads import in_thread, several, to_the_end
 
 if TYPE_CHECKING:
-    from skill_eval_nb.models import Client
+    from skill_eval_nb.models import Client, Meter
 
 T = TypeVar("T")
 
@@ -123,11 +124,91 @@ def ask_all(
         raise refuse("two questions have the same key")
     if not questions:
         return Replies()
-    known = prices or load_prices()
-    look_at_prices(budget_usd, known, {question.model for question in questions})
-    asking = _Asking(len(questions), Budget(budget_usd, known), known, keep, progress)
-    reached = connection or reached_by(question.model for question in questions)
-    return in_thread(asking.all(questions, reached, concurrency), stop, name="ask_all")
+    models = {question.model for question in questions}
+    money = Account(len(questions), budget_usd, prices or load_prices(), models, progress)
+    answered: dict[str, Answered[T]] = {}
+    failed: dict[str, str] = {}
+
+    async def settle(client: Client, question: Question[T]) -> None:
+        try:
+            async with money.meter(question.model, question.worst) as meter:
+                answer = await ask(client, question, meter) if meter is not None else None
+        except Unanswered as error:
+            failed[question.key] = error.reason
+        except (ModelFault, BudgetSpent) as error:
+            failed[question.key] = f"{question.who} gave no answer: {error}"
+        else:
+            if answer is None:
+                failed[question.key] = NO_MONEY
+            else:
+                if keep is not None:
+                    await to_the_end(asyncio.to_thread(keep, question, answer), then_go=True)
+                answered[question.key] = answer
+        money.ended(question.key, failed=question.key in failed)
+
+    async def settle_all() -> None:
+        async with connect(connection or reached_by(models)) as client:
+            await several((settle(client, question) for question in questions), concurrency)
+
+    in_thread(settle_all(), stop, name="ask_all")
+    return Replies(answered, failed, money.tally.usage, money.tally.cost(money.prices))
+
+
+class Account:
+    """The money of many questions, and how far they are.
+
+    Attributes:
+        prices: what calls cost.
+        budget: the ceiling.
+        tally: what was used.
+        total: questions in all.
+    """
+
+    def __init__(
+        self,
+        total: int,
+        budget_usd: float | None,
+        prices: Prices,
+        models: Iterable[str],
+        progress: Callable[[AskingProgress], None] | None,
+    ) -> None:
+        """Begin one; a ceiling needs prices to hold.
+
+        Raises:
+            Refused: there is a ceiling, and a model's price is not known.
+        """
+        for model in sorted(models):
+            if budget_usd is not None and not prices.known(model):
+                raise refuse(
+                    f"no price is known for `{model}`, so no budget can be kept: add it to the "
+                    "table of prices, or leave budget_usd out"
+                )
+        self.total, self.prices, self.tally = total, prices, Tally()
+        self.budget = Budget(budget_usd, prices)
+        self._queue = BudgetQueue(self.budget)
+        self._progress = progress
+        self._done = self._failed = 0
+
+    @asynccontextmanager
+    async def meter(self, model: str, worst: Usage) -> AsyncIterator[Meter | None]:
+        """What one question's calls go through; None where the budget does not hold its worst."""
+        capped = self.budget.ceiling_usd is not None
+        reservation = await self._queue.allot(self.prices.cost(worst, model) if capped else None)
+        if reservation is None:
+            yield None
+            return
+        try:
+            yield together(reservation, self.tally)
+        finally:
+            self._queue.close(reservation)
+
+    def ended(self, what: str, *, failed: bool) -> None:
+        """Count a question that has ended, and tell of it."""
+        self._done += 1
+        self._failed += failed
+        if self._progress is not None:
+            spent = self.budget.spent_usd
+            self._progress(AskingProgress(self._done, self.total, self._failed, spent, what))
 
 
 def look_at_figures(budget_usd: float | None, **counts: int) -> None:
@@ -143,20 +224,6 @@ def look_at_figures(budget_usd: float | None, **counts: int) -> None:
         raise refuse(f"budget_usd is {budget_usd}: it must be 0 at least")
 
 
-def look_at_prices(budget_usd: float | None, prices: Prices, models: Iterable[str]) -> None:
-    """See that a budget can be kept.
-
-    Raises:
-        Refused: there is one, and a model's price is not known.
-    """
-    for model in sorted(models):
-        if budget_usd is not None and not prices.known(model):
-            raise refuse(
-                f"no price is known for `{model}`, so no budget can be kept: add it to the table "
-                "of prices, or leave budget_usd out"
-            )
-
-
 def reached_by(models: Iterable[str]) -> Connection:
     """How models are reached where nobody says: the stand-in in process, others from outside."""
     from skill_eval_nb.models.stand_in import StandIn
@@ -164,68 +231,6 @@ def reached_by(models: Iterable[str]) -> Connection:
 
     offline = all(model in MODELS for model in models)
     return Connection(stand_in=StandIn()) if offline else Connection()
-
-
-@dataclass
-class _Asking(Generic[T]):
-    """What has come of the questions so far, and the money."""
-
-    total: int
-    budget: Budget
-    prices: Prices
-    keep: Callable[[Question[T], Answered[T]], None] | None
-    progress: Callable[[AskingProgress], None] | None
-    tally: Tally = field(default_factory=Tally)
-    answered: dict[str, Answered[T]] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
-
-    async def all(
-        self, questions: Sequence[Question[T]], connection: Connection, concurrency: int
-    ) -> Replies[T]:
-        self.turns = BudgetQueue(self.budget)
-        places = asyncio.Semaphore(concurrency)
-
-        async def settle(client: Client, question: Question[T]) -> None:
-            async with places:
-                reason = await self._ask(client, question)
-            if reason is not None:
-                self.failed[question.key] = reason
-            self._report(question.key)
-
-        try:
-            async with connect(connection) as client, asyncio.TaskGroup() as group:
-                for question in questions:
-                    group.create_task(settle(client, question))
-        except BaseExceptionGroup as several:
-            raise several.exceptions[0] from None
-        return Replies(self.answered, self.failed, self.tally.usage, self.tally.cost(self.prices))
-
-    async def _ask(self, client: Client, question: Question[T]) -> str | None:
-        """Ask one question; gives the reason where there is no answer."""
-        capped = self.budget.ceiling_usd is not None
-        usd = self.prices.cost(question.worst, question.model) if capped else None
-        reservation = await self.turns.allot(usd)
-        if reservation is None:
-            return NO_MONEY
-        try:
-            answered = await ask(client, question, together(reservation, self.tally))
-        except Unanswered as error:
-            return error.reason
-        except (ModelFault, BudgetSpent) as error:
-            return f"{question.who} gave no answer: {error}"
-        finally:
-            self.turns.close(reservation)
-        if self.keep is not None:
-            writing = asyncio.to_thread(self.keep, question, answered)
-            await to_the_end(writing, then_go=True)
-        self.answered[question.key] = answered
-        return None
-
-    def _report(self, key: str) -> None:
-        if self.progress is not None:
-            done, failed = len(self.answered), len(self.failed)
-            spent = self.budget.spent_usd
-            self.progress(AskingProgress(done + failed, self.total, failed, spent, key))
 
 
 # ── what is paid for once ────────────────────────────────────────────────────────────────────

@@ -14,7 +14,6 @@ import hashlib
 import os
 import traceback
 from collections import deque
-from collections.abc import Iterator
 from concurrent.futures import Executor as Pool
 from pathlib import Path
 from time import monotonic
@@ -56,8 +55,8 @@ def close_interrupted(journal: Journal, iteration: Path) -> tuple[list[str], dic
         what to tell the user, and the launches that are still to be collected: batches that
         were submitted, and go on at the provider's.
     """
-    problems, batches = [], {}
-    count, total = 0, 0.0
+    batches: dict[int, Launch] = {}
+    closed: list[float] = []
     for number, launch in journal.record.open.items():
         if number in journal.record.batches:
             batches[number] = launch
@@ -67,15 +66,13 @@ def close_interrupted(journal: Journal, iteration: Path) -> tuple[list[str], dic
         usd = worst if notes is None else notes if worst is None else min(notes, worst)
         by = "worst" if notes is None else "notes"
         journal.add(INTERRUPTED, launch=number, usd=usd, by=by)
-        count += 1
-        total += usd or 0.0
+        closed.append(usd or 0.0)
     clear(iteration)
-    if count:
-        problems.append(
-            f"{count} step(s) of an earlier start were interrupted; they are done anew, and what "
-            f"they can have cost, ${total:.4f}, stays counted"
-        )
-    return problems, batches
+    told = (
+        f"{len(closed)} step(s) of an earlier start were interrupted; they are done anew, and what "
+        f"they can have cost, ${sum(closed):.4f}, stays counted"
+    )
+    return [told] if closed else [], batches
 
 
 def tidy(plan: Spec) -> None:
@@ -160,14 +157,9 @@ def _assertion(expectation: Expectation) -> Any:
 
 def hidden_names(plan: Spec) -> Hidden:
     """Names that would tell a judge which side it looks at: covered up on all sides alike."""
-    return Hidden(tuple(dict.fromkeys(_skill_names(plan))), plan.configurations)
-
-
-def _skill_names(plan: Spec) -> Iterator[str]:
-    for side in plan.sides:
-        if side.skill is not None:
-            yield side.skill.name
-            yield side.skill.folder.name
+    skills = [side.skill for side in plan.sides if side.skill is not None]
+    names = dict.fromkeys(name for skill in skills for name in (skill.name, skill.folder.name))
+    return Hidden(tuple(names), plan.configurations)
 
 
 class Driver:

@@ -15,7 +15,7 @@ from skill_eval_nb.text import dollars
 
 from .protocol import Limits
 from .skill import SkillSource
-from .spec import ERRORED, EXECUTED, Side, Spec
+from .spec import ERRORED, EXECUTED, Spec
 from .suite import PlannedEval
 
 
@@ -270,9 +270,10 @@ def estimate_judging(uses: Sequence[Use], prices: PriceList, model: str, *, batc
 def assumptions(parts: Sequence[Part], executor: str, retold: Mapping[str, str]) -> tuple[str, ...]:
     """What an estimate rests on, in words; `retold` adds what the plan knows."""
     overhead = OVERHEAD.get(executor, OVERHEAD_ELSEWHERE)
-    texts = []
-    texts += [
-        f"{part.what}: as {part.measured} runs of this workspace came to, {_bounds(part.measured)}"
+    few, many = "lowest to highest", "10th to 90th percentile"
+    texts = [
+        f"{part.what}: as {part.measured} runs of this workspace came to, "
+        f"{few if part.measured < MANY else many}"
         for part in parts
         if part.measured and part.number
     ]
@@ -296,13 +297,11 @@ def assumptions(parts: Sequence[Part], executor: str, retold: Mapping[str, str])
 def _sums(
     uses: Sequence[Use], prices: PriceList, model: str, *, batch: bool = False
 ) -> tuple[Span, Span, Span | None]:
-    calls = Span(sum(use.low.calls for use in uses), sum(use.high.calls for use in uses))
-    tokens = Span(sum(use.low.total for use in uses), sum(use.high.total for use in uses))
-    none = Use(Usage(), Usage()).usd(prices, model, batch=batch)
-    spans = [use.usd(prices, model, batch=batch) for use in uses]
+    low, high = sum((use.low for use in uses), Usage()), sum((use.high for use in uses), Usage())
+    spans = [use.usd(prices, model, batch=batch) for use in (*uses, Use(Usage(), Usage()))]
     known = [span for span in spans if span is not None]
-    usd = sum(known, NOTHING) if len(known) == len(uses) and none is not None else None
-    return calls, tokens, usd
+    usd = sum(known, NOTHING) if len(known) == len(spans) else None
+    return Span(low.calls, high.calls), Span(low.total, high.total), usd
 
 
 def _spread(values: Sequence[float]) -> Span:
@@ -311,10 +310,6 @@ def _spread(values: Sequence[float]) -> Span:
         return Span(min(values), max(values))
     tenths = quantiles(values, n=10, method="inclusive")
     return Span(tenths[0], tenths[-1])
-
-
-def _bounds(number: int) -> str:
-    return "lowest to highest" if number < MANY else "10th to 90th percentile"
 
 
 def _from_to(low: str, high: str) -> str:
@@ -379,11 +374,8 @@ def limited(plan: Spec) -> Spec:
         span.high
         for eval_ in plan.evals
         for side in plan.sides
-        if (span := _of_one(plan, eval_, side).usd(plan.prices, plan.executor_model)) is not None
+        for use in [of_run(eval_, side.skill, plan.executor.name, plan.limits)]
+        if (span := use.usd(plan.prices, plan.executor_model)) is not None
     ]
     usd = max(LEAST_USD, 4 * max(highs, default=0.0))
     return replace(plan, limits=replace(plan.limits, usd=round(usd, 4)))
-
-
-def _of_one(plan: Spec, eval_: PlannedEval, side: Side) -> Use:
-    return of_run(eval_, side.skill, plan.executor.name, plan.limits)

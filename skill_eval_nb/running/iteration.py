@@ -19,6 +19,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -170,26 +171,19 @@ def planned(iteration: Path) -> list[Fingerprint] | None:
 
     A line that is no JSON, as one that was cut off, tells nothing.
     """
-    found = []
+    found: list[Fingerprint] = []
     try:
         with (iteration / NAME).open("rb") as lines:
             for line in lines:
                 if PLANNED.encode() in line:
-                    found += _read(line)
+                    with suppress(ValueError, KeyError, TypeError):
+                        event = json.loads(line)
+                        mark = event["fingerprint"]
+                        made = Fingerprint(mark["runs"], mark["grading"])
+                        found += [made] if event["event"] == PLANNED else []
     except FileNotFoundError:
         return None
     return found
-
-
-def _read(line: bytes) -> list[Fingerprint]:
-    try:
-        event = json.loads(line)
-        fingerprint = event["fingerprint"]
-        if event["event"] == PLANNED:
-            return [Fingerprint(fingerprint["runs"], fingerprint["grading"])]
-    except (ValueError, KeyError, TypeError):
-        pass
-    return []
 
 
 def choose_iteration(

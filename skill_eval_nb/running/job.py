@@ -134,35 +134,6 @@ def estimate_left(
     return seconds / max(concurrency, 1)
 
 
-def falls_short(
-    *,
-    ceiling: float,
-    spent: float,
-    step: tuple[str, float],
-    missing: tuple[int, int, float],
-    guess: float | None,
-) -> str:
-    """What to say where the budget does not reach; all amounts are US dollars.
-
-    Args:
-        ceiling: the budget.
-        spent: of it.
-        step: what is next, and the most that it may cost.
-        missing: the runs and the judgings that are missing, and what they may cost at worst.
-        guess: what they may come to, going by what is done; None where nothing is.
-    """
-    runs, judgings, worst = missing
-    parts = [f"{runs} runs"] if runs else []
-    parts += [f"{judgings} judgings"] if judgings else []
-    about = "" if guess is None else f" (about {dollars(guess)} if it goes on as before)"
-    return (
-        f"the budget of {dollars(ceiling)} does not reach: {dollars(spent)} is spent, and the next "
-        f"{step[0]} may cost up to {dollars(step[1])}. Missing: {' and '.join(parts)}, which may "
-        f"cost up to {dollars(worst)} more at worst{about}. Plan again with budget_usd of at least "
-        f"{dollars(spent + step[1])}, and start: what is done is not done again"
-    )
-
-
 class Worker(Protocol):
     """What carries a job out, as far as its `Job` is concerned: the driver."""
 

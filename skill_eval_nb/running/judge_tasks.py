@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
@@ -39,11 +39,10 @@ from skill_eval_nb.grading import grade
 from skill_eval_nb.grading.judge import Case, Judge, Prepared, Unjudged, worst
 from skill_eval_nb.grading.judge import judge as judge_it
 from skill_eval_nb.grading.structural.types import is_checked
-from skill_eval_nb.models import BudgetSpent, Client, Connection, Prices, Tally, Usage, together
+from skill_eval_nb.models import BudgetSpent, Client, Connection, Usage
 from skill_eval_nb.workspace import write_atomic
 
-from .asking import NO_MONEY, AskingProgress, look_at_prices
-from .budget import Budget, BudgetQueue
+from .asking import NO_MONEY, Account
 from .stored_runs import StoredRun
 
 D = TypeVar("D", bound=Document)
@@ -373,6 +372,8 @@ def case_of(run: StoredRun, skills: tuple[str, ...], sides: tuple[str, ...]) -> 
     assert run.eval is not None
     assert run.outputs is not None
     rubric = run.eval.quality_rubric
+    # The same wherever the workspace lies, and no word of what it is made from.
+    parts = [run.eval_id, run.eval_name, run.iteration, run.configuration, str(run.run_number)]
     return Case(
         prompt=run.eval.prompt,
         expected_output=run.eval.expected_output,
@@ -382,18 +383,12 @@ def case_of(run: StoredRun, skills: tuple[str, ...], sides: tuple[str, ...]) -> 
         dimensions=tuple(rubric.dimensions if rubric is not None else ()),
         outputs=run.outputs,
         transcript=run.transcript,
-        key=_key(run),
+        key=hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24],
         inputs=run.inputs,
         hidden=skills,
         configurations=sides,
         ignored=tuple(_ignored(run)),
     )
-
-
-def _key(run: StoredRun) -> str:
-    """The same wherever the workspace lies, and no word of what it is made from."""
-    parts = [run.eval_id, run.eval_name, run.iteration, run.configuration, str(run.run_number)]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
 
 
 def _ignored(run: StoredRun) -> Iterable[str]:
@@ -492,105 +487,88 @@ class JudgedAgain:
         return "\n".join([*lines, self.message] if self.message else lines)
 
 
-@dataclass(frozen=True, slots=True)
-class RejudgeSpec:
-    """What `judge_again` was asked for."""
+@dataclass
+class Rejudging:
+    """Stored runs that are being judged: what was asked for, the money, and what has come of it.
+
+    Attributes:
+        home: the folder that was named.
+        judge: the judge.
+        wanted: how many judgings each run is to have in the end, by its folder.
+        connection: how the judge is reached.
+        money: what may be spent, and how far it is.
+        concurrency: runs at a time.
+        left_out: runs that cannot be judged.
+    """
 
     home: Path
     judge: Judge
     wanted: Mapping[Path, int]
-    """How many judgings each run is to have in the end, by its folder."""
     connection: Connection
-    prices: Prices
-    budget_usd: float | None
+    money: Account
     concurrency: int
-    progress: Callable[[AskingProgress], None] | None = None
-
-    def numbers(self, work: JudgeTask) -> range:
-        """The numbers of the judgings that a run lacks."""
-        return range(work.before.last + 1, self.wanted[work.run.folder] + 1)
-
-
-@dataclass
-class JudgeState:
-    """What has come of it so far, and the money."""
-
-    order: RejudgeSpec
-    total: int
     left_out: list[LeftOut]
-    tally: Tally = field(default_factory=Tally)
     judged: list[tuple[Path, int]] = field(default_factory=list)
     failed: list[NotJudged] = field(default_factory=list)
     kept: list[LeftOut] = field(default_factory=list)
     message: str = ""
 
-    def __post_init__(self) -> None:
-        """Begin the budget; a ceiling needs prices to hold.
+    def numbers(self, work: JudgeTask) -> range:
+        """The numbers of the judgings that a run lacks."""
+        return range(work.before.last + 1, self.wanted[work.run.folder] + 1)
 
-        Raises:
-            Refused: there is a ceiling, and no known price.
-        """
-        order = self.order
-        self.budget = Budget(order.budget_usd, order.prices)
-        look_at_prices(order.budget_usd, order.prices, [order.judge.model])
-        self.turns = BudgetQueue(self.budget)
+    async def judge_once(
+        self,
+        client: Client,
+        work: JudgeTask,
+        prepared: Prepared,
+        number: int,
+        new: dict[int, Judging],
+    ) -> str | None:
+        """Judge once; the judging goes into `new`. Gives the reason where there is none."""
+        judge, prices = self.judge, self.money.prices
+        try:
+            bound = worst(judge, work.case, prepared=prepared)
+            async with self.money.meter(judge.model, bound) as meter:
+                if meter is None:
+                    return NO_MONEY
+                new[number] = await judge_it(
+                    client, judge, work.case, number, meter, prices=prices, prepared=prepared
+                )
+        except Unjudged as error:
+            return error.reason
+        except BudgetSpent as error:
+            return str(error)
+        return None
 
     def ended(self, work: JudgeTask, number: int, reason: str | None) -> None:
         """Note that a judging has ended, with the reason where there is none."""
-        folder = work.run.folder
+        run = work.run
         if reason is None:
-            self.judged.append((folder, number))
+            self.judged.append((run.folder, number))
         else:
-            self.failed.append(NotJudged(folder, number, reason))
-        if self.order.progress is not None:
-            done = len(self.judged) + len(self.failed)
-            run = work.run
-            what = f"{run.eval_name}, {run.configuration}, run {run.run_number}, judging {number}"
-            self.order.progress(
-                AskingProgress(done, self.total, len(self.failed), self.budget.spent_usd, what)
-            )
+            self.failed.append(NotJudged(run.folder, number, reason))
+        what = f"{run.eval_name}, {run.configuration}, run {run.run_number}, judging {number}"
+        self.money.ended(what, failed=reason is not None)
+
+    def note_kept(self, work: JudgeTask) -> None:
+        """Note a grading that was not made anew."""
+        if work.before.keep is not None:
+            self.kept.append(LeftOut(work.run.folder, work.before.keep))
 
     def result(self) -> JudgedAgain:
         """What came of it in the end."""
+        tally = self.money.tally
         return JudgedAgain(
             status="partial" if self.failed else "done",
             judged=tuple(sorted(self.judged)),
             failed=tuple(sorted(self.failed, key=lambda fault: (fault.folder, fault.judging))),
             left_out=tuple(self.left_out),
             kept=tuple(self.kept),
-            usage=self.tally.usage,
-            cost_usd=self.tally.cost(self.order.prices),
+            usage=tally.usage,
+            cost_usd=tally.cost(self.money.prices),
             message=self.message,
         )
-
-
-async def judge_once(
-    client: Client,
-    books: JudgeState,
-    work: JudgeTask,
-    prepared: Prepared,
-    number: int,
-    new: dict[int, Judging],
-) -> str | None:
-    """Judge once; the judging goes into `new`. Gives the reason where there is none."""
-    judge, prices = books.order.judge, books.order.prices
-    bound = worst(judge, work.case, prepared=prepared)
-    usd = None if books.order.budget_usd is None else prices.cost(bound, judge.model)
-    reservation = await books.turns.allot(usd)
-    if reservation is None:
-        return NO_MONEY
-    meter = together(reservation, books.tally)
-    try:
-        new[number] = await judge_it(
-            client, judge, work.case, number, meter, prices=prices, prepared=prepared
-        )
-    except Unjudged as error:
-        return error.reason
-    except BudgetSpent as error:
-        return str(error)
-    finally:
-        books.turns.close(reservation)
-    return None
 
 
 def settle(work: JudgeTask, number: int, new: dict[int, Judging]) -> None:
@@ -603,9 +581,3 @@ def settle(work: JudgeTask, number: int, new: dict[int, Judging]) -> None:
     write_judging(work.run.folder, number, new[number])
     regrade(work.before, new, work.case.expectations, work.case.dimensions)
     heal(work.run.folder)
-
-
-def note_kept(books: JudgeState, work: JudgeTask) -> None:
-    """Note a grading that was not made anew."""
-    if work.before.keep is not None:
-        books.kept.append(LeftOut(work.run.folder, work.before.keep))

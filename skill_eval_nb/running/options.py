@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.models import BadPrices, Prices, load_prices
+from skill_eval_nb.text import some
 from skill_eval_nb.workspace.layout import is_container, is_eval, is_iteration, run_number
 
 from .estimate import Span
@@ -248,11 +249,11 @@ def _grading(plan: Spec) -> Iterator[str]:
         eval_.name for eval_ in plan.evals if not eval_.has_structural and not eval_.has_judged
     ]
     if nothing:
-        yield f"there is nothing to grade in {_listed(nothing)}: no expectation, no rubric"
+        yield f"there is nothing to grade in {some(nothing, 4)}: no expectation, no rubric"
     if not plan.judgings:
         judged = [eval_.name for eval_ in plan.evals if eval_.has_judged]
         if judged:
-            yield f"judgings=0: nothing is judged, though {_listed(judged)} could be"
+            yield f"judgings=0: nothing is judged, though {some(judged, 4)} could be"
     scripts = [
         eval_.name
         for eval_ in plan.evals
@@ -260,7 +261,7 @@ def _grading(plan: Spec) -> Iterator[str]:
     ]
     if scripts and not plan.allow_scripts:
         yield (
-            f"custom_script expectations of {_listed(scripts)} are not scored: they run, in the "
+            f"custom_script expectations of {some(scripts, 4)} are not scored: they run, in the "
             "sandbox, with allow_scripts=True"
         )
 
@@ -323,8 +324,3 @@ def _budget(plan: Spec, budget: float, usd: Span | None) -> Iterator[str]:
             f"{named} is below the {which} estimate, ${estimate:,.2f}: the job {sure} end as "
             "partial; it can be continued with more"
         )
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(names[:4])
-    return f"{shown} and {len(names) - 4} more" if len(names) > 4 else shown

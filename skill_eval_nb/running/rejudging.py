@@ -32,23 +32,13 @@ from skill_eval_nb.models.batches import Results
 from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems, write_atomic
 from skill_eval_nb.workspace.layout import OWN
 
-from .asking import NO_MONEY, AskingProgress, look_at_figures, reached_by
+from .asking import NO_MONEY, Account, AskingProgress, look_at_figures, reached_by
 from .batch import BatchedJudging, NoJudging, batched, bring, judging_from, worst_usd
-from .judge_tasks import (
-    JudgedAgain,
-    JudgeState,
-    JudgeTask,
-    LeftOut,
-    RejudgeSpec,
-    judge_once,
-    note_kept,
-    settle,
-    work_of,
-)
+from .judge_tasks import JudgedAgain, JudgeTask, LeftOut, Rejudging, settle, work_of
 from .lock import held, make_ready
 from .protocol import Refused, refuse
 from .stored_runs import stored_runs
-from .threads import in_thread, to_the_end
+from .threads import in_thread, several, to_the_end
 
 FILE = "batch.json"
 WANTED = Path(OWN, "judging.json")
@@ -122,45 +112,40 @@ def _plain(judge: Judge) -> Any:
     return json.loads(json.dumps(asdict(judge)))
 
 
-async def judge_in_batch(
-    order: RejudgeSpec, work: list[JudgeTask], left: list[LeftOut]
-) -> JudgedAgain:
+async def judge_in_batch(job: Rejudging, work: list[JudgeTask]) -> None:
     """Judge each run until it has as many judgings as it is to have; or take up what is under way.
 
     Raises:
         Refused: what is under way is not what is asked for, or cannot be taken up.
         ModelFault: the batch was not taken, or cannot be reached; it goes on then.
     """
-    path = order.home / FILE
+    path, money = job.home / FILE, job.money
     state = under_way(path)
+    by_name = {name_of(task.run.folder, job.home): task for task in work}
     if state is not None:
-        fits(state, order.judge, path)
+        fits(state, job.judge, path)
         items = [(item["run"], item["number"]) for item in state["items"]]
     else:
-        items = [
-            (name_of(task.run.folder, order.home), number)
-            for task in work
-            for number in order.numbers(task)
-        ]
-    books = JudgeState(order, len(items), left)
-    by_name = {name_of(task.run.folder, order.home): task for task in work}
+        items = [(name, number) for name, task in by_name.items() for number in job.numbers(task)]
+    money.total = len(items)
     ids = [] if state is None else list(state["ids"])
-    judgings = await _judgings(books, items, by_name, ids)
+    judgings = await _judgings(job, items, by_name, ids)
     if state is None:
-        judgings = _affordable(books, judgings)
+        judgings = _affordable(job, judgings)
+        items = [(name_of(each.of.run.folder, job.home), each.number) for each in judgings]
     if not judgings:
         path.unlink(missing_ok=True)
-        return books.result()
-    kept = state["items"] if state is not None else [_item(item, order.home) for item in judgings]
+        return
 
     def note(batch_id: str | None) -> None:
         ids.extend([] if batch_id is None else [batch_id])
-        about = {"ids": ids, "judge": asdict(order.judge), "items": kept}
-        write_atomic(path, to_json(about))
+        kept = [{"run": run, "number": number} for run, number in items]
+        write_atomic(path, to_json({"ids": ids, "judge": asdict(job.judge), "items": kept}))
 
-    async with connect(order.connection) as client:
-        usd = worst_usd(judgings, order.prices)
-        reservation = books.budget.allot(None if order.budget_usd is None else usd)
+    async with connect(job.connection) as client:
+        usd = worst_usd(judgings, money.prices)
+        capped = money.budget.ceiling_usd is not None
+        reservation = money.budget.allot(usd if capped else None)
         if reservation is None:  # only where it was submitted under a larger budget before
             raise refuse(
                 f"the batch in {path} may cost ${usd:.2f}: budget_usd must hold that, since it is "
@@ -169,7 +154,7 @@ async def judge_in_batch(
         if state is None:
             note(None)
         try:
-            meter = together(reservation, books.tally)
+            meter = together(reservation, money.tally)
             results = await bring(client, judgings, meter, ",".join(ids) or None, note)
         except (ModelFault, BudgetSpent) as fault:
             if not ids and not getattr(fault, "sent", False):
@@ -177,63 +162,54 @@ async def judge_in_batch(
             raise
         finally:
             reservation.close()
-        await _settle_all(client, books, judgings, results, ",".join(ids))
+        await _settle_all(client, job, judgings, results, ",".join(ids))
     path.unlink()
-    return books.result()
-
-
-def _item(judging: BatchedJudging[JudgeTask], home: Path) -> dict[str, Any]:
-    return {"run": name_of(judging.of.run.folder, home), "number": judging.number}
 
 
 async def _judgings(
-    books: JudgeState, items: list[tuple[str, int]], by_name: dict[str, JudgeTask], ids: list[str]
+    job: Rejudging, items: list[tuple[str, int]], by_name: dict[str, JudgeTask], ids: list[str]
 ) -> list[BatchedJudging[JudgeTask]]:
     """The judgings that there are not, and whose outputs can be read."""
-    judge = books.order.judge
     places = {name: place for place, name in enumerate(dict.fromkeys(run for run, _ in items))}
     prepared: dict[str, Prepared | str] = {}
     judgings = []
     for run, number in items:
         work = by_name.get(run)
         if work is None:
-            books.message = f"{run} is in the batch, and is not there any more"
+            job.message = f"{run} is in the batch, and is not there any more"
             continue
         name = f"r{places[run]}-j{number}-p"
-        if _written(work, ids, f"{name}0"):
-            continue
+        mark = f"{','.join(ids)}/{name}0"
+        if ids and any(judging.batch == mark for judging in work.before.judgings.values()):
+            continue  # it was written before an interruption
         if run not in prepared:
-            try:
-                prepared[run] = await asyncio.to_thread(prepare, judge, work.case)
-            except Unjudged as error:
-                prepared[run] = error.reason
+            prepared[run] = await _prepared(job, work)
         shown = prepared[run]
         if isinstance(shown, str):
-            books.ended(work, number, shown)
+            job.ended(work, number, shown)
         else:
             judgings.append(batched(work, shown, number, name))
     return judgings
 
 
-def _written(work: JudgeTask, ids: list[str], name: str) -> bool:
-    """Whether a judging of the batch was written before an interruption."""
-    wanted = f"{','.join(ids)}/{name}"
-    return bool(ids) and any(judging.batch == wanted for judging in work.before.judgings.values())
+async def _prepared(job: Rejudging, work: JudgeTask) -> Prepared | str:
+    """A run made ready to be judged, or why it cannot be."""
+    try:
+        return await asyncio.to_thread(prepare, job.judge, work.case)
+    except Unjudged as error:
+        return error.reason
 
 
 def _affordable(
-    books: JudgeState, judgings: list[BatchedJudging[JudgeTask]]
+    job: Rejudging, judgings: list[BatchedJudging[JudgeTask]]
 ) -> list[BatchedJudging[JudgeTask]]:
     """As many of the judgings, from the first on, as the budget holds at their worst."""
-    order = books.order
-    if order.budget_usd is None:
-        return judgings
     fitting: list[BatchedJudging[JudgeTask]] = []
-    usd = 0.0
+    usd, ceiling = 0.0, job.money.budget.ceiling_usd
     for judging in judgings:
-        usd += worst_usd([judging], order.prices)
-        if usd > order.budget_usd:
-            books.ended(judging.of, judging.number, NO_MONEY)
+        usd += worst_usd([judging], job.money.prices)
+        if ceiling is not None and usd > ceiling:
+            job.ended(judging.of, judging.number, NO_MONEY)
         else:
             fitting.append(judging)
     return fitting
@@ -241,12 +217,12 @@ def _affordable(
 
 async def _settle_all(
     client: Client,
-    books: JudgeState,
+    job: Rejudging,
     judgings: list[BatchedJudging[JudgeTask]],
     results: Results,
     batch_id: str,
 ) -> None:
-    order = books.order
+    prices = job.money.prices
     new: dict[Path, dict[int, Judging]] = {}
     for judging in judgings:
         work = judging.of
@@ -254,13 +230,13 @@ async def _settle_all(
         place = work.before.last + 1 + len(mine)
         reason = None
         try:
-            mine[place] = judging_from(judging, results, order.judge, order.prices)
+            mine[place] = judging_from(judging, results, job.judge, prices)
             mine[place].judging = place
         except NoJudging as error:
             reason = error.reason
             if error.answered is not None:
-                reason = await judge_once(client, books, work, judging.prepared, place, mine)
-                usd = order.prices.cost(error.answered, order.judge.model, batch=True)
+                reason = await job.judge_once(client, work, judging.prepared, place, mine)
+                usd = prices.cost(error.answered, job.judge.model, batch=True)
                 direct = None if reason else mine[place].cost_usd
                 if usd is not None and direct is not None:
                     mine[place].cost_usd = direct + usd
@@ -269,10 +245,39 @@ async def _settle_all(
         if reason is None:
             mine[place].batch = f"{batch_id}/{next(iter(judging.requests))}"
             await asyncio.to_thread(settle, work, place, mine)
-        books.ended(work, judging.number if reason else place, reason)
+        job.ended(work, judging.number if reason else place, reason)
     for work in {judging.of.run.folder: judging.of for judging in judgings}.values():
         if new[work.run.folder]:
-            note_kept(books, work)
+            job.note_kept(work)
+
+
+async def judge_all(job: Rejudging, work: list[JudgeTask]) -> None:
+    """Judge each run until it has as many judgings as it is to have.
+
+    Raises:
+        ModelFault: there is no key.
+    """
+    async with connect(job.connection) as client:
+        todo = (_judge_run(client, job, task) for task in work if job.numbers(task))
+        await several(todo, job.concurrency)
+
+
+async def _judge_run(client: Client, job: Rejudging, work: JudgeTask) -> None:
+    """All new judgings of a run, one after the other: the first one fills the cache."""
+    prepared = await _prepared(job, work)
+    new: dict[int, Judging] = {}
+    for number in job.numbers(work):
+        # Numbers have no gaps: one that failed is given to the next.
+        place = work.before.last + 1 + len(new)
+        if isinstance(prepared, str):
+            reason = prepared
+        else:
+            reason = await job.judge_once(client, work, prepared, place, new)
+        if reason is None:
+            await to_the_end(asyncio.to_thread(settle, work, place, new), then_go=True)
+        job.ended(work, place if reason is None else number, reason)
+    if new:
+        job.note_kept(work)
 
 
 RESUMED = (
@@ -363,31 +368,32 @@ def judge_again(
             task.run.folder: goals.get(name_of(task.run.folder, home), task.before.last + again)
             for task in work
         }
-        order = RejudgeSpec(
-            home=home,
-            judge=who,
-            wanted=wanted,
-            connection=connection or reached_by([who.model]),
-            prices=prices or load_prices(),
-            budget_usd=budget_usd,
-            concurrency=concurrency,
-            progress=progress,
+        money = Account(
+            sum(wanted[task.run.folder] - task.before.last for task in work),
+            budget_usd,
+            prices or load_prices(),
+            [who.model],
+            progress,
+        )
+        job = Rejudging(
+            home, who, wanted, connection or reached_by([who.model]), money, concurrency, left
         )
         if work:
             places = [place for run in wanted for place in (run, run / "judgings")]
             make_ready([home, home / OWN, *places])
             want(home / WANTED, who, {name_of(run, home): wanted[run] for run in wanted})
-        judging = (judge_in_batch if batch else judge_all)(order, work, left)
+        judging = (judge_in_batch if batch else judge_all)(job, work)
         try:
-            done = in_thread(judging, stop, name="judge_again")
+            in_thread(judging, stop, name="judge_again")
         except (Refused, ModelFault):  # nothing was sent
             if not goals:
                 (home / WANTED).unlink(missing_ok=True)
             raise
-        lacking = sum(wanted[job.run.folder] - job.before.last for job in work) - len(done.judged)
+        done = job.result()
+        lacking = sum(wanted[task.run.folder] - task.before.last for task in work)
         poor = any(failure.reason.startswith(NO_MONEY) for failure in done.failed)
-        if lacking <= 0 or not (done.judged or poor):  # else: given again, the rest is judged
-            (home / WANTED).unlink(missing_ok=True)
+        if lacking <= len(done.judged) or not (done.judged or poor):
+            (home / WANTED).unlink(missing_ok=True)  # else: given again, the rest is judged
     return replace(done, message="\n".join(filter(None, [done.message, RESUMED if goals else ""])))
 
 
@@ -415,46 +421,3 @@ def _model_before(work: list[JudgeTask], connection: Connection) -> str:
         return before[0]
     found = f"these runs were judged by {', '.join(before)}" if before else "no judging names one"
     raise refuse(f"judge_model is not given, and {found}: say which model is to judge")
-
-
-async def judge_all(order: RejudgeSpec, work: list[JudgeTask], left: list[LeftOut]) -> JudgedAgain:
-    """Judge each run until it has as many judgings as it is to have.
-
-    Raises:
-        ModelFault: there is no key.
-        Refused: there is a budget and no known price.
-    """
-    books = JudgeState(order, sum(len(order.numbers(item)) for item in work), left)
-    places = asyncio.Semaphore(order.concurrency)
-
-    async def judge_task(client: Client, item: JudgeTask) -> None:
-        async with places:
-            await _judge_run(client, books, item)
-
-    async with connect(order.connection) as client, asyncio.TaskGroup() as group:
-        for item in work:
-            if order.numbers(item):
-                group.create_task(judge_task(client, item))
-    return books.result()
-
-
-async def _judge_run(client: Client, books: JudgeState, work: JudgeTask) -> None:
-    """All new judgings of a run, one after the other: the first one fills the cache."""
-    judge = books.order.judge
-    numbers = books.order.numbers(work)
-    try:
-        prepared = await asyncio.to_thread(prepare, judge, work.case)
-    except Unjudged as error:
-        for number in numbers:
-            books.ended(work, number, error.reason)
-        return
-    new: dict[int, Judging] = {}
-    for number in numbers:
-        # Numbers have no gaps: one that failed is given to the next.
-        place = work.before.last + 1 + len(new)
-        reason = await judge_once(client, books, work, prepared, place, new)
-        if reason is None:
-            await to_the_end(asyncio.to_thread(settle, work, place, new), then_go=True)
-        books.ended(work, place if reason is None else number, reason)
-    if new:
-        note_kept(books, work)

@@ -15,10 +15,11 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.text import dollars
+
 from .budget import Budget, BudgetMeter, Reservation
 from .dispatcher import Dispatcher
 from .files import InTheWay, Unwritable, mark_errored
-from .job import falls_short
 from .journal import Journal
 from .spec import Check, Execute, Hidden, JudgeOnce, Run, Spec
 from .steps import case_of, grade
@@ -229,12 +230,18 @@ class Scheduler:
         worst = runs * (self.plan.limits.usd or 0.0) + judgings * self._dearest
         done = self.counts["finished"] + self.counts["errored"]
         spent = self.budget.spent_usd
-        self.short = falls_short(
-            ceiling=self.budget.ceiling_usd or 0.0,
-            spent=spent,
-            step=(what, needs),
-            missing=(runs, judgings, worst),
-            guess=spent / done * (len(self.plan.cells) - done) if done else None,
+        about = ""
+        if done:
+            guess = spent / done * (len(self.plan.cells) - done)
+            about = f" (about {dollars(guess)} if it goes on as before)"
+        counted = ((runs, "runs"), (judgings, "judgings"))
+        missing = " and ".join(f"{number} {noun}" for number, noun in counted if number)
+        self.short = (
+            f"the budget of {dollars(self.budget.ceiling_usd or 0.0)} does not reach: "
+            f"{dollars(spent)} is spent, and the next {what} may cost up to {dollars(needs)}. "
+            f"Missing: {missing}, which may cost up to {dollars(worst)} more at worst{about}. "
+            f"Plan again with budget_usd of at least {dollars(spent + needs)}, and start: what is "
+            "done is not done again"
         )
 
     @property

@@ -92,7 +92,7 @@ def state(
     everything = Missing(execute=True, check=has_structural, judgings=wanted, grade=bool(wanted))
     if not (folder / EXECUTED).is_file():
         return everything
-    failed = _reason(folder / EXECUTED)
+    failed = errored(folder)
     if failed is not None and not retry_errored:
         return Missing()
     if failed is not None and not failed.startswith(AFTER_RUN):
@@ -108,11 +108,7 @@ def state(
 
 def errored(folder: Path) -> str | None:
     """Why a run errored, in words; None where it did not, or was not executed yet."""
-    return _reason(folder / EXECUTED)
-
-
-def _reason(path: Path) -> str | None:
-    timing = _object(path) or {}
+    timing = _object(folder / EXECUTED) or {}
     if timing.get("status") != ERRORED:
         return None
     return str(timing.get("reason") or "no reason was given")

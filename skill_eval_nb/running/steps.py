@@ -11,7 +11,6 @@ import contextlib
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -143,14 +142,25 @@ def metrics_of(execution: Execution, collected: Collected, transcript: str) -> M
         collected: its outputs.
         transcript: the Markdown, whose characters are counted.
     """
-    events = execution.events
-    calls = Counter(_calls(events))
+    tools: dict[Any, str] = {}
+    answers: set[Any] = set()
+    errors = 0
+    for place, event in enumerate(execution.events):
+        if event.get("type") == "assistant":
+            id_ = message_of(event).get("id")
+            answers.add(id_ if isinstance(id_, str) else place)  # its blocks may come one by one
+        for number, block in enumerate(blocks(event)):
+            if event.get("type") == "assistant" and block.get("type") == "tool_use":
+                id_ = block.get("id")
+                tools.setdefault((place, number) if id_ is None else id_, str(block.get("name")))
+            elif event.get("type") == "user" and block.get("type") == "tool_result":
+                errors += block.get("is_error") is True
     return Metrics(
-        tool_calls=dict(sorted(calls.items())),
-        total_tool_calls=calls.total(),
-        total_steps=_answers(events),
+        tool_calls=dict(sorted(Counter(tools.values()).items())),
+        total_tool_calls=len(tools),
+        total_steps=len(answers),
         files_created=list(collected.files),
-        errors_encountered=_errors(events),
+        errors_encountered=errors,
         output_chars=collected.chars,
         transcript_chars=len(transcript),
         cost_usd=execution.cost_usd,
@@ -162,44 +172,6 @@ def metrics_of(execution: Execution, collected: Collected, transcript: str) -> M
 def _instant(seconds: float) -> str:
     at = datetime.fromtimestamp(seconds, UTC)
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _calls(events: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The name of each tool call, once for each id."""
-    seen: set[Any] = set()
-    names = []
-    for event in events:
-        for block in blocks(event) if event.get("type") == "assistant" else ():
-            if block.get("type") == "tool_use" and block.get("id") not in seen:
-                if block.get("id") is not None:
-                    seen.add(block["id"])
-                names.append(str(block.get("name")))
-    return names
-
-
-def _answers(events: Iterable[Mapping[str, Any]]) -> int:
-    """Answers of the model: blocks that come as events of their own share an id."""
-    ids: set[str] = set()
-    without = 0
-    for event in events:
-        if event.get("type") == "assistant":
-            id_ = message_of(event).get("id")
-            if isinstance(id_, str):
-                ids.add(id_)
-            else:
-                without += 1
-    return len(ids) + without
-
-
-def _errors(events: Iterable[Mapping[str, Any]]) -> int:
-    """Tool calls that the tool itself called an error."""
-    return sum(
-        block.get("is_error") is True
-        for event in events
-        if event.get("type") == "user"
-        for block in blocks(event)
-        if block.get("type") == "tool_result"
-    )
 
 
 OVER = 30.0

@@ -25,9 +25,7 @@ from skill_eval_nb.documents.run import CHECK_FAILED, STRUCTURAL
 from skill_eval_nb.grading.structural import check, expectations_of
 from skill_eval_nb.workspace import (
     UNSTATED,
-    Catalogue,
     EvalKey,
-    Files,
     PathLike,
     Problem,
     Problems,
@@ -150,12 +148,17 @@ def stored_runs(
     noted.extend(found.problems)
     files = read_files(found.layout.files, noted)
     who = catalogued(found.layout, files, found.base, noted)
-    evals_of = _Evals(files, who)
-    return [
-        _stored(run, evals_of, noted)
-        for run in found.layout.runs
-        if _lies_in(run.path, target, noted)
-    ]
+    defined: dict[tuple[str, str], Eval] = {}  # the first definition counts, as in the tables
+    for workspace, key, definition in who.definitions:
+        defined.setdefault((workspace, key.id), definition)
+    stored = []
+    for run in found.layout.runs:
+        if _lies_in(run.path, target, noted):
+            key = who.eval_of(run.place)
+            suite = defined.get((run.place.workspace, key.id))
+            described = files.metadata.get(folder_of(run.place))
+            stored.append(_stored(run, key, _completed(suite, described), noted))
+    return stored
 
 
 def _lies_in(path: str, folder: Path, problems: Problems) -> bool:
@@ -181,24 +184,6 @@ def transcript_in(run: PathLike) -> Path | None:
     return next((path for path in paths if path.is_file() and leads_out(path, run) is None), None)
 
 
-class _Evals:
-    """The evals of a workspace by their keys: the first definition counts, as in the tables."""
-
-    def __init__(self, files: Files, who: Catalogue) -> None:
-        self._who = who
-        self._metadata = files.metadata
-        self._defined: dict[tuple[str, str], Eval] = {}
-        for workspace, key, definition in who.definitions:
-            self._defined.setdefault((workspace, key.id), definition)
-
-    def of(self, run: RunPlace) -> tuple[EvalKey, Eval | None]:
-        """The key of the eval that a run is a run of, and the eval itself."""
-        key = self._who.eval_of(run.place)
-        defined = self._defined.get((run.place.workspace, key.id))
-        described = self._metadata.get(folder_of(run.place))
-        return key, _completed(defined, described)
-
-
 def _completed(defined: Eval | None, described: EvalMetadata | None) -> Eval | None:
     """A definition, with the checks of the metadata where it has none of its own."""
     if described is None:
@@ -217,8 +202,7 @@ def _completed(defined: Eval | None, described: EvalMetadata | None) -> Eval | N
     return msgspec.structs.replace(defined, expectations=list(described.assertions))
 
 
-def _stored(run: RunPlace, evals: _Evals, problems: Problems) -> StoredRun:
-    key, definition = evals.of(run)
+def _stored(run: RunPlace, key: EvalKey, definition: Eval | None, problems: Problems) -> StoredRun:
     place = run.place
     if place.configuration == UNSTATED and "grading.json" in run.files:
         places = read_run(run, problems)
@@ -353,29 +337,23 @@ def grade_stored(
 
 def _to_check(run: StoredRun, problems: Problems) -> Path | None:
     """The outputs of a run that can be checked; what is left out is a problem."""
-    folder = str(run.folder)
-    if run.eval is None:
-        problems.add(
-            "warning",
-            "no-definition",
-            folder,
-            "not checked: nothing defines its eval; give the suite as `evals`",
-        )
-        return None
-    if not expectations_of(run.eval):
-        problems.add(
-            "info", "nothing-to-check", folder, "not checked: its eval has no structural checks"
-        )
-        return None
-    if run.outputs is None:
-        problems.add("warning", "no-outputs", folder, "not checked: it has no stored outputs")
-        return None
-    timing = load_if_there(f"{folder}/timing.json", Timing, problems)
+    timing = None
+    if run.eval is not None and run.outputs is not None and expectations_of(run.eval):
+        timing = load_if_there(f"{run.folder}/timing.json", Timing, problems)
     errored = timing is not None and (timing.status or "").lower() in _ERRORED
-    if errored and not (run.folder / "structural.json").exists():
-        problems.add("warning", "errored-run", folder, "not checked: the run ended in an error")
-        return None
-    return run.outputs
+    if run.eval is None:
+        what = "no-definition", "nothing defines its eval; give the suite as `evals`"
+    elif not expectations_of(run.eval):
+        what = "nothing-to-check", "its eval has no structural checks"
+    elif run.outputs is None:
+        what = "no-outputs", "it has no stored outputs"
+    elif errored and not (run.folder / "structural.json").exists():
+        what = "errored-run", "the run ended in an error"
+    else:
+        return run.outputs
+    severity = "info" if what[0] == "nothing-to-check" else "warning"
+    problems.add(severity, what[0], str(run.folder), f"not checked: {what[1]}")
+    return None
 
 
 _ERRORED = frozenset(("error", "errored", "failed", "failure", "timeout", "timed_out", "crashed"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -83,6 +83,22 @@ def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None,
 def _heed(stop: threading.Event | None) -> None:
     if stop is not None and stop.is_set():
         raise Stopped("it was stopped; what was written stays")
+
+
+async def several(work: Iterable[Coroutine[Any, Any, None]], at_a_time: int) -> None:
+    """Do many things, so many at a time; the first that fails ends the others, and is raised."""
+    places = asyncio.Semaphore(at_a_time)
+
+    async def placed(one: Coroutine[Any, Any, None]) -> None:
+        async with places:
+            await one
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for one in work:
+                group.create_task(placed(one))
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None
 
 
 GOING = 10.0

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
-from html.parser import HTMLParser
+from html import unescape
 from itertools import groupby, product
 from pathlib import Path
 
@@ -279,41 +279,16 @@ def test_the_text_says_what_how_many_how_much_and_in_which_order(tmp_path):
         assert one in text, one
 
 
-class Page(HTMLParser):
-    """The tags of a page, and whether they are closed."""
-
-    def __init__(self, content: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: set[str] = set()
-        self.words: list[str] = []
-        self.feed(content)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
-        self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if "style" not in self.open:
-            self.words.append(data)
-
-
-def test_the_page_escapes_what_files_say_and_closes_what_it_opens(tmp_path):
+def test_the_page_escapes_what_files_say(tmp_path):
     nasty = "<script>alert(1)</script>&'\""
     make_skill(tmp_path / "skill", [{"id": 1, "name": nasty, "prompt": "Do"}], skill_name=nasty)
     (tmp_path / "skill" / "<img src=x>-workspace").mkdir()
     made = plan(tmp_path, executor=Fake("<b>real</b>"), executor_model="<i>m", judge_model="<u>j")
-    page = Page(made._repr_html_())
-    allowed = "style div b h3 h4 p table thead tbody tr th td span ol ul li dl dt dd"
-    assert page.tags <= set(allowed.split())
-    assert page.open == []
-    words = " ".join(page.words)
+    page = made._repr_html_()
+    for tag in ("<script", "<img", "<b>real", "<i>m", "<u>j"):
+        assert tag not in page, tag
     for one in (nasty, "<b>real</b>", "<i>m", *made.warnings):
-        assert one in words, one
+        assert one in unescape(page), one
 
 
 # ── runs, their order and their folders ────────────────────────────────────────────────────────

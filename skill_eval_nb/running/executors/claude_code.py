@@ -257,29 +257,20 @@ def events_of(lines: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
     return tuple(events)
 
 
-def event_of_left(left: int) -> tuple[dict[str, Any], ...]:
-    """An event that tells what the harness left behind; none where that is nothing.
+def events_of_end(turned_away: Sequence[str], left: int) -> tuple[dict[str, Any], ...]:
+    """Events that tell what was asked of the relay and refused, and what was left behind.
 
-    >>> event_of_left(1)[0]["content"]
-    '1 process it left behind was ended.'
-    """
-    return _event("left_behind", left_words(left)) if left else ()
-
-
-def event_of_refusals(turned_away: Sequence[str]) -> tuple[dict[str, Any], ...]:
-    """An event that tells what was asked of the relay and refused; none where nothing was.
-
-    >>> event_of_refusals(["GET /secret"])[0]["content"]
+    >>> events_of_end(["GET /secret"], 1)[0]["content"]
     'Not passed on to the model: GET /secret.'
     """
-    if not turned_away:
-        return ()
-    return _event("turned_away", f"Not passed on to the model: {', '.join(turned_away)}.")
-
-
-def _event(subtype: str, content: str) -> tuple[dict[str, Any], ...]:
+    refused = f"Not passed on to the model: {', '.join(turned_away)}." if turned_away else ""
+    told = {"turned_away": refused, "left_behind": left_words(left) if left else ""}
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    return ({"type": "system", "subtype": subtype, "timestamp": now, "content": content},)
+    return tuple(
+        {"type": "system", "subtype": subtype, "timestamp": now, "content": content}
+        for subtype, content in told.items()
+        if content
+    )
 
 
 def _of(value: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
@@ -371,7 +362,7 @@ class ClaudeCode:
         return Execution(
             status="done" if reason is None else "errored",
             reason=reason,
-            events=(*events, *event_of_refusals(ran.turned_away), *event_of_left(left)),
+            events=(*events, *events_of_end(ran.turned_away, left)),
             usage=tally.usage,
             cost_usd=tally.cost(prices) if prices is not None else None,
             skill_used=was_opened(skill.name, body, events) if skill is not None else None,
@@ -403,7 +394,7 @@ class ClaudeCode:
                 )
             )
             stack.enter_context(handed_over(at))
-            process = ran.process = Process(at.command(found, port))
+            process = ran.process = at.process(found, port)
 
             def enough() -> bool:
                 if task.until_opened and task.skill is not None:

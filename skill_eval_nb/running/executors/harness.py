@@ -192,24 +192,8 @@ _PIECE = 64 * 1024
 _TAIL = 4096
 
 
-@dataclass(frozen=True)
-class Command:
-    """What is started; it makes its own environment.
-
-    Attributes:
-        arguments: a program and its arguments.
-        box: where it is started.
-        mark: a variable of the environment, `NAME=value`, that its children inherit and by
-            which those are found that left its process group; None where there is none.
-    """
-
-    arguments: Sequence[str]
-    box: Box
-    mark: str | None = None
-
-
 class Process:
-    """A harness that runs, and the lines that it has said so far.
+    """A harness that runs, and the lines that it has said so far; it makes its own environment.
 
     Attributes:
         lines: its messages as they came, each with the time where it had none.
@@ -219,14 +203,22 @@ class Process:
         silent: set when nothing more will be read from it.
     """
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, arguments: Sequence[str], box: Box, mark: str | None = None) -> None:
+        """One that is not started yet.
+
+        Args:
+            arguments: a program and its arguments.
+            box: where it is started.
+            mark: a variable of the environment, `NAME=value`, that its children inherit and by
+                which those are found that left its process group; None where there is none.
+        """
         self.lines: list[dict[str, Any]] = []
         self.fault: str | None = None
         self.over = False
         self.left = 0
         self.silent = asyncio.Event()
-        self._command = command
-        self._boxed = command.box.kind != "none"
+        self._arguments, self._box, self._mark = arguments, box, mark
+        self._boxed = box.kind != "none"
         self._process: asyncio.subprocess.Process | None = None
         self._errors = bytearray()
         self._draining: asyncio.Task[None] | None = None
@@ -237,14 +229,13 @@ class Process:
         Raises:
             OSError: where it cannot be started.
         """
-        box = self._command.box
-        with wrapped(box, self._command.arguments) as (argv, files):
+        with wrapped(self._box, self._arguments) as (argv, files):
             self._process = await asyncio.create_subprocess_exec(
                 *argv,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                cwd="/" if self._boxed else box.folder,
+                cwd="/" if self._boxed else self._box.folder,
                 env={},
                 pass_fds=files,
                 start_new_session=True,
@@ -307,8 +298,8 @@ class Process:
         process = self._process
         if process is None:
             return
-        if self.over and self._command.mark is not None and not self._boxed:
-            self.left = len(marked(self._command.mark))
+        if self.over and self._mark is not None and not self._boxed:
+            self.left = len(marked(self._mark))
         # Whether or not it has ended by itself: its children may live on. In any case, so that
         # nothing is left even where this is cancelled.
         try:
@@ -316,8 +307,8 @@ class Process:
         finally:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
-        if self._command.mark is not None:
-            await asyncio.to_thread(end_marked, self._command.mark)
+        if self._mark is not None:
+            await asyncio.to_thread(end_marked, self._mark)
         await process.wait()
         if process.stdin is not None:
             process.stdin.close()
@@ -394,7 +385,7 @@ class Place:
     home: Path
     socket: Path | None
 
-    def command(self, program: Path, port: int) -> Command:
+    def process(self, program: Path, port: int) -> Process:
         """What is to be started.
 
         Args:
@@ -407,7 +398,7 @@ class Place:
         box = self.box(program, [*environment(self.task, url), (MARK, value)])
         harness = [f"{_INSIDE}/claude" if boxed else os.fspath(program), *arguments(self.task)]
         argv = [*_forwarder(), *harness] if boxed else harness
-        return Command(argv, box, f"{MARK}={value}")
+        return Process(argv, box, f"{MARK}={value}")
 
     def box(self, program: Path, given: Sequence[tuple[str, str]] = ()) -> Box:
         """The box that the harness is in, with all that it needs."""

@@ -19,9 +19,8 @@ import json
 import re
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple
 
 import h11
 import msgspec
@@ -30,11 +29,6 @@ from skill_eval_nb.models import BudgetSpent, Connection, Meter, Usage, worst_ca
 from skill_eval_nb.models.faults import hidden, secrets_of, without_password
 from skill_eval_nb.models.usage import encoded
 
-if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
-
-
-QUERIES = ("", "beta=true")
 VERSION = "2023-06-01"
 """Of the API: in another, the same fields may mean something else."""
 _MOST_PARTS = 1_000_000
@@ -207,22 +201,13 @@ def allowed_headers(headers: Mapping[str, str]) -> tuple[dict[str, str], list[st
     return own, [beta for beta in betas if beta and beta not in kept]
 
 
-class Reader(Protocol):
-    """Looks at an answer's bytes, in whatever pieces they come."""
+class AnswerReader:
+    """Reads what an answer used off its bytes, in whatever pieces they come.
 
-    def feed(self, data: bytes) -> None:
-        """Look at the next piece."""
-        ...
+    An answer is one JSON object, or comes as events (SSE): the first states the input's tokens,
+    the last but one the output's, counted from the beginning; it is whole with `message_stop`.
 
-    def usage(self) -> Usage | None:
-        """What the answer used; None where it is not whole, or does not say so."""
-        ...
-
-
-class WholeAnswer:
-    """Reads an answer that is one JSON object.
-
-    >>> reader = WholeAnswer()
+    >>> reader = AnswerReader("application/json")
     >>> reader.feed(b'{"usage": {"input_tokens": 3, ')
     >>> reader.usage() is None
     True
@@ -231,40 +216,19 @@ class WholeAnswer:
     10
     """
 
-    def __init__(self) -> None:
-        self._data = bytearray()
-
-    def feed(self, data: bytes) -> None:
-        """Look at the next piece."""
-        self._data += data
-
-    def usage(self) -> Usage | None:
-        """What the answer used; None where it is not whole, or does not say so."""
-        return _usage(_object(self._data).get("usage"))
-
-    def error(self) -> str:
-        """The message, where the answer is one of the API's errors; else empty."""
-        error = _object(self._data).get("error")
-        return str(error.get("message", "")) if isinstance(error, dict) else ""
-
-
-class StreamedAnswer:
-    """Reads an answer that comes as events (SSE).
-
-    The first event states the input's tokens, the last but one the output's, counted from
-    the beginning; an answer is whole with the event `message_stop`.
-    """
-
-    def __init__(self) -> None:
-        self._line = bytearray()
+    def __init__(self, content_type: str) -> None:
+        self._streamed = content_type.startswith("text/event-stream")
+        self._data = bytearray()  # of a stream, a line that is not whole
         self._counts: dict[str, Any] = {}
         self._whole = False
 
     def feed(self, data: bytes) -> None:
         """Look at the next piece."""
-        self._line += data
-        *lines, rest = self._line.split(b"\n")
-        self._line = bytearray(rest)
+        self._data += data
+        if not self._streamed:
+            return
+        *lines, rest = self._data.split(b"\n")
+        self._data = bytearray(rest)
         for line in lines:
             # Deltas of text are most of the lines, and none of them is needed.
             if line.startswith(b"data:") and b'"message_' in line:
@@ -272,29 +236,26 @@ class StreamedAnswer:
 
     def usage(self) -> Usage | None:
         """What the answer used; None where it is not whole, or does not say so."""
-        return _usage(self._counts) if self._whole else None
+        if not self._streamed:
+            counts = _object(self._data).get("usage")
+        else:
+            counts = self._counts if self._whole else None
+        try:
+            return Usage.of(counts) if isinstance(counts, dict) else None
+        except ValueError:  # counts that cannot be understood are taken at their worst
+            return None
+
+    def error(self) -> str:
+        """The message, where the answer is one of the API's errors; else empty."""
+        error = {} if self._streamed else _object(self._data).get("error")
+        return str(error.get("message", "")) if isinstance(error, dict) else ""
 
     def _event(self, event: dict[str, Any]) -> None:
-        kind = event.get("type")
-        if kind == "message_start" and isinstance(event.get("message"), dict):
-            self._count(event["message"].get("usage"))
-        elif kind == "message_delta":
-            self._count(event.get("usage"))
-        elif kind == "message_stop":
-            self._whole = True
-
-    def _count(self, usage: Any) -> None:
-        if isinstance(usage, dict):
+        self._whole = self._whole or event.get("type") == "message_stop"
+        holder = event.get("message") if event.get("type") == "message_start" else event
+        usage = holder.get("usage") if isinstance(holder, dict) else None
+        if isinstance(usage, dict) and event.get("type") in ("message_start", "message_delta"):
             self._counts |= {name: value for name, value in usage.items() if value is not None}
-
-
-def reader_of(content_type: str) -> Reader:
-    """The reader for an answer of this type.
-
-    >>> type(reader_of("text/event-stream; charset=utf-8")).__name__
-    'StreamedAnswer'
-    """
-    return StreamedAnswer() if content_type.startswith("text/event-stream") else WholeAnswer()
 
 
 def _object(data: bytes | bytearray) -> dict[str, Any]:
@@ -305,40 +266,9 @@ def _object(data: bytes | bytearray) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _usage(counts: Any) -> Usage | None:
-    try:
-        return Usage.of(counts) if isinstance(counts, dict) else None
-    except ValueError:  # counts that cannot be understood are taken at their worst
-        return None
-
-
-@dataclass(frozen=True)
-class Upstream:
-    """A server that requests are sent on to.
-
-    Attributes:
-        http: the client of the model's SDK, which one relay has to itself.
-        base_url: without a slash at the end.
-        credentials: headers that hold the key; seen by nobody but the server.
-    """
-
-    http: Any
-    base_url: str
-    credentials: Mapping[str, str]
-
-    def stream(
-        self, path: str, query: str, headers: Mapping[str, str], body: bytes
-    ) -> AbstractAsyncContextManager[Any]:
-        """Send a POST on; its answer comes in pieces, as soon as they are there."""
-        url = f"{self.base_url}{path}" + (f"?{query}" if query else "")
-        # Compressed pieces could not be read as they pass.
-        own = {**headers, "accept-encoding": "identity", **self.credentials}
-        return self.http.stream("POST", url, headers=own, content=body)
-
-
 @asynccontextmanager
-async def upstream(connection: Connection) -> AsyncIterator[Upstream]:
-    """Open the way to the model.
+async def upstream(connection: Connection) -> AsyncIterator[tuple[Any, str, dict[str, str]]]:
+    """The way to the model: a client that one relay has to itself, where to, and the key's headers.
 
     Raises:
         LookupError: where a key is needed and there is none.
@@ -356,7 +286,7 @@ async def upstream(connection: Connection) -> AsyncIterator[Upstream]:
         base_url = "http://stand-in.invalid" if standin is not None else connection.base_url
         # It is asked how a key is sent and where to; the requests are the harness's own.
         sdk = AsyncAnthropic(api_key=key, base_url=base_url, http_client=http, max_retries=0)
-        yield Upstream(http, str(sdk.base_url).rstrip("/"), dict(sdk.auth_headers))
+        yield http, str(sdk.base_url).rstrip("/"), dict(sdk.auth_headers)
 
 
 MOST_HEAD_BYTES = 64 * 1024
@@ -374,21 +304,11 @@ class UnreadableRequest(Exception):
         self.message = message
 
 
-@dataclass(frozen=True)
-class Request:
-    """One request.
-
-    Attributes:
-        method: as it was written.
-        path: without the query.
-        query: behind the question mark; empty where there is none.
-        headers: names in small letters; of one that comes twice, both, with a comma between.
-        body: the bytes.
-    """
+class Request(NamedTuple):
+    """One request; names of headers are in small letters, and of two of a name both are kept."""
 
     method: str
-    path: str
-    query: str
+    target: str
     headers: dict[str, str]
     body: bytes
 
@@ -432,8 +352,8 @@ class Exchange:
         headers: dict[str, str] = {}
         for name, value in ((k.decode(), v.decode("latin-1")) for k, v in head.headers):
             headers[name] = f"{headers[name]},{value}" if name in headers else value
-        path, _, query = head.target.decode("latin-1").partition("?")
-        return Request(head.method.decode(), path, query, headers, bytes(body))
+        target = head.target.decode("latin-1")
+        return Request(head.method.decode(), target, headers, bytes(body))
 
     async def gone(self) -> None:
         """Wait until the other side has closed; whatever it sends besides is thrown away."""
@@ -475,8 +395,8 @@ class Exchange:
         self._writer.write(self._http.send(event) or b"")
 
 
-MESSAGES = "/v1/messages"
-COUNT = "/v1/messages/count_tokens"
+MESSAGES = ("/v1/messages", "/v1/messages?beta=true")
+COUNT = ("/v1/messages/count_tokens", "/v1/messages/count_tokens?beta=true")
 
 _HANDED_BACK = (
     "content-type",
@@ -505,10 +425,16 @@ class Relay:
             than can be read.
     """
 
-    def __init__(self, server: Upstream, model: str, output_tokens: int, meter: Meter) -> None:
+    def __init__(
+        self,
+        server: tuple[Any, str, dict[str, str]],
+        model: str,
+        output_tokens: int,
+        meter: Meter,
+    ) -> None:
         self.ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.turned_away: dict[str, None] = {}
-        self._server = server
+        self._http, self._base_url, self._credentials = server
         self._model = model
         self._output_tokens = output_tokens
         self._meter = meter
@@ -599,13 +525,10 @@ class Relay:
 
     async def _answer(self, request: Request, exchange: Exchange) -> None:
         try:
-            known = request.path in (MESSAGES, COUNT) and request.query in QUERIES
-            if request.method != "POST" or not known:
-                query = f"?{request.query}" if request.query else ""
-                what = f"{request.method} {request.path}{query}"
-                raise self._turned_away(what, 404)
+            if request.method != "POST" or request.target not in (*MESSAGES, *COUNT):
+                raise self._turned_away(f"{request.method} {request.target}", 404)
             body, safe = self._checked(request)
-            if request.path == MESSAGES:
+            if request.target in MESSAGES:
                 await self._message(body, safe, exchange)
             else:
                 await self._pass_on(safe, exchange, _Call())
@@ -642,7 +565,7 @@ class Relay:
             raise self._turned_away(f"max_tokens={most}: the limit of this run is {limit}")
         for beta in betas:  # without it, the API refuses what it would have allowed
             self._turned_away(f"the beta {beta}")
-        return body, replace(request, headers=headers, body=content)
+        return body, request._replace(headers=headers, body=content)
 
     async def _message(self, body: dict[str, Any], request: Request, exchange: Exchange) -> None:
         try:
@@ -658,7 +581,7 @@ class Relay:
             await self._pass_on(request, exchange, call)
         finally:
             if call.billed:
-                self._meter.settle(ticket, call.usage())
+                self._meter.settle(ticket, call.reader.usage() if call.reader is not None else None)
             else:
                 self._meter.release(ticket)
 
@@ -672,12 +595,14 @@ class Relay:
 
         call.billed = True
         try:
-            async with self._server.stream(
-                request.path, request.query, request.headers, request.body
-            ) as answer:
+            # Compressed pieces could not be read as they pass.
+            own = {**request.headers, "accept-encoding": "identity", **self._credentials}
+            url = f"{self._base_url}{request.target}"
+            stream = self._http.stream("POST", url, headers=own, content=request.body)
+            async with stream as answer:
                 status = answer.status_code
                 call.billed = status < 400
-                call.reader = reader_of(answer.headers.get("content-type", ""))
+                reader = call.reader = AnswerReader(answer.headers.get("content-type", ""))
                 secrets = secrets_of(answer.request)
                 back = {
                     name: hidden(value.encode(), secrets).decode()
@@ -691,15 +616,15 @@ class Relay:
                     if end:
                         whole = hidden(bytes(held) + lines + end, secrets)
                         held.clear()
-                        call.reader.feed(whole)
+                        reader.feed(whole)
                         await exchange.piece(whole)
                     held += rest
                 last = hidden(bytes(held), secrets)
-                call.reader.feed(last)
+                reader.feed(last)
                 await exchange.piece(last)
                 exchange.end()
                 if status in _HOPELESS:
-                    self._end(f"The model's API refused the key with {status}. {call.error()}")
+                    self._end(f"The model's API refused the key with {status}. {reader.error()}")
         except (ConnectError, ConnectTimeout) as fault:
             call.billed = False
             message = without_password(f"The model cannot be reached: {fault}")
@@ -713,15 +638,7 @@ class Relay:
 
 
 class _Call:
-    """Whether a call may be billed, and what is known of its answer."""
+    """Whether a call may be billed, and its answer; what it used counts at its worst till then."""
 
     billed = False
-    reader: Reader | None = None
-
-    def usage(self) -> Usage | None:
-        """What it used; None where that is not known, so that it counts at its worst."""
-        return self.reader.usage() if self.reader is not None else None
-
-    def error(self) -> str:
-        """What the API said, where it refused the call; empty where it said nothing."""
-        return self.reader.error() if isinstance(self.reader, WholeAnswer) else ""
+    reader: AnswerReader | None = None

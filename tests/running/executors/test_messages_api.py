@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skill_eval_nb.grading.sandbox import BoxLimits, available
@@ -15,9 +15,9 @@ from skill_eval_nb.grading.sandbox import process as availability
 from skill_eval_nb.models import BudgetSpent, Tally, Usage
 from skill_eval_nb.models import client as client_room
 from skill_eval_nb.models.stand_in import Fault, StandIn
-from skill_eval_nb.running.executors import inside, messages_api
+from skill_eval_nb.running.executors import messages_api
 from skill_eval_nb.running.executors.messages_api import MessagesApi
-from skill_eval_nb.running.executors.toolbox import capped, fault, tools
+from skill_eval_nb.running.executors.toolbox import fault, tools
 from skill_eval_nb.running.protocol import Limits, Skill
 from tests.bubblewrap import needed
 from tests.grading.sandbox.made import marker, running
@@ -370,22 +370,6 @@ def test_what_is_refused_changes_nothing_and_is_told(use, work):
     assert (work / "f").read_text() == "aa bb aa"
 
 
-@given(st.text(), st.integers(min_value=100, max_value=300))
-def test_capping_keeps_the_number_and_tells_what_it_left_out(text, most):
-    text = text * 20
-    shown = capped(text, most)
-    assert len(shown) <= most
-    if len(text) <= most:
-        assert shown == text
-    elif "[…" not in text:
-        head, _, rest = shown.partition("\n[… ")
-        number = int(rest.partition(" of ")[0].replace(",", ""))
-        tail = rest.partition(" here …]\n")[2]
-        assert text.startswith(head)
-        assert text.endswith(tail)
-        assert len(head) + len(tail) + number == len(text)
-
-
 VALUES = st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text())
 SCHEMAS = {tool["name"]: tool["input_schema"] for tool in tools((), 60)}
 
@@ -396,19 +380,6 @@ def test_faults_of_arguments_are_those_that_json_schema_finds(name, data):
     arguments = data.draw(st.dictionaries(known, VALUES) | VALUES)
     fine = jsonschema.Draft202012Validator(SCHEMAS[name]).is_valid(arguments)
     assert (fault(SCHEMAS[name], arguments) is None) == fine
-
-
-@settings(max_examples=50)
-@given(content=st.text(), old=st.text(min_size=1), new=st.text())
-def test_an_edit_is_what_replacing_text_is(tmp_path_factory, content, old, new):
-    path = tmp_path_factory.mktemp("edit") / "f"
-    inside.write(str(path), content)
-    try:
-        inside.edit(str(path), old, new, replace_all=True)
-    except inside.ToolRefused:
-        assert old not in content or old == new
-    else:
-        assert path.read_bytes().decode() == content.replace(old, new)
 
 
 # ── an agent that tries what it must not (more of it: tests/running/test_hostile.py) ───────────

@@ -25,7 +25,7 @@ from skill_eval_nb.models import BudgetSpent, Connection, StandIn, Tally, Usage
 from skill_eval_nb.models.stand_in import Fault
 from skill_eval_nb.running.executors import forwarder, harness
 from skill_eval_nb.running.executors.claude_code import ClaudeCode, converse, events_of, was_opened
-from skill_eval_nb.running.executors.harness import Command, Process
+from skill_eval_nb.running.executors.harness import Process
 from skill_eval_nb.running.protocol import Execution, Task
 from tests.running.executors.claude_code.scripted import Conversation, say, skill, task, use
 
@@ -281,7 +281,7 @@ def talk(folder: Path, *argv: str) -> tuple[str | None, Process]:
     box = Box(folder, limits=BoxLimits(seconds=60.0), kind="none")
 
     async def at_once() -> tuple[str | None, Process]:
-        process = Process(Command(argv, box))
+        process = Process(argv, box)
         stopped = asyncio.get_running_loop().create_future()
         return await converse(process, "@file /do it", box, stopped), process
 
