@@ -25,7 +25,7 @@ from skill_eval_nb.models.ask import (
     short,
     shortened,
 )
-from skill_eval_nb.running.asking import Item, PaidAnswer, Terms, answer_of
+from skill_eval_nb.running.asking import Item, Terms, answer_of
 from skill_eval_nb.running.protocol import Refused, gathered, refuse
 from skill_eval_nb.running.skill import SKILL_FILE, SkillSource, read_skill
 from skill_eval_nb.text import brief
@@ -225,14 +225,17 @@ class DraftedQueries(tuple[Query, ...]):  # noqa: SLOT001 -- a tuple cannot have
 
     def __new__(
         cls,
-        queries: Iterable[Query],
-        doubts: tuple[QueryDoubt, ...],
-        answer: PaidAnswer[Any],
+        queries: Iterable[Query] = (),
+        *,
+        doubts: tuple[QueryDoubt, ...] = (),
+        price_usd: float | None = 0.0,
+        cost_usd: float | None = 0.0,
+        unasked: str | None = None,
     ) -> Self:
         """Queries, and what came of asking for them."""
         drafted = super().__new__(cls, queries)
-        drafted.doubts, drafted.unasked = doubts, answer.unasked
-        drafted.price_usd, drafted.cost_usd = answer.price_usd, answer.cost_usd
+        drafted.doubts, drafted.unasked = doubts, unasked
+        drafted.price_usd, drafted.cost_usd = price_usd, cost_usd
         return drafted
 
     def __repr__(self) -> str:
@@ -315,7 +318,13 @@ def draft_queries(
     answer = answer_of(item, stored, "a draft of queries", terms)
     queries = sorted(answer.value or (), key=lambda query: not query.should_trigger)
     doubts = check_queries([*wanted.existing, *queries], source.name) if queries else ()
-    return DraftedQueries(queries, doubts, answer)
+    return DraftedQueries(
+        queries,
+        doubts=doubts,
+        price_usd=answer.price_usd,
+        cost_usd=answer.cost_usd,
+        unasked=answer.unasked,
+    )
 
 
 def _skills(paths: Iterable[PathLike]) -> list[SkillSource]:

@@ -426,13 +426,13 @@ def _run(
         budget = Budget(budget_usd, wanted.prices, spent)
         cap = None if budget_usd is None else price.cap_usd
         state = AttemptState(home, setting, cap, budget, len(wanted.cells), progress)
-        state.attempts.update((cell, there[cell]) for cell in there.keys() - missing)
+        state.attempts.update((cell, there[cell]) for cell in there if cell not in missing)
         warm_up(setting.connection, setting.executor, judged=False)
         status: Status = "done"
         try:
             # In a drawn order: the runs of a query are spread over the whole.
-            drawn = random.Random(seed).sample(missing, len(missing))  # noqa: S311 -- no secret
-            in_thread(state.all(drawn, journal, concurrency), stop, name="measure")
+            random.Random(seed).shuffle(missing)  # noqa: S311 -- an order, no secret
+            in_thread(state.all(missing, journal, concurrency), stop, name="measure")
         except Stopped:
             status = "stopped"
         status = "partial" if state.left_out and status == "done" else status
