@@ -119,7 +119,7 @@ class Analysed(Paid):
         ]
         columns = ("workspace", "eval_id", "pair", *about, *given, "path")
         at, order = columns.index("priority"), [*PRIORITIES]
-        rows.sort(key=lambda row: order.index(row[at]) if row[at] in order else len(order))
+        rows.sort(key=lambda row: order.index(str(row[at])) if row[at] in order else len(order))
         frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
         return to_pandas(frame) if backend == "pandas" else frame
 

@@ -571,7 +571,8 @@ def _beyond(row: Mapping[str, Any], a_wins: bool) -> str:
             f"Beyond these evals nothing can be claimed: {wins + losses} of the evals were "
             f"decided, and {FEWEST_EVALS} would be needed at least."
         )
-    return f"Whether it holds for tasks like these is open (over evals, exact p {chance(p)})."
+    exact = chance(row["eval_p"])
+    return f"Whether it holds for tasks like these is open (over evals, exact p {exact})."
 
 
 def _unsteady(row: Mapping[str, Any]) -> str:
