@@ -26,7 +26,7 @@ from skill_eval_nb.workspace import NO_ITERATION, PathLike, write_atomic
 from skill_eval_nb.workspace.layout import OWN
 
 from .values import Suggestion
-from .wording import KINDS, Mention, grouped, mentions, n_graded
+from .wording import KINDS, Mention, grouped, mentions
 
 THRESHOLD = 0.8
 """Chosen on labelled pairs: `python -m bench.grouping`."""
@@ -191,15 +191,13 @@ class Aggregate(Shown):
             OSError: it cannot be written.
         """
         document = self.document()
-        raw = dump(document)
-        first = ("skill_name", "iteration", "total_runs", "threshold", "merged_by")
         # In the order that people know, with its nulls.
-        content = {name: raw.get(name) for name in first} | {
-            "suggestions": [
-                {name: dump(getattr(suggestion, name)) for name in (*NAMES, "evals", "sources")}
-                for suggestion in document.suggestions
-            ]
-        }
+        first = ("skill_name", "iteration", "total_runs", "threshold", "merged_by")
+        content = {name: getattr(document, name) for name in first}
+        content["suggestions"] = [
+            {name: dump(getattr(suggestion, name)) for name in (*NAMES, "evals", "sources")}
+            for suggestion in document.suggestions
+        ]
         return write_atomic(free(path, force=force), to_json(content))
 
     def _blocks(self) -> Iterator[Block]:
@@ -279,7 +277,7 @@ def aggregate(
     return Aggregate(
         tuple(_suggestion(sorted(group, key=order.__getitem__), group[0]) for group in groups),
         threshold,
-        n_graded(ws),
+        int((runs["status"] == "graded").sum()),
         skills[0] if len(skills) == 1 else None,
         iterations[0] if len(iterations) == 1 and iterations != [NO_ITERATION] else None,
         merging,

@@ -118,9 +118,8 @@ class Analysed(Paid):
             for suggestion in analysis.document.improvement_suggestions
         ]
         columns = ("workspace", "eval_id", "pair", *about, *given, "path")
-        places = {name: place for place, name in enumerate(PRIORITIES)}
-        at = columns.index("priority")
-        rows.sort(key=lambda row: places.get(str(row[at]), len(places)))
+        at, order = columns.index("priority"), [*PRIORITIES]
+        rows.sort(key=lambda row: order.index(str(row[at])) if row[at] in order else len(order))
         frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
         return to_pandas(frame) if backend == "pandas" else frame
 
@@ -289,19 +288,13 @@ def _chosen(
     Raises:
         Refused: there is no such comparison.
     """
-    meant = [
-        comparison for comparison in every if wanted is None or comparison.is_named(str(wanted))
-    ]
-    if wanted is not None and not meant:
-        raise refuse(
-            no_such("comparison", str(wanted), [comparison.within for comparison in every])
-        )
-    pairs = {comparison.document.pair for comparison in meant} - {None}
-    return [
-        comparison
-        for comparison in every
-        if comparison in meant or comparison.document.pair in pairs
-    ]
+    if wanted is None:
+        return list(every)
+    meant = [each for each in every if each.is_named(str(wanted))]
+    if not meant:
+        raise refuse(no_such("comparison", str(wanted), [each.within for each in every]))
+    pairs = {each.document.pair for each in meant} - {None}
+    return [each for each in every if each in meant or each.document.pair in pairs]
 
 
 def _settled(comparisons: Iterable[_StoredComparison]) -> tuple[list[_WonPair], list[LeftOut]]:
@@ -317,23 +310,25 @@ def _settled(comparisons: Iterable[_StoredComparison]) -> tuple[list[_WonPair], 
         ).append(comparison)
     found: list[_WonPair] = []
     left: list[LeftOut] = []
-    for first, *more in groups.values():
-        documents = [comparison.document for comparison in (first, *more)]
-        orders = ([], [])
-        for comparison in documents:
-            orders[_turned(documents[0], comparison)].append(comparison)
-        winner, reason = _winner(documents[0], orders)
+    for own in groups.values():
+        first = own[0]
+        orders: tuple[list[Comparison], list[Comparison]] = ([], [])
+        for other in own:
+            orders[_turned(first.document, other.document)].append(other.document)
+        winner, reason = _winner(first.document, orders)
         if winner is None:
             left.append(LeftOut(first.within, reason))
-        else:
-            letters = (winner, LAST if winner == FIRST else FIRST)
-            shown = [_telling(own, letter) for own, letter in zip(orders, letters, strict=True)]
-            found.append(
-                _WonPair(
-                    first, [comparison for comparison in shown if comparison is not None], winner
-                )
-            )
+            continue
+        shown: list[Comparison] = []
+        for documents, letter in zip(orders, (winner, _other(winner)), strict=True):
+            # Of each order the first that says so, else the first.
+            shown += sorted(documents, key=lambda document: document.winner != letter)[:1]
+        found.append(_WonPair(first, shown, winner))
     return found, left
+
+
+def _other(letter: str) -> str:
+    return LAST if letter == FIRST else FIRST
 
 
 def _winner(
@@ -342,16 +337,13 @@ def _winner(
     """The letter of the winner in the first comparison, or why there is none."""
     if first.pair is None:
         return (first.winner, "") if first.winner in LETTERS else (None, "a tie: nobody won")
-    orders = (
-        Counter(comparison.winner for comparison in seen[0]),
-        Counter(comparison.winner for comparison in seen[1]),
-    )
-    winner = settled(orders)
+    one, other = (Counter(comparison.winner for comparison in own) for own in seen)
+    winner = settled((one, other))
     if winner in LETTERS:
         return winner, ""
     if winner is None:
         return None, "it was seen in one order only: nobody can tell the side from its place"
-    forth, back = map(said, orders)
+    forth, back = said(one), said(other)
     if (forth, back) == (TIE, TIE):
         return None, "a tie in both orders: nobody won"
     return None, f"the orders disagree ({forth} and then {back} won): a tie"
@@ -362,13 +354,6 @@ def _turned(first: Comparison, other: Comparison) -> bool:
     if first.runs and other.runs:
         return other.runs.get("A") != first.runs.get("A")
     return other.order != first.order
-
-
-def _telling(some: Sequence[Comparison], letter: str) -> Comparison | None:
-    """The first of some that says that this side won, else the first."""
-    return next(
-        (comparison for comparison in some if comparison.winner == letter), next(iter(some), None)
-    )
 
 
 # ── what stands behind them ──────────────────────────────────────────────────────────────────
@@ -413,7 +398,7 @@ class _RunLookup:
         Raises:
             Unjudged: a run is not there, nothing says which it is, or it cannot be shown.
         """
-        letters = (won.winner, LAST if won.winner == FIRST else FIRST)
+        letters = (won.winner, _other(won.winner))
         runs = [self._run(won.first, letter) for letter in letters]
         winner, loser = map(self._work, letters, runs)
         request = question(analyst, winner, loser, won.documents)
@@ -478,11 +463,9 @@ class _RunLookup:
             label = f"none ({run.configuration})"
         else:
             beside = [other for other in self.runs if other.workspace == run.workspace]
-            names = (
-                {other.iteration for other in beside},
-                {other.configuration for other in beside},
-            )
-            versions = kept_skills(run.workspace, *names)
+            iterations = {other.iteration for other in beside}
+            configurations = {other.configuration for other in beside}
+            versions = kept_skills(run.workspace, iterations, configurations)
             kept = skill_of(versions, run.iteration, run.configuration, alone=like is None)
             if kept is None and like is None and (kept := skill_now(run.workspace)):
                 note = (

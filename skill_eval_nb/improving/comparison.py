@@ -7,9 +7,10 @@ import json
 import random
 import threading
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -364,8 +365,8 @@ def _item(
 
 
 def _behind(run: Run) -> ComparedRun:
-    fields = {**run.ref._asdict(), "workspace": run.stored.workspace.name}
-    return ComparedRun(**fields, path=run.within)
+    ref = run.ref._replace(workspace=run.stored.workspace.name)
+    return ComparedRun(**ref._asdict(), path=run.within)
 
 
 def folder_of(workspace: Path) -> Path:
@@ -405,12 +406,12 @@ def outcome_of(compared: Sequence[PairAnswer], backend: Backend) -> dict[str, An
     import polars as pl
 
     whole, text = pl.Int64, pl.String
-    pairs = [_pair(own) for own in _grouped((answer.pair.place, answer) for answer in compared)]
-    schema = dict.fromkeys(EVAL, text) | {"run_number": whole, "pair": text, "run_a": text}
-    schema |= dict.fromkeys(("run_b", "winner", "a_first", "b_first"), text)
+    pairs = [_pair(own) for own in _grouped(compared, lambda answer: answer.pair.place)]
+    names = ("pair", "run_a", "run_b", "winner", "a_first", "b_first")
+    schema = dict.fromkeys(EVAL, text) | {"run_number": whole} | dict.fromkeys(names, text)
     schema |= {"consistent": pl.Boolean, "repeated_same": pl.Boolean, "n_comparisons": whole}
     table = pl.DataFrame(pairs, schema | {"reasons": pl.List(text)})
-    evals = [_eval(own) for own in _grouped((tuple(row[n] for n in EVAL), row) for row in pairs)]
+    evals = [_eval(own) for own in _grouped(pairs, itemgetter(*EVAL))]
     counts = dict.fromkeys(("n_pairs", "n_settled", "wins", "losses", "ties"), whole)
     by_eval = pl.DataFrame(evals, dict.fromkeys(EVAL, text) | counts | {"winner": text})
     rows = []
@@ -426,27 +427,27 @@ def outcome_of(compared: Sequence[PairAnswer], backend: Backend) -> dict[str, An
     return {"pairs": frames[0], "by_eval": frames[1], "figures": figures}
 
 
-def _grouped(keyed: Iterable[tuple[Hashable, T]]) -> list[list[T]]:
+def _grouped(values: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
     groups: dict[Hashable, list[T]] = {}
-    for key, value in keyed:
-        groups.setdefault(key, []).append(value)
+    for value in values:
+        groups.setdefault(key(value), []).append(value)
     return list(groups.values())
 
 
 def _pair(own: Sequence[PairAnswer]) -> dict[str, Any]:
     """A row of `pairs`."""
     pair = own[0].pair
-    comparisons = [
-        (answer.swapped, answer.comparison) for answer in own if answer.comparison is not None
-    ]
     answers: Orders = (Counter(), Counter())
-    for swapped, comparison in comparisons:
-        answers[swapped][comparison.winner] += 1
+    reasons = []
+    for _, swapped, comparison in own:
+        if comparison is not None:
+            answers[swapped][comparison.winner] += 1
+            letters = "b is A, a is B" if swapped else "a is A, b is B"
+            reasons.append(f"({letters}) {comparison.reasoning}")
     forth, back = map(said, answers)
     winner = settled(answers)
     again = [seen for seen in answers if seen.total() > 1]
     turned = {FIRST: LAST, LAST: FIRST, TIE: TIE}
-    letters = {False: "a is A, b is B", True: "b is A, a is B"}
     return {
         **{name: getattr(pair.a.ref, name) for name in (*EVAL, "run_number")},
         "pair": pair.key,
@@ -457,10 +458,8 @@ def _pair(own: Sequence[PairAnswer]) -> dict[str, Any]:
         "b_first": back and WHO[turned[back]],
         "consistent": None if winner is None else back is not None and forth == turned[back],
         "repeated_same": len(again[0]) == 1 if again else None,
-        "n_comparisons": len(comparisons),
-        "reasons": [
-            f"({letters[swapped]}) {comparison.reasoning}" for swapped, comparison in comparisons
-        ],
+        "n_comparisons": len(reasons),
+        "reasons": reasons,
     }
 
 
@@ -468,14 +467,13 @@ def _eval(own: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """A row of `by_eval`."""
     letters = {who: letter for letter, who in WHO.items()}
     winners = [letters[row["winner"]] for row in own if row["winner"] is not None]
-    counts = Counter(winners)
     return {
         **{name: own[0][name] for name in EVAL},
         "n_pairs": len(own),
         "n_settled": len(winners),
-        "wins": counts[FIRST],
-        "losses": counts[LAST],
-        "ties": counts[TIE],
+        "wins": winners.count(FIRST),
+        "losses": winners.count(LAST),
+        "ties": winners.count(TIE),
         "winner": WHO[majority(winners)] if winners else None,
     }
 
@@ -539,9 +537,8 @@ def rates(row: Mapping[str, Any], a: str) -> Iterator[str]:
     for prefix, unit in units.items():
         if row and row[f"{prefix}win_rate"] is not None:
             decided = row[f"{prefix}wins"] + row[f"{prefix}losses"]
-            rate, low, high = (
-                percent(row[f"{prefix}{name}"]) for name in ("win_rate", "low", "high")
-            )
+            names = ("win_rate", "low", "high")
+            rate, low, high = (percent(row[f"{prefix}{name}"]) for name in names)
             yield (
                 f"{a} wins {rate} of {decided} decided {unit}, 95 % interval {low} to {high} "
                 f"(exact); ties left out: {row[f'{prefix}ties']}"
@@ -566,15 +563,16 @@ def _found_out(row: Mapping[str, Any], pairs: int) -> str:
 
 def _beyond(row: Mapping[str, Any], a_wins: bool) -> str:
     """What holds for tasks like these."""
-    p, ahead = row["eval_p"], row["eval_wins"] > row["eval_losses"]
-    if p is not None and p <= 1 - LEVEL and ahead is a_wins:
+    wins, losses, p = row["eval_wins"], row["eval_losses"], row["eval_p"]
+    if p is not None and p <= 1 - LEVEL and (wins > losses) is a_wins:
         return f"It holds for tasks like these, too (over evals, exact p {chance(p)})."
-    decided = row["eval_wins"] + row["eval_losses"]
-    if decided < FEWEST_EVALS:
-        few = f"{decided} of the evals were decided, and {FEWEST_EVALS} would be needed at least"
-        return f"Beyond these evals nothing can be claimed: {few}."
-    p = chance(row["eval_p"])
-    return f"Whether it holds for tasks like these is open (over evals, exact p {p})."
+    if wins + losses < FEWEST_EVALS:
+        return (
+            f"Beyond these evals nothing can be claimed: {wins + losses} of the evals were "
+            f"decided, and {FEWEST_EVALS} would be needed at least."
+        )
+    exact = chance(row["eval_p"])
+    return f"Whether it holds for tasks like these is open (over evals, exact p {exact})."
 
 
 def _unsteady(row: Mapping[str, Any]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -269,38 +269,41 @@ class Edits(NamedTuple):
 def edits_of(drafts: Iterable[Draft], suite: Suite) -> Edits:
     """Find the place of each draft; a later one gives way to an earlier one.
 
-    A draft goes in whole or not at all: where one of its evals cannot be changed, none is.
+    A draft goes in whole or not at all, so each is tried on a copy: where one of its evals cannot
+    be changed, none is.
     """
-    editor = _Editor(suite)
+    now = _State(suite.text.value, list(range(len(suite.keys))))
+    style = _Style(suite.text)
     ids: dict[str, tuple[str, ...]] = {}
     refused: dict[str, str] = {}
     for draft in drafts:
+        editor = _Editor(suite, style, copy.deepcopy(now))
         try:
             if draft.key in ids:
                 raise refuse("the same draft was given twice")
             ids[draft.key] = tuple(editor.take(draft))
+            now = editor.now
         except Refused as error:
             refused.setdefault(draft.key, "; ".join(error.faults))
-    return Edits(editor.text.value, ids, refused)
+    return Edits(now.value, ids, refused)
 
 
-@dataclass(slots=True)
-class _List:
+class _List(NamedTuple):
     """A list of a suite as it now is.
 
     Attributes:
         part: which one.
-        value: the plain list, one of its own where it is not there yet.
+        above: the object that it is a member of, or is to be.
+        name: its name there.
+        value: the plain list; one of its own where it is not there yet.
         documents: what can be read of each item; None where nothing can.
-        above: the object that it is to be a member of, where it is not there yet.
-        path: the names that lead from there to it.
     """
 
     part: str
+    above: Any
+    name: str
     value: list[Any]
     documents: list[Document | None]
-    above: Any = None
-    path: tuple[str, ...] = ()
 
     @property
     def known(self) -> list[Document]:
@@ -316,42 +319,14 @@ class _List:
         named = [(at, _names(item)) for at, item in enumerate(self.documents) if item is not None]
         for which in range(3):
             found = [at for at, names in named if names[which] == target.strip()]
-            if len(found) == 1:
-                return found[0]
-            if found:
+            if len(found) > 1:
                 raise refuse(f"`{target}` stands {len(found)} times in `{self.part}`")
-        letter = LETTERS[self.part] if self.part != "evals" else ""
-        without_id = (
-            (f"{letter}{n}", at) for n, (at, names) in enumerate(named, 1) if names[0] is None
-        )
-        return next((at for name, at in without_id if name == target), None)
-
-    def put(self, at: int | None, items: list[Any]) -> None:
-        """Put items in the place of one, or behind all."""
-        end = len(self.value)
-        self.value[slice(end, end) if at is None else slice(at, at + 1)] = items
-        if self.path and self.value:
-            above = self.above
-            for name in self.path[:-1]:
-                above = above.setdefault(name, {})
-            above[self.path[-1]] = self.value
-
-
-def _list_of(part: str, value: Any, documents: Sequence[Document], above: Any, *path: str) -> _List:
-    """A list that is there, or is to be; what cannot be read of it is no document.
-
-    Raises:
-        Refused: it is there, and is no list.
-    """
-    if value is None:
-        return _List(part, [], [], above, path)
-    if not isinstance(value, list):
-        raise refuse(f"`{path[-1]}` is no list: write it as one first")
-    waiting = list(documents)
-    found = [waiting.pop(0) if waiting and raw_of(waiting[0]) is item else None for item in value]
-    if waiting:
-        raise refuse(f"`{part}` is not plain enough to be changed in place: mend it first")
-    return _List(part, value, found)
+            if found:
+                return found[0]
+        for number, (at, names) in enumerate(named, 1):
+            if names[0] is None and target == f"{LETTERS[self.part]}{number}":
+                return at
+        return None
 
 
 def raw_of(document: Document) -> Any:
@@ -368,7 +343,7 @@ def keys_of(document: Document) -> dict[str, str]:
     return {field: key for key, field in origin.keys.items()}
 
 
-def _own_ids(documents: Sequence[Document]) -> list[Any]:
+def _own_ids(documents: Iterable[Document]) -> list[Any]:
     """The ids that items have, as their file has them."""
     found = ((raw_of(document), keys_of(document).get("id")) for document in documents)
     return [raw[key] for raw, key in found if key is not None and raw[key] is not None]
@@ -386,9 +361,9 @@ def _names(document: Document) -> tuple[str | None, str | None, str | None]:
     )
 
 
-def _called(document: Document) -> str:
+def _called(document: Document | None) -> str:
     """What to call an item: by its id, else its name, else its text."""
-    return next(filter(None, _names(document)), "an item")
+    return next(filter(None, _names(document)), "an item") if document is not None else "an item"
 
 
 def next_id(way: str | int, taken: Iterable[str | int], letter: str = "") -> str | int:
@@ -407,10 +382,8 @@ def next_id(way: str | int, taken: Iterable[str | int], letter: str = "") -> str
     """
     found = _NUMBERED.fullmatch(str(way))
     prefix, digits = (found[1], found[2]) if found else (letter, "")
-    alike = [
-        match for match in map(_NUMBERED.fullmatch, map(str, taken)) if match and match[1] == prefix
-    ]
-    number = 1 + max((int(match[2]) for match in alike), default=0)
+    others = filter(None, map(_NUMBERED.fullmatch, map(str, taken)))
+    number = 1 + max((int(other[2]) for other in others if other[1] == prefix), default=0)
     if isinstance(way, int):
         return number
     return prefix + str(number).zfill(len(digits) if digits.startswith("0") else 1)
@@ -424,33 +397,28 @@ class _Style:
 
     def __init__(self, text: Text) -> None:
         self.dialect = text.dialect
-        self.items: dict[str, list[Document]] = {part: [] for part in KINDS}
-        self.names: dict[tuple[type[Document], str], Counter[str]] = {}
+        self.items: dict[type[Document], list[Document]] = {}
+        self.names: dict[tuple[type[Document], str], str] = {}
         for document in _documents(text.document):
-            for part, kind in KINDS.items():
-                if isinstance(document, kind):
-                    self.items[part].append(document)
+            self.items.setdefault(type(document), []).append(document)
             for name, key in keys_of(document).items():
-                self.names.setdefault((type(document), name), Counter())[key] += 1
+                self.names.setdefault((type(document), name), key)
 
     def name(self, kind: type[Document], name: str) -> str:
-        """The name of a field: as most have it, else as the dialect has it."""
-        found = self.names.get((kind, name))
-        if found:
-            return found.most_common(1)[0][0]
-        return DIALECTS.get(self.dialect, {}).get(name, name)
+        """The name of a field: as the first has it, else as the dialect has it."""
+        usual = DIALECTS.get(self.dialect, {}).get(name, name)
+        return self.names.get((kind, name), usual)
 
     def added(self, new: SuiteItem, part: str, mine: Sequence[Document], taken: list[Any]) -> Any:
         """A new item of a list, with its id, which is then taken."""
-        beside = mine or self.items[part]
+        beside = mine or self.items.get(KINDS[part], [])
         item = self._worded(new, part, beside)
         if not isinstance(item, dict):
             return item
         key = self.name(KINDS[part], "id")
         if item.get(key) is None:
             item.pop(key, None)
-            ids = _own_ids(beside)
-            way = (ids[-1] if ids else None) if beside else FIRST.get(part)
+            way = next(reversed(_own_ids(beside)), None) if beside else FIRST.get(part)
             if way is None:
                 return item
             item = {key: next_id(way, taken, LETTERS[part]), **item}
@@ -465,17 +433,22 @@ class _Style:
         Fields that we do not know stay, and so does the id; what the new one does not say is
         gone where it is a check or a dimension, and stays where it is an eval.
         """
-        raw = raw_of(old)
+        raw, kind = raw_of(old), KINDS[part]
         if not isinstance(raw, dict):
             return self._worded(new, part, [old])
-        kind, mine = KINDS[part], keys_of(old)
+        fields = {own: field for field, own in keys_of(old).items()}
         if isinstance(new, str):
-            return {**raw, mine.get("text", self.name(kind, "text")): new}
+            text = next((own for own, field in fields.items() if field == "text"), None)
+            return {**raw, text or self.name(kind, "text"): new}
+        if isinstance(old, Expectation) and "type" in new:
+            # An expectation with a type is a check: what such a one looks for are fields too.
+            looks = ((key, _field_of(StructuralExpectation, key)) for key in raw)
+            fields = {key: field for key, field in looks if field in LOOKS} | fields
         item = self._worded(new, part, [old])
         given = {_field_of(kind, key): value for key, value in item.items()}
         out = {}
         for key, value in raw.items():
-            field = _known_field(key, old, new)
+            field = fields.get(key)
             if (field or key) in given:
                 out[key] = given.pop(field or key)
             elif field is None or field in KEPT[part]:
@@ -487,9 +460,10 @@ class _Style:
         if not (isinstance(item, dict) and isinstance(other, dict)):
             return same(item, other)
         id_, name = (self.name(KINDS[part], field) for field in ("id", "name"))
-        mine, others = ({key: each[key] for key in each if key != id_} for each in (item, other))
         by_name = part in ("dimensions", "evals") and name in item
-        return same(mine, others) or (by_name and item[name] == other.get(name))
+        return same({**item, id_: None}, {**other, id_: None}) or (
+            by_name and item[name] == other.get(name)
+        )
 
     def _worded(self, new: SuiteItem, part: str, beside: Sequence[Document]) -> Any:
         """An item with the file's names, its id as it was given."""
@@ -503,27 +477,24 @@ class _Style:
                 given = {"name": named([given])[0]["name"], **given}
         out = {_field_of(kind, key): value for key, value in given.items()}
         if kind is Eval:
-            out = self._eval(out, beside)
+            self._lists(out)
+            if beside and all("files" in keys_of(eval_) for eval_ in beside):
+                out.setdefault("files", [])
         return {self.name(kind, field): value for field, value in out.items()}
 
-    def _eval(self, out: dict[str, Any], beside: Sequence[Document]) -> dict[str, Any]:
-        """An eval whose lists have the file's names too."""
+    def _lists(self, eval_: dict[str, Any]) -> None:
+        """Give the lists of a new eval the file's names, too."""
 
         def items(given: Sequence[Any], part: str) -> list[Any]:
             taken: list[Any] = []
             return [self.added(item, part, [], taken) for item in given]
 
-        for part in OTHER:
-            if out.get(part):
-                out[part] = items(out[part], part)
-        rubric = out.get("quality_rubric")
+        eval_ |= {part: items(eval_[part], part) for part in OTHER if eval_.get(part)}
+        rubric = eval_.get("quality_rubric")
         if isinstance(rubric, Mapping):
-            dimensions = items(rubric.get("dimensions", []), "dimensions")
             name = self.name(QualityRubric, "dimensions")
-            out["quality_rubric"] = {**rubric, name: dimensions}
-        if beside and all("files" in keys_of(eval_) for eval_ in beside):
-            out.setdefault("files", [])
-        return out
+            dimensions = items(rubric.get("dimensions", []), "dimensions")
+            eval_["quality_rubric"] = {**rubric, name: dimensions}
 
 
 def _documents(value: Any) -> Iterator[Document]:
@@ -545,152 +516,174 @@ def _field_of(kind: type[Document], key: str) -> str:
     return other.get(plainly(key), key)
 
 
-def _known_field(key: str, old: Document, new: Mapping[str, Any]) -> str | None:
-    """The field that a member of an item is; None for one that we do not know.
-
-    An expectation with a type is a check: what such a one looks for are fields too.
-    """
-    fields = {own: field for field, own in keys_of(old).items()}
-    if key in fields or not (isinstance(old, Expectation) and "type" in new):
-        return fields.get(key)
-    looks = _field_of(StructuralExpectation, key)
-    return looks if looks in LOOKS else None
-
-
 # ── drafts to changes ────────────────────────────────────────────────────────────────────────
 
 
-class _Editor:
-    """A suite that one draft after the other changes; after each it is read again.
+@dataclass(slots=True)
+class _State:
+    """A suite that one draft after the other changes.
 
-    Evals are known by their place in the suite as it was; `by` has the draft that changed an
-    item of an eval, by each name of the item, that changed the eval as a whole, by `WHOLE`, and
-    that changed any part of it first, by `PART`.
+    Attributes:
+        value: its plain value.
+        places: of each of its evals, the place in the suite as it was; None for a new one.
+        taken: the ids that were ever given in a list, by its eval's place and its part.
+        by: the draft that changed an item of an eval, by each name of the item, that changed the
+            eval as a whole, by `WHOLE`, and that changed any part of it first, by `PART`.
     """
 
-    def __init__(self, suite: Suite) -> None:
-        self.text = text_of(suite.path.name, suite.data)  # its own, which it changes
-        self._suite, self._style = suite, _Style(self.text)
-        self._document = self.text.document
-        self._evals = [raw_of(eval_) for eval_ in self._document.evals]
-        self._taken: dict[tuple[int | None, str], list[Any]] = {}
-        self._by: dict[tuple[int | None, str], str] = {}
+    value: Any
+    places: list[int | None]
+    taken: dict[tuple[int | None, str], list[Any]] = field(default_factory=dict)
+    by: dict[tuple[int, str], str] = field(default_factory=dict)
+
+
+class _Editor:
+    """One draft put into a suite."""
+
+    def __init__(self, suite: Suite, style: _Style, now: _State) -> None:
+        self.now = now
+        self._suite, self._style = suite, style
+        self._document, _ = read("evals", now.value, suite.text.dialect)
 
     def take(self, draft: Draft) -> list[str]:
         """Take in a draft; gives the ids that its items have.
 
         Raises:
-            Refused: it cannot be applied; nothing of it was taken in.
+            Refused: it cannot be applied.
         """
         if draft.missing:
             raise refuse(f"still to be written: {', '.join(draft.missing)}; edit the draft first")
         if draft.target is None and not draft.new:
             raise refuse("it changes nothing: it has neither a target nor anything new")
         if draft.part == "evals":
-            steps = [self._on_suite(draft)]
-        elif draft.evals:
-            places = dict.fromkeys(self._suite.eval_of(eval_) for eval_ in draft.evals)
-            steps = [self._on_eval(draft, place) for place in places]
-        else:
+            return self._on_suite(draft)
+        if not draft.evals:
             raise refuse("it names no eval that it changes")
-        for _, listed, at in steps:
-            if at is None or len(draft.new) != 1:
-                self._see_new(draft, listed)
-        ids = [id_ for step in steps for id_ in self._do(draft, *step)]
-        self._document, _ = read("evals", self.text.value, self.text.dialect)
-        return ids
+        places = dict.fromkeys(self._suite.eval_of(eval_) for eval_ in draft.evals)
+        return [id_ for place in places for id_ in self._on_eval(draft, place)]
 
-    def _on_suite(self, draft: Draft) -> tuple[int | None, _List, int | None]:
-        value = self.text.value
+    def _on_suite(self, draft: Draft) -> list[str]:
+        value, by, places = self.now.value, self.now.by, self.now.places
         if isinstance(value, list):
-            listed = _list_of("evals", value, self._document.evals, None)
+            value, name = {"evals": value}, "evals"
         else:
             name = keys_of(self._document).get("evals", self._style.name(Evals, "evals"))
-            listed = _list_of("evals", value.get(name), self._document.evals, value, name)
+        listed = _list_of("evals", value, name, self._document.evals)
+        fresh: list[int | None] = [None] * len(draft.new)
         if draft.target is None:
-            return None, listed, None
+            places.extend(fresh)
+            return self._put(draft, None, listed, None)
         place = self._suite.eval_of(draft.target)
-        if (place, PART) in self._by:
-            raise refuse(f"{self._by[place, PART]} changes a part of this eval already")
-        if (place, WHOLE) in self._by:
-            raise refuse(f"{self._by[place, WHOLE]} changes `{draft.target}` already")
-        raws = [id(item) for item in listed.value]
-        return place, listed, raws.index(id(self._evals[place]))
+        if (place, PART) in by:
+            raise refuse(f"{by[place, PART]} changes a part of this eval already")
+        if (place, WHOLE) in by:
+            raise refuse(f"{by[place, WHOLE]} changes `{draft.target}` already")
+        by[place, WHOLE] = draft.key
+        own = places.index(place)
+        places[own : own + 1] = fresh
+        raw = raw_of(self._document.evals[own])
+        at = next(at for at, item in enumerate(listed.value) if item is raw)
+        return self._put(draft, None, listed, at)
 
-    def _on_eval(self, draft: Draft, place: int) -> tuple[int | None, _List, int | None]:
-        name, target = self._suite.keys[place].id, draft.target
-        if (place, WHOLE) in self._by:
-            raise refuse(f"{self._by[place, WHOLE]} changes the whole of eval {name} already")
-        eval_ = next(eval_ for eval_ in self._document.evals if raw_of(eval_) is self._evals[place])
-        listed = self._of_eval(draft.part, eval_)
+    def _on_eval(self, draft: Draft, place: int) -> list[str]:
+        name, target, by = self._suite.keys[place].id, draft.target, self.now.by
+        if (place, WHOLE) in by:
+            raise refuse(f"{by[place, WHOLE]} changes the whole of eval {name} already")
+        eval_ = self._document.evals[self.now.places.index(place)]
+        listed, at = self._of_eval(draft.part, eval_), None
         where = self._suite.described.get(name)
         if draft.part == "expectations" and not listed.known and where is not None:
             raise refuse(
                 f"the expectations of eval {name} stand in its eval_metadata.json ({where}), and "
                 f"one in {self._suite.path.name} would hide them: change them there"
             )
-        if target is None:
-            return place, listed, None
-        if (place, target.strip()) in self._by:
-            raise refuse(f"{self._by[place, target.strip()]} changes `{target}` already")
-        lists = [listed]
-        if draft.part in OTHER:
-            lists.append(self._of_eval(OTHER[draft.part], eval_))
-        for each in lists:
-            try:
-                at = each.find(target)
-            except Refused as error:
-                raise refuse(f"eval {name}: {error}") from None
-            if at is not None:
-                return place, each, at
-        there = [document for each in lists for document in each.known]
-        names = [name for item in there for name in _names(item) if name]
-        near = get_close_matches(target, names, n=1)
-        hint = f"; did you mean `{brief(near[0], 80)}`? There are" if near else "; there are"
-        every = ", ".join(brief(_called(item)) for item in there) or "none"
-        raise refuse(f"eval {name}: there is no item `{brief(target, 80)}`{hint} {every}")
+        if target is not None:
+            if (place, target.strip()) in by:
+                raise refuse(f"{by[place, target.strip()]} changes `{target}` already")
+            lists = [listed]
+            if draft.part in OTHER:
+                lists.append(self._of_eval(OTHER[draft.part], eval_))
+            listed, at = _found(lists, target, name)
+            document = listed.documents[at]
+            names = () if document is None else filter(None, _names(document))
+            by |= dict.fromkeys(((place, each) for each in names), draft.key)
+        by.setdefault((place, PART), draft.key)
+        return self._put(draft, place, listed, at)
 
     def _of_eval(self, part: str, eval_: Eval) -> _List:
         raw = raw_of(eval_)
         if part != "dimensions":
             name = keys_of(eval_).get(part, self._style.name(Eval, part))
-            return _list_of(part, raw.get(name), getattr(eval_, part), raw, name)
+            return _list_of(part, raw, name, getattr(eval_, part))
         outer = keys_of(eval_).get("quality_rubric", self._style.name(Eval, "quality_rubric"))
         inner = self._style.name(QualityRubric, "dimensions")
-        rubric, above = eval_.quality_rubric, raw.get(outer)
-        if above is None:
-            return _List(part, [], [], raw, (outer, inner))
+        rubric = eval_.quality_rubric
+        if raw.get(outer) is None:
+            raw[outer] = {}
+            return _list_of(part, raw[outer], inner, ())
         if rubric is None:
             raise refuse(f"`{outer}` is no rubric that can be read: mend it first")
-        if not isinstance(above, dict):
-            return _list_of(part, above, rubric.dimensions, raw, outer)
+        if not isinstance(raw[outer], dict):
+            return _list_of(part, raw, outer, rubric.dimensions)
         inner = keys_of(rubric).get("dimensions", inner)
-        return _list_of(part, above.get(inner), rubric.dimensions, above, inner)
+        return _list_of(part, raw[outer], inner, rubric.dimensions)
 
-    def _see_new(self, draft: Draft, listed: _List) -> None:
-        """Refuse new items that are there already."""
-        for new in draft.new:
-            item = self._style.added(new, listed.part, listed.known, [])
-            for other, document in zip(listed.value, listed.documents, strict=True):
-                if self._style.is_there(item, other, listed.part):
-                    name = _called(document) if document is not None else "an item"
-                    raise refuse(f"such an item is there already: {name}")
+    def _put(self, draft: Draft, place: int | None, listed: _List, at: int | None) -> list[str]:
+        """Put the new items in the place of one, or behind all; gives their ids.
 
-    def _do(self, draft: Draft, place: int | None, listed: _List, at: int | None) -> Iterator[str]:
-        part = listed.part
-        mine = None if part == "evals" else place
-        taken = self._taken.setdefault((mine, part), _own_ids(listed.known))
+        Raises:
+            Refused: such an item is there already.
+        """
+        part, style = listed.part, self._style
+        taken = self.now.taken.setdefault((place, part), _own_ids(listed.known))
         document = None if at is None else listed.documents[at]
         if document is not None and len(draft.new) == 1:
-            items = [self._style.instead(draft.new[0], document, part)]
+            items = [style.instead(draft.new[0], document, part)]
         else:
-            items = [self._style.added(item, part, listed.known, taken) for item in draft.new]
-        names = (WHOLE,) if part == "evals" else _names(document) if document else ()
-        for name in names:
-            if name is not None and place is not None:
-                self._by[place, name] = draft.key
-        if part != "evals":
-            self._by.setdefault((place, PART), draft.key)
-        listed.put(at, items)
-        key = self._style.name(KINDS[part], "id")
-        return (str(item[key]) for item in items if isinstance(item, dict) and key in item)
+            items = [style.added(item, part, listed.known, taken) for item in draft.new]
+            for other, known in zip(listed.value, listed.documents, strict=True):
+                if any(style.is_there(item, other, part) for item in items):
+                    raise refuse(f"such an item is there already: {_called(known)}")
+        end = len(listed.value)
+        listed.value[slice(end, end) if at is None else slice(at, at + 1)] = items
+        listed.above[listed.name] = listed.value
+        key = style.name(KINDS[part], "id")
+        return [str(item[key]) for item in items if isinstance(item, dict) and key in item]
+
+
+def _list_of(part: str, above: Any, name: str, documents: Sequence[Document]) -> _List:
+    """A list that is there, or is to be; what cannot be read of it is no document.
+
+    Raises:
+        Refused: it is there, and is no list.
+    """
+    value = above.get(name)
+    if value is None:
+        return _List(part, above, name, [], [])
+    if not isinstance(value, list):
+        raise refuse(f"`{name}` is no list: write it as one first")
+    waiting = list(documents)
+    found = [waiting.pop(0) if waiting and raw_of(waiting[0]) is item else None for item in value]
+    if waiting:
+        raise refuse(f"`{part}` is not plain enough to be changed in place: mend it first")
+    return _List(part, above, name, value, found)
+
+
+def _found(lists: Sequence[_List], target: str, name: str) -> tuple[_List, int]:
+    """The item that is meant, and the list that it stands in.
+
+    Raises:
+        Refused: there is none, or there are several; the message has the nearest one.
+    """
+    for listed in lists:
+        try:
+            at = listed.find(target)
+        except Refused as error:
+            raise refuse(f"eval {name}: {error}") from None
+        if at is not None:
+            return listed, at
+    there = [document for listed in lists for document in listed.known]
+    near = get_close_matches(target, [one for item in there for one in _names(item) if one], n=1)
+    hint = f"; did you mean `{brief(near[0], 80)}`? There are" if near else "; there are"
+    every = ", ".join(brief(_called(item)) for item in there) or "none"
+    raise refuse(f"eval {name}: there is no item `{brief(target, 80)}`{hint} {every}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
@@ -22,6 +22,7 @@ from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.writing import keep_beside
 
+from .values import schema_of
 from .versions import (
     Kept,
     VersionRuns,
@@ -134,12 +135,11 @@ class Lineage(Shown):
 
         from skill_eval_nb.tables.frames import to_pandas
 
-        kinds = {"str": pl.String, "float": pl.Float64, "int": pl.Int64, "bool": pl.Boolean}
-        own = {field.name: kinds[str(field.type).split(" ", 1)[0]] for field in fields(Version)}
         shared = {"workspace": pl.String, "skill": pl.String, "metric": pl.String}
-        known = {name: getattr(self, name) for name in [*shared, "level"]}
-        rows = [known | {name: getattr(version, name) for name in own} for version in self.versions]
-        frame = pl.DataFrame(rows, schema={**shared, "level": pl.Float64, **own})
+        shared |= {"level": pl.Float64}
+        known = {name: getattr(self, name) for name in shared}
+        rows = [known | asdict(version) for version in self.versions]
+        frame = pl.DataFrame(rows, schema=shared | schema_of(Version))
         return to_pandas(frame) if backend == "pandas" else frame
 
     def document(self) -> History:
@@ -277,21 +277,19 @@ class _Trace:
         for place, side in enumerate(self.sides):
             version = self._figures(side)
             if best is None:
-                found.append(
-                    replace(version, grading_result="baseline", reason="The first version.")
-                )
+                first = {"grading_result": "baseline", "reason": "The first version."}
+                found.append(replace(version, **first))
                 best, measured = side, version.mean is not None
                 continue
             parent, known_from = self._parent(place, best)
             version = self._against(place, parent, version)
-            found.append(replace(version, parent=parent.version, parent_from=known_from))
-            if (changed := self.kept.changes(parent, side)) is not None:
-                found[-1] = replace(
-                    found[-1],
-                    what_changed=in_words(changed),
-                    lines_added=sum(file.added or 0 for file in changed),
-                    lines_removed=sum(file.removed or 0 for file in changed),
-                )
+            changed = self.kept.changes(parent, side)
+            files: dict[str, Any] = {}
+            if changed is not None:
+                files["what_changed"] = in_words(changed)
+                files["lines_added"] = sum(file.added or 0 for file in changed)
+                files["lines_removed"] = sum(file.removed or 0 for file in changed)
+            found.append(replace(version, parent=parent.version, parent_from=known_from, **files))
             over_best = version if parent == best else self._against(place, best, version)
             if over_best.grading_result == "won" or (not measured and version.mean is not None):
                 best, measured, tied = side, True, False
@@ -399,15 +397,10 @@ class _Trace:
 
     def _other_checks(self, child: VersionRuns, parent: VersionRuns) -> str:
         """What to say where the evals are not what they were: it may come from that."""
+        table = self.tables["expectations"]
+        grouped = (side.of(table).group_by("eval_id").agg("text") for side in (child, parent))
         own, before = (
-            {
-                eval_id: set(texts)
-                for eval_id, texts in side.of(self.tables["expectations"])
-                .group_by("eval_id")
-                .agg("text")
-                .iter_rows()
-            }
-            for side in (child, parent)
+            {eval_id: set(texts) for eval_id, texts in frame.iter_rows()} for frame in grouped
         )
         both = own.keys() & before.keys()
         changed = sum(own[name] != before[name] for name in both)

@@ -20,7 +20,7 @@ from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import MISSING, NOTHING, brief, chance, count, figure, percent, signed
 from skill_eval_nb.view import Block, Items, Mark, Shown, Table, Text, Title
 
-from .values import Draft
+from .values import Draft, schema_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -202,8 +202,11 @@ class Tried(Shown):
 
         rows = [
             (
-                *(row["iteration"], row["configuration"], row["metric"].replace("_", " ")),
-                *(change(row, when) for when in (BEFORE, AFTER)),
+                row["iteration"],
+                row["configuration"],
+                row["metric"].replace("_", " "),
+                change(row, BEFORE),
+                change(row, AFTER),
             )
             for row in _rows(self.suite)
         ]
@@ -319,24 +322,17 @@ class Trial:
         first = {key: next(iter(several), None) for key, several in found.items()}
         proof: Where = "elsewhere" if found_on else "all"
         mine, theirs = first.get(("draft", proof)), first.get(("replaced", proof))
-        is_better, why = None, "it replaces nothing"
-        if "replaced" in values and "draft" not in values:
-            why = "nothing comes in its place"
-        elif "replaced" in values and (mine is None or theirs is None):
-            why = "there are no two sides to tell apart"
+        is_better, why = None, "there are no two sides to tell apart"
+        if len(values) < 2:
+            why = "it replaces nothing" if "draft" in values else "nothing comes in its place"
         elif mine is not None and theirs is not None:
             own, other = parts["draft", proof], parts["replaced", proof]
             gained = own.with_columns((pl.col("value") - other["value"]).alias("value"))
             is_better, why = _better(_cells(gained, who), mine, theirs, self.level)
-        words = dict.fromkeys(("what", "where", "configuration", "baseline"), pl.String)
-        rates = dict.fromkeys(("mean", "baseline_mean", "estimate", "p", "least_p"), pl.Float64)
-        counts = dict.fromkeys(("n_evals", "n_runs", "n_runs_baseline"), pl.Int64)
+        rows = [asdict(part) for several in found.values() for part in several]
         return {
             "sides": pl.concat([_counted(part, *key, scored) for key, part in parts.items()]),
-            "deltas": pl.DataFrame(
-                [asdict(part) for several in found.values() for part in several],
-                {**words, **rates, **counts, "says": pl.String},
-            ),
+            "deltas": pl.DataFrame(rows, schema_of(Difference)),
             "delta": first.get(("draft", "all")),
             "elsewhere": first.get(("draft", "elsewhere")),
             "replaced": theirs,
@@ -414,9 +410,32 @@ def differences(
         where: of which evals.
         level: 1 - alpha.
     """
-    return [
-        _difference(evals, what, where, *pair, level) for pair, evals in _cells(values, who).items()
-    ]
+    found: list[Difference] = []
+    for pair, evals in _cells(values, who).items():
+        cells = [cell for _, cell in evals]
+        met = {value for cell in cells for side_ in cell for value in side_}
+        mine = baseline = estimate = p = least = None
+        if cells:
+            mine, baseline = (fmean(fmean(cell[at]) for cell in cells) for at in (0, 1))
+            estimate = fmean(fmean(one) - fmean(other) for one, other in cells)
+            p, least = _exact(cells) if met <= {0, 1} else (compare(cells, "suite", level).p, None)
+        found.append(
+            Difference(
+                what,
+                where,
+                *pair,
+                mine,
+                baseline,
+                estimate,
+                p,
+                least,
+                n_evals=len({name for name, _ in evals}),
+                n_runs=sum(len(one) for one, _ in cells),
+                n_runs_baseline=sum(len(other) for _, other in cells),
+                says=_says(estimate, p, least, met, level),
+            )
+        )
+    return found
 
 
 def _cells(values: pl.DataFrame, who: pl.DataFrame) -> Cells:
@@ -438,47 +457,12 @@ def _cells(values: pl.DataFrame, who: pl.DataFrame) -> Cells:
         .sort(PLACE)
     )
     pairs = both.select("configuration", "baseline").unique().rows()
-    found: dict[tuple[str, str], list[tuple[str, Cell]]] = {
-        pair: [] for pair in sorted(pairs, key=lambda pair: (side(pair[0]), natural(pair[1])))
-    }
-    columns = ("workspace", "eval_id", "configuration", "baseline", "one", "other")
-    for workspace, eval_id, configuration, baseline, mine, theirs in cells.select(
-        columns
-    ).iter_rows():
-        found[configuration, baseline].append((f"{workspace}/{eval_id}", (mine, theirs)))
+    pairs.sort(key=lambda pair: (side(pair[0]), natural(pair[1])))
+    found: dict[tuple[str, str], list[tuple[str, Cell]]] = {pair: [] for pair in pairs}
+    columns = ("configuration", "baseline", "workspace", "eval_id", "one", "other")
+    for *pair, workspace, eval_id, mine, theirs in cells.select(columns).iter_rows():
+        found[pair[0], pair[1]].append((f"{workspace}/{eval_id}", (mine, theirs)))
     return found
-
-
-def _difference(
-    evals: Sequence[tuple[str, Cell]],
-    what: What,
-    where: Where,
-    configuration: str,
-    baseline: str,
-    level: float,
-) -> Difference:
-    cells = [cell for _, cell in evals]
-    met = {value for cell in cells for values in cell for value in values}
-    mine, theirs = ([fmean(cell[at]) for cell in cells] for at in (0, 1))
-    estimate = p = least = None
-    if cells:
-        estimate = fmean(a - b for a, b in zip(mine, theirs, strict=True))
-        p, least = _exact(cells) if met <= {0, 1} else (compare(cells, "suite", level).p, None)
-    return Difference(
-        what,
-        where,
-        configuration,
-        baseline,
-        fmean(mine) if cells else None,
-        fmean(theirs) if cells else None,
-        estimate,
-        p,
-        least,
-        n_evals=len({name for name, _ in evals}),
-        n_runs=sum(len(cell[0]) for cell in cells),
-        n_runs_baseline=sum(len(cell[1]) for cell in cells),
-        says=_says(estimate, p, least, met, level),
-    )
 
 
 def _exact(cells: Sequence[Cell]) -> tuple[float, float]:

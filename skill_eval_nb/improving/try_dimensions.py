@@ -74,12 +74,12 @@ def try_dimensions(trial: Trial) -> Tried:
     stored = _scores(trial)
     rows = ws.polars("dimensions").filter(pl.col("eval_id").is_in(runs["eval_id"].to_list()))
     values: dict[What, Values] = {}
-    columns: dict[str, Sequence[Any]] = {}
+    evidence: list[str] = []
     target = None if draft.target is None else _target(rows, draft.target)
     if target is not None:
         by_place = dict(stored.filter(dimension=target).select("run", "score").iter_rows())
         old = [by_place.get(at) for at in range(runs.height)]
-        values["replaced"] = columns["replaced_score"] = old
+        values["replaced"] = old
     judged, notes = _Judged(), ()
     if target is not None and (not new or _is_reweighed(rows, target, new)):
         if not any(values["replaced"]):
@@ -94,14 +94,13 @@ def try_dimensions(trial: Trial) -> Tried:
             dimension.name: (dimension.weight, judged.scores(dimension.name, runs.height))
             for dimension in new
         }
-        scores = _weighted(list(coming.values()))
-        values = {"draft": scores, **values}
+        values = {"draft": _weighted(list(coming.values())), **values}
         evidence = [judged.evidence(at) for at in range(runs.height)]
-        columns = {"score": scores, "evidence": evidence, **columns}
-    kinds = {"evidence": pl.String}
-    by_run = runs.select(
-        *RUN, *(pl.Series(name, own, kinds.get(name, pl.Float64)) for name, own in columns.items())
-    ).hstack(_means(runs, stored, target, coming))
+    names = {"draft": "score", "replaced": "replaced_score"}
+    columns = [pl.Series(names[what], own, pl.Float64) for what, own in values.items()]
+    if evidence:
+        columns.insert(1, pl.Series("evidence", evidence, pl.String))
+    by_run = runs.select(RUN).hstack(columns).hstack(_means(runs, stored, target, coming))
     suite = cache(partial(trial.suite, by_run, (MEAN,)))
     found = trial.compared(values, "scored")
     if "draft" not in values:
@@ -112,7 +111,7 @@ def try_dimensions(trial: Trial) -> Tried:
         alone = f"It scores {figure(fmean(known))} on average in {count(len(known), 'run')}"
         answer = f"{in_words(found, draft, 'Its mean score is', alone)}."
     else:
-        ((reason, times),) = Counter(columns["evidence"]).most_common(1)
+        ((reason, times),) = Counter(evidence).most_common(1)
         answer = f"None of {count(runs.height, 'run')} has a score: {times} × {reason}."
     return trial.result(
         "tried",

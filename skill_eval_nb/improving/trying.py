@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from statistics import fmean
@@ -35,7 +35,6 @@ from .tried import (
     About,
     Trial,
     Tried,
-    Values,
     What,
     gates_in_words,
     in_words,
@@ -361,8 +360,7 @@ def _verdicts(
 
 def _all(of_run: Sequence[Verdict]) -> Verdict:
     """Several checks as one: it passes where all of them pass."""
-    marks = [verdict.passed for verdict in of_run]
-    mark = False if False in marks else None if None in marks else True
+    mark = _passes(_passed(of_run))
     evidences = [verdict.evidence or "" for verdict in of_run if verdict.passed is mark]
     return Verdict(mark, "; ".join(dict.fromkeys(evidences)))
 
@@ -434,10 +432,11 @@ def _is(check: Check, target: str) -> bool:
 
 
 def _compared(trial: Trial, verdicts: Verdicts) -> dict[str, object]:
-    values: dict[What, Values] = {
-        what: [verdict.passed for verdict in column] for what, column in verdicts.items()
-    }
-    return trial.compared(values)
+    return trial.compared({what: _passed(column) for what, column in verdicts.items()})
+
+
+def _passed(verdicts: Sequence[Verdict]) -> list[bool | None]:
+    return [verdict.passed for verdict in verdicts]
 
 
 def _by_run(trial: Trial, verdicts: Verdicts) -> pl.DataFrame:
@@ -447,12 +446,9 @@ def _by_run(trial: Trial, verdicts: Verdicts) -> pl.DataFrame:
     columns = []
     for what, column in verdicts.items():
         begin = "" if what == "draft" else "replaced_"
-        columns.append(
-            pl.Series(f"{begin}passed", [verdict.passed for verdict in column], pl.Boolean)
-        )
-        columns.append(
-            pl.Series(f"{begin}evidence", [verdict.evidence for verdict in column], pl.String)
-        )
+        evidence = [verdict.evidence for verdict in column]
+        columns.append(pl.Series(f"{begin}passed", _passed(column), pl.Boolean))
+        columns.append(pl.Series(f"{begin}evidence", evidence, pl.String))
     return trial.runs.select(RUN).with_columns(columns)
 
 
@@ -464,7 +460,7 @@ def _answer(
     trial: Trial, found: Mapping[str, object], verdicts: Sequence[Verdict], gates: int
 ) -> str:
     """How the sides differ in a drafted check, in one sentence."""
-    scored = [verdict.passed for verdict in verdicts if verdict.passed is not None]
+    scored = [passed for passed in _passed(verdicts) if passed is not None]
     if not scored:
         ((reason, times),) = Counter(verdict.evidence for verdict in verdicts).most_common(1)
         return f"It was scored in none of {count(len(verdicts), 'run')}: {times} × {reason}."
@@ -588,10 +584,14 @@ def _figures(
     return pl.DataFrame(found, schema, orient="row")
 
 
+def _passes(marks: Collection[bool | None]) -> bool | None:
+    """Whether all checks passed; None where nobody knows."""
+    return False if False in marks else None if None in marks else True
+
+
 def _gate(checks: Sequence[tuple[int, bool | None, bool]]) -> bool | None:
     """Whether all critical ones of some checks passed; None where nobody knows."""
-    marks = {passed for _, passed, critical in checks if critical}
-    return False if False in marks else None if None in marks else True
+    return _passes([passed for _, passed, critical in checks if critical])
 
 
 def _open(column: str) -> pl.Expr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -23,6 +23,15 @@ SuiteItem = Mapping[str, Any] | str
 """What comes into a list of a suite."""
 
 Kind = Literal["add", "sharpen", "reword", "split", "demote", "drop"]
+
+
+def schema_of(row: type[Any]) -> dict[str, Any]:
+    """The types of a table's columns, of the dataclass that is a row of it."""
+    import polars as pl
+
+    kinds = {"float": pl.Float64, "int": pl.Int64, "bool": pl.Boolean}
+    stated = {field.name: str(field.type).split(" ")[0] for field in fields(row)}
+    return {name: kinds.get(kind, pl.String) for name, kind in stated.items()}
 
 
 class RunRef(NamedTuple):
@@ -221,16 +230,16 @@ _WANTED: Mapping[str, tuple[str, ...]] = {
 
 
 def _missing(part: Part, item: SuiteItem) -> Iterator[str]:
-    fields: Mapping[str, Any] = {"text": item} if isinstance(item, str) else item
-    kind = str(fields.get("type")) if part == "structural_expectations" else ""
-    yield from (name for name in _WANTED[part] if not _says(fields.get(name)))
+    given: Mapping[str, Any] = {"text": item} if isinstance(item, str) else item
+    kind = str(given.get("type")) if part == "structural_expectations" else ""
+    wanted = (*_WANTED[part], *_WANTED.get(kind, ()))
+    yield from (name for name in wanted if not _says(given.get(name)))
     if kind in ("file_contains", "file_not_contains"):
-        yield from () if any(fields.get(name) for name in LOOKED_FOR) else ("match",)
-    elif kind:
-        yield from (name for name in _WANTED.get(kind, ()) if not _says(fields.get(name)))
-        yield from ("count",) if kind == "file_count" and fields.get("count") is None else ()
+        yield from () if any(given.get(name) for name in LOOKED_FOR) else ("match",)
+    if kind == "file_count" and given.get("count") is None:
+        yield "count"
     if part == "dimensions":
-        scoring = fields.get("scoring") or {}
+        scoring = given.get("scoring") or {}
         yield from (f"scoring.{at}" for at in ANCHORS if not _says(scoring.get(at)))
 
 

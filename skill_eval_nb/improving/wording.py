@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -183,11 +183,6 @@ def mentions(data: Any) -> tuple[Mention, ...]:
         return Mention(source, about or vague)
 
     return tuple(map(mention, sorted(found, key=_order)))
-
-
-def n_graded(data: Any) -> int:
-    """The number of runs that a grader looked at."""
-    return int((frame_of(data, "runs")["status"] == "graded").sum())
 
 
 def _order(source: Source) -> tuple[Any, ...]:
@@ -491,30 +486,24 @@ def grouped(many: Sequence[Mention], threshold: float) -> list[tuple[Mention, ..
     return groups
 
 
-def _of_suite(many: Sequence[Mention], threshold: float) -> list[tuple[Mention, ...]]:
+def _of_suite(many: Sequence[Mention], threshold: float) -> Iterator[tuple[Mention, ...]]:
     texts = sorted({mention.text for mention in many})
-    measured = measure(texts)
-    place = {text: row for row, text in enumerate(texts)}
-    blocks: dict[Block, list[Mention]] = {}
+    measured, place = measure(texts), {text: row for row, text in enumerate(texts)}
+    blocks: dict[Block, dict[int, list[Mention]]] = {}
     for mention in many:
-        blocks.setdefault(_block(mention), []).append(mention)
-    groups: list[tuple[Mention, ...]] = []
-    for name in sorted(blocks):
-        sayers: dict[str, list[Mention]] = {}
-        for mention in blocks[name]:
-            sayers.setdefault(mention.text, []).append(mention)
-        wordings = sorted(sayers)
-        apart = distances(measured, [place[text] for text in wordings], known=name[0] == "about")
-        rows_of: dict[int, list[int]] = {}
-        for row, label in enumerate(_cut(apart, threshold)):
-            rows_of.setdefault(label, []).append(row)
-        for rows in rows_of.values():
-            nearest = _nearest(apart, rows, [len(sayers[wordings[row]]) for row in rows])
-            others = [row for row in rows if row != nearest]
-            groups.append(
-                tuple(mention for row in (nearest, *others) for mention in sayers[wordings[row]])
-            )
-    return groups
+        sayers = blocks.setdefault(_block(mention), {})
+        sayers.setdefault(place[mention.text], []).append(mention)
+    for name, sayers in sorted(blocks.items()):
+        rows = sorted(sayers)
+        said = [sayers[row] for row in rows]
+        apart = distances(measured, rows, known=name[0] == "about")
+        together: dict[int, list[int]] = {}
+        for at, label in enumerate(_cut(apart, threshold)):
+            together.setdefault(label, []).append(at)
+        for own in together.values():
+            nearest = _nearest(apart, own, [len(said[at]) for at in own])
+            others = [at for at in own if at != nearest]
+            yield tuple(mention for at in (nearest, *others) for mention in said[at])
 
 
 def distances(measured: Measured, rows: Sequence[int], *, known: bool) -> NDArray[np.float64]:

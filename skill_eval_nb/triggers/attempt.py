@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import re
-import tempfile
 import time
 import unicodedata
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +20,7 @@ from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults, NotJSON, TriggerSet, dump, parse, to_json
 from skill_eval_nb.documents.transcript import blocks
 from skill_eval_nb.models import Connection
-from skill_eval_nb.running.files import remove
+from skill_eval_nb.running.files import read_document, remove
 from skill_eval_nb.running.iteration import plain
 from skill_eval_nb.running.protocol import (
     Execution,
@@ -163,7 +162,15 @@ def read_offer(skill: PathLike, others: Others, description: str | None) -> Skil
                 beside.append(read_skill(folder))
     if main is not None and others == "bundled":
         beside = [skill for skill in beside if skill.name.casefold() != main.name.casefold()]
-    faults += _twice(main, beside)
+    known = {} if main is None else {main.name.casefold(): main}
+    for source in beside:
+        other = known.setdefault(source.name.casefold(), source)
+        if other is not source:
+            what = "the skill that is measured" if other is main else "another of `others`"
+            faults.append(
+                f"{source.folder} has the same name as {what}, `{other.name}`, and one would stand "
+                "in the other's place: leave it out of `others`, or rename it"
+            )
     if faults or main is None:
         raise Refused(dict.fromkeys(faults))
     own = None if description is None or description.strip() == main.description else description
@@ -218,19 +225,6 @@ def _folders(others: Others, faults: list[str]) -> list[Path]:
 
 def _skills_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if (path / SKILL_FILE).is_file())
-
-
-def _twice(main: SkillSource | None, beside: Sequence[SkillSource]) -> Iterator[str]:
-    """What to say of skills that have a name in common, however it is written."""
-    known = {} if main is None else {main.name.casefold(): main}
-    for source in beside:
-        other = known.setdefault(source.name.casefold(), source)
-        if other is not source:
-            what = "the skill that is measured" if other is main else "another of `others`"
-            yield (
-                f"{source.folder} has the same name as {what}, `{other.name}`, and one would stand "
-                "in the other's place: leave it out of `others`, or rename it"
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -479,13 +473,8 @@ def write_summary(home: Path, document: TriggerSet) -> None:
     """
     path = home / SUMMARY
     texts = {query.query for query in document.queries}
-    before: Sequence[Any] = ()
-    if path.is_file():
-        from skill_eval_nb.running.files import read_document
-
-        before = [
-            query for query in read_document(path, TriggerSet).queries if query.query not in texts
-        ]
+    there = read_document(path, TriggerSet).queries if path.is_file() else ()
+    before = [query for query in there if query.query not in texts]
     whole = TriggerSet([*before, *document.queries], document.skill_name, document.description)
     write_atomic(path, to_json(dump(whole)))
 
@@ -509,11 +498,6 @@ class AttemptResult:
     own_usd: float | None
 
 
-def new_place() -> Path:
-    """A new folder for an attempt, outside of all others."""
-    return Path(tempfile.mkdtemp(prefix=PREFIX))
-
-
 async def make_attempt(
     cell: Cell, setting: MeasureConfig, root: Path, meter: PersistedMeter
 ) -> AttemptResult:
@@ -522,7 +506,7 @@ async def make_attempt(
     Args:
         cell: the query, and which run of it this is.
         setting: under what it is asked.
-        root: the folder that `new_place` made; it is taken away.
+        root: the folder for it alone; it is taken away.
         meter: what each call goes through.
     """
     folder, scratch = root / "work", root / "scratch"

@@ -25,6 +25,7 @@ from skill_eval_nb.models.ask import (
     short,
     shortened,
 )
+from skill_eval_nb.running.asking import Item, Terms, answer_of
 from skill_eval_nb.running.protocol import Refused, gathered, refuse
 from skill_eval_nb.running.skill import SKILL_FILE, SkillSource, read_skill
 from skill_eval_nb.text import brief
@@ -44,27 +45,29 @@ MOST_CHARS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class QueryDemand:
-    """What an answer has to have.
+class Demand:
+    """What is to be drafted: half of the queries should trigger, the others should not.
 
     Attributes:
-        positives: so many queries that should trigger.
-        negatives: so many that should not.
-        near_misses: so many of these that are near misses, at least.
-        name: the skill's name, which gives it away.
-        others: the names of the other skills.
+        n: how many queries.
+        skill: the skill that they are for.
+        others: what is installed beside it.
         existing: the queries that there are already.
     """
 
-    positives: int
-    negatives: int
-    near_misses: int
-    name: str
-    others: tuple[str, ...]
+    n: int
+    skill: SkillSource
+    others: tuple[SkillSource, ...]
     existing: tuple[Query, ...]
 
+    @property
+    def numbers(self) -> tuple[int, int, int]:
+        """Queries that should trigger, that should not, and near misses of these at least."""
+        negatives = self.n // 2
+        return self.n - negatives, negatives, (negatives + 1) // 2
 
-def read(raw: Any, wanted: QueryDemand) -> tuple[Query, ...]:
+
+def read(raw: Any, wanted: Demand) -> tuple[Query, ...]:
     """The queries of an answer.
 
     What is no fault here, `check_queries` may doubt: queries that say nearly the same, and a
@@ -76,44 +79,41 @@ def read(raw: Any, wanted: QueryDemand) -> tuple[Query, ...]:
     look = AnswerCheck()
     rows = formed(raw, SCHEMA)["queries"]
     found = [_query(row, look, f"queries[{at}]", wanted) for at, row in enumerate(rows)]
-    _see_numbers(found, look, wanted)
-    _see_repeats(found, look, wanted)
+    _see_all(found, look, wanted)
     look.done()
     return tuple(found)
 
 
-def _query(row: dict[str, Any], look: AnswerCheck, where: str, wanted: QueryDemand) -> Query:
+def _query(row: dict[str, Any], look: AnswerCheck, where: str, wanted: Demand) -> Query:
     text = " ".join(look.telling(row, "query", where).split())
     should, near, right = row["should_trigger"], row["near_miss"], row.get("right_skill")
     if len(text) > MOST_CHARS:
         look.wrong(f"{where}: `query` has {len(text):,} characters; at most {MOST_CHARS:,}")
-    if re.search(r"[\W_]", wanted.name) and gives_away(text, wanted.name):
-        look.wrong(f"{where}: `query` names the skill, {wanted.name}")
+    if re.search(r"[\W_]", wanted.skill.name) and gives_away(text, wanted.skill.name):
+        look.wrong(f"{where}: `query` names the skill, {wanted.skill.name}")
     if should and near:
         look.wrong(f"{where}: a near miss should not trigger")
     if right is not None and (should or not near):
         look.wrong(f"{where}: `right_skill` is for near misses alone; null elsewhere")
-    elif right is not None and right not in wanted.others:
-        known = ", ".join(wanted.others) or "none"
+    elif right is not None and right not in (others := [other.name for other in wanted.others]):
+        known = ", ".join(others) or "none"
         look.wrong(f"{where}: no other skill is called {short(right)}; there are {known}")
     tags = (NEAR_MISS, *([f"for {right}"] if right is not None else [])) if near else ()
     return Query(text, should, tags)
 
 
-def _see_numbers(found: Sequence[Query], look: AnswerCheck, wanted: QueryDemand) -> None:
+def _see_all(found: Sequence[Query], look: AnswerCheck, wanted: Demand) -> None:
+    """Look at the numbers of queries, and whether any comes again."""
+    positives, negatives, near_misses = wanted.numbers
     should = sum(query.should_trigger for query in found)
     near = sum(NEAR_MISS in query.tags for query in found)
-    for number, of, trait in (
-        (should, wanted.positives, "should trigger"),
-        (len(found) - should, wanted.negatives, "should not trigger"),
-    ):
-        if number != of:
-            look.wrong(f"there are {number} queries that {trait}, not {of}")
-    if near < wanted.near_misses:
-        look.wrong(f"there are {near} near misses; at least {wanted.near_misses}")
-
-
-def _see_repeats(found: Sequence[Query], look: AnswerCheck, wanted: QueryDemand) -> None:
+    if should != positives:
+        look.wrong(f"there are {should} queries that should trigger, not {positives}")
+    if len(found) - should != negatives:
+        missed = len(found) - should
+        look.wrong(f"there are {missed} queries that should not trigger, not {negatives}")
+    if near < near_misses:
+        look.wrong(f"there are {near} near misses; at least {near_misses}")
     known = {plain(query.query): "a query that there is already" for query in wanted.existing}
     for at, query in enumerate(found):
         words = plain(query.query)
@@ -164,26 +164,9 @@ SKILL_CHARS, TEXT_CHARS, MOST_EXISTING = 12_000, 1_024, 200
 TOKENS_A_QUERY, TOKENS_AROUND = 250, 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class DraftSubject:
-    """What is drafted for.
-
-    Attributes:
-        skill: the skill.
-        others: what is installed beside it.
-        existing: the queries that there are already.
-    """
-
-    skill: SkillSource
-    others: tuple[SkillSource, ...]
-    existing: tuple[Query, ...]
-
-
-def question_of(
-    model: str, subject: DraftSubject, wanted: QueryDemand
-) -> Question[tuple[Query, ...]]:
+def question_of(model: str, wanted: Demand) -> Question[tuple[Query, ...]]:
     """The question; the same material and model always make the same one."""
-    text = _shown(subject, wanted)
+    text = _shown(wanted)
     content = f"{model}\n{SYSTEM}\n{text}".encode("utf-8", "replace")
     return Question(
         key=hashlib.sha256(content).hexdigest()[:24],
@@ -192,34 +175,32 @@ def question_of(
         content=[{"type": "text", "text": text}],
         schema=SCHEMA,
         read=partial(read, wanted=wanted),
-        max_tokens=TOKENS_AROUND + TOKENS_A_QUERY * (wanted.positives + wanted.negatives),
+        max_tokens=TOKENS_AROUND + TOKENS_A_QUERY * wanted.n,
         who="the drafter",
     )
 
 
-def _shown(subject: DraftSubject, wanted: QueryDemand) -> str:
-    body = (subject.skill.folder / SKILL_FILE).read_text("utf-8-sig")
+def _shown(wanted: Demand) -> str:
+    body = (wanted.skill.folder / SKILL_FILE).read_text("utf-8-sig")
+    existing = [
+        f"- ({'should' if query.should_trigger else 'should not'}) {_line(query.query)}"
+        for query in wanted.existing[:MOST_EXISTING]
+    ]
     parts = [
         ("skill", [shortened(body, SKILL_CHARS)]),
-        ("others", [f"- {other.name}: {_line(other.description)}" for other in subject.others]),
-        ("existing", list(_existing(subject.existing))),
+        ("others", [f"- {other.name}: {_line(other.description)}" for other in wanted.others]),
+        ("existing", existing),
     ]
     nonce, blocks = fenced(parts)
-    sections = [f"The skill is {subject.skill.name}. The fences' nonce is {nonce}.", *blocks]
-    if len(subject.existing) > MOST_EXISTING:
-        sections.append(f"{len(subject.existing) - MOST_EXISTING} more existing are not shown.")
+    sections = [f"The skill is {wanted.skill.name}. The fences' nonce is {nonce}.", *blocks]
+    if len(wanted.existing) > MOST_EXISTING:
+        sections.append(f"{len(wanted.existing) - MOST_EXISTING} more existing are not shown.")
+    positives, negatives, near_misses = wanted.numbers
     sections.append(
-        f"Now write exactly {wanted.positives} queries that should trigger and {wanted.negatives} "
-        f"that should not, at least {wanted.near_misses} of these near misses."
+        f"Now write exactly {positives} queries that should trigger and {negatives} "
+        f"that should not, at least {near_misses} of these near misses."
     )
     return "\n\n".join(sections)
-
-
-def _existing(queries: Sequence[Query]) -> list[str]:
-    return [
-        f"- ({'should' if query.should_trigger else 'should not'}) {_line(query.query)}"
-        for query in queries[:MOST_EXISTING]
-    ]
 
 
 def _line(text: str) -> str:
@@ -316,21 +297,14 @@ def draft_queries(
         ModelFault: the model cannot be reached for want of a key.
         OSError: the answer cannot be written.
     """
-    from skill_eval_nb.running.asking import Item, Terms, answer_of
-
     if not 2 <= n <= MOST:
         raise refuse(f"n is {n}: it is to be from 2 to {MOST}, half of each class")
-    subject = _subject(skill, others, tuple(existing))
-    wanted = QueryDemand(
-        positives=(n + 1) // 2,
-        negatives=n // 2,
-        near_misses=(n // 2 + 1) // 2,
-        name=subject.skill.name,
-        others=tuple(other.name for other in subject.others),
-        existing=subject.existing,
-    )
-    question = question_of(model, subject, wanted)
-    kept = _home(subject.skill, folder) / KEPT / f"{question.key}.json"
+    source, *beside = _skills([skill, *others])
+    wanted = Demand(n, source, tuple(beside), tuple(existing))
+    question = question_of(model, wanted)
+    home = source.folder.with_name(f"{source.folder.name}-workspace")
+    home = home if folder is None else Path(folder).expanduser()
+    kept = home / KEPT / f"{question.key}.json"
 
     def stored() -> dict[str, tuple[Query, ...]]:
         return {question.key: read_queries(kept)} if kept.is_file() else {}
@@ -343,7 +317,7 @@ def draft_queries(
     terms = Terms(connection, prices, budget_usd, dry_run=dry_run)
     answer = answer_of(item, stored, "a draft of queries", terms)
     queries = sorted(answer.value or (), key=lambda query: not query.should_trigger)
-    doubts = check_queries([*subject.existing, *queries], subject.skill.name) if queries else ()
+    doubts = check_queries([*wanted.existing, *queries], source.name) if queries else ()
     return DraftedQueries(
         queries,
         doubts=doubts,
@@ -353,13 +327,11 @@ def draft_queries(
     )
 
 
-def _subject(
-    skill: PathLike, others: Iterable[PathLike], existing: tuple[Query, ...]
-) -> DraftSubject:
-    """The material; everything that is wrong with any of the skills is told at once."""
+def _skills(paths: Iterable[PathLike]) -> list[SkillSource]:
+    """The skills; everything that is wrong with any of them is told at once."""
     faults: list[str] = []
     found: list[SkillSource] = []
-    for path in (skill, *others):
+    for path in paths:
         with gathered(faults):
             found.append(read_skill(path))
     names = Counter(skill.name.casefold() for skill in found)
@@ -370,10 +342,4 @@ def _subject(
     ]
     if faults:
         raise Refused(faults)
-    return DraftSubject(found[0], tuple(found[1:]), existing)
-
-
-def _home(skill: SkillSource, folder: PathLike | None) -> Path:
-    if folder is not None:
-        return Path(folder).expanduser()
-    return skill.folder.with_name(f"{skill.folder.name}-workspace")
+    return found

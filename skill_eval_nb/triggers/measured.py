@@ -71,14 +71,12 @@ def price_of(cells: Iterable[Cell], setting: MeasureConfig, prices: Prices) -> P
     cells = list(cells)
     uses = [_use(cell.query.query, setting) for cell in cells]
     calls = len(cells) * limits.turns
-    low = [prices.cost(use, model) for use, _, _ in uses]
-    high = [prices.cost(use, model) for _, use, _ in uses]
-    worst = [prices.cost(use, model) for _, _, use in uses]
     if not prices.known(model):
         return Price(len(cells), calls, None, None, None)
-    caps = [(two or 0.0) + (three or 0.0) for two, three in zip(high, worst, strict=True)]
-    cap = round(max(caps, default=0.0), 4) if limits.usd is None else limits.usd
-    return Price(len(cells), calls, sum(filter(None, low)), sum(filter(None, high)), cap)
+    costs = [[prices.cost(use, model) or 0.0 for use in three] for three in uses]
+    low, high = (sum(cost[at] for cost in costs) for at in (0, 1))
+    cap = round(max((cost[1] + cost[2] for cost in costs), default=0.0), 4)
+    return Price(len(cells), calls, low, high, cap if limits.usd is None else limits.usd)
 
 
 def _use(query: str, setting: MeasureConfig) -> tuple[Usage, Usage, Usage]:
@@ -168,33 +166,15 @@ class Measured(Shown):
 
         from skill_eval_nb.tables.frames import columns, series
 
-        texts = pl.List(pl.String)
-        schema = {
-            "query": pl.String,
-            "should_trigger": pl.Boolean,
-            "tags": texts,
-            "split": pl.String,
-            "run": pl.Int64,
-            "outcome": pl.String,
-            "reason": pl.String,
-            "instead": pl.String,
-            "opened": texts,
-            "seconds": pl.Float64,
-            "cost_usd": pl.Float64,
-        }
+        texts, string, number = pl.List(pl.String), pl.String, pl.Float64
+        schema = {"query": string, "should_trigger": pl.Boolean, "tags": texts, "split": string}
+        schema |= {"run": pl.Int64, **dict.fromkeys(("outcome", "reason", "instead"), string)}
+        schema |= {"opened": texts, "seconds": number, "cost_usd": number}
+        of_query, of_attempt = list(schema)[:4], list(schema)[4:]
         rows = [
             (
-                attempt.query.query,
-                attempt.query.should_trigger,
-                list(attempt.query.tags),
-                attempt.query.split,
-                attempt.run,
-                attempt.outcome,
-                attempt.reason,
-                attempt.instead,
-                list(attempt.opened),
-                attempt.seconds,
-                attempt.cost_usd,
+                *(getattr(attempt.query, name) for name in of_query),
+                *(getattr(attempt, name) for name in of_attempt),
             )
             for attempt in self.attempts
         ]

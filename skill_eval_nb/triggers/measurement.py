@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import gettempdir, mkdtemp
 from typing import Any
 
 from skill_eval_nb.models import Connection, Prices, load_prices
@@ -51,7 +51,6 @@ from .attempt import (
     default_folder,
     further_attempts,
     make_attempt,
-    new_place,
     read_attempt,
     read_offer,
     staged,
@@ -151,37 +150,32 @@ class AttemptState:
         """
         self._turns, self._journal = BudgetQueue(self.budget), journal
         places = asyncio.Semaphore(concurrency)
-
-        async def attempt_cell(cell: Cell) -> None:
-            async with places:
-                await self._attempt(cell)
-
         try:
             async with asyncio.TaskGroup() as group:
                 for cell in cells:
-                    group.create_task(attempt_cell(cell))
+                    group.create_task(self._attempt(cell, places))
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None
 
-    async def _attempt(self, cell: Cell) -> None:
-        reservation = await self._turns.allot(self.cap_usd)
-        if reservation is None:
-            self.left_out.append(cell)
-            return
-        try:
-            result = await self._result(cell, reservation)
-        finally:
-            self._turns.close(reservation)
-        self.attempts[cell] = result.attempt
-        if self.progress is not None:
-            counts = Counter(attempt.outcome for attempt in self.attempts.values())
-            spent = self.budget.spent_usd
-            now = MeasuringProgress(len(self.attempts), self.total, counts, spent, result.attempt)
-            self.progress(now)
+    async def _attempt(self, cell: Cell, places: asyncio.Semaphore) -> None:
+        async with places:
+            reservation = await self._turns.allot(self.cap_usd)
+            if reservation is None:
+                self.left_out.append(cell)
+                return
+            try:
+                result = await self._result(cell, reservation)
+            finally:
+                self._turns.close(reservation)
+            self.attempts[cell] = result.attempt
+            if self.progress is not None:
+                counts = Counter(attempt.outcome for attempt in self.attempts.values())
+                done, spent = len(self.attempts), self.budget.spent_usd
+                self.progress(MeasuringProgress(done, self.total, counts, spent, result.attempt))
 
     async def _result(self, cell: Cell, reservation: Reservation) -> AttemptResult:
         """Make an attempt and write it, and account for it in the journal."""
-        root = new_place()
+        root = Path(mkdtemp(prefix=PREFIX))
         launch = self._journal.launch(STEP, cell.key, reservation.cap_usd, folder=str(root))
         meter = PersistedMeter(reservation, notes_of(self.home, launch))
         event = CANCELLED
@@ -199,13 +193,6 @@ class AttemptState:
             self._journal.add(event, launch=launch, usd=reservation.spent_usd)
             notes_of(self.home, launch).unlink(missing_ok=True)
         return result
-
-
-def in_order(cells: Iterable[Cell], seed: int) -> list[Cell]:
-    """Attempts in a seeded random order: the runs of a query are spread over the whole."""
-    shuffled = list(cells)
-    random.Random(seed).shuffle(shuffled)  # noqa: S311 -- an order, no secret
-    return shuffled
 
 
 def take_up(journal: Journal, home: Path) -> None:
@@ -285,10 +272,6 @@ class MeasurePlan:
             if cell not in there or (self.retry_errored and there[cell].outcome == "errored")
         ]
 
-    def price(self, there: Mapping[Cell, Attempt]) -> Price:
-        """What those that are missing may cost."""
-        return price_of(self.missing(there), self.setting, self.prices)
-
     def measured(
         self,
         attempts: Mapping[Cell, Attempt],
@@ -298,7 +281,7 @@ class MeasurePlan:
     ) -> Measured:
         """What came of it; `price` is what was missing before it began."""
         offered, model = self.setting.offered, self.setting.model
-        reason = WHY.get(status)
+        spent = spent_on(read(self.home), self.home, self.cells)
         return Measured(
             skill_name=offered.skill.name,
             description=offered.skill.description,
@@ -306,18 +289,15 @@ class MeasurePlan:
             model=model,
             executor=self.setting.executor.name,
             attempts=tuple(
-                attempts.get(cell) or Attempt(cell.query, cell.run, "not run", reason=reason)
+                attempts.get(cell) or Attempt(cell.query, cell.run, "not run", WHY.get(status))
                 for cell in self.cells
             ),
             status=status,
-            cost_usd=self._spent() if self.prices.known(model) else None,
-            price=price or self.price(attempts),
+            cost_usd=spent if self.prices.known(model) else None,
+            price=price or price_of(self.missing(attempts), self.setting, self.prices),
             message=message,
             folder=self.home,
         )
-
-    def _spent(self) -> float:
-        return spent_on(read(self.home), self.home, self.cells)
 
 
 TURNS = 6
@@ -415,11 +395,12 @@ def measure(
     with staged(offer) as offered:
         setting = MeasureConfig(offered, runner, worker, allowed, sandbox, reached, series)
         wanted = MeasurePlan(setting, cells, base / setting.fingerprint, known, retry_errored)
+        there = wanted.there()
         if dry_run:
-            return wanted.measured(wanted.there(), "dry run", "nobody was asked")
-        if not wanted.missing(wanted.there()):
-            message = f"all of it was there already{_errored(wanted.there().values())}"
-            return _concluded(wanted, wanted.there(), "done", message)
+            return wanted.measured(there, "dry run", "nobody was asked")
+        if not wanted.missing(there):
+            message = f"all of it was there already{_errored(there.values())}"
+            return _concluded(wanted, there, "done", message)
         return _run(wanted, budget_usd, concurrency, seed, progress, stop)
 
 
@@ -436,7 +417,8 @@ def _run(
     journal = Journal(home, {"event": PLANNED, "measured": setting.common})
     try:
         there = wanted.there()
-        missing, price = wanted.missing(there), wanted.price(there)
+        missing = wanted.missing(there)
+        price = price_of(missing, setting, wanted.prices)
         spent = spent_on(journal.record, home, wanted.cells)
         skills = str(setting.offered.skill.folder.parent)
         journal.add(STARTED, **who(), ceiling_usd=budget_usd, skills=skills, attempts=len(missing))
@@ -444,12 +426,13 @@ def _run(
         budget = Budget(budget_usd, wanted.prices, spent)
         cap = None if budget_usd is None else price.cap_usd
         state = AttemptState(home, setting, cap, budget, len(wanted.cells), progress)
-        state.attempts.update((cell, there[cell]) for cell in there if cell not in set(missing))
+        state.attempts.update((cell, there[cell]) for cell in there if cell not in missing)
         warm_up(setting.connection, setting.executor, judged=False)
         status: Status = "done"
         try:
-            work = state.all(in_order(missing, seed), journal, concurrency)
-            in_thread(work, stop, name="measure")
+            # In a drawn order: the runs of a query are spread over the whole.
+            random.Random(seed).shuffle(missing)  # noqa: S311 -- an order, no secret
+            in_thread(state.all(missing, journal, concurrency), stop, name="measure")
         except Stopped:
             status = "stopped"
         status = "partial" if state.left_out and status == "done" else status

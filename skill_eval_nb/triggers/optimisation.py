@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skill_eval_nb.models import Connection, Prices, load_prices
 from skill_eval_nb.models.ask import ASKED
-from skill_eval_nb.running.asking import reached_by, worst_usd
+from skill_eval_nb.running.asking import worst_usd
 from skill_eval_nb.running.lock import paying
 from skill_eval_nb.running.options import executor_of
 from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gathered
@@ -24,7 +24,7 @@ from skill_eval_nb.workspace import PathLike
 from .attempt import Query, default_folder, mark
 from .describe import MOST, body_of, faults_of, with_description
 from .measured import Measured, Price
-from .measurement import measure
+from .measurement import measure, reached_from
 from .optimised import NAME, Estimate, Optimised, OptimisingProgress, QueryOutcome, Round, score_of
 from .propose import KEPT, question
 from .search import Found, Money, Rounds, search, split
@@ -64,13 +64,6 @@ def before(state: Rounds, priced: Measured, present: str, runs: int) -> Optimise
         folder=state.folder,
         notes=tuple(f"The present description has a fault: {why}." for why in faults_of(present)),
     )
-
-
-def fingerprint_of(state: Rounds, priced: Measured) -> list[Any]:
-    """What sets a search apart from another of the same description, as plain JSON."""
-    queries = [(query.query, query.should_trigger, query.split) for query in state.queries]
-    parts = [queries, priced.model, state.proposer, priced.executor, priced.others]
-    return [*parts, state.body, list(state.competing)]
 
 
 def after(empty: Optimised, found: Found, state: Rounds) -> Optimised:
@@ -247,8 +240,7 @@ def optimise(
     )
     priced = measuring(dealt, dry_run=True, budget_usd=budget_usd, series=PRICED)
     proposer = proposer_model or priced.model
-    offline = getattr(runner, "stand_in", None)
-    reached = connection or (Connection(stand_in=offline) if offline else reached_by([proposer]))
+    reached = connection or reached_from(runner, proposer)
     if budget_usd is not None and not known.known(proposer):
         faults.append(f"budget_usd is set, so its price must be known: {known.unknown(proposer)}")
     if not dry_run and (why := reached.why_not()):
@@ -277,7 +269,10 @@ def optimise(
     )
     present = source.description
     empty = before(state, priced, present, runs)
-    kept = base / FOLDER / mark([present, *fingerprint_of(state, priced), runs, rounds])
+    asked = [(query.query, query.should_trigger, query.split) for query in dealt]
+    parts = [present, asked, priced.model, proposer, priced.executor, priced.others, state.body]
+    # What sets it apart from another search of the same skill.
+    kept = base / FOLDER / mark([*parts, state.competing, runs, rounds])
     if dry_run:
         begun = (BEGUN.format(kept / NAME),) if (kept / NAME).exists() else ()
         return replace(empty, notes=(*empty.notes, *begun))

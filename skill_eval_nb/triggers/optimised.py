@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -75,15 +75,14 @@ def outcomes_of(attempts: Iterable[Attempt]) -> tuple[QueryOutcome, ...]:
     own: dict[Query, list[Attempt]] = {}
     for attempt in attempts:
         own.setdefault(attempt.query, []).append(attempt)
-    return tuple(_outcome(query, runs) for query, runs in own.items())
-
-
-def _outcome(query: Query, runs: Sequence[Attempt]) -> QueryOutcome:
     hit, missed = "triggered", "not triggered"
-    wanted = hit if query.should_trigger else missed
-    right = tuple(run.outcome == wanted for run in runs if run.outcome in (hit, missed))
-    texts = (run.instead for run in runs if run.outcome == missed)
-    return QueryOutcome(query, right, tuple(text for text in texts if text is not None))
+    found = []
+    for query, runs in own.items():
+        wanted = hit if query.should_trigger else missed
+        right = tuple(run.outcome == wanted for run in runs if run.outcome in (hit, missed))
+        instead = (run.instead for run in runs if run.outcome == missed)
+        found.append(QueryOutcome(query, right, tuple(filter(None, instead))))
+    return tuple(found)
 
 
 def mean(outcomes: Iterable[QueryOutcome], split: Split) -> float | None:
@@ -101,23 +100,18 @@ def score_of(outcomes: Sequence[QueryOutcome], split: Split) -> Score | None:
     own = [outcome for outcome in outcomes if outcome.query.split == split and outcome.right]
     if not own:
         return None
-    table = pl.DataFrame([row for outcome in own for row in _rows(outcome)])
-    [row] = trigger_scores(table).to_dicts()
-    figures: Mapping[str, Any] = {end: row[f"run_accuracy{end}"] for end in ("", "_low", "_high")}
-    return Score(
-        figures[""],
-        figures["_low"],
-        figures["_high"],
-        n_queries=len(own),
-        n_runs=sum(len(outcome.right) for outcome in own),
-    )
-
-
-def _rows(result: QueryOutcome) -> Iterable[dict[str, Any]]:
-    should = result.query.should_trigger
-    for right in result.right:
-        outcome = "triggered" if right == should else "not triggered"
-        yield {"query": result.query.query, "should_trigger": should, "outcome": outcome}
+    rows = [
+        {
+            "query": outcome.query.query,
+            "should_trigger": outcome.query.should_trigger,
+            "outcome": "triggered" if right == outcome.query.should_trigger else "not triggered",
+        }
+        for outcome in own
+        for right in outcome.right
+    ]
+    [row] = trigger_scores(pl.DataFrame(rows)).to_dicts()
+    figures = (row[f"run_accuracy{end}"] for end in ("", "_low", "_high"))
+    return Score(*figures, n_queries=len(own), n_runs=sum(len(outcome.right) for outcome in own))
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,19 +210,19 @@ class Optimised(Shown):
         """
         import polars as pl
 
-        ends = (*_ends("train", None), *_ends("test", None))
-        schema = {"round": pl.Int64, "description": pl.String, **dict.fromkeys(ends, pl.Float64)}
         rows = [
-            (
-                step.round,
-                step.description,
-                *_ends("train", step.train).values(),
-                *_ends("test", step.test).values(),
-                step.is_best,
-            )
+            {
+                "round": step.round,
+                "description": step.description,
+                **_ends("train", step.train),
+                **_ends("test", step.test),
+                "is_best": step.is_best,
+            }
             for step in self.steps
         ]
-        frame = pl.DataFrame(rows, {**schema, "is_best": pl.Boolean}, orient="row")
+        ends = dict.fromkeys((*_ends("train", None), *_ends("test", None)), pl.Float64)
+        schema = {"round": pl.Int64, "description": pl.String, **ends, "is_best": pl.Boolean}
+        frame = pl.DataFrame(rows, schema)
         return frame if backend == "polars" else frame.to_pandas()
 
     def document(self) -> Optimization:

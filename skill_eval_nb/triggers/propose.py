@@ -6,8 +6,9 @@ import hashlib
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,36 +82,29 @@ def question(
         competing: names and descriptions of other skills.
     """
     text = _prompt(name, body, rounds, base, competing)
+    content = f"{model}\n{SYSTEM}\n{text}".encode("utf-8", "replace")
     return Question(
-        key=hashlib.sha256(f"{model}\n{SYSTEM}\n{text}".encode("utf-8", "replace")).hexdigest()[
-            :24
-        ],
+        key=hashlib.sha256(content).hexdigest()[:24],
         model=model,
         system=SYSTEM,
         content=[{"type": "text", "text": f"{text}\n\nNow write the description.\n"}],
         schema=SCHEMA,
-        read=_reader(rounds),
+        read=partial(_read, rounds=rounds),
         max_tokens=MAX_TOKENS,
         who="the proposer",
     )
 
 
-def _reader(rounds: Sequence[Round]) -> Callable[[Any], str]:
-    tried = {_plain(round_.description): round_.number for round_ in rounds}
-
-    def read(raw: Any) -> str:
-        look = AnswerCheck()
-        answer = formed(raw, SCHEMA)
-        description = look.telling(answer, "description", "the answer").strip()
-        if description:
-            for fault in faults_of(description):
-                look.wrong(f"`description`: {fault}")
-        if _plain(description) in tried:
-            look.wrong(f"`description`: it was tried in round {tried[_plain(description)]}")
-        look.done()
-        return description
-
-    return read
+def _read(raw: Any, rounds: Sequence[Round]) -> str:
+    look = AnswerCheck()
+    description = look.telling(formed(raw, SCHEMA), "description", "the answer").strip()
+    for fault in faults_of(description) if description else ():
+        look.wrong(f"`description`: {fault}")
+    for round_ in rounds:
+        if _plain(round_.description) == _plain(description):
+            look.wrong(f"`description`: it was tried in round {round_.number}")
+    look.done()
+    return description
 
 
 def _prompt(

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
 import msgspec
 
@@ -90,8 +90,8 @@ def set_in(folder: Path) -> Path:
     }
     if not sets:
         raise refuse(f"{folder} holds no trigger set: name its file, or draft one")
-    highest = min(map(_depth, sets))
-    near = {path: set_ for path, set_ in sets.items() if _depth(path) == highest}
+    highest = min(len(Path(path).parts) for path in sets)
+    near = {path: set_ for path, set_ in sets.items() if len(Path(path).parts) == highest}
     words = {
         tuple((query.query, query.should_trigger) for query in own.queries) for own in near.values()
     }
@@ -106,10 +106,6 @@ def _labelled(path: str) -> TriggerSet | None:
     document, _ = mend(load_raw(path, Problems()), TriggerSet)
     labelled = any(query.should_trigger is not None for query in document.queries)
     return document if labelled else None
-
-
-def _depth(path: str) -> int:
-    return len(Path(path).parts)
 
 
 NONE = frozenset(("", "none", "null", "no skill"))
@@ -210,9 +206,7 @@ def _unlabelled(
 
 
 def _split(query: TriggerQuery) -> Literal["train", "test"] | None:
-    return (
-        cast("Literal['train', 'test']", query.split) if query.split in ("train", "test") else None
-    )
+    return "train" if query.split == "train" else "test" if query.split == "test" else None
 
 
 def write_queries(path: PathLike, queries: Iterable[Query], dialect: str = "iterations") -> Path:
@@ -419,8 +413,8 @@ def _by_words(queries: Sequence[Query]) -> list[list[Query]]:
     """Queries with the same words, together; those without any are left out."""
     found: defaultdict[str, list[Query]] = defaultdict(list)
     for query in queries:
-        if words := plain(query.query):
-            found[words].append(query)
+        found[plain(query.query)].append(query)
+    found.pop("", None)
     return list(found.values())
 
 
@@ -429,4 +423,4 @@ def _doubt(name: str, message: str, about: Sequence[Query]) -> QueryDoubt:
 
 
 def _queries(number: int) -> str:
-    return f"{number:,} quer{'y' if number == 1 else 'ies'}"
+    return count(number, "query")

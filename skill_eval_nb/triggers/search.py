@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.threads import Stopped
 from skill_eval_nb.text import count, dollars
 
-from .attempt import Attempt, Query
+from .attempt import Query
 from .measured import Measured
 from .measurement import MeasuringProgress
 from .optimised import (
@@ -57,11 +58,6 @@ class Paired:
     after: float
     n: int
     p: float | None
-
-    @property
-    def told_apart(self) -> bool:
-        """Whether the later one takes the earlier one's place."""
-        return self.p is not None and self.p <= LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +102,7 @@ def _compared(held: Round, round_: Round, pair: Paired, sure: float) -> tuple[Ro
     )
     if pair.p is not None and pair.p <= sure:
         return round_, f"{_name(round_)} is better than {_name(held)}: {against}."
-    if pair.told_apart:
+    if pair.p is not None and pair.p <= LEVEL:
         return (
             round_,
             f"{_name(round_)} seems better than {_name(held)}: {against}, which may be chance.",
@@ -153,24 +149,15 @@ PATIENCE = 2
 """Rounds without a better train score after which a search ends."""
 
 
-class Measure(Protocol):
-    """What measures descriptions."""
+Outcomes = tuple[tuple[QueryOutcome, ...], str | None]
+"""Each query as it went, and why not all runs were made; None where they were."""
+Measure = Callable[..., Outcomes]
+"""Measures a description; with `fresh`, by new runs of the held-out queries alone.
 
-    def __call__(
-        self, description: str, *, fresh: bool = False
-    ) -> tuple[tuple[QueryOutcome, ...], str | None]:
-        """Give each query as it went, and why not all runs were made; None where they were.
-
-        With `fresh`, of new runs of the held-out queries alone.
-
-        Raises:
-            Over: nothing was measured.
-        """
-        ...
-
-
+Raises `SearchOver` where nothing was measured.
+"""
 Propose = Callable[[Sequence[Round], Round], str]
-"""Gives the next description, from all rounds and the one to build on; raises `Over`."""
+"""Gives the next description, from all rounds and the one to build on; raises `SearchOver`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,30 +268,29 @@ class Money:
     attempts: int
     last_attempts: int
     cap_usd: float | None
-    _measured: dict[tuple[str, bool], Measured] = field(default_factory=dict)
-    _proposed: dict[str, Proposal] = field(default_factory=dict)
+    _costs: dict[str, float | None] = field(default_factory=dict)
+    _attempts: dict[str, list[float]] = field(default_factory=dict)
 
     def measured(self, measured: Measured, *, fresh: bool) -> None:
         """Count a measurement; its earlier starts are in it."""
-        self._measured[measured.description, fresh] = measured
+        key = f"{'fresh' if fresh else 'measured'}: {measured.description}"
+        self._costs[key] = measured.cost_usd
+        costs = (attempt.cost_usd for attempt in measured.attempts)
+        self._attempts[key] = [cost for cost in costs if cost is not None]
 
     def proposed(self, key: str, proposal: Proposal) -> None:
         """Count a question to the proposer; its earlier starts are in it."""
-        self._proposed[key] = proposal
+        self._costs[key] = proposal.spent_usd
 
     @property
     def cost_usd(self) -> float | None:
         """US dollars spent, earlier starts included; None where a price is not known."""
-        costs = [measured.cost_usd for measured in self._measured.values()]
-        costs += [proposal.spent_usd for proposal in self._proposed.values()]
-        return None if None in costs else sum(cost for cost in costs if cost is not None)
+        return None if None in self._costs.values() else self.spent_usd
 
     @property
     def spent_usd(self) -> float:
         """The same, as far as prices are known."""
-        costs = [measured.cost_usd for measured in self._measured.values()]
-        costs += [proposal.spent_usd for proposal in self._proposed.values()]
-        return sum(cost for cost in costs if cost is not None)
+        return sum(filter(None, self._costs.values()))
 
     def left(self, *, fresh: bool = False) -> float | None:
         """US dollars that may still be spent; None for no ceiling.
@@ -326,7 +312,7 @@ class Money:
         """
         if self.ceiling_usd is None:
             return 0.0
-        cap, costs = self.cap_usd or 0.0, self._costs()
+        cap, costs = self.cap_usd or 0.0, list(chain(*self._attempts.values()))
         worst = self.last_attempts * cap
         if not costs:
             part = self.last_attempts / (self.attempts + self.last_attempts)
@@ -336,17 +322,9 @@ class Money:
     @property
     def holds_a_round(self) -> bool:
         """Whether another round likely fits, by what attempts cost on average so far."""
-        left, costs = self.left(), self._costs()
-        if left is None:
-            return True
+        left, costs = self.left(), list(chain(*self._attempts.values()))
         usual = sum(costs) / len(costs) if costs else 0.0
-        return left >= self.attempts * usual + (self.cap_usd or 0.0)
-
-    def _costs(self) -> list[float]:
-        attempts: Iterable[Attempt] = (
-            attempt for measured in self._measured.values() for attempt in measured.attempts
-        )
-        return [attempt.cost_usd for attempt in attempts if attempt.cost_usd is not None]
+        return left is None or left >= self.attempts * usual + (self.cap_usd or 0.0)
 
 
 FRESH = "fresh"
@@ -394,10 +372,8 @@ class Rounds:
     doubts: tuple[str, ...] = ()
     broken: str | None = None
 
-    def measure(
-        self, description: str, *, fresh: bool = False
-    ) -> tuple[tuple[QueryOutcome, ...], str | None]:
-        """Measure a description, as `searching.Measure` has it."""
+    def measure(self, description: str, *, fresh: bool = False) -> Outcomes:
+        """Measure a description, as `Measure` has it."""
         self._heed()
         doing = "measuring again" if fresh else "measuring"
         own = [query for query in self.queries if not fresh or query.split == "test"]
@@ -428,7 +404,7 @@ class Rounds:
         return outcomes, self._lacking(measured, outcomes, fresh)
 
     def propose(self, rounds: Sequence[Round], base: Round) -> str:
-        """Ask for the next description, as `searching.Propose` has it."""
+        """Ask for the next description, as `Propose` has it."""
         self._heed()
         request = question(self.proposer, self.name, self.body, rounds, base, self.competing)
         there = kept(self.folder, request.key)
@@ -482,8 +458,9 @@ class Rounds:
             return
         number = len(self.steps) + (doing != "measuring again")
         spent = self.money.spent_usd + (0.0 if measuring is None else measuring.spent_usd)
-        now = OptimisingProgress(doing, number, self.rounds, tuple(self.steps), measuring, spent)
-        self.progress(now)
+        self.progress(
+            OptimisingProgress(doing, number, self.rounds, tuple(self.steps), measuring, spent)
+        )
 
 
 def split(queries: Sequence[Query], held_out: float, seed: int) -> tuple[Query, ...]:
@@ -511,14 +488,26 @@ def split(queries: Sequence[Query], held_out: float, seed: int) -> tuple[Query, 
     >>> sum(one.split == "test" for one in dealt if one.should_trigger)
     2
     """
-    faults = [*_twice(queries)]
+    counts = Counter(" ".join(query.query.casefold().split()) for query in queries)
+    # Queries that differ by spaces and capitals at most could be in both halves.
+    faults = [
+        f"the query “{words[:80]}” is there {times} times: one may be held out while another is "
+        "learned from; leave one of them"
+        for words, times in counts.items()
+        if times > 1
+    ]
     if not 0 < held_out < 1:
         faults.append(f"held_out is {held_out}: it is a share of the queries, such as 0.4")
         raise Refused(faults)
+
+    def drawn(query: Query) -> str:
+        text = f"{seed}\n{query.query}".encode("utf-8", "surrogatepass")
+        return hashlib.sha256(text).hexdigest()
+
     tested: set[Query] = set()
     for should in (True, False):
         own = [query for query in queries if query.should_trigger == should and query.split is None]
-        own.sort(key=lambda query: (sorted(query.tags), _drawn(query, seed)))
+        own.sort(key=lambda query: (sorted(query.tags), drawn(query)))
         wanted = min(max(round(held_out * len(own)), 1), len(own) - 1)
         tested.update(own[int((at + 0.5) * len(own) / wanted)] for at in range(wanted))
     dealt = tuple(
@@ -535,18 +524,3 @@ def split(queries: Sequence[Query], held_out: float, seed: int) -> tuple[Query, 
     if faults:
         raise Refused(faults)
     return dealt
-
-
-def _drawn(query: Query, seed: int) -> str:
-    return hashlib.sha256(f"{seed}\n{query.query}".encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _twice(queries: Sequence[Query]) -> list[str]:
-    """What to say of queries that differ by spaces and capitals at most: one could be in both."""
-    counts = Counter(" ".join(query.query.casefold().split()) for query in queries)
-    return [
-        f"the query “{words[:80]}” is there {count} times: one may be held out while another is "
-        "learned from; leave one of them"
-        for words, count in counts.items()
-        if count > 1
-    ]

@@ -20,7 +20,7 @@ from skill_eval_nb.improving.edits import Suite, edits_of, text_of
 from skill_eval_nb.improving.values import Draft
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.workspace import EvalKey
-from skill_eval_nb.workspace.writing import NotPlain, plain_value, written_like
+from skill_eval_nb.workspace.writing import written_like
 from tests.checkout import ROOT
 from tests.improving.made_suites import EVALS, draft, evals_in, suite
 
@@ -144,6 +144,11 @@ def test_old_faults_are_no_new_ones(tmp_path):
     ("data", "why"),
     [
         (b"{", "not plain enough"),
+        (b'{"evals": [1,]}', "no strict JSON"),
+        (b'{"evals": []} // so', "no strict JSON"),
+        (b'{"evals": NaN}', "NaN is no JSON"),
+        (b'{"evals": [], "evals": []}', "`evals` stands twice"),
+        (b"[" * 100_000, "too deeply"),
         (b'{"evals": [{"id": 1, "prompt": "say "hi" twice"}]}', "not plain enough"),
         (b'{"eval_id": 1, "prompt": "Do", "assertions": []}', "a `eval_metadata` document"),
     ],
@@ -386,18 +391,3 @@ def test_an_edit_says_in_the_text_what_it_makes_of_the_data(items, new, random: 
     less = written_like(value, text.encode()).decode()
     assert text.partition('"it"')[0] in less
     assert text.rpartition('"behind"')[2] in less
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ('{"a": [1,]}', "no strict JSON"),
-        ('{"a": 1} // so', "no strict JSON"),
-        ('{"a": NaN}', "NaN is no JSON"),
-        ('{"a": {"b": 1, "b": 2}}', "`b` stands twice"),
-        ("[" * 100_000, "too deeply"),
-    ],
-)
-def test_what_is_not_plain_is_refused(text, why):
-    with pytest.raises(NotPlain, match=why):
-        plain_value(text)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-from html.parser import HTMLParser
 from pathlib import Path
 
 import polars as pl
@@ -265,24 +264,13 @@ def test_a_work_that_tells_who_should_win_wins_nothing(made) -> None:
     assert (found.status, found.winner) == ("done", "with_skill")
 
 
-def test_as_html_it_is_whole_and_escapes_what_files_say(tmp_path) -> None:
+def test_as_html_it_escapes_what_files_say(tmp_path) -> None:
     named = {"eval_id": 1, "eval_name": "a <script>alert(1)</script> b"}
     metadata = {"iteration-2/eval-1-ledger-1/eval_metadata.json": named}
     path = workspace(tmp_path, evals=2, runs=1, files=metadata)
     page = compare(path, NEW, OLD, connection=offline("better"))._repr_html_()
     assert "&lt;script&gt;alert(1)" in page
     assert "<script" not in page
-    opened: list[str] = []
-
-    class Balance(HTMLParser):
-        def handle_starttag(self, tag, attrs) -> None:
-            opened.append(tag)
-
-        def handle_endtag(self, tag) -> None:
-            assert opened.pop() == tag
-
-    Balance().feed(page)
-    assert opened == []
 
 
 # ── outcome ────────────────────────────────────────────────────────────────────────────────────

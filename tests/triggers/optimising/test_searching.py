@@ -17,7 +17,7 @@ from scipy.stats import permutation_test
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.optimised import QueryOutcome, Round, SearchOver, mean
-from skill_eval_nb.triggers.search import LEVEL, Found, choose, leading, paired, search, split
+from skill_eval_nb.triggers.search import Found, choose, leading, paired, search, split
 from tests.triggers.optimising.made import PRESENT, World, queries
 
 HALF = [
@@ -157,7 +157,6 @@ def test_the_p_is_scipys_of_the_sign_flip_of_each_querys_difference(counts):
         n_resamples=10**6,
     )
     assert pair.p == pytest.approx(oracle.pvalue)
-    assert pair.told_apart == (pair.p <= LEVEL)
 
 
 # ── splitting ──────────────────────────────────────────────────────────────────────────────────
