@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from skill_eval_nb.disk import decoded, open_file
 
 from .. import sandbox
 from ..sandbox import Ran
+from .extractor import IMAGE_SIDE, png_size, weight
 
 SHOWN_CHARS = 120_000
 """Room in characters; some 30,000 tokens of English."""
@@ -52,6 +54,9 @@ EXTRACTED = 40
 EXTRACTING_SECONDS = 120.0
 """Seconds that reading them may take together, for one run."""
 
+UNPACKED = 2**29
+"""Bytes that pictures together may unpack to, to be looked through."""
+
 IMAGES = 20
 """Pictures in one request; from the 21st on the API takes smaller ones only."""
 
@@ -60,9 +65,6 @@ IMAGE_BYTES = 3_750_000
 
 IMAGES_BYTES = 18_000_000
 """Bytes of all pictures together: a request may have 32 MB."""
-
-IMAGE_SIDE = 8000
-"""Pixels: the API refuses larger pictures."""
 
 
 MARK = "\n[… {left:,} characters left out here …]\n"
@@ -136,7 +138,7 @@ def extract(path: str, kind: str, size: int, seconds: float = SECONDS) -> tuple[
 
     Args:
         path: the file.
-        kind: one of `OFFICE_KINDS`; or `grid` for the cells of a workbook.
+        kind: one of `OFFICE_KINDS`; or `grid` for the cells of a workbook, `png` for a picture.
         size: its bytes.
         seconds: that its reader may take, `SECONDS` at most.
 
@@ -220,6 +222,8 @@ SIGNATURES = {
     b"GIF89a": "gif",
     b"\xff\xd8\xff": "jpeg",
 }
+HERE = 2**24
+"""Bytes that a picture may unpack to in this process."""
 PICTURE_ENDINGS = frozenset(("png", "jpg", "jpeg", "gif", "webp"))
 
 
@@ -234,28 +238,38 @@ def picture_kind(start: bytes) -> str | None:
     return next((kind for sign, kind in SIGNATURES.items() if start.startswith(sign)), None)
 
 
-def picture_fault(data: bytes, kind: str) -> str | None:
-    """Why a picture, of a kind as `picture_kind` tells it, cannot be shown; None where it can.
+def picture_fault(data: bytes, kind: str, path: str, unpack: int = UNPACKED) -> str | None:
+    """Why a picture cannot be shown; None where it can.
 
-    The API refuses a whole request for one picture that it cannot read, so its head and its end
-    are looked at first. It is not unpacked.
+    The API refuses a whole request for one picture that it cannot read, so each is looked
+    through first: its size in pixels, and whether it is whole. It is measured before anything
+    of it is unpacked: more than `unpack` bytes are not, and what is more than `HERE` is unpacked
+    in a process of its own, under limits.
+
+    Args:
+        data: all of the picture.
+        kind: as `picture_kind` tells it.
+        path: the file that it is.
+        unpack: bytes.
     """
     if len(data) > IMAGE_BYTES:
         return f"a picture of {len(data):,} bytes; the API takes {IMAGE_BYTES:,}"
+    unpacked = weight(data, kind)
+    if unpacked > unpack:
+        return "a picture too large to be looked through, with the pictures before it"
+    if unpacked > HERE:
+        try:
+            extract(path, kind, len(data), EXTRACTING_SECONDS)
+        except NotExtracted as why:
+            return f"a damaged picture: {why}"
+        return None
     try:
         width, height = _LOOKS[kind](data)
-    except (ValueError, struct.error, IndexError) as error:
+    except (ValueError, struct.error, IndexError, zlib.error) as error:
         return f"a damaged picture ({error})"
     if not 0 < width <= IMAGE_SIDE or not 0 < height <= IMAGE_SIDE:
         return f"a picture of {width} × {height} pixels; the API takes up to {IMAGE_SIDE} a side"
     return None
-
-
-def _png(data: bytes) -> tuple[int, int]:
-    size = struct.unpack(">II", data[16:24])
-    if max(size) <= IMAGE_SIDE and (data[12:16] != b"IHDR" or b"IEND" not in data[-4096:]):
-        raise ValueError("it is cut off")
-    return size
 
 
 def _gif(data: bytes) -> tuple[int, int]:
@@ -299,7 +313,7 @@ def _webp(data: bytes) -> tuple[int, int]:
     raise ValueError("it is of no known form")
 
 
-_LOOKS = {"png": _png, "gif": _gif, "jpeg": _jpeg, "webp": _webp}
+_LOOKS = {"png": png_size, "gif": _gif, "jpeg": _jpeg, "webp": _webp}
 
 
 TOOLS_OWN = frozenset(
@@ -479,7 +493,7 @@ class Content:
     """A file's text or picture, or the reason why there is neither.
 
     `unread` are bytes in the middle of a very large file that were not read; a line in `text`
-    says so where they are missing.
+    says so where they are missing. `unpacked` are bytes that a picture was unpacked to.
     """
 
     kind: str
@@ -488,18 +502,20 @@ class Content:
     picture_bytes: int = 0
     reason: str | None = None
     unread: int = 0
+    unpacked: int = 0
 
 
 def contents(found: Iterable[Entry]) -> Iterator[tuple[Entry, Content]]:
     """What can be shown of each file, within bounds on all that is read."""
-    read = extracted = 0
+    read = extracted = unpacked = 0
     seconds = EXTRACTING_SECONDS
     for entry in found:
         whole = READ_WHOLE if read < READ_TOGETHER else 2 * READ_ENDS
         left = seconds if extracted < EXTRACTED else None
         began = time.monotonic()
-        content = content_of(entry, whole=whole, seconds=left)
+        content = content_of(entry, whole=whole, seconds=left, unpack=UNPACKED - unpacked)
         read += min(entry.size, whole) if content.text is not None else 0
+        unpacked += content.unpacked
         if content.kind in OFFICE_KINDS:
             extracted += 1
             seconds -= time.monotonic() - began
@@ -511,6 +527,7 @@ def content_of(
     *,
     whole: int = READ_WHOLE,
     seconds: float | None = EXTRACTING_SECONDS,
+    unpack: int = UNPACKED,
 ) -> Content:
     """What can be shown of a file. Never raises for what is in it.
 
@@ -518,6 +535,7 @@ def content_of(
         entry: the file.
         whole: bytes; a larger text is read at its head and tail only.
         seconds: that taking the text out of a PDF or office file may take; None: none are.
+        unpack: bytes that a picture may unpack to.
     """
     if entry.reason is not None:
         return Content("other", reason=entry.reason)
@@ -527,7 +545,7 @@ def content_of(
             picture = picture_kind(start)
             if picture is not None:
                 data = start + file.read(max(IMAGE_BYTES + 1 - len(start), 0))
-                return _picture(picture, data)
+                return _picture(picture, data, entry.path, unpack)
             return _look(entry, start, file, whole, seconds)
     except OSError as error:
         return Content("other", reason=f"it cannot be read ({error.strerror or error})")
@@ -552,12 +570,18 @@ def _look(entry: Entry, start: bytes, file: BinaryIO, whole: int, seconds: float
     return _text(entry, start, file, ending, whole)
 
 
-def _picture(kind: str, data: bytes) -> Content:
-    if reason := picture_fault(data, kind):
-        return Content("image", reason=reason)
-    encoded = base64.b64encode(data).decode()
-    source = {"type": "base64", "media_type": f"image/{kind}", "data": encoded}
-    return Content("image", picture={"type": "image", "source": source}, picture_bytes=len(data))
+def _picture(kind: str, data: bytes, path: str, unpack: int) -> Content:
+    unpacked = min(weight(data, kind), unpack)
+    reason = picture_fault(data, kind, path, unpack)
+    if reason is not None:
+        return Content("image", reason=reason, unpacked=unpacked)
+    source = {
+        "type": "base64",
+        "media_type": f"image/{kind}",
+        "data": base64.b64encode(data).decode(),
+    }
+    block = {"type": "image", "source": source}
+    return Content("image", picture=block, picture_bytes=len(data), unpacked=unpacked)
 
 
 def _extracted(entry: Entry, kind: str, seconds: float) -> Content:

@@ -32,6 +32,7 @@ from skill_eval_nb.grading.evidence.contents import (
     picture_kind,
 )
 from skill_eval_nb.grading.evidence.extractor import CELL, COLUMNS, ROWS
+from skill_eval_nb.grading.evidence.extractor import weight as unpacked_size
 from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h
@@ -230,6 +231,8 @@ FORMS = {
 """By the end of a name the media type."""
 PICTURE_MOST = 20_000_000
 """Bytes of a picture that is drawn."""
+UNPACKED = 2**28
+"""Bytes that it may unpack to."""
 
 
 def draw_picture(sheet: Sheet) -> Child:
@@ -242,10 +245,12 @@ def draw_picture(sheet: Sheet) -> Child:
     if form is None:
         raise NotDrawn("it does not begin as a picture")
     odd = None
-    if file.size <= IMAGE_BYTES:
+    if unpacked_size(data, form) > UNPACKED:  # a few bytes can stand for gigabytes of points
+        odd = "a picture too large to be looked through"
+    elif file.size <= IMAGE_BYTES:
         odd = _awaited(sheet, form, lambda fault, _: fault or None)
-    if odd is not None and "pixels" in odd:  # a few bytes can stand for gigabytes of points
-        return soft(f"Not drawn: {odd.partition(';')[0]}.")
+    if odd is not None and ("pixels" in odd or "too large" in odd):
+        return soft(f"Not drawn: {odd.partition(';')[0].partition(', with')[0]}.")
     return [
         None if odd is None else soft(f"It may not show as a whole: {odd}."),
         h("img", blob=sheet.show(file, f"image/{form}"), alt=line(file.name)),
@@ -721,7 +726,7 @@ def _read_apart(file: OutputFile, kind: str) -> tuple[str, bool]:
     try:
         with file.open() as opened:  # it is a regular file, and in the run
             if kind in images.PICTURE_ENDINGS:
-                return images.picture_fault(opened.read(), kind) or "", False
+                return images.picture_fault(opened.read(), kind, file.path) or "", False
         return extracting.extract(file.path, kind, file.size, left)
     finally:
         slow = max(time.monotonic() - began - QUICK, 0.0)
