@@ -27,8 +27,9 @@ Nothing heavy is imported before it is used.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .faces import lazy
 
 if TYPE_CHECKING:
     from . import (
@@ -79,24 +80,14 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-_ROOMS = "charts documents grading improving models report running stats triggers widgets".split()
-_HOMES = {
-    "compare": ".improving",
-    **dict.fromkeys(("grade_stored", "judge_again", "plan_runs"), ".running"),
-    **dict.fromkeys(
-        ("diff", "drafts", "explore", "review", "run_panel", "trigger_panel"), ".widgets"
-    ),
-}
-"""Where the names live that are not of `tables`."""
 
-
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return importlib.import_module(f".{name}", __name__)
-    if name in __all__:
-        return getattr(importlib.import_module(_HOMES.get(name, ".tables"), __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "": "charts documents grading improving models report running stats triggers widgets",
+        ".improving": "compare",
+        ".running": "grade_stored judge_again plan_runs",
+        ".tables": "NothingToLoad Workspace describe from_table load show",
+        ".widgets": "diff drafts explore review run_panel trigger_panel",
+    },
+)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from .making import ScriptsOption
+from .making import EvalsOption, NearOption, ScriptsOption
 from .printing import (
     BudgetOption,
     DryRunOption,
@@ -58,10 +58,7 @@ def compare(
     model: Annotated[
         str | None, typer.Option(help="The model that compares; else the one that judged before.")
     ] = None,
-    evals: Annotated[
-        list[str] | None,
-        typer.Option("--eval", metavar="EVAL", help="Only this eval; may be given again."),
-    ] = None,
+    evals: EvalsOption = None,
     repeat: Annotated[
         float, typer.Option(help="Share of the pairs that are judged twice in the same order.")
     ] = 0.2,
@@ -193,9 +190,7 @@ def try_(
     budget_usd: BudgetOption = None,
     prices: PricesOption = None,
     allow_scripts: ScriptsOption = False,
-    near: Annotated[
-        int, typer.Option(help="Lines within which except_context exempts a match.")
-    ] = 2,
+    near: NearOption = 2,
 ) -> None:
     """Try drafts on the stored outputs, before anything is paid for.
 

@@ -37,6 +37,11 @@ SandboxOption = Annotated[
 ScriptsOption = Annotated[
     bool, typer.Option("--allow-scripts", help="Run the scripts that evals have, in the sandbox.")
 ]
+EvalsOption = Annotated[
+    list[str] | None,
+    typer.Option("--eval", metavar="EVAL", help="Only this eval; may be given again."),
+]
+NearOption = Annotated[int, typer.Option(help="Lines within which except_context exempts a match.")]
 LOCAL = "local"
 TO_BEGIN = "  without --dry-run it begins; nothing is spent before"
 """How a plan ends that has something to do; left out where it begins at once."""
@@ -73,10 +78,7 @@ def run(
             help="with_skill, without_skill or NAME=FOLDER of another skill; may be given again.",
         ),
     ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--eval", metavar="EVAL", help="Only this eval; may be given again."),
-    ] = None,
+    only: EvalsOption = None,
     executor: ExecutorOption = "offline",
     executor_model: Annotated[str | None, typer.Option(help="The model that works.")] = None,
     judge_model: Annotated[
@@ -179,9 +181,7 @@ def grade(
         "structural"
     ),
     allow_scripts: ScriptsOption = False,
-    near: Annotated[
-        int, typer.Option(help="Lines within which except_context exempts a match.")
-    ] = 2,
+    near: NearOption = 2,
     force: Annotated[
         bool, typer.Option("--force", help="Replace verdicts that differ from what is found.")
     ] = False,

@@ -7,8 +7,9 @@ has written. Nothing is imported before it is asked for.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from skill_eval_nb.faces import lazy
 
 if TYPE_CHECKING:
     from skill_eval_nb.models.usage import BudgetSpent
@@ -28,23 +29,14 @@ __all__ = [
     "structural",
 ]
 
-_ROOMS = ("judge", "sandbox", "structural")
-_HOMES = {
-    "BudgetSpent": "skill_eval_nb.models.usage",
-    "Case": "skill_eval_nb.grading.judge",
-    "Judge": "skill_eval_nb.grading.judge",
-    "check": "skill_eval_nb.grading.structural",
-    "grade": "skill_eval_nb.grading.grades",
-}
 
-
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return importlib.import_module(f".{name}", __name__)
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "": "judge sandbox structural",
+        "skill_eval_nb.models": "BudgetSpent",
+        ".grades": "grade",
+        ".judge": "Case Judge",
+        ".structural": "check",
+    },
+)

@@ -13,8 +13,9 @@ Nothing heavy is imported before it is used.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from skill_eval_nb.faces import lazy
 
 if TYPE_CHECKING:
     from .aggregation import Aggregate, aggregate
@@ -27,20 +28,6 @@ if TYPE_CHECKING:
     from .trying import try_out
     from .values import Draft, RunRef, Source, Suggestion, read_drafts, write_drafts
 
-_HOMES = {
-    **dict.fromkeys(("Aggregate", "aggregate"), ".aggregation"),
-    **dict.fromkeys(("Analysed", "analyse"), ".analysis"),
-    **dict.fromkeys(("Change", "apply", "preview"), ".change"),
-    **dict.fromkeys(("Compared", "compare"), ".comparison"),
-    "draft": ".drafting",
-    **dict.fromkeys(("Lineage", "by_version", "history"), ".lineage"),
-    "Tried": ".tried",
-    "try_out": ".trying",
-    **dict.fromkeys(
-        ("Draft", "RunRef", "Source", "Suggestion", "read_drafts", "write_drafts"), ".values"
-    ),
-}
-"""Where each name of the face lives; looked up when it is asked for."""
 
 __all__ = [
     "Aggregate",
@@ -67,11 +54,17 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name], __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        ".aggregation": "Aggregate aggregate",
+        ".analysis": "Analysed analyse",
+        ".change": "Change apply preview",
+        ".comparison": "Compared compare",
+        ".drafting": "draft",
+        ".lineage": "Lineage by_version history",
+        ".tried": "Tried",
+        ".trying": "try_out",
+        ".values": "Draft RunRef Source Suggestion read_drafts write_drafts",
+    },
+)

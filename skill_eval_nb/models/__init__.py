@@ -13,8 +13,9 @@ spent. Importing this room loads neither the SDK nor the stand-in: they come whe
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from skill_eval_nb.faces import lazy
 
 if TYPE_CHECKING:
     from . import batches as batches
@@ -35,25 +36,6 @@ if TYPE_CHECKING:
     )
     from .usage import Usage as Usage
 
-_HOMES = {
-    "BadPrices": "usage",
-    "BudgetSpent": "usage",
-    "Client": "client",
-    "Connection": "client",
-    "Meter": "usage",
-    "ModelFault": "faults",
-    "Prices": "usage",
-    "Reply": "client",
-    "StandIn": "stand_in",
-    "Tally": "usage",
-    "Usage": "usage",
-    "connect": "client",
-    "load_prices": "usage",
-    "serve": "stand_in",
-    "together": "usage",
-    "worst_case": "usage",
-}
-"""The module that each name comes from when it is first asked for."""
 
 __all__ = [
     "BadPrices",
@@ -76,13 +58,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "batches":
-        return importlib.import_module(".batches", __name__)
-    if name in _HOMES:
-        return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "": "batches",
+        ".client": "Client Connection Reply connect",
+        ".faults": "ModelFault",
+        ".stand_in": "StandIn serve",
+        ".usage": "BadPrices BudgetSpent Meter Prices Tally Usage load_prices together worst_case",
+    },
+)

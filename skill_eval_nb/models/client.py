@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from .faults import (
     HIDDEN,
@@ -435,20 +435,12 @@ class Client:
         return await until_answered(attempt, deadline=deadline, once=call.once)
 
     async def models(self, *, deadline: float = 60.0) -> list[dict[str, Any]]:
-        """The models that this key can use, as the API describes them (`id`, `display_name`, …).
+        """The first 1,000 models that this key can use, as the API has them (`id`, …).
 
         Raises:
             ModelFault: where no answer came.
         """
-        found: list[dict[str, Any]] = []
-        after = ""
-        while True:
-            call = Call("get", f"/v1/models?limit=1000{after}", _page)
-            page = await self.exchange(call, deadline=deadline)
-            found += page["data"]
-            if not (page.get("has_more") and page["data"]):
-                return found
-            after = f"&after_id={quote(page['data'][-1]['id'], safe='')}"
+        return await self.exchange(Call("get", "/v1/models?limit=1000", _listed), deadline=deadline)
 
 
 @asynccontextmanager
@@ -478,8 +470,8 @@ async def connect(connection: Connection) -> AsyncIterator[Client]:
         yield Client(sdk, connection)
 
 
-def _page(body: bytes) -> dict[str, Any]:
-    page = json.loads(body)
-    if not isinstance(page, dict) or not isinstance(page["data"], list):
+def _listed(body: bytes) -> list[dict[str, Any]]:
+    found = json.loads(body)["data"]
+    if not isinstance(found, list):
         raise TypeError("it has no list `data`")
-    return page
+    return found

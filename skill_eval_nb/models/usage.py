@@ -33,6 +33,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 
@@ -111,34 +112,21 @@ class Usage:
         >>> Usage(1, 2, 3, 4).total
         10
         """
-        return (
-            self.input_tokens
-            + self.output_tokens
-            + self.cache_read_tokens
-            + self.cache_write_tokens
-        )
+        return sum(_counts(self)[:4])
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cache_read_tokens + other.cache_read_tokens,
-            self.cache_write_tokens + other.cache_write_tokens,
-            self.calls + other.calls,
-            self.cache_write_1h_tokens + other.cache_write_1h_tokens,
-            max(self.longest, other.longest),
-        )
+        both = zip(_counts(self), _counts(other), strict=True)
+        return Usage(*(a + b for a, b in both), longest=max(self.longest, other.longest))
 
     def __mul__(self, times: int) -> Usage:
-        return Usage(
-            self.input_tokens * times,
-            self.output_tokens * times,
-            self.cache_read_tokens * times,
-            self.cache_write_tokens * times,
-            self.calls * times,
-            self.cache_write_1h_tokens * times,
-            self.longest if times else 0,
-        )
+        counts = (count * times for count in _counts(self))
+        return Usage(*counts, longest=self.longest if times else 0)
+
+
+_counts = attrgetter(
+    *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
+    *("calls", "cache_write_1h_tokens"),
+)
 
 
 def _count(usage: Mapping[str, Any], name: str, missing: int | None = None) -> int:

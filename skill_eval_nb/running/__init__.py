@@ -5,8 +5,9 @@ Nothing heavy is imported before it is used.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from skill_eval_nb.faces import lazy
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import BudgetSpent
@@ -35,30 +36,16 @@ __all__ = [
     "plan_runs",
 ]
 
-_HOMES = {
-    "BudgetSpent": "skill_eval_nb.models",
-    "Cell": "skill_eval_nb.running.iteration",
-    "Execution": "skill_eval_nb.running.protocol",
-    "Executor": "skill_eval_nb.running.protocol",
-    "Job": "skill_eval_nb.running.job",
-    "Limits": "skill_eval_nb.running.protocol",
-    "Plan": "skill_eval_nb.running.plan",
-    "Refused": "skill_eval_nb.running.protocol",
-    "Skill": "skill_eval_nb.running.protocol",
-    "Task": "skill_eval_nb.running.protocol",
-    "executor": "skill_eval_nb.running.protocol",
-    "grade_stored": "skill_eval_nb.running.stored_runs",
-    "judge_again": "skill_eval_nb.running.rejudging",
-    "plan_runs": "skill_eval_nb.running.plan",
-}
-"""Where each name of the face lives; looked up when it is asked for."""
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "skill_eval_nb.models": "BudgetSpent",
+        ".iteration": "Cell",
+        ".job": "Job",
+        ".plan": "Plan plan_runs",
+        ".protocol": "Execution Executor Limits Refused Skill Task executor",
+        ".rejudging": "judge_again",
+        ".stored_runs": "grade_stored",
+    },
+)

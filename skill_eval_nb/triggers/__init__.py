@@ -11,8 +11,9 @@ Nothing heavy is imported before it is used.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from skill_eval_nb.faces import lazy
 
 if TYPE_CHECKING:
     from .attempt import Attempt, Outcome, Query
@@ -24,17 +25,6 @@ if TYPE_CHECKING:
     from .optimised import Optimised
     from .queries import QueryDoubt, check_queries, read_queries, write_queries
 
-_HOMES = {
-    **dict.fromkeys(("Attempt", "Outcome", "Query"), ".attempt"),
-    **dict.fromkeys(("QueryDoubt", "check_queries", "read_queries", "write_queries"), ".queries"),
-    **dict.fromkeys(("DraftedQueries", "draft_queries"), ".draft"),
-    "Measured": ".measured",
-    "measure": ".measurement",
-    "Optimised": ".optimised",
-    "optimise": ".optimisation",
-    "write_description": ".describe",
-}
-"""Where each name of the face lives; looked up when it is asked for."""
 
 __all__ = [
     "Attempt",
@@ -54,11 +44,16 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name], __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        ".attempt": "Attempt Outcome Query",
+        ".describe": "write_description",
+        ".draft": "DraftedQueries draft_queries",
+        ".measured": "Measured",
+        ".measurement": "measure",
+        ".optimisation": "optimise",
+        ".optimised": "Optimised",
+        ".queries": "QueryDoubt check_queries read_queries write_queries",
+    },
+)

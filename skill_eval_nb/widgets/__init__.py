@@ -5,10 +5,11 @@ Nothing heavy is imported before it is used.
 
 from __future__ import annotations
 
-import importlib
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from skill_eval_nb.faces import lazy
 
 if TYPE_CHECKING:
     from .diff import diff
@@ -20,24 +21,22 @@ if TYPE_CHECKING:
 
 __all__ = ["diff", "drafts", "explore", "review", "run_panel", "trigger_panel"]
 
-_HOMES = {name: name for name in __all__} | {"run_panel": "run", "trigger_panel": "trigger"}
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        **{f".{name}": name for name in ("diff", "drafts", "explore", "review")},
+        ".run": "run_panel",
+        ".trigger": "trigger_panel",
+    },
+)
 
 
 class _Face(ModuleType):
     """The module as it is, but that a function stays one when the package of its name is loaded."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
+        if not (name in __all__ and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 
 

@@ -8,25 +8,18 @@ app answers in two ways: `serve(StandIn())` is a real HTTP server on 127.0.0.1, 
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from skill_eval_nb.faces import lazy
 
 from .settings import Fault, StandIn
 
 if TYPE_CHECKING:
     from .app import serve, transport
 
-_HOMES = {"serve": "app", "transport": "app"}
-"""What is loaded when it is first asked for: whoever holds a `StandIn` needs no server."""
-
 __all__ = ["Fault", "StandIn", "serve", "transport"]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = lazy(
+    __name__,
+    {".app": "serve transport"},
+)
