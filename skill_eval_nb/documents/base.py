@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Annotated, Any, ClassVar, Literal, cast
 
@@ -44,9 +44,8 @@ def says(
             a number that is a name: outside of its limits it is still of use.
         inline: the field's own fields may stand directly in the object that should hold it.
     """
-    extra = {
-        key: value for key, value in (("also", also), ("unit", unit), ("inline", inline)) if value
-    }
+    told = {"also": also, "unit": unit, "inline": inline}
+    extra = {key: value for key, value in told.items() if value}
     return msgspec.Meta(description=meaning, extra=extra or None)
 
 
@@ -69,6 +68,7 @@ Score = Annotated[float, msgspec.Meta(ge=1, le=5)]
 """A rubric score, 1 (poor) to 5 (excellent)."""
 
 
+@dataclass(slots=True)
 class Origin:
     """Where a document came from: its raw JSON value and what became of it.
 
@@ -78,15 +78,10 @@ class Origin:
     missing, or their own fields stood directly in the object.
     """
 
-    __slots__ = ("converted", "keys", "raw", "unwritten")
-
-    def __init__(
-        self, raw: Any, keys: dict[str, str], converted: dict[str, Any], unwritten: dict[str, Any]
-    ) -> None:
-        self.raw = raw
-        self.keys = keys
-        self.converted = converted
-        self.unwritten = unwritten
+    raw: Any
+    keys: dict[str, str]
+    converted: dict[str, Any]
+    unwritten: dict[str, Any]
 
 
 def attach(document: Document, name: str, value: Any) -> None:
@@ -133,7 +128,7 @@ def _dump_document(document: Document) -> Any:
     out: dict[str, Any] = {}
     for field in struct_fields(type(document)):
         value = getattr(document, field.name)
-        if not _at_default(value, field) or (origin and field.name in origin.keys.values()):
+        if not at_default(value, field) or (origin and field.name in origin.keys.values()):
             out[field.encode_name] = dump(value)
     if origin is None:
         return out
@@ -163,14 +158,11 @@ def struct_fields(document: type[Document]) -> tuple[msgspec.structs.FieldInfo, 
     return msgspec.structs.fields(document)
 
 
-def _at_default(value: Any, field: msgspec.structs.FieldInfo) -> bool:
+def at_default(value: Any, field: msgspec.structs.FieldInfo) -> bool:
+    """Whether a field has the value that it has where nothing is given."""
     if field.default is not msgspec.NODEFAULT:
-        return value is field.default or (
-            type(value) is type(field.default) and value == field.default
-        )
-    if field.default_factory is not msgspec.NODEFAULT:
-        return value == field.default_factory()
-    return False
+        return type(value) is type(field.default) and bool(value == field.default)
+    return field.default_factory is not msgspec.NODEFAULT and value == field.default_factory()
 
 
 @cache
@@ -188,26 +180,19 @@ class Declared:
     is its type where null is one of them.
     """
 
-    __slots__ = ("also", "field", "inline", "inner", "kind", "name", "takes", "unit")
-
     def __init__(self, field: inspect.Field) -> None:
         extra, kind = unwrap(field.type)
         self.field = field
         self.name = field.encode_name
         self.kind = kind
-        self.inner = _not_null(kind)
+        self.inner = kind
+        if isinstance(kind, inspect.UnionType):
+            others = [type_ for type_ in kind.types if not isinstance(type_, inspect.NoneType)]
+            self.inner = others[0] if len(others) == 1 else kind
         self.takes = frozenset(_taken(kind))
         self.also: tuple[str, ...] = extra.get("also", ())
         self.unit: str | None = extra.get("unit")
         self.inline: bool = extra.get("inline", False)
-
-
-def _not_null(kind: inspect.Type) -> inspect.Type:
-    """What a type is besides null, where that is one type alone; else the type itself."""
-    if not isinstance(kind, inspect.UnionType):
-        return kind
-    others = [type_ for type_ in kind.types if not isinstance(type_, inspect.NoneType)]
-    return others[0] if len(others) == 1 else kind
 
 
 def _taken(kind: inspect.Type) -> Iterator[type]:
@@ -346,19 +331,14 @@ class Faults(list[Fault]):
         for fault in self:
             key = (fault.code, re.sub(r"\[\d+\]", "[*]", fault.where), fault.severity)
             groups.setdefault(key, []).append(fault)
-        unused = [key for key in groups if key[0] == "not-used"]
-        for key in unused[MOST_UNUSED:]:
+        more = [key for key in groups if key[0] == "not-used"][MOST_UNUSED:]
+        for key in more:
             del groups[key]
-        more = len(unused) - MOST_UNUSED
-        rest = f"not used: {more} more keys hold verdicts, rates or scores that no table has"
-        return [
-            faults[0]
-            if len(faults) == 1
-            else Fault(
-                faults[0].severity,
-                code,
-                where,
-                f"{faults[0].message} ({len(faults)} times, first at {faults[0].where})",
-            )
-            for (code, where, _), faults in groups.items()
-        ] + ([Fault("info", "not-used", "$", rest)] if more > 0 else [])
+        found = []
+        for (_, where, _), (first, *others) in groups.items():
+            times = f"{first.message} ({len(others) + 1} times, first at {first.where})"
+            found.append(replace(first, where=where, message=times) if others else first)
+        if more:
+            rest = f"{len(more)} more keys hold verdicts, rates or scores that no table has"
+            found.append(Fault("info", "not-used", "$", f"not used: {rest}"))
+        return found

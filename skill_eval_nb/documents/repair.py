@@ -1,10 +1,10 @@
-"""Verdicts, rates and scores of a file that no field of its document holds: never in silence."""
+"""Whatever has a clear meaning, read into documents; and what of a file no document holds."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import Any, TypeVar, cast
@@ -108,12 +108,9 @@ def _struct(
 ) -> Any:
     document = cast("type[Document]", kind.cls)
     bare = not isinstance(raw, dict)
-    if bare:
-        if document.plain is None or raw is None:
-            return _unusable(raw, "an object", where, faults)
-        given = {document.plain: raw}
-    else:
-        given = raw
+    if bare and (document.plain is None or raw is None):
+        return _unusable(raw, "an object", where, faults)
+    given: dict[str, Any] = {str(document.plain): raw} if bare else raw
     fields = fields_of(document)
     keys = _match_keys(given, fields, where, faults)
     values: dict[str, Any] = {}
@@ -130,34 +127,23 @@ def _struct(
         values[name] = value
         if _was_converted(found, value):
             converted[name] = dump(value)
-    others = _without_key(document, given, keys, where, faults)
-    values |= others
+    unwritten: dict[str, Any] = {}
+    absent = [entry for entry in looked_for(document).items() if entry[0] not in keys.values()]
+    rest = {key: value for key, value in given.items() if key not in keys} if absent else {}
+    for name, field in absent:
+        value = _inline(rest, field, where, faults) if field.inline else None
+        if value is None and field.field.required:
+            hint = f"; did you mean `{close}` to be it?" if (close := _nearest(name, rest)) else ""
+            severity = "warning" if _nullable(field.kind) else "error"
+            faults.add(severity, "missing", f"{where}.{name}", f"`{name}` is missing{hint}")
+            value = _blank(field)
+        elif value is None:
+            continue
+        values[name] = value
+        unwritten[name] = dump(value)
     instance = document(**{fields[name].field.name: value for name, value in values.items()})
-    unwritten = {name: dump(value) for name, value in others.items()}
     remember(instance, Origin(raw, keys, converted, unwritten))
     return instance
-
-
-def _without_key(
-    document: type[Document],
-    given: dict[str, Any],
-    keys: dict[str, str],
-    where: str,
-    faults: Faults,
-) -> dict[str, Any]:
-    """The fields that have a value but no key: their own fields stand here, or they are missing."""
-    found: dict[str, Any] = {}
-    for name, field in looked_for(document).items():
-        if name in keys.values():
-            continue
-        value = _inline(given, field, keys, where, faults) if field.inline else None
-        if value is None:
-            if not field.field.required:
-                continue
-            _report_missing(name, field, given, keys, where, faults)
-            value = _blank(field)
-        found[name] = value
-    return found
 
 
 def _match_keys(
@@ -183,62 +169,46 @@ def _match_keys(
     return keys
 
 
+_IMPLAUSIBLE = {
+    inspect.IntType: (dict, list, bool),
+    inspect.FloatType: (dict, list, bool),
+    inspect.BoolType: (dict, list),
+}
+"""What a key of another name does not mean a field of a kind with; a mapping, of the others."""
+
+
 def _plausible(raw: Any, kind: inspect.Type) -> bool:
     """Whether a value found under another name can be meant for a field of this kind."""
     if isinstance(kind, inspect.UnionType):
         return any(_plausible(raw, unwrap(type_)[1]) for type_ in kind.types)
-    if isinstance(kind, inspect.ListType) and isinstance(
-        unwrap(kind.item_type)[1], inspect.StructType
-    ):
-        return isinstance(raw, (list, dict))
-    if isinstance(kind, (inspect.StructType, inspect.DictType)):
+    inner = unwrap(kind.item_type)[1] if isinstance(kind, inspect.ListType) else kind
+    if isinstance(inner, (inspect.StructType, inspect.DictType)):
         return isinstance(raw, (dict, list))
     if isinstance(kind, inspect.NoneType):
         return raw is None
-    if isinstance(kind, (inspect.IntType, inspect.FloatType)):
-        return not isinstance(raw, (dict, list, bool))
-    if isinstance(kind, inspect.BoolType):
-        return not isinstance(raw, (dict, list))
-    return not isinstance(raw, dict)
+    return not isinstance(raw, _IMPLAUSIBLE.get(type(kind), dict))
 
 
-def _inline(
-    given: dict[str, Any], field: Declared, keys: dict[str, str], where: str, faults: Faults
-) -> Any:
-    """The struct whose fields stand directly in `given`, or None where none of them do."""
-    kind = _struct_in(field.kind)
-    rest = {key: value for key, value in given.items() if key not in keys}
-    inside = _match_keys(rest, fields_of(kind.cls), where, Faults()) if kind else {}
-    if kind is None or not inside:
+def _inline(rest: dict[str, Any], field: Declared, where: str, faults: Faults) -> Any:
+    """The struct whose fields stand directly in `rest`, or None where none of them do."""
+    kind = field.inner
+    assert isinstance(kind, inspect.StructType)
+    inside = _match_keys(rest, fields_of(cast("type[Document]", kind.cls)), where, Faults())
+    if not inside:
         return None
     place = f"{where}.{next(iter(inside))}"
     faults.add("info", "inline", place, f"`{field.name}` is to hold it; it stands directly here")
     return _struct(rest, kind, where, faults)
 
 
-def _struct_in(kind: inspect.Type) -> inspect.StructType | None:
-    kinds = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
-    return next((struct for struct in kinds if isinstance(struct, inspect.StructType)), None)
-
-
-def _report_missing(
-    name: str,
-    field: Declared,
-    given: dict[str, Any],
-    keys: dict[str, str],
-    where: str,
-    faults: Faults,
-) -> None:
-    rest = [key for key in given if key not in keys]
-    close = _nearest(name, tuple(rest)) if len(rest) <= MOST_KEYS else None
-    hint = f"; did you mean `{close}` to be it?" if close else ""
-    severity = "warning" if _nullable(field.kind) else "error"
-    faults.add(severity, "missing", f"{where}.{name}", f"`{name}` is missing{hint}")
+def _nearest(name: str, keys: Iterable[str]) -> str | None:
+    """The key that looks most like a name, if one does, and there are not too many of them."""
+    found = tuple(keys)
+    return _most_alike(name, found) if len(found) <= MOST_KEYS else None
 
 
 @lru_cache(maxsize=4096)  # the same keys come again in every file
-def _nearest(name: str, keys: tuple[str, ...]) -> str | None:
-    """The key that looks most like a name, if one does."""
+def _most_alike(name: str, keys: tuple[str, ...]) -> str | None:
     return next(iter(difflib.get_close_matches(name, keys, n=1, cutoff=0.75)), None)
 
 
@@ -264,21 +234,15 @@ def _blank(field: Declared) -> Any:
 
 def _was_converted(raw: Any, value: Any) -> bool:
     """Whether a value is written another way than it was found."""
-    if not isinstance(value, (Document, list, dict)):
-        return type(raw) is not type(value) or raw != value
     if isinstance(value, Document):
         return not isinstance(raw, dict)
-    if isinstance(value, list):
-        return (
-            not isinstance(raw, list)
-            or len(raw) != len(value)
-            or any(map(_was_converted, raw, value))
+    if isinstance(value, list) and isinstance(raw, list):
+        return len(raw) != len(value) or any(map(_was_converted, raw, value))
+    if isinstance(value, dict) and isinstance(raw, dict):
+        return raw.keys() != value.keys() or any(
+            _was_converted(raw[key], item) for key, item in value.items()
         )
-    return (
-        not isinstance(raw, dict)
-        or raw.keys() != value.keys()
-        or any(_was_converted(raw[key], item) for key, item in value.items())
-    )
+    return type(raw) is not type(value) or raw != value
 
 
 def _look_at(values: int, faults: Faults) -> None:
@@ -354,19 +318,17 @@ def _choice(raw: Any, kind: inspect.LiteralType, where: str, faults: Faults, _: 
     """One of a few words; another word is kept, with a fault."""
     if raw in kind.values:
         return raw
+    wanted = f"one of {', '.join(map(str, kind.values))}"
     if not isinstance(raw, str):
-        return _unusable(raw, f"one of {', '.join(map(str, kind.values))}", where, faults)
-    words = ", ".join(map(str, kind.values))
-    faults.add("error", "outside-limits", where, f"expected one of {words}, found {_show(raw)}")
+        return _unusable(raw, wanted, where, faults)
+    faults.add("error", "outside-limits", where, f"expected {wanted}, found {_show(raw)}")
     return raw
 
 
 def _dict(raw: Any, kind: inspect.DictType, where: str, faults: Faults, unit: str | None) -> Any:
-    if isinstance(raw, list) and raw:
-        named = _named(raw)
-        if named is not None:
-            faults.add("info", "converted", where, "a list read as a mapping from its names")
-            raw = named
+    if isinstance(raw, list) and raw and (named := _named(raw)):
+        faults.add("info", "converted", where, "a list read as a mapping from its names")
+        raw = named
     if not isinstance(raw, dict):
         return _unusable(raw, "an object", where, faults)
     values = {
@@ -388,12 +350,13 @@ def _named(items: list[Any]) -> dict[str, Any] | None:
     return None
 
 
-_SCALARS: dict[type, str] = {
-    inspect.BoolType: "true or false",
-    inspect.IntType: "a whole number",
-    inspect.FloatType: "a number",
-    inspect.StrType: "a text",
+_SCALARS: dict[type, tuple[str, Callable[[Any, str | None], Any]]] = {
+    inspect.BoolType: ("true or false", lambda raw, _: read_bool(raw)),
+    inspect.IntType: ("a whole number", read_int),
+    inspect.FloatType: ("a number", read_number),
+    inspect.StrType: ("a text", lambda raw, _: read_text(raw)),
 }
+"""What a scalar is called, and what reads it."""
 
 
 def _scalar(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str | None) -> Any:
@@ -401,16 +364,9 @@ def _scalar(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str 
         raise TypeError(f"documents hold no fields of type {kind}")
     if type(raw) is str and isinstance(kind, inspect.StrType) and not kind.pattern:
         return raw  # as most are
-    wanted = _SCALARS[type(kind)]
-    try:
-        if isinstance(kind, inspect.BoolType):
-            value: Any = raw if isinstance(raw, bool) else read_bool(raw)
-        elif isinstance(kind, inspect.IntType):
-            value = raw if type(raw) is int else read_int(raw, unit)
-        elif isinstance(kind, inspect.FloatType):
-            value = read_number(raw, unit)
-        else:
-            value = read_text(raw)
+    wanted, reader = _SCALARS[type(kind)]
+    try:  # read as a number, a large whole one would lose digits
+        value = raw if type(raw) is int and isinstance(kind, inspect.IntType) else reader(raw, unit)
     except Unreadable:
         return _unusable(raw, wanted, where, faults)
     broken = _beyond_limits(value, kind)
@@ -558,6 +514,7 @@ def _is_named(key: str) -> bool:
 
 
 def _unknown(value: Any, where: str) -> Iterator[tuple[str, Any]]:
+    """What the types of a document do not know, by its JSON paths."""
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _unknown(item, f"{where}[{index}]")
@@ -565,33 +522,24 @@ def _unknown(value: Any, where: str) -> Iterator[tuple[str, Any]]:
         for key, item in value.items():
             yield from _unknown(item, f"{where}.{key}")
     elif isinstance(value, Document) and (origin := origin_of(value)) is not None:
-        yield from _known_parts(value, where)
+        known: set[str] = set()
+        for document, keys in _with_inlined(value, origin.keys):
+            known |= keys.keys()
+            for key, name in keys.items():
+                field = fields_of(type(document))[name].field
+                yield from _unknown(getattr(document, field.name), f"{where}.{key}")
         if isinstance(origin.raw, dict):
-            known = origin.keys.keys() | _inline_keys(value)
             yield from (
-                (f"{where}.{key}", entry) for key, entry in origin.raw.items() if key not in known
+                (f"{where}.{key}", item) for key, item in origin.raw.items() if key not in known
             )
 
 
-def _known_parts(document: Document, where: str) -> Iterator[tuple[str, Any]]:
-    """What is unknown within the fields that a document has."""
-    names = {} if (origin := origin_of(document)) is None else origin.keys
-    for key, name in names.items():
-        field = fields_of(type(document))[name].field
-        yield from _unknown(getattr(document, field.name), f"{where}.{key}")
-    for inline in _inlined(document):
-        yield from _known_parts(inline, where)
-
-
-def _inline_keys(document: Document) -> set[str]:
-    """The keys of an object that stand directly in the one above it."""
-    return {key for part in _inlined(document) for key in getattr(origin_of(part), "keys", ())}
-
-
-def _inlined(document: Document) -> Iterator[Document]:
-    origin = origin_of(document)
-    named = set(origin.keys.values()) if origin is not None else set()
+def _with_inlined(
+    document: Document, keys: dict[str, str]
+) -> Iterator[tuple[Document, dict[str, str]]]:
+    """A document and those whose fields stand directly in its object, each with its keys."""
+    yield document, keys
     for name, field in fields_of(type(document)).items():
-        value = getattr(document, field.field.name) if field.inline else None
-        if name not in named and isinstance(value, Document):
-            yield value
+        part = getattr(document, field.field.name) if field.inline else None
+        if isinstance(part, Document) and name not in keys.values() and (of := origin_of(part)):
+            yield from _with_inlined(part, of.keys)

@@ -6,12 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from .. import evals
-from .. import evals as eval_metadata
-from .. import evals as feedback
-from .. import evals as triggers
-from .. import run as grading
-from .. import run as timing
+from .. import evals, run
 from ..base import Amount, Count, Document, Rate, Seconds, says
 from .form import (
     BASELINE_SIDES,
@@ -22,12 +17,12 @@ from .form import (
     Plain,
     by_eval,
     kebab,
-    mean,
     mean_of,
+    means,
     named,
     narrow,
     numbered,
-    results,
+    pick,
     side_of,
     when,
     without_none,
@@ -100,11 +95,7 @@ def _to_wire(plain: Plain) -> Plain:
             if isinstance(iteration, str)
             else iteration,
             "summary": without_none(
-                {
-                    "pass_rate": _totals(stated.get("pass_rate"), "rate"),
-                    "tokens": _totals(stated.get("tokens")),
-                    "duration_seconds": _totals(stated.get("time_seconds")),
-                }
+                {name: _totals(name, stated.get(figure)) for name, figure in TOTALS.items()}
             ),
             "eval_results": [
                 without_none(
@@ -120,47 +111,37 @@ def _to_wire(plain: Plain) -> Plain:
     )
 
 
-def _totals(stated: Any, unit: str | None = None) -> Plain | None:
+TOTALS = {"pass_rate": "pass_rate", "tokens": "tokens", "duration_seconds": "time_seconds"}
+"""What a figure is called here, and what it is called in the shared benchmark."""
+
+
+def _totals(name: str, stated: Any) -> Plain | None:
     deviation = stated.get("stddev") if isinstance(stated, dict) else None
-    return without_none({"mean": mean_of(stated, unit), "stddev": deviation}) or None
+    average = mean_of(stated, "rate" if name == "pass_rate" else None)
+    return without_none({"mean": average, "stddev": deviation}) or None
 
 
 def _side(runs: list[Plain], configuration: str | None) -> Plain | None:
     there = [run for run in runs if run["configuration"] == configuration]
-    figures = {
-        "pass_rate": mean(results(there, "pass_rate")),
-        "tokens": when(mean(results(there, "tokens")), round),
-        "duration": mean(results(there, "time_seconds")),
-    }
-    return without_none(figures) if there else None
+    figures = {"pass_rate": "pass_rate", "tokens": "tokens", "duration": "time_seconds"}
+    return means(there, figures) if there else None
 
 
 def _to_neutral(wire: Plain) -> Plain:
-    summary = wire.get("summary", {})
-    named = ("skill_name", "iteration")
+    summary = pick(wire.get("summary", {}), "pass_rate tokens", time_seconds="duration_seconds")
     return {
-        "metadata": {name: wire[name] for name in named if name in wire},
+        "metadata": pick(wire, "skill_name iteration"),
         "runs": [
             {
                 "eval_id": result.get("eval_id"),
                 "configuration": configuration,
-                "result": {
-                    "pass_rate": result[side].get("pass_rate"),
-                    "tokens": result[side].get("tokens"),
-                    "time_seconds": result[side].get("duration"),
-                },
+                "result": pick(result[side], "pass_rate tokens", time_seconds="duration"),
             }
             for result in wire.get("eval_results", [])
             for side, configuration in (("with_skill", "with_skill"), ("baseline", "without_skill"))
             if side in result
         ],
-        "run_summary": {
-            "with_skill": {
-                "pass_rate": summary.get("pass_rate"),
-                "tokens": summary.get("tokens"),
-                "time_seconds": summary.get("duration_seconds"),
-            }
-        },
+        "run_summary": {"with_skill": summary},
     }
 
 
@@ -193,7 +174,7 @@ class Assertion(Document, kw_only=True):
 
 
 EvalMetadata = narrow(
-    eval_metadata.EvalMetadata,
+    evals.EvalMetadata,
     "eval_id eval_name prompt assertions",
     required="eval_id eval_name prompt assertions",
     eval_id=FromZero,
@@ -203,18 +184,16 @@ EvalMetadata = narrow(
 )
 
 Expectation = narrow(
-    grading.GradedExpectation,
+    run.GradedExpectation,
     "text passed evidence",
     required="evidence",
     passed=bool,
     evidence=str,
 )
-Grading = narrow(
-    grading.Grading, "expectations", expectations=Annotated[list[Expectation], OneOrMore]
-)
+Grading = narrow(run.Grading, "expectations", expectations=Annotated[list[Expectation], OneOrMore])
 
 Timing = narrow(
-    timing.Timing,
+    run.Timing,
     "total_tokens duration_ms total_duration_seconds",
     required="total_tokens duration_ms total_duration_seconds",
     total_tokens=Count,
@@ -223,23 +202,23 @@ Timing = narrow(
 )
 
 Review = narrow(
-    feedback.Review,
+    evals.Review,
     "run_id feedback timestamp",
     required="feedback timestamp",
     run_id=Annotated[str, msgspec.Meta(pattern="^eval-[0-9]+-(?:with_skill|without_skill)$")],
     timestamp=str,
 )
 Feedback = narrow(
-    feedback.Feedback,
+    evals.Feedback,
     "reviews status",
     required="status",
     reviews=list[Review],
     status=Literal["in_progress", "complete"],
 )
 
-Query = narrow(triggers.TriggerQuery, "query should_trigger", should_trigger=bool)
+Query = narrow(evals.TriggerQuery, "query should_trigger", should_trigger=bool)
 Triggers = narrow(
-    triggers.TriggerSet, "queries", plain="queries", queries=Annotated[list[Query], OneOrMore]
+    evals.TriggerSet, "queries", plain="queries", queries=Annotated[list[Query], OneOrMore]
 )
 
 
@@ -265,15 +244,8 @@ def _evals(plain: Plain) -> Plain:
 def _eval_metadata(plain: Plain) -> Plain:
     name = plain.get("eval_id")
     number = numbered(name) if isinstance(name, str) else name
-    title = plain.get("eval_name", when(name, str))
-    return without_none(
-        {
-            **plain,
-            "eval_id": number,
-            "eval_name": title,
-            "assertions": named(plain.get("assertions", [])),
-        }
-    )
+    known = {"eval_name": when(name, str), **plain, "eval_id": number}
+    return without_none({**known, "assertions": named(plain.get("assertions", []))})
 
 
 def _grading(plain: Plain) -> Plain:
@@ -282,18 +254,12 @@ def _grading(plain: Plain) -> Plain:
 
 
 def _timing(plain: Plain) -> Plain:
-    seconds, milliseconds = plain.get("total_duration_seconds"), plain.get("duration_ms")
-    if seconds is None:
-        seconds = when(milliseconds, lambda value: value / 1000)
-    if milliseconds is None:
-        milliseconds = when(seconds, lambda value: value * 1000)
-    return without_none(
-        {
-            "total_tokens": plain.get("total_tokens"),
-            "duration_ms": when(milliseconds, round),
-            "total_duration_seconds": seconds,
-        }
-    )
+    known = pick(plain, "total_tokens duration_ms total_duration_seconds")
+    if "duration_ms" in known:
+        known.setdefault("total_duration_seconds", known["duration_ms"] / 1000)
+    elif "total_duration_seconds" in known:
+        known["duration_ms"] = known["total_duration_seconds"] * 1000
+    return {**known, "duration_ms": when(known.get("duration_ms"), round)}
 
 
 def reviews(plain: Plain) -> Plain:

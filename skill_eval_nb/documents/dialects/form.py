@@ -210,7 +210,7 @@ def by_eval(runs: list[Plain], configuration: str | None = None) -> dict[Any, li
     return groups
 
 
-def results(runs: list[Plain], figure: str) -> list[float]:
+def figures_of(runs: list[Plain], figure: str) -> list[float]:
     """The values of one figure in those runs that state it."""
     found = (run.get("result", {}).get(figure) for run in runs)
     return [value for value in found if value is not None]
@@ -259,6 +259,31 @@ def mean_of(stated: Any, unit: str | None = None) -> float | None:
 def without_none(value: Plain) -> Plain:
     """The entries that have a value."""
     return {key: item for key, item in value.items() if item is not None}
+
+
+def pick(value: Plain, names: str, **renamed: str) -> Plain:
+    """The entries of an object that have a value: of `names`, and others under a new name.
+
+    >>> pick({"skill": "s", "tokens": 3, "time": None}, "skill time", total="tokens")
+    {'skill': 's', 'total': 3}
+    """
+    keys = {**{name: name for name in names.split()}, **renamed}
+    return without_none({name: value.get(key) for name, key in keys.items()})
+
+
+def means(runs: list[Plain], figures: dict[str, str]) -> Plain:
+    """The means of figures over runs, by the names that a dialect has for them.
+
+    Tokens are whole. A figure that no run states is left out.
+    """
+    found = {name: mean(figures_of(runs, figure)) for name, figure in figures.items()}
+    return without_none({**found, "tokens": when(found.get("tokens"), round)})
+
+
+def first_skill(benchmarks: list[Plain]) -> str | None:
+    """The skill that the first benchmark names which names one."""
+    names = (benchmark["metadata"].get("skill_name") for benchmark in benchmarks)
+    return next(filter(None, names), None)
 
 
 def when(value: Any, change: Callable[[Any], Any]) -> Any:

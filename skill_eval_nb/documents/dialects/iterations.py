@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any
 
-from .. import evals as eval_metadata
-from .. import evals as feedback
-from .. import evals as optimization
-from .. import evals as triggers
-from .. import results as benchmark
-from .. import run as grading
-from .. import run as timing
+from .. import evals, results, run
 from ..base import Amount, Document, Rate, says
 from .codingbuddy import queries, reviews
 from .form import (
@@ -22,12 +17,14 @@ from .form import (
     Plain,
     by_eval,
     each,
+    figures_of,
+    first_skill,
     mean,
     mean_of,
     named,
     narrow,
+    pick,
     reshape,
-    results,
     spread,
     when,
     without_none,
@@ -48,8 +45,8 @@ class Test(Document, kw_only=True):
     eval_id: Annotated[str | int | None, says("the eval")] = None
     eval_name: Annotated[str | None, says("for people")] = None
     assertions: Annotated[list[TestedAssertion], says("how often each passed")] = []
-    tokens: Annotated[benchmark.Stats | None, says("tokens over the runs")] = None
-    duration_seconds: Annotated[benchmark.Stats | None, says("time over the runs")] = None
+    tokens: Annotated[results.Stats | None, says("tokens over the runs")] = None
+    duration_seconds: Annotated[results.Stats | None, says("time over the runs")] = None
 
 
 class Overall(Document, kw_only=True):
@@ -104,35 +101,28 @@ OVERALL = {"pass_rate": "pass_rate", "avg_tokens": "tokens", "avg_duration_secon
 def _to_neutral(wire: Plain) -> list[Plain]:
     return [
         {
-            "metadata": without_none(
-                {
-                    "skill_name": wire.get("skill_name"),
-                    "timestamp": block.get("timestamp"),
-                    "iteration": block.get("iteration"),
-                }
-            ),
+            "metadata": {**pick(wire, "skill_name"), **pick(block, "timestamp iteration")},
             "runs": [
                 _run(test, configuration.get("name", "unstated"))
                 for configuration in block.get("configurations", [])
                 for test in configuration.get("tests", [])
             ],
             "run_summary": {
-                **{
-                    configuration.get("name", "unstated"): _renamed(
-                        configuration["overall"], OVERALL
-                    )
-                    for configuration in block.get("configurations", [])
-                    if "overall" in configuration
-                },
-                **({"delta": _renamed(block["deltas"], DELTAS)} if "deltas" in block else {}),
+                name: {{**OVERALL, **DELTAS}[key]: item for key, item in stated.items()}
+                for name, stated in _stated(block)
             },
         }
         for block in wire.get("iterations", [])
     ]
 
 
-def _renamed(value: Plain, names: dict[str, str]) -> Plain:
-    return {names[key]: item for key, item in value.items()}
+def _stated(block: Plain) -> Iterator[tuple[str, Plain]]:
+    """What an iteration states of each configuration, and of the difference."""
+    for configuration in block.get("configurations", []):
+        if configuration.get("overall"):
+            yield configuration.get("name", "unstated"), configuration["overall"]
+    if block.get("deltas"):
+        yield "delta", block["deltas"]
 
 
 def _run(test: Plain, configuration: str) -> Plain:
@@ -144,60 +134,54 @@ def _run(test: Plain, configuration: str) -> Plain:
     rates = [assertion["pass_rate"] for assertion in assertions if "pass_rate" in assertion]
     figures = {
         "pass_rate": mean(rates),
-        "tokens": when(test.get("tokens", {}).get("mean"), round),
-        "time_seconds": test.get("duration_seconds", {}).get("mean"),
+        "tokens": when((test.get("tokens") or {}).get("mean"), round),
+        "time_seconds": (test.get("duration_seconds") or {}).get("mean"),
     }
-    return without_none(
-        {
-            "eval_id": test.get("eval_id"),
-            "eval_name": test.get("eval_name"),
-            "configuration": configuration,
-            "result": without_none(figures),
-            "expectations": [
-                {
-                    "text": assertion.get("name", ""),
-                    "passed": {0: False, 1: True}.get(assertion.get("pass_rate")),
-                    "evidence": assertion.get("details"),
-                }
-                for assertion in assertions
-            ],
-        }
-    )
+    return {
+        **pick(test, "eval_id eval_name"),
+        "configuration": configuration,
+        "result": without_none(figures),
+        "expectations": [
+            {
+                "text": assertion.get("name", ""),
+                "passed": {0: False, 1: True}.get(assertion.get("pass_rate")),
+                "evidence": assertion.get("details"),
+            }
+            for assertion in assertions
+        ],
+    }
 
 
 def _to_wire(benchmarks: list[Plain]) -> Plain:
-    names = (benchmark["metadata"].get("skill_name") for benchmark in benchmarks)
-    return without_none(
-        {
-            "skill_name": next((name for name in names if name), None),
-            "iterations": [_iteration(benchmark) for benchmark in benchmarks],
-        }
-    )
+    iterations = [_iteration(benchmark) for benchmark in benchmarks]
+    return without_none({"skill_name": first_skill(benchmarks), "iterations": iterations})
 
 
 def _iteration(plain: Plain) -> Plain:
-    metadata, summary = plain["metadata"], plain.get("run_summary", {})
+    summary = plain.get("run_summary", {})
     names = dict.fromkeys([run["configuration"] for run in plain["runs"]] + list(summary))
     delta = summary.get("delta", {})
     printed = {name: _printed(delta.get(shared)) for name, shared in DELTAS.items()}
-    return without_none(
-        {
-            "iteration": metadata.get("iteration"),
-            "timestamp": metadata.get("timestamp"),
-            "configurations": [
-                side
-                for name in names
-                if name != "delta"
-                and len(side := _configuration(name, plain["runs"], summary.get(name, {}))) > 1
-            ],
-            "deltas": without_none(printed) or None,
-        }
-    )
+    sides = [
+        _configuration(name, plain["runs"], summary.get(name, {}))
+        for name in names
+        if name != "delta"
+    ]
+    return {
+        **pick(plain["metadata"], "iteration timestamp"),
+        "configurations": [side for side in sides if len(side) > 1],
+        **without_none({"deltas": without_none(printed) or None}),
+    }
 
 
 def _configuration(name: str, runs: list[Plain], summary: Plain) -> Plain:
     tests = [_test(group) for group in by_eval(runs, configuration=name).values()]
-    return without_none({"name": name, "tests": tests or None, "overall": _overall(summary)})
+    means = {
+        name: mean_of(summary.get(shared), "rate" if name == "pass_rate" else None)
+        for name, shared in OVERALL.items()
+    }
+    overall = without_none(means) or None
+    return without_none({"name": name, "tests": tests or None, "overall": overall})
 
 
 def _printed(delta: Any) -> str | None:
@@ -205,32 +189,16 @@ def _printed(delta: Any) -> str | None:
     return f"{value:+.10g}" if isinstance(value, (int, float)) else value
 
 
-def _overall(summary: Plain) -> Plain | None:
-    means = {
-        name: mean_of(summary.get(shared), "rate" if name == "pass_rate" else None)
-        for name, shared in OVERALL.items()
-    }
-    return without_none(means) or None
-
-
 def _test(runs: list[Plain]) -> Plain:
-    return without_none(
-        {
-            "eval_id": runs[0].get("eval_id"),
-            "eval_name": runs[0].get("eval_name"),
-            "assertions": _assertions(runs),
-            "tokens": spread(results(runs, "tokens")),
-            "duration_seconds": spread(results(runs, "time_seconds")),
-        }
-    )
-
-
-def _assertions(runs: list[Plain]) -> list[Plain]:
     found: dict[str, list[Plain]] = {}
-    for run in runs:
-        for expectation in run.get("expectations", []):
-            found.setdefault(expectation["text"], []).append(expectation)
-    return [_tested(text, verdicts) for text, verdicts in found.items()]
+    for expectation in (one for plain in runs for one in plain.get("expectations", [])):
+        found.setdefault(expectation["text"], []).append(expectation)
+    figures = {"tokens": "tokens", "duration_seconds": "time_seconds"}
+    return {
+        **pick(runs[0], "eval_id eval_name"),
+        "assertions": [_tested(text, verdicts) for text, verdicts in found.items()],
+        **without_none({name: spread(figures_of(runs, of)) for name, of in figures.items()}),
+    }
 
 
 def _tested(text: str, verdicts: list[Plain]) -> Plain:
@@ -284,20 +252,20 @@ class Evals(Document, kw_only=True):
 
 
 EvalMetadata = narrow(
-    eval_metadata.EvalMetadata,
+    evals.EvalMetadata,
     "eval_id eval_name prompt assertions",
     assertions=list[Assertion],
 )
-Expectation = narrow(grading.GradedExpectation, "text passed evidence")
-Grading = narrow(grading.Grading, "expectations", expectations=list[Expectation])
-Timing = narrow(timing.Timing, "total_tokens duration_ms total_duration_seconds")
-Review = narrow(feedback.Review, "run_id feedback timestamp", required="feedback")
-Feedback = narrow(feedback.Feedback, "reviews status", reviews=list[Review])
-Query = narrow(triggers.TriggerQuery, "query should_trigger", should_trigger=bool)
-Triggers = narrow(triggers.TriggerSet, "queries", plain="queries", queries=list[Query])
-Step = narrow(optimization.OptimizationStep, "iteration description train_score test_score")
+Expectation = narrow(run.GradedExpectation, "text passed evidence")
+Grading = narrow(run.Grading, "expectations", expectations=list[Expectation])
+Timing = narrow(run.Timing, "total_tokens duration_ms total_duration_seconds")
+Review = narrow(evals.Review, "run_id feedback timestamp", required="feedback")
+Feedback = narrow(evals.Feedback, "reviews status", reviews=list[Review])
+Query = narrow(evals.TriggerQuery, "query should_trigger", should_trigger=bool)
+Triggers = narrow(evals.TriggerSet, "queries", plain="queries", queries=list[Query])
+Step = narrow(evals.OptimizationStep, "iteration description train_score test_score")
 Optimization = narrow(
-    optimization.Optimization, "best_description best_score iterations", iterations=list[Step]
+    evals.Optimization, "best_description best_score iterations", iterations=list[Step]
 )
 
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import msgspec
 
-from ..base import Document, Fault, Faults, attach, origin_of, struct_fields
+from ..base import Document, Fault, Faults, at_default, attach, origin_of, struct_fields
 from ..repair import mend, unused
 from ..results import Benchmark, RunResult
 from .codingbuddy import CODINGBUDDY
 from .form import Form
 from .home_made import HOME_MADE, read_home_made
 from .iterations import ITERATIONS
-from .recognition import NEUTRAL, NoSuchDocument, documented, form_of, recognise, walk
+from .recognition import NEUTRAL, NoSuchDocument, form_of, recognise, walk
 from .skill_creator import SKILL_CREATOR
 from .skill_evaluator import SKILL_EVALUATOR
 from .test_cases import TEST_CASES
@@ -178,18 +178,10 @@ def _plain(value: Any, where: str, empty: set[str]) -> Any:
     for field in struct_fields(type(value)):
         name, item = field.encode_name, getattr(value, field.name)
         place = where if bare else f"{where}.{names.get(name, name)}"
-        if place in empty or (
-            not field.required and name not in names and _is_default(item, field)
-        ):
+        if place in empty or (name not in names and at_default(item, field)):
             continue
         out[name] = _plain(item, place, empty)
     return out.get(value.plain) if bare else out
-
-
-def _is_default(value: Any, field: msgspec.structs.FieldInfo) -> bool:
-    if field.default is not msgspec.NODEFAULT:
-        return bool(value == field.default)
-    return bool(value == field.default_factory())
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +256,9 @@ def _as_it_is(kind: str, raw: Any, form: Form) -> tuple[list[Any], Faults]:
     document, faults = mend(raw, NEUTRAL[kind])
     codes = ("other-name", "converted", "inline")
     if any(fault.code in codes for fault in faults):
-        fine, _ = documented(raw, form.wire)
+        own, odd = mend(raw, form.wire)
+        fine = {where for mark, where in walk(own) if mark == "known"}
+        fine -= {fault.where for fault in odd}
         faults = Faults(
             fault for fault in faults if fault.code not in codes or fault.where not in fine
         )
@@ -325,21 +319,21 @@ def write(kind: str, neutral: Any, dialect: str) -> tuple[Any, list[Fault]]:
         whole = _latest(neutral, dialect, losses)
     wire, faults = mend(form.to_wire(msgspec.to_builtins(whole)), form.wire)
     value = written(wire, faults)
-    _report_missing(faults, dialect, losses)
-    _report_unknown(neutral, dialect, losses)
+    for fault in faults:
+        if fault.severity == "error":
+            message = f"`{dialect}` demands more than is known: {fault.message}"
+            losses.add("error", "incomplete", fault.where, message)
+    for document in neutral if isinstance(neutral, list) else [neutral]:
+        for mark, where in walk(document):
+            if mark == "unknown":
+                losses.add("info", "loss", where, f"left out: not a field that `{dialect}` has")
     again, _ = read(kind, value, dialect)
     back = again if form.many or kind != "benchmark" else again[0]
+    apart = f"`{dialect}` does not keep it apart: it is left out, or part of a mean"
     for where, what in differences(msgspec.to_builtins(whole), msgspec.to_builtins(back)):
-        losses.add("warning", "loss", where, _sentence(where, what, dialect))
+        gone = apart if where.endswith("]") else f"left out: `{dialect}` has no place for it"
+        losses.add("warning", "loss", where, gone if what == "left out" else what)
     return value, losses.collapsed()
-
-
-def _sentence(where: str, what: str, dialect: str) -> str:
-    if what != "left out":
-        return what
-    if where.endswith("]"):
-        return f"`{dialect}` does not keep it apart: it is left out, or part of a mean"
-    return f"left out: `{dialect}` has no place for it"
 
 
 def _latest(benchmarks: list[Any], dialect: str, losses: Faults) -> Any:
@@ -350,19 +344,3 @@ def _latest(benchmarks: list[Any], dialect: str, losses: Faults) -> Any:
         message = f"a benchmark of `{dialect}` holds one iteration; write this one to its own file"
         losses.add("warning", "loss", f"$[{place}]", message)
     return benchmarks[-1]
-
-
-def _report_missing(faults: Faults, dialect: str, losses: Faults) -> None:
-    for fault in faults:
-        if fault.severity == "error":
-            message = f"`{dialect}` demands more than is known: {fault.message}"
-            losses.add("error", "incomplete", fault.where, message)
-
-
-def _report_unknown(neutral: Any, dialect: str, losses: Faults) -> None:
-    """Fields that no dialect knows stay behind when a document goes to another one."""
-    for document in neutral if isinstance(neutral, list) else [neutral]:
-        if isinstance(document, Document):
-            for mark, where in walk(document):
-                if mark == "unknown":
-                    losses.add("info", "loss", where, f"left out: not a field that `{dialect}` has")

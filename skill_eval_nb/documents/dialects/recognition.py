@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import msgspec
 from msgspec import inspect
 
-from ..base import Document, Faults, Origin, fields_of, names_of, origin_of, parts_of, plainly
+from ..base import Document, fields_of, names_of, origin_of, parts_of, plainly
 from ..evals import (
     EvalMetadata,
     Evals,
@@ -80,16 +80,6 @@ def is_grading(raw: Any) -> bool:
     )
 
 
-def is_structural(raw: Any) -> bool:
-    """A gate that was passed or not."""
-    return "gatepassed" in _keys(raw)
-
-
-def is_judging(raw: Any) -> bool:
-    """Rubric scores of a numbered judging."""
-    return {"rubricscores", "judging"} <= _keys(raw)
-
-
 def is_benchmark(raw: Any) -> bool:
     """Runs, or figures by configuration, of several evals."""
     keys = _keys(raw)
@@ -116,20 +106,10 @@ def has_rates(raw: Any, depth: int = 4) -> bool:
     )
 
 
-def is_comparison(raw: Any) -> bool:
-    """A winner, and what it won by."""
-    return "winner" in _keys(raw) and bool(
-        _keys(raw)
-        & {"rubric", "reasoning", "criteriascores", "outputquality", "expectationresults"}
-    )
-
-
-def is_analysis(raw: Any) -> bool:
-    """Why one side of a comparison won."""
-    return bool(
-        _keys(raw)
-        & {"improvementsuggestions", "winnerstrengths", "loserweaknesses", "comparisonsummary"}
-    )
+_COMPARED = {"rubric", "reasoning", "criteriascores", "outputquality", "expectationresults"}
+"""What a winner won by."""
+_ANALYSED = {"improvementsuggestions", "winnerstrengths", "loserweaknesses", "comparisonsummary"}
+"""Why one side of a comparison won."""
 
 
 def is_history(raw: Any) -> bool:
@@ -155,26 +135,21 @@ def is_triggers(raw: Any) -> bool:
     )
 
 
-def is_optimization(raw: Any) -> bool:
-    """A best description."""
-    return "bestdescription" in _keys(raw)
-
-
 def is_suggestions(raw: Any) -> bool:
     """Suggestions, and how many runs made them."""
     rows = _objects(raw, "suggestions") if isinstance(raw, dict) else []
     return any("frequency" in _keys(row) for row in rows)
 
 
-def is_object(raw: Any) -> bool:
-    """An object: the name of the file says the rest."""
-    return isinstance(raw, dict)
+def has(*all_of: str, any_of: Iterable[str] = ()) -> Callable[[Any], bool]:
+    """Whether an object has keys by all of these names, and one of those, if there are any."""
+    wanted, options = set(all_of), set(any_of)
+    return lambda raw: wanted <= (keys := _keys(raw)) and bool(not options or keys & options)
 
 
 def knows(document: type[Document]) -> Callable[[Any], bool]:
     """Whether an object has a field of `document`, for files whose name says the rest."""
-    known = {plainly(name) for name in names_of(document)}
-    return lambda raw: bool(_keys(raw) & known)
+    return has(any_of=map(plainly, names_of(document)))
 
 
 NEUTRAL: dict[str, type[Document]] = {
@@ -203,11 +178,11 @@ class NoSuchDocument(ValueError):
 
 _RULES: tuple[tuple[str, str, Callable[[Any], bool], bool], ...] = (
     ("triggers", r"trigger|eval_queries|eval_set", is_triggers, True),
-    ("structural", r"structural", is_structural, True),
-    ("judging", r"judging", is_judging, True),
-    ("comparison", r"comparison", is_comparison, True),
-    ("analysis", r"analysis", is_analysis, True),
-    ("optimization", r"optimi[sz]ation|best_description", is_optimization, True),
+    ("structural", r"structural", has("gatepassed"), True),
+    ("judging", r"judging", has("rubricscores", "judging"), True),
+    ("comparison", r"comparison", has("winner", any_of=_COMPARED), True),
+    ("analysis", r"analysis", has(any_of=_ANALYSED), True),
+    ("optimization", r"optimi[sz]ation|best_description", has("bestdescription"), True),
     ("history", r"history", is_history, True),
     ("suggestions", r"feedback_aggregate|suggestion", is_suggestions, True),
     ("feedback", r"feedback", is_feedback, True),
@@ -221,28 +196,19 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], bool], ...] = (
     ("eval_metadata", r"eval_metadata", knows(EvalMetadata), False),
     ("metrics", r"metrics", knows(Metrics), False),
     ("timing", r"timing", knows(Timing), False),
-    ("metrics", r"^metrics$", is_object, False),
-    ("timing", r"^timing$", is_object, False),
+    ("metrics", r"^metrics$", lambda raw: isinstance(raw, dict), False),
+    ("timing", r"^timing$", lambda raw: isinstance(raw, dict), False),
 )
 """Kind, what names of its files hold, what its files hold, and whether that alone is enough.
 The order decides where several rules fit."""
 
-_NAMES = {
-    "evals": "evals",
-    "eval_metadata": "eval_metadata",
-    "structural": "structural",
-    "grading": "grading",
-    "metrics": "metrics",
-    "timing": "timing",
-    "benchmark": "benchmark",
-    "comparison": "comparison",
-    "analysis": "analysis",
-    "history": "history",
-    "feedback": "feedback",
+_OTHER_NAMES = {
     "trigger_eval": "triggers",
     "trigger-eval-set": "triggers",
     "eval_feedback_aggregate": "suggestions",
 }
+_NAMES = {kind: kind for kind in NEUTRAL.keys() - {"judging", "triggers", "optimization"}}
+_NAMES = {**_NAMES, **_OTHER_NAMES}
 """The names that the dialects give to their files, without `.json`."""
 
 
@@ -286,8 +252,8 @@ def form_of(kind: str, dialect: str) -> Form:
     Raises:
         NoSuchDocument: there is no such kind or dialect, or the dialect has no such document.
     """
-    _known(kind, "kind of document", NEUTRAL)
-    _known(dialect, "dialect", DIALECTS)
+    known_name(kind, "kind of document", NEUTRAL)
+    known_name(dialect, "dialect", DIALECTS)
     form = DIALECTS[dialect].get(kind)
     if form is None:
         having = ", ".join(name for name, forms in DIALECTS.items() if kind in forms)
@@ -297,15 +263,12 @@ def form_of(kind: str, dialect: str) -> Form:
     return form
 
 
-def _known(name: str, what: str, known: dict[str, Any]) -> None:
+def known_name(name: str, what: str, known: Iterable[str]) -> None:
+    """Raise `NoSuchDocument` for a name that is not known; it offers the nearest, or all."""
     if name not in known:
-        raise NoSuchDocument(f"there is no {what} `{name}`{did_you_mean(name, list(known))}")
-
-
-def did_you_mean(name: str, known: list[str]) -> str:
-    """The end of a message about an unknown name: the nearest known one, or all of them."""
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean `{close[0]}`?" if close else f"; there are {', '.join(known)}"
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(known)}"
+        raise NoSuchDocument(f"there is no {what} `{name}`; {hint}")
 
 
 def recognise(kind: str, raw: Any) -> str:
@@ -320,12 +283,12 @@ def recognise(kind: str, raw: Any) -> str:
     >>> recognise("grading", {"expectations": [{"text": "It runs", "passed": True}]})
     'iterations'
     """
-    _known(kind, "kind of document", NEUTRAL)
+    known_name(kind, "kind of document", NEUTRAL)
     whole, raw = raw, sample(raw)
     seen = {name: _look(raw, forms[kind].wire) for name, forms in DIALECTS.items() if kind in forms}
-    nearest = min(seen, key=lambda name: seen[name].distance)
-    look = seen[nearest]
-    return HOME_MADE if suits(kind, whole, look.distance[1] > 0, look.unknown) else nearest
+    nearest = min(seen, key=lambda name: seen[name][0])
+    (_, errors, *_), unknown = seen[nearest]
+    return HOME_MADE if suits(kind, whole, errors > 0, unknown) else nearest
 
 
 _SAMPLE = 200
@@ -346,18 +309,11 @@ def sample(raw: Any) -> Any:
 _HOLDING = (inspect.ListType, inspect.DictType, inspect.StructType)
 
 
-class _Look(NamedTuple):
-    """How a document looks to a dialect.
+def _look(raw: Any, wire: type[Document]) -> tuple[tuple[bool, int, int, int], set[str]]:
+    """How far a document is from a dialect, and the JSON paths of what the dialect does not know.
 
-    `distance` says whether all lists and objects are foreign to it, and counts errors, oddities
-    and absent fields; `unknown` are the JSON paths of what the dialect does not know.
+    How far: whether all its lists and objects are foreign, its errors, oddities, absent fields.
     """
-
-    distance: tuple[bool, int, int, int]
-    unknown: set[str]
-
-
-def _look(raw: Any, wire: type[Document]) -> _Look:
     document, faults = mend(raw, wire)
     collapsed = faults.collapsed()
     errors = sum(fault.severity == "error" for fault in collapsed)
@@ -367,7 +323,7 @@ def _look(raw: Any, wire: type[Document]) -> _Look:
     absent = marks["absent"] - marks["known"]
     odd = len(collapsed) - errors + len(marks["unknown"])
     distance = (_is_foreign(document), errors, odd, 0 if errors else len(absent))
-    return _Look(distance, marks["unknown"])
+    return distance, marks["unknown"]
 
 
 def is_foreign(kind: str, raw: Any, dialect: str) -> bool:
@@ -407,40 +363,18 @@ def _walk(value: Any, where: str, numbered: bool, found: list[tuple[str, str]]) 
     elif isinstance(value, dict):
         for key, item in value.items():
             _walk(item, f"{where}.{key}", numbered, found)
-    elif isinstance(value, Document) and (origin := origin_of(value)) is not None:
-        _walk_document(value, origin, where, numbered, found)
-
-
-def _walk_document(
-    document: Document, origin: Origin, where: str, numbered: bool, found: list[tuple[str, str]]
-) -> None:
+    if not isinstance(value, Document) or (origin := origin_of(value)) is None:
+        return
     if not isinstance(origin.raw, dict):  # a bare value that stands for one field
-        assert document.plain is not None
-        _walk(getattr(document, document.plain), where, numbered, found)
+        _walk(getattr(value, str(value.plain)), where, numbered, found)
         return
     for key in origin.raw:
         name, place = origin.keys.get(key), f"{where}.{key}"
         found.append(("unknown" if name is None else "known", place))
         if name is not None:
-            _walk(getattr(document, name), place, numbered, found)
+            _walk(getattr(value, name), place, numbered, found)
     there = set(origin.keys.values())
-    found += [
-        ("absent", f"{where}.{name}") for name in fields_of(type(document)) if name not in there
-    ]
-
-
-def documented(raw: Any, wire: type[Document]) -> tuple[set[str], Faults]:
-    """The JSON paths that the dialect knows and finds nothing wrong with, and its faults."""
-    document, faults = mend(raw, wire)
-    wrong = {fault.where for fault in faults}
-    return {where for mark, where in walk(document) if mark == "known"} - wrong, faults
-
-
-_OTHER_NAMES = {
-    "trigger_eval": "triggers",
-    "trigger-eval-set": "triggers",
-    "eval_feedback_aggregate": "suggestions",
-}
+    found += [("absent", f"{where}.{name}") for name in fields_of(type(value)) if name not in there]
 
 
 def document_names() -> list[str]:
@@ -470,8 +404,7 @@ def json_schema(kind: str, dialect: str | None = None) -> dict[str, Any]:
     """
     name = kind.removesuffix(".json")
     name = _OTHER_NAMES.get(name, name)
-    if name not in NEUTRAL:
-        raise NoSuchDocument(f"there is no document `{kind}`{did_you_mean(name, document_names())}")
+    known_name(name, "document", NEUTRAL)
     document = NEUTRAL[name] if dialect is None else form_of(name, dialect).wire
     schema = _open(msgspec.json.schema(document))
     for part in parts_of(document):

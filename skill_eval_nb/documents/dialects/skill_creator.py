@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from .. import evals
-from .. import results as analysis
-from .. import results as benchmark
-from .. import results as comparison
-from .. import results as history
-from .. import run as grading
-from .. import run as metrics
-from .. import run as timing
+from .. import evals, results, run
 from .form import RUN, Dialect, Form, Paths, each, narrow, reshape
 
 EVALS_OF_TEXTS = reshape(evals=each(reshape(expectations=each(itemgetter("text")))))
@@ -29,88 +22,86 @@ Evals = narrow(
 )
 
 Version = narrow(
-    history.Version, "version parent expectation_pass_rate grading_result is_current_best"
+    results.Version, "version parent expectation_pass_rate grading_result is_current_best"
 )
 History = narrow(
-    history.History, "started_at skill_name current_best iterations", iterations=list[Version]
+    results.History, "started_at skill_name current_best iterations", iterations=list[Version]
 )
 
-Expectation = narrow(grading.GradedExpectation, "text passed evidence")
-Summary = narrow(grading.Summary, "passed failed total pass_rate")
+Expectation = narrow(run.GradedExpectation, "text passed evidence")
+Summary = narrow(run.Summary, "passed failed total pass_rate")
 METRICS = "tool_calls total_tool_calls total_steps errors_encountered output_chars transcript_chars"
 GradingTiming = narrow(
-    grading.GradingTiming,
+    run.GradingTiming,
     "executor_duration_seconds grader_duration_seconds total_duration_seconds",
 )
-Claim = narrow(grading.Claim, "claim type verified evidence")
-Suggestion = narrow(grading.Suggestion, "assertion reason")
-EvalFeedback = narrow(grading.EvalFeedback, "suggestions overall", suggestions=list[Suggestion])
+Claim = narrow(run.Claim, "claim type verified evidence")
+Suggestion = narrow(run.Suggestion, "assertion reason")
+EvalFeedback = narrow(run.EvalFeedback, "suggestions overall", suggestions=list[Suggestion])
 GRADING_TYPES = {
     "expectations": list[Expectation],
     "summary": Summary | None,
-    "execution_metrics": narrow(metrics.Metrics, METRICS) | None,
+    "execution_metrics": narrow(run.Metrics, METRICS) | None,
     "timing": GradingTiming | None,
     "claims": list[Claim],
     "eval_feedback": EvalFeedback | None,
 }
 Grading = narrow(
-    grading.Grading,
+    run.Grading,
     "expectations summary execution_metrics timing claims user_notes_summary eval_feedback",
     **GRADING_TYPES,
 )
 
 Metrics = narrow(
-    metrics.Metrics,
+    run.Metrics,
     "tool_calls total_tool_calls total_steps files_created errors_encountered output_chars "
     "transcript_chars",
 )
 Timing = narrow(
-    timing.Timing,
+    run.Timing,
     "total_tokens duration_ms total_duration_seconds executor_start executor_end "
     "executor_duration_seconds grader_start grader_end grader_duration_seconds",
 )
 
 Result = narrow(
-    benchmark.RunResult, "pass_rate passed failed total time_seconds tokens tool_calls errors"
+    results.RunResult, "pass_rate passed failed total time_seconds tokens tool_calls errors"
 )
 Run = narrow(
-    benchmark.BenchmarkRun,
+    results.BenchmarkRun,
     "eval_id eval_name configuration run_number result expectations notes",
     result=Result | None,
     expectations=list[Expectation],
 )
 Metadata = narrow(
-    benchmark.BenchmarkMetadata,
+    results.BenchmarkMetadata,
     "skill_name skill_path executor_model analyzer_model timestamp evals_run "
     "runs_per_configuration",
 )
-Configuration = narrow(benchmark.ConfigurationSummary, "pass_rate time_seconds tokens")
+Configuration = narrow(results.ConfigurationSummary, "pass_rate time_seconds tokens")
 Benchmark = narrow(
-    benchmark.Benchmark,
+    results.Benchmark,
     "metadata runs run_summary notes",
     metadata=Metadata,
     runs=list[Run],
     run_summary=dict[str, Configuration],
 )
 
-Side = narrow(
-    comparison.SideRubric, "content structure content_score structure_score overall_score"
-)
+Side = narrow(results.SideRubric, "content structure content_score structure_score overall_score")
 SideResults = narrow(
-    comparison.ExpectationResults,
+    results.ExpectationResults,
     "passed total pass_rate details",
     details=list[Expectation],
 )
 Comparison = narrow(
-    comparison.Comparison,
+    results.Comparison,
     "winner reasoning rubric output_quality expectation_results",
     rubric=dict[str, Side],
     expectation_results=dict[str, SideResults],
 )
 
-Improvement = narrow(analysis.ImprovementSuggestion, "priority category suggestion expected_impact")
+Improvement = narrow(results.ImprovementSuggestion, "priority category suggestion expected_impact")
 Analysis = narrow(
-    analysis.Analysis,
+    results.Analysis,
     "comparison_summary winner_strengths loser_weaknesses instruction_following "
     "improvement_suggestions transcript_insights",
     improvement_suggestions=list[Improvement],

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from .. import evals
-from .. import evals as suggestions
-from .. import results as benchmark
-from .. import run as grading
-from .. import run as judging
-from .. import run as metrics
-from .. import run as structural
-from .. import run as timing
+from .. import evals, results, run
 from .form import RUN, Dialect, Form, Paths, narrow
 from .skill_creator import (
     EVALS_OF_TEXTS,
@@ -45,17 +38,17 @@ Evals = narrow(
     evals=list[Eval],
 )
 
-CheckResult = narrow(grading.GradedExpectation, "id text type passed evidence critical")
+CheckResult = narrow(run.GradedExpectation, "id text type passed evidence critical")
 Structural = narrow(
-    structural.Structural,
+    run.Structural,
     "expectations summary gate_passed",
     expectations=list[CheckResult],
     summary=Summary | None,
 )
 
-Score = narrow(grading.RubricScore, "score evidence")
+Score = narrow(run.RubricScore, "score evidence")
 Grading = narrow(
-    grading.Grading,
+    run.Grading,
     "expectations summary rubric_scores rubric_summary execution_metrics timing claims "
     "user_notes_summary eval_feedback",
     **GRADING_TYPES,
@@ -63,21 +56,21 @@ Grading = narrow(
 )
 
 Configuration = narrow(
-    benchmark.ConfigurationSummary,
+    results.ConfigurationSummary,
     "pass_rate rubric_normalized overall_efficiency consistency time_seconds tokens "
     "rubric_dimensions",
 )
 Benchmark = narrow(
-    benchmark.Benchmark,
+    results.Benchmark,
     "metadata runs run_summary notes",
     metadata=Metadata,
     runs=list[Run],
     run_summary=dict[str, Configuration],
 )
 
-Suggestion = narrow(suggestions.AggregatedSuggestion, "frequency assertion reason action")
+Suggestion = narrow(evals.AggregatedSuggestion, "frequency assertion reason action")
 Aggregate = narrow(
-    suggestions.SuggestionAggregate,
+    evals.SuggestionAggregate,
     "skill_name iteration total_runs suggestions",
     suggestions=list[Suggestion],
 )
@@ -89,9 +82,9 @@ SKILL_EVALUATOR = Dialect(
         "evals": Form(Evals, EVALS_OF_TEXTS),
         "structural": Form(Structural),
         "grading": Form(Grading),
-        "judging": Form(judging.Judging),
-        "metrics": Form(metrics.Metrics),
-        "timing": Form(timing.Timing),
+        "judging": Form(run.Judging),
+        "metrics": Form(run.Metrics),
+        "timing": Form(run.Timing),
         "benchmark": Form(Benchmark),
         "suggestions": Form(Aggregate),
     },

@@ -13,9 +13,10 @@ from .form import (
     Paths,
     Plain,
     by_eval,
-    mean,
+    first_skill,
     mean_of,
-    results,
+    means,
+    pick,
     side_of,
     when,
     without_none,
@@ -67,13 +68,11 @@ _VERSION = "description-"
 def _benchmarks_to_neutral(wire: Plain) -> list[Plain]:
     return [
         {
-            "metadata": without_none(
-                {
-                    "skill_name": wire.get("skill_name"),
-                    "timestamp": entry.get("timestamp"),
-                    "iteration": f"{_VERSION}{entry.get('description_version', number)}",
-                }
-            ),
+            "metadata": {
+                **pick(wire, "skill_name"),
+                **pick(entry, "timestamp"),
+                "iteration": f"{_VERSION}{entry.get('description_version', number)}",
+            },
             "runs": [
                 {
                     "eval_id": case.get("test_case_id"),
@@ -87,31 +86,24 @@ def _benchmarks_to_neutral(wire: Plain) -> list[Plain]:
                 }
                 for case in entry.get("per_test_case", [])
             ],
-            "run_summary": {"with_skill": {"pass_rate": _stats(entry["scores"])}}
-            if "scores" in entry
+            "run_summary": {
+                "with_skill": {"pass_rate": pick(stated, "mean min max", stddev="std_dev")}
+            }
+            if (stated := entry.get("scores")) is not None
             else {},
         }
         for number, entry in enumerate(wire.get("entries", []), 1)
     ]
 
 
-def _stats(scores: Plain) -> Plain:
-    names = {"mean": "mean", "std_dev": "stddev", "min": "min", "max": "max"}
-    return {shared: scores[name] for name, shared in names.items() if name in scores}
-
-
 def _benchmarks_to_wire(benchmarks: list[Plain]) -> Plain:
     entries = [_entry(benchmark, number) for number, benchmark in enumerate(benchmarks, 1)]
-    names = (benchmark["metadata"].get("skill_name") for benchmark in benchmarks)
-    return without_none(
-        {
-            "skill_name": next((name for name in names if name), None),
-            "description_version": max(
-                (entry["description_version"] for entry in entries), default=None
-            ),
-            "entries": entries,
-        }
-    )
+    versions = [entry["description_version"] for entry in entries]
+    known = {
+        "skill_name": first_skill(benchmarks),
+        "description_version": max(versions, default=None),
+    }
+    return {**without_none(known), "entries": entries}
 
 
 def _entry(plain: Plain, number: int) -> Plain:
@@ -119,24 +111,16 @@ def _entry(plain: Plain, number: int) -> Plain:
     side = side_of(plain["runs"], SKILL_SIDES) or "with_skill"
     cases = by_eval(plain["runs"], configuration=side)
     stated = plain.get("run_summary", {}).get(side, {}).get("pass_rate")
-    return without_none(
-        {
-            "description_version": _version(metadata.get("iteration"), number),
-            "timestamp": metadata.get("timestamp"),
-            "scores": _scores(stated),
-            "per_test_case": [
-                without_none(
-                    {
-                        "test_case_id": str(key),
-                        "score": mean(results(runs, "pass_rate")),
-                        "duration_seconds": mean(results(runs, "time_seconds")),
-                    }
-                )
-                for key, runs in cases.items()
-            ],
-            "num_test_cases": len(cases),
-        }
-    )
+    figures = {"score": "pass_rate", "duration_seconds": "time_seconds"}
+    return {
+        "description_version": _version(metadata.get("iteration"), number),
+        **pick(metadata, "timestamp"),
+        **without_none({"scores": _scores(stated)}),
+        "per_test_case": [
+            {"test_case_id": str(key), **means(runs, figures)} for key, runs in cases.items()
+        ],
+        "num_test_cases": len(cases),
+    }
 
 
 def _version(iteration: Any, number: int) -> int:
@@ -148,8 +132,7 @@ def _version(iteration: Any, number: int) -> int:
 def _scores(stated: Any) -> Plain | None:
     if not isinstance(stated, dict):
         return when(mean_of(stated, "rate"), lambda value: {"mean": value})
-    names = {"mean": "mean", "stddev": "std_dev", "min": "min", "max": "max"}
-    return {names[key]: value for key, value in stated.items() if key in names}
+    return pick(stated, "mean min max", std_dev="stddev")
 
 
 BENCHMARK = Form(Benchmark, _benchmarks_to_wire, _benchmarks_to_neutral, many=True)
@@ -182,18 +165,9 @@ class Comparison(Document, kw_only=True):
 
 
 def _comparison_to_neutral(wire: Plain) -> Plain:
-    shared = (
-        "comparison_id",
-        "timestamp",
-        "version_a",
-        "version_b",
-        "winner",
-        "key_differentiators",
-    )
+    shared = "comparison_id timestamp version_a version_b winner key_differentiators"
     return {
-        **{name: wire[name] for name in shared if name in wire},
-        "eval_id": wire.get("test_case_id"),
-        "reasoning": wire.get("summary"),
+        **pick(wire, shared, eval_id="test_case_id", reasoning="summary"),
         "rubric": {side: _side(wire, side.lower()) for side in ("A", "B")},
     }
 
@@ -213,36 +187,21 @@ def _side(wire: Plain, side: str) -> Plain:
 
 
 def _comparison_to_wire(plain: Plain) -> Plain:
-    rubric = plain.get("rubric", {})
-    a, b = (_scores_of(rubric.get(side, {})) for side in ("A", "B"))
-    why_a, why_b = (rubric.get(side, {}).get("justifications", {}) for side in ("A", "B"))
-    return without_none(
-        {
-            **plain,
-            "test_case_id": when(plain.get("eval_id"), str),
-            "criteria_scores": [
-                without_none(
-                    {
-                        "criterion": name,
-                        "score_a": a.get(name),
-                        "score_b": b.get(name),
-                        "justification_a": why_a.get(name),
-                        "justification_b": why_b.get(name),
-                    }
-                )
-                for name in dict.fromkeys([*a, *b])
-            ],
-            "total_score_a": rubric.get("A", {}).get("overall_score"),
-            "total_score_b": rubric.get("B", {}).get("overall_score"),
-            "summary": plain.get("reasoning"),
-        }
-    )
-
-
-def _scores_of(side: Plain) -> Plain:
-    """The scores that this dialect can hold; a criterion with no other is no row of it."""
-    scores = {**side.get("content", {}), **side.get("structure", {})}
-    return {name: score for name, score in scores.items() if 1 <= score <= 5}
+    rows: dict[str, Plain] = {}  # a criterion without a score that fits is no row
+    known = {**plain, "test_case_id": when(plain.get("eval_id"), str)}
+    for name in ("a", "b"):
+        side = plain.get("rubric", {}).get(name.upper(), {})
+        known[f"total_score_{name}"] = side.get("overall_score")
+        for criterion, score in {**side.get("content", {}), **side.get("structure", {})}.items():
+            if 1 <= score <= 5:
+                row = rows.setdefault(criterion, {"criterion": criterion})
+                row[f"score_{name}"] = score
+    for name in ("a", "b"):
+        why = plain.get("rubric", {}).get(name.upper(), {}).get("justifications", {})
+        for criterion in why.keys() & rows.keys():
+            rows[criterion][f"justification_{name}"] = why[criterion]
+    summary = {"criteria_scores": list(rows.values()), "summary": plain.get("reasoning")}
+    return without_none({**known, **summary})
 
 
 COMPARISON = Form(Comparison, _comparison_to_wire, _comparison_to_neutral)
@@ -328,14 +287,7 @@ def _grading(plain: Plain) -> Plain:
                 for verdict in verdicts
             ],
             "overall_score": plain.get("summary", {}).get("pass_rate"),
-            "timing": without_none(
-                {
-                    "start": timing.get("start"),
-                    "end": timing.get("end"),
-                    "duration_seconds": timing.get("total_duration_seconds"),
-                }
-            )
-            or None,
+            "timing": pick(timing, "start end", duration_seconds="total_duration_seconds") or None,
         }
     )
 

@@ -149,3 +149,12 @@ def test_an_assertion_that_passed_in_a_part_of_the_runs_keeps_its_rate() -> None
     assert write("benchmark", again, "iterations") == (value, [])
     (test,) = value["iterations"][0]["configurations"][0]["tests"]
     assert test["assertions"] == [{"name": "x", "pass_rate": 0.5, "details": "passed 1/2 runs"}]
+
+
+def test_figures_that_are_null_are_no_figures() -> None:
+    side = {"name": "with_skill", "overall": None, "tests": [{"eval_id": 1, "tokens": None}]}
+    raw = {"iterations": [{"iteration": 1, "configurations": [side], "deltas": None}]}
+    [benchmark], _ = read("benchmark", raw, "iterations")
+    assert (len(benchmark.runs), benchmark.run_summary) == (1, {})
+    [benchmark], _ = read("benchmark", {"entries": [{"scores": None}]}, "test-cases")
+    assert benchmark.run_summary == {}
