@@ -349,14 +349,11 @@ def _tell_columns(table: _Table) -> None:
     unused = f"; not used: {', '.join(map(repr, rest[:_SHOWN]))}" if rest else ""
     unused += f" and {len(rest) - _SHOWN} more" if len(rest) > _SHOWN else ""
     faults.add("info", "columns", "$", f"columns: {', '.join(roles) or 'none'}{unused}")
-    for role, severity, what in (
-        ("eval", "error", "the eval"),
-        ("configuration", "warning", "the side"),
-    ):
+    for role, what in (("eval", "the eval"), ("configuration", "the side")):
         if role not in columns:
             known = ", ".join(names)
             message = f"no column tells {what} of a row: name it, {role}=…; there are {known}"
-            faults.add(severity, f"no-{role}", "$", message)
+            faults.add("error" if role == "eval" else "warning", f"no-{role}", "$", message)
     figures = {"pass_rate", "passed", "score", "check", "dimension", "status"}
     if not figures & columns.keys() and not table.dimensions and not table.checks:
         message = (

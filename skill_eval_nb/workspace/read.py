@@ -165,7 +165,7 @@ def _parse(data: bytes, path: str, problems: Problems) -> Any:
     return raw
 
 
-def _with_texts(document: type[D], **lists: Any) -> type[D]:
+def _with_texts(document: type[Document], **lists: Any) -> Any:
     """The strict form of a document in which these lists may have other elements."""
     fields: list[Any] = []
     for name, kind in lists.items():
