@@ -20,6 +20,7 @@ from skill_eval_nb.disk import open_file, write_atomic
 from skill_eval_nb.documents import (
     ConfigurationSummary,
     Document,
+    Eval,
     EvalMetadata,
     Expectation,
     Grading,
@@ -33,7 +34,6 @@ from skill_eval_nb.documents import (
     dump,
     to_json,
 )
-from skill_eval_nb.documents.base import struct_fields
 from skill_eval_nb.documents.dialects import DIALECTS, PATHS, NoSuchDocument, check, write
 from skill_eval_nb.documents.dialects.form import SKILL_SIDES, Paths
 from skill_eval_nb.documents.run import GradingTiming
@@ -42,6 +42,7 @@ from skill_eval_nb.workspace import (
     BenchmarkFile,
     Catalogue,
     EvalKey,
+    FilePlace,
     Files,
     PathLike,
     Problems,
@@ -215,6 +216,17 @@ class _Workspace:
             if benchmark.place.workspace == self.folder and not benchmark.tool
         ]
 
+    def others(self) -> Iterator[tuple[str, FilePlace, Any]]:
+        """Reviews, comparisons and what else was read, with its kind and its file."""
+        return (other for other in self.files.others if other[1].place.workspace == self.folder)
+
+    def skill(self) -> str:
+        return self.catalogue.names[self.folder][1]
+
+    def defined(self) -> Iterator[tuple[EvalKey, Eval]]:
+        """What its suites define."""
+        return ((key, eval_) for of, key, eval_ in self.catalogue.definitions if of == self.folder)
+
     def metadata(self) -> Iterator[tuple[str, EvalKey, EvalMetadata]]:
         """The metadata of evals with the iteration and the eval that it is of."""
         for folder, metadata in self.files.metadata.items():
@@ -230,13 +242,12 @@ class _Workspace:
 
     def evals(self) -> Iterator[EvalKey]:
         """The evals, those of the suites first."""
-        yield from (key for of, key, _ in self.catalogue.definitions if of == self.folder)
+        yield from (key for key, _ in self.defined())
         yield from (eval_.key for eval_ in self.catalogue.seen.get(self.folder, []))
-        yield from (EvalKey(run.side.eval_id, run.side.eval_name) for run in self.runs)
+        yield from map(key_of, self.runs)
         for benchmark in self.benchmarks():
-            yield from filter(
-                None, (self.row_eval(benchmark, row) for row in benchmark.document.runs)
-            )
+            named = (self.row_eval(benchmark, row) for row in benchmark.document.runs)
+            yield from filter(None, named)
 
 
 @dataclass(slots=True)
@@ -261,18 +272,14 @@ class _Writer:
         self.ids = {key.id: name for key, name in self.evals.items()}
         used = {run.side.iteration for run in ws.runs if not self._is_row(run)}
         used |= {iteration for iteration, _, _ in ws.metadata()}
-        used |= {
-            file.place.iteration
-            for _, file, _ in ws.files.others
-            if file.place.workspace == ws.folder
-        }
+        used |= {file.place.iteration for _, file, _ in ws.others()}
+        stated = {benchmark.iteration for benchmark in ws.benchmarks()}
         alone = {
             benchmark.iteration
             for benchmark in ws.benchmarks()
-            if stem(benchmark.path) == benchmark.iteration
+            if self.paths.rows and stem(benchmark.path) == benchmark.iteration
         } - used
-        alone = alone if self.paths.rows else set()
-        used |= {benchmark.iteration for benchmark in ws.benchmarks()} - alone
+        used |= stated - alone
         self.iterations = name_iterations(used, counted=is_counted) | dict.fromkeys(alone, "")
         if NO_ITERATION not in {run.side.iteration for run in ws.runs}:
             self.iterations[NO_ITERATION] = ""
@@ -308,9 +315,8 @@ class _Writer:
                 self.lose(self.source.folder, f"the eval {old} is written as {own}", "info")
         for old, new in self.sides.items():
             if new != old:
-                self.lose(
-                    self.source.folder, f"the configuration {old} is written as {new}", "info"
-                )
+                message = f"the configuration {old} is written as {new}"
+                self.lose(self.source.folder, message, "info")
         named = any(key.name != key.id for key in self.source.evals())
         if named and "eval_metadata" not in self.paths.kinds:
             self.lose(self.source.folder, f"left out: `{self.dialect}` has no names of evals")
@@ -343,29 +349,24 @@ class _Writer:
         return {**below, "side": self.sides.get(side, ""), "run": run}
 
     def _suites(self) -> None:
-        definitions = iter(self.source.catalogue.definitions)
-        skill = self.source.catalogue.names[self.source.folder][1]
+        definitions = self.source.defined()
         for suite in self.source.files.suites:
-            keys = [next(definitions)[1] for _ in suite.document.evals]
             if suite.workspace == self.source.folder:
                 evals = [
-                    changed(eval_, id=same(eval_.id, self.evals[key].in_suite))
-                    for eval_, key in zip(suite.document.evals, keys, strict=True)
+                    changed(eval_, id=same(eval_.id, self.evals[next(definitions)[0]].in_suite))
+                    for eval_ in suite.document.evals
                 ]
-                own = suite.document.skill_name or skill
-                self.write(
-                    "evals", changed(suite.document, evals=evals, skill_name=own), suite.path
-                )
+                own = suite.document.skill_name or self.source.skill()
+                document = changed(suite.document, evals=evals, skill_name=own)
+                self.write("evals", document, suite.path)
 
     def _metadata(self, kept: list[Counted]) -> None:
         """The metadata of each eval of an iteration, where its folder does not tell all of it."""
         by_side = "{side}" in self.paths.kinds.get("eval_metadata", "")
         there = {(iteration, key): metadata for iteration, key, metadata in self.source.metadata()}
-        defined = {
-            key.id: definition
-            for of, key, definition in reversed(self.source.catalogue.definitions)
-            if of == self.source.folder
-        }
+        defined: dict[str, Eval] = {}
+        for key, definition in self.source.defined():
+            defined.setdefault(key.id, definition)
         sides: dict[tuple[str, EvalKey], dict[str, Counted]] = {}
         for run in kept:
             at = (run.side.iteration, key_of(run))
@@ -424,10 +425,8 @@ class _Writer:
         row, kinds = dict(zip(_FIGURES, run.figures, strict=True)), self.paths.kinds
         grading, structural = run.documents.grading, run.documents.structural
         if structural is not None and "structural" not in kinds and grading is None:
-            self.lose(
-                run.documents.path,
-                f"`{self.dialect}` has no layers: the structural verdicts are written as a grading",
-            )
+            message = "has no layers: the structural verdicts are written as a grading"
+            self.lose(run.documents.path, f"`{self.dialect}` {message}")
             grading = Grading(structural.expectations, structural.summary)
             structural = None
         if grading is None and row["status"] == "ungraded":
@@ -458,11 +457,9 @@ class _Writer:
         if metrics == Metrics() and inside is None and row["tool_calls"] is not None:
             metrics = Metrics(total_tool_calls=row["tool_calls"])
             timing = changed(timing, tool_calls=None)
-        if (
-            grading is not None
-            and grading.skill_used is not None
-            and self._has("metrics", "skill_used")
-        ):
+        form = DIALECTS[self.dialect].get("metrics")
+        has_use = form is not None and "skill_used" in form.wire.__struct_fields__
+        if has_use and grading is not None and grading.skill_used is not None:
             metrics = changed(metrics, skill_used=row["skill_used"])
         stated_model = {
             benchmark.document.metadata.executor_model
@@ -472,13 +469,6 @@ class _Writer:
         if row["executor_model"] not in stated_model:
             timing = changed(timing, model=row["executor_model"])
         return timing, metrics
-
-    def _has(self, kind: str, name: str) -> bool:
-        """Whether the dialect has a field in a kind of document."""
-        form = DIALECTS[self.dialect].get(kind)
-        return form is not None and any(
-            struct_field.name == name for struct_field in struct_fields(form.wire)
-        )
 
     def _grading(self, grading: Grading, run: Counted, row: dict[str, Any]) -> Grading:
         """A grading that says what the dialect's folders do not, and nothing else of its run."""
@@ -493,12 +483,9 @@ class _Writer:
             if getattr(grading, name) == text:
                 grading = changed(grading, **{name: None})
         if "timing" not in self.paths.kinds and row["time_seconds"] is not None:
-            noted = changed(
-                grading.timing or GradingTiming(),
-                total_duration_seconds=row["time_seconds"],
-                executor_duration_seconds=None,
-            )
-            grading = changed(grading, timing=noted)
+            noted, seconds = grading.timing or GradingTiming(), row["time_seconds"]
+            changes = {"total_duration_seconds": seconds, "executor_duration_seconds": None}
+            grading = changed(grading, timing=changed(noted, **changes))
         scores = grading.rubric_scores
         weights = {name: score.weight for name, score in scores.items() if score.weight}
         if not run.documents.judgings and not weights.items() <= run.weights.items():
@@ -538,14 +525,8 @@ class _Writer:
                 at = ("",)
             together.setdefault(at, []).append((benchmark, document))
         for (iteration, *_), ones in together.items():
-            first = ones[0][0]
-            self.write(
-                "benchmark",
-                [document for _, document in ones],
-                first.path,
-                iteration=iteration,
-                file=stem(first.path),
-            )
+            path, documents = ones[0][0].path, [document for _, document in ones]
+            self.write("benchmark", documents, path, iteration=iteration, file=stem(path))
 
     def _is_version(self, benchmark: BenchmarkFile) -> bool:
         """Whether a benchmark is of a version of the description, in a dialect that has these."""
@@ -572,8 +553,7 @@ class _Writer:
             rows.append(changed(row, **changes))
         metadata, folder = benchmark.document.metadata, self.iterations[benchmark.iteration]
         if skill_named(metadata.skill_name) is None:
-            skill = self.source.catalogue.names[self.source.folder][1]
-            metadata = changed(metadata, skill_name=skill)
+            metadata = changed(metadata, skill_name=self.source.skill())
         number = number_of(folder.removeprefix("iteration-")) or None
         if "benchmark" in self.paths.stated and metadata.iteration is None:
             metadata = changed(metadata, iteration=number)
@@ -584,10 +564,8 @@ class _Writer:
     def _others(self, kept: list[Counted]) -> None:
         """Reviews, comparisons, analyses, versions, trigger sets and what else was read."""
         ws = self.source
-        mine = [other for other in ws.files.others if other[1].place.workspace == ws.folder]
-        skill = ws.catalogue.names[ws.folder][1]
-        several = {document.skill_name for kind, _, document in mine if kind == "triggers"}
-        for kind, file, read in mine:
+        several = {document.skill_name for kind, _, document in ws.others() if kind == "triggers"}
+        for kind, file, read in ws.others():
             document = read
             iteration = self.iterations[file.place.iteration]
             name = stem(file.path)
@@ -597,16 +575,14 @@ class _Writer:
                 key = ws.catalogue.eval_of(file.place)
                 names["where"] = f"{iteration}/{self.evals[key].folder}"
             if kind == "feedback":
-                reviews = [self._review(review, file, kept) for review in document.reviews]
-                document = changed(
-                    document, reviews=[review for review in reviews if review is not None]
-                )
+                reviews = (self._review(review, file, kept) for review in document.reviews)
+                document = changed(document, reviews=[one for one in reviews if one is not None])
             elif kind == "comparison" and document.eval_id is not None:
                 id_ = self._known(file.place.iteration, str(document.eval_id))
                 document = changed(document, eval_id=same(document.eval_id, id_))
             elif kind == "triggers":
                 own = skill_named(document.skill_name)
-                if own is not None and (own != skill or len(several) > 1):
+                if own is not None and (own != ws.skill() or len(several) > 1):
                     names["apart"] = OF_A_SKILL.format(safe(own))
             self.write(kind, document, file.path, **names)
 
@@ -620,8 +596,7 @@ class _Writer:
         """A review with the run id as the target names runs; None for a run that is left out."""
         ws, iteration = self.source, file.place.iteration
         named, side, number = named_by(review.run_id, self.sides)
-        id_ = eval_parts(named)[0]
-        key = ws.catalogue.index.find(ws.folder, iteration, id_, named)
+        key = ws.catalogue.index.find(ws.folder, iteration, eval_parts(named)[0], named)
         if key is None or side is None:
             return review
         at = (iteration, key.id, side)
@@ -630,9 +605,8 @@ class _Writer:
             and run.number == (1 if number is None else number)
             for run in kept
         ) and (self.paths.sides is not None or not self.paths.several):
-            self.lose(
-                file.path, "left out: a review of a run that is left out", where="$.reviews[*]"
-            )
+            message = "left out: a review of a run that is left out"
+            self.lose(file.path, message, where="$.reviews[*]")
             return None
         name = self.evals[key]
         if named not in (name.folder, f"eval-{name.id}"):
@@ -678,9 +652,8 @@ class _Writer:
                 message = f"left out: `{self.dialect}` demands more than is known: {fault.message}"
                 found = re.match(r"\$\.?([a-z_]*)\[(\d+)\]", fault.where)
                 if found is None:
-                    self.lose(
-                        source, f"{message}; so the whole file is left out", where=fault.where
-                    )
+                    message += "; so the whole file is left out"
+                    self.lose(source, message, where=fault.where)
                     return None
                 elements.setdefault((found[1], int(found[2])), message)
             for (name, place), message in sorted(elements.items(), reverse=True):

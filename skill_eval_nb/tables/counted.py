@@ -77,12 +77,8 @@ class SeenRuns:
         number = run.number
         while number in beside:
             number += 1
-        problems.add(
-            "warning",
-            "duplicate-run",
-            path,
-            f"the keys of {first}, but other results; counted as run {number}",
-        )
+        message = f"the keys of {first}, but other results; counted as run {number}"
+        problems.add("warning", "duplicate-run", path, message)
         return self.number(run._replace(number=number), row, documents, problems)
 
     def _remember(self, run: RunId, row: tuple[Any, ...], path: str) -> None:
@@ -109,13 +105,10 @@ class SeenRuns:
             self._claimed.add((path, documents.path))
         if path is None:
             return False
-        problems.add(
-            "info",
-            "repeated-run",
-            documents.path,
-            f"its {run.eval_id} / {run.configuration} repeats the run in {path}; counted there",
-            where="$.runs",
+        message = (
+            f"its {run.eval_id} / {run.configuration} repeats the run in {path}; counted there"
         )
+        problems.add("info", "repeated-run", documents.path, message, where="$.runs")
         return True
 
 

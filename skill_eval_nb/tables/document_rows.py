@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import isclose
 from typing import Any, NamedTuple
 
@@ -40,15 +40,15 @@ from .frames import Rows, Side
 
 
 class Home(NamedTuple):
-    """Where a document belongs: its workspace's folder, name and skill, and its iteration.
+    """Where a document belongs: its workspace's folder and names, its iteration, its file.
 
-    `sides` are those of all runs that were found.
+    `names` are those of the workspace and of its skill; `sides` those of all runs that were found.
     """
 
     folder: str
-    workspace: str
-    skill: str
+    names: tuple[str, str]
     iteration: str
+    path: str
     sides: list[Side]
 
     def evals(self) -> dict[str, EvalKey]:
@@ -56,45 +56,25 @@ class Home(NamedTuple):
         return {
             side.eval_id: EvalKey(side.eval_id, side.eval_name)
             for side in self.sides
-            if (side.workspace, side.iteration) == (self.workspace, self.iteration)
+            if (side.workspace, side.iteration) == (self.names[0], self.iteration)
         }
 
 
 def add_document(
-    kind: str,
-    path: str,
-    home: Home,
-    document: Any,
-    index: EvalIndex,
-    rows: Rows,
-    problems: Problems,
+    kind: str, home: Home, document: Any, index: EvalIndex, rows: Rows, problems: Problems
 ) -> None:
-    """Add the rows of a document of any of these kinds."""
+    """Add the rows of a document that is neither of a run, nor a suite, nor a benchmark."""
     if kind == "feedback":
-        _add_feedback(path, home, document, index, rows, problems)
-    elif kind == "comparison":
-        _add_comparison(path, home, document, rows)
-    elif kind == "analysis":
-        _add_analysis(path, home, document, rows)
-    elif kind == "history":
-        _add_history(home, document, rows)
-    elif kind == "triggers":
-        _add_triggers(home, document, rows)
-    elif kind == "optimization":
-        _add_optimization(home, document, rows)
+        _add_feedback(home, document, index, rows, problems)
     elif kind == "suggestions":
         _add_aggregate(home, document, rows)
     else:
-        raise ValueError(f"no table holds documents of kind {kind!r}")
+        table, rows_of = _ROWS_OF[kind]
+        rows[table].extend(rows_of(home, document))
 
 
 def _add_feedback(
-    path: str,
-    home: Home,
-    document: Feedback,
-    index: EvalIndex,
-    rows: Rows,
-    problems: Problems,
+    home: Home, document: Feedback, index: EvalIndex, rows: Rows, problems: Problems
 ) -> None:
     """Add the reviews; a run id that names no known run is kept, and is a problem."""
     configurations, evals = {side.configuration for side in home.sides}, home.evals()
@@ -103,26 +83,14 @@ def _add_feedback(
         id_ = eval_parts(named)[0]
         key = index.find(home.folder, home.iteration, id_, named) or evals.get(id_ or named)
         if key is None or side is None:
-            problems.add(
-                "warning",
-                "unknown-run",
-                path,
-                f"run id {review.run_id!r} names no run that was found here",
-                where=f"$.reviews[{position}].run_id",
-            )
+            message = f"run id {review.run_id!r} names no run that was found here"
+            where = f"$.reviews[{position}].run_id"
+            problems.add("warning", "unknown-run", home.path, message, where=where)
         key = key or EvalKey(named, named)
-        rows["feedback"].append(
-            (
-                rows.key(
-                    Side(home.workspace, home.skill, home.iteration, *key, side or UNSTATED),
-                    1 if number is None else number,
-                ),
-                review.feedback,
-                review.timestamp,
-                document.status,
-                scores_text(review.scores),
-            )
-        )
+        of_it = Side(*home.names, home.iteration, *key, side or UNSTATED)
+        run = rows.keys.add(of_it, 1 if number is None else number)
+        scores = scores_text(review.scores)
+        rows["feedback"].append((run, review.feedback, review.timestamp, document.status, scores))
 
 
 def scores_text(scores: Mapping[str, float]) -> str | None:
@@ -133,133 +101,84 @@ def scores_text(scores: Mapping[str, float]) -> str | None:
     return json.dumps(whole, ensure_ascii=False)
 
 
-def _add_comparison(path: str, home: Home, comparison: Comparison, rows: Rows) -> None:
-    """Add a comparison's scores, one row a side and criterion."""
-    sides = {
-        "A": (comparison.configuration_a, comparison.version_a),
-        "B": (comparison.configuration_b, comparison.version_b),
-    }
-    for side, (configuration, version) in sides.items():
+Row = tuple[Any, ...]
+
+
+def _comparison(home: Home, comparison: Comparison) -> Iterator[Row]:
+    """A row a side and criterion."""
+    eval_id = None if comparison.eval_id is None else str(comparison.eval_id)
+    about = (comparison.comparison_id or home.path, comparison.pair, eval_id, comparison.winner)
+    for side, configuration, version in (
+        ("A", comparison.configuration_a, comparison.version_a),
+        ("B", comparison.configuration_b, comparison.version_b),
+    ):
         scores: list[tuple[str, str, float | None]] = []
-        behind = comparison.runs.get(side) or ComparedRun()
         if rubric := comparison.rubric.get(side):
             scores += [("content", name, score) for name, score in rubric.content.items()]
             scores += [("structure", name, score) for name, score in rubric.structure.items()]
-            scores += [
-                ("overall", name, getattr(rubric, name))
-                for name in ("content_score", "structure_score", "overall_score")
-            ]
+            for name in ("content_score", "structure_score", "overall_score"):
+                scores.append(("overall", name, getattr(rubric, name)))
         if quality := comparison.output_quality.get(side):
             scores.append(("overall", "output_quality", quality.score))
-        rows["comparisons"].extend(
-            (
-                home.workspace,
-                home.skill,
-                comparison.comparison_id or path,
-                comparison.pair,
-                None if comparison.eval_id is None else str(comparison.eval_id),
-                comparison.winner,
-                side,
-                configuration,
-                None if version is None else str(version),
-                behind.path,
-                group,
-                name,
-                score,
-                comparison.reasoning,
-            )
-            for group, name, score in scores or [("overall", "overall_score", None)]
-            if score is not None or not scores
-        )
+        behind = comparison.runs.get(side) or ComparedRun()
+        version = None if version is None else str(version)  # noqa: PLW2901
+        mine = (*home.names, *about, side, configuration, version, behind.path)
+        for score in scores or [("overall", "overall_score", None)]:
+            if score[2] is not None or not scores:
+                yield (*mine, *score, comparison.reasoning)
 
 
-def _add_analysis(path: str, home: Home, document: Analysis, rows: Rows) -> None:
-    """Add an analysis' suggestions."""
-    rows["analyses"].extend(
-        (
-            home.workspace,
-            home.skill,
-            path,
-            improvement_suggestion.priority,
-            improvement_suggestion.category,
-            improvement_suggestion.suggestion,
-            improvement_suggestion.expected_impact,
-        )
-        for improvement_suggestion in document.improvement_suggestions
-    )
+def _analysis(home: Home, document: Analysis) -> Iterator[Row]:
+    for advice in document.improvement_suggestions:
+        about = advice.priority, advice.category
+        yield (*home.names, home.path, *about, advice.suggestion, advice.expected_impact)
 
 
-def _add_history(home: Home, document: History, rows: Rows) -> None:
-    """Add the versions."""
-    rows["history"].extend(
-        (
-            home.workspace,
-            home.skill,
-            iteration.version,
-            iteration.parent,
-            iteration.expectation_pass_rate,
-            iteration.grading_result,
-            document.current_best == iteration.version
-            if iteration.is_current_best is None and document.current_best
-            else iteration.is_current_best,
-        )
-        for iteration in document.iterations
-    )
+def _history(home: Home, document: History) -> Iterator[Row]:
+    for step in document.iterations:
+        best = step.is_current_best
+        if best is None and document.current_best:
+            best = document.current_best == step.version
+        result = step.expectation_pass_rate, step.grading_result
+        yield (*home.names, step.version, step.parent, *result, best)
 
 
-def _add_triggers(home: Home, document: TriggerSet, rows: Rows) -> None:
-    """Add the queries."""
-    rows["triggers"].extend(
-        (
-            home.workspace,
-            skill_named(document.skill_name) or home.skill,
-            query.query,
-            query.should_trigger,
-            query.triggered,
-            query.runs,
-            query.trigger_rate
-            if query.trigger_rate is not None or not query.runs or query.triggered is None
-            else query.triggered / query.runs,
-            query.split,
-            query.tags,
-            document.description,
-        )
-        for query in document.queries
-    )
+def _triggers(home: Home, document: TriggerSet) -> Iterator[Row]:
+    names = home.names[0], skill_named(document.skill_name) or home.names[1]
+    for query in document.queries:
+        rate = query.trigger_rate
+        if rate is None and query.runs and query.triggered is not None:
+            rate = query.triggered / query.runs
+        measured = query.triggered, query.runs, rate
+        about = query.split, query.tags, document.description
+        yield (*names, query.query, query.should_trigger, *measured, *about)
 
 
-def _add_optimization(home: Home, document: Optimization, rows: Rows) -> None:
-    """Add the descriptions that were tried."""
-    rows["optimizations"].extend(
-        (
-            home.workspace,
-            home.skill,
-            index if step.iteration is None else step.iteration,
-            step.description,
-            step.train_score,
-            step.test_score,
-            step.description == document.best_description,
-        )
-        for index, step in enumerate(document.iterations, 1)
-    )
+def _optimization(home: Home, document: Optimization) -> Iterator[Row]:
+    for index, step in enumerate(document.iterations, 1):
+        number = index if step.iteration is None else step.iteration
+        best = step.description == document.best_description
+        yield (*home.names, number, step.description, step.train_score, step.test_score, best)
+
+
+_ROWS_OF: dict[str, tuple[str, Callable[[Home, Any], Iterator[Row]]]] = {
+    "comparison": ("comparisons", _comparison),
+    "analysis": ("analyses", _analysis),
+    "history": ("history", _history),
+    "triggers": ("triggers", _triggers),
+    "optimization": ("optimizations", _optimization),
+}
+"""By the kind of document: its table, and what gives the rows."""
 
 
 def _add_aggregate(home: Home, document: SuggestionAggregate, rows: Rows) -> None:
     """Add the suggestions that were collected over runs; they belong to no single one."""
-    key = rows.key(
-        Side(home.workspace, home.skill, home.iteration, UNSTATED, UNSTATED, UNSTATED), 0
-    )
-    rows["suggestions"].extend(
-        (
-            key,
-            suggestion.assertion,
-            "aggregate",
-            f"{suggestion.reason} (said {times})"
-            + (f" Proposed: {suggestion.action}" if suggestion.action else ""),
-        )
-        for suggestion in document.suggestions
-        for times in ("once" if suggestion.frequency == 1 else f"{suggestion.frequency} times",)
-    )
+    key = rows.keys.add(Side(*home.names, home.iteration, UNSTATED, UNSTATED, UNSTATED), 0)
+    for suggestion in document.suggestions:
+        times = "once" if suggestion.frequency == 1 else f"{suggestion.frequency} times"
+        reason = f"{suggestion.reason} (said {times})"
+        reason += f" Proposed: {suggestion.action}" if suggestion.action else ""
+        rows["suggestions"].append((key, suggestion.assertion, "aggregate", reason))
 
 
 DELTA = "delta"
@@ -311,24 +230,15 @@ class Sums:
 def add_stated(names: tuple[str, str], benchmark: BenchmarkFile, path: str, rows: Rows) -> None:
     """Add the figures that a benchmark states to the table `stated`, and its notes to `notes`."""
     if benchmark.document.notes:
-        key = rows.key(Side(*names, benchmark.iteration, UNSTATED, UNSTATED, UNSTATED), 0)
+        key = rows.keys.add(Side(*names, benchmark.iteration, UNSTATED, UNSTATED, UNSTATED), 0)
         rows["notes"].extend((key, "analyst", text) for text in benchmark.document.notes)
     for configuration, summary in benchmark.document.run_summary.items():
         for metric, figures in _metrics(summary, configuration == DELTA):
             values = _as_numbers(figures, metric)
-            rows["stated"].extend(
-                (
-                    *names,
-                    benchmark.iteration,
-                    configuration,
-                    metric,
-                    statistic,
-                    values[statistic],
-                    figure if isinstance(figure, str) else json.dumps(figure),
-                    path,
-                )
-                for statistic, figure in figures.items()
-            )
+            about = (*names, benchmark.iteration, configuration, metric)
+            for statistic, figure in figures.items():
+                printed = figure if isinstance(figure, str) else json.dumps(figure)
+                rows["stated"].append((*about, statistic, values[statistic], printed, path))
 
 
 def _metrics(summary: ConfigurationSummary, is_delta: bool) -> Iterator[tuple[str, Figures]]:
@@ -387,7 +297,10 @@ def _number(figure: float | str, metric: str) -> float | None:
     >>> _number("about the same", "tokens")
     """
     if not isinstance(figure, str):
-        return _float(figure)
+        try:
+            return float(figure)
+        except OverflowError:  # a whole number that is too large for any
+            return None
     found = _PRINTED.fullmatch(figure)
     if not found:
         return None
@@ -397,14 +310,6 @@ def _number(figure: float | str, metric: str) -> float | None:
     except Unreadable:
         return None
     return -value if found["sign"] in ("-", "−", "–") and value else value
-
-
-def _float(number: float) -> float | None:
-    """A number as float; None for a whole one that is too large for any."""
-    try:
-        return float(number)
-    except OverflowError:
-        return None
 
 
 def add_suites(
@@ -419,7 +324,7 @@ def add_suites(
     """
     defined: set[tuple[str, str]] = set()
     skills: dict[tuple[str, str], dict[str, None]] = {}
-    for side in rows.sides():
+    for side in rows.keys.sides():
         skills.setdefault((side.workspace, side.eval_id), {})[side.skill] = None
 
     def named(workspace: str, eval_id: str) -> tuple[str, str]:
@@ -432,48 +337,19 @@ def add_suites(
             continue
         defined.add((workspace, key.id))
         rubric = definition.quality_rubric.dimensions if definition.quality_rubric else []
-        rows["evals"].append(
-            (
-                *named(workspace, key.id),
-                *key,
-                definition.prompt,
-                definition.expected_output,
-                definition.files,
-                definition.tags,
-                definition.weight,
-                len(definition.expectations),
-                len(definition.structural_expectations),
-                len(rubric),
-            )
-        )
-        rows["dimensions"].extend(
-            (
-                *named(workspace, key.id),
-                *key,
-                dimension.name,
-                dimension.id,
-                dimension.weight,
-                dimension.description,
-                json.dumps(dimension.scoring, ensure_ascii=False) if dimension.scoring else None,
-            )
-            for dimension in rubric
-        )
+        own = (*named(workspace, key.id), *key)
+        task = definition.prompt, definition.expected_output, definition.files, definition.tags
+        checks = len(definition.expectations), len(definition.structural_expectations)
+        rows["evals"].append((*own, *task, definition.weight, *checks, len(rubric)))
+        for dimension in rubric:
+            scoring = dimension.scoring
+            anchors = json.dumps(scoring, ensure_ascii=False) if scoring else None
+            about = dimension.name, dimension.id, dimension.weight, dimension.description
+            rows["dimensions"].append((*own, *about, anchors))
     for workspace, evals in seen.items():
         for eval_ in evals:
             if (workspace, eval_.key.id) not in defined:
                 defined.add((workspace, eval_.key.id))
-                prompt = next(iter(sorted(eval_.prompts)), None)
-                rows["evals"].append(
-                    (
-                        *named(workspace, eval_.key.id),
-                        *eval_.key,
-                        prompt,
-                        None,
-                        [],
-                        [],
-                        1.0,
-                        eval_.n_assertions,
-                        0,
-                        0,
-                    )
-                )
+                task = min(eval_.prompts, default=None), None, [], []
+                own = (*named(workspace, eval_.key.id), *eval_.key)
+                rows["evals"].append((*own, *task, 1.0, eval_.n_assertions, 0, 0))

@@ -229,23 +229,15 @@ PIECE = 4000
 class Rows:
     """The rows of all tables while they are read.
 
-    Rows of run-level tables begin with the index of their run's keys (see `key`) in place of
-    these, which are filled in at the end.
+    Rows of run-level tables begin with the index of their run's `keys` in place of these, which
+    are filled in at the end.
     """
 
     def __init__(self) -> None:
-        self._keys = Keys()
+        self.keys = Keys()
         self._rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in TABLES}
         self._columns: dict[str, list[list[Any]]] = {}
         self._packed: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
-
-    def key(self, side: Side, number: int) -> int:
-        """Remember a run's keys; gives the index that its rows begin with."""
-        return self._keys.add(side, number)
-
-    def sides(self) -> list[Side]:
-        """The sides of the runs whose keys are remembered."""
-        return self._keys.sides()
 
     def __getitem__(self, table: str) -> list[tuple[Any, ...]]:
         return self._rows[table]
@@ -293,7 +285,7 @@ class Rows:
         """The tables as frames, in the order they were collected."""
         import polars as pl
 
-        fill = self._keys.filler()
+        fill = self.keys.filler()
         frames = {}
         for table in tables:
             pieces = self._pieces(table)

@@ -8,7 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import (
@@ -29,11 +29,7 @@ from skill_eval_nb.documents.tools import UNSTATED, WITH, WITHOUT, Results, Run,
 from skill_eval_nb.workspace import FilePlace, Files, Layout, Place, Problems, add_results
 
 from .frames import Backend
-from .workspace import Workspace, assemble, single_layers
-
-if TYPE_CHECKING:
-    import polars as pl
-
+from .workspace import Workspace, assemble
 
 _SWITCHES = ("with_skill", "skill_on", "use_skill", "skill_enabled", "treated")
 """Columns of true and false that are the configuration."""
@@ -78,6 +74,8 @@ _LONG = {"verdict": "check", "rating": "dimension", "weight": "dimension", "judg
 """Roles that columns have only where there is one of the other role."""
 _RATES = ("pass_rate",)
 _UNITS = {"pass_rate": "rate", "time_seconds": "seconds", "duration_ms": "milliseconds"}
+_RUBRIC = ("rubric:", "rubric_")
+"""How the columns are called that are a rubric dimension each."""
 _SHOWN = 12
 
 
@@ -134,7 +132,7 @@ def from_table(
         raise ValueError(f"unknown backend {backend!r}: there are 'polars' and 'pandas'")
     path = os.fspath(table) if isinstance(table, str | os.PathLike) else None
     rows, names = _rows_of(table if path is None else _frame_at(path))
-    results = _read_rows(rows, names, columns, dimensions, checks)
+    results = _read_rows(_Table(rows, names, columns, dimensions, checks))
     base = os.path.dirname(os.path.abspath(path)) if path else ""
     stem = os.path.basename(path).rsplit(".", 1)[0] if path else "table"
     folder = f"{base}/{name or stem}" if path else name or stem
@@ -144,19 +142,17 @@ def from_table(
         met.add_faults(path or folder, result.faults.collapsed())
         add_results(FilePlace(path or folder, place, tool="table"), [result], files, met)
 
-    def read(texts: bool) -> dict[str, pl.DataFrame]:
-        frames = assemble(Layout(), base, texts, Problems(met), files)
-        if texts:
-            layers = single_layers(frames["runs"], frames["evals"])
-            frames["problems"] = frames["problems"].vstack(layers)
-        return frames
-
     def again() -> Workspace:
         return from_table(
             path, dimensions=dimensions, checks=checks, name=name, backend=backend, **columns
         )
 
-    return Workspace(read, base or folder, backend, again if path else None)
+    return Workspace(
+        lambda texts: assemble(Layout(), base, texts, Problems(met), files),
+        base or folder,
+        backend,
+        again if path else None,
+    )
 
 
 def _frame_at(path: str) -> Any:
@@ -215,11 +211,19 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class _Table:
-    """Rows with the columns of each role, and what is wrong with them."""
+    """Rows, what each of their columns is, and what is wrong with them.
+
+    `stated` is role to column as somebody says it, `columns` the same with those that are
+    recognised.
+    """
 
     rows: Sequence[Mapping[str, Any]]
-    columns: dict[str, str]
-    faults: Faults
+    names: Sequence[str]
+    stated: Mapping[str, str]
+    dimensions: Sequence[str]
+    checks: Sequence[str]
+    columns: dict[str, str] = field(default_factory=dict)
+    faults: Faults = field(default_factory=Faults)
     lost: dict[str, list[int]] = field(default_factory=dict)
     scales: dict[str, float] = field(default_factory=dict)
 
@@ -269,49 +273,39 @@ def _is_nothing(value: Any) -> bool:
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
-def _read_rows(
-    rows: Sequence[Mapping[str, Any]],
-    names: Sequence[str],
-    stated: Mapping[str, str],
-    dimensions: Sequence[str] = (),
-    checks: Sequence[str] = (),
-) -> list[Results]:
+def _read_rows(table: _Table) -> list[Results]:
     """The runs of a table, one result an iteration; the first has all the faults.
-
-    Args:
-        rows: its rows, column to value.
-        names: its columns.
-        stated: role to column, as somebody says it; see `ROLES`.
-        dimensions: columns that are a rubric dimension each.
-        checks: columns that are a check each.
 
     Raises:
         KeyError: for a role or a column that there is not; the message names the nearest one.
     """
-    for role in stated:
+    for role in table.stated:
         _known(role, ROLES, "role")
-    for column in (*stated.values(), *dimensions, *checks):
-        _known(column, names, "column")
-    faults = Faults()
-    columns = _columns(names, stated, {*dimensions, *checks})
-    table = _Table(rows, columns, faults)
-    dimensions = dimensions or [
-        name for name in names if name.lower().startswith(("rubric:", "rubric_"))
-    ]
-    dimensions = [dimension for dimension in dimensions if dimension not in columns.values()]
-    _tell_columns(table, names, stated, dimensions, checks)
-    _scale(table, dimensions)
+    for column in (*table.stated.values(), *table.dimensions, *table.checks):
+        _known(column, table.names, "column")
+    table.columns = _columns(table)
+    wide = [name for name in table.names if name.lower().startswith(_RUBRIC)]
+    taken = table.columns.values()
+    table.dimensions = [name for name in table.dimensions or wide if name not in taken]
+    _tell_columns(table)
+    _scale(table)
     results: dict[str | None, Results] = {}
-    for iteration, run in _runs(table, dimensions, checks):
+    for iteration, run in _runs(table):
         results.setdefault(iteration, Results(iteration=iteration)).runs.append(run)
-    empty = sum(table.value(row, "configuration") is None for row in rows)
-    if empty and "configuration" in columns:
+    empty = sum(table.value(row, "configuration") is None for row in table.rows)
+    if empty and "configuration" in table.columns:
         message = f"{empty} rows name no side, and are compared with nothing: fill the column"
-        where = f"$[*].{columns['configuration']}"
-        faults.add("warning", "no-configuration", where, message)
-    _tell_lost(table)
+        where = f"$[*].{table.columns['configuration']}"
+        table.faults.add("warning", "no-configuration", where, message)
+    for column, rows in table.lost.items():
+        found = without_keys(repr(table.rows[rows[0]].get(column))[:60])
+        message = (
+            f"{column!r} has no figure of use in {len(set(rows))} rows, such as {found} in row "
+            f"{rows[0] + 1}: taken as not known. Write a number in its range, or leave it empty"
+        )
+        table.faults.add("warning", "not-a-figure", f"$[*].{column}", message)
     found = list(results.values()) or [Results()]
-    found[0].faults = faults
+    found[0].faults = table.faults
     return found
 
 
@@ -322,53 +316,46 @@ def _known(name: str, known: Iterable[str], what: str) -> None:
         raise KeyError(f"There is no {what} {name!r}.{hint} There are: {', '.join(known)}.")
 
 
-def _columns(names: Sequence[str], stated: Mapping[str, str], taken: set[str]) -> dict[str, str]:
+def _columns(table: _Table) -> dict[str, str]:
     """Role to column: those that are said, else by their names, each column once."""
-    columns = dict(stated)
-    plain = {plainly(name): name for name in reversed(names)}
-    used = {*stated.values(), *taken}
+    columns = dict(table.stated)
+    plain = {plainly(name): name for name in reversed(table.names)}
+    used = {*columns.values(), *table.dimensions, *table.checks}
     long = {
-        role: role in stated or any(plainly(name_) in plain for name_ in ROLES[role])
+        role: role in columns or any(plainly(name) in plain for name in ROLES[role])
         for role in ("check", "dimension")
     }
     for role, known in sorted(ROLES.items(), key=lambda item: item[0] not in _LONG):
         if role in columns or (role in _LONG and not long[_LONG[role]]):
             continue
-        found = (plain[plainly(name_)] for name_ in known if plainly(name_) in plain)
-        if (column := next((name_ for name_ in found if name_ not in used), None)) is not None:
+        found = (plain[plainly(name)] for name in known if plainly(name) in plain)
+        if (column := next((name for name in found if name not in used), None)) is not None:
             columns[role] = column
             used.add(column)
     return columns
 
 
-def _tell_columns(
-    table: _Table,
-    names: Sequence[str],
-    stated: Mapping[str, str],
-    dimensions: Sequence[str],
-    checks: Sequence[str],
-) -> None:
+def _tell_columns(table: _Table) -> None:
     """Say which column was taken for what, and what is missing."""
-    columns, faults = table.columns, table.faults
+    columns, faults, names = table.columns, table.faults, table.names
     roles = [
-        f"{role} is {column!r}" + ("" if role in stated else " (by its name)")
+        f"{role} is {column!r}" + ("" if role in table.stated else " (by its name)")
         for role, column in columns.items()
     ]
-    roles += [f"{dimension!r} is a dimension" for dimension in dimensions] + [
-        f"{check!r} is a check" for check in checks
-    ]
-    rest = [name for name in names if name not in {*columns.values(), *dimensions, *checks}]
+    roles += [f"{dimension!r} is a dimension" for dimension in table.dimensions]
+    roles += [f"{check!r} is a check" for check in table.checks]
+    used = {*columns.values(), *table.dimensions, *table.checks}
+    rest = [name for name in names if name not in used]
     unused = f"; not used: {', '.join(map(repr, rest[:_SHOWN]))}" if rest else ""
     unused += f" and {len(rest) - _SHOWN} more" if len(rest) > _SHOWN else ""
     faults.add("info", "columns", "$", f"columns: {', '.join(roles) or 'none'}{unused}")
-    wanted = {"eval": "the eval", "configuration": "the side"}
-    for role, what in wanted.items():
+    for role, what in (("eval", "the eval"), ("configuration", "the side")):
         if role not in columns:
             known = ", ".join(names)
             message = f"no column tells {what} of a row: name it, {role}=…; there are {known}"
             faults.add("error" if role == "eval" else "warning", f"no-{role}", "$", message)
     figures = {"pass_rate", "passed", "score", "check", "dimension", "status"}
-    if not figures & columns.keys() and not dimensions and not checks:
+    if not figures & columns.keys() and not table.dimensions and not table.checks:
         message = (
             "no column has a result: name one, as in pass_rate=…, check=… with verdict=…, or "
             "dimension=… with rating=…, or dimensions=[…]"
@@ -384,31 +371,29 @@ _SCALES = (
 """Of scores whose largest lies above the first and not above the second: factor, and in words."""
 
 
-def _scale(table: _Table, dimensions: Sequence[str]) -> None:
+def _scale(table: _Table) -> None:
     """How the figures of a column become shares of 1, or scores of 1 to 5: told where they do."""
-    rate = table.columns.get("pass_rate")
-    if rate is not None:
-        values = _values(table, rate)
+
+    def figures(column: str) -> list[float]:
+        found = (_figure(row.get(column)) for row in table.rows)
+        return [number for number in found if number is not None]
+
+    def convert(column: str, top: float, factor: float, what: str) -> None:
+        table.scales[column] = factor
+        message = f"{column!r} goes up to {top:g}: {what}. If that is wrong, convert it before"
+        table.faults.add("warning", "converted", f"$[*].{column}", message)
+
+    if (rate := table.columns.get("pass_rate")) is not None:
+        values = figures(rate)
         high = [value for value in values if value > 1]
         if high and max(high) <= 100 and len(high) * 2 > sum(value != 0 for value in values):
-            _convert(table, rate, max(high), 0.01, "percentages: read as shares of 1")
-    for column in filter(None, (table.columns.get("rating"), *dimensions)):
-        values = _values(table, column)
+            convert(rate, max(high), 0.01, "percentages: read as shares of 1")
+    for column in filter(None, (table.columns.get("rating"), *table.dimensions)):
+        values = figures(column)
         top = max(values, default=5.0)
         for above, most, factor, what in _SCALES:
             if above < top <= most and not (most == 1 and min(values) == 1):
-                _convert(table, column, top, factor, what)
-
-
-def _values(table: _Table, column: str) -> list[float]:
-    found = (_figure(row.get(column)) for row in table.rows)
-    return [number for number in found if number is not None]
-
-
-def _convert(table: _Table, column: str, top: float, factor: float, what: str) -> None:
-    table.scales[column] = factor
-    message = f"{column!r} goes up to {top:g}: {what}. If that is wrong, convert it before"
-    table.faults.add("warning", "converted", f"$[*].{column}", message)
+                convert(column, top, factor, what)
 
 
 def _figure(value: Any) -> float | None:
@@ -419,9 +404,7 @@ def _figure(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _runs(
-    table: _Table, dimensions: Sequence[str], checks: Sequence[str]
-) -> Iterator[tuple[str | None, Run]]:
+def _runs(table: _Table) -> Iterator[tuple[str | None, Run]]:
     """The runs: a row each, or of all rows that have the same keys."""
     part = next((role for role in ("check", "dimension") if role in table.columns), None)
     found: dict[tuple[Any, ...], tuple[str | None, Run]] = {}
@@ -444,7 +427,7 @@ def _runs(
         if key not in found:
             found[key] = iteration, run
             _figures(table, at, run)
-            _wide(table, at, run, dimensions, checks)
+            _wide(table, at, run)
         if part:
             _long(table, at, found[key][1], part)
     if again:
@@ -521,18 +504,16 @@ def _figures(table: _Table, at: int, run: Run) -> None:
     )
 
 
-def _wide(
-    table: _Table, at: int, run: Run, dimensions: Sequence[str], checks: Sequence[str]
-) -> None:
+def _wide(table: _Table, at: int, run: Run) -> None:
     """Checks and dimensions that are a column each."""
     if run.grading is None:
         return
-    for column in checks:
+    for column in table.checks:
         verdict = table.flag(at, "verdict", column)
         run.grading.expectations.append(GradedExpectation(column, verdict))
-    for column in dimensions:
+    for column in table.dimensions:
         score = table.number(at, "rating", column)
-        name = column[7:] if column.lower().startswith(("rubric:", "rubric_")) else column
+        name = column[7:] if column.lower().startswith(_RUBRIC) else column
         run.grading.rubric_scores[name] = RubricScore(score)
 
 
@@ -557,13 +538,3 @@ def _long(table: _Table, at: int, run: Run, part: str) -> None:
         judging = Judging({}, judging=len(run.judgings) + 1, judge_model=judge, batch=key)
         run.judgings.append(judging)
     judging.rubric_scores[name] = score
-
-
-def _tell_lost(table: _Table) -> None:
-    for column, rows in table.lost.items():
-        found = without_keys(repr(table.rows[rows[0]].get(column))[:60])
-        message = (
-            f"{column!r} has no figure of use in {len(set(rows))} rows, such as {found} in row "
-            f"{rows[0] + 1}: taken as not known. Write a number in its range, or leave it empty"
-        )
-        table.faults.add("warning", "not-a-figure", f"$[*].{column}", message)

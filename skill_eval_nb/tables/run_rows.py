@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from skill_eval_nb.documents import (
     GradedExpectation,
     Grading,
-    Metrics,
     RubricScore,
     RubricSummary,
     Structural,
@@ -87,14 +86,11 @@ def _compare(summary: Summary, rate: float, passed: int, path: str, problems: Pr
     other_count = summary.passed is not None and summary.passed != passed
     other_rate = summary.pass_rate is not None and abs(summary.pass_rate - rate) > 0.011
     if other_count or other_rate:
-        problems.add(
-            "warning",
-            "disagree",
-            path,
+        message = (
             f"the summary says {_percent(summary.pass_rate)} ({summary.passed} passed), the "
-            f"verdicts say {_percent(rate)} ({passed} passed); the verdicts were used",
-            where="$.summary",
+            f"verdicts say {_percent(rate)} ({passed} passed); the verdicts were used"
         )
+        problems.add("warning", "disagree", path, message, where="$.summary")
 
 
 def _percent(rate: float | None) -> str:
@@ -137,14 +133,12 @@ def rubric_mean(
         return stated_mean
     mean = scored / total
     if stated_mean is not None and abs(stated_mean - mean) > 0.051 and not documents.judgings:
-        problems.add(
-            "warning",
-            "disagree",
-            documents.path,
+        message = (
             f"rubric_summary states a weighted mean of {stated_mean:.2f}, the scores and weights "
-            f"give {mean:.2f}; the latter was used",
-            where="$.rubric_summary.weighted_mean",
+            f"give {mean:.2f}; the latter was used"
         )
+        where = "$.rubric_summary.weighted_mean"
+        problems.add("warning", "disagree", documents.path, message, where=where)
     return mean
 
 
@@ -269,7 +263,7 @@ def _costs(documents: RunDocuments, problems: Problems) -> tuple[Any, ...]:
     """
     timing, grading = documents.timing, documents.grading
     noted = grading.timing if grading else None
-    metrics = documents.metrics or (grading.execution_metrics if grading else None)
+    metrics = documents.measured
     seconds: float | None = None
     tokens: int | None = None
     started = None
@@ -313,12 +307,8 @@ def _not_measured(
 ) -> tuple[float | None, int | None]:
     """No run takes no time or no tokens: a 0 stands for a figure that was not measured."""
     which = [name for name, value in (("time", seconds), ("tokens", tokens)) if value == 0]
-    problems.add(
-        "info",
-        "zero-means-missing",
-        path,
-        f"{' and '.join(which)} of 0: not measured, so taken as not known",
-    )
+    message = f"{' and '.join(which)} of 0: not measured, so taken as not known"
+    problems.add("info", "zero-means-missing", path, message)
     return seconds or None, tokens or None
 
 
@@ -353,16 +343,14 @@ def text_columns(chunk: list[Texts]) -> dict[str, Columns]:
     return {
         "expectations": _expectations(chunk),
         "rubric_scores": _rubric_scores(chunk),
-        "claims": _claims(graded),
-        "notes": _columns([row for key, grading in graded for row in _notes(key, grading)], 3),
-        "suggestions": _columns(
-            [row for key, grading in graded for row in _suggestions(key, grading)], 4
-        ),
-        "tool_calls": _columns([row for run in chunk for row in _tool_calls(run)], 3),
+        "claims": _columns((row for run in graded for row in _claims(*run)), 5),
+        "notes": _columns((row for run in graded for row in _notes(*run)), 3),
+        "suggestions": _columns((row for run in graded for row in _suggestions(*run)), 4),
+        "tool_calls": _columns((row for run in chunk for row in _tool_calls(run)), 3),
     }
 
 
-def _columns(rows: list[tuple[Any, ...]], width: int) -> Columns:
+def _columns(rows: Iterable[tuple[Any, ...]], width: int) -> Columns:
     return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(width)]
 
 
@@ -413,56 +401,44 @@ def _rubric_scores(chunk: list[Texts]) -> Columns:
     ]
 
 
-def _claims(graded: list[tuple[int, Grading]]) -> Columns:
-    found = [(key, claim) for key, grading in graded for claim in grading.claims]
-    claims = [claim for _, claim in found]
-    return [
-        [key for key, _ in found],
-        [claim.claim for claim in claims],
-        [claim.type for claim in claims],
-        [claim.verified for claim in claims],
-        [claim.evidence for claim in claims],
-    ]
+def _claims(key: int, grading: Grading) -> Iterator[tuple[Any, ...]]:
+    for claim in grading.claims:
+        yield key, claim.claim, claim.type, claim.verified, claim.evidence
 
 
 def _notes(key: int, grading: Grading) -> Iterator[tuple[Any, ...]]:
-    notes = grading.user_notes_summary
-    if notes is not None:
-        for text in notes.uncertainties:
-            yield key, "uncertainty", text
-        for text in notes.needs_review:
-            yield key, "needs_review", text
-        for text in notes.workarounds:
-            yield key, "workaround", text
-    for text in grading.factual_issues:
-        yield key, "factual_issue", text
+    found = [("factual_issue", grading.factual_issues)]
+    if (notes := grading.user_notes_summary) is not None:
+        found = [
+            ("uncertainty", notes.uncertainties),
+            ("needs_review", notes.needs_review),
+            ("workaround", notes.workarounds),
+            *found,
+        ]
+    for kind, texts in found:
+        for text in texts:
+            yield key, kind, text
 
 
 def _suggestions(key: int, grading: Grading) -> Iterator[tuple[Any, ...]]:
-    feedback, critique = grading.eval_feedback, grading.eval_critique
-    if feedback is not None:
+    if (feedback := grading.eval_feedback) is not None:
         for suggestion in feedback.suggestions:
             yield key, suggestion.assertion, "critique", suggestion.reason
         if feedback.overall:
             yield key, None, "overall", feedback.overall
-    if critique is not None:
-        for text in critique.vague_assertions:
-            yield key, None, "vague", text
-        for text in critique.missing_coverage:
-            yield key, None, "missing_coverage", text
-        for text in critique.suggested_assertions:
-            yield key, None, "suggested", text
+    if (critique := grading.eval_critique) is not None:
+        for kind, texts in (
+            ("vague", critique.vague_assertions),
+            ("missing_coverage", critique.missing_coverage),
+            ("suggested", critique.suggested_assertions),
+        ):
+            for text in texts:
+                yield key, None, kind, text
 
 
 def _tool_calls(run: Texts) -> Iterator[tuple[Any, ...]]:
-    metrics = _metrics_of(run.documents)
+    metrics = run.documents.measured
     if metrics is not None and isinstance(metrics.tool_calls, dict):
         for tool, number in metrics.tool_calls.items():
             if number is not None:
                 yield run.key, tool, number
-
-
-def _metrics_of(documents: RunDocuments) -> Metrics | None:
-    if documents.metrics is not None:
-        return documents.metrics
-    return documents.grading.execution_metrics if documents.grading is not None else None

@@ -212,7 +212,9 @@ def _workspaces(table: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
         workspace: skill
         for frame in table.values()
         if "skill" in frame.columns
-        for workspace, skill in frame.select("workspace", "skill").unique().iter_rows()
+        for workspace, skill in frame.select("workspace", "skill")
+        .unique(maintain_order=True)
+        .rows()
     }
     runs, evals = table["runs"], table["evals"]
     lines: list[dict[str, Any]] = []

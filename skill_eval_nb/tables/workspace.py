@@ -67,13 +67,11 @@ class Gaps:
             every = set[str]().union(*(sides for _, _, sides in evals.values()))
             for eval_id, (name, path, sides) in evals.items():
                 for side in sorted(every - sides):
-                    problems.add(
-                        "warning",
-                        "missing-side",
-                        path,
+                    message = (
                         f"eval {eval_id} ({name}) has no run of {side} in {iteration}: "
-                        "it cannot be compared",
+                        "it cannot be compared"
                     )
+                    problems.add("warning", "missing-side", path, message)
 
     def _evals(self) -> dict[tuple[str, str, str], dict[str, tuple[str, str, set[str]]]]:
         """By iteration, the evals by their ids: the name, the first run, the configurations."""
@@ -100,13 +98,15 @@ def assemble(
     with collector_paused():
         files = files or read_files(layout.files, problems)
         catalogue = catalogued(layout, files, base, problems)
-        rows, gaps, copies, sums = Rows(), Gaps(), Copies(), Sums()
+        rows, gaps = Rows(), Gaps()
         runs = counted(layout, files, catalogue, problems)
-        if texts and (catalogue.benchmarks or len(catalogue.names) > 1):
+        if not texts:
+            _add_runs(runs, catalogue, texts, rows, gaps)
+            return rows.frames(["runs"])
+        copies, sums = Copies(), Sums()
+        if catalogue.benchmarks or len(catalogue.names) > 1:
             runs = _noted(runs, copies, sums)
         _add_runs(runs, catalogue, texts, rows, gaps)
-        if not texts:
-            return rows.frames(["runs"])
         add_suites(catalogue.definitions, catalogue.seen, catalogue.names, rows)
         for benchmark in catalogue.benchmarks:
             sums.as_means(benchmark, problems)
@@ -116,18 +116,21 @@ def assemble(
                 catalogue.below(benchmark.path),
                 rows,
             )
-        sides = rows.sides()
+        sides = rows.keys.sides()
         gaps.report(problems)
         copies.report(problems)
         for kind, file, document in files.others:
             if kind == "triggers" and copies.is_copy(document, file.path, problems):
                 continue
             folder = file.place.workspace
-            home = Home(folder, *catalogue.names[folder], file.place.iteration, sides)
-            path = catalogue.below(file.path)
-            add_document(kind, path, home, document, catalogue.index, rows, problems)
+            path, names = catalogue.below(file.path), catalogue.names[folder]
+            home = Home(folder, names, file.place.iteration, path, sides)
+            add_document(kind, home, document, catalogue.index, rows, problems)
         _add_problems(problems, catalogue, rows)
-        return rows.frames(list(TABLES))
+        frames = rows.frames(list(TABLES))
+    layers = single_layers(frames["runs"], frames["evals"])
+    frames["problems"] = frames["problems"].vstack(layers)
+    return frames
 
 
 def _add_runs(
@@ -136,7 +139,7 @@ def _add_runs(
     """Add the rows of `runs`, and with `texts` those of all tables that hold texts of runs."""
     chunk: list[Texts] = []
     for run in runs:
-        key, path = rows.key(run.side, run.number), run.documents.path
+        key, path = rows.keys.add(run.side, run.number), run.documents.path
         timing, incomplete = run.documents.timing, run.documents.incomplete
         reason = incomplete or (timing.reason if timing and run.figures[0] == "errored" else None)
         gaps.add(run.side, run.figures[0], path, reason)
@@ -436,13 +439,9 @@ def load(
     found = find(paths, configuration=configuration)
     met = tuple(found.problems)
 
-    def read(texts: bool) -> dict[str, pl.DataFrame]:
-        frames = assemble(found.layout, found.base, texts, Problems(met))
-        if texts:
-            layers = single_layers(frames["runs"], frames["evals"])
-            frames["problems"] = frames["problems"].vstack(layers)
-        return frames
-
     return Workspace(
-        read, found.base, backend, lambda: load(paths, backend, configuration=configuration)
+        lambda texts: assemble(found.layout, found.base, texts, Problems(met)),
+        found.base,
+        backend,
+        lambda: load(paths, backend, configuration=configuration),
     )

@@ -89,13 +89,11 @@ def _of_known(
         not in evals.get((run.workspace, run.iteration, run.configuration), {run.eval_id})
     }
     if unknown:
-        problems.add(
-            "warning",
-            "unknown-eval",
-            path,
+        message = (
             f"{len(unknown)} of its entries name evals of which no run lies beside it "
-            f"({', '.join(sorted({run.eval_id for run in unknown})[:5])}); they were not used",
+            f"({', '.join(sorted({run.eval_id for run in unknown})[:5])}); they were not used"
         )
+        problems.add("warning", "unknown-eval", path, message)
     return {run: entry for run, entry in entries.items() if run not in unknown}
 
 
@@ -144,13 +142,10 @@ def _of_another(
     key: EvalKey, run: RunId, found: StatedRuns, benchmark: BenchmarkFile, problems: Problems
 ) -> tuple[EvalKey, RunId]:
     """The eval and the id of a row that gives the keys of another row: one of another eval."""
-    problems.add(
-        "warning",
-        "duplicate-id",
-        benchmark.path,
-        "a row of the eval, configuration and run number of another: taken for an eval of its own",
-        where="$.runs[*]",
+    message = (
+        "a row of the eval, configuration and run number of another: taken for an eval of its own"
     )
+    problems.add("warning", "duplicate-id", benchmark.path, message, where="$.runs[*]")
     copy = 2
     while (other := run._replace(eval_id=f"{key.id} ({copy})")) in found:
         copy += 1
@@ -166,14 +161,11 @@ def _unnamed(benchmark: BenchmarkFile, problems: Problems) -> bool:
     )
     several = max(sides.values(), default=0) > 1
     if several:
-        problems.add(
-            "warning",
-            "unnamed-eval",
-            benchmark.path,
+        message = (
             f"{sides.total()} rows name no eval: each is an eval of its own, and is compared with "
-            "no other; write `eval_id`",
-            where="$.runs[*]",
+            "no other; write `eval_id`"
         )
+        problems.add("warning", "unnamed-eval", benchmark.path, message, where="$.runs[*]")
     return several
 
 
@@ -203,13 +195,11 @@ class SecondGraders:
                 f"(their own gradings {fmean(used for used, _ in side):.0%})"
                 for name, side in sorted(sides.items())
             )
-            problems.add(
-                "warning" if differ else "info",
-                "second-grader",
-                path,
+            message = (
                 f"it grades {n} runs that have a grading of their own, {differ} of them otherwise: "
-                f"{means}; their own were used",
+                f"{means}; their own were used"
             )
+            problems.add("warning" if differ else "info", "second-grader", path, message)
 
 
 def _rate(documents: RunDocuments) -> float | None:
@@ -232,14 +222,11 @@ def compare(
     """Report where a benchmark states another pass rate for a run than `path` gives."""
     other = _rate(documents)
     if known is not None and other is not None and abs(known - other) > 0.011:
-        problems.add(
-            "warning",
-            "disagree",
-            documents.path,
+        message = (
             f"states a pass rate of {other:.2f} for {run.eval_id} / {run.configuration} / run "
-            f"{run.number}, but {path} gives {known:.2f}, which was used",
-            where="$.runs",
+            f"{run.number}, but {path} gives {known:.2f}, which was used"
         )
+        problems.add("warning", "disagree", documents.path, message, where="$.runs")
 
 
 def _renamed(entries: StatedRuns, on_disk: AbstractSet[RunId], problems: Problems) -> StatedRuns:
@@ -265,12 +252,8 @@ def _renamed(entries: StatedRuns, on_disk: AbstractSet[RunId], problems: Problem
         if len(sides) > 1 and sides[alone[0]] == there[other[0]]:
             names[(*iteration, alone[0])] = other[0]
             path = next(entry.path for run, (_, entry) in entries.items() if run[:2] == iteration)
-            problems.add(
-                "info",
-                "renamed-configuration",
-                path,
-                f"its {alone[0]} are the runs that are called {other[0]} on disk",
-            )
+            message = f"its {alone[0]} are the runs that are called {other[0]} on disk"
+            problems.add("info", "renamed-configuration", path, message)
     return {
         run._replace(configuration=names.get((*run[:2], run.configuration), run.configuration)): row
         for run, row in entries.items()
@@ -298,13 +281,10 @@ def _renumbered(
             fitted[run._replace(number=there[0])] = entry
     left_out = len(entries) - len(fitted)
     if left_out:
-        problems.add(
-            "info",
-            "aggregate",
-            path,
-            f"{left_out} of its entries stand for several runs on disk each; those were counted",
-            where="$.runs",
+        message = (
+            f"{left_out} of its entries stand for several runs on disk each; those were counted"
         )
+        problems.add("info", "aggregate", path, message, where="$.runs")
     return fitted
 
 
@@ -390,19 +370,15 @@ def complete(run: RunDocuments, entry: RunDocuments, problems: Problems) -> None
             )
     if entry.timing is None or entry.metrics is None:
         return
-    metrics = run.metrics or (run.grading.execution_metrics if run.grading else None)
+    metrics = run.measured
     if (
         metrics is not None
         and metrics.output_chars
         and metrics.output_chars == entry.timing.total_tokens
     ):
         entry.timing.total_tokens = None
-        problems.add(
-            "info",
-            "characters-as-tokens",
-            entry.path,
-            "its `tokens` are the characters of the outputs; they were not used as tokens",
-        )
+        message = "its `tokens` are the characters of the outputs; they were not used as tokens"
+        problems.add("info", "characters-as-tokens", entry.path, message)
     run.timing = _filled(run.timing, entry.timing)
     run.metrics = _filled(metrics, entry.metrics)
 

@@ -96,12 +96,8 @@ def identify(
         owner = taken.setdefault(at, claim)
         if owner[1] != claim[1]:
             id_ = moved.setdefault((*at, claim[1]), folder.folder)
-            problems.add(
-                "warning",
-                "duplicate-id",
-                f"{folder.workspace}/{folder.folder}",
-                f"eval id {at[-1]} is also claimed by {owner[0]}; its id here is {id_}",
-            )
+            message = f"eval id {at[-1]} is also claimed by {owner[0]}; its id here is {id_}"
+            problems.add("warning", "duplicate-id", f"{folder.workspace}/{folder.folder}", message)
         keys[folder] = EvalKey(id_, name)
     return keys
 
@@ -268,21 +264,13 @@ def join(
             known_as, path = first.setdefault((suite.workspace, key.id), (definition, suite.path))
             if known_as != definition:
                 otherwise[key.id] = path
-        _report_second(suite, otherwise, problems)
+        if otherwise:  # the tables have the first
+            message = (
+                f"eval ids {', '.join(otherwise)} are already defined otherwise in "
+                f"{', '.join(dict.fromkeys(otherwise.values()))}, which was used"
+            )
+            problems.add("warning", "defined-twice", suite.path, message, where="$.evals[*]")
     return joined
-
-
-def _report_second(suite: Suite, otherwise: Mapping[str, str], problems: Problems) -> None:
-    """Report evals that were defined before in other words; the tables have the first."""
-    if otherwise:
-        problems.add(
-            "warning",
-            "defined-twice",
-            suite.path,
-            f"eval ids {', '.join(otherwise)} are already defined otherwise in "
-            f"{', '.join(dict.fromkeys(otherwise.values()))}, which was used",
-            where="$.evals[*]",
-        )
 
 
 def _by_text(definition: Eval, known: list[Seen], skill: str) -> Seen | None:
@@ -291,7 +279,9 @@ def _by_text(definition: Eval, known: list[Seen], skill: str) -> Seen | None:
     for eval_ in known:
         if prompt and prompt in eval_.prompts:
             return eval_
-    names = {slug(name) for name in (definition.name, _name_in(definition.id)) if name}
+    id_ = definition.id
+    texts = (definition.name, id_ if isinstance(id_, str) and not id_.isdecimal() else None)
+    names = {slug(text) for text in texts if text}
     named = next((eval_ for eval_ in known if names & eval_.names), None)
     return named or next((eval_ for eval_ in known if _is_after(eval_, skill, definition.id)), None)
 
@@ -300,10 +290,6 @@ def _is_after(eval_: Seen, skill: str, id_: str | int | None) -> bool:
     word, _, number = slug(eval_.key.name).rpartition("-")
     words = slug(skill).split("-")
     return number == str(id_) and bool(word) and set(word.split("-")) <= set(words)
-
-
-def _name_in(id_: str | int | None) -> str | None:
-    return id_ if isinstance(id_, str) and not id_.isdecimal() else None
 
 
 def _offset(suite: Suite, matches: list[Seen | None], known: list[Seen], problems: Problems) -> int:
@@ -321,14 +307,11 @@ def _offset(suite: Suite, matches: list[Seen | None], known: list[Seen], problem
         }
     offset = -1 if votes[-1] > votes[0] else 0
     if offset:
-        problems.add(
-            "info",
-            "id-offset",
-            suite.path,
+        message = (
             f"its ids count from 1, those of the runs from 0: definition N is eval N-1 "
-            f"({votes[-1]} evals agree, {votes[0]} would otherwise)",
-            where="$.evals[*].id",
+            f"({votes[-1]} evals agree, {votes[0]} would otherwise)"
         )
+        problems.add("info", "id-offset", suite.path, message, where="$.evals[*].id")
     return offset
 
 
@@ -450,9 +433,15 @@ def catalogued(layout: Layout, files: Files, base: str, problems: Problems) -> C
         sets = named.setdefault(workspace, [])
         sets += names if len(names) == 1 else []
     definitions = join(files.suites, seen, problems)
+    names = {
+        folder: below(folder, base)
+        if folder.startswith(f"{base}/")
+        else os.path.basename(os.path.abspath(folder))
+        for folder in named
+    }
     return Catalogue(
         base,
-        _names(named, base),
+        {folder: (name, skill_of(folder, named[folder])) for folder, name in names.items()},
         keys,
         EvalIndex(keys),
         benchmarks,
@@ -484,9 +473,8 @@ def _named_skills(
     """The folders of the workspaces, each with the skill's names that its benchmarks give."""
     named: dict[str, list[str | None]] = {place.workspace: [] for place in places}
     for benchmark in sorted(benchmarks, key=lambda file: not file.is_benchmark):
-        named.setdefault(benchmark.place.workspace, []).append(
-            benchmark.document.metadata.skill_name
-        )
+        skill = benchmark.document.metadata.skill_name
+        named.setdefault(benchmark.place.workspace, []).append(skill)
     return named
 
 
@@ -504,13 +492,11 @@ def _report_skills(named: dict[str, list[str | None]], problems: Problems) -> No
     for workspace, names in named.items():
         known = [name for name in dict.fromkeys(map(skill_named, names)) if name]
         if len(known) > 1:
-            problems.add(
-                "info",
-                "skill-names",
-                workspace,
+            message = (
                 f"the benchmarks call the skill {', '.join(known)}: {known[0]} is its name here, "
-                "but for runs that name their own",
+                "but for runs that name their own"
             )
+            problems.add("info", "skill-names", workspace, message)
 
 
 def _tell_models(layout: Layout, problems: Problems) -> None:
@@ -520,43 +506,14 @@ def _tell_models(layout: Layout, problems: Problems) -> None:
         if run.place.model is not None:
             found.setdefault(run.place.workspace, {})[run.place.model] = None
     for workspace, models in found.items():
-        problems.add(
-            "info",
-            "model-in-name",
-            workspace,
+        message = (
             f"folders are named after models ({', '.join(models)}): each is the executor_model of "
-            "its runs where they state none, and no part of their configuration",
+            "its runs where they state none, and no part of their configuration"
         )
-
-
-def _name(folder: str) -> str:
-    return os.path.basename(os.path.abspath(folder))
-
-
-def _names(named: dict[str, list[str | None]], base: str) -> dict[str, tuple[str, str]]:
-    return {
-        folder: (
-            below(folder, base) if folder.startswith(f"{base}/") else _name(folder),
-            skill_of(folder, names),
-        )
-        for folder, names in named.items()
-    }
+        problems.add("info", "model-in-name", workspace, message)
 
 
 _USUAL = re.compile(r"(.+?)[-/]((?:with|without|old|new|no)[-_]skill|baseline)")
-
-
-def side_of(run_id: str, known: Iterable[str]) -> tuple[str, str | None]:
-    """The eval and the configuration that a run id names; `known` are those of the runs.
-
-    >>> side_of("eval-0-with_skill", []), side_of("api-v2", ["v2"]), side_of("api", [])
-    (('eval-0', 'with_skill'), ('api', 'v2'), ('api', None))
-    """
-    for side in sorted(known, key=len, reverse=True):
-        if re.search(rf"[-_/]{re.escape(side)}$", run_id):
-            return run_id[: -len(side) - 1], side
-    found = _USUAL.fullmatch(run_id)
-    return (found[1], found[2]) if found else (run_id, None)
 
 
 class Named(NamedTuple):
@@ -573,8 +530,13 @@ def named_by(run_id: str, known: Iterable[str]) -> Named:
     >>> tuple(named_by("eval-0-with_skill", [])), tuple(named_by("eval-0-v2-run-3", ["v2"]))
     (('eval-0', 'with_skill', None), ('eval-0', 'v2', 3))
     """
-    found = re.fullmatch(r"(.+)[-_/]run[-_]?(\d{1,9})", run_id)
-    return Named(*side_of(found[1] if found else run_id, known), int(found[2]) if found else None)
+    numbered = re.fullmatch(r"(.+)[-_/]run[-_]?(\d{1,9})", run_id)
+    name, number = (numbered[1], int(numbered[2])) if numbered else (run_id, None)
+    for side in sorted(known, key=len, reverse=True):
+        if re.search(rf"[-_/]{re.escape(side)}$", name):
+            return Named(name[: -len(side) - 1], side, number)
+    usual = _USUAL.fullmatch(name)
+    return Named(usual[1], usual[2], number) if usual else Named(name, None, number)
 
 
 @dataclass(frozen=True, slots=True)

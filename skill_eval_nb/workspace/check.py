@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from skill_eval_nb.disk import leads_out
-from skill_eval_nb.documents import Faults
 from skill_eval_nb.documents.base import Severity
 from skill_eval_nb.documents.dialects import (
     DIALECTS,
@@ -392,7 +391,8 @@ def nearest(documents: Iterable[Gathered]) -> dict[str, str | None]:
         by_kind[document.kind].append(document)
     errors = {kind: _errors(kind, ones) for kind, ones in by_kind.items()}
     overall = {name: sum(counts.get(name, 1) for counts in errors.values()) for name in DIALECTS}
-    looks = Counter(_recognised(file) for ones in by_kind.values() for file in ones[:ENOUGH])
+    sources = (source_of(file.document) for ones in by_kind.values() for file in ones[:ENOUGH])
+    looks = Counter(source.dialect for source in sources if source is not None)
     best: dict[str, str | None] = {
         kind: min(
             counts, key=lambda name: (counts[name], overall[name], -looks[name]), default=None
@@ -413,7 +413,11 @@ def nearest(documents: Iterable[Gathered]) -> dict[str, str | None]:
 def _errors(kind: str, documents: list[Gathered]) -> dict[str, int]:
     """The errors of documents of a kind by the dialects that have it."""
     return {
-        name: sum(_n_errors(kind, document, name) for document in _sample(documents))
+        name: sum(
+            sum(fault.severity == "error" for fault in check_document(kind, document.raw, name))
+            + _FOREIGN * is_foreign(kind, document.raw, name)
+            for document in _sample(documents)
+        )
         for name, forms in DIALECTS.items()
         if kind in forms
     }
@@ -423,17 +427,6 @@ def _sample(documents: list[Gathered]) -> list[Gathered]:
     return documents[:: -(-len(documents) // ENOUGH)]
 
 
-def _recognised(gathered: Gathered) -> str | None:
-    """The dialect that a single document looks like."""
-    source = source_of(gathered.document)
-    return None if source is None else source.dialect
-
-
-def _n_errors(kind: str, gathered: Gathered, dialect: str) -> int:
-    errors = sum(fault.severity == "error" for fault in check_document(kind, gathered.raw, dialect))
-    return errors + _FOREIGN * is_foreign(kind, gathered.raw, dialect)
-
-
 def main_of(against: Mapping[str, str | None]) -> str | None:
     """The dialect of most kinds of document; feedback is much the same in all, and counts last."""
     telling = {kind: name for kind, name in against.items() if kind != "feedback"}
@@ -441,24 +434,13 @@ def main_of(against: Mapping[str, str | None]) -> str | None:
     return counts.most_common(1)[0][0] if counts else None
 
 
-Suites = dict[str, tuple[str, list[EvalKey]]]
-"""The workspace and the evals of each suite, by its file."""
-
-
-def suite_keys(files: Files, catalogue: Catalogue) -> Suites:
-    """The workspace of each suite, and the key of each of its evals, in their order."""
+def suite_keys(files: Files, catalogue: Catalogue) -> dict[str, tuple[str, list[EvalKey]]]:
+    """By the file of each suite its workspace, and the key of each of its evals, in their order."""
     definitions = iter(catalogue.definitions)
     return {
         suite.path: (suite.workspace, [next(definitions)[1] for _ in suite.document.evals])
         for suite in files.suites
     }
-
-
-def at_home(gathered: Gathered, suites: Suites) -> Gathered:
-    """A suite as a document of the workspace that it defines the evals of."""
-    if gathered.path not in suites:
-        return gathered
-    return replace(gathered, place=replace(gathered.place, workspace=suites[gathered.path][0]))
 
 
 SKILLS = ("", "skills/*", ".claude/skills/*")
@@ -487,7 +469,13 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> Pr
     if dialect is not None and dialect not in DIALECTS:
         raise NoSuchDocument(f"there is no dialect `{dialect}`; there are {', '.join(DIALECTS)}")
     skills = Problems()
-    there = [_check_skill(file, skills) for root in roots_of(path) for file in _skills(root)]
+    there = [file for root in roots_of(path) for file in _skills(root)]
+    for file in there:
+        skill_md = read_skill_md(Path(file))
+        for message in skill_md.faults:
+            skills.add("error", "skill", file, message)
+        for message in skill_md.warnings:
+            skills.add("warning", "skill", file, message)
     try:
         found = find(path)
     except NothingToLoad:
@@ -501,15 +489,17 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> Pr
     _report_tools(files, noted, problems)
     catalogue = catalogued(found.layout, files, found.base, Problems())
     suites = suite_keys(files, catalogue)
-    beside = [
-        at_home(gather_file, suites) for gather_file in gather_files(found.layout.files, problems)
-    ]
+    beside = list(gather_files(found.layout.files, problems))
     runs = [run for place in found.layout.runs for run in gather_run(place, problems)]
     keys = {suite: of_it for suite, (_, of_it) in suites.items()}
     for folder in catalogue.names:
         mine = [run for run in runs if run.place.workspace == folder]
         documents = [document for run in mine for document in run.documents]
-        documents += [document for document in beside if document.place.workspace == folder]
+        documents += [
+            replace(document, place=replace(document.place, workspace=folder))
+            for document in beside
+            if (suites.get(document.path) or (document.place.workspace,))[0] == folder
+        ]
         if documents:
             _check_workspace(folder, Whole(mine, documents, keys, catalogue), dialect, problems)
     return problems
@@ -535,21 +525,15 @@ def _skills(root: str) -> list[str]:
     return [file for file in found if leads_out(file, root) is None]
 
 
-def _check_skill(file: str, problems: Problems) -> None:
-    skill_md = read_skill_md(Path(file))
-    for fault in skill_md.faults:
-        problems.add("error", "skill", file, fault)
-    for warning in skill_md.warnings:
-        problems.add("warning", "skill", file, warning)
-
-
 def _check_workspace(folder: str, whole: Whole, dialect: str | None, problems: Problems) -> None:
     against = nearest(whole.documents)
     strict = dialect == STRICT or (dialect is None and is_kept(whole, main_of(against)))
     if strict or dialect is not None:
         against |= dict.fromkeys(against.keys() & DIALECTS[dialect or STRICT], dialect or STRICT)
     for document in whole.documents:
-        problems.add_faults(document.path, _faults(document, against[document.kind]).collapsed())
+        kind, raw, name = document.kind, document.raw, against[document.kind]
+        faults = check_document(kind, raw, name) if name else read(kind, raw)[1]
+        problems.add_faults(document.path, faults.collapsed())
     check_references(whole, strict, problems)
     if strict:
         check_layout(whole, folder, problems)
@@ -557,10 +541,3 @@ def _check_workspace(folder: str, whole: Whole, dialect: str | None, problems: P
         of_it = ", ".join(kind for kind, of in against.items() if of == name)
         what = f"checked against `{name}`" if name else "of no dialect"
         problems.add("info", "dialect", folder, f"{what}: {of_it}")
-
-
-def _faults(gathered: Gathered, dialect: str | None) -> Faults:
-    """What a document breaks of its dialect's rules; of the common ones, where it has none."""
-    if dialect is None:
-        return read(gathered.kind, gathered.raw)[1]
-    return check_document(gathered.kind, gathered.raw, dialect)

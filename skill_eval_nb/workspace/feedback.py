@@ -9,19 +9,18 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from skill_eval_nb.disk import read_bytes, write_atomic
 from skill_eval_nb.documents import Faults, NotJSON, Review, dump, mend, parse
 from skill_eval_nb.documents.base import origin_of
 
-from .catalogue import Catalogue, EvalKey, catalogued, named_by
+from .catalogue import Catalogue, catalogued, named_by
 from .find import PathLike, find
 from .layout import NO_ITERATION, UNSTATED, Layout, eval_parts, is_eval, is_iteration
 from .problems import Problems
 from .read import read_files
-from .writing import alone, written_like
+from .writing import alone, now, written_like
 
 COMPLETE, IN_PROGRESS = "complete", "in_progress"
 """What the status of feedback may be."""
@@ -98,9 +97,9 @@ def keep_review(
         OSError: it cannot be written.
     """
     with alone(path):
-        data, raw, now = _read(path)
-        if now.fault is not None:
-            raise NotKept(now.fault)
+        data, raw, there = _read(path)
+        if there.fault is not None:
+            raise NotKept(there.fault)
         before = deepcopy(raw)
         items: list[Any] = raw.setdefault("reviews", [])
         found = (at for at, item in enumerate(items) if was is not None and item == was.raw)
@@ -114,7 +113,8 @@ def keep_review(
             place = len(items)
             items.append(_changed({"run_id": run_id, "feedback": ""}, remarks))
         kept = None if remarks is None or place is None else _entry(items[place])
-        _put_status(raw, status(_reviews(raw)))
+        if (state := status(_reviews(raw))) is not None:
+            raw["status"] = state
         if data is None or raw != before:
             write_atomic(path, written_like(raw, data))
         return kept
@@ -128,18 +128,13 @@ def keep_status(path: str | os.PathLike[str], status: str) -> None:
         OSError: it cannot be written.
     """
     with alone(path):
-        data, raw, now = _read(path)
-        if now.fault is not None:
-            raise NotKept(now.fault)
+        data, raw, there = _read(path)
+        if there.fault is not None:
+            raise NotKept(there.fault)
         raw.setdefault("reviews", [])
-        if now.status != status or data is None:
-            _put_status(raw, status)
+        if there.status != status or data is None:
+            raw["status"] = status
             write_atomic(path, written_like(raw, data))
-
-
-def _put_status(raw: dict[str, Any], status: str | None) -> None:
-    if status is not None:
-        raw["status"] = status
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[bytes | None, dict[str, Any], Reviews]:
@@ -180,17 +175,11 @@ def _changed(raw: Mapping[str, Any], remarks: Said) -> dict[str, Any]:
     origin = origin_of(review)
     if origin is not None and "feedback" not in origin.keys.values():
         review, _ = mend({**raw, "feedback": ""}, Review)
-    review.feedback, review.timestamp = remarks.text, _now()
-    review.scores = {name: _whole(score) for name, score in remarks.scores.items()}
+    review.feedback, review.timestamp = remarks.text, now()
+    review.scores = {
+        name: int(score) if score == int(score) else score for name, score in remarks.scores.items()
+    }
     return {name: value for name, value in dump(review).items() if name != "scores" or value}
-
-
-def _whole(score: float) -> float:
-    return int(score) if score == int(score) else score
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class RunOf(NamedTuple):
@@ -340,7 +329,6 @@ def _iterations(layout: Layout, catalogue: Catalogue) -> dict[tuple[str, str], s
 def _evals(catalogue: Catalogue) -> dict[tuple[str, str, str], tuple[str, str]]:
     """The folder and the name of each eval, by its workspace, its iteration and its id."""
     found: dict[tuple[str, str, str], tuple[str, str]] = {}
-    key: EvalKey
     for (workspace, iteration, folder), key in catalogue.keys.items():
         found.setdefault((workspace, iteration, key.id), (folder, key.name))
     return found

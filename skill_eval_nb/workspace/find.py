@@ -118,22 +118,13 @@ def roots_of(path: PathLike | Iterable[PathLike]) -> list[str]:
         roots += [root.rstrip("/") or "/" for root in found]
     if not roots:
         raise NothingToLoad("an empty list of paths was given")
-    return _outermost(dict.fromkeys(roots))
-
-
-def _outermost(roots: Iterable[str]) -> list[str]:
-    """The roots without those that lie below another one, so that nothing is found twice."""
-    roots = list(roots)
-    real = {root: os.path.realpath(root) for root in roots}
+    first: dict[str, str] = {}
+    for root in roots:
+        first.setdefault(os.path.realpath(root), root)
     return [
         root
-        for position, root in enumerate(roots)
-        if not any(
-            real[root].startswith(f"{real[other]}/")
-            or (real[root] == real[other] and position > earlier)
-            for earlier, other in enumerate(roots)
-            if other != root
-        )
+        for real, root in first.items()
+        if not any(real.startswith(f"{other}/") for other in first if other != real)
     ]
 
 

@@ -233,11 +233,12 @@ def _list(
                 elif not entry.is_symlink() or _leads_outside(entry.path, linked, problems):
                     below.append(Folder(f"{path}/{name}", intern(name), folder))
     except OSError as error:
+        message = f"this folder cannot be listed ({error.strerror}); nothing below it was loaded"
         problems.add(
             "error",
             "no-permission" if isinstance(error, PermissionError) else "unreadable",
             path,
-            f"this folder cannot be listed ({error.strerror}); nothing below it was loaded",
+            message,
         )
     folder.files = _once(files, names)
     if others:
@@ -305,15 +306,12 @@ def home_of(folder: Folder) -> Place:
     at: Folder | None = folder
     while at is not None:
         if _is_iteration(at):
-            holder = _above_runs(at.parent).path if at.parent else _holder_of_root(at)
-            return Place(holder, iteration=at.name)
+            if at.parent:
+                return Place(_above_runs(at.parent).path, iteration=at.name)
+            # an iteration that is loaded alone is still one of many
+            return Place(os.path.dirname(os.path.abspath(at.path)), iteration=at.name)
         at = at.parent
     return Place(_above_runs(folder).path)
-
-
-def _holder_of_root(folder: Folder) -> str:
-    """The folder above what was loaded: an iteration that is loaded alone is still one of many."""
-    return os.path.dirname(os.path.abspath(folder.path))
 
 
 def _is_iteration(folder: Folder) -> bool:

@@ -123,11 +123,6 @@ class Problems(list[Problem]):
     def add_faults(self, path: str, faults: Iterable[Fault], workspace: str | None = None) -> None:
         """The faults of one document as problems of its file."""
         for fault in faults:
-            self.add(
-                fault.severity,
-                fault.code,
-                path,
-                fault.message,
-                where=fault.where,
-                workspace=workspace,
-            )
+            message = fault.message
+            where = fault.where
+            self.add(fault.severity, fault.code, path, message, where=where, workspace=workspace)

@@ -65,12 +65,8 @@ also where the types are two that have a third in them."""
 
 def load_raw(path: str, problems: Problems) -> Any:
     """The plain JSON value of a file, or None where it cannot be read (a problem says why)."""
-    try:
-        data = read_bytes(path)
-    except OSError as error:
-        _report(error, path, problems)
-        return None
-    return _parse(data, path, problems)
+    data = _bytes(path, problems)
+    return None if data is None else _parse(data, path, problems)
 
 
 RESULTS = "results"
@@ -80,7 +76,11 @@ RESULTS = "results"
 def load_any(path: str, problems: Problems) -> Any:
     """As `load_raw`, of a file of any ending that is read; None where nothing is known in it."""
     if not path.endswith(ENDINGS):
-        return _load_json(path, problems)
+        data = _bytes(path, problems)
+        raw = None if data is None else decoded(data)  # a tool's files are long and strict
+        if data is None or (raw is not None and tool_of(raw)):
+            return raw
+        return _parse(data, path, problems)
     faults = Faults()
     try:
         raw = open_other(path, faults)
@@ -94,27 +94,12 @@ def load_any(path: str, problems: Problems) -> Any:
     return raw
 
 
-def _load_json(path: str, problems: Problems) -> Any:
-    """As `load_raw`; of a tool, whose files are long and strict, it is decoded at once."""
-    try:
-        data = read_bytes(path)
-    except OSError as error:
-        _report(error, path, problems)
-        return None
-    raw = decoded(data)
-    return raw if raw is not None and tool_of(raw) else _parse(data, path, problems)
-
-
 def load_document(path: str, document: type[D], problems: Problems) -> D | None:
     """A file as `document`, or None where it cannot be read (a problem says why)."""
-    try:
-        return decoder(document).decode(read_bytes(path))
-    except OSError as error:
-        _report(error, path, problems)
-        return None
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        raw = load_raw(path, problems)
-        return None if raw is None else mend_document(raw, path, document, problems)
+    if (found := load_strictly(path, document)) is not None:
+        return found
+    raw = load_raw(path, problems)
+    return None if raw is None else mend_document(raw, path, document, problems)
 
 
 def load_strictly(path: str, document: type[D]) -> D | None:
@@ -150,6 +135,14 @@ def decoder(document: type[D]) -> msgspec.json.Decoder[D]:
         return msgspec.json.Decoder(document)
 
 
+def _bytes(path: str, problems: Problems) -> bytes | None:
+    try:
+        return read_bytes(path)
+    except OSError as error:
+        _report(error, path, problems)
+        return None
+
+
 def _report(error: OSError, path: str, problems: Problems) -> None:
     if isinstance(error, TooLarge):
         problems.add("error", "too-large", path, f"not read: {error.strerror}")
@@ -172,38 +165,25 @@ def _parse(data: bytes, path: str, problems: Problems) -> Any:
     return raw
 
 
-def _with_texts(document: type[Document], **types: Any) -> type[msgspec.Struct]:
-    """The strict form of a document with other types for some of its fields."""
-    fields = []
-    for struct_field in struct_fields(document):
-        kind = types.get(struct_field.name, struct_field.type)
-        if struct_field.required:
-            fields.append((struct_field.name, kind))
-        elif struct_field.default is not msgspec.NODEFAULT:
-            fields.append((struct_field.name, kind, struct_field.default))
-        else:
-            fields.append(
-                (
-                    struct_field.name,
-                    kind,
-                    msgspec.field(default_factory=struct_field.default_factory),
-                )
-            )
-    return msgspec.defstruct(f"{document.__name__}WithTexts", fields, forbid_unknown_fields=True)
+def _with_texts(document: type[Document], **lists: Any) -> Any:
+    """The strict form of a document in which these lists may have other elements."""
+    fields: list[Any] = []
+    for name, kind in lists.items():
+        required = any(own.required for own in struct_fields(document) if own.name == name)
+        default = msgspec.NODEFAULT if required else msgspec.field(default_factory=list)
+        fields.append((name, kind, default))
+    name = f"{document.__name__}WithTexts"
+    return msgspec.defstruct(name, fields, bases=(document,), kw_only=True)
 
 
-_EvalWithTexts = _with_texts(Eval, expectations=list[str])
-_EvalsWithTexts = _with_texts(Evals, evals=list[_EvalWithTexts])
-_MetadataWithTexts = _with_texts(EvalMetadata, assertions=list[str])
-
-_FORMS: dict[str, tuple[str, tuple[msgspec.json.Decoder[Any], ...]]] = {
+_EvalWithTexts = _with_texts(Eval, expectations=list[str | Expectation])
+_FORMS: dict[str, tuple[str, msgspec.json.Decoder[Any]]] = {
     "eval_metadata.json": (
         "eval_metadata",
-        (decoder(EvalMetadata), msgspec.json.Decoder(_MetadataWithTexts)),
+        msgspec.json.Decoder(_with_texts(EvalMetadata, assertions=list[str | Expectation])),
     ),
-    "evals.json": ("evals", (decoder(Evals), msgspec.json.Decoder(_EvalsWithTexts))),
+    "evals.json": ("evals", msgspec.json.Decoder(_with_texts(Evals, evals=list[_EvalWithTexts]))),
 }
-
 
 Known = dict[tuple[str, bytes], Any]
 """Documents by kind and bytes: iterations repeat the metadata of their evals."""
@@ -214,51 +194,35 @@ def fast_read(name: str, path: str, known: Known) -> tuple[str | None, Any]:
 
     What is `known` from a file of the same bytes is not read again.
     """
-    kind, decoders = _FORMS.get(name, (None, ()))
-    if kind is None:
+    if name not in _FORMS:
         return None, None
+    kind, strict = _FORMS[name]
     try:
         data = read_bytes(path)
-    except OSError:
+        if (kind, data) not in known:
+            known[kind, data] = _shared(strict.decode(data))
+    except (OSError, ValueError):  # it cannot be read; it is not this form, or not UTF-8
         return None, None
-    if (kind, data) not in known:
-        known[kind, data] = _decode(kind, decoders, data)
     document = known[kind, data]
     return (None if document is None else kind), document
 
 
-def _decode(kind: str, decoders: tuple[msgspec.json.Decoder[Any], ...], data: bytes) -> Any:
-    for decoder in decoders:
-        try:
-            document = _shared(decoder.decode(data))
-        except ValueError:  # not this form, or not UTF-8
-            continue
-        if kind == "evals" or document.eval_id is not None:
-            return document
-    return None
+def _shared(document: Any) -> Evals | EvalMetadata | None:
+    """A document that may have texts as the shared one, which has objects."""
+    if isinstance(document, Evals):
+        evals = [_as(Eval, eval_, "expectations") for eval_ in document.evals]
+        return msgspec.structs.replace(_as(Evals, document), evals=evals)
+    metadata = _as(EvalMetadata, document, "assertions")
+    return None if metadata.eval_id is None else metadata
 
 
-def _shared(document: Any) -> Any:
-    """A document with texts as the shared one, which has objects."""
-    form = type(document)
-    if form is _MetadataWithTexts:
-        return _as(EvalMetadata, document, assertions=_expectations(document.assertions))
-    if form is _EvalsWithTexts:
-        evals = [
-            _as(Eval, eval_, expectations=_expectations(eval_.expectations))
-            for eval_ in document.evals
+def _as(shared: type[D], document: D, texts: str | None = None) -> D:
+    values = {name: getattr(document, name) for name in shared.__struct_fields__}
+    if texts is not None:
+        values[texts] = [
+            Expectation(text=one) if isinstance(one, str) else one for one in values[texts]
         ]
-        return _as(Evals, document, evals=evals)
-    return document
-
-
-def _as(shared: type[Document], document: Any, **changed: Any) -> Any:
-    same = {name: getattr(document, name) for name in document.__struct_fields__}
-    return shared(**{**same, **changed})
-
-
-def _expectations(texts: list[str]) -> list[Expectation]:
-    return [Expectation(text=text) for text in texts]
+    return shared(**values)
 
 
 TELLING = re.compile(
@@ -323,12 +287,12 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
         tool, results = document
         found.results.append((replace(file, tool=tool), results))
     elif kind in ("grading", "structural", "timing", "metrics"):
-        problems.add(
-            "info" if _is_below(file.path) else "warning",
-            "above-runs",
-            file.path,
+        message = (
             f"a {kind} document that is of no single run: the runs beside or below it have "
-            "their own, so it was not counted",
+            "their own, so it was not counted"
+        )
+        problems.add(
+            "info" if _is_below(file.path) else "warning", "above-runs", file.path, message
         )
     else:
         if kind == "triggers" and document.skill_name is None:
@@ -374,14 +338,11 @@ def _add_metadata(
     found.metadata_places.append(file.place)
     known = found.metadata.setdefault(folder, document)
     if known is not document and str(known.eval_id) != str(document.eval_id):
-        problems.add(
-            "warning",
-            "disagree",
-            file.path,
+        message = (
             f"eval id {document.eval_id!r}, but the same eval's metadata elsewhere says "
-            f"{known.eval_id!r}, which was used",
-            where="$.eval_id",
+            f"{known.eval_id!r}, which was used"
         )
+        problems.add("warning", "disagree", file.path, message, where="$.eval_id")
 
 
 def _unknown(raw: Any) -> str:
@@ -419,6 +380,11 @@ class RunDocuments:
     """The weighted figure of the tool that ran it."""
     incomplete: str | None = None
     """Why the tool that ran it does not take it for a result."""
+
+    @property
+    def measured(self) -> Metrics | None:
+        """Its metrics, else those that its grading holds."""
+        return self.metrics or (self.grading.execution_metrics if self.grading else None)
 
 
 def read_run(run: RunPlace, problems: Problems) -> list[tuple[Place, int, RunDocuments]]:

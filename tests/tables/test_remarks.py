@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from skill_eval_nb.tables.document_rows import Home, add_document
-from skill_eval_nb.tables.frames import Rows
-from skill_eval_nb.workspace import EvalIndex, Problems
 from tests.corpus.build import graded, row
 from tests.tables.made import coded, load, rows, two_sides
 
@@ -216,9 +213,3 @@ def test_suggestions_over_runs_are_of_no_run(tmp_path):
         (*of_no_run, "It works", "Too weak (said 3 times) Proposed: Say how"),
         (*of_no_run, None, "No expiry (said once)"),
     ]
-
-
-def test_a_document_that_no_table_holds_is_refused():
-    home = Home("/ws", "ws", "auth", "none", [])
-    with pytest.raises(ValueError, match="novel"):
-        add_document("novel", "x.json", home, object(), EvalIndex({}), Rows(), Problems())

@@ -88,6 +88,15 @@ def test_judgings_are_checked_too(tmp_path):
     )
 
 
+def test_what_lies_beside_a_grading_of_two_sides_is_nobodys(tmp_path):
+    both = {"with_skill": graded("pp"), "without_skill": {"expectations": [{"text": "x"}]}}
+    run = "iteration-1/eval-0"
+    lay(tmp_path, {f"{run}/grading.json": both, f"{run}/timing.json": {"total_tokens": 1}})
+    found = {fault[1:3] for fault in faults(tmp_path)}
+    assert ("whose", "timing.json") in found
+    assert ("missing", "grading.json") in found  # of the second side
+
+
 def test_several_workspaces_are_checked_each_on_its_own(tmp_path):
     laid(tmp_path / "b-workspace", codingbuddy(skill="b"))
     lay(

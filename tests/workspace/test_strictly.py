@@ -66,7 +66,6 @@ def test_it_is_what_the_tolerant_way_gives(
         ("evals.json", [{"id": 1, "prompt": "a bare list"}]),
         ("evals.json", {"evals": [{"id": 1, "prompt": "x", "expectations": [{"met": True}]}]}),
         ("eval_metadata.json", {"prompt": "no id"}),
-        ("eval_metadata.json", METADATA | {"assertions": ["text", {"text": "object"}]}),
         ("grading.json", {"expectations": []}),
     ],
 )
