@@ -10,6 +10,7 @@ import json
 import os
 import re
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
@@ -508,6 +509,12 @@ def _joined(value: Any) -> str:
 READERS = {"pdf": "pdf", "docx": "docx", "pptx": "pptx", "xlsx": "grid", "xlsm": "grid"}
 """By the end of a name the reader that is a process of its own."""
 
+QUICK = 2.0
+"""Seconds: what a reader takes beyond these counts for its run."""
+
+_SLOW: defaultdict[str, float] = defaultdict(float)
+"""By the folder of a run the seconds that its slow readers took."""
+
 _POOL = ThreadPoolExecutor(2, thread_name_prefix="sen-extracting")
 
 
@@ -523,8 +530,16 @@ def _begun(file: OutputFile, kind: str) -> Future[tuple[str, bool]]:
 
 
 def _read_apart(file: OutputFile, kind: str) -> tuple[str, bool]:
-    with file.open():  # it is a regular file, and in the run
-        return contents.extract(file.path, kind, file.size)
+    """What a reader gives, within the seconds that a run has for its slow ones."""
+    left = contents.EXTRACTING_SECONDS - _SLOW[file.root]
+    if left <= 0:
+        raise contents.NotExtracted("the files before it took too long to read")
+    began = time.monotonic()
+    try:
+        with file.open():  # it is a regular file, and in the run
+            return contents.extract(file.path, kind, file.size, left)
+    finally:
+        _SLOW[file.root] += max(time.monotonic() - began - QUICK, 0.0)
 
 
 def _awaited(sheet: Sheet, kind: str, view: Callable[[str, bool], Child]) -> Child:

@@ -10,6 +10,7 @@ import time
 import zipfile
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import openpyxl
 import pytest
@@ -20,6 +21,7 @@ from pygments.lexers import JavascriptLexer, PythonLexer
 
 from skill_eval_nb.disk import decoded
 from skill_eval_nb.grading.evidence import contents as extracting
+from skill_eval_nb.widgets.show import documents
 from skill_eval_nb.widgets.show.documents import (
     NOTEBOOK_CHARS,
     highlighted,
@@ -371,3 +373,20 @@ def test_nobody_waits_for_a_slow_reader(tmp_path, monkeypatch):
     assert "is still being read" in text(drawn(file, {}, waits=0).view)
     go.set()
     assert "the text" in text(drawn(file, {}, waits=30).view)
+
+
+def test_slow_readers_share_the_seconds_of_a_run(tmp_path, monkeypatch):
+    given = []
+
+    def slow(_path, _kind, _size, seconds):
+        given.append(seconds)
+        return "the text", False
+
+    clock = iter([0.0, 100.0, 100.0, 300.0])
+    monkeypatch.setattr(extracting, "extract", slow)
+    monkeypatch.setattr(documents, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    for name in ("a.pdf", "b.pdf"):
+        assert "the text" in text(drawn(written(tmp_path, name, zoo.pdf("x")), {}, waits=30).view)
+    assert given == [120, 22]  # a reader's first 2 s do not count
+    last = text(drawn(written(tmp_path, "c.pdf", zoo.pdf("x")), {}, waits=30).view)
+    assert "the files before it took too long to read" in last
