@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import skill_eval_nb as sen
 from skill_eval_nb.stats.deltas import compared
-from skill_eval_nb.widgets.explore.explorer import Explore
+from skill_eval_nb.widgets.explore import Explore
 from skill_eval_nb.widgets.explore.figures import MANY
 from skill_eval_nb.widgets.explore.look import PAGE
 

@@ -15,8 +15,7 @@ import msgspec
 
 from skill_eval_nb.disk import leads_out
 from skill_eval_nb.documents import Expectation, StructuralExpectation, mend
-from skill_eval_nb.grading.structural import expectations_of
-from skill_eval_nb.grading.structural.checking import verdicts_on
+from skill_eval_nb.grading.structural import expectations_of, verdicts_on
 from skill_eval_nb.grading.structural.outputs import list_outputs
 from skill_eval_nb.grading.structural.types import Check, CheckContext, as_structural
 from skill_eval_nb.models import Connection, Prices

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from . import batches as batches
     from .client import Client as Client
     from .client import Connection, Reply
+    from .client import ModelFault as ModelFault
     from .client import connect as connect
-    from .faults import ModelFault as ModelFault
     from .stand_in import StandIn, serve
     from .usage import (
         BadPrices,
@@ -62,8 +62,7 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "": "batches",
-        ".client": "Client Connection Reply connect",
-        ".faults": "ModelFault",
+        ".client": "Client Connection ModelFault Reply connect",
         ".stand_in": "StandIn serve",
         ".usage": "BadPrices BudgetSpent Meter Prices Tally Usage load_prices together worst_case",
     },

@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from .client import Call, Client, Reply
-from .faults import ModelFault
+from .client import Call, Client, ModelFault, Reply
 from .usage import Meter, encoded, worst_case
 
 REQUESTS = 100_000

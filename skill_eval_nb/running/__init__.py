@@ -12,11 +12,11 @@ from skill_eval_nb.faces import lazy
 if TYPE_CHECKING:
     from skill_eval_nb.models import BudgetSpent
 
-    from .iteration import Cell
     from .job import Job
     from .plan import Plan, plan_runs
     from .protocol import Execution, Executor, Limits, Refused, Skill, Task, executor
     from .rejudging import judge_again
+    from .spec import Cell
     from .stored_runs import grade_stored
 
 __all__ = [
@@ -41,7 +41,7 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "skill_eval_nb.models": "BudgetSpent",
-        ".iteration": "Cell",
+        ".spec": "Cell",
         ".job": "Job",
         ".plan": "Plan plan_runs",
         ".protocol": "Execution Executor Limits Refused Skill Task executor",

@@ -25,7 +25,7 @@ from skill_eval_nb.models.ask import Answered, Question, Unanswered, ask
 from skill_eval_nb.text import dollars
 
 from .budget import Budget, BudgetQueue
-from .lock import paying
+from .journal import paying
 from .protocol import refuse
 from .threads import in_thread, several, to_the_end
 

@@ -30,12 +30,10 @@ from .batch import Batches
 from .budget import Budget, noted
 from .dispatcher import Dispatcher, JobFailed, warm_up
 from .files import Unwritable, clear, clear_error, notes_of, remove, unwritable
-from .iteration import Cell
 from .job import Progress, Status, Told, estimate_left
-from .journal import ENDED, INTERRUPTED, NAME, STARTED, Journal, Launch, read
-from .lock import sweep
+from .journal import ENDED, INTERRUPTED, NAME, STARTED, Journal, Launch, read, sweep
 from .scheduler import CHECK, EXECUTE, GRADE, JUDGE, RunState, Scheduler
-from .spec import SNAPSHOTS, Hidden, Run, Spec
+from .spec import SNAPSHOTS, Cell, Hidden, Run, Spec
 from .spec import errored as why_errored
 from .steps import CannotRun
 from .suite import PlannedEval

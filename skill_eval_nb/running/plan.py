@@ -16,7 +16,6 @@ from skill_eval_nb.text import brief, count, dollars, some
 from skill_eval_nb.view import Block, Card, Cards, Items, Mark, Pairs, Shown, Table, Text, Title
 
 from .estimate import Estimate, estimate_of, limited
-from .iteration import Fingerprint, choose_iteration, make_cells, plain
 from .job import Job, Progress
 from .options import (
     Skills,
@@ -30,7 +29,7 @@ from .options import (
     sides_of,
 )
 from .protocol import Executor, Limits, Refused, SandboxKind, refuse
-from .spec import Spec, Todo
+from .spec import Fingerprint, Spec, Todo, choose_iteration, make_cells, plain
 
 HEADS = ("part", "how many", "calls", "tokens", "US dollars")
 

@@ -34,8 +34,8 @@ from skill_eval_nb.workspace.layout import OWN
 
 from .asking import NO_MONEY, Account, AskingProgress, look_at_figures, reached_by
 from .batch import BatchedJudging, NoJudging, batched, bring, judging_from, worst_usd
+from .journal import held, make_ready
 from .judge_tasks import JudgedAgain, JudgeTask, LeftOut, Rejudging, settle, work_of
-from .lock import held, make_ready
 from .protocol import Refused, refuse
 from .stored_runs import stored_runs
 from .threads import in_thread, several, to_the_end

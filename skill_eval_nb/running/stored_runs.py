@@ -40,7 +40,7 @@ from skill_eval_nb.workspace import (
 from skill_eval_nb.workspace.layout import is_iteration
 from skill_eval_nb.workspace.read import load_document, load_if_there
 
-from .lock import held
+from .journal import held
 from .protocol import Refused, refuse
 from .steps import structural_json, unjudged_json
 

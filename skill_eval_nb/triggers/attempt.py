@@ -21,7 +21,6 @@ from skill_eval_nb.documents import Faults, NotJSON, TriggerSet, dump, parse, to
 from skill_eval_nb.documents.transcript import blocks
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running.files import read_document, remove
-from skill_eval_nb.running.iteration import plain
 from skill_eval_nb.running.protocol import (
     Execution,
     Executor,
@@ -34,6 +33,7 @@ from skill_eval_nb.running.protocol import (
     refuse,
 )
 from skill_eval_nb.running.skill import SKILL_FILE, SkillSource, contents, digest, read_skill, stage
+from skill_eval_nb.running.spec import plain
 from skill_eval_nb.running.steps import bounded, priced, unasked
 from skill_eval_nb.running.threads import to_the_end
 from skill_eval_nb.running.transcript import as_lines

@@ -30,8 +30,8 @@ from skill_eval_nb.running.journal import (
     Journal,
     Record,
     read,
+    sweep,
 )
-from skill_eval_nb.running.lock import sweep
 from skill_eval_nb.running.options import executor_of, figures
 from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gathered
 from skill_eval_nb.running.threads import Stopped, in_thread, to_the_end

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from skill_eval_nb.models import Connection, Prices, load_prices
 from skill_eval_nb.models.ask import ASKED
 from skill_eval_nb.running.asking import worst_usd
-from skill_eval_nb.running.lock import paying
+from skill_eval_nb.running.journal import paying
 from skill_eval_nb.running.options import executor_of
 from skill_eval_nb.running.protocol import Executor, Limits, Refused, SandboxKind, gathered
 from skill_eval_nb.running.skill import SkillSource, read_skill

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from skill_eval_nb.cli.shell import INTERRUPTED
-from skill_eval_nb.running import lock
-from skill_eval_nb.running.lock import LOCK, TRIAL
+from skill_eval_nb.running import journal as lock
+from skill_eval_nb.running.journal import LOCK, TRIAL
 from tests.cli.calls import run
 from tests.cli.payers import PAYERS, begun, named, requests
 from tests.running.killing import served

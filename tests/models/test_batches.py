@@ -23,7 +23,7 @@ from skill_eval_nb.models import (
     load_prices,
     worst_case,
 )
-from skill_eval_nb.models import faults as retry
+from skill_eval_nb.models import client as retry
 from tests.models.scripted import (
     CUT,
     HANG_UP,

@@ -30,8 +30,8 @@ from skill_eval_nb.models import (
     worst_case,
 )
 from skill_eval_nb.models import client as attempts
-from skill_eval_nb.models import faults as retry
-from skill_eval_nb.models.faults import Trouble, asked_to_wait, trouble_of_status
+from skill_eval_nb.models import client as retry
+from skill_eval_nb.models.client import Trouble, asked_to_wait, trouble_of_status
 from tests.models.scripted import (
     CUT,
     HANG_UP,

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from skill_eval_nb.running.lock import Held, held, paying, probe, sweep
+from skill_eval_nb.running.journal import Held, held, paying, probe, sweep
 
 
 def test_whoever_comes_second_is_told_who_is_at_it(tmp_path):

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.running import Limits, Plan
-from skill_eval_nb.running.iteration import (
+from skill_eval_nb.running.journal import NAME, Journal
+from skill_eval_nb.running.protocol import Refused, no_such
+from skill_eval_nb.running.spec import (
     Fingerprint,
     choose_iteration,
     is_prepared,
     make_cells,
     plain,
 )
-from skill_eval_nb.running.journal import NAME, Journal
-from skill_eval_nb.running.protocol import Refused, no_such
 from skill_eval_nb.running.suite import folder_names
 from skill_eval_nb.workspace.layout import is_eval
 from tests.running.made_plans import EVALS, SKILL, Fake, make_skill, plan

@@ -26,7 +26,7 @@ import h11
 import msgspec
 
 from skill_eval_nb.models import BudgetSpent, Connection, Meter, Usage, worst_case
-from skill_eval_nb.models.faults import hidden, secrets_of, without_password
+from skill_eval_nb.models.client import hidden, secrets_of, without_password
 from skill_eval_nb.models.usage import encoded
 
 VERSION = "2023-06-01"

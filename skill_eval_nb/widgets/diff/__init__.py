@@ -1,5 +1,470 @@
 """What changed between two iterations: the skill's files, verdicts, expectations."""
 
-from .page import Diff, diff
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from skill_eval_nb.running.spec import planned
+from skill_eval_nb.stats.values import no_such
+from skill_eval_nb.tables.frames import like
+from skill_eval_nb.text import tied
+from skill_eval_nb.widgets.explore import VIEWS, Explorer, nothing_view, safely
+from skill_eval_nb.workspace.files import iteration_folder
+from skill_eval_nb.workspace.read import nearest_metadata
+
+from ..explore.choice import Choice, Suite, settled, suite_of
+from ..explore.figures import FLIPS, Counted, flips
+from ..explore.look import Look
+from ..explore.verdict import differences, summary, tracks
+from ..show import SHOWING_CSS
+from ..ui import Child, Node, action, h, style
+from ..ui.parts import notice, soft, table, waiting
+from .skill import Comparison, Pair, compare, marked, skill_pair, skill_view, spans
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from skill_eval_nb.tables import Workspace
 
 __all__ = ["Diff", "diff"]
+
+
+TOLD_APART = frozenset(("skills", "evals", "executor_model", "judge", "stand_in"))
+"""Parts of a plan that have a place of their own here, or are no setting."""
+JUDGE = "judge's model"
+MODELS = {"executor_model": "executor's model", "judge_model": JUDGE}
+ALONE = "Those of one iteration alone are in no delta between the two."
+KINDS = {
+    "Evals": ALONE,
+    "Prompts": "",
+    "Expectations": "",
+    "Rubric dimensions": ALONE,
+    "Models": "",
+    "How it was run": "",
+}
+"""What can differ, and what to know of it."""
+MISSING = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Something that differs beside the skill.
+
+    Attributes:
+        kind: a key of KINDS.
+        about: what it is of.
+        before: how it is in the first iteration; None where it is not there.
+        after: the same of the second.
+    """
+
+    kind: str
+    about: str
+    before: str | None
+    after: str | None
+
+    @property
+    def touches_deltas(self) -> bool:
+        """Whether deltas are of unlike things: other tasks, other checks, another judge."""
+        of_grading = ("Prompts", "Expectations", "Rubric dimensions")
+        return self.kind in of_grading or self.about == JUDGE
+
+
+def unlike(ws: Workspace, pair: Pair) -> list[Difference]:
+    """All that is known to differ between two iterations but their skill and their figures.
+
+    `ws` has the runs of these two iterations of one skill alone.
+    """
+    runs, scores = ws.polars("runs"), ws.polars("rubric_scores")
+    shared = set.intersection(*(set(_of(runs, side)["eval_id"]) for side in pair))
+    base = Path(ws.path) if ws.path else None
+    both_scored = all(_of(scores, side).height for side in pair)
+    return [
+        *_alone("Evals", pair, runs, "eval_id", "eval_name"),
+        *(_prompts(runs, pair, base) if base else ()),
+        *_checks(ws.polars("expectations"), pair, shared),
+        *(_alone("Rubric dimensions", pair, scores, *["dimension"] * 2) if both_scored else ()),
+        *_models(runs, pair),
+        *(_plans(runs, pair, base) if base else ()),
+    ]
+
+
+def _of(frame: pl.DataFrame, iteration: str) -> pl.DataFrame:
+    return frame.filter(iteration=iteration)
+
+
+def _changed(kind: str, before: Mapping[Any, str], after: Mapping[Any, str]) -> list[Difference]:
+    """What is another one on either side, by what it is about; a part missing is no change."""
+    return [
+        Difference(kind, str(about), words, after[about])
+        for about, words in before.items()
+        if after.get(about, words) != words
+    ]
+
+
+def _alone(kind: str, pair: Pair, frame: pl.DataFrame, key: str, name: str) -> list[Difference]:
+    """What stands in one iteration only."""
+    rows = (_of(frame, side) for side in pair)
+    a, b = (dict(zip(of[key], of[name], strict=True)) for of in rows)
+    gone = [Difference(kind, name, name, None) for key, name in a.items() if key not in b]
+    return gone + [Difference(kind, name, None, name) for key, name in b.items() if key not in a]
+
+
+def _checks(checks: pl.DataFrame, pair: Pair, shared: Collection[str]) -> Iterator[Difference]:
+    """Expectations of one iteration alone, and those of one id in other words."""
+    columns = ["eval_id", "layer", "expectation_id", "text", "eval_name"]
+    rows = [
+        [
+            row
+            for row in _of(checks, side).unique(columns, maintain_order=True).to_dicts()
+            if row["eval_id"] in shared
+        ]
+        for side in pair
+    ]
+    if not all(rows):
+        return
+    known = [{key: row for row in of for key in _keys(row)} for of in rows]
+    for row in rows[0]:
+        others = [known[1][key] for key in _keys(row) if key in known[1]]
+        if not others:
+            yield Difference("Expectations", row["eval_name"], row["text"], None)
+        elif row["expectation_id"] and all(other["text"] != row["text"] for other in others):
+            about = f"{row['eval_name']}, {row['expectation_id']}"
+            yield Difference("Expectations", about, row["text"], others[0]["text"])
+    for row in rows[1]:
+        if not any(key in known[0] for key in _keys(row)):
+            yield Difference("Expectations", row["eval_name"], None, row["text"])
+
+
+def _keys(row: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """What an expectation is known by in its eval: its id where it has one, and its text."""
+    names = {"id": row["expectation_id"], "text": row["text"]}
+    return [(row["eval_id"], row["layer"], by, name) for by, name in names.items() if name]
+
+
+def _prompts(runs: pl.DataFrame, pair: Pair, base: Path) -> list[Difference]:
+    """Prompts that the metadata of the two iterations have in other words."""
+    prompts: dict[str, dict[str, str]] = {side: {} for side in pair}
+    names: dict[str, str] = {}
+    first = runs.unique(["iteration", "eval_id"], keep="first", maintain_order=True)
+    for row in first.to_dicts():
+        place = base / row["path"]
+        folder = iteration_folder(place, row["iteration"])
+        metadata = nearest_metadata(place, folder) if folder else None
+        if metadata is not None and metadata.prompt:
+            name = names.setdefault(row["eval_id"], row["eval_name"])
+            prompts[row["iteration"]][name] = metadata.prompt.strip()
+    return _changed("Prompts", *prompts.values())
+
+
+def _models(runs: pl.DataFrame, pair: Pair) -> list[Difference]:
+    a, b = (
+        {
+            words: ", ".join(sorted(_of(runs, side)[column].drop_nulls().unique()))
+            for column, words in MODELS.items()
+        }
+        for side in pair
+    )
+    stated = {about: models for about, models in a.items() if models and b[about]}
+    return _changed("Models", stated, b)
+
+
+def _plans(runs: pl.DataFrame, pair: Pair, base: Path) -> list[Difference]:
+    """What our journals say of how the two were run."""
+    settings: list[dict[str, str]] = []
+    for side in pair:
+        path = next(iter(_of(runs, side)["path"]), None)
+        folder = iteration_folder(base / path, side) if path else None
+        plans = planned(folder) if folder and folder.is_dir() else None
+        if not plans:
+            return []
+        own = {**plans[-1].runs, **plans[-1].grading}
+        settings.append(
+            dict(_flat({name: of for name, of in own.items() if name not in TOLD_APART}))
+        )
+    every = dict.fromkeys([*settings[0], *settings[1]], "none")
+    return _changed("How it was run", *(every | own for own in settings))
+
+
+def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    """The settings of a plan, each under its own name."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{name}, ")
+        else:
+            yield f"{above}{name}", "none" if value is None else str(value)
+
+
+def unlike_view(found: Sequence[Difference], pair: Pair) -> Node:
+    """All that differs beside the skill and the figures."""
+    if not found:
+        return notice(
+            "Nothing else differs, as far as the files tell: evals, prompts, expectations, rubric "
+            "dimensions and models are the same.",
+            fine=True,
+        )
+    doubt = "Where prompts, expectations, rubric or judge differ, a delta compares unlike things."
+    sections: list[Child] = [notice(doubt) if any(one.touches_deltas for one in found) else None]
+    for kind, note in KINDS.items():
+        rows = [(change.about, *_cells(change)) for change in found if change.kind == kind]
+        if rows:
+            known = soft(note) if note else None
+            sections.append(h("section", h("h4", kind), known, table(("Of", *pair), rows)))
+    return h("div", sections)
+
+
+def _cells(change: Difference) -> list[Child]:
+    before, after = change.before, change.after
+    if before is None or after is None:
+        return [h("div", words or MISSING, dir="auto") for words in (before, after)]
+    both = zip(marked(before, after), ("old", "new"), strict=True)
+    return [
+        h("div", spans(pieces, kind), cls="sen-diff-asked", dir="auto") for pieces, kind in both
+    ]
+
+
+NOTHING = (
+    "There are no two iterations of a skill to compare. A changed skill, or other evals or "
+    "models, begin the next one when it is run."
+)
+
+
+def diff(ws: Any, a: str | None = None, b: str | None = None) -> Diff:
+    """Show what changed between two iterations of a skill.
+
+    The verdicts, of all evals and of each, and of each rubric dimension; the expectations that
+    flipped; the runs behind each, those of either iteration beside each other; the skill's own
+    files as a text diff, where the runs kept them; and what else differs, so that the two are
+    not compared for what they are not.
+
+    Args:
+        ws: a `Workspace`, or the path of one.
+        a: the iteration to compare against; the one before `b` where not given.
+        b: the other one; the last where not given.
+
+    Returns:
+        a widget; its `.selection` is the table of the runs behind what was clicked.
+
+    Raises:
+        ValueError: for an iteration that is not there, or the same one twice.
+    """
+    return Diff(ws, a, b)
+
+
+def checked_pair(suites: Sequence[Suite], request: Choice) -> Choice:
+    """A first choice as somebody wrote it: of the first skill that has these iterations.
+
+    Raises:
+        ValueError: for an iteration that is not there, or the same one twice.
+    """
+    a, b = request.baseline, request.configuration
+    names = set(request.sides)
+    known = {name for suite in suites for name in suite.configurations}
+    for name in names - known:
+        raise no_such("iteration", name, known)
+    if a is not None and a == b:
+        raise ValueError(f"Two different iterations are compared, not `{a}` with itself.")
+    mine = [suite for suite in suites if names <= set(suite.configurations)]
+    if names and not mine:
+        raise ValueError(f"`{a}` and `{b}` are not of one skill in one workspace.")
+    suite = suite_of([suite for suite in mine if len(suite.configurations) > 1], Choice())
+    return replace(request, workspace=suite.workspace, skill=suite.skill) if suite else request
+
+
+class Diff(Explorer):
+    """What changed between two iterations, as a widget."""
+
+    label: ClassVar[str] = "What changed between two iterations"
+    _css: Any = style(
+        SHOWING_CSS,
+        Path(__file__).parents[1] / "explore" / "explore.css",
+        Path(__file__).with_name("diff.css"),
+    )
+    turned = True
+    TABS: ClassVar = {name: VIEWS[name][0] for name in ("evals", "dimensions")} | {
+        "checks": "Expectations",
+        "skill": "Skill files",
+        "others": "What else differs",
+    }
+    WITHOUT_RUNS = frozenset(("skill", "others"))
+
+    def __init__(self, ws: Any, a: str | None = None, b: str | None = None) -> None:
+        self.versions: dict[str, str] = {}
+        """By `old` and `new` the version of the skill that was chosen, by its name."""
+        self.side_by_side = False
+        self.lines: frozenset[tuple[str, int]] = frozenset()
+        """Of which file, and from which row on, unchanged lines are shown."""
+        super().__init__(ws, Choice(configuration=b, baseline=a))
+
+    def _checked(self, suites: Sequence[Suite], request: Choice) -> Choice:
+        return checked_pair(suites, request)
+
+    def view(self) -> Child:
+        """All of it."""
+        if self.source.lacking is not None:
+            return nothing_view((), None, self.source)
+        if self.has_pair:
+            return super().view()
+        suites = [suite for suite in self.counted.suites if suite.n_runs]
+        lines = [f"{suite.skill}: {', '.join(suite.configurations)}" for suite in suites]
+        return [notice(NOTHING), h("ul", [h("li", line) for line in lines])]
+
+    @property
+    def has_pair(self) -> bool:
+        """Whether there are two iterations to compare."""
+        return self.suite is not None and len(self.choice.sides) > 1
+
+    @property
+    def selection(self) -> Any:
+        """The runs of both iterations behind what was clicked, else all that are looked at.
+
+        The rows are those of `ws.runs`, and the table is of its kind.
+        """
+        ws = self.source.ws
+        return super().selection if self.has_pair else like(ws, ws.polars("runs").clear())
+
+    # ── what a person does ────────────────────────────────────────────────────────────────────
+
+    def _choose(self, request: Choice) -> None:
+        super()._choose(request)
+        self.versions, self.lines = {}, frozenset()
+
+    @action
+    def choose_version(self, which: str, name: str) -> None:
+        """Compare another version of the skill, whatever iterations are chosen."""
+        self.versions = {**self.versions, which: name}
+        self.lines = frozenset()
+
+    @action
+    def lay_out(self, side_by_side: bool) -> None:
+        """Show the lines of the skill's files in one column or side by side."""
+        self.side_by_side = side_by_side
+
+    @action
+    def show_lines(self, name: str, at: int) -> None:
+        """Show unchanged lines of a file."""
+        self.lines |= {(name, at)}
+
+    # ── what is seen ──────────────────────────────────────────────────────────────────────────
+
+    def _shown(self, look: Look) -> Node:
+        configuration = look.choice.iteration
+        found = skill_pair(self.source.ws, look.suite, _pair_of(look), configuration, self.versions)
+        self._skills = found
+        self._compared = None
+        if found.old and found.new:
+            self._compared = compare(found.old.folder, found.new.folder)
+        return super()._shown(look)
+
+    def _content(self, look: Look) -> Child:
+        if self.seen.tab == "skill":
+            layout = {"side_by_side": self.side_by_side}
+            return skill_view(self._skills, self._compared, self.lines, **layout)
+        if self.seen.tab == "others":
+            found = self._unlike(look)
+            return waiting("Counting") if found is None else unlike_view(found, _pair_of(look))
+        return super()._content(look)
+
+    def _beside(self, look: Look) -> Child:
+        facts = (
+            _skill_fact(self._compared),
+            _flipped_fact(_flipped(look)),
+            _unlike_fact(self._unlike(look)),
+        )
+        return h(
+            "div",
+            h("ul", [_fact_view(*fact) for fact in facts], cls="sen-diff-facts"),
+            safely(summary, look),
+            safely(self._each_against_its_baseline, look),
+        )
+
+    def _number_of(self, look: Look, tab: str) -> str:
+        if tab == "checks" and (turned := _flipped(look)) is not None:
+            return f" ({sum(turned):,} flipped)"
+        if tab == "skill" and self._compared is not None:
+            return f" ({len(self._compared.files):,})"
+        if tab == "others" and (found := self._unlike(look)) is not None:
+            return f" ({len(found):,})"
+        return ""
+
+    def _each_against_its_baseline(self, look: Look) -> Child:
+        """What the skill changed in either iteration, as an explorer has it."""
+        pair, now = _pair_of(look), look.choice
+        choice = Choice(now.workspace, now.skill, tuple(pair), metric=now.metric, model=now.model)
+        suite = suite_of(self.sides.suites, choice)
+        if suite is None or len(suite.configurations) < 2:
+            return None
+        own = self._look(self.sides, suite, settled(suite, choice))
+        own.links = False
+        return tracks(own, differences(own))
+
+    def _count(self) -> None:
+        self.sides = Counted(self.source.ws, self._later)
+        super()._count()
+
+    def _unlike(self, look: Look) -> list[Difference] | None:
+        """What else differs; None while that is being looked for."""
+        pair, now = _pair_of(look), look.choice
+        keys = {"workspace": now.workspace or "", "skill": now.skill or "", **dict(now.model)}
+
+        def count() -> list[Difference]:
+            part = self.source.ws.select(iteration=tuple(pair), **keys)
+            return unlike(part, pair)
+
+        return self.counted.get(("unlike", pair, *keys.values()), count)
+
+
+def _pair_of(look: Look) -> Pair:
+    return Pair(look.choice.baseline or "", look.choice.configuration or "")
+
+
+def _flipped(look: Look) -> list[int] | None:
+    """How many expectations fail newly, and pass newly; None while that is being counted."""
+    found = look.figures(flips)
+    if any(rows is None for rows in found.values()):
+        return None
+    classes = [row["class"] for rows in found.values() for row in rows]
+    return [classes.count(turn) for turn in FLIPS]
+
+
+Fact = tuple[str, str, Child]
+"""A sign, how it stands out, and what is to be known."""
+COUNTING: Fact = ("…", "", waiting("Counting"))
+
+
+def _fact_view(sign: str, kind: str, words: Child) -> Node:
+    look = f"sen-diff-fact sen-diff-fact-{kind or 'same'}"
+    return h("li", h("span", sign, cls=look, aria_hidden="true"), words)
+
+
+def _skill_fact(compared: Comparison | None) -> Fact:
+    if compared is None:
+        return "?", "odd", "The skill's files were not kept in both"
+    if not compared.files:
+        return "=", "", "The skill's files are the same"
+    lines = [h("ins", f"+{compared.added:,}"), " ", h("del", f"−{compared.removed:,}"), " lines"]
+    return "≠", "", [f"The skill: {_differ(len(compared.files), 'file')}, ", *lines]
+
+
+def _flipped_fact(turned: Sequence[int] | None) -> Fact:
+    if turned is None:
+        return COUNTING
+    failing, passing = turned
+    if not failing and not passing:
+        return "=", "", "No expectation flipped"
+    words = f"{tied(failing, 'expectation')} newly failing, {passing:,} newly passing"
+    return "▼" if failing else "▲", "bad" if failing else "good", words
+
+
+def _unlike_fact(found: Sequence[Difference] | None) -> Fact:
+    if found is None:
+        return COUNTING
+    if not found:
+        return "=", "", "Evals, expectations and models are the same"
+    return "!", "odd", f"{_differ(len(found), 'other thing')} beside the skill"
+
+
+def _differ(number: int, noun: str) -> str:
+    return f"{tied(number, noun)} {'differs' if number == 1 else 'differ'}"

@@ -1,5 +1,307 @@
 """From suggestions to a better suite: drafts, their try-outs, what is accepted, the diff."""
 
-from .panel import Drafts, drafts
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from skill_eval_nb.improving import Change, Draft, try_out
+from skill_eval_nb.improving.values import edited
+from skill_eval_nb.stats.values import no_such
+
+from ..ui import Child, Node, Panel, action, h, quiet_action, style
+from ..ui.parts import choose, tabs, waiting
+from ..ui.source import Later, Source, landed
+from ..ui.task import Task
+from .cards import (
+    Card,
+    Decision,
+    DraftFigures,
+    Seen,
+    changes,
+    drafts_list,
+    iterations,
+    suggestions_list,
+    written_notice,
+)
+
+if TYPE_CHECKING:
+    import os
+
+    from skill_eval_nb.improving import Change, Draft, Tried
 
 __all__ = ["Drafts", "drafts"]
+
+
+TABS = {"suggestions": "Suggestions", "drafts": "Drafts", "change": "Change of the evals"}
+
+
+PATIENCE = 0.3
+"""Seconds that a click waits for figures, before it is drawn without them."""
+
+
+def drafts(ws: Any, evals: str | os.PathLike[str] | None = None) -> Drafts:
+    """Show what the graders suggest, drafts of changes to the evals, and what each would do.
+
+    Drafts are tried on what is stored: no model is asked, and nothing is written before Apply.
+
+    Args:
+        ws: a `Workspace`, or the path of one.
+        evals: the file of the suite that is to change, or a folder with one; looked for in the
+            workspace and beside it where not given.
+
+    Returns:
+        a widget; its `.accepted` are the accepted drafts, `.change` is what they make of the
+        file.
+
+    Raises:
+        FileNotFoundError: `evals` does not exist.
+    """
+    return Drafts(ws, evals)
+
+
+class Drafts(Panel):
+    """Suggestions, drafts and their try-outs, as a widget."""
+
+    label: ClassVar[str] = "Drafts of better evals"
+    _css: Any = style(Path(__file__).with_name("drafts.css"))
+
+    def __init__(self, ws: Any, evals: str | os.PathLike[str] | None = None) -> None:
+        if evals is not None and not Path(evals).exists():
+            raise FileNotFoundError(f"{evals} does not exist.")
+        self._evals = None if evals is None else Path(evals)
+        self._stale = False
+        self.source = Source(ws, self._read_anew)
+        self._seen = Seen(iteration=next(reversed(iterations(self.source.ws)), ""))
+        self._changed: dict[str, Card] = {}
+        """By key the drafts that were decided, edited, or are to be judged."""
+        self._work: DraftFigures | None = None
+        self._judgings: dict[str, Task[Tried]] = {}  # by the key of the draft as it now is
+        self._later = Later(self.show, PATIENCE)
+        self.written: Change | None = None
+        super().__init__()
+
+    @property
+    def drafts(self) -> tuple[Draft, ...]:
+        """All drafts, as they were edited; waits until they are there."""
+        return tuple(card.draft for card in self._cards())
+
+    @property
+    def accepted(self) -> tuple[Draft, ...]:
+        """The accepted drafts, as they were edited."""
+        return tuple(card.draft for card in self._cards() if card.decision == "accepted")
+
+    @property
+    def change(self) -> Change:
+        """What the accepted drafts make of the suite's file; nothing is written."""
+        return self._wait(lambda work: work.change(self.accepted))
+
+    def settle(self, seconds: float = 60) -> bool:
+        """Wait until nothing is being counted; whether it came to that."""
+        return self._later.wait(seconds)
+
+    def view(self) -> Child:
+        """All of it."""
+        self._later.begin()
+        if self._stale:
+            self._stale, self._work = False, None
+            self._later.forget()
+        work, seen = self._at_work(), self._seen
+        drafts = work.drafts()
+        shown = None if drafts is None else self._shown(drafts)
+        return [
+            self._iterations(work),
+            written_notice(self.written),
+            tabs(
+                self._tabs(work, shown),
+                seen.tab,
+                ("choose_tab",),
+                self._part(work, shown),
+                label="Parts of the improvement",
+                page=self._page_id,
+            ),
+        ]
+
+    def _tabs(self, work: DraftFigures, shown: Sequence[Card] | None) -> dict[str, str]:
+        found = work.found()
+        accepted = [card for card in self._changed.values() if card.decision == "accepted"]
+        counts = {
+            "suggestions": None if found is None else len(found.suggestions),
+            "drafts": None if shown is None else len(shown),
+            "change": len(accepted) or None,
+        }
+        return {
+            tab: words if counts[tab] is None else f"{words} ({counts[tab]:,})"
+            for tab, words in TABS.items()
+        }
+
+    def _iterations(self, work: DraftFigures) -> Node | None:
+        """Whose suggestions are looked at, where there are several iterations."""
+        if len(work.iterations) < 2:
+            return None
+        options = {"": "all iterations", **{name: name for name in reversed(work.iterations)}}
+        chosen = choose("Suggestions of", options, self._seen.iteration, ("choose_iteration",))
+        return h("div", chosen, cls="sen-row")
+
+    def _part(self, work: DraftFigures, shown: Sequence[Card] | None) -> Node:
+        if self._seen.tab == "suggestions":
+            found = work.found()
+            if found is None:
+                return waiting("Grouping what was said")
+            return suggestions_list(found, shown or (), self._seen)
+        if shown is None:
+            return waiting("Drafting")
+        if self._seen.tab == "drafts":
+            return drafts_list(work, shown, self._seen, self._judgings)
+        return changes(work, [card for card in shown if card.decision == "accepted"])
+
+    # ── what a person does ────────────────────────────────────────────────────────────────────
+
+    @action
+    def choose_tab(self, name: str) -> None:
+        """Look at another part."""
+        if name not in TABS:
+            raise no_such("part", name, TABS)
+        self._seen = replace(self._seen, tab=name, all_rows=False)
+
+    @action
+    def choose_iteration(self, name: str) -> None:
+        """Look at the suggestions of another iteration; "" for all."""
+        self._seen, self._work = Seen(iteration=name, tab=self._seen.tab), None
+        self._changed = {}
+
+    @action
+    def look_at(self, key: str) -> None:
+        """Show what a suggestion or a try-out rests on; once more hides it."""
+        self._seen = replace(self._seen, opened="" if self._seen.opened == key else key)
+
+    @action
+    def show_all(self) -> None:
+        """Show every row of a long list."""
+        self._seen = replace(self._seen, all_rows=True)
+
+    @action
+    def decide(self, key: str, decision: Decision) -> None:
+        """Accept or reject a draft; the same once more takes it back."""
+        card = self._card(key)
+        if decision == "accepted" and card.draft.missing:
+            raise ValueError(
+                f"{', '.join(card.draft.missing)} still has to be written: edit the draft first."
+            )
+        self._set(key, decision=None if card.decision == decision else decision)
+
+    @action
+    def edit(self, key: str) -> None:
+        """Begin to edit what a draft puts in."""
+        new = self._card(key).draft.new
+        self._set(key, typed=json.dumps(list(new), ensure_ascii=False, indent=2))
+
+    @quiet_action
+    def type(self, key: str, text: str) -> None:
+        """Take what was typed."""
+        self._set(key, typed=text)
+
+    @action
+    def leave(self, key: str) -> None:
+        """End the editing, and keep the draft as it was."""
+        self._set(key, typed=None)
+
+    @action
+    def take(self, key: str) -> None:
+        """End the editing, and take what was typed."""
+        card = self._card(key)
+        self._set(key, typed=None, draft=edited(card.draft, new=_items(card.typed or "")))
+
+    @action
+    def judge_with(self, key: str, model: str) -> None:
+        """Say who is to judge a drafted dimension; "" for who judged before."""
+        self._set(key, model=model.strip())
+
+    @action
+    def spend(self, key: str, usd: float | None) -> None:
+        """Say what judging a drafted dimension may cost at most, in US dollars."""
+        if usd is not None and not 0 <= usd < float("inf"):
+            raise ValueError(f"{usd} is no amount that could be spent.")
+        self._set(key, budget_usd=usd)
+
+    @action
+    def judge(self, key: str) -> None:
+        """Have a drafted dimension judged on the stored outputs, within what was allowed."""
+        card, before = self._card(key), self._judgings.get(self._card(key).draft.key)
+        if card.budget_usd is None:
+            raise ValueError("Say first what it may cost at most.")
+        if before is not None and before.running:
+            raise ValueError("It is being judged already.")
+        draft, ws = card.draft, self._at_work().ws
+        given = {"judge_model": card.model or None, "budget_usd": card.budget_usd}
+        self._judgings[draft.key] = Task(
+            lambda report, stop: try_out(draft, ws, progress=report, stop=stop, **given),
+            lambda now: now.done / now.total,
+            self.show,
+            lambda _: self.show(),
+        )
+
+    @action
+    def stop(self, key: str) -> None:
+        """Stop judging a drafted dimension."""
+        if judging := self._judgings.get(self._card(key).draft.key):
+            judging.stop()
+
+    @action
+    def apply(self) -> None:
+        """Write the accepted drafts into the suite's file; the old one is kept beside it."""
+        self.written = change = self.change.write()
+        for card in self._cards():
+            if card.decision == "accepted":
+                self._set(card.key, decision=None)
+        landed(change.path)
+
+    # ── what it is made from ──────────────────────────────────────────────────────────────────
+
+    def _at_work(self) -> DraftFigures:
+        if self._work is None:
+            ws = self.source.ws
+            evals = self._evals or Path(ws.path)
+            self._work = DraftFigures(ws, self._seen.iteration, evals, self._later)
+        return self._work
+
+    def _shown(self, drafts: Sequence[Draft]) -> list[Card]:
+        """The drafts in their order, each as it now is."""
+        return [self._changed.get(draft.key) or Card(draft.key, draft) for draft in drafts]
+
+    def _cards(self) -> list[Card]:
+        return self._shown(self._wait(lambda work: work.drafts()))
+
+    def _set(self, key: str, **changed: Any) -> None:
+        self._changed[key] = replace(self._card(key), **changed)
+
+    def _card(self, key: str) -> Card:
+        for card in self._cards():
+            if card.key == key:
+                return card
+        raise LookupError(f"There is no draft {key} any more.")
+
+    def _wait(self, get: Any) -> Any:
+        """A figure, waited for."""
+        with self._lock:
+            while (found := get(self._at_work())) is None:
+                self._later.wait()
+            return found
+
+    def _read_anew(self) -> None:
+        """Runs have landed: whoever draws next takes them in, in whatever thread."""
+        self._stale = True
+        self.show()
+
+
+def _items(text: str) -> tuple[Any, ...]:
+    try:
+        items = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"This is no JSON: {error}. Mend it, or leave the editing.") from None
+    if not isinstance(items, list) or not all(isinstance(item, dict | str) for item in items):
+        raise ValueError("A list of items is wanted, each an object or a text: [ … ].")
+    return tuple(items)

@@ -1,5 +1,625 @@
 """Exploring a workspace: the verdict, the deltas, the variance and the runs behind them."""
 
-from .explorer import Explore, explore
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from skill_eval_nb.charts.metrics import metric as metric_of
+from skill_eval_nb.stats.pairing import UNSTATED, turned
+from skill_eval_nb.stats.values import RUBRIC, RUN, model_name
+from skill_eval_nb.tables.frames import like
+from skill_eval_nb.text import called, count
+from skill_eval_nb.workspace import NO_ITERATION
+
+from ..show import SHOWING_CSS, show_run
+from ..show.run import RunKey
+from ..ui import Child, Node, Panel, action, h, style
+from ..ui.parts import button, choose, field, notice, options_of, tabs, ticks
+from ..ui.source import Background, Later, Source
+from . import figures
+from .choice import (
+    HEADLINE,
+    Choice,
+    Selection,
+    Suite,
+    checked,
+    parts_of,
+    selected,
+    settled,
+    suite_of,
+)
+from .evals import ORDERS, evals
+from .figures import Counted
+from .look import Look, Seen, behind
+from .others import (
+    CHARTS,
+    PARTS,
+    Export,
+    Outcome,
+    dialects,
+    draw,
+    drawing,
+    exporting,
+    key_of,
+    noted,
+    of_workspace,
+    outcome_view,
+    problems,
+    write,
+    write_chart,
+)
+from .quality import checks, dimensions
+from .verdict import summary, verdict
+
+if TYPE_CHECKING:
+    from skill_eval_nb.tables import Workspace
 
 __all__ = ["Explore", "explore"]
+
+
+NONE = ""
+"""The value of a list in which nothing is chosen."""
+
+
+def bar(look: Look, suites: Sequence[Suite]) -> Node:
+    """All that can be chosen, as far as there is anything to choose."""
+    return h(
+        "div",
+        skills(suites, look.suite),
+        _models(look),
+        _iterations(look),
+        _sides(look),
+        _metrics(look.suite, look.choice.metric),
+        _evals(look),
+        cls="sen-row sen-x-choices",
+        role="group",
+        aria_label="What is looked at",
+        key="choices",
+    )
+
+
+def skills(suites: Sequence[Suite], chosen: Suite) -> Child:
+    """Which skill, where there are several."""
+    if len(suites) < 2:
+        return None
+    several = len({suite.workspace for suite in suites}) > 1
+    options: dict[str, str] = {}
+    for at, suite in enumerate(suites):
+        named = several and suite.workspace != suite.skill
+        where = f" · {called(suite.workspace, 60)}" if named else ""
+        runs = "" if suite.n_runs else " (no runs yet)"
+        options[str(at)] = f"{called(suite.skill, 60)}{where}{runs}"
+    return choose("Skill", options, str(suites.index(chosen)), ("choose_suite",))
+
+
+def _models(look: Look) -> Child:
+    """Which model, where there are several: nothing is averaged over them."""
+    every = look.suite.models
+    if len(every) < 2:
+        return None
+    options = {str(at): called(model_name(dict(model)), 60) for at, model in enumerate(every)}
+    return choose("Model", options, str(every.index(look.choice.model)), ("choose_model",))
+
+
+def _iterations(look: Look) -> Child:
+    names, chosen, turned = list(look.suite.iterations), look.choice.iterations, look.suite.turned
+    if len(names) < 2:
+        return None
+    label = "Configurations" if turned else "Iterations"
+    last = None if chosen == (names[-1],) else ("choose_iterations",)
+    content = h(
+        "div",
+        button("All", ("choose_iterations", *names) if len(chosen) < len(names) else None),
+        None if turned else button("Only the last", last),
+        ticks(label, {name: called(name) for name in names}, chosen, ("tick_iteration",)),
+    )
+    caption = called(chosen[0]) if len(chosen) == 1 else f"{len(chosen):,} of {len(names):,}"
+    return _menu(look, "iterations", label, caption, content)
+
+
+def _sides(look: Look) -> list[Node]:
+    own, other = look.choice.configuration, look.choice.baseline
+    names = {name: called(name, 40) for name in look.suite.configurations}
+    if len(names) < 2:
+        return []
+    label = "Iteration" if look.suite.turned else "Configuration"
+    swap = ("choose_configuration", other) if own and other and other != UNSTATED else None
+    known = {name: words for name, words in names.items() if name != UNSTATED}
+    none = {NONE: "choose …"}
+    return [
+        choose(label, names if own else none | names, own or NONE, ("choose_configuration",)),
+        button("⇄", swap, aria_label=f"Swap the two {label.lower()}s", title="Swap"),
+        choose("Against", known if other else none | known, other or NONE, ("choose_baseline",)),
+    ]
+
+
+def _metrics(suite: Suite, chosen: str) -> Node:
+    """Figures of runs, and rubric dimensions, in one list: one of all is looked at."""
+    columns = list(suite.metrics)
+    if chosen not in columns and not chosen.startswith(RUBRIC):
+        columns.append(chosen)
+    groups = {
+        "Figures of a run": {name: metric_of(name).name for name in columns},
+        "Rubric dimensions": {RUBRIC + name: called(name) for name in suite.dimensions},
+    }
+    options = [
+        h("optgroup", options_of(own, chosen), label=label) for label, own in groups.items() if own
+    ]
+    control = h("select", options, value=chosen, on={"change": ("choose_metric",)})
+    return field("Metric or dimension", control)
+
+
+def _evals(look: Look) -> Child:
+    """All evals, or some."""
+    evals = look.suite.evals
+    if len(evals) < 2:
+        return None
+    chosen = look.choice.evals or tuple(evals)
+    caption = "all" if len(chosen) == len(evals) else f"{len(chosen):,} of"
+    twins = look.suite.has_twins
+    names = {
+        key: called(name) + (f" ({called(key)})" if twins else "") for key, name in evals.items()
+    }
+    content = h(
+        "div",
+        button("All", ("choose_evals",) if look.choice.evals else None),
+        ticks("Evals that count", names, chosen, ("tick_eval",)),
+    )
+    return _menu(look, "evals", "Evals", f"{caption} {len(evals):,}", content)
+
+
+def _menu(look: Look, name: str, label: str, caption: str, content: Node) -> Node:
+    """A list that opens below its label; it is only made while it is open."""
+    is_open = name in look.seen.unfolded
+    return h(
+        "div",
+        h("span", label, cls="sen-x-label"),
+        h(
+            "details",
+            h("summary", caption, aria_label=f"{label}: {caption}"),
+            h("div", content, cls="sen-x-drop") if is_open else None,
+            on={"toggle": ("unfold", name)},
+            pops=True,
+            cls="sen-x-menu",
+        ),
+        cls="sen-field",
+        key=f"menu-{name}",
+    )
+
+
+def heading(choice: Choice, suite: Suite, n_runs: int, n_evals: int) -> Node:
+    """What is looked at, in a line."""
+    iterations = [called(name) for name in choice.iterations if name != NO_ITERATION]
+    shown = iterations if len(iterations) <= 3 else [iterations[0], "…", iterations[-1]]
+    sides = " against ".join(called(name, 40) for name in choice.sides)
+    model = [called(model_name(dict(choice.model)), 60)] if choice.model else []
+    facts = [", ".join(shown), *model, sides, f"{count(n_evals, 'eval')}, {count(n_runs, 'run')}"]
+    return h(
+        "p",
+        h("b", called(suite.skill)),
+        [part for fact in facts if fact for part in (" · ", fact)],
+        cls="sen-x-looked-at",
+        key="looked-at",
+    )
+
+
+log = logging.getLogger(__name__)
+
+VIEWS: dict[str, tuple[str, Callable[[Look], Child]]] = {
+    "evals": ("Evals", evals),
+    "dimensions": ("Dimensions", dimensions),
+    "checks": ("Checks", checks),
+    "notes": ("What stands out", noted),
+    "problems": ("Problems", problems),
+}
+"""Tabs that need no more than what is looked at: what each is called, and its view."""
+
+PAGED = {"order": "evals", "kind": "checks", "severity": "problems"}
+"""What is paged, by what is chosen of it."""
+
+
+def nothing_view(suites: Sequence[Suite], suite: Suite | None, source: Source) -> Child:
+    """What stands there where nothing was run yet."""
+    if source.lacking is not None:
+        why = source.lacking
+    elif suite is not None:
+        why = f"The evals of {called(suite.skill)} are here, but nothing was run yet."
+    else:
+        why = f"There are no runs in {source.path or 'these tables'}."
+    lands = h("p", "Runs are shown here as they land.", cls="sen-soft") if source.path else None
+    return [
+        skills(suites, suite) if suite is not None else None,
+        h("div", h("h3", "Nothing to look at yet"), h("p", why), lands, cls="sen-card"),
+    ]
+
+
+def safely(make: Callable[[Look], Child], look: Look) -> Child:
+    """A part of the page, or why there is none: the other parts stay, and the choices."""
+    try:
+        return make(look)
+    except Exception as error:  # a fault of one view must not take the others with it
+        log.exception("A part of the page could not be made.")
+        return notice(f"This could not be shown. {type(error).__name__}: {error}")
+
+
+FIRST_PATIENCE, PATIENCE = 1.2, 0.12
+"""Seconds that the first view, and every other one, waits for what is being counted."""
+
+
+class Explorer(Panel):
+    """A workspace that is looked through: a choice, tabs, and the runs behind what is clicked.
+
+    Attributes:
+        source: the workspace, as it was last read.
+        counted: its figures.
+        request: the choice as it was made.
+        seen: what is open.
+    """
+
+    TABS: ClassVar[Mapping[str, str]]
+    WITHOUT_RUNS: ClassVar[frozenset[str]]
+    """Tabs below which no runs are listed."""
+    turned: ClassVar[bool] = False
+    """Whether iterations are compared, and not configurations."""
+
+    def __init__(self, ws: Any, request: Choice) -> None:
+        """Look at a workspace.
+
+        Raises:
+            ValueError: for a name in the request that is not there.
+        """
+        self._later = Later(self.show, FIRST_PATIENCE)
+        self.source = Source(ws, self._read_anew)
+        self._count()
+        self.request = self._checked(self.counted.suites, request)
+        self.seen = Seen()
+        super().__init__()
+        self._later.patience = PATIENCE
+
+    def _checked(self, suites: Sequence[Suite], request: Choice) -> Choice:
+        return checked(suites, request)
+
+    @property
+    def suite(self) -> Suite | None:
+        """The skill that is looked at; None where there is none."""
+        return suite_of(self.counted.suites, self.request)
+
+    @property
+    def choice(self) -> Choice:
+        """What is looked at, with all that was left open chosen."""
+        return settled(self.suite, self.request)
+
+    @property
+    def selection(self) -> Any:
+        """The runs that were clicked, else all that are looked at: rows of `ws.runs`.
+
+        In the backend of the workspace, polars or pandas.
+        """
+        runs = self.counted.runs(self.choice, self.seen.clicked)
+        if self.turned:
+            keys = turned(runs.select(RUN))
+            every = self.source.ws.polars("runs")
+            runs = every.join(keys, on=RUN, how="semi", maintain_order="left")
+        return like(self.source.ws, runs)
+
+    def settle(self, seconds: float = 60) -> bool:
+        """Wait until nothing is being counted or drawn; whether it came to that."""
+        return self._later.wait(seconds)
+
+    def view(self) -> Child:
+        """All of it."""
+        self._later.begin()
+        suite = self.suite
+        if suite is None or not suite.n_runs:
+            return nothing_view(self.counted.suites, suite, self.source)
+        gone = notice(self.source.gone, key="gone") if self.source.gone else None
+        return [gone, self._shown(self._look(self.counted, suite, self.choice))]
+
+    def _shown(self, look: Look) -> Node:
+        every = self.counted.runs(look.choice, None)
+        n_evals = every.select("eval_id", "eval_name").n_unique() if every.height else 0
+        answer = safely(verdict, look)
+        # asked for before the table of means, which waits for the figures that take longest
+        content = safely(self._content, look)
+        names = {name: words + self._number_of(look, name) for name, words in self.TABS.items()}
+        own_runs = look.placed or self.seen.tab in self.WITHOUT_RUNS
+        return h(
+            "div",
+            heading(look.choice, look.suite, every.height, n_evals),
+            bar(look, self.counted.suites),
+            h("div", answer, self._beside(look), cls="sen-x-top", key="top"),
+            tabs(names, self.seen.tab, ("see", "tab"), content, label="Views", page=self._page_id),
+            None
+            if own_runs
+            else [h("h4", "The runs behind it", key="behind-title"), safely(behind, look)],
+            cls="sen-x-explore",
+            key="explore",
+        )
+
+    def _look(self, counted: Counted, suite: Suite, choice: Choice) -> Look:
+        return Look(counted, suite, choice, self.seen, self._show_run)
+
+    def _show_run(self, key: RunKey) -> Node:
+        own = key
+        if self.turned:
+            own = key._replace(iteration=key.configuration, configuration=key.iteration)
+        return show_run(self.source.ws, own)
+
+    def _content(self, look: Look) -> Child:
+        """What the open tab holds."""
+        return VIEWS[self.seen.tab][1](look)
+
+    def _beside(self, look: Look) -> Child:
+        """What stands beside the verdict."""
+        return safely(summary, look)
+
+    def _number_of(self, look: Look, tab: str) -> str:
+        """What stands behind the name of a tab: how much there is in it."""
+        number = len(of_workspace(look)) if tab == "problems" else 0
+        return f" ({number:,})" if number else ""
+
+    def _read_anew(self) -> None:
+        """Runs have landed: count anew, and keep what was chosen."""
+        self._count()
+        self.show()
+
+    def _count(self) -> None:
+        self.counted = Counted(self.source.ws, self._later, turned=self.turned)
+
+    # ── what is looked at ─────────────────────────────────────────────────────────────────────
+
+    def _choose(self, request: Choice) -> None:
+        """Look at something else: what was clicked is of what was looked at before."""
+        self.request = request
+        self.seen = replace(self.seen, clicked=None, opened=(), pages={})
+
+    @action
+    def choose_suite(self, number: str) -> None:
+        """Look at another skill."""
+        suite = self.counted.suites[int(number)]
+        self._choose(Choice(suite.workspace, suite.skill, metric=self.request.metric))
+
+    @action
+    def choose_model(self, number: str) -> None:
+        """Look at the runs of another model."""
+        suite = self.suite
+        if suite is not None:
+            self._choose(replace(self.request, model=suite.models[int(number)]))
+
+    @action
+    def choose_iterations(self, *names: str) -> None:
+        """Look at these iterations; at the last one where none is named."""
+        self._choose(replace(self.request, iterations=names))
+
+    @action
+    def tick_iteration(self, name: str, on: bool) -> None:
+        """Look at one iteration more, or less."""
+        self._choose(replace(self.request, iterations=_ticked(self.choice.iterations, name, on=on)))
+
+    @action
+    def choose_configuration(self, name: str) -> None:
+        """Compare this one; where it was the baseline, the two change places."""
+        self._set_sides(name, self.choice.baseline)
+
+    @action
+    def choose_baseline(self, name: str) -> None:
+        """Compare against this one; where it was the other side, the two change places."""
+        self._set_sides(self.choice.configuration, name)
+
+    def _set_sides(self, own: str | None, other: str | None) -> None:
+        for name in (own, other):
+            if name is not None and self.suite is not None:
+                known(name, self.suite.configurations)
+        if own == other:
+            own, other = self.choice.baseline, self.choice.configuration
+        self._choose(replace(self.request, configuration=own, baseline=other))
+
+    @action
+    def choose_metric(self, name: str) -> None:
+        """Look at another metric or dimension; the runs that were clicked stay."""
+        self.request = replace(self.request, metric=name)
+
+    @action
+    def choose_evals(self, *ids: str) -> None:
+        """Count these evals alone; all where none is named."""
+        self._choose(replace(self.request, evals=ids))
+
+    @action
+    def tick_eval(self, eval_id: str, on: bool) -> None:
+        """Count one eval more, or less."""
+        suite = self.suite
+        every = tuple(suite.evals) if suite is not None else ()
+        chosen = _ticked(self.choice.evals or every, eval_id, on=on)
+        self._choose(replace(self.request, evals=chosen))
+
+    # ── what is open ──────────────────────────────────────────────────────────────────────────
+
+    @action
+    def unfold(self, name: str, is_open: bool) -> None:
+        """Open a list to choose from, or close it."""
+        kept = self.seen.unfolded - {name}
+        self.seen = replace(self.seen, unfolded=kept | {name} if is_open else kept)
+
+    @action
+    def see(self, name: str, value: str) -> None:
+        """Open a `tab`, draw a `chart`, sort by an `order`, show a `kind` or `severity` alone."""
+        options = {"tab": self.TABS, "order": ORDERS, "chart": CHARTS}
+        if name in options:
+            known(value, options[name])
+        pages = {**self.seen.pages, PAGED[name]: 0} if name in PAGED else self.seen.pages
+        changed = {known(name, (*options, *PAGED)): value}
+        self.seen = replace(self.seen, pages=pages, **changed)
+
+    @action
+    def sort(self, name: str, column: str, direction: str = "up") -> None:
+        """Sort the `runs` or `checks` by a column, "up" or "down"; as they were where neither."""
+        known(direction, ("up", "down", ""))
+        known(name, ("runs", "checks"))
+        orders = {of: order for of, order in self.seen.sorted.items() if of != name}
+        if direction:
+            orders[name] = (column, direction == "down")
+        self.seen = replace(self.seen, sorted=orders, pages={**self.seen.pages, name: 0})
+
+    @action
+    def turn(self, name: str, page: int) -> None:
+        """Show another page of what is paged."""
+        self.seen = replace(self.seen, pages={**self.seen.pages, name: page})
+
+    @action
+    def pick(self, kind: str, *values: Any) -> None:
+        """Show the runs behind an eval, a figure, a note, …; see `choice.selected`."""
+        if kind == "problem":
+            rows = self.source.ws.polars("problems")
+            values = (*values, rows.row(values[0], named=True))
+        elif kind == "note":
+            part = next(part for part in parts_of(self.choice) if part.iteration == values[0])
+            notes = self.counted.figures(figures.notes, [part], self.choice.metric)[part]
+            if notes is None:
+                return
+            values = (*values, notes[values[1]])
+        self._pick(selected(kind, *values))
+
+    @action
+    def clear(self) -> None:
+        """Show all runs again."""
+        self._pick(None)
+
+    def _pick(self, clicked: Selection | None) -> None:
+        pages = {**self.seen.pages, "runs": 0}
+        self.seen = replace(self.seen, clicked=clicked, opened=(), pages=pages)
+
+    @action
+    def open_run(self, *key: Any) -> None:
+        """Show a run as a whole, beside one of the other side; once more hides it."""
+        run = RunKey(*key)
+        others = (other for other in self.seen.opened if other.configuration != run.configuration)
+        opened = (*others, run) if run not in self.seen.opened else tuple(others)
+        self.seen = replace(self.seen, opened=opened)
+
+
+def known(name: str, names: Any) -> str:
+    """The name, if there is such a thing.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if name not in names:
+        raise ValueError(f"There is no `{name}` here. There are: {', '.join(names)}.")
+    return name
+
+
+def _ticked(chosen: tuple[str, ...], name: str, *, on: bool) -> tuple[str, ...]:
+    kept = tuple(item for item in chosen if item != name)
+    return (*kept, name) if on else kept
+
+
+def explore(
+    ws: Workspace | str | PathLike[str],
+    *,
+    workspace: str | None = None,
+    skill: str | None = None,
+    iteration: str | Iterable[str] | None = None,
+    configuration: str | None = None,
+    baseline: str | None = None,
+    evals: Iterable[str | int] | None = None,
+    metric: str | None = None,
+) -> Explore:
+    """Look through a workspace: what the skill changes, how sure that is, and the runs behind it.
+
+    Everything that is drawn can be clicked: a point, an eval, a dimension, a cell of the
+    expectations or a problem shows its runs with evidence, the judge's reasons, transcript and
+    outputs. `selection` of what is returned gives these runs back as a table.
+
+    Args:
+        ws: what `load` returned, or the path of a workspace, which may be empty still: runs
+            are shown as they land.
+        workspace: which one, where several were loaded.
+        skill: which one, where there are several.
+        iteration: its name, or several; the last one where not given.
+        configuration: the one that is compared.
+        baseline: the one that it is compared against; chosen by name where not given.
+        evals: ids or names of those that count; all where not given.
+        metric: a number column of `runs`, or a rubric dimension by its name; the pass rate
+            where not given.
+
+    Raises:
+        ValueError: for a name that is not there; the message has the nearest one.
+    """
+    named = [iteration] if isinstance(iteration, str) else list(iteration or ())
+    wanted = [evals] if isinstance(evals, str | int) else list(evals or ())
+    ids = tuple(str(id_) for id_ in wanted)
+    sides = configuration, baseline
+    return Explore(ws, Choice(workspace, skill, tuple(named), *sides, ids, metric or HEADLINE))
+
+
+class Explore(Explorer):
+    """A workspace to look through; `selection` gives back what is selected."""
+
+    _css = style(SHOWING_CSS, Path(__file__).with_name("explore.css"))
+    label: ClassVar[str] = "Explore evaluations"
+    TABS = {name: words for name, (words, _) in VIEWS.items()} | {
+        "charts": "Charts",
+        "export": "Export",
+    }
+    WITHOUT_RUNS = frozenset(("charts", "export"))
+
+    def __init__(self, ws: Any, request: Choice) -> None:
+        """Look at a workspace; see `explore`."""
+        self.export_to = Export()
+        self._written: Outcome | None = None
+        self._writing = Background(self.show, self._fail)
+        super().__init__(ws, request)
+
+    def settle(self, seconds: float = 60) -> bool:
+        """Wait until nothing is being counted, drawn or written; whether it came to that."""
+        return self._writing.wait(seconds) and super().settle(seconds)
+
+    def _content(self, look: Look) -> Child:
+        tab, busy = self.seen.tab, self._writing.busy
+        if tab not in self.WITHOUT_RUNS:
+            return super()._content(look)
+        if tab == "export":
+            view = exporting(self.export_to, busy=busy)
+        else:
+            view = drawing(look, self.counted.get, self.export_to, busy=busy)
+        written = self._written
+        if written is None or written.tab != tab:
+            return view
+        return [view, outcome_view(written, self.export_to)]
+
+    @action
+    def hand(self, name: str, value: str) -> None:
+        """Choose the `folder` that is written to, the `dialect`, or the `part` that is told of."""
+        options = {"dialect": dialects(), "part": PARTS}
+        if name in options:
+            known(value, options[name])
+        changed = {known(name, (*options, "folder")): value}
+        self.export_to = replace(self.export_to, **changed)
+
+    @action
+    def export(self) -> None:
+        """Write benchmark.json, benchmark.md and report.html."""
+        ws, choice, export = self.source.ws, self.choice, self.export_to
+        self._write(lambda: write(ws, choice, export))
+
+    @action
+    def save_chart(self, kind: str) -> None:
+        """Write the chart that is drawn as a picture."""
+        ws, choice, export, name = self.source.ws, self.choice, self.export_to, self.seen.chart
+        drawn = self.counted.get(key_of(choice, name), lambda: draw(ws, choice, name))
+        self._write(lambda: write_chart(drawn or draw(ws, choice, name), name, kind, export))
+
+    def _write(self, work: Callable[[], Outcome]) -> None:
+        """Write in a thread; what goes wrong is shown as every fault is."""
+
+        def take(outcome: Outcome) -> None:
+            self._written = outcome
+
+        if not self._writing.busy:
+            self._written = None
+            self._writing.begin(work, take, patience=0.0)

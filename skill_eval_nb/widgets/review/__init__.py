@@ -1,5 +1,273 @@
 """Review runs: see them, alone or side by side, and say what is to be said of them."""
 
-from .widget import Review, review
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skill_eval_nb.workspace.feedback import COMPLETE, IN_PROGRESS, Said
+
+from ..show import SHOWING_CSS
+from ..show.run import RunKey
+from ..ui import Child, Panel, action, quiet_action, style
+from ..ui.parts import notice
+from ..ui.source import Source
+from .book import Book
+from .layout import POINTS, review_view
+from .queue import ALL, PAIRS, SHOWN, Choice, Pair, ReviewState, Scope, scope_of, token_of
+
+if TYPE_CHECKING:
+    import os
+
+    from skill_eval_nb.tables import Workspace
 
 __all__ = ["Review", "review"]
+
+
+HERE = Path(__file__).parent
+
+AFTER = {
+    "workspace": ("iteration", "configuration", "against"),
+    "iteration": ("configuration", "against"),
+    "pair": ("configuration", "against"),
+}
+"""What is left open again where something else is asked for."""
+
+
+class Review(Panel):
+    """Runs as they are reviewed: see `review`."""
+
+    label = "Review of runs"
+    _ready = False
+    _css = style(SHOWING_CSS, HERE / "review.css")
+
+    def __init__(
+        self,
+        ws: Workspace | str | os.PathLike[str],
+        choice: Choice,
+        seed: int = 0,
+    ) -> None:
+        self._source = Source(ws, self._changed)
+        self._seed = seed
+        self._runs: dict[str, RunKey] = {}
+        self._book = Book(self._source.ws)
+        self._scope, self._choice = self._settled(choice)
+        self._begin()
+        super().__init__()
+        self._ready = True
+
+    @property
+    def feedback(self) -> Any:
+        """What is said of the runs by now: the table `feedback`, in the workspace's backend."""
+        with self._lock:
+            self._book.refresh()
+            return self._book.table(self._source.ws)
+
+    def view(self) -> Child:
+        """The review as it is now."""
+        if self._source.lacking is not None:
+            return notice(self._source.lacking)
+        self._book.refresh()
+        return review_view(self._now)
+
+    # what is chosen
+
+    @action
+    def step(self, by: int) -> None:
+        """Go on, or back."""
+        now = self._now
+        to = now.at + int(by)
+        if 0 <= to < len(now.shown):
+            self._look_at(now.shown[to].token)
+
+    @action
+    def jump(self, token: str) -> None:
+        """Go there.
+
+        Raises:
+            LookupError: it is not there.
+        """
+        if all(item.token != token for item in self._now.items):
+            raise LookupError("That is not there any more.")
+        self._look_at(token)
+
+    @action
+    def show_only(self, shown: str) -> None:
+        """Show all, those not reviewed, or those with failed checks."""
+        if shown not in SHOWN:
+            raise LookupError(f"There is no `{shown}`; there are {', '.join(SHOWN)}.")
+        self._begin(shown=shown)
+
+    @action
+    def show_eval(self, eval_id: str) -> None:
+        """Show one eval, or with an empty text all."""
+        self._begin(eval_id=eval_id)
+
+    @action
+    def ask_for(self, part: str, name: str) -> None:
+        """Put something else side by side, or another workspace, iteration or configuration."""
+        again = dict.fromkeys(("eval_id", "at", *AFTER.get(part, ())), "")
+        asked = {**again, part: name, "revealed": False}
+        self._scope, self._choice = self._settled(replace(self._choice, **asked))
+        self._begin()
+
+    @action
+    def go_blind(self, blind: bool) -> None:
+        """Hide which side is which."""
+        self._begin(blind=blind and bool(self._scope.sides), revealed=False, shown=ALL)
+
+    @action
+    def reveal(self) -> None:
+        """End a blind review before all is scored."""
+        self._choice = replace(self._choice, revealed=True)
+
+    @quiet_action
+    def unfold(self, part: str, unfolded: bool) -> None:
+        """Open or close a part, here and in the runs that come."""
+        parts = self._choice.unfolded | {part} if unfolded else self._choice.unfolded - {part}
+        if parts != self._choice.unfolded:
+            self._choice = replace(self._choice, unfolded=parts)
+            self.show()
+
+    # what is said
+
+    @quiet_action
+    def say(self, token: str, text: str) -> None:
+        """Say something of a run."""
+        key = self._run(token)
+        before, others = self._book.said(key), len(self._book.others(key))
+        try:
+            self._book.say(key, Said(text, before.scores if before else {}))
+        finally:
+            after = self._book.said(key)
+            is_news = (bool(before), before is None) != (bool(after), after is None)
+            if is_news or len(self._book.others(key)) != others:
+                self.show()
+
+    @action
+    def score(self, token: str, dimension: str, score: float | str | None) -> None:
+        """Give a run a score on a dimension, or take it back."""
+        key = self._run(token)
+        said = self._book.said(key) or Said()
+        others = {name: value for name, value in said.scores.items() if name != dimension}
+        given = {} if score is None else {dimension: _point(score)}
+        try:
+            self._book.say(key, Said(said.text, others | given))
+        finally:
+            self._reveal_if_scored()
+
+    @action
+    def call_fine(self, token: str, fine: bool) -> None:
+        """Say that a run is fine, or that it was not reviewed."""
+        self._book.call_fine(self._run(token), fine)
+
+    @action
+    def finish(self) -> None:
+        """Call the review complete."""
+        self._book.settle(COMPLETE, self._now.begun)
+
+    @action
+    def reopen(self) -> None:
+        """Call it in progress again."""
+        self._book.settle(IN_PROGRESS, self._now.begun)
+
+    @action
+    def save(self) -> None:
+        """Write what could not be written before."""
+        self._book.save()
+
+    # how it comes about
+
+    @property
+    def _now(self) -> ReviewState:
+        return ReviewState(self._source.ws, self._scope, self._choice, self._book, self._seed)
+
+    def _changed(self) -> None:
+        """Runs have landed: what is asked for stays, and what is looked at."""
+        if not self._ready:
+            return
+        with self._lock:
+            self._book.look_at(self._source.ws)
+            try:
+                self._scope, self._choice = self._settled(self._choice)
+            except LookupError:
+                lost = dict.fromkeys(("workspace", *AFTER["workspace"]), "")
+                self._scope, self._choice = self._settled(replace(self._choice, **lost))
+            self._begin()
+        self.show()
+
+    def _settled(self, choice: Choice) -> tuple[Scope, Choice]:
+        scope = scope_of(self._source.ws, choice)
+        self._runs |= {token_of(key): key for item in scope.items for key in item.runs}
+        return scope, replace(scope.choice, blind=choice.blind and bool(scope.sides))
+
+    def _begin(self, **chosen: Any) -> None:
+        """Look at what is shown: at the same as before, where that is among it."""
+        at, self._choice = self._choice.at, replace(self._choice, **chosen, at="")
+        tokens = [item.token for item in self._now.shown]
+        self._look_at(at if at in tokens else next(iter(tokens), ""))
+        self._reveal_if_scored()
+
+    def _look_at(self, token: str) -> None:
+        self._choice = replace(self._choice, at=token)
+        self._book.turn()
+
+    def _reveal_if_scored(self) -> None:
+        now = self._now
+        if now.choice.hidden and now.items and all(map(now.is_scored, now.items)):
+            self._choice = replace(self._choice, revealed=True)
+
+    def _run(self, token: str) -> RunKey:
+        if token not in self._runs:
+            raise LookupError("That run is not there any more.")
+        return self._runs[token]
+
+
+def _point(score: float | str) -> int:
+    number = float(score)
+    if number not in POINTS:
+        raise ValueError(f"A score is a whole number from 1 to 5, not {score}.")
+    return int(number)
+
+
+def review(
+    ws: Workspace | str | os.PathLike[str],
+    pair: Pair = "with and without",
+    *,
+    blind: bool = False,
+    iteration: str | int | None = None,
+    workspace: str = "",
+    configuration: str = "",
+    against: str = "",
+    seed: int = 0,
+) -> Review:
+    """Review runs: look at them, alone or side by side, and say what is to be said of them.
+
+    What is said is written as one types, to the `feedback.json` of the iteration; `.feedback`
+    of the widget gives it as a table.
+
+    Args:
+        ws: a `Workspace`, or the path of one.
+        pair: what is put side by side: `with and without` the skill, two `iterations`, or
+            nothing (`single`).
+        blind: whether it is hidden which side is which, until both sides of all pairs are scored.
+        iteration: the iteration, by its name or number; the last one where none is given.
+        workspace: which one, where several are loaded; the first where none is given.
+        configuration: the one that is reviewed; the one with the skill where none is given.
+        against: what stands beside it: a configuration, or with `iterations` an iteration.
+        seed: in a blind review the order of the sides depends on it, and on the pair.
+
+    Returns:
+        the widget.
+
+    Raises:
+        LookupError: there is no such iteration, configuration or workspace.
+        TypeError: `ws` is neither a workspace nor a path.
+        ValueError: there is no such `pair`.
+    """
+    if pair not in PAIRS:
+        raise ValueError(f"There is no pair `{pair}`; there are {', '.join(PAIRS)}.")
+    name = f"iteration-{iteration}" if isinstance(iteration, int) else iteration or ""
+    return Review(ws, Choice(pair, workspace, name, configuration, against, blind=blind), seed)

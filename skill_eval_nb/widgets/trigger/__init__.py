@@ -3,14 +3,61 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from .panel import TriggerPanel
+from skill_eval_nb.models import load_prices
+from skill_eval_nb.models.stand_in.settings import EXECUTOR
+from skill_eval_nb.running.protocol import Refused, refuse
+from skill_eval_nb.running.skill import SKILL_FILE, read_skill
+from skill_eval_nb.stats.values import no_such
+from skill_eval_nb.tables import NothingToLoad
+from skill_eval_nb.text import count
+from skill_eval_nb.triggers import Query, check_queries, write_description
+from skill_eval_nb.triggers.queries import set_in
+
+from ..ui import Child, Node, action, h, quiet_action, style
+from ..ui.form import FormActions
+from ..ui.parts import notice, tabs
+from ..ui.source import landed
+from ..ui.task import Launch, Task, TaskPanel, plan_card
+from .plan import (
+    DRAFTING,
+    OFFLINE,
+    RUNNING,
+    SEARCHING,
+    Deps,
+    Form,
+    Inputs,
+    Preview,
+    draft_plan,
+    drafting_view,
+    measuring_form,
+    part,
+    run_plan,
+    search_form,
+    search_plan,
+)
+from .queries import SHOWN, Grid, Stored, files_view, queries_view, tags_of
+from .results import (
+    ended_view,
+    measuring_view,
+    optimised_view,
+    results_view,
+    run_plan_view,
+    search_plan_view,
+    searching_view,
+    writing_view,
+)
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Connection, Prices
-    from skill_eval_nb.triggers import Query
+    from skill_eval_nb.triggers import Measured, Optimised
+    from skill_eval_nb.triggers.optimised import OptimisingProgress
+    from skill_eval_nb.triggers.queries import QueryDoubt
+    from skill_eval_nb.workspace import PathLike
 
 __all__ = ["TriggerPanel", "trigger_panel"]
 
@@ -45,3 +92,445 @@ def trigger_panel(
         FileNotFoundError: there is no such file of queries.
     """
     return TriggerPanel(skill, queries, connection=connection, prices=prices)
+
+
+PRICE = "the plan and its price"
+
+WHILE = 60.0
+"""Seconds for which the plan is waited for once something has ended."""
+
+Given = str | os.PathLike[str] | Iterable[Query] | None
+"""Queries, or the file of them, or nothing."""
+
+QUERIES, RUN, DESCRIPTION = "queries", "run", "description"
+
+
+class TriggerPanel(FormActions, TaskPanel):
+    """A set of queries, its runs, and a search for a better description, as a widget.
+
+    What it does can be done in code as well: `sen.triggers`.
+    """
+
+    _css = style(Path(__file__).with_name("trigger.css"))
+    label = "Triggers"
+    TABS: ClassVar = {QUERIES: "Queries", RUN: "Run", DESCRIPTION: "Description"}
+    MODELS = frozenset(("model", "proposer_model", "draft_model"))
+    SETTABLE = frozenset(Form.__dataclass_fields__) - MODELS - {"executor"}
+
+    def __init__(
+        self,
+        skill: PathLike,
+        queries: Given = None,
+        *,
+        connection: Connection | None = None,
+        prices: Prices | None = None,
+    ) -> None:
+        found = read_skill(Path(skill).expanduser())
+        self.skill, self.skill_name = found.folder, found.name
+        self.form = Form()
+        self._known_prices = prices or load_prices()
+        self._deps = Deps(self.skill, connection, prices)
+        self._tab = QUERIES
+        self._stored = Stored(self.skill, self.skill_name)
+        self._importing, self._which = "", "all"
+        self._message: str | None = None
+        self._grid = self._begun_with(queries)
+        self._checked: tuple[tuple[Query, ...], tuple[QueryDoubt, ...]] = (), ()
+        self._drafts = self._launched("draft_", DRAFTING, self._draft_plan, self._draft)
+        self._runs = self._launched("", RUNNING, self._run_plan, self._start)
+        self._ran: Task[Measured] | None = None
+        self._search = self._launched("search_", SEARCHING, self._search_plan, self._start_search)
+        self._searched: Task[Optimised] | None = None
+        self._found: Optimised | None = None
+        self._chosen, self._diff = "", ""
+        self._unfit: str | None = None
+        self._written: str | None = None
+        super().__init__()
+
+    def _launched(
+        self,
+        budget: str,
+        names: Sequence[str],
+        make: Callable[[Inputs], Preview],
+        start: Callable[[], object],
+    ) -> Launch[Preview]:
+        """The way to something that costs.
+
+        Args:
+            budget: begins the names of its budget in the form.
+            names: fields of the form on which it rests.
+            make: plans it.
+            start: begins it.
+        """
+        return Launch(
+            self._background,
+            lambda: (part(self.form, names), self.queries),
+            make,
+            lambda _: start(),
+            free=lambda: (
+                getattr(self.form, f"{budget}unlimited", False)
+                or getattr(self.form, f"{budget}budget_usd") is not None
+            ),
+            busy=lambda: self._busy,
+        )
+
+    def _run_plan(self, inputs: Inputs) -> Preview:
+        latest = self._ran.result if self._ran is not None else None
+        return run_plan(self._deps, inputs, latest or self._shown_measurement)
+
+    def _search_plan(self, inputs: Inputs) -> Preview:
+        return search_plan(self._deps, inputs)
+
+    def _draft_plan(self, inputs: Inputs) -> Preview:
+        return draft_plan(self._deps, inputs)
+
+    def view(self) -> Child:
+        """The tabs."""
+        part = {QUERIES: self._queries_tab, RUN: self._run_tab, DESCRIPTION: self._search_tab}
+        content = part[self._tab]()
+        return [
+            h("h3", f"Triggers of {self.skill_name}"),
+            tabs(self.TABS, self._tab, ("tab",), content, label="parts", page=self._page_id),
+        ]
+
+    def _refresh_tab(self, **_: float) -> None:
+        if not self._busy and self._tab != QUERIES:
+            (self._runs if self._tab == RUN else self._search).replan()
+
+    def _form_changed(self) -> None:
+        if not self._busy:
+            self._ran = self._searched = None  # how it ended is no longer of interest
+        launch = {RUN: self._runs, DESCRIPTION: self._search}.get(self._tab)
+        if launch is not None and launch.current is None:
+            self._refresh_tab()
+
+    @action
+    def set_executor(self, name: str) -> None:
+        """Choose another executor; its model has to be chosen anew."""
+        self._typed -= {"model"}
+        self._set(executor=name, model=EXECUTOR if name == OFFLINE else None)
+
+    # ── the runs of the set ──────────────────────────────────────────────────────────────────
+
+    @property
+    def measured(self) -> Measured | None:
+        """What the runs of these queries came to, looked up on disk; None where there are none."""
+        if not self._busy and self._runs.current is None:
+            inputs = part(self.form, RUNNING), self.queries
+            self._runs.take(self._run_plan(inputs), inputs)
+        return self._shown_measurement
+
+    @property
+    def _shown_measurement(self) -> Measured | None:
+        """The measurement that is shown."""
+        results = self._runs.plan.results if self._runs.plan is not None else None
+        return results.measured if results is not None else None
+
+    @property
+    def _busy(self) -> str | None:
+        """What goes on; None where nothing does."""
+        if self._ran is not None and self._ran.running:
+            return "The queries are being run."
+        if self._searched is not None and self._searched.running:
+            return "A better description is being looked for."
+        return None
+
+    @action
+    def start(self, token: str) -> None:
+        """Run the set as it was planned under this token."""
+        self._runs.press(token)
+
+    @action
+    def stop(self) -> None:
+        """Stop what goes on; what is there stays."""
+        for task in (self._ran, self._searched):
+            if task is not None and task.running:
+                task.stop()
+
+    def _start(self) -> None:
+        form, queries = self.form, self.queries
+        self._ran = Task(
+            lambda report, stop: self._deps.measure(form, queries, progress=report, stop=stop),
+            lambda now: now.done / now.total,
+            self.show,
+            self._run_ended,
+        )
+
+    def _run_ended(self, task: Task[Measured]) -> None:
+        """Plan anew, with what was made; and tell who looks at the same folder."""
+        with self._lock:
+            self.form = replace(self.form, again=False)
+        self._runs.replan(WHILE)
+        if task.result is not None:
+            landed(task.result.folder)
+        self.show()
+
+    def _run_tab(self) -> Child:
+        task, plan, current = self._ran, self._runs.plan, self._runs.current
+        if task is not None and task.running:
+            return measuring_view(task)
+        if self._busy:
+            return h("p", self._busy, role="status")
+        faults = current.faults if current is not None else ()
+        free = (("set", "unlimited"), self.form.unlimited)
+        cards = [
+            measuring_form(self.form, self._known_prices, self._typed, faults),
+            plan_card(PRICE, [run_plan_view(plan, self.form), self._runs.row("start", free)]),
+        ]
+        return [
+            ended_view(task),
+            h("div", cards, cls="sen-columns"),
+            results_view(plan.results) if plan is not None and plan.results is not None else None,
+        ]
+
+    # ── a better description ─────────────────────────────────────────────────────────────────
+
+    @property
+    def optimised(self) -> Optimised | None:
+        """What the last search for a better description came to; None before there was one."""
+        return self._found
+
+    @action
+    def start_search(self, token: str) -> None:
+        """Look for a better description as it was planned under this token."""
+        self._search.press(token)
+
+    @action
+    def choose(self, number: int) -> None:
+        """Choose the description of a round to be written."""
+        steps = self._found.steps if self._found is not None else ()
+        for step in steps:
+            if step.round == number:
+                self._take(step.description)
+                return
+        raise LookupError(f"There is no round {number}.")
+
+    @action
+    def write(self) -> None:
+        """Write the chosen description to SKILL.md, where that changes what was shown."""
+        before = self._diff
+        self._take(self._chosen)
+        if self._diff != before or not before:
+            raise refuse("SKILL.md has changed since that was shown: look at it again.")
+        write_description(self._deps.skill, self._chosen, dry_run=False)
+        self._written = f"The description is written to {self._deps.skill / SKILL_FILE}."
+        self._take(self._chosen)
+        self._search.replan()
+
+    def _take(self, description: str) -> None:
+        """Choose a description, and look at what it would change."""
+        self._chosen, self._diff, self._unfit = description, "", None
+        try:
+            self._diff = write_description(self._deps.skill, description)
+        except (Refused, OSError) as error:
+            self._unfit = str(error)
+
+    def _start_search(self) -> None:
+        form, queries, self._written = self.form, self.queries, None
+        self._searched = Task(
+            lambda report, stop: self._deps.search(form, queries, progress=report, stop=stop),
+            _share,
+            self.show,
+            self._search_ended,
+        )
+
+    def _search_ended(self, task: Task[Optimised]) -> None:
+        """Show what was found, and tell who looks at the same folder."""
+        found = task.result
+        if found is not None:
+            with self._lock:
+                self._found = found
+                self._take(found.best_description)
+            landed(found.folder)
+        self._search.replan(WHILE)
+        self.show()
+
+    def _search_tab(self) -> Child:
+        task, plan, current = self._searched, self._search.plan, self._search.current
+        if task is not None and task.running:
+            return searching_view(task)
+        if self._busy:
+            return h("p", self._busy, role="status")
+        faults = current.faults if current is not None else ()
+        free = (("set", "search_unlimited"), self.form.search_unlimited)
+        look = "main" if self._found is None else ""
+        cards = [
+            search_form(self.form, self._known_prices, self._typed, faults),
+            plan_card(
+                PRICE, [search_plan_view(plan), self._search.row("start_search", free, look=look)]
+            ),
+        ]
+        return [
+            notice(self._written, fine=True, key="written") if self._written else None,
+            notice(task.message, key="ended") if task is not None and task.message else None,
+            h("div", cards, cls="sen-columns"),
+            self._outcome(),
+        ]
+
+    def _outcome(self) -> Child:
+        found = self._found
+        if found is None:
+            return None
+        writes = found.status != "broken"
+        return [
+            optimised_view(found, self._chosen if writes else None),
+            writing_view(self._deps.skill / SKILL_FILE, self._diff, self._unfit)
+            if writes
+            else None,
+        ]
+
+    # ── drafts ───────────────────────────────────────────────────────────────────────────────
+
+    @action
+    def price_draft(self) -> None:
+        """Find out what drafting would cost at most; nobody is asked."""
+        self._drafts.replan()
+
+    @action
+    def draft(self, token: str) -> None:
+        """Have queries drafted as it was priced under this token, and add them to the grid."""
+        self._drafts.press(token)
+
+    def _draft(self) -> None:
+        found = self._deps.draft(self.form, self.queries)
+        if found.unasked:
+            raise refuse(found.unasked)
+        with self._lock:  # somebody may be typing in the grid
+            self._grid = self._grid.with_more(found)
+            self._message = f"{count(len(found), 'query')} drafted."
+
+    def _drafts_part(self) -> Node:
+        launch = self._drafts
+        busy = launch.planning.busy or launch.starting.busy
+        return drafting_view(self.form, launch.current, self._known_prices, self._typed, busy=busy)
+
+    # ── the set ──────────────────────────────────────────────────────────────────────────────
+
+    def _begun_with(self, given: Given) -> Grid:
+        """What there is to begin with."""
+        if given is not None and not isinstance(given, str | os.PathLike):
+            return Grid().with_all(given)
+        try:
+            folder = self.skill if given is None else Path(given).expanduser()
+            file = set_in(folder) if folder.is_dir() else folder
+            self._stored.choose(file)
+            return Grid().with_all(self._stored.read(file))
+        except (Refused, NothingToLoad) as error:
+            if given is not None:
+                raise
+            self._message = str(error)
+            return Grid()
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """The set as it is in the grid, without rows that say nothing."""
+        return self._grid.queries
+
+    def _doubts(self) -> tuple[QueryDoubt, ...]:
+        queries = self.queries
+        if self._checked[0] != queries:
+            self._checked = queries, check_queries(queries, self.skill_name)
+        return self._checked[1]
+
+    def _put(self, grid: Grid) -> None:
+        self._grid, self._message = grid, None
+
+    # ── rows ─────────────────────────────────────────────────────────────────────────────────
+
+    @action
+    def add_row(self) -> None:
+        """Make room for another query."""
+        self._grid, self._which = self._grid.with_room(), "all"
+
+    @quiet_action
+    def type(self, key: str, words: str) -> None:
+        """Take what was typed, as one types."""
+        self.change(key, "query", words)
+
+    @action
+    def change(self, key: str, part: str, value: Any) -> None:
+        """Change the words of a `query`, its `tags`, or whether it `should_trigger`."""
+        readers = {"query": str, "tags": tags_of, "should_trigger": bool}
+        query = replace(self._grid.row(key), **{part: readers[part](value)})
+        self._put(self._grid.changed(key, query))
+
+    @action
+    def remove(self, key: str) -> None:
+        """Take a query out."""
+        self._put(self._grid.without(key))
+
+    @action
+    def put_back(self) -> None:
+        """Put the query back that was taken out last."""
+        self._put(self._grid.put_back())
+
+    @action
+    def show_rows(self, which: str) -> None:
+        """Choose which rows are shown."""
+        if which not in SHOWN:
+            raise no_such("choice of rows", which, SHOWN)
+        self._which = which
+
+    # ── files ────────────────────────────────────────────────────────────────────────────────
+
+    @quiet_action
+    def import_from(self, path: str) -> None:
+        """Note the file that is to be imported."""
+        self._importing = path.strip()
+
+    @action
+    def import_file(self) -> None:
+        """Add the queries of a file that are not there yet."""
+        if not self._importing:
+            raise refuse("Say first which file is to be imported.")
+        path = Path(self._importing).expanduser()
+        if not path.exists():
+            raise FileNotFoundError(f"{path.absolute()} does not exist.")
+        found = self._stored.read(set_in(path) if path.is_dir() else path)
+        before = len(self._grid.rows)
+        self._put(self._grid.with_more(found))
+        new = len(self._grid.rows) - before
+        there = f"; {len(found) - new:,} of them there already" if new < len(found) else ""
+        self._message = f"{count(len(found), 'query')} imported{there}."
+        self._which = "all"
+
+    @action
+    def save_to(self, path: str) -> None:
+        """Choose the file that Save writes."""
+        if not path.strip():
+            raise refuse("A file needs a name.")
+        self._stored.choose(Path(path.strip()).expanduser())
+
+    @action
+    def save(self) -> None:
+        """Write the set to its file."""
+        if not self.queries:
+            raise refuse("There is nothing to save: the grid has no query.")
+        self._stored.write(self.queries)
+        self._message = f"{count(len(self.queries), 'query')} saved."
+
+    def _queries_tab(self) -> Child:
+        saved = self._stored.saved
+        return [
+            queries_view(
+                self._grid,
+                self._doubts(),
+                self._which,
+                keep=f"triggers {self.skill.absolute()}",
+                page=self._page_id,
+            ),
+            files_view(
+                self._stored.path,
+                self._importing,
+                None if saved is None else saved != self.queries,
+                self._message,
+            ),
+            self._drafts_part(),
+        ]
+
+
+def _share(now: OptimisingProgress) -> float:
+    """How much of a search is done, if it takes all of its rounds."""
+    within = now.measuring.done / now.measuring.total if now.measuring is not None else 0.0
+    before = now.rounds if now.doing == "measuring again" else now.round - 1
+    return (before + within) / (now.rounds + 1)

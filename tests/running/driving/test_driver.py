@@ -31,8 +31,7 @@ from skill_eval_nb.running.budget import Budget
 from skill_eval_nb.running.dispatcher import JobFailed
 from skill_eval_nb.running.files import made_by, put_in_place
 from skill_eval_nb.running.job import InFlight, Progress, page, watch
-from skill_eval_nb.running.journal import NAME, Journal, read
-from skill_eval_nb.running.lock import Held
+from skill_eval_nb.running.journal import NAME, Held, Journal, read
 from skill_eval_nb.running.protocol import Limits, Refused
 from skill_eval_nb.running.scheduler import Scheduler
 from skill_eval_nb.workspace import check

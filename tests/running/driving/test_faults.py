@@ -12,7 +12,7 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.grading import sandbox
 from skill_eval_nb.models import Connection, StandIn, serve
-from skill_eval_nb.models import faults as retry
+from skill_eval_nb.models import client as retry
 from skill_eval_nb.models.stand_in.settings import Fault
 from skill_eval_nb.running.protocol import Limits
 from skill_eval_nb.running.scheduler import Scheduler

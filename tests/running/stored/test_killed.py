@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skill_eval_nb.running.lock import LOCK
+from skill_eval_nb.running.journal import LOCK
 from tests.cli.payers import begun, judge, named, requests
 from tests.running.killing import served
 

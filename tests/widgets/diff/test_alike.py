@@ -7,7 +7,7 @@ import json
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.diff.page import Difference, unlike
+from skill_eval_nb.widgets.diff import Difference, unlike
 from skill_eval_nb.widgets.diff.skill import Pair
 from tests.corpus.build import graded
 from tests.tables.made import made

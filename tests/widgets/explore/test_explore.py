@@ -12,8 +12,7 @@ from hypothesis import given, settings
 
 import skill_eval_nb as sen
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.widgets.explore import figures
-from skill_eval_nb.widgets.explore.explorer import Explore
+from skill_eval_nb.widgets.explore import Explore, figures
 from skill_eval_nb.widgets.ui import elements, find
 from skill_eval_nb.widgets.ui.source import landed
 from tests.charts.worlds import HOSTILE, workspace, world

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skill_eval_nb.stats.expectations import CLASSES
-from skill_eval_nb.widgets.explore.explorer import Explore
+from skill_eval_nb.widgets.explore import Explore
 from skill_eval_nb.widgets.explore.figures import TURNS
 from tests.charts.worlds import run_keys, workspace
 from tests.widgets.explore.made import after, bundled, explorer, words
