@@ -88,17 +88,21 @@ def _heed(stop: threading.Event | None) -> None:
 async def several(work: Iterable[Coroutine[Any, Any, None]], at_a_time: int) -> None:
     """Do many things, so many at a time; the first that fails ends the others, and is raised."""
     places = asyncio.Semaphore(at_a_time)
+    coroutines = list(work)
 
-    async def placed(one: Coroutine[Any, Any, None]) -> None:
+    async def placed(coroutine: Coroutine[Any, Any, None]) -> None:
         async with places:
-            await one
+            await coroutine
 
     try:
         async with asyncio.TaskGroup() as group:
-            for one in work:
-                group.create_task(placed(one))
+            for coroutine in coroutines:
+                group.create_task(placed(coroutine))
     except BaseExceptionGroup as failed:
         raise failed.exceptions[0] from None
+    finally:
+        for coroutine in coroutines:
+            coroutine.close()  # those that were cancelled before they began
 
 
 GOING = 10.0
