@@ -441,14 +441,6 @@ class Client:
 
         return await until_answered(attempt, deadline=deadline, once=call.once)
 
-    async def models(self, *, deadline: float = 60.0) -> list[dict[str, Any]]:
-        """The first 1,000 models that this key can use, as the API has them (`id`, …).
-
-        Raises:
-            ModelFault: where no answer came.
-        """
-        return await self.exchange(Call("get", "/v1/models?limit=1000", _listed), deadline=deadline)
-
 
 @asynccontextmanager
 async def connect(connection: Connection) -> AsyncIterator[Client]:
@@ -475,13 +467,6 @@ async def connect(connection: Connection) -> AsyncIterator[Client]:
         api_key=key, base_url=base_url, max_retries=0, http_client=http_client
     ) as sdk:
         yield Client(sdk, connection)
-
-
-def _listed(body: bytes) -> list[dict[str, Any]]:
-    found = json.loads(body)["data"]
-    if not isinstance(found, list):
-        raise TypeError("it has no list `data`")
-    return found
 
 
 # ── what goes wrong, and whether it is worth another attempt ─────────────────────────────────────

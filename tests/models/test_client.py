@@ -309,16 +309,6 @@ def test_without_a_key_nothing_is_sent(monkeypatch: pytest.MonkeyPatch):
     assert caught.value.kind == "key"
 
 
-def test_the_models_of_a_key_are_listed():
-    async def models(server: Scripted) -> list[dict[str, Any]]:
-        async with connect(server.connection) as client:
-            return await client.models()
-
-    with Scripted([plain({"data": [{"id": "a"}, {"id": "b/&"}], "has_more": False})]) as server:
-        assert [model["id"] for model in asyncio.run(models(server))] == ["a", "b/&"]
-    assert server.seen[0].path == "/v1/models?limit=1000"
-
-
 # ── retry ──────────────────────────────────────────────────────────────────────────────────────
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
