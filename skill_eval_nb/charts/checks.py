@@ -173,6 +173,7 @@ QUADRANT_TIPS = {
     "other": "Baseline passed",
     "estimate": "Difference",
     "p": "Exact p",
+    "lacking": "Without a verdict",
 }
 
 
@@ -358,6 +359,7 @@ def _expectations(found: pl.DataFrame) -> list[Row]:
             "other": _outcome(row, "_baseline"),
             "estimate": "" if row["estimate"] is None else RATE.difference(row["estimate"]),
             "p": _p(row),
+            "lacking": _lacking(row),
             "size": -abs(row["estimate"] or 0),
         }
         for row in found.iter_rows(named=True)
@@ -368,6 +370,13 @@ def _expectations(found: pl.DataFrame) -> list[Row]:
 def _outcome(row: Row, end: str) -> str:
     passed, failed = row[f"n_passed{end}"], row[f"n_failed{end}"]
     return f"{passed:,} of {tied(passed + failed, 'run')}"
+
+
+def _lacking(row: Row) -> str:
+    """Runs without a verdict, on either side."""
+    names = {"errored": "errored", "unscored": "not scored"}
+    numbers = {words: row[f"n_{name}"] + row[f"n_{name}_baseline"] for name, words in names.items()}
+    return ", ".join(f"{number:,} {words}" for words, number in numbers.items() if number) or "none"
 
 
 def _p(row: Row) -> str:

@@ -450,7 +450,7 @@ def _n(rows: Rows) -> str:
     """The judgings of each configuration, of many the fewest and the most."""
     n = [row["n"] for row in rows]
     if len(n) > BESIDE:
-        return f"n = {min(n):,}–{max(n):,}"
+        return f"n = {min(n):,}–{max(n):,}" if min(n) < max(n) else f"n = {n[0]:,}"
     return f"n = {' vs '.join(f'{number:,}' for number in n)}"
 
 

@@ -369,7 +369,7 @@ def judge_again(
             for task in work
         }
         money = Account(
-            sum(wanted[task.run.folder] - task.before.last for task in work),
+            sum(max(wanted[task.run.folder] - task.before.last, 0) for task in work),
             budget_usd,
             prices or load_prices(),
             [who.model],

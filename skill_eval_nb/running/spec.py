@@ -7,6 +7,10 @@ evals are shuffled, and inside an eval the configurations, so that what changes 
 seeded, and by what a cell is called alone: more runs, or evals left out, leave the order of the
 others as it was.
 
+The journal of an iteration opens with its fingerprint: runs of it are comparable, since all that
+matters was the same. A plan with the same one continues the iteration, with more runs, more
+judgings or more money; any other begins the next one, and can say what has changed.
+
 A run goes through executed → checked → judged → graded, each step written in one piece before
 the next begins. So the files that are there are the steps that are done, and nothing else has to
 be remembered.

@@ -6,6 +6,7 @@ from collections import defaultdict
 from itertools import combinations
 from math import dist
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -240,9 +241,11 @@ def test_a_tooltip_names_the_evals_and_counts_both_sides() -> None:
         "a, b and c",
     )
     assert dots_of(discrimination(six))["tells"]["eval"] == "a, b, c, d and 2 more"
-    assert {"Class", "Expectation", "Eval", "Passed", "Baseline passed", "Exact p"} <= (
-        tooltips_of(discrimination(FOUR))
-    )
+    named = ("Class", "Expectation", "Eval", "Passed", "Baseline passed", "Exact p")
+    assert {*named, "Without a verdict"} <= tooltips_of(discrimination(FOUR))
+    unscored = three.with_columns(passed=pl.when(pl.arange(pl.len()) > 0).then("passed"))
+    assert dot["lacking"] == "none"
+    assert dots_of(discrimination(unscored))["tells"]["lacking"] == "1 not scored"
 
 
 def test_dots_of_one_place_lie_apart_around_it() -> None:
