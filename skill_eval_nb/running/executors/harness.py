@@ -274,7 +274,7 @@ class Process:
                     yield message
             # It has closed its output, and is about to end: its exit code is wanted.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._process.wait(), timeout=5)
+                await asyncio.wait_for(_ended(self._process), timeout=5)
                 self.over = self.fault is None
         finally:
             self.silent.set()
@@ -309,7 +309,7 @@ class Process:
                 os.killpg(process.pid, signal.SIGKILL)
         if self._mark is not None:
             await asyncio.to_thread(end_marked, self._mark)
-        await process.wait()
+        await _ended(process)
         if process.stdin is not None:
             process.stdin.close()
         if self._draining is not None:
@@ -325,7 +325,7 @@ class Process:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), LONGEST_END)
+                await asyncio.wait_for(_ended(process), LONGEST_END)
 
     @property
     def pid(self) -> int | None:
@@ -348,6 +348,12 @@ class Process:
         while data := await self._process.stderr.read(_PIECE):
             self._errors += data
             del self._errors[:-_TAIL]
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    """Wait for its end; its own `wait` awaits that of its output too, which may stand unread."""
+    while process.returncode is None:  # noqa: ASYNC110 -- nothing public tells of it
+        await asyncio.sleep(0.01)
 
 
 def _message(line: bytes | bytearray) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ import asyncio
 import importlib.util
 import json
 import shlex
+import signal
 import socket
 import struct
 import subprocess
@@ -305,6 +306,18 @@ def test_a_message_without_end_ends_the_run(tmp_path, monkeypatch):
     monkeypatch.setattr(harness, "MOST_LINE_BYTES", 1_000_000)
     reason, _ = talk(tmp_path, "cat", "/dev/zero")
     assert reason == "The harness wrote a message of more than 1,000,000 bytes."
+
+
+def test_one_whose_output_nobody_reads_is_ended_too(tmp_path):
+    async def at_once() -> int | None:
+        process = Process(["cat", "/dev/zero"], Box(tmp_path, kind="none"))
+        await process.connect()
+        await asyncio.sleep(0.3)  # until what is kept of its output is full
+        await asyncio.wait_for(process.close(), timeout=20)
+        assert [message async for message in process.read_messages()] == []  # nor left open
+        return process.exit_code
+
+    assert asyncio.run(at_once()) == -signal.SIGKILL
 
 
 # ── events ────────────────────────────────────────────────────────────────────────────────────────
