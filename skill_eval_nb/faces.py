@@ -25,6 +25,8 @@ def lazy(
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if not found[name]:
             return importlib.import_module(f".{name}", package)
-        return getattr(importlib.import_module(found[name], package), name)
+        value = getattr(importlib.import_module(found[name], package), name)
+        setattr(sys.modules[package], name, value)  # the next time it is there
+        return value
 
     return get, lambda: sorted({*vars(sys.modules[package]), *found})

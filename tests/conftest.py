@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import hypothesis
 import pytest
@@ -14,6 +15,7 @@ from tests import chromium
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
 
     from playwright.sync_api import Browser
 
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 # waking them. Read when polars and numpy are imported, here and in what the tests start.
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# jsonschema, which Altair and JupyterLab bring, looks for it: each worker would compile its grammar
+# of addresses for two seconds.
+sys.modules.setdefault("rfc3987_syntax", cast("ModuleType", None))
 
 hypothesis.settings.register_profile(
     "patient",

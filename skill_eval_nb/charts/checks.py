@@ -1,4 +1,4 @@
-"""Which expectations pass, in which configuration?"""
+"""Which expectations tell the configurations apart, and which pass in which?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often is each score given, and is there room above?"""
+"""Which scores are given: each dimension of the rubric by configuration, and all of its scores."""
 
 from __future__ import annotations
 

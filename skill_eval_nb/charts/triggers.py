@@ -1,4 +1,4 @@
-"""Does the search for a better description get anywhere, on queries that it did not see?"""
+"""Does the description trigger: query by query, in all, and over the rounds of a search?"""
 
 from __future__ import annotations
 

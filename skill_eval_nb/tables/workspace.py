@@ -289,8 +289,8 @@ class Workspace(Shown):
         Raises:
             KeyError: for a name that is no table; the message names the nearest one.
         """
-        table_named(name)
         if name not in self._frames:
+            table_named(name)
             self._frames |= self._reader(name != "runs")
         return self._frames[name]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from skill_eval_nb.disk import leads_out
 from skill_eval_nb.documents import Benchmark, BenchmarkMetadata, EvalMetadata, Evals
-from skill_eval_nb.documents.dialects.home_made_runs import is_model
+from skill_eval_nb.documents.base import is_model
 from skill_eval_nb.documents.tools import UNSTATED, Results, Run
 from skill_eval_nb.skill_md import SKILL_FILE
 

@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from skill_eval_nb.disk import leads_out
-from skill_eval_nb.documents.dialects.home_made_runs import MODEL, is_model
-from skill_eval_nb.documents.tools import ENDINGS, trial_file
+from skill_eval_nb.documents.base import MODEL_NAME, is_model
+from skill_eval_nb.documents.tools import ENDINGS, TRIAL_FILES, trial_file
 
 from .problems import Problems
 
@@ -58,7 +58,7 @@ _CONTAINERS = frozenset(
     "evaluations reports tests multi-model multi_model models by-model per-model".split()
 )
 _OF_MODEL = re.compile(
-    rf"(?P<model>{MODEL})[-_ ](?P<side>(?:with|without|no|old|new)[-_ ]?skill|baseline)",
+    rf"(?P<model>{MODEL_NAME})[-_ ](?P<side>(?:with|without|no|old|new)[-_ ]?skill|baseline)",
     re.IGNORECASE,
 )
 
@@ -577,6 +577,8 @@ def _trial(folder: Folder) -> str | None:
     if inside or not RESULTS.isdisjoint(folder.files) or any(map(_holds_evals, folder.folders)):
         return None
     below = folder.folders.get("verifier")
+    if below is None and TRIAL_FILES.isdisjoint(folder.files):
+        return None
     return trial_file(folder.files, below.files if below else (), agent="agent" in folder.folders)
 
 

@@ -1,4 +1,4 @@
-"""What an iteration says that an eval was: the metadata that lies above its runs."""
+"""Files become documents: those of an iteration, whatever they are called, and those of a run."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ from skill_eval_nb.documents.base import names_of, struct_fields
 from skill_eval_nb.documents.dialects import kind_of, read
 from skill_eval_nb.documents.dialects.home_made import components
 from skill_eval_nb.documents.dialects.home_made_runs import judged, of_list
+from skill_eval_nb.documents.parsing import strict
 from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, is_too_large, not_used, unused
 from skill_eval_nb.documents.run import STRUCTURAL, TEXT_NAMES
-from skill_eval_nb.documents.tools import ENDINGS, decoded, open_other, tool_of
+from skill_eval_nb.documents.tools import ENDINGS, open_other, tool_of
 from skill_eval_nb.documents.tools import read as read_results
 
 from .files import Files, Suite, place_results
@@ -77,7 +78,7 @@ def load_any(path: str, problems: Problems) -> Any:
     """As `load_raw`, of a file of any ending that is read; None where nothing is known in it."""
     if not path.endswith(ENDINGS):
         data = _bytes(path, problems)
-        raw = None if data is None else decoded(data)  # a tool's files are long and strict
+        raw = None if data is None else strict(data)  # a tool's files are long and strict
         if data is None or (raw is not None and tool_of(raw)):
             return raw
         return _parse(data, path, problems)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..base import Faults, names_of, plainly
+from ..base import Faults, is_model, names_of, plainly
 from ..parsing import Unreadable, is_verdict, read_number
 from ..repair import mend
 from ..results import BenchmarkRun, RunResult
@@ -21,15 +21,6 @@ _WHOLE = re.compile(
     re.IGNORECASE,
 )
 """Keys that are a configuration's where an object lies below them."""
-MODEL = (
-    r"(?:claude|gpt|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|grok|kimi|glm|codex|opus|sonnet"
-    r"|haiku|o[134])"
-    r"(?:[-_. ]?(?:v?\d[\d._-]*[a-z]?|opus|sonnet|haiku|mini|nano|turbo|pro|flash|lite"
-    r"|ultra|max|plus|large|medium|small|instruct|preview|latest|thinking|codex|coder|code|cli))*"
-)
-"""A regular expression for the names of models that people give to folders and keys."""
-
-_MODEL_ALONE = re.compile(MODEL, re.IGNORECASE)
 _STATISTICS = {
     "mean": "mean",
     "avg": "mean",
@@ -77,15 +68,6 @@ def configuration_in(key: str) -> str | None:
     """
     found = _CONFIGURATION.search(key.replace("-", "_"))
     return found[1].lower() if found else None
-
-
-def is_model(name: str) -> bool:
-    """Whether a key or a folder is called after a model, with more than its family's name.
-
-    >>> [is_model(name) for name in ("claude-haiku", "gpt-52", "o3-mini", "claude", "codex-review")]
-    [True, True, True, False, False]
-    """
-    return _MODEL_ALONE.fullmatch(name) is not None and bool(re.search(r"[-_. \d]", name))
 
 
 def is_configuration(key: str) -> bool:

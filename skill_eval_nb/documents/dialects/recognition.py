@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -233,10 +234,10 @@ def kind_of(name: str, raw: Any) -> str | None:
     if not isinstance(raw, (dict, list)):
         return None
     raw = sample(raw)
-    fitting = [(kind, words, enough) for kind, words, fits, enough in _RULES if fits(raw)]
-    by_name = [kind for kind, words, _ in fitting if re.search(words, stem.replace("-", "_"))]
-    by_content = [kind for kind, _, enough in fitting if enough]
-    return next(iter(by_name + by_content), None) or _NAMES.get(stem)
+    by_name = (rule for rule in _RULES if re.search(rule[1], stem.replace("-", "_")))
+    by_content = (rule for rule in _RULES if rule[3])
+    rules = chain(by_name, by_content)
+    return next((kind for kind, _, fits, _ in rules if fits(raw)), None) or _NAMES.get(stem)
 
 
 DIALECTS: dict[str, dict[str, Form]] = {
@@ -288,7 +289,8 @@ def recognise(kind: str, raw: Any) -> str:
     seen = {name: _look(raw, forms[kind].wire) for name, forms in DIALECTS.items() if kind in forms}
     nearest = min(seen, key=lambda name: seen[name][0])
     (_, errors, *_), unknown = seen[nearest]
-    return HOME_MADE if suits(kind, whole, errors > 0, unknown) else nearest
+    odd = errors > 0 or unknown
+    return HOME_MADE if odd and suits(kind, whole, errors > 0, unknown) else nearest
 
 
 _SAMPLE = 200

@@ -10,9 +10,9 @@ from typing import Any, Protocol, cast
 from skill_eval_nb.disk import open_regular, read_bytes
 
 from ..base import Faults
-from ..parsing import NotJSON, parse
+from ..parsing import NotJSON, parse, strict
 from . import harbor, inspect_ai, plugin_eval, promptfoo, vally, waza
-from .harbor import trial_file
+from .harbor import TRIAL_FILES, trial_file
 from .inspect_ai import OWN, open_log
 from .part import (
     UNSTATED,
@@ -24,7 +24,6 @@ from .part import (
     Run,
     Tool,
     checks,
-    decoded,
     without_keys,
 )
 
@@ -32,6 +31,7 @@ __all__ = [
     "ENDINGS",
     "GROUP",
     "OWN",
+    "TRIAL_FILES",
     "UNSTATED",
     "WITH",
     "WITHOUT",
@@ -41,7 +41,6 @@ __all__ = [
     "Run",
     "Tool",
     "checks",
-    "decoded",
     "open_other",
     "read",
     "tool_of",
@@ -154,7 +153,7 @@ def open_other(path: str, faults: Faults) -> Any:
 
 
 def _line(line: bytes, faults: Faults) -> Any:
-    value = decoded(line)
+    value = strict(line)
     try:
         value = parse(line, faults) if value is None else value
     except NotJSON:

@@ -10,9 +10,8 @@ from typing import Any
 
 from skill_eval_nb.disk import read_bytes
 
-from ..base import Faults
-from ..dialects.home_made_runs import is_model
-from ..parsing import NotJSON, parse
+from ..base import Faults, is_model
+from ..parsing import NotJSON, parse, strict
 from ..run import GradedExpectation, Grading, Metrics, Timing
 from .part import (
     UNSTATED,
@@ -22,7 +21,6 @@ from .part import (
     Part,
     Results,
     Run,
-    decoded,
     dimension,
     seconds_between,
     secrets_in,
@@ -32,6 +30,8 @@ from .part import (
 )
 
 _REWARDS = ("reward.txt", "reward.json")
+TRIAL_FILES = frozenset((*_REWARDS, "trial-result.json", "result.json"))
+"""One of these lies in the folder of a trial, or in its `verifier`."""
 _NUMBER = re.compile(r"(?:trial|run|rep|attempt)[-_]?(\d{1,6})(?:[-_].*)?", re.IGNORECASE)
 _SKILLS = re.compile(r"(?<![a-z])skills(?![a-z])", re.IGNORECASE)
 
@@ -177,7 +177,7 @@ def _beside(path: str) -> Any:
     """What a JSON file beside holds; None where there is none that can be read."""
     try:
         data = read_bytes(path)
-        value = decoded(data)
+        value = strict(data)
         return parse(data, Faults()) if value is None else value
     except (OSError, NotJSON):
         return None

@@ -10,8 +10,6 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, Protocol
 
-import msgspec
-
 from ..base import MOST, Faults, names_of
 from ..evals import EvalMetadata
 from ..parsing import Unreadable, read_number
@@ -189,14 +187,6 @@ def mean(
     ]
     total = sum(weight for _, weight in known)
     return sum(value * weight for value, weight in known) / total if total else None
-
-
-def decoded(data: bytes) -> Any:
-    """The value of strict JSON; None of anything else, which `parse` may know how to read."""
-    try:
-        return msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
 
 
 HIDDEN = "[hidden]"
