@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.show.run import RunKey, folder_of, key_of, rows_of, run_row
+from skill_eval_nb.widgets.show.run import folder_of, rows_of, run_row
+from skill_eval_nb.widgets.ui.source import RunKey, key_of
 from tests.checkout import ROOT
 
 DATA = ROOT / "data"

@@ -17,10 +17,9 @@ from skill_eval_nb.text import called, count
 from skill_eval_nb.workspace import NO_ITERATION
 
 from ..show import SHOWING_CSS, show_run
-from ..show.run import RunKey
 from ..ui import Child, Node, Panel, action, h, style
 from ..ui.parts import button, choose, field, notice, options_of, tabs, ticks
-from ..ui.source import Background, Later, Source
+from ..ui.source import Background, Later, RunKey, Source
 from . import figures
 from .choice import (
     HEADLINE,
@@ -47,7 +46,6 @@ from .others import (
     exporting,
     key_of,
     noted,
-    of_workspace,
     outcome_view,
     problems,
     write,
@@ -360,7 +358,7 @@ class Explorer(Panel):
 
     def _number_of(self, look: Look, tab: str) -> str:
         """What stands behind the name of a tab: how much there is in it."""
-        number = len(of_workspace(look)) if tab == "problems" else 0
+        number = len(look.problems) if tab == "problems" else 0
         return f" ({number:,})" if number else ""
 
     def _read_anew(self) -> None:

@@ -13,9 +13,9 @@ from skill_eval_nb.stats.values import RUBRIC, RUN, natural, scores_of
 from skill_eval_nb.text import called, count
 from skill_eval_nb.workspace import NO_ITERATION
 
-from ..show.run import RunKey, key_of
 from ..ui import Child, Node, h
 from ..ui.parts import button, pill, table, table_row
+from ..ui.source import RunKey, key_of
 from ..ui.track import MISSING, size
 from .choice import (
     Choice,
@@ -83,6 +83,10 @@ class Seen:
         return self.pages.get(name, 0)
 
 
+SEVERITIES = {"error": "bad", "warning": "odd", "info": ""}
+"""Severities, the worst first, and how each stands out."""
+
+
 @dataclass
 class Look:
     """What is looked at while a view is made.
@@ -115,6 +119,17 @@ class Look:
         self.kinds = [(kind, name) for kind, name in named if name is not None]
         """The sides: `with` or `base`, and the configuration."""
         self.compares = len(self.kinds) > 1
+
+    @property
+    def problems(self) -> list[tuple[int, Row]]:
+        """Those of its workspace, and of none: the worst first, each with the number of its row."""
+        worst = list(SEVERITIES)
+        rows = [
+            (number, problem)
+            for number, problem in enumerate(self.ws.polars("problems").iter_rows(named=True))
+            if problem["workspace"] in (None, self.choice.workspace)
+        ]
+        return sorted(rows, key=lambda item: worst.index(item[1]["severity"]))
 
     def figures(self, count: Count, parts: Sequence[Part] | None = None) -> dict[Part, Any]:
         """The figures of every part, or of these; None for those that are being counted."""

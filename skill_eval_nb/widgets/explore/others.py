@@ -19,7 +19,7 @@ from ..ui import Child, Node, h, offer
 from ..ui.parts import button, choose, details, entry, notice, pill, table, waiting
 from . import figures
 from .choice import Choice, Part, iteration_name, of_path
-from .look import Look, behind, filters, of_page, pager, row
+from .look import SEVERITIES, Look, behind, filters, of_page, pager, row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,15 +71,13 @@ def _note(part: Part, number: int, note: Row) -> list[Child]:
     ]
 
 
-SEVERITIES = {"error": "bad", "warning": "odd", "info": ""}
-"""Severities, the worst first, and how each stands out."""
 PLURALS = {"error": "errors", "warning": "warnings", "info": "for information"}
 COLUMNS = 4
 
 
 def problems(look: Look) -> Node:
     """The view of problems: errors first."""
-    every = of_workspace(look)
+    every = look.problems
     if not every:
         return notice("Everything could be used as it is.", fine=True)
     counts = Counter(problem["severity"] for _, problem in every)
@@ -102,17 +100,6 @@ def problems(look: Look) -> Node:
         ),
         pager(len(kept), look.seen.page("problems"), "problems", "problem"),
     )
-
-
-def of_workspace(look: Look) -> list[tuple[int, Row]]:
-    """The problems of the workspace that is looked at, and of none; each with its row's number."""
-    worst = list(SEVERITIES)
-    rows = [
-        (number, problem)
-        for number, problem in enumerate(look.ws.polars("problems").iter_rows(named=True))
-        if problem["workspace"] in (None, look.choice.workspace)
-    ]
-    return sorted(rows, key=lambda item: worst.index(item[1]["severity"]))
 
 
 def _severities(counts: Counter[str], chosen: str) -> Node | None:

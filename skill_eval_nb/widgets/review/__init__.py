@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.workspace.feedback import COMPLETE, IN_PROGRESS, Said
 
 from ..show import SHOWING_CSS
-from ..show.run import RunKey
 from ..ui import Child, Panel, action, quiet_action, style
 from ..ui.parts import notice
-from ..ui.source import Source
+from ..ui.source import RunKey, Source
 from .book import Book
 from .layout import POINTS, review_view
 from .queue import ALL, PAIRS, SHOWN, Choice, Pair, ReviewState, Scope, scope_of, token_of

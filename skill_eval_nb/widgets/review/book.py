@@ -29,7 +29,7 @@ from skill_eval_nb.workspace.feedback import (
     read_reviews,
 )
 
-from ..show.run import RunKey
+from ..ui.source import RunKey, key_of
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
@@ -289,7 +289,7 @@ class Book:
         columns = TABLES["feedback"]
         values: dict[str, list[Any]] = {name: [] for name in columns.names}
         for row in ws.polars("runs").select(*RunKey._fields, "eval_name").iter_rows(named=True):
-            key = RunKey(*(row[name] for name in RunKey._fields))
+            key = key_of(row)
             said, entry = self.said(key), self.entry(key)
             when = None if entry is None or not self.is_saved(key) else entry.timestamp
             mine = [(said, when)] if said is not None else []

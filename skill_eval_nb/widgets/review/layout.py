@@ -13,7 +13,6 @@ from skill_eval_nb.workspace.feedback import Entry, Said
 from ..show import show_figures, show_outputs
 from ..show.documents import folded
 from ..show.run import (
-    RunKey,
     anchors_of,
     folder_of,
     meaning_of,
@@ -37,6 +36,7 @@ from ..ui.parts import (
     tick,
     typing,
 )
+from ..ui.source import RunKey
 from .queue import (
     ALL,
     DONE,

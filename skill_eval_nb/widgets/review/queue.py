@@ -17,10 +17,10 @@ from skill_eval_nb.text import count
 from skill_eval_nb.workspace import natural
 from skill_eval_nb.workspace.feedback import COMPLETE, Said
 
-from ..show.run import RunKey, key_of
 from ..ui import Child, Node, h, offer
 from ..ui.panel import read_blob
 from ..ui.parts import line, table
+from ..ui.source import RunKey, key_of
 from ..ui.tree import flat
 from .book import Book, Page
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from skill_eval_nb.tables import Workspace
@@ -29,7 +29,7 @@ from ..ui.parts import (
     verdict,
     word,
 )
-from ..ui.source import Recent
+from ..ui.source import Recent, RunKey
 from .documents import folded
 from .files import output_files
 from .outputs import outputs_of, summary_of
@@ -37,22 +37,6 @@ from .transcript import show_transcript, transcript_summary
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-class RunKey(NamedTuple):
-    """What tells a run from every other of what was loaded: values that JSON has, too."""
-
-    workspace: str
-    skill: str
-    iteration: str
-    eval_id: str
-    configuration: str
-    run_number: int
-
-
-def key_of(row: dict[str, Any]) -> RunKey:
-    """The key of a row of any table of runs."""
-    return RunKey(*(row[name] for name in RunKey._fields))
 
 
 def rows_of(frame: pl.DataFrame, key: RunKey) -> pl.DataFrame:

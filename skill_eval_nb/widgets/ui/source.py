@@ -25,6 +25,22 @@ def rows_of(table: Any) -> Iterator[dict[str, Any]]:
     return nw.from_native(table, eager_only=True).iter_rows(named=True)
 
 
+class RunKey(NamedTuple):
+    """What tells a run from every other of what was loaded: values that JSON has, too."""
+
+    workspace: str
+    skill: str
+    iteration: str
+    eval_id: str
+    configuration: str
+    run_number: int
+
+
+def key_of(row: dict[str, Any]) -> RunKey:
+    """The key of a row of any table of runs."""
+    return RunKey(*(row[name] for name in RunKey._fields))
+
+
 _WATCHED: weakref.WeakSet[Source] = weakref.WeakSet()
 _LOCK = threading.Lock()
 

@@ -6,7 +6,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.widgets.review.queue import Choice, scope_of, side_by_side
-from skill_eval_nb.widgets.show.run import RunKey
+from skill_eval_nb.widgets.ui.source import RunKey
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
 

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.widgets.show.run import RunKey
+from skill_eval_nb.widgets.ui.source import RunKey
 
 KEY = RunKey("w", "s", "iteration-1", "1", "with_skill", 1)
 RUN = {**KEY._asdict(), "eval_name": "lend-a-book"}

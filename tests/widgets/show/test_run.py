@@ -5,8 +5,8 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.widgets.show import outputs, run, show_run, transcript
 from skill_eval_nb.widgets.show.files import OutputFile, keep
-from skill_eval_nb.widgets.show.run import key_of
 from skill_eval_nb.widgets.ui import text
+from skill_eval_nb.widgets.ui.source import key_of
 from tests.checkout import ROOT
 from tests.widgets.show import zoo
 
