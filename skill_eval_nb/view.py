@@ -151,8 +151,8 @@ class Cards:
 
     def lines(self) -> Iterator[str]:
         """They as plain text."""
-        made_of = (", ".join(f"{number:,} {name}" for name, number in c.parts) for c in self.cards)
-        both = zip(self.cards, made_of, strict=True)
+        parts_of = (", ".join(f"{number:,} {name}" for name, number in c.parts) for c in self.cards)
+        both = zip(self.cards, parts_of, strict=True)
         figures = (f"{c.figure} {c.noun}{f' ({parts})' if parts else ''}" for c, parts in both)
         yield from wrapped(", ".join(figures))
 

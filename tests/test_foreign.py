@@ -20,7 +20,7 @@ from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.running import judge_again
 from skill_eval_nb.widgets.review.book import Book
 from skill_eval_nb.widgets.show.run import key_of
-from skill_eval_nb.workspace.feedback import Said
+from skill_eval_nb.workspace.feedback import Remarks
 from tests.checkout import ROOT
 
 SECRET = "the diary of the user"
@@ -174,7 +174,7 @@ def test_nothing_is_written_to_the_user_s_files(ws, home):
     book = Book(sen.load(ws))
     for row in sen.load(ws).polars("runs").filter(iteration="iteration-1").iter_rows(named=True):
         with suppress(OSError):  # which a reviewer is told
-            book.say(key_of(row), Said("well done"))
+            book.say(key_of(row), Remarks("well done"))
     assert files(home) == before
     for one in ended:
         assert one.exception is None or isinstance(one.exception, SystemExit), one.output

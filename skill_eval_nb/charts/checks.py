@@ -449,7 +449,7 @@ def expectation_matrix(ws: Any, iteration: str | Sequence[str] | None = None) ->
     if not picked.parts:
         return nothing("No expectations", why_none(ws, "graded expectation", iteration))
     every = [row for part in picked.parts for row in _matrix_rows(part, _cells(part.of(checks)))]
-    rows = _telling(every)
+    rows = _most_different(every)
     few = f"The {len(rows)} of {tied(len(every), 'expectation')} that differ most are shown."
     notes = [
         *picked.notes,
@@ -469,14 +469,14 @@ def _cells(checks: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     verdict = pl.col("passed")
-    telling = pl.col("run_number", "passed", "evidence").sort_by(
+    sample = pl.col("run_number", "passed", "evidence").sort_by(
         "passed", "run_number", nulls_last=True
     )
     return checks.group_by(*KEYS, "configuration", maintain_order=True).agg(
         verdict.sum().alias("passes"),
         verdict.count().alias("scored"),
         verdict.null_count().alias("unscored"),
-        telling.first(),
+        sample.first(),
     )
 
 
@@ -508,7 +508,7 @@ def _matrix_rows(part: Part, cells: pl.DataFrame) -> list[Row]:
     return sorted(rows, key=lambda row: row["order"])
 
 
-def _telling(rows: Rows) -> list[Row]:
+def _most_different(rows: Rows) -> list[Row]:
     """Where there are too many: those that differ most, then those that fail most."""
 
     def rank(at: int) -> tuple[float, float]:

@@ -309,7 +309,9 @@ BESIDE = 4
 def drawn(rows: Rows, pairs: Sequence[Array]) -> ChartType:
     """Comparisons (rows of `stats.agreement`) with their pairs, a panel each, by who scored."""
     both = zip(rows, pairs, strict=True)
-    parts = groupby(both, lambda one: tuple(one[0][name] for name in ("heading", "judge", "other")))
+    parts = groupby(
+        both, lambda pair: tuple(pair[0][name] for name in ("heading", "judge", "other"))
+    )
     return below([_facets(list(own)) for _, own in parts])
 
 

@@ -243,13 +243,13 @@ def _row(row: Row, heading: str, threshold: float) -> Row:
     stated = "–" if rate is None else f"{rate:.0%}"
     remarks = [
         text
-        for text, said in (
+        for text, applies in (
             ("flips", row["flips"]),
             ("near miss", row["near_miss"]),
             (f"{row['n_errored'] or 0:,} errored", row["n_errored"]),
             (f"{row['n_not_run'] or 0:,} not run", row["n_not_run"]),
         )
-        if said
+        if applies
     ]
     wanted = {True: (threshold, 1.0), False: (0.0, threshold), None: (0.0, 0.0)}[should]
     return {

@@ -265,7 +265,7 @@ def sides(given: list[str] | None) -> dict[str, str] | None:
     {'a.json': 'with_skill', '*': 'without_skill'}
     """
     named = [text.rpartition("=") for text in given or ()]
-    if sum(not is_said for _, is_said, _ in named) > 1:
+    if sum(not is_given for _, is_given, _ in named) > 1:
         raise typer.BadParameter("--configuration names two sides for all files: say of which")
     named.sort(key=lambda text: not text[1])  # the first name that fits a file counts
     return {file or "*": side for file, _, side in named} or None

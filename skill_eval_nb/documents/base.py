@@ -44,8 +44,8 @@ def says(
             a number that is a name: outside of its limits it is still of use.
         inline: the field's own fields may stand directly in the object that should hold it.
     """
-    told = {"also": also, "unit": unit, "inline": inline}
-    extra = {key: value for key, value in told.items() if value}
+    details = {"also": also, "unit": unit, "inline": inline}
+    extra = {key: value for key, value in details.items() if value}
     return msgspec.Meta(description=meaning, extra=extra or None)
 
 

@@ -71,12 +71,12 @@ def read_answer(raw: Any) -> Answer:
     look = AnswerCheck()
     for side in SIDES:
         name = f"{side}_execution_pattern"
-        look.telling(answer["transcript_insights"], name, "`transcript_insights`")
+        look.nonempty(answer["transcript_insights"], name, "`transcript_insights`")
     if not filled([*answer["winner_strengths"], *answer["loser_weaknesses"]]):
         look.wrong("nothing is said of why the winner won: neither strengths nor weaknesses")
     for number, suggestion in enumerate(answer["improvement_suggestions"], 1):
         for name in ("suggestion", "expected_impact"):
-            look.telling(suggestion, name, f"suggestion {number}")
+            look.nonempty(suggestion, name, f"suggestion {number}")
     look.done()
     return answer
 
@@ -254,7 +254,7 @@ OPENED = "Calls by which it opened a skill, left out of the transcript: {calls}\
 NO_TRANSCRIPT = "There is no transcript of how it was done.\n"
 CLOSE = '\n</side nonce="{nonce}">\n\n'
 
-ASKED = """\
+QUESTION = """\
 Now analyse why the winner won. Answer with `transcript_insights`, `instruction_following`, \
 `winner_strengths`, `loser_weaknesses` and `improvement_suggestions`.
 """
@@ -264,7 +264,7 @@ WHO = "the analyst"
 """What the model is called in reasons."""
 SKILLS, VERDICTS = 3, 6
 """Of the room the skills may take one part in so many, and so may what was said."""
-TOLD = ("winner", "reasoning", "key_differentiators", "rubric", "output_quality")
+SHOWN = ("winner", "reasoning", "key_differentiators", "rubric", "output_quality")
 """What is told of a comparison, besides the expectations."""
 
 
@@ -328,7 +328,7 @@ def _content(
         )
     for name, side, files, work in zip(("winner", "loser"), sides, skills, works, strict=True):
         yield _side(name, side, files, work, nonce)
-    yield ASKED
+    yield QUESTION
 
 
 def _side(
@@ -367,7 +367,7 @@ def _works(sides: Sequence[ShownWork], room: int) -> list[Showing]:
 def _verdict_text(comparison: Comparison) -> str:
     """A comparator's verdict and reasons, and how it found the expectations."""
     raw = dump(comparison)
-    fields = {name: raw[name] for name in TOLD if raw.get(name)}
+    fields = {name: raw[name] for name in SHOWN if raw.get(name)}
     checks = {
         side: {check.text: check.passed for check in results.details}
         for side, results in comparison.expectation_results.items()

@@ -53,14 +53,14 @@ def read_answer(raw: Any, n_expectations: int, n_criteria: int) -> Answer:
     """
     answer = formed(raw, SCHEMA)
     look = AnswerCheck()
-    look.telling(answer, "reasoning", "the answer")
+    look.nonempty(answer, "reasoning", "the answer")
     ordered: dict[str, list[Any]] = {}
     for what, letter, number in (("expectation", "E", n_expectations), ("score", "C", n_criteria)):
         wanted = [f"{letter}{n}" for n in range(1, number + 1)]
         found = look.named(answer[f"{what}s"], what, "id", wanted)
         for name, row in found.items():
             for side in "ab":
-                look.telling(row, f"evidence_{side}", f"{what} `{name}`, {side.upper()}")
+                look.nonempty(row, f"evidence_{side}", f"{what} `{name}`, {side.upper()}")
         ordered[f"{what}s"] = [found[name] for name in wanted if name in found]
     look.done()
     winner = answer["winner"]
@@ -128,7 +128,7 @@ def _about(dimension: Dimension) -> list[str]:
     return [*([dimension.description] if dimension.description else []), *scores]
 
 
-TELLING = 24
+MIN_LINE = 24
 """Characters from which on a line of a skill cannot stand in a transcript by chance."""
 _PART = r'(<transcript part="[^"]*" nonce="{nonce}">\n)(.*?)(\n</transcript nonce="{nonce}">\n)'
 _LEFT_OUT = "[a line is left out here]"
@@ -189,7 +189,7 @@ def prepare(
     sides = tuple(dict.fromkeys((*case.configurations, *other.configurations)))
     cases = [replace(each, hidden=hidden, configurations=sides) for each in (case, other)]
     first, second = _shown(cases, shown_chars, images)
-    skill_text = {line.strip() for line in skill_lines if len(line.strip()) >= TELLING}
+    skill_text = {line.strip() for line in skill_lines if len(line.strip()) >= MIN_LINE}
     cover = Cover(hidden, sides)
     return Prepared(
         case=case,
@@ -250,9 +250,9 @@ def _without(text: str, nonce: str, lines: Collection[str]) -> tuple[str, int]:
         nonlocal lost
         kept = []
         for line in found[2].split("\n"):
-            telling = any(text in line or _piece(line, text) for text in lines)
-            lost += telling
-            kept.append(_LEFT_OUT if telling else line)
+            is_hint = any(text in line or _piece(line, text) for text in lines)
+            lost += is_hint
+            kept.append(_LEFT_OUT if is_hint else line)
         return "".join((found[1], "\n".join(kept), found[3]))
 
     if not lines:
@@ -263,7 +263,7 @@ def _without(text: str, nonce: str, lines: Collection[str]) -> tuple[str, int]:
 
 def _piece(line: str, of: str) -> bool:
     """Whether a line is what a cut has left of another one."""
-    return len(line.strip()) >= TELLING and line.strip() in of
+    return len(line.strip()) >= MIN_LINE and line.strip() in of
 
 
 def _nonce(nonce: str, other: str) -> str:

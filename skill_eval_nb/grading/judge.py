@@ -525,7 +525,7 @@ def read_answer(raw: Any, expectations: Iterable[str], dimensions: Iterable[str]
     scores = look.named(answer["dimensions"], "dimension", "name", list(dimensions))
     for what, found in (("expectation", verdicts), ("dimension", scores)):
         for name, row in found.items():
-            look.telling(row, "evidence", f"{what} `{name}`")
+            look.nonempty(row, "evidence", f"{what} `{name}`")
     look.done()
     return {**answer, "expectations": verdicts, "dimensions": scores}
 

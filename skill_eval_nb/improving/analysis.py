@@ -32,7 +32,7 @@ from skill_eval_nb.running.judge_tasks import case_of
 from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.stats.pairing import WITHOUT, likeness
-from skill_eval_nb.stats.preference import FIRST, LAST, TIE, said, settled
+from skill_eval_nb.stats.preference import FIRST, LAST, TIE, most_often, settled
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.tables.frames import Backend, to_pandas
 from skill_eval_nb.text import brief, count
@@ -337,13 +337,13 @@ def _winner(
     """The letter of the winner in the first comparison, or why there is none."""
     if first.pair is None:
         return (first.winner, "") if first.winner in LETTERS else (None, "a tie: nobody won")
-    one, other = (Counter(comparison.winner for comparison in own) for own in seen)
-    winner = settled((one, other))
+    first_seen, second_seen = (Counter(comparison.winner for comparison in own) for own in seen)
+    winner = settled((first_seen, second_seen))
     if winner in LETTERS:
         return winner, ""
     if winner is None:
         return None, "it was seen in one order only: nobody can tell the side from its place"
-    forth, back = said(one), said(other)
+    forth, back = most_often(first_seen), most_often(second_seen)
     if (forth, back) == (TIE, TIE):
         return None, "a tie in both orders: nobody won"
     return None, f"the orders disagree ({forth} and then {back} won): a tie"

@@ -40,7 +40,7 @@ from skill_eval_nb.stats.preference import (
     TIE,
     Orders,
     majority,
-    said,
+    most_often,
     settled,
 )
 from skill_eval_nb.tables import Workspace, load
@@ -444,7 +444,7 @@ def _pair(own: Sequence[PairAnswer]) -> dict[str, Any]:
             answers[swapped][comparison.winner] += 1
             letters = "b is A, a is B" if swapped else "a is A, b is B"
             reasons.append(f"({letters}) {comparison.reasoning}")
-    forth, back = map(said, answers)
+    forth, back = map(most_often, answers)
     winner = settled(answers)
     again = [seen for seen in answers if seen.total() > 1]
     turned = {FIRST: LAST, LAST: FIRST, TIE: TIE}

@@ -469,7 +469,7 @@ def _draft(
         evals,
         target if takes else None,
         new,
-        look.telling(stated, "why", where),
+        look.nonempty(stated, "why", where),
         runs=runs_of([given.checks[name] for name in named if name in given.checks], suggestions),
         suggestions=[suggestion.key for suggestion in suggestions],
         found_on=[name for name in given.looked_at if name in evals or part == "evals"],

@@ -683,7 +683,7 @@ def _found(lists: Sequence[_List], target: str, name: str) -> tuple[_List, int]:
         if at is not None:
             return listed, at
     there = [document for listed in lists for document in listed.known]
-    near = get_close_matches(target, [one for item in there for one in _names(item) if one], n=1)
+    near = get_close_matches(target, [name for item in there for name in _names(item) if name], n=1)
     hint = f"; did you mean `{brief(near[0], 80)}`? There are" if near else "; there are"
     every = ", ".join(brief(_called(item)) for item in there) or "none"
     raise refuse(f"eval {name}: there is no item `{brief(target, 80)}`{hint} {every}")

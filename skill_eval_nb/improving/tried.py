@@ -417,7 +417,7 @@ def differences(
         mine = baseline = estimate = p = least = None
         if cells:
             mine, baseline = (fmean(fmean(cell[at]) for cell in cells) for at in (0, 1))
-            estimate = fmean(fmean(one) - fmean(other) for one, other in cells)
+            estimate = fmean(fmean(cell[0]) - fmean(cell[1]) for cell in cells)
             p, least = _exact(cells) if met <= {0, 1} else (compare(cells, "suite", level).p, None)
         found.append(
             Difference(
@@ -430,8 +430,8 @@ def differences(
                 p,
                 least,
                 n_evals=len({name for name, _ in evals}),
-                n_runs=sum(len(one) for one, _ in cells),
-                n_runs_baseline=sum(len(other) for _, other in cells),
+                n_runs=sum(len(runs) for runs, _ in cells),
+                n_runs_baseline=sum(len(runs) for _, runs in cells),
                 says=_says(estimate, p, least, met, level),
             )
         )

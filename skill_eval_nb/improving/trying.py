@@ -566,8 +566,8 @@ def _figures(
             if not own:
                 base = True if gate is None and none_else else gate
             else:
-                is_told = (_gate(own) is not False) is gate
-                base = _gate(rest) if is_told else gate
+                explains_gate = (_gate(own) is not False) is gate
+                base = _gate(rest) if explains_gate else gate
             coming = [(0, column[at].passed, is_critical) for is_critical, column in new]
             opens = _gate([*coming, (0, base, True)])
             marks = [verdict[1] for verdict in (*rest, *coming) if verdict[1] is not None]

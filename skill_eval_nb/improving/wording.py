@@ -324,12 +324,12 @@ _PHRASES = {
 }
 
 
-def _one(body: str) -> str:
+def _alternatives(body: str) -> str:
     return "|".join(part.strip() for part in body.split(" | "))
 
 
 _ANY = {
-    name: re.compile(rf"(?<!\w)(?:{_one(' '.join(body.split()))})(?!\w)", re.IGNORECASE)
+    name: re.compile(rf"(?<!\w)(?:{_alternatives(' '.join(body.split()))})(?!\w)", re.IGNORECASE)
     for name, body in _PHRASES.items()
 }
 _KIN = (
@@ -495,15 +495,15 @@ def _of_suite(many: Sequence[Mention], threshold: float) -> Iterator[tuple[Menti
         sayers.setdefault(place[mention.text], []).append(mention)
     for name, sayers in sorted(blocks.items()):
         rows = sorted(sayers)
-        said = [sayers[row] for row in rows]
+        by_text = [sayers[row] for row in rows]
         apart = distances(measured, rows, known=name[0] == "about")
         together: dict[int, list[int]] = {}
         for at, label in enumerate(_cut(apart, threshold)):
             together.setdefault(label, []).append(at)
         for own in together.values():
-            nearest = _nearest(apart, own, [len(said[at]) for at in own])
+            nearest = _nearest(apart, own, [len(by_text[at]) for at in own])
             others = [at for at in own if at != nearest]
-            yield tuple(mention for at in (nearest, *others) for mention in said[at])
+            yield tuple(mention for at in (nearest, *others) for mention in by_text[at])
 
 
 def distances(measured: Measured, rows: Sequence[int], *, known: bool) -> NDArray[np.float64]:

@@ -154,7 +154,7 @@ class AnswerCheck:
             self.wrong(f"{what}s not answered: {', '.join(missing)}")
         return found
 
-    def telling(self, fields: Mapping[str, Any], name: str, where: str) -> str:
+    def nonempty(self, fields: Mapping[str, Any], name: str, where: str) -> str:
         """A text among an object's fields in which something must stand."""
         if not any(map(str.isalnum, fields[name])):
             self.wrong(f"{where} has no {name}")
@@ -248,7 +248,7 @@ YES_OR_NO: dict[str, Any] = {"type": "boolean"}
 
 T = TypeVar("T")
 
-ASKED = 3
+ATTEMPTS = 3
 """How often a question is asked at most: once, and twice more where the answer is refused."""
 FAULT_BYTES = 2000
 """Bytes of JSON that are said of a refused answer, at most."""
@@ -334,7 +334,7 @@ class Question(Generic[T]):
     @property
     def worst(self) -> Usage:
         """The most that the question can use, with every time that it is asked anew."""
-        return worst_case(self.body("?" * FAULT_BYTES)) * ASKED
+        return worst_case(self.body("?" * FAULT_BYTES)) * ATTEMPTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,7 +355,7 @@ class Answered(Generic[T]):
 
 
 async def ask(client: Client, question: Question[T], meter: Meter) -> Answered[T]:
-    """Ask a question until its answer can be used, at most `ASKED` times.
+    """Ask a question until its answer can be used, at most `ATTEMPTS` times.
 
     Raises:
         Unanswered: the model stopped early, or no answer could be used.
@@ -365,7 +365,7 @@ async def ask(client: Client, question: Question[T], meter: Meter) -> Answered[T
     began = time.monotonic()
     usage, refused = Usage(), []
     fault = None
-    for _ in range(ASKED):
+    for _ in range(ATTEMPTS):
         reply = await client.send(question.body(fault), meter=meter, deadline=question.deadline)
         usage += reply.usage
         try:
@@ -376,7 +376,7 @@ async def ask(client: Client, question: Question[T], meter: Meter) -> Answered[T
         else:
             return Answered(value, usage, tuple(refused), time.monotonic() - began)
     who = question.who
-    raise Unanswered(f"{who} gave no usable answer in {ASKED} attempts; the last: {fault}")
+    raise Unanswered(f"{who} gave no usable answer in {ATTEMPTS} attempts; the last: {fault}")
 
 
 def text_block(text: str) -> dict[str, Any]:

@@ -143,7 +143,7 @@ def _write_benchmarks(
         text = markdown_of(whole(ws, [iteration for iteration, _ in group]))
         written.append(write_atomic(folder / below / "benchmark.json", to_json(value), root=folder))
         written.append(write_atomic(folder / below / "benchmark.md", text, root=folder))
-        written.losses += [loss for _, every_told in fitted for loss in every_told]
+        written.losses += [loss for _, lost in fitted for loss in lost]
         written.losses += [f"{loss.where}: {loss.message}" for loss in losses]
     return Written(written, written.losses)
 

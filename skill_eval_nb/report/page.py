@@ -135,8 +135,8 @@ def _overview(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
     rows = [(_labels(report.measured.place), report.measured) for report in every]
     columns = ["Workspace", "Skill", "Iteration"]
     if any(report.measured.place.model for report in every):  # a further column has to find room
-        told_apart = [name for name in columns if len({labels[name] for labels, _ in rows}) > 1]
-        columns = [*told_apart, "Model"]
+        distinct = [name for name in columns if len({labels[name] for labels, _ in rows}) > 1]
+        columns = [*distinct, "Model"]
     yield from _verdicts(every)
     yield Picture(
         "The pass rate and the rubric of each configuration, iteration by iteration.",

@@ -361,7 +361,7 @@ def checks(measured: Measured) -> Iterator[Part]:
             partial(charts.discrimination, measured.ws, measured.baseline),
         )
         yield Paragraph(_classes(compared))
-    yield from _telling([row for row in compared if row["class"] in (SEPARATES, HURTS)])
+    yield from _proven([row for row in compared if row["class"] in (SEPARATES, HURTS)])
     yield from _silent(measured, compared)
 
 
@@ -378,7 +378,7 @@ def _classes(compared: list[CheckRow]) -> str:
     return " ".join(sentences)
 
 
-def _telling(rows: list[CheckRow]) -> Iterator[Part]:
+def _proven(rows: list[CheckRow]) -> Iterator[Part]:
     """The table of what is proven, the largest differences first."""
     if not rows:
         return

@@ -54,8 +54,8 @@ def batched(of: T, prepared: Prepared, number: int, name: str) -> BatchedJudging
     """
     from skill_eval_nb.grading.judge import questions
 
-    asked = questions(prepared, number, cached=False)
-    requests = {f"{name}{part}": question.body() for part, question in enumerate(asked)}
+    parts = questions(prepared, number, cached=False)
+    requests = {f"{name}{part}": question.body() for part, question in enumerate(parts)}
     return BatchedJudging(of, number, prepared, requests)
 
 

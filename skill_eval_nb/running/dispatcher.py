@@ -23,7 +23,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
 from .budget import Budget, BudgetMeter, Halted, PersistedMeter, Reservation, noted
-from .files import STAGING, InTheWay, Unwritable, made_by, mark_errored, notes_of, remove
+from .files import STAGING, InTheWay, Unwritable, mark_errored, notes_of, remove, work_folders
 from .job import InFlight
 from .journal import CANCELLED, ERRORED, FINISHED, LOST, Journal
 from .protocol import Executor
@@ -328,7 +328,7 @@ class Dispatcher:
             )
         except (asyncio.CancelledError, _Halted):
             self.close(launch, CANCELLED, reservation)  # first: a worker that goes on sees it
-            for path in made_by(run.iteration, run.cell.key, launch):
+            for path in work_folders(run.iteration, run.cell.key, launch):
                 with contextlib.suppress(OSError):  # it goes at the next start
                     remove(path)
             return None

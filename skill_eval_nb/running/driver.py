@@ -30,7 +30,7 @@ from .batch import Batches
 from .budget import Budget, noted
 from .dispatcher import Dispatcher, JobFailed, warm_up
 from .files import Unwritable, clear, clear_error, notes_of, remove, unwritable
-from .job import Progress, Status, Told, estimate_left
+from .job import OnProgress, Progress, Status, estimate_left
 from .journal import ENDED, INTERRUPTED, NAME, STARTED, Journal, Launch, read, sweep
 from .scheduler import CHECK, EXECUTE, GRADE, JUDGE, RunState, Scheduler
 from .spec import SNAPSHOTS, Cell, Hidden, Run, Spec
@@ -66,11 +66,11 @@ def close_interrupted(journal: Journal, iteration: Path) -> tuple[list[str], dic
         journal.add(INTERRUPTED, launch=number, usd=usd, by=by)
         closed.append(usd or 0.0)
     clear(iteration)
-    told = (
+    note = (
         f"{len(closed)} step(s) of an earlier start were interrupted; they are done anew, and what "
         f"they can have cost, ${sum(closed):.4f}, stays counted"
     )
-    return [told] if closed else [], batches
+    return [note] if closed else [], batches
 
 
 def tidy(plan: Spec) -> None:
@@ -163,7 +163,7 @@ def hidden_names(plan: Spec) -> Hidden:
 class Driver:
     """Carries out a plan; made by `Plan.start`, and told of by its `Job`."""
 
-    def __init__(self, plan: Spec, pool: Pool | None, on_progress: Told | None) -> None:
+    def __init__(self, plan: Spec, pool: Pool | None, on_progress: OnProgress | None) -> None:
         self.plan, self._pool = plan, pool
         self.status: Status = "running"
         self._on_progress = on_progress

@@ -50,7 +50,7 @@ class Unwritable(Exception):
     """The workspace cannot be written: no room, no permission. The job ends; nothing is lost."""
 
 
-def made_by(iteration: Path, key: str, launch: int) -> tuple[Path, Path]:
+def work_folders(iteration: Path, key: str, launch: int) -> tuple[Path, Path]:
     """Where a run is made, and a private folder for its executor, thrown away at its end.
 
     Far from the workspace: an agent may learn the path of its folder on this machine, which

@@ -230,7 +230,7 @@ class Job:
             self._ended.set_result(self._driver.snapshot())
 
 
-Told = Callable[[Progress], object]
+OnProgress = Callable[[Progress], object]
 """What is called with each new state of a job."""
 
 

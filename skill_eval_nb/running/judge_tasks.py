@@ -47,7 +47,7 @@ from .stored_runs import StoredRun
 
 D = TypeVar("D", bound=Document)
 
-_MADE = (
+_JUDGED = (
     "expectations summary rubric_scores rubric_summary claims user_notes_summary eval_feedback "
     "judge_model timestamp"
 ).split()
@@ -237,7 +237,7 @@ def regrade(
     if grading is None:
         grading = new_grading
     else:
-        for name in _MADE:
+        for name in _JUDGED:
             value = getattr(new_grading, name)
             if value is not None or name in ("rubric_summary", "summary"):
                 setattr(grading, name, value)

@@ -79,9 +79,9 @@ def fits(state: dict[str, Any], judge: Judge, path: Path) -> None:
     theirs = {name: state["judge"].get(name) for name in mine}
     differs = [name for name in mine if mine[name] != theirs[name]]
     if differs:
-        told_so = ", ".join(f"{name}={theirs[name]!r}" for name in differs)
+        stated = ", ".join(f"{name}={theirs[name]!r}" for name in differs)
         raise refuse(
-            f"a batch is under way with other settings ({told_so}): call judge_again with those "
+            f"a batch is under way with other settings ({stated}): call judge_again with those "
             f"to collect it first, or cancel it and remove {path}"
         )
 

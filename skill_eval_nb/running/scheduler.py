@@ -54,7 +54,7 @@ class RunState:
 
 EXECUTE, CHECK, JUDGE, GRADE = "execute", "check", "judge", "grade"
 
-TOLD = 100
+MOST_PROBLEMS = 100
 """Problems that are kept in words; the files and the journal have all of them."""
 
 
@@ -401,7 +401,7 @@ class Scheduler:
 
     def report(self, text: str) -> None:
         """Keep a problem in words."""
-        if len(self.problems) < TOLD:
+        if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(text)
-        elif len(self.problems) == TOLD:
+        elif len(self.problems) == MOST_PROBLEMS:
             self.problems.append("and more: see the journal")

@@ -567,8 +567,8 @@ def planned(iteration: Path) -> list[Fingerprint] | None:
                     with suppress(ValueError, KeyError, TypeError):
                         event = json.loads(line)
                         mark = event["fingerprint"]
-                        made = Fingerprint(mark["runs"], mark["grading"])
-                        found += [made] if event["event"] == PLANNED else []
+                        fingerprint = Fingerprint(mark["runs"], mark["grading"])
+                        found += [fingerprint] if event["event"] == PLANNED else []
     except FileNotFoundError:
         return None
     return found

@@ -25,13 +25,13 @@ from .files import (
     OF_MACHINE,
     Collected,
     collect,
-    made_by,
     make_ready,
     notes_of,
     put_in_place,
     read_document,
     refuse_strangers,
     remove,
+    work_folders,
     write,
     writing,
 )
@@ -195,7 +195,7 @@ async def execute(order: Execute, meter: Meter) -> Ended:
     why = order.executor.why_not(order.sandbox)
     if why is not None:
         raise CannotRun(f"executor `{order.executor.name}` cannot run here: {why}")
-    staging, scratch = made_by(run.iteration, run.cell.key, order.launch)
+    staging, scratch = work_folders(run.iteration, run.cell.key, order.launch)
     trace, own_usd = None, None
     began, clock = time.time(), time.perf_counter()
     try:
@@ -285,7 +285,7 @@ def _put(order: Execute, execution: Execution, began: float, seconds: float) -> 
     errored, without outputs, and the trace is given.
     """
     run = order.run
-    staging, scratch = made_by(run.iteration, run.cell.key, order.launch)
+    staging, scratch = work_folders(run.iteration, run.cell.key, order.launch)
     trace = None
     try:
         _fill(order, execution, staging, began, seconds)

@@ -105,14 +105,14 @@ async def several(work: Iterable[Coroutine[Any, Any, None]], at_a_time: int) -> 
             coroutine.close()  # those that were cancelled before they began
 
 
-GOING = 10.0
+GRACE = 10.0
 """Seconds that something may take to go once it was cancelled; it is left behind then."""
 
 
 async def cut_off(task: asyncio.Future[Any]) -> None:
     """Cancel a task, and wait for it to go, but not for ever."""
     task.cancel()
-    await asyncio.wait((task,), timeout=GOING)
+    await asyncio.wait((task,), timeout=GRACE)
 
 
 async def to_the_end(work: Awaitable[T], *, then_go: bool = False) -> T:
@@ -153,7 +153,7 @@ def run_alone(work: Coroutine[Any, Any, T]) -> T:
             for task in left:
                 task.cancel()
             if left:
-                _, deaf = loop.run_until_complete(asyncio.wait(left, timeout=GOING))
+                _, deaf = loop.run_until_complete(asyncio.wait(left, timeout=GRACE))
                 if deaf:  # it was told: Python need not tell of them when it collects them
                     loop.set_exception_handler(lambda *_: None)
             loop.run_until_complete(loop.shutdown_asyncgens())

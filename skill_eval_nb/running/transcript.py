@@ -244,7 +244,7 @@ def _of_user(block: Mapping[str, Any], event: Event, run: Timeline) -> Iterator[
     yield f"### Result of {'a tool' if name is None else named(name)}{error}{run.since(event)}"
     if name == "Skill" and text.startswith(_BASE):
         yield _body(text)
-    elif not error and name not in _WRITING and _asked_for_skill(run, block):
+    elif not error and name not in _WRITING and _opens_skill(run, block):
         yield folded(f"what it showed of SKILL.md, {len(text):,} characters", text)
     else:
         yield fenced(text)
@@ -255,7 +255,7 @@ def _body(text: str) -> str:
     return folded(f"body of SKILL.md, {len(body):,} characters", text)
 
 
-def _asked_for_skill(run: Timeline, block: Mapping[str, Any]) -> bool:
+def _opens_skill(run: Timeline, block: Mapping[str, Any]) -> bool:
     id_ = block.get("tool_use_id")
     call = run.calls.get(id_) if isinstance(id_, str) else None
     return call is not None and "SKILL.md" in str(call.get("input"))

@@ -363,10 +363,10 @@ def _human(human: Any, judged: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     named = scores.select(*on, pl.col("judge_model").fill_null(SOMEBODY).alias("judge"), "score")
     matched = outputs.join(named, on=on, nulls_equal=True)
     if matched.is_empty():
-        judged_one = f"A judged one has {_first_row(outputs, on)}." if len(outputs) else ""
+        example = f"A judged one has {_first_row(outputs, on)}." if len(outputs) else ""
         raise ValueError(
             f"No row of `human` is of a judged run: there is none with {_first_row(named, on)}. "
-            f"{judged_one or 'No run was judged.'}"
+            f"{example or 'No run was judged.'}"
         )
     return matched.sort("output", "judge", "score"), scores.height - matched.height
 

@@ -339,17 +339,17 @@ def _stated_means(delta: pl.DataFrame, stated: pl.DataFrame) -> Iterator[tuple[s
 
     keys = [*GROUP, "path", "metric"]
     means = stated.filter(pl.col("statistic") == "mean").select(
-        *keys, with_configuration="configuration", said="value"
+        *keys, with_configuration="configuration", stated="value"
     )
-    other = means.rename({"with_configuration": "baseline", "said": "baseline_said"})
+    other = means.rename({"with_configuration": "baseline", "stated": "baseline_stated"})
     rows = delta.join(means, on=[*keys, "with_configuration"], how="left", nulls_equal=True).join(
         other, on=[*keys, "baseline"], how="left", nulls_equal=True
     )
-    mean, baseline_said = pl.col("said"), pl.col("baseline_said")
+    mean, baseline_mean = pl.col("stated"), pl.col("baseline_stated")
     fitting = rows.filter(
-        _within(pl.col("value") - (mean.fill_null(0) - baseline_said.fill_null(0)), "half")
+        _within(pl.col("value") - (mean.fill_null(0) - baseline_mean.fill_null(0)), "half")
     )
-    both = mean.is_not_null() & baseline_said.is_not_null()
+    both = mean.is_not_null() & baseline_mean.is_not_null()
     yield "difference of the stated means", fitting.filter(both)
     yield "missing summary read as 0", fitting.filter(~both)
 

@@ -89,7 +89,7 @@ def class_of(level: float) -> pl.Expr:
     )
 
 
-SAID = [
+REASON_COLUMNS = [
     *("class", "configuration", "baseline", "n_evals", "estimate", "p", "p_adjusted", "least_p"),
     *(f"n_{outcome}{end}" for end in ("", "_baseline") for outcome in ("passed", "failed")),
 ]
@@ -507,10 +507,12 @@ def _judged(cells: pl.DataFrame, level: float) -> pl.DataFrame:
     rows = _figures(cells).join(exact_tests(tables), "row", how="left", maintain_order="left")
     rows = _adjusted(rows).with_columns(pl.lit(level).alias("level"))
     rows = rows.with_columns(class_of(level).alias("class"))
-    distinct = rows.select(SAID).unique()
+    distinct = rows.select(REASON_COLUMNS).unique()
     reasons = [reason(row, level) for row in distinct.iter_rows(named=True)]
     distinct = distinct.with_columns(pl.Series("reason", reasons, pl.String))
-    return rows.join(distinct, on=SAID, how="left", nulls_equal=True, maintain_order="left")
+    return rows.join(
+        distinct, on=REASON_COLUMNS, how="left", nulls_equal=True, maintain_order="left"
+    )
 
 
 def _figures(cells: pl.DataFrame) -> pl.DataFrame:

@@ -26,10 +26,10 @@ Orders = tuple[Counter[str], Counter[str]]
 """How often a pair's comparisons said A, B or tie: one side seen first, and seen last."""
 
 
-def said(seen: Counter[str]) -> str | None:
+def most_often(seen: Counter[str]) -> str | None:
     """What was said most often in one order: a tie where several were, None where nothing was.
 
-    >>> said(Counter("AAB")), said(Counter("AB")), said(Counter())
+    >>> most_often(Counter("AAB")), most_often(Counter("AB")), most_often(Counter())
     ('A', 'tie', None)
     """
     most = [answer for answer, times in seen.items() if times == max(seen.values())]
@@ -45,7 +45,7 @@ def settled(orders: Orders) -> str | None:
     >>> settled((Counter("A"), Counter("B"))), settled((Counter("A"), Counter("A")))
     ('A', 'tie')
     """
-    forth, back = map(said, orders)
+    forth, back = map(most_often, orders)
     if forth is None or back is None:
         return None
     return forth if (forth, back) in {(FIRST, LAST), (LAST, FIRST)} else TIE
@@ -279,7 +279,7 @@ def _figures(pairs: Sequence[tuple[str, Orders]]) -> dict[str, Any]:
         winner = settled(orders)
         if winner is not None:
             winners[eval_].append(winner)
-    both = [tuple(map(said, orders)) for _, orders in pairs if all(orders)]
+    both = [tuple(map(most_often, orders)) for _, orders in pairs if all(orders)]
     agreed = both.count((FIRST, LAST)) + both.count((LAST, FIRST)) + both.count((TIE, TIE))
     primacy = sum(FIRST in choices and LAST not in choices for choices in both)
     recency = len(both) - agreed - primacy

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     Row = dict[str, Any]
-    Said = tuple[str, bool, str]
+    Doubt = tuple[str, bool, str]
     "A doubt, whether the measurement is broken, and the sentence."
     Array = np.ndarray[Any, Any]
 
@@ -34,7 +34,7 @@ SCORED = COUNTS[:2]
 NEAR_MISS = "near miss"
 NEEDED = ("query", "should_trigger", "outcome")
 """What a table of attempts has to hold."""
-TOLD = ("instead", "reasons", "others")
+DETAILS = ("instead", "reasons", "others")
 """Lists of texts that only attempts know, a text a run."""
 
 
@@ -142,7 +142,7 @@ def _counted(data: Any) -> pl.DataFrame:
         .with_columns(
             pl.coalesce(_rate(), "stated").alias("rate"),
             *(pl.lit(None, pl.Int64).alias(name) for name in COUNTS[2:]),
-            *(pl.lit([], pl.List(pl.String)).alias(name) for name in TOLD),
+            *(pl.lit([], pl.List(pl.String)).alias(name) for name in DETAILS),
         )
         .drop("stated")
     )
@@ -425,7 +425,7 @@ def trigger_doubts(data: Any) -> Any:
     return like(data, pl.DataFrame(rows, schema, orient="row"))
 
 
-def _doubts(queries: pl.DataFrame) -> Iterator[Said]:
+def _doubts(queries: pl.DataFrame) -> Iterator[Doubt]:
     """What to say of one description, the worst first."""
     positives, negatives = (queries.filter(should_trigger=should) for should in (True, False))
     if queries["rate"].count():
@@ -449,14 +449,14 @@ def _nothing(queries: pl.DataFrame) -> str:
     return f"{what}no file has a result of theirs. Measure them first."
 
 
-def _one_class(own: pl.DataFrame, name: str, should: str, figure: str) -> Iterator[Said]:
+def _one_class(own: pl.DataFrame, name: str, should: str, figure: str) -> Iterator[Doubt]:
     if not own["rate"].count():
         which = "none has a run that tells" if own.height else "there are none"
         what = f"Of queries that {should} trigger {which}, so nothing is known of {figure}. "
         yield name, True, what + "Add some, near misses above all, and run them."
 
 
-def _constant(positives: pl.DataFrame, negatives: pl.DataFrame) -> Iterator[Said]:
+def _constant(positives: pl.DataFrame, negatives: pl.DataFrame) -> Iterator[Doubt]:
     """Figures that would be the same for any description."""
     wanted, others = (own["rate"].drop_nulls() for own in (positives, negatives))
     if len(wanted) and wanted.max() == 0:
@@ -488,7 +488,7 @@ def _why_never(positives: pl.DataFrame) -> str:
     )
 
 
-def _shadowed(positives: pl.DataFrame) -> Iterator[Said]:
+def _shadowed(positives: pl.DataFrame) -> Iterator[Doubt]:
     opened, missed = _others(positives), total(positives, SCORED[1]) or 0
     often = opened.total()
     if len(opened) == 1 and often >= max(FEW_MISSES, missed / 2):
@@ -497,7 +497,7 @@ def _shadowed(positives: pl.DataFrame) -> Iterator[Said]:
         yield "shadowed", False, f"{what}{quoted(min(opened))} {why}"
 
 
-def _runs(queries: pl.DataFrame) -> Iterator[Said]:
+def _runs(queries: pl.DataFrame) -> Iterator[Doubt]:
     """Runs that no rate rests on, and too few to make one."""
     import polars as pl
 
@@ -516,7 +516,7 @@ def _runs(queries: pl.DataFrame) -> Iterator[Said]:
         yield "one run a query", False, what + "Run each three times or more."
 
 
-def _stated(queries: pl.DataFrame) -> Iterator[Said]:
+def _stated(queries: pl.DataFrame) -> Iterator[Doubt]:
     """What is odd about the queries themselves."""
     unlabelled, odd = queries["should_trigger"].null_count(), int(queries["odd"].sum())
     if unlabelled:

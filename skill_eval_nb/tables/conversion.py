@@ -49,12 +49,12 @@ from skill_eval_nb.workspace import (
     RunPlace,
     Sides,
     catalogued,
+    collapsed,
     find,
     folder_of,
     named_by,
     natural,
     read_files,
-    said_once,
     skill_named,
     stated,
 )
@@ -262,7 +262,7 @@ def convert(path: PathLike, to: str, out: PathLike, *, configuration: Sides = No
             paths = Counter(run.documents.path for run in mine)
             workspace = _Workspace(folder, mine, files, catalogue, disk, paths)
             written += _Writer(workspace, to, below, losses).write_all()
-    return Converted(written, Problems(said_once(losses, found.base)))
+    return Converted(written, Problems(collapsed(losses, found.base)))
 
 
 def _without_tool(run: Counted, losses: Problems) -> Counted:
@@ -689,7 +689,9 @@ class _Writer:
                 names["where"] = f"{iteration}/{self.evals[key].folder}"
             if kind == "feedback":
                 reviews = (self._review(review, file, kept) for review in document.reviews)
-                document = changed(document, reviews=[one for one in reviews if one is not None])
+                document = changed(
+                    document, reviews=[review for review in reviews if review is not None]
+                )
             elif kind == "comparison" and document.eval_id is not None:
                 id_ = self._known(file.place.iteration, str(document.eval_id))
                 document = changed(document, eval_id=same(document.eval_id, id_))

@@ -21,10 +21,10 @@ from skill_eval_nb.workspace import (
     Problems,
     Sides,
     catalogued,
+    collapsed,
     collector_paused,
     find,
     read_files,
-    said_once,
 )
 
 from .columns import MODELS, RUN_KEYS, TABLES, did_you_mean, table_named
@@ -181,7 +181,7 @@ def _add_problems(problems: Problems, catalogue: Catalogue, rows: Rows) -> None:
             problem.message.replace(f"{catalogue.base}/", ""),
             problem.workspace,
         )
-        for problem in said_once(at_home, catalogue.base)
+        for problem in collapsed(at_home, catalogue.base)
     )
 
 

@@ -85,7 +85,7 @@ def read(raw: Any, wanted: Demand) -> tuple[Query, ...]:
 
 
 def _query(row: dict[str, Any], look: AnswerCheck, where: str, wanted: Demand) -> Query:
-    text = " ".join(look.telling(row, "query", where).split())
+    text = " ".join(look.nonempty(row, "query", where).split())
     should, near, right = row["should_trigger"], row["near_miss"], row.get("right_skill")
     if len(text) > MOST_CHARS:
         look.wrong(f"{where}: `query` has {len(text):,} characters; at most {MOST_CHARS:,}")

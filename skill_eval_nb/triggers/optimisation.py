@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.models import Connection, Prices, load_prices
-from skill_eval_nb.models.ask import ASKED
+from skill_eval_nb.models.ask import ATTEMPTS
 from skill_eval_nb.running.asking import worst_usd
 from skill_eval_nb.running.journal import paying
 from skill_eval_nb.running.options import executor_of
@@ -105,7 +105,7 @@ def _estimate(state: Rounds, price: Price) -> Estimate:
     low, high, worst, talk = (usd or 0.0 for usd in known)
     last = money.last_attempts / money.attempts
     rounds = state.rounds + last
-    return Estimate(low * (1 + last), high * rounds + talk / ASKED, worst * rounds + talk)
+    return Estimate(low * (1 + last), high * rounds + talk / ATTEMPTS, worst * rounds + talk)
 
 
 FOLDER = "optimisations"
@@ -269,8 +269,8 @@ def optimise(
     )
     present = source.description
     empty = before(state, priced, present, runs)
-    asked = [(query.query, query.should_trigger, query.split) for query in dealt]
-    parts = [present, asked, priced.model, proposer, priced.executor, priced.others, state.body]
+    texts = [(query.query, query.should_trigger, query.split) for query in dealt]
+    parts = [present, texts, priced.model, proposer, priced.executor, priced.others, state.body]
     # What sets it apart from another search of the same skill.
     kept = base / FOLDER / mark([*parts, state.competing, runs, rounds])
     if dry_run:

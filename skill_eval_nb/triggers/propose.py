@@ -97,7 +97,7 @@ def question(
 
 def _read(raw: Any, rounds: Sequence[Round]) -> str:
     look = AnswerCheck()
-    description = look.telling(formed(raw, SCHEMA), "description", "the answer").strip()
+    description = look.nonempty(formed(raw, SCHEMA), "description", "the answer").strip()
     for fault in faults_of(description) if description else ():
         look.wrong(f"`description`: {fault}")
     for round_ in rounds:

@@ -33,7 +33,7 @@ from .layout import (
     lay_out,
     natural,
 )
-from .problems import Problem, Problems, below, said_once
+from .problems import Problem, Problems, below, collapsed
 from .read import RunDocuments, collector_paused, read_files, read_run
 
 __all__ = [
@@ -67,6 +67,7 @@ __all__ = [
     "below",
     "catalogued",
     "check",
+    "collapsed",
     "collector_paused",
     "compare",
     "complete",
@@ -78,7 +79,6 @@ __all__ = [
     "natural",
     "read_files",
     "read_run",
-    "said_once",
     "skill_named",
     "stated",
     "stated_runs",

@@ -399,11 +399,9 @@ class Catalogue:
 
 def catalogued(layout: Layout, files: Files, base: str, problems: Problems) -> Catalogue:
     """Settle who is who. A folder whose results a tool's file tells is no run besides."""
-    told_by_tools = {os.path.dirname(file.path) for file, _ in files.results}
+    of_tools = {os.path.dirname(file.path) for file, _ in files.results}
     layout.runs = [
-        run
-        for run in layout.runs
-        if run.path not in told_by_tools or not RESULTS.isdisjoint(run.files)
+        run for run in layout.runs if run.path not in of_tools or not RESULTS.isdisjoint(run.files)
     ]
     run_places = [place for place, _ in groupby(run.place for run in layout.runs)]
     keys = identify([*run_places, *files.metadata_places], files.metadata, problems)
@@ -568,7 +566,7 @@ def _of_the_only_one(
         is_open = benchmark.iteration == NO_ITERATION and benchmark.tool is None and not others
         return replace(benchmark, iteration=only) if is_open else benchmark
 
-    return [settled(one) for one in benchmarks]
+    return [settled(benchmark) for benchmark in benchmarks]
 
 
 def benchmark_files(

@@ -429,8 +429,8 @@ def _sample(documents: list[Gathered]) -> list[Gathered]:
 
 def main_of(against: Mapping[str, str | None]) -> str | None:
     """The dialect of most kinds of document; feedback is much the same in all, and counts last."""
-    telling = {kind: name for kind, name in against.items() if kind != "feedback"}
-    counts = Counter(name for name in (telling or against).values() if name)
+    decisive = {kind: name for kind, name in against.items() if kind != "feedback"}
+    counts = Counter(name for name in (decisive or against).values() if name)
     return counts.most_common(1)[0][0] if counts else None
 
 

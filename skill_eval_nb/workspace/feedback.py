@@ -27,7 +27,7 @@ COMPLETE, IN_PROGRESS = "complete", "in_progress"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Remarks:
     """What a human says of a run: a text, and scores by dimension; nothing of either is fine."""
 
     text: str = ""
@@ -41,7 +41,7 @@ class Entry(NamedTuple):
     """A review as the file has it; `raw` is what stands there."""
 
     run_id: str
-    said: Said
+    remarks: Remarks
     timestamp: str | None
     raw: Mapping[str, Any]
 
@@ -73,7 +73,7 @@ def read_reviews(path: str | os.PathLike[str]) -> Reviews:
 def keep_review(
     path: str | os.PathLike[str],
     run_id: str,
-    remarks: Said | None,
+    remarks: Remarks | None,
     was: Entry | None,
     status: Callable[[Reviews], str | None] = lambda now: now.status or IN_PROGRESS,
 ) -> Entry | None:
@@ -107,7 +107,7 @@ def keep_review(
         if remarks is None:
             if place is not None:
                 del items[place]
-        elif place is not None and _entry(items[place]).said != remarks:
+        elif place is not None and _entry(items[place]).remarks != remarks:
             items[place] = _changed(items[place], remarks)
         elif place is None:
             place = len(items)
@@ -165,11 +165,11 @@ def _reviews(raw: dict[str, Any]) -> Reviews:
 
 def _entry(raw: Mapping[str, Any]) -> Entry:
     review, _ = mend(raw, Review)
-    remarks = Said(review.feedback, review.scores)
+    remarks = Remarks(review.feedback, review.scores)
     return Entry(review.run_id, remarks, review.timestamp, raw)
 
 
-def _changed(raw: Mapping[str, Any], remarks: Said) -> dict[str, Any]:
+def _changed(raw: Mapping[str, Any], remarks: Remarks) -> dict[str, Any]:
     """A review with other words or scores, under the names that its fields have there."""
     review, _ = mend(raw, Review)
     origin = origin_of(review)

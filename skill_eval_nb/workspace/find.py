@@ -25,7 +25,7 @@ from .layout import (
     place_of_run,
 )
 from .problems import Problems
-from .read import TELLING, collector_paused, load_any
+from .read import PROMISING, collector_paused, load_any
 
 PathLike = str | os.PathLike[str]
 Sides = str | Mapping[str, str] | None
@@ -155,7 +155,7 @@ def _is_document(file: FilePlace) -> bool:
     raw = load_any(file.path, Problems())
     name = os.path.basename(file.path)
     if raw is None:
-        return bool(TELLING.search(name)) and not name.endswith(".jsonl")
+        return bool(PROMISING.search(name)) and not name.endswith(".jsonl")
     return _is_known(name, raw)
 
 

@@ -550,10 +550,10 @@ def lay_out(folders: list[Folder]) -> Layout:
                 layout.runs.append(run)
             else:
                 place = layout.runs[-1].place if mine else place_of_file(folder)
-                eval_ = _eval_told(folder, name)
+                eval_ = _eval_named(folder, name)
                 place = replace(place, eval=eval_) if eval_ else place
                 layout.files.append(FilePlace(f"{folder.path}/{name}", place, eval_ is not None))
-    _give_what_is_told(layout)
+    _attach_files(layout)
     _number_apart(layout.runs)
     return layout
 
@@ -595,7 +595,7 @@ LISTED = tuple(ending for ending in READ if ending.startswith("."))
 """Those that tell of them wherever they lie."""
 
 
-def _eval_told(folder: Folder, name: str) -> str | None:
+def _eval_named(folder: Folder, name: str) -> str | None:
     """The eval that `<configuration>/<eval>-config.json` tells of, where no eval is above it."""
     found = _ABOUT_EVAL.fullmatch(name)
     if found is None or not is_configuration(folder.name) or not is_eval(found["eval"]):
@@ -603,7 +603,7 @@ def _eval_told(folder: Folder, name: str) -> str | None:
     return found["eval"]
 
 
-def _give_what_is_told(layout: Layout) -> None:
+def _attach_files(layout: Layout) -> None:
     """Give the runs that are one file each the files that tell of them beside it."""
     about: dict[tuple[str, Place], list[str]] = {}
     for file in layout.files:

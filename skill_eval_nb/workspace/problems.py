@@ -31,7 +31,7 @@ ALONE = frozenset(("disagree", "missing-side", "not-json", "repaired-json"))
 """Codes of what is to be looked at one by one: evals and files to be mended."""
 
 
-def said_once(problems: Iterable[Problem], base: str) -> Iterator[Problem]:
+def collapsed(problems: Iterable[Problem], base: str) -> Iterator[Problem]:
     """The problems, those that are the same for many files of a workspace as one.
 
     The same are those of one code and message, for files that lie equally deep; numbers in what

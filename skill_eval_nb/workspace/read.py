@@ -221,12 +221,12 @@ def _as(shared: type[D], document: D, texts: str | None = None) -> D:
     values = {name: getattr(document, name) for name in shared.__struct_fields__}
     if texts is not None:
         values[texts] = [
-            Expectation(text=one) if isinstance(one, str) else one for one in values[texts]
+            Expectation(text=item) if isinstance(item, str) else item for item in values[texts]
         ]
     return shared(**values)
 
 
-TELLING = re.compile(
+PROMISING = re.compile(
     r"eval|benchmark|grading|feedback|history|comparison|analysis|trigger|optimi[sz]|result|test.?case",
     re.IGNORECASE,
 )
@@ -261,13 +261,13 @@ def _tolerantly(name: str, file: FilePlace, problems: Problems) -> tuple[str | N
     if (tool := tool_of(raw)) is not None:
         return RESULTS, (tool, read_results(tool, raw, path))
     if is_too_large(raw):
-        if TELLING.search(name) or next(figures_in(raw), None) is not None:
+        if PROMISING.search(name) or next(figures_in(raw), None) is not None:
             problems.add("error", "too-large", path, TOO_LARGE)
         return None, None
     kind = kind_of(name, raw)
     if kind is None:
         figure, _ = next(figures_in(raw), (None, None))
-        if (TELLING.search(name) and not file.of_run) or figure is not None:
+        if (PROMISING.search(name) and not file.of_run) or figure is not None:
             if (tool := tool_of(raw, others=True)) is not None:
                 return RESULTS, (tool, read_results(tool, raw, path))
             problems.add("info", "not-a-document", path, _unknown(raw), where=figure)
@@ -450,7 +450,7 @@ def _read_unusual(
     documents.unreadable = raw is None
     if run.about:
         documents.timing = _timing(run.about, problems)
-    return [(_told_place(run.place, documents.grading), run.number, documents)]
+    return [(_stated_place(run.place, documents.grading), run.number, documents)]
 
 
 def _graded(raw: Any, path: str, file: str, problems: Problems) -> RunDocuments:
@@ -616,7 +616,7 @@ def _from_raw(raw: Any, path: str, problems: Problems) -> Grading:
     return grading
 
 
-def _told_place(place: Place, grading: Grading | None) -> Place:
+def _stated_place(place: Place, grading: Grading | None) -> Place:
     """The place, with the configuration that the grading names where the folders name none."""
     if place.configuration == UNSTATED and grading is not None and grading.configuration:
         return replace(place, configuration=grading.configuration)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.models import Tally, connect, worst_case
 from skill_eval_nb.models.ask import (
-    ASKED,
+    ATTEMPTS,
     TEXT,
     YES_OR_NO,
     AnswerCheck,
@@ -35,7 +35,7 @@ from tests.models.scripted import Answer, Scripted, good, message, plain
 
 def word(raw: Any) -> str:
     look = AnswerCheck()
-    said = look.telling(formed(raw, an_object(word=TEXT)), "word", "the answer")
+    said = look.nonempty(formed(raw, an_object(word=TEXT)), "word", "the answer")
     look.done()
     return said
 
@@ -96,7 +96,7 @@ def test_a_refused_answer_is_asked_for_again_with_what_was_wrong() -> None:
 
 def test_it_is_asked_three_times_at_most() -> None:
     with pytest.raises(Unanswered, match="in 3 attempts; the last: the answer has no word"):
-        asked(*[EMPTY] * ASKED, GOOD)
+        asked(*[EMPTY] * ATTEMPTS, GOOD)
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_what_stopped_early_is_no_answer_and_not_asked_again(stop_reason: str, r
 def test_the_worst_case_bounds_every_way_of_asking() -> None:
     fault = fault_text(["é" * 4000, '"quoted"'])
     assert len(json.dumps(fault)) <= 2002
-    assert QUESTION.worst == worst_case(QUESTION.body("?" * 2000)) * ASKED
-    assert worst_case(QUESTION.body(fault)).input_tokens * ASKED <= QUESTION.worst.input_tokens
+    assert QUESTION.worst == worst_case(QUESTION.body("?" * 2000)) * ATTEMPTS
+    assert worst_case(QUESTION.body(fault)).input_tokens * ATTEMPTS <= QUESTION.worst.input_tokens
 
 
 # ── looking ────────────────────────────────────────────────────────────────────────────────────

@@ -16,7 +16,14 @@ from pathlib import Path
 import pytest
 
 from skill_eval_nb.models import Connection, StandIn
-from skill_eval_nb.running.files import clear, collect, made_by, make_ready, put_in_place, remove
+from skill_eval_nb.running.files import (
+    clear,
+    collect,
+    make_ready,
+    put_in_place,
+    remove,
+    work_folders,
+)
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.spec import errored, state
 from skill_eval_nb.running.suite import find_inputs, read_suite
@@ -175,7 +182,7 @@ def test_an_errored_run_is_replaced_and_a_sound_one_is_not(tmp_path, far, before
 @pytest.mark.skipif(os.geteuid() != 0, reason="left out: only root can give a folder away")
 def test_a_folder_that_another_user_has_made_is_not_used_nor_taken_away(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    staging, scratch = made_by(tmp_path, "key", 1)
+    staging, scratch = work_folders(tmp_path, "key", 1)
     staging.parent.mkdir()
     os.chown(staging.parent, 1234, 1234)
     with pytest.raises(PermissionError, match="another user's"):

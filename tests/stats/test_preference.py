@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from skill_eval_nb.stats import preference
-from skill_eval_nb.stats.preference import Wins, majority, said
+from skill_eval_nb.stats.preference import Wins, majority, most_often
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.tables.frames import to_pandas, to_polars
 from tests.stats.made import examples, plain
@@ -206,6 +206,8 @@ def test_the_interval_covers_at_least_its_level_also_where_evals_differ(rate) ->
 def test_what_is_said_most_often_is_said_and_who_wins_more_has_the_eval(winners) -> None:
     ranked = Counter(winners).most_common()
     alone = len(ranked) == 1 or (len(ranked) > 1 and ranked[0][1] > ranked[1][1])
-    assert said(Counter(winners)) == (None if not ranked else ranked[0][0] if alone else "tie")
+    assert most_often(Counter(winners)) == (
+        None if not ranked else ranked[0][0] if alone else "tie"
+    )
     more = winners.count("A") - winners.count("B")
     assert majority(winners) == ("A" if more > 0 else "B" if more < 0 else "tie")

@@ -10,7 +10,7 @@ from skill_eval_nb.workspace import check
 from skill_eval_nb.workspace.feedback import (
     COMPLETE,
     NotKept,
-    Said,
+    Remarks,
     keep_review,
     keep_status,
     read_reviews,
@@ -47,7 +47,7 @@ def their(path, value=THEIRS, **how):
 
 
 def test_the_first_review_makes_the_file(path):
-    made = keep_review(path, RUN, Said("Good", {"tone": 4}), None)
+    made = keep_review(path, RUN, Remarks("Good", {"tone": 4}), None)
     assert made.timestamp.endswith("Z")
     assert held(path) == {
         "reviews": [
@@ -65,7 +65,7 @@ def test_the_first_review_makes_the_file(path):
 
 def test_a_review_is_changed_under_the_names_it_has_and_all_else_stays(path):
     entries = their(path)
-    made = keep_review(path, RUN, Said("Short now", {"tone": 2.5}), entries[RUN])
+    made = keep_review(path, RUN, Remarks("Short now", {"tone": 2.5}), entries[RUN])
     changed = {
         "id": RUN,
         "comment": "Short now",
@@ -80,7 +80,7 @@ def test_a_review_is_changed_under_the_names_it_has_and_all_else_stays(path):
 def test_the_file_is_written_as_it_was(path, how):
     entries = their(path, **how)
     was = path.read_text()
-    keep_review(path, RUN, Said("Too long, still"), entries[RUN])
+    keep_review(path, RUN, Remarks("Too long, still"), entries[RUN])
     now = path.read_text()
     assert now.split("a remark")[0] == was.split("a remark")[0]
     assert json.dumps(held(path), **how) == now
@@ -88,15 +88,15 @@ def test_the_file_is_written_as_it_was(path, how):
 
 def test_words_and_scores_are_taken_away_and_the_review_stays(path):
     entries = their(path)
-    scored = keep_review(path, RUN, Said("x", {"tone": 2}), entries[RUN])
-    keep_review(path, RUN, Said(), scored)
+    scored = keep_review(path, RUN, Remarks("x", {"tone": 2}), entries[RUN])
+    keep_review(path, RUN, Remarks(), scored)
     review = held(path)["reviews"][2]
     assert (review["comment"], "scores" in review) == ("", False)
 
 
 def test_a_review_that_lacks_its_text_gets_one(path):
     entries = their(path, {"reviews": [{"run_id": RUN, "scores": {"tone": 1}}]})
-    keep_review(path, RUN, Said(), entries[RUN])
+    keep_review(path, RUN, Remarks(), entries[RUN])
     review = held(path)["reviews"][0]
     assert (review["feedback"], set(review)) == ("", {"run_id", "timestamp", "feedback"})
 
@@ -112,18 +112,18 @@ def test_a_review_is_taken_away_and_the_others_stay(path):
 def test_what_is_said_already_is_not_written_again(path):
     entries = their(path)
     before = path.stat().st_mtime_ns, path.stat().st_ino
-    assert keep_review(path, RUN, Said("Too long"), entries[RUN]) == entries[RUN]
+    assert keep_review(path, RUN, Remarks("Too long"), entries[RUN]) == entries[RUN]
     assert (path.stat().st_mtime_ns, path.stat().st_ino) == before
 
 
 def test_what_somebody_else_said_meanwhile_stays(path):
     entries = their(path)
-    theirs = keep_review(path, RUN, Said("By another hand"), entries[RUN])
-    mine = keep_review(path, RUN, Said("By mine"), entries[RUN])
+    theirs = keep_review(path, RUN, Remarks("By another hand"), entries[RUN])
+    mine = keep_review(path, RUN, Remarks("By mine"), entries[RUN])
     assert [one["feedback"] for one in held(path)["reviews"][3:]] == ["By mine"]
     assert held(path)["reviews"][2] == theirs.raw
-    keep_review(path, RUN, Said("By mine, again"), mine)
-    assert [one.said.text for one in read_reviews(path).entries if one.run_id == RUN] == [
+    keep_review(path, RUN, Remarks("By mine, again"), mine)
+    assert [one.remarks.text for one in read_reviews(path).entries if one.run_id == RUN] == [
         "By another hand",
         "By mine, again",
     ]
@@ -145,7 +145,7 @@ def test_a_file_that_could_not_be_written_back_is_never_written(path, data, why)
     path.parent.mkdir(parents=True)
     path.write_bytes(data)
     with pytest.raises(NotKept, match=why):
-        keep_review(path, RUN, Said("x"), None)
+        keep_review(path, RUN, Remarks("x"), None)
     with pytest.raises(NotKept, match=why):
         keep_status(path, COMPLETE)
     assert path.read_bytes() == data
@@ -155,15 +155,15 @@ def test_a_file_that_could_not_be_written_back_is_never_written(path, data, why)
 def test_a_byte_order_mark_is_no_reason_not_to_write(path):
     path.parent.mkdir(parents=True)
     path.write_bytes(b'\xef\xbb\xbf{"reviews": []}')
-    keep_review(path, RUN, Said("x"), None)
-    assert [one.said.text for one in read_reviews(path).entries] == ["x"]
+    keep_review(path, RUN, Remarks("x"), None)
+    assert [one.remarks.text for one in read_reviews(path).entries] == ["x"]
 
 
 def test_what_is_repaired_is_shown_all_the_same(path):
     path.parent.mkdir(parents=True)
     path.write_bytes(b'{"reviews": [{"run_id": "a", "feedback": "x"},]}')
     now = read_reviews(path)
-    assert [one.said for one in now.entries] == [Said("x")]
+    assert [one.remarks for one in now.entries] == [Remarks("x")]
     assert "trailing commas" in now.fault
 
 
@@ -177,7 +177,9 @@ def test_the_status_alone(path):
 
 def test_the_status_is_told_from_what_the_file_then_says(path):
     seen = []
-    keep_review(path, RUN, Said("x"), None, lambda now: seen.append(len(now.entries)) or COMPLETE)
+    keep_review(
+        path, RUN, Remarks("x"), None, lambda now: seen.append(len(now.entries)) or COMPLETE
+    )
     assert (seen, held(path)["status"]) == ([1], COMPLETE)
 
 
@@ -186,16 +188,16 @@ def test_a_checked_workspace_has_no_more_faults_than_before(tmp_path):
     before = check(tmp_path)
     file = tmp_path / "iteration-1" / "feedback.json"
     was = next(one for one in read_reviews(file).entries if one.run_id == RUN)
-    keep_review(file, RUN, Said("", {"order": 5}), was)
+    keep_review(file, RUN, Remarks("", {"order": 5}), was)
     assert check(tmp_path) == before
 
 
 WRITING = """
 import sys
-from skill_eval_nb.workspace.feedback import Said, keep_review
+from skill_eval_nb.workspace.feedback import Remarks, keep_review
 was = None
 for n in range(30):
-    was = keep_review(sys.argv[1], sys.argv[2], Said(f"{sys.argv[2]} {n}"), was)
+    was = keep_review(sys.argv[1], sys.argv[2], Remarks(f"{sys.argv[2]} {n}"), was)
 """
 
 

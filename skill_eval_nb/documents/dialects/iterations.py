@@ -191,7 +191,7 @@ def _printed(delta: Any) -> str | None:
 
 def _test(runs: list[Plain]) -> Plain:
     found: dict[str, list[Plain]] = {}
-    for expectation in (one for plain in runs for one in plain.get("expectations", [])):
+    for expectation in (row for plain in runs for row in plain.get("expectations", [])):
         found.setdefault(expectation["text"], []).append(expectation)
     figures = {"tokens": "tokens", "duration_seconds": "time_seconds"}
     return {

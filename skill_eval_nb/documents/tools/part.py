@@ -239,13 +239,13 @@ _NAME = 40
 
 
 def _masked(text: str) -> str:
-    return _KEY.sub(HIDDEN, text) if _may_hold_one(text.lower()) else text
+    return _KEY.sub(HIDDEN, text) if _may_hold_secret(text.lower()) else text
 
 
 _name_masked = lru_cache(4096)(_masked)
 
 
-def _may_hold_one(text: str) -> bool:
+def _may_hold_secret(text: str) -> bool:
     """Whether there is anything that a match of `_KEY` has or follows: most texts have nothing."""
     return (
         ("sk-" in text or "pk-" in text or "rk-" in text or "xox" in text or "//" in text)

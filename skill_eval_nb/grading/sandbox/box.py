@@ -174,14 +174,14 @@ _LIMITED = (
     "2>/dev/null; {then}"
 )
 _BECOME = 'exec "$@"'
-TELLING = 9
+REPORT_FD = 9
 """The descriptor that a counting shell writes to; the shell knows none above 9."""
 _COUNT = (
     # the shell is process 1, which no signal from inside ends, and speaks of none itself
-    f'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&- {TELLING}>&-); code=$?; left=-1; '
+    f'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&- {REPORT_FD}>&-); code=$?; left=-1; '
     "for place in /proc/[0-9]*; do while read -r key state rest; do case $key$state in "
     "State:[ZX]) break;; State:*) left=$((left + 1)); break;; esac; "
-    f"done < $place/status; done; echo $left >&{TELLING}; exit $code"
+    f"done < $place/status; done; echo $left >&{REPORT_FD}; exit $code"
 )
 """Runs a command as its child and then counts who is still there: once the shell has ended,
 the kernel ends them too, and nobody can tell any more."""
@@ -249,7 +249,7 @@ def above(file: int) -> Iterator[int]:
     import fcntl
 
     try:
-        other = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, TELLING + 1)
+        other = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, REPORT_FD + 1)
     finally:
         os.close(file)
     try:
@@ -301,7 +301,7 @@ def limited(box: Box, argv: Sequence[str]) -> list[str]:
 
     They are set inside the box: set before, the limit of processes would count all that the
     user runs on this machine. The shell that sets them stays there, as process 1, and tells
-    through `TELLING`, where that is open, how many processes the command has left behind.
+    through `REPORT_FD`, where that is open, how many processes the command has left behind.
     """
     boxed, limits = box.kind != "none", box.limits
     script = _LIMITED.format(

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Self
 
 from .box import (
-    TELLING,
+    REPORT_FD,
     Box,
     BoxKind,
     BoxLimits,
@@ -36,7 +36,9 @@ from .box import (
 )
 from .limits import EVERY, Watch, descendants, ended, in_group, many, size
 
-_TELL = f'if [ -w "$0" ]; then exec {TELLING}>"$0"; else exec {TELLING}>/dev/null; fi; exec "$@"'
+_TELL = (
+    f'if [ -w "$0" ]; then exec {REPORT_FD}>"$0"; else exec {REPORT_FD}>/dev/null; fi; exec "$@"'
+)
 """Opens what is told through under a number that a shell knows."""
 
 

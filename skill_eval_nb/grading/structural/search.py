@@ -519,6 +519,6 @@ class TextSearch:
         tail = f"; and in {count(more, 'more file')}" if more > 0 else ""
         return "; ".join(self.found) + tail
 
-    def told_exempt(self) -> str:
+    def exemptions(self) -> str:
         """The matches that do not count, with what exempts them."""
         return "; ".join(self.exempted)

@@ -182,7 +182,7 @@ def contains(looking: TextSearch, pattern: str | None, outputs: Outputs) -> Chec
         return nothing
     if undecided := _undecided(looking):
         return undecided
-    exempt = f"; {looking.told_exempt()}" if looking.exempted else ""
+    exempt = f"; {looking.exemptions()}" if looking.exempted else ""
     return failed(f"No {looking.what} in {_files(looking, pattern)}{exempt}")
 
 
@@ -195,7 +195,7 @@ def contains_not(looking: TextSearch, pattern: str | None, outputs: Outputs) -> 
     if undecided := _undecided(looking):
         return undecided
     if looking.exempted:
-        return passed(f"Nothing that counts: {looking.told_exempt()}")
+        return passed(f"Nothing that counts: {looking.exemptions()}")
     return passed(f"No {looking.what} in {_files(looking, pattern)}")
 
 

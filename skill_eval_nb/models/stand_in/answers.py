@@ -69,7 +69,7 @@ class Features:
         """The quality that a dimension's or expectation's text asks about."""
         return self.qualities[topic(about)]
 
-    def telling(self, about: str, *, good: bool) -> tuple[str, str] | None:
+    def decisive(self, about: str, *, good: bool) -> tuple[str, str] | None:
         """The line that speaks most for a good verdict, or against it. None: there is none."""
         if not self.lines:
             return None
@@ -257,12 +257,12 @@ def _of_form(full: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, An
 
 
 WORK = reading.fences("work")
-ASKED = re.compile(r"^\[(?P<id>[CE]\d+)\] (?P<text>.+)$", re.MULTILINE)
+CRITERION = re.compile(r"^\[(?P<id>[CE]\d+)\] (?P<text>.+)$", re.MULTILINE)
 COVERED_QUALITY = re.compile(r"(?:stand-in|\[name \d+\]) quality:\s*(-?\d+(?:\.\d+)?)")
 """A stated quality, also where the stand-in's name is covered up as that of the executor."""
 NOTICED = 0.25
 """Works whose qualities differ by less are as good as each other."""
-TOLD = {"first": (4.0, 3.0), "last": (3.0, 4.0), "tie": (3.0, 3.0)}
+PREFERRED = {"first": (4.0, 3.0), "last": (3.0, 4.0), "tie": (3.0, 3.0)}
 """The qualities of A and B, where it does not look at them."""
 
 
@@ -281,13 +281,13 @@ def _compared(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     qualities = {
         side: _quality(stand_in, works.get(side, ""), seen[side], mark, side) for side in seen
     }
-    if stand_in.prefers in TOLD:
-        qualities = dict(zip("AB", TOLD[stand_in.prefers], strict=True))
+    if stand_in.prefers in PREFERRED:
+        qualities = dict(zip("AB", PREFERRED[stand_in.prefers], strict=True))
     difference = qualities["A"] - qualities["B"]
     winner = "tie" if abs(difference) < NOTICED else "A" if difference > 0 else "B"
     # What comes after it, where an answer is asked for anew, has no such lines.
-    last = next((text for text in reversed(texts) if ASKED.search(text)), "")
-    criteria = [(criterion["id"], criterion["text"]) for criterion in ASKED.finditer(last)]
+    last = next((text for text in reversed(texts) if CRITERION.search(text)), "")
+    criteria = [(criterion["id"], criterion["text"]) for criterion in CRITERION.finditer(last)]
     return {
         "expectations": [
             {"id": name}
@@ -335,7 +335,7 @@ def _quality(stand_in: StandIn, work: str, seen: Features, mark: str, side: str)
 
 def _quoted(seen: Features, about: str, *, good: bool = True) -> str:
     """A line that goes with a verdict, and the file that it stands in."""
-    found = seen.telling(about, good=good)
+    found = seen.decisive(about, good=good)
     return f"{found[0]}: “{found[1][:QUOTED]}”" if found else "No output was shown."
 
 

@@ -164,7 +164,7 @@ def _lines(text: str) -> Iterator[Mapping[str, Any]]:
 
 
 QUERY_PART = reading.fences("skill|others|existing")
-ASKED = re.compile(
+COUNTS = re.compile(
     r"exactly (\d+) queries that should trigger and (\d+) that should not, at least (\d+) of these"
 )
 OTHER = re.compile(r"^- ([\w .-]+?): (.+)$", re.MULTILINE)
@@ -230,7 +230,7 @@ def draft_queries(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     skill's own words.
     """
     text = "\n".join(reading.message_texts(request))
-    numbers = ASKED.search(text)
+    numbers = COUNTS.search(text)
     if numbers is None:
         return {"queries": []}
     positives, negatives, near_misses = map(int, numbers.groups())
@@ -274,8 +274,8 @@ def _near(own: str, others: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any
     for rows in zip(*each, strict=False):
         yield from rows
     if not others:
-        telling = sorted(words(own), key=lambda word: (-len(word), word))
-        close = [sentence.format(word=word) for word in telling or ["it"] for sentence in CLOSE]
+        longest = sorted(words(own), key=lambda word: (-len(word), word))
+        close = [sentence.format(word=word) for word in longest or ["it"] for sentence in CLOSE]
         for row in _rows("It shares a word with the skill.", close):
             yield row | {"near_miss": True}
 

@@ -211,7 +211,7 @@ _RESULT = (
     "num_turns duration_ms duration_api_ms usage permission_denials"
 ).split()
 _MESSAGE = "id type role model content stop_reason".split()
-_SAID = ("attempt", "max_retries", "retry_delay_ms", "error_status", "error", "content", "level")
+_NOTICE = ("attempt", "max_retries", "retry_delay_ms", "error_status", "error", "content", "level")
 
 
 def events_of(lines: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
@@ -237,7 +237,7 @@ def events_of(lines: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
         kind = line.get("type")
         event = {name: line[name] for name in ("type", "subtype", "timestamp") if name in line}
         if kind == "system":
-            event |= _of(line, _INIT if line.get("subtype") == "init" else _SAID)
+            event |= _of(line, _INIT if line.get("subtype") == "init" else _NOTICE)
             if len(event) == 3:  # nothing that is kept: a signal from program to program
                 continue
         elif kind == "result":
@@ -264,11 +264,11 @@ def events_of_end(turned_away: Sequence[str], left: int) -> tuple[dict[str, Any]
     'Not passed on to the model: GET /secret.'
     """
     refused = f"Not passed on to the model: {', '.join(turned_away)}." if turned_away else ""
-    told = {"turned_away": refused, "left_behind": left_words(left) if left else ""}
+    notices = {"turned_away": refused, "left_behind": left_words(left) if left else ""}
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     return tuple(
         {"type": "system", "subtype": subtype, "timestamp": now, "content": content}
-        for subtype, content in told.items()
+        for subtype, content in notices.items()
         if content
     )
 

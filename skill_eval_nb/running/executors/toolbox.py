@@ -135,7 +135,7 @@ def _kind(value: object) -> str:
     return "null" if value is None else kinds.get(type(value), "object")
 
 
-TELLING = 25
+MIN_LINE = 25
 """Characters from which on a line is the skill's own; shorter ones stand anywhere."""
 ENOUGH = 3
 """Such lines that a result must show, all where there are fewer, to count as the body."""
@@ -180,9 +180,9 @@ class StagedSkill:
     def shown_in(self, text: str) -> bool:
         """Whether a tool's result shows the skill's body, however the lines are led in."""
         body = {" ".join(line.split()) for line in self.body.splitlines()}
-        lines = {line for line in body if len(line) >= TELLING} or body - {""}
+        lines = {line for line in body if len(line) >= MIN_LINE} or body - {""}
         shown = " ".join(text.split()), {" ".join(line.split()) for line in text.splitlines()}
-        found = sum(line in (shown[0] if len(line) >= TELLING else shown[1]) for line in lines)
+        found = sum(line in (shown[0] if len(line) >= MIN_LINE else shown[1]) for line in lines)
         return 0 < min(ENOUGH, len(lines)) <= found
 
 

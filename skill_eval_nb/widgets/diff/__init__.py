@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Diff", "diff"]
 
 
-TOLD_APART = frozenset(("skills", "evals", "executor_model", "judge", "stand_in"))
+SHOWN_APART = frozenset(("skills", "evals", "executor_model", "judge", "stand_in"))
 """Parts of a plan that have a place of their own here, or are no setting."""
 JUDGE = "judge's model"
 MODELS = {"executor_model": "executor's model", "judge_model": JUDGE}
@@ -182,7 +182,7 @@ def _plans(runs: pl.DataFrame, pair: Pair, base: Path) -> list[Difference]:
             return []
         own = {**plans[-1].runs, **plans[-1].grading}
         settings.append(
-            dict(_flat({name: of for name, of in own.items() if name not in TOLD_APART}))
+            dict(_flat({name: of for name, of in own.items() if name not in SHOWN_APART}))
         )
     every = dict.fromkeys([*settings[0], *settings[1]], "none")
     return _changed("How it was run", *(every | own for own in settings))
@@ -206,7 +206,9 @@ def unlike_view(found: Sequence[Difference], pair: Pair) -> Node:
             fine=True,
         )
     doubt = "Where prompts, expectations, rubric or judge differ, a delta compares unlike things."
-    sections: list[Child] = [notice(doubt) if any(one.touches_deltas for one in found) else None]
+    sections: list[Child] = [
+        notice(doubt) if any(change.touches_deltas for change in found) else None
+    ]
     for kind, note in KINDS.items():
         rows = [(change.about, *_cells(change)) for change in found if change.kind == kind]
         if rows:

@@ -139,7 +139,7 @@ def compared(old: str, new: str) -> tuple[Row, ...]:
     for tag, i, j, start, end in versions.blocks_of(*texts):
         if tag == "equal":
             pairs = zip(before[i:j], after[start:end], strict=True)
-            rows += (Row(gone, came, same=True) for gone, came in pairs)
+            rows += (Row(gone, arrived, same=True) for gone, arrived in pairs)
         else:
             for at, to in paired(texts[0][i:j], texts[1][start:end]):
                 gone = None if at is None else before[i + at]
@@ -395,7 +395,7 @@ def _body(file: FileChange, unfolded: Collection[tuple[str, int]], side_by_side:
 def _lines(name: str, rows: Iterable[Row | Gap], side_by_side: bool) -> Iterator[Node]:
     """In one column, of each block that changed first what went and then what came."""
     for changed, block in groupby(rows, lambda row: isinstance(row, Row) and not row.same):
-        came: list[Node] = []
+        arrived: list[Node] = []
         for row in block:
             if isinstance(row, Gap):
                 yield _gap(name, row, 4 if side_by_side else 3)
@@ -407,10 +407,10 @@ def _lines(name: str, rows: Iterable[Row | Gap], side_by_side: bool) -> Iterator
                 yield h("tr", old[0], *new)
             else:
                 none = h("td", cls="sen-diff-number")
-                came += [h("tr", none, *new)] if row.new else []
+                arrived += [h("tr", none, *new)] if row.new else []
                 if row.old:
                     yield h("tr", old[0], none, old[1])
-        yield from came
+        yield from arrived
 
 
 def _cells(row: Row) -> list[tuple[Node, Node]]:

@@ -121,36 +121,40 @@ def suggestions_list(found: Aggregate, shown: Sequence[Card], seen: Seen) -> Nod
     return h("div", table(heads, lines, caption=caption), more, cls="sen-drafts-said")
 
 
-def _rows_of(said: Suggestion, total: int, shown: Sequence[Card], seen: Seen) -> list[Node]:
+def _rows_of(suggestion: Suggestion, total: int, shown: Sequence[Card], seen: Seen) -> list[Node]:
     """Its row; and below it every wording, with the runs that used it, where that is open."""
-    is_open, act = seen.opened == said.key, ("look_at", said.key)
-    share = {"width": f"{100 * said.frequency / total if total else 0:.1f}%"}
+    is_open, act = seen.opened == suggestion.key, ("look_at", suggestion.key)
+    share = {"width": f"{100 * suggestion.frequency / total if total else 0:.1f}%"}
     bar = h("div", h("div", cls="sen-drafts-part", style=share), cls="sen-drafts-whole")
-    evals = some(dict.fromkeys(source.run.eval_name for source in said.sources))
-    answers = [card for card in shown if said.key in card.draft.suggestions]
-    what = h("div", said.action, cls="sen-soft sen-small", dir="auto") if said.action else None
-    about = h("span", said.assertion or "a missing one", cls="sen-drafts-about")
+    evals = some(dict.fromkeys(source.run.eval_name for source in suggestion.sources))
+    answers = [card for card in shown if suggestion.key in card.draft.suggestions]
+    what = (
+        h("div", suggestion.action, cls="sen-soft sen-small", dir="auto")
+        if suggestion.action
+        else None
+    )
+    about = h("span", suggestion.assertion or "a missing one", cls="sen-drafts-about")
     row = table_row(
         [
-            h("div", h("div", count(said.frequency, "run"), cls="sen-numbers"), bar),
-            [button(said.reason, act, kind="quiet", aria_expanded=is_open), what],
+            h("div", h("div", count(suggestion.frequency, "run"), cls="sen-numbers"), bar),
+            [button(suggestion.reason, act, kind="quiet", aria_expanded=is_open), what],
             [about, h("div", evals, cls="sen-soft sen-small")],
             [h("div", change_text(card.draft), cls="sen-small") for card in answers] or "none",
         ],
-        key=said.key,
+        key=suggestion.key,
         cls="sen-chosen" if is_open else None,
     )
     if not is_open:
         return [row]
     wordings: dict[str, list[str]] = {}
-    for source in said.sources:
+    for source in suggestion.sources:
         wordings.setdefault(source.reason, []).append(run_named(source.run))
     items = [
         h("li", h("div", words, dir="auto"), h("div", "; ".join(runs), cls="sen-soft sen-small"))
         for words, runs in wordings.items()
     ]
     below = h("td", h("ul", items, cls="sen-drafts-sources"), colspan=4)
-    return [row, h("tr", below, key=f"below-{said.key}")]
+    return [row, h("tr", below, key=f"below-{suggestion.key}")]
 
 
 def _judging_of(tried: Tried, card: Card, judging: Task[Tried] | None) -> Iterator[Node]:

@@ -126,12 +126,12 @@ def _suite(
     known = numbers.row(0, named=True) if own.height else {}
     scored = scores.filter(workspace=workspace, skill=skill).filter(pl.col("score").is_finite())
     compared = tuple(sorted(_compared(own), key=natural))
-    told_apart = models(own)
+    distinct = models(own)
     return Suite(
         workspace=workspace,
         skill=skill,
         iterations={
-            name: tuple(sorted((one for at, one in sides if at == name), key=side))
+            name: tuple(sorted((own for at, own in sides if at == name), key=side))
             for name in names
         },
         evals=dict(sorted(evals, key=lambda eval_: (natural(eval_[0]), natural(eval_[1])))),
@@ -139,10 +139,10 @@ def _suite(
         dimensions=tuple(sorted(scored["dimension"].unique(), key=natural)),
         n_runs=own.height,
         compared=compared,
-        models=tuple(told_apart),
+        models=tuple(distinct),
         model=next(
-            (model for model in told_apart if _compared(of_model(own, model)) & set(compared[-1:])),
-            told_apart[0],
+            (model for model in distinct if _compared(of_model(own, model)) & set(compared[-1:])),
+            distinct[0],
         ),
         turned=turned,
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.workspace.feedback import COMPLETE, IN_PROGRESS, Said
+from skill_eval_nb.workspace.feedback import COMPLETE, IN_PROGRESS, Remarks
 
 from ..show import SHOWING_CSS
 from ..ui import Child, Panel, action, quiet_action, style
@@ -108,8 +108,8 @@ class Review(Panel):
     def ask_for(self, part: str, name: str) -> None:
         """Put something else side by side, or another workspace, iteration or configuration."""
         again = dict.fromkeys(("eval_id", "at", *AFTER.get(part, ())), "")
-        asked = {**again, part: name, "revealed": False}
-        self._scope, self._choice = self._settled(replace(self._choice, **asked))
+        changes = {**again, part: name, "revealed": False}
+        self._scope, self._choice = self._settled(replace(self._choice, **changes))
         self._begin()
 
     @action
@@ -136,11 +136,11 @@ class Review(Panel):
     def say(self, token: str, text: str) -> None:
         """Say something of a run."""
         key = self._run(token)
-        before, others = self._book.said(key), len(self._book.others(key))
+        before, others = self._book.remarks(key), len(self._book.others(key))
         try:
-            self._book.say(key, Said(text, before.scores if before else {}))
+            self._book.say(key, Remarks(text, before.scores if before else {}))
         finally:
-            after = self._book.said(key)
+            after = self._book.remarks(key)
             is_news = (bool(before), before is None) != (bool(after), after is None)
             if is_news or len(self._book.others(key)) != others:
                 self.show()
@@ -149,11 +149,11 @@ class Review(Panel):
     def score(self, token: str, dimension: str, score: float | str | None) -> None:
         """Give a run a score on a dimension, or take it back."""
         key = self._run(token)
-        said = self._book.said(key) or Said()
-        others = {name: value for name, value in said.scores.items() if name != dimension}
+        remarks = self._book.remarks(key) or Remarks()
+        others = {name: value for name, value in remarks.scores.items() if name != dimension}
         given = {} if score is None else {dimension: _point(score)}
         try:
-            self._book.say(key, Said(said.text, others | given))
+            self._book.say(key, Remarks(remarks.text, others | given))
         finally:
             self._reveal_if_scored()
 

@@ -19,10 +19,10 @@ from skill_eval_nb.workspace.feedback import (
     IN_PROGRESS,
     Entry,
     NotKept,
+    Remarks,
     Reviews,
     RunIds,
     RunOf,
-    Said,
     folders_of,
     keep_review,
     keep_status,
@@ -86,7 +86,7 @@ class Book:
         self._mine: dict[RunKey, Entry] = {}
         self._created: set[RunKey] = set()
         self._typed: set[RunKey] = set()
-        self._unsaved: dict[RunKey, Said | None] = {}
+        self._unsaved: dict[RunKey, Remarks | None] = {}
         self.look_at(ws)
 
     def look_at(self, ws: Workspace) -> None:
@@ -149,12 +149,12 @@ class Book:
         assert self._ids is not None
         return self._ids.run_of(page.workspace, page.iteration, run_id)
 
-    def said(self, key: RunKey) -> Said | None:
+    def remarks(self, key: RunKey) -> Remarks | None:
         """What is said of a run; None where nothing is, not even that it is fine."""
         if key in self._unsaved:
             return self._unsaved[key]
         entry = self.entry(key)
-        return None if entry is None else entry.said
+        return None if entry is None else entry.remarks
 
     def entry(self, key: RunKey) -> Entry | None:
         """The review of a run that is shown to be changed: ours, else the last one.
@@ -190,7 +190,7 @@ class Book:
         """Of how many runs something is said that is in no file."""
         return len(self._unsaved)
 
-    def say(self, key: RunKey, said: Said) -> None:
+    def say(self, key: RunKey, remarks: Remarks) -> None:
         """Say something of a run, and write it.
 
         Nothing takes away a review that was made here; of one that was there before, its words
@@ -200,8 +200,8 @@ class Book:
             OSError: it was not written; it is kept here until it can be.
         """
         was = self.entry(key)
-        created_here = was is not None and key in self._created and bool(was.said)
-        self._put(key, None if not said and (was is None or created_here) else said)
+        created_here = was is not None and key in self._created and bool(was.remarks)
+        self._put(key, None if not remarks and (was is None or created_here) else remarks)
 
     def call_fine(self, key: RunKey, fine: bool) -> None:
         """Say of a run that it is fine, or take its review away, whoever made it.
@@ -209,7 +209,7 @@ class Book:
         Raises:
             OSError: it was not written; it is kept here until it can be.
         """
-        self._put(key, Said() if fine else None)
+        self._put(key, Remarks() if fine else None)
 
     def save(self) -> None:
         """Write what could not be written before.
@@ -236,20 +236,20 @@ class Book:
         """Other runs are looked at: what others said meanwhile of those before is taken up."""
         self._typed.clear()
 
-    def _put(self, key: RunKey, said: Said | None) -> None:
+    def _put(self, key: RunKey, remarks: Remarks | None) -> None:
         was = self.entry(key)
-        if said == (None if was is None else was.said) and self.is_saved(key):
+        if remarks == (None if was is None else was.remarks) and self.is_saved(key):
             return
-        self._unsaved[key] = said
-        self._write(key, said)
+        self._unsaved[key] = remarks
+        self._write(key, remarks)
         with suppress(OSError):  # of these it was said before
             self._write_all()
 
     def _write_all(self) -> None:
-        for key, said in list(self._unsaved.items()):
-            self._write(key, said)
+        for key, remarks in list(self._unsaved.items()):
+            self._write(key, remarks)
 
-    def _write(self, key: RunKey, said: Said | None) -> None:
+    def _write(self, key: RunKey, remarks: Remarks | None) -> None:
         page, was = self.page_of(key), self.entry(key)
         if page.fault is not None:
             raise NotKept("That is not saved. What is wrong stands below.")
@@ -258,10 +258,10 @@ class Book:
             reviewed = {self._run_of(page, entry.run_id) for entry in now.entries}
             if page.runs <= {*reviewed, *page.elsewhere}:
                 return COMPLETE
-            return IN_PROGRESS if said is None or now.status is None else now.status
+            return IN_PROGRESS if remarks is None or now.status is None else now.status
 
         run_id = was.run_id if was is not None else self._id_of(page, _of(key))
-        entry = keep_review(page.files[0], run_id, said, was, status)
+        entry = keep_review(page.files[0], run_id, remarks, was, status)
         self._unsaved.pop(key, None)
         if entry is None:
             self._mine.pop(key, None)
@@ -290,10 +290,10 @@ class Book:
         values: dict[str, list[Any]] = {name: [] for name in columns.names}
         for row in ws.polars("runs").select(*RunKey._fields, "eval_name").iter_rows(named=True):
             key = key_of(row)
-            said, entry = self.said(key), self.entry(key)
+            remarks, entry = self.remarks(key), self.entry(key)
             when = None if entry is None or not self.is_saved(key) else entry.timestamp
-            mine = [(said, when)] if said is not None else []
-            for of, timestamp in [*mine, *((e.said, e.timestamp) for e in self.others(key))]:
+            mine = [(remarks, when)] if remarks is not None else []
+            for of, timestamp in [*mine, *((e.remarks, e.timestamp) for e in self.others(key))]:
                 record = {
                     **row,
                     "feedback": of.text,

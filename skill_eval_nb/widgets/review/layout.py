@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from skill_eval_nb.stats.pairing import likeness
 from skill_eval_nb.text import count
-from skill_eval_nb.workspace.feedback import Entry, Said
+from skill_eval_nb.workspace.feedback import Entry, Remarks
 
 from ..show import show_figures, show_outputs
 from ..show.documents import folded
@@ -94,33 +94,36 @@ class Side:
     def form(self) -> Node:
         """The human's part of the review of the run."""
         book, token = self.now.book, self.token
-        given = book.said(self.key)
-        said, others = given or Said(), () if self.now.choice.hidden else book.others(self.key)
+        given = book.remarks(self.key)
+        remarks, others = (
+            given or Remarks(),
+            () if self.now.choice.hidden else book.others(self.key),
+        )
         head = [h("h5", "Your feedback"), self._state(given)]
         keep, key = self.now.keep(self.key, token), f"{token}-text"
         label = f"What is to be said of {self.title}"
         scores = [
-            self._scored(dimension, anchors_of(stated), said.scores.get(dimension))
+            self._scored(dimension, anchors_of(stated), remarks.scores.get(dimension))
             for dimension, (_, stated) in _dimensions_of(self.now.ws, self.key).items()
         ]
         fine = tick("Nothing to say: it is fine", given is not None, ("call_fine", token))
         return h(
             "div",
             h("div", head, cls="sen-row sen-middle sen-spread"),
-            [_said_by_others(other) for other in others],
-            typing(label, said.text, ("say", token), keep=keep, key=key, rows=3),
+            [_other_remarks(other) for other in others],
+            typing(label, remarks.text, ("say", token), keep=keep, key=key, rows=3),
             h("div", scores, cls="sen-rv-scores"),
-            None if said else fine,
+            None if remarks else fine,
             cls="sen-rv-form",
             key=f"{token}-form",
         )
 
-    def _state(self, said: Said | None) -> Node:
+    def _state(self, remarks: Remarks | None) -> Node:
         if not self.now.book.is_saved(self.key):
             return pill("not saved", "bad")
         entry = self.now.book.entry(self.key)
         when = f" {line(entry.timestamp[:10])}" if entry and entry.timestamp else ""
-        return pill("not reviewed") if said is None else pill(f"reviewed{when}", "good")
+        return pill("not reviewed") if remarks is None else pill(f"reviewed{when}", "good")
 
     def _scored(self, dimension: str, anchors: Mapping[str, str], score: float | None) -> Node:
         act = ("score", self.token, dimension)
@@ -180,13 +183,13 @@ class Side:
         return "with" if likeness(self.key.configuration) is None else "base"
 
 
-def _said_by_others(entry: Entry) -> Node:
-    scores = between([f"{line(name)} {score:g}" for name, score in entry.said.scores.items()])
+def _other_remarks(entry: Entry) -> Node:
+    scores = between([f"{line(name)} {score:g}" for name, score in entry.remarks.scores.items()])
     when = f" ({line(entry.timestamp)[:10]})" if entry.timestamp else ""
     return h(
         "blockquote",
         soft(f"Also said of it{when}:"),
-        h("p", plain(entry.said.text) or "nothing: it is fine", dir="auto"),
+        h("p", plain(entry.remarks.text) or "nothing: it is fine", dir="auto"),
         h("p", scores, cls="sen-small") if scores else None,
         cls="sen-rv-also",
     )
@@ -399,7 +402,7 @@ def _blindness(now: ReviewState) -> Child:
     if not now.choice.blind:
         return None
     if now.choice.revealed:
-        preferred = outcome(now.items, now.book.said, now.scope.sides)
+        preferred = outcome(now.items, now.book.remarks, now.scope.sides)
         return h("div", preferred, cls="sen-card sen-rv-outcome", role="status", key="outcome")
     alone = len(now.scope.items) - len(now.items)
     left_out = f"{count(alone, 'run')} with none beside them are left out."

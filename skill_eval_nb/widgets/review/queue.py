@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from skill_eval_nb.stats.pairing import choose, side
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace import natural
-from skill_eval_nb.workspace.feedback import COMPLETE, Said
+from skill_eval_nb.workspace.feedback import COMPLETE, Remarks
 
 from ..ui import Child, Node, h, offer
 from ..ui.panel import read_blob
@@ -248,7 +248,7 @@ def _one_of(what: str, name: str, known: Sequence[str]) -> str:
 
 
 LETTERS = ("A", "B")
-Feedback = Callable[[RunKey], Said | None]
+Feedback = Callable[[RunKey], Remarks | None]
 
 
 def in_order(item: Item, seed: int) -> tuple[RunKey, ...]:
@@ -257,11 +257,11 @@ def in_order(item: Item, seed: int) -> tuple[RunKey, ...]:
     return item.runs[::-1] if turned else item.runs
 
 
-def _differences(item: Item, said: Feedback) -> dict[str, float]:
+def _differences(item: Item, remarks: Feedback) -> dict[str, float]:
     """On the dimensions that both runs of a pair are scored on, how much more the first has."""
     if not item.is_pair:
         return {}
-    first, other = (said(key) or Said() for key in item.runs)
+    first, other = (remarks(key) or Remarks() for key in item.runs)
     both = first.scores.keys() & other.scores.keys()
     return {name: first.scores[name] - other.scores[name] for name in first.scores if name in both}
 
@@ -269,23 +269,23 @@ def _differences(item: Item, said: Feedback) -> dict[str, float]:
 ALL_DIMENSIONS = "all dimensions"
 
 
-def preferences(items: Iterable[Item], said: Feedback) -> dict[str, Counter[int]]:
+def preferences(items: Iterable[Item], remarks: Feedback) -> dict[str, Counter[int]]:
     """On the mean of all dimensions, and on each: how often the first side (1), none or the other.
 
     A pair that was not scored on both sides is in none of them.
     """
     found: dict[str, Counter[int]] = defaultdict(Counter)
     for item in items:
-        differences = _differences(item, said)
+        differences = _differences(item, remarks)
         whole = {ALL_DIMENSIONS: sum(differences.values())} if differences else {}
         for name, difference in (whole | differences).items():
             found[name][(difference > 1e-9) - (difference < -1e-9)] += 1
     return dict(found)
 
 
-def outcome(items: Iterable[Item], said: Feedback, sides: tuple[str, ...]) -> Child:
+def outcome(items: Iterable[Item], remarks: Feedback, sides: tuple[str, ...]) -> Child:
     """Which side was preferred how often, said first and then shown."""
-    found = preferences(items, said)
+    found = preferences(items, remarks)
     if not found:
         return h("p", "No pair was scored on both sides.")
     first, second = map(line, sides)
@@ -387,7 +387,7 @@ class ReviewState:
 
     def is_scored(self, item: Item) -> bool:
         """Whether both sides of a pair are scored on some dimension."""
-        return bool(_differences(item, self.book.said))
+        return bool(_differences(item, self.book.remarks))
 
     @cached_property
     def pages(self) -> list[Page]:

@@ -457,13 +457,13 @@ def ended_view(at: Running) -> Node:
     if now.errored and now.status == "done":
         heading = f"Done, {now.errored:,} errored", "odd"
     message = now.message if now.status in ("partial", "failed") else None
-    told = h("div", _verdicts(at), problems(now, at.board.reasons), _next(at))
+    first = h("div", _verdicts(at), problems(now, at.board.reasons), _next(at))
     return ended_card(
         f"iteration-{at.plan.iteration} of {at.plan.skill_name}",
         heading,
         f"{at.results:,} of {now.cells:,} runs, {dollars(now.spent_usd)}, {clock(now.seconds)}",
         h("p", message, key="message") if message else None,
-        h("div", told, at.board.view(), cls="sen-columns sen-came"),
+        h("div", first, at.board.view(), cls="sen-columns sen-came"),
     )
 
 

@@ -121,8 +121,8 @@ def _inside(folder: Path) -> list[Entry]:
 def _documents(folder: Path) -> frozenset[str]:
     """Results among the outputs; of runs made here, all that lies there is the agent's."""
     timing = load_if_there(f"{folder}/timing.json", Timing, Problems())
-    made_here = timing is not None and timing.executor is not None
-    return frozenset() if made_here else RESULTS_INSIDE
+    ours = timing is not None and timing.executor is not None
+    return frozenset() if ours else RESULTS_INSIDE
 
 
 def _beside(folder: Path) -> Iterator[Entry]:

@@ -286,16 +286,16 @@ def show_transcript(folder: Path) -> Node:
     if not files:
         return h("div", soft("There is no transcript."), cls="sen-transcript")
     names = h("div", map(file_line, files), cls="sen-row sen-middle sen-small")
-    return h("div", names, _told(files).view, cls="sen-transcript")
+    return h("div", names, _sheet_of(files).view, cls="sen-transcript")
 
 
 def transcript_summary(folder: Path) -> str | None:
     """What there is of a transcript, in a word or two; None where there is none."""
     files = transcript_files(folder)
-    return (_told(files).kind or size(files[0].size)) if files else None
+    return (_sheet_of(files).kind or size(files[0].size)) if files else None
 
 
-def _told(files: list[OutputFile]) -> Sheet:
+def _sheet_of(files: list[OutputFile]) -> Sheet:
     """What is to be seen of the first that can be read, else of the first."""
     sheets = map(_drawn, files)
     return next((sheet for sheet in sheets if sheet.kind), None) or _drawn(files[0])

@@ -121,8 +121,8 @@ def _lane(row: Figures, attempts: Sequence[Attempt]) -> Node:
     instead = f"instead: {row['instead']}" if row["instead"] else count(len(attempts), "run")
     runs = h("ul", [h("li", _run(attempt), dir="auto") for attempt in attempts])
     behind = details(h("span", instead, cls="sen-soft", dir="auto"), runs)
-    hits, told = row["n_triggered"], row["n_triggered"] + row["n_not_triggered"]
-    counted = "–" if row["rate"] is None else f"{hits:,}/{told:,}"
+    hits, decided = row["n_triggered"], row["n_triggered"] + row["n_not_triggered"]
+    counted = "–" if row["rate"] is None else f"{hits:,}/{decided:,}"
     return h(
         "li",
         h("div", h("span", row["query"], dir="auto"), _pills(row), cls="sen-trig-words"),
@@ -206,8 +206,8 @@ def measuring_view(task: Task[Any]) -> Node:
     latest = None
     if now is not None:
         did = f" ({now.latest.instead})" if now.latest.instead else ""
-        asked = h("span", now.latest.query.query, dir="auto")
-        latest = soft(f"Last: {now.latest.outcome}{did} – ", asked)
+        query = h("span", now.latest.query.query, dir="auto")
+        latest = soft(f"Last: {now.latest.outcome}{did} – ", query)
     stopping = "Stopping: nothing new is begun."
     promise = soft(stopping if task.stopping else promise, role="status")
     return _running_card("The queries are being run", task, now, None, [promise, latest])

@@ -253,8 +253,8 @@ class Panel(anywidget.AnyWidget):
                 self.fault, self.__cannot_draw = None, False
             if self.fault is None:
                 return nodes, wire
-        said = h("p", self.fault), button("Dismiss", ("dismiss",))
-        tree = [h("div", said, cls="sen-fault", role="alert", key="fault"), *self.__nodes]
+        words = h("p", self.fault), button("Dismiss", ("dismiss",))
+        tree = [h("div", words, cls="sen-fault", role="alert", key="fault"), *self.__nodes]
         return tree, coded(tree)
 
     def _fail(self, error: BaseException) -> None:

@@ -185,7 +185,7 @@ class Later:
         self._notify = notify
         self._done: OrderedDict[Hashable, Any] = OrderedDict()
         self._wanted: dict[Hashable, tuple[Count, int]] = {}  # in order, with how many at once
-        self._asked: set[Hashable] = set()
+        self._requested: set[Hashable] = set()
         self._missed: set[Hashable] = set()
         self._changed = threading.Condition()
         self._at_work = False
@@ -197,7 +197,7 @@ class Later:
         with self._changed:
             self._wanted.clear()
             self._missed.clear()
-            self._asked.clear()
+            self._requested.clear()
             self._until = time.monotonic() + self.patience
 
     def get(self, key: Hashable, count: Callable[[], Any]) -> Any:
@@ -220,7 +220,7 @@ class Later:
             at_once: of how many together, where that is quicker than one after the other.
         """
         with self._changed:
-            self._asked.update(keys)
+            self._requested.update(keys)
             for key in keys:
                 if key not in self._done:
                     self._wanted.setdefault(key, (count, at_once))
@@ -285,7 +285,7 @@ class Later:
             for key in found:
                 self._wanted.pop(key, None)
             self._done.update(found)
-            while len(self._done) > max(MOST, len(self._asked)):
+            while len(self._done) > max(MOST, len(self._requested)):
                 self._done.popitem(last=False)
             self._changed.notify_all()
 

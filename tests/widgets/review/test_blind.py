@@ -10,7 +10,7 @@ from skill_eval_nb.widgets.review.queue import ALL_DIMENSIONS, Item, preferences
 from skill_eval_nb.widgets.ui import find, text
 from skill_eval_nb.widgets.ui.panel import read_blob
 from skill_eval_nb.widgets.ui.tree import elements
-from skill_eval_nb.workspace.feedback import Said
+from skill_eval_nb.workspace.feedback import Remarks
 from tests.widgets.review.made import (
     SIDES,
     TELLTALE,
@@ -118,11 +118,11 @@ def test_runs_with_none_beside_them_are_left_out_and_that_is_said(tmp_path):
 def test_a_preference_is_of_the_dimensions_that_both_sides_have():
     items = pairs(3)
     said = {
-        items[0].runs[0]: Said("", {"tone": 5, "order": 1, "length": 5}),
-        items[0].runs[1]: Said("", {"tone": 3, "order": 3}),
-        items[1].runs[0]: Said("", {"tone": 2}),
-        items[1].runs[1]: Said("", {"tone": 3}),
-        items[2].runs[0]: Said("only words"),
+        items[0].runs[0]: Remarks("", {"tone": 5, "order": 1, "length": 5}),
+        items[0].runs[1]: Remarks("", {"tone": 3, "order": 3}),
+        items[1].runs[0]: Remarks("", {"tone": 2}),
+        items[1].runs[1]: Remarks("", {"tone": 3}),
+        items[2].runs[0]: Remarks("only words"),
     }
     assert preferences(items, said.get) == {
         ALL_DIMENSIONS: {0: 1, -1: 1},
