@@ -693,8 +693,8 @@ def _designs(
 
     rates = {name: _rate(basis, name, rate) for name, rate in given.items()}
     counted = Rate(run=basis.n_sides, judging=0 if basis.judgings else basis.n_sides)
-    measured = (rate for rate in rates.values() if rate is not None and rate != Rate(0.0))
-    best = cheapest(basis, variances, wish, next(measured, counted))
+    rated = (rate for rate in rates.values() if rate is not None and rate != Rate(0.0))
+    best = cheapest(basis, variances, wish, next(rated, counted))
     base = best or basis.now or wish.most
     rows = list(around(base, basis, wish))
     designs = Designs(*np.array([design for design, _ in rows]).T)

@@ -55,9 +55,9 @@ def stack(rows: Sequence[Mapping[str, Any]], kind: str, name: str) -> Child:
             h("span", f"{share:.0%}") if share >= LEGIBLE else None,
             cls=f"sen-x-part {_look(component)}",
             style={"width": f"{100 * share:.4g}%"},
-            title=label,
+            title=text,
         )
-        for (component, share), label in zip(shares, words, strict=True)
+        for (component, share), text in zip(shares, words, strict=True)
     ]
     label = f"{name}: {', '.join(words)}"
     return h(
