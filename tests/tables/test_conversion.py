@@ -9,6 +9,7 @@ import re
 import sys
 from collections import Counter
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from skill_eval_nb.documents.dialects import DIALECTS, NoSuchDocument, kind_of
 from skill_eval_nb.tables.conversion import Converted, convert
 from skill_eval_nb.workspace import check
 from tests.checkout import ROOT
-from tests.corpus.build import graded, lay, row
+from tests.corpus.build import expectations, graded, lay, parts, row
 from tests.tables.made import two_sides
 
 BUNDLED = {
@@ -223,107 +224,92 @@ def test_a_bundled_workspace_loads_again_to_the_same_or_says_what_is_lost(source
 
 
 @pytest.mark.slow
-def test_every_workspace_of_the_corpus_loads_again(corpus_workspaces, tmp_path):
+def test_workspaces_of_the_corpus_load_again(corpus_workspaces, tmp_path):
     """Each in one dialect, the next one in the next."""
     dialects = list(DIALECTS)
-    for at, path in enumerate(corpus_workspaces):
+    for at, path in enumerate(part for one in corpus_workspaces for part in parts(one)):
         before = None
         with suppress(sen.NothingToLoad):
             before = sen.load(path)
             before.tables()  # whole at once: figures alone would be read first, and again
-        both(path, dialects[at % len(dialects)], tmp_path / path.name, before)
+        both(path, dialects[at % len(dialects)], tmp_path / str(at) / path.name, before)
 
 
 # ── any workspace ────────────────────────────────────────────────────────────────────────────
 
-seconds = st.sampled_from([None, 0, 1.5, 40])
-tokens = st.sampled_from([None, 0, 900])
-verdicts = st.text("pf-", max_size=3)
-scores = st.dictionaries(st.sampled_from(["depth", "tone"]), st.integers(1, 5), max_size=2)
+
+def of_any(**files: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Some of these keys or files, any of them missing."""
+    return st.fixed_dictionaries({}, optional=files)
 
 
-@st.composite
-def runs(draw: st.DrawFn) -> dict[str, Any]:
-    """The files of a run, any of them missing."""
-    files: dict[str, Any] = {}
-    if draw(st.booleans()):
-        more: dict[str, Any] = {}
-        if draw(st.booleans()):
-            more["claims"] = [
-                {"claim": "It works", "verified": draw(st.sampled_from([True, None]))}
-            ]
-        if draw(st.booleans()):
-            weight = draw(st.sampled_from([None, 2.0]))
-            rated = draw(scores).items()
-            more["rubric_scores"] = {
-                name: {"score": one} | ({"weight": weight} if weight else {}) for name, one in rated
-            }
-        if draw(st.booleans()):
-            more["timing"] = {"total_duration_seconds": 3.0, "executor_duration_seconds": 2.0}
-        files["grading.json"] = graded(draw(verdicts), **more)
-    if draw(st.booleans()):
-        checks = graded(draw(verdicts))
-        checks["expectations"] = [{**one, "critical": True} for one in checks["expectations"]]
-        files["structural.json"] = checks
-    if draw(st.booleans()):
-        known = {"total_duration_seconds": draw(seconds), "total_tokens": draw(tokens)}
-        failed = {"status": "errored"} if draw(st.booleans()) else {}
-        files["timing.json"] = {
-            name: one for name, one in known.items() if one is not None
-        } | failed
-    if draw(st.booleans()):
-        files["outputs/metrics.json"] = {
-            "tool_calls": {"Bash": 2},
-            "total_steps": draw(tokens) or 1,
-        }
-    for number in range(draw(st.integers(0, 2))):
-        rated = {name: {"score": one} for name, one in draw(scores).items()}
-        files[f"judgings/{number + 1}.json"] = {"judging": number + 1, "rubric_scores": rated}
-    if draw(st.booleans()):
-        files["outputs/report.md"] = "done"
-    return files
+VERDICTS = st.text("pf-", max_size=3)
+SCORES = st.dictionaries(st.sampled_from(["depth", "tone"]), st.integers(1, 5), max_size=2)
+
+
+def rated(scores: dict[str, int], more: dict[str, Any]) -> dict[str, Any]:
+    return {name: {"score": one, **more} for name, one in scores.items()}
+
+
+JUDGING = st.builds(lambda scores: {"rubric_scores": rated(scores, {})}, SCORES)
+GRADING = of_any(
+    claims=st.sampled_from([True, None]).map(lambda one: [{"claim": "It works", "verified": one}]),
+    rubric_scores=st.builds(rated, SCORES, st.sampled_from([{}, {"weight": 2.0}])),
+    timing=st.just({"total_duration_seconds": 3.0, "executor_duration_seconds": 2.0}),
+)
+TIMING = of_any(
+    total_duration_seconds=st.sampled_from([0, 1.5, 40]),
+    total_tokens=st.sampled_from([0, 900]),
+    status=st.just("errored"),
+)
+CRITICAL = VERDICTS.map(
+    lambda marks: {"expectations": [one | {"critical": True} for one in expectations(marks)]}
+)
+RUNS = of_any(
+    **{
+        "grading.json": st.builds(lambda marks, more: graded(marks, **more), VERDICTS, GRADING),
+        "structural.json": CRITICAL,
+        "timing.json": TIMING,
+        "outputs/metrics.json": st.just({"tool_calls": {"Bash": 2}, "total_steps": 900}),
+        "outputs/report.md": st.just("done"),
+        "judgings/1.json": JUDGING,
+        "judgings/2.json": JUDGING,
+    }
+)
+NAMES_OF_EVALS = ["eval-0", "eval-1-login", "eval-7", "inbox", "a b", "case-2-tidy"]
+NAMES_OF_SIDES = ["with_skill", "without_skill", "old_skill", "v2"]
+
+
+def some(names: list[str], most: int) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(names), min_size=1, max_size=most, unique=True)
 
 
 @st.composite
 def workspaces(draw: st.DrawFn) -> dict[str, Any]:
     """The files of a workspace: a suite, iterations, evals by any name, sides, runs, reviews."""
-    names = draw(
-        st.lists(
-            st.sampled_from(["eval-0", "eval-1-login", "eval-7", "inbox", "a b", "case-2-tidy"]),
-            min_size=1,
-            max_size=3,
-            unique=True,
+    names, sides = draw(some(NAMES_OF_EVALS, 3)), draw(some(NAMES_OF_SIDES, 2))
+    levels = draw(st.sampled_from([("",), ("iteration-1/",), ("iteration-2/", "iteration-5b/")]))
+    evals = [{"id": n, "name": name, "prompt": f"Do {name}"} for n, name in enumerate(names)]
+    review = {"run_id": f"{names[0]}-{sides[0]}", "feedback": "x", "timestamp": "t"}
+    described = {
+        f"{level}{name}/eval_metadata.json": st.just(
+            {"eval_name": name, "prompt": f"Do {name}", "assertions": ["It runs"]}
         )
-    )
-    sides = draw(
-        st.lists(
-            st.sampled_from(["with_skill", "without_skill", "old_skill", "v2"]),
-            min_size=1,
-            max_size=2,
-            unique=True,
-        )
-    )
-    files: dict[str, Any] = {}
-    for level in draw(
-        st.sampled_from([("",), ("iteration-1/",), ("iteration-2/", "iteration-5b/")])
-    ):
-        for name in names:
-            if draw(st.booleans()):
-                about = {"eval_name": name, "prompt": f"Do {name}", "assertions": ["It runs"]}
-                files[f"{level}{name}/eval_metadata.json"] = about
-            for side in sides:
-                for number in range(1, draw(st.integers(1, 2)) + 1):
-                    of_it = draw(runs())
-                    folder = f"{level}{name}/{side}/run-{number}"
-                    files |= {f"{folder}/{file}": one for file, one in of_it.items()}
-        if draw(st.booleans()):
-            review = {"run_id": f"{names[0]}-{sides[0]}", "feedback": "x", "timestamp": "t"}
-            files[f"{level}feedback.json"] = {"reviews": [review], "status": "complete"}
-    if draw(st.booleans()):
-        evals = [{"id": n, "name": name, "prompt": f"Do {name}"} for n, name in enumerate(names)]
-        files["evals/evals.json"] = {"skill_name": "tidy", "evals": evals}
-    if draw(st.booleans()):
-        files["trigger_eval.json"] = [{"query": "tidy up", "should_trigger": True}]
+        for level, name in product(levels, names)
+    }
+    reviewed = {
+        f"{level}feedback.json": st.just({"reviews": [review], "status": "complete"})
+        for level in levels
+    }
+    beside = {
+        "evals/evals.json": st.just({"skill_name": "tidy", "evals": evals}),
+        "trigger_eval.json": st.just([{"query": "tidy up", "should_trigger": True}]),
+    }
+    files = draw(of_any(**described, **reviewed, **beside))
+    for level, name, side in product(levels, names, sides):
+        for number in range(1, draw(st.integers(1, 2)) + 1):
+            folder = f"{level}{name}/{side}/run-{number}"
+            files |= {f"{folder}/{file}": one for file, one in draw(RUNS).items()}
     return files | {"iteration-9/eval-0/with_skill/run-1/grading.json": graded("pf")}
 
 
@@ -375,36 +361,31 @@ def test_a_deviation_comes_from_the_evals_of_the_runs(tmp_path):
 # ── damaged trees, and what was cut off ────────────────────────────────────────────────────────
 
 
-QUERIES = [{"query": "tidy up", "should_trigger": True}]
-
-
 LONE = {
-    "feedback": {"feedback.json": {"reviews": [{"run_id": "eval-1-with_skill", "feedback": "x"}]}},
-    "comparison": {"comparison-1.json": {"winner": "A", "reasoning": "r", "eval_id": 7}},
-    "analysis": {"analysis.json": {"comparison_summary": {"winner": "A"}}},
-    "of an eval": {"eval-9-x/feedback.json": {"reviews": []}},
+    "iteration-3/feedback.json": {"reviews": [{"run_id": "eval-1-with_skill", "feedback": "x"}]},
+    "iteration-4/comparison-1.json": {"winner": "A", "reasoning": "r", "eval_id": 7},
+    "iteration-5/analysis.json": {"comparison_summary": {"winner": "A"}},
+    "iteration-6/eval-9-x/feedback.json": {"reviews": []},
 }
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("kind", LONE)
-def test_an_iteration_of_which_only_a_little_is_left(kind, dialect, tmp_path):
-    files = {f"iteration-3/{name}": content for name, content in LONE[kind].items()}
+@each
+def test_iterations_of_which_only_a_little_is_left(to, tmp_path):
     heights = []
-    for name, more in (("whole", {}), ("damaged", files)):
-        convert(lay(tmp_path / name, two_sides() | more), dialect, tmp_path / f"{name}-out")
+    for name, more in (("whole", {}), ("damaged", LONE)):
+        convert(lay(tmp_path / name, two_sides() | more), to, tmp_path / f"{name}-out")
         heights.append(sen.load(tmp_path / f"{name}-out").runs.height)
     assert heights[0] == heights[1] > 0
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_rows_that_no_eval_can_be_told_of_get_no_name_that_is_none(dialect, tmp_path):
+@each
+def test_rows_that_no_eval_can_be_told_of_get_no_name_that_is_none(to, tmp_path):
     rows = [
         {"configuration": side, "result": {"pass_rate": rate}}
         for side, rate in (("with_skill", 1.0), ("without_skill", 0.0))
     ]
     ws = lay(tmp_path / "ws", {"iteration-1/benchmark.json": {"runs": rows, "run_summary": {}}})
-    written = convert(ws, dialect, tmp_path / "out").written
+    written = convert(ws, to, tmp_path / "out").written
     assert not any("None" in path.read_text() for path in written)
 
 
@@ -413,7 +394,7 @@ def test_a_trigger_set_keeps_its_skill(dialect, tmp_path):
     sets = {
         f"triggers/{name}.json": {
             "skill_name": name,
-            "queries": [{"query": f"{name} up", "should_trigger": True}, *QUERIES],
+            "queries": [{"query": f"{name} up", "should_trigger": True}],
         }
         for name in ("tidy", "neat")
     }
@@ -447,91 +428,72 @@ def test_what_was_cut_off_begins_anew(tmp_path, monkeypatch):
 
 
 RUN = "iteration-1/eval-0-login/with_skill/run-1"
+SECOND = "iteration-1/eval-0-login/with_skill/run-2"
+THIRD_SIDE = "iteration-1/eval-0/old_skill/run-1"
+REVIEWS = [
+    {"run_id": f"eval-0-login-with_skill-run-{n}", "feedback": f"{n}", "timestamp": "t"}
+    for n in (1, 2)
+]
 
 
-def test_a_run_that_is_left_out_is_told_once_however_many_documents_it_has(tmp_path):
-    run = "iteration-1/eval-0/old_skill/run-1"
-    files = {
-        f"{run}/grading.json": graded("p"),
-        f"{run}/timing.json": {"total_tokens": 1},
-        f"{run}/outputs/metrics.json": {"total_steps": 1},
-        f"{RUN}/grading.json": graded("p"),
-    }
-    converted = convert(lay(tmp_path / "ws", files), "codingbuddy", tmp_path / "out")
-    lost = [one for one in converted.losses if "old_skill" in one.message]
-    assert [(Path(one.path), one.severity) for one in lost] == [(tmp_path / "ws" / run, "warning")]
+@pytest.mark.parametrize(
+    ("to", "files", "of", "paths"),
+    [
+        (  # a run that is left out, once, however many documents it has
+            "codingbuddy",
+            {
+                f"{THIRD_SIDE}/grading.json": graded("p"),
+                f"{THIRD_SIDE}/timing.json": {"total_tokens": 1},
+                f"{THIRD_SIDE}/outputs/metrics.json": {"total_steps": 1},
+            },
+            "old_skill",
+            [THIRD_SIDE],
+        ),
+        ("test-cases", {f"{RUN}/outputs/a.txt": "a"}, "outputs", [RUN]),
+        # A file that cannot be read, and one that is no document.
+        ("skill-creator", {f"{RUN}/timing.json": "{"}, "", [f"{RUN}/timing.json"]),
+        ("skill-creator", {"eval-colours.json": {"a": 1}}, "", ["eval-colours.json"]),
+        (
+            "codingbuddy",
+            {
+                f"{SECOND}/grading.json": graded("f"),
+                "iteration-1/feedback.json": {"reviews": REVIEWS, "status": "complete"},
+            },
+            "a review of a run that is left out",
+            ["iteration-1/feedback.json"],
+        ),
+    ],
+)
+def test_what_has_no_place_is_left_out_and_told(tmp_path, to, files, of, paths):
+    ws = lay(tmp_path / "ws", {f"{RUN}/grading.json": graded("p")} | files)
+    converted = convert(ws, to, tmp_path / "out")
+    lost = [one.path for one in converted.losses if of in one.message]
+    assert lost == [str(ws / path) for path in paths]
     assert not list((tmp_path / "out").rglob("*old_skill*"))
-
-
-def test_outputs_that_have_no_place_are_told(tmp_path):
-    files = {f"{RUN}/grading.json": graded("p"), f"{RUN}/outputs/a.txt": "a"}
-    converted = convert(lay(tmp_path / "ws", files), "test-cases", tmp_path / "out")
-    assert [Path(one.path) for one in converted.losses if "outputs" in one.message] == [
-        tmp_path / "ws" / RUN
-    ]
-
-
-def test_a_file_that_cannot_be_read_and_one_that_is_no_document_are_told(tmp_path):
-    files = {
-        f"{RUN}/grading.json": graded("p"),
-        f"{RUN}/timing.json": "{",
-        "eval-colours.json": {"a": 1},
-    }
-    converted = convert(lay(tmp_path / "ws", files), "skill-creator", tmp_path / "out")
-    assert {(one.code, Path(one.path).name) for one in converted.losses} == {
-        ("not-json", "timing.json"),
-        ("not-a-document", "eval-colours.json"),
-    }
-
-
-def test_a_review_of_a_run_that_is_left_out_is_left_out_and_told(tmp_path):
-    files = {
-        f"{RUN}/grading.json": graded("p"),
-        RUN.replace("run-1", "run-2") + "/grading.json": graded("f"),
-        "iteration-1/feedback.json": {
-            "reviews": [
-                {"run_id": f"eval-0-login-with_skill-run-{n}", "feedback": f"{n}", "timestamp": "t"}
-                for n in (1, 2)
-            ],
-            "status": "complete",
-        },
-    }
-    converted = convert(lay(tmp_path / "ws", files), "codingbuddy", tmp_path / "out")
-    reviews = read(tmp_path / "out/iteration-1/feedback.json")["reviews"]
-    assert [(one["run_id"], one["feedback"]) for one in reviews] == [("eval-0-with_skill", "1")]
-    assert told(converted, "a review of a run that is left out")
+    for path in (tmp_path / "out").rglob("feedback.json"):
+        reviews = read(path)["reviews"]
+        assert [(one["run_id"], one["feedback"]) for one in reviews] == [("eval-0-with_skill", "1")]
 
 
 # ── ids ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def counted(first: int = 1) -> dict[str, Any]:
+def counted(first: int) -> dict[str, Any]:
     """Two iterations of two evals whose folders and suite count from `first`."""
-    ids = (first, first + 1)
-    files: dict[str, Any] = {
-        "evals/evals.json": {
-            "skill_name": "x",
-            "evals": [{"id": n, "prompt": f"P{n}", "expectations": ["e"]} for n in ids],
+    ids, sides = (first, first + 1), ("with_skill", "without_skill")
+    evals = [{"id": n, "prompt": f"P{n}", "expectations": ["e"]} for n in ids]
+    files: dict[str, Any] = {"evals/evals.json": {"skill_name": "x", "evals": evals}}
+    rows = [row(n, side, "p" * n + "f") for n, side in product(ids, sides)]
+    reviews = [
+        {"run_id": f"eval-{n}-with_skill", "feedback": str(n), "timestamp": "t"} for n in ids
+    ]
+    for iteration in ("iteration-1", "iteration-2"):
+        files |= {
+            f"{iteration}/eval-{n}-name{n}/{side}/run-1/grading.json": graded("p" * n + "f")
+            for n, side in product(ids, sides)
         }
-    }
-    for iteration in (1, 2):
-        for n in ids:
-            for side in ("with_skill", "without_skill"):
-                path = f"iteration-{iteration}/eval-{n}-name{n}/{side}/run-1/grading.json"
-                files[path] = graded("p" * n + "f")
-        files[f"iteration-{iteration}/benchmark.json"] = {
-            "metadata": {"skill_name": "x"},
-            "runs": [
-                row(n, side, "p" * n + "f") for n in ids for side in ("with_skill", "without_skill")
-            ],
-        }
-        files[f"iteration-{iteration}/feedback.json"] = {
-            "reviews": [
-                {"run_id": f"eval-{n}-with_skill", "feedback": str(n), "timestamp": "t"}
-                for n in ids
-            ],
-            "status": "complete",
-        }
+        files[f"{iteration}/benchmark.json"] = {"metadata": {"skill_name": "x"}, "runs": rows}
+        files[f"{iteration}/feedback.json"] = {"reviews": reviews, "status": "complete"}
     return files
 
 
@@ -551,30 +513,19 @@ def test_all_documents_agree_on_the_ids_of_codingbuddy(tmp_path, first):
         assert [one["eval_id"] for one in results] == [0, 1]
         reviews = read(here / "feedback.json")["reviews"]
         assert [one["run_id"] for one in reviews] == ["eval-0-with_skill", "eval-1-with_skill"]
-    wrong = [
-        one
-        for one in check(out, "codingbuddy")
-        if one.code
-        in ("unknown-run", "other-id", "missing-folder", "unknown-eval", "other-iteration")
-    ]
-    assert wrong == []
+    of_ids = {"unknown-run", "other-id", "missing-folder", "unknown-eval", "other-iteration"}
+    assert [one for one in check(out, "codingbuddy") if one.code in of_ids] == []
 
 
 def test_an_eval_is_the_same_in_two_iterations_whatever_its_folder_is_called(tmp_path):
+    about = {"eval_id": "a", "prompt": "P"}
     files = {
-        "iteration-1/inbox/with_skill/grading.json": graded("p"),
-        "iteration-1/inbox/eval_metadata.json": {
-            "eval_id": "a",
-            "eval_name": "inbox",
-            "prompt": "P",
+        **{
+            f"iteration-{n}/{name}/with_skill/grading.json": graded("p")
+            for n, name in ((1, "inbox"), (2, "renamed"), (2, "other"))
         },
-        "iteration-2/renamed/with_skill/grading.json": graded("p"),
-        "iteration-2/renamed/eval_metadata.json": {
-            "eval_id": "a",
-            "eval_name": "new",
-            "prompt": "P",
-        },
-        "iteration-2/other/with_skill/grading.json": graded("p"),
+        "iteration-1/inbox/eval_metadata.json": about | {"eval_name": "inbox"},
+        "iteration-2/renamed/eval_metadata.json": about | {"eval_name": "new"},
     }
     convert(lay(tmp_path / "ws", files), "codingbuddy", tmp_path / "out")
     found = {
@@ -689,22 +640,8 @@ def test_an_unknown_dialect_is_refused_before_anything_is_read(tmp_path):
         convert(tmp_path / "gone", "codingbuddy", tmp_path / "out")
 
 
-NAMES = [
-    "../../up",
-    "..",
-    ".",
-    "/abs",
-    "a/b",
-    "c:\\d",
-    "🎉 party",
-    "eval-0",
-    "x" * 300,
-    "",
-    "\x00",
-    "<b>",
-]
-
-
+NAMES = ["../../up", "..", ".", "/abs", "a/b", "c:\\d", "🎉 party", "eval-0", "x" * 300]
+NAMES += ["", "\x00", "<b>"]
 name = st.one_of(st.sampled_from(NAMES), st.text(max_size=12))
 
 

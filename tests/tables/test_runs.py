@@ -279,6 +279,7 @@ def test_what_a_run_used_and_what_nobody_says_is_null(tmp_path, files, known):
         (checked("p", critical=True), "graded"),
         ({"timing.json": {"total_duration_seconds": 3.0}}, "executed"),
         ({"outputs/page.html": "<p>"}, "executed"),
+        ({"transcript.md": "said"}, "executed"),
         ({"timing.json": {"exit_code": 1}}, "errored"),
         ({"timing.json": {"status": "Timeout"}}, "errored"),
         ({"timing.json": {"exit_code": 0, "status": "ok"}}, "executed"),
