@@ -23,7 +23,7 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.documents.dialects import check
 from skill_eval_nb.documents.repair import MOST_VALUES
-from tests.documents.examples import SKILL_EVALUATOR
+from tests.documents.examples import EXAMPLES
 
 
 def codes(raw: Any, document: type[Document]) -> list[tuple[str, str]]:
@@ -241,7 +241,7 @@ SOURCE = {
     "configuration": "with_skill",
     "run_number": 1,
 }
-PLAIN = SKILL_EVALUATOR["suggestions"]
+PLAIN = EXAMPLES["skill-evaluator"]["suggestions"]
 MERGED = PLAIN["suggestions"][0] | {"evals": ["2"], "sources": [SOURCE]}
 
 

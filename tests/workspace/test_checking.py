@@ -10,7 +10,7 @@ from skill_eval_nb.documents.dialects import NoSuchDocument
 from skill_eval_nb.workspace import NothingToLoad, check
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay, parts
-from tests.workspace.made import codingbuddy, copy, laid
+from tests.workspace.made import codingbuddy, laid
 
 GRADING = "iteration-1/eval-0/with_skill/grading.json"
 
@@ -90,12 +90,10 @@ def test_the_dialect_is_the_nearest_kind_by_kind(tmp_path, files, against):
 
 def test_all_faults_of_a_file_at_once_with_what_was_expected_and_found(tmp_path):
     files = codingbuddy()
-    grading = copy(files[GRADING])
-    del grading["expectations"][0]["passed"]
-    grading["expectations"][1]["passed"] = "perhaps"
-    timing = {"total_tokens": -1, "duration_ms": 2500}
-    other = GRADING.replace("grading", "timing")
-    laid(tmp_path, files, {GRADING: grading, other: timing})
+    del files[GRADING]["expectations"][0]["passed"]
+    files[GRADING]["expectations"][1]["passed"] = "perhaps"
+    files[GRADING.replace("grading", "timing")] = {"total_tokens": -1, "duration_ms": 2500}
+    laid(tmp_path, files)
     assert sorted(faults(tmp_path)) == [
         ("error", "missing", "grading.json", "$.expectations[0].passed"),
         ("error", "missing", "timing.json", "$.total_duration_seconds"),

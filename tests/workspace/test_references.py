@@ -10,7 +10,7 @@ import pytest
 
 from skill_eval_nb.workspace import check
 from tests.corpus.build import graded, lay
-from tests.workspace.made import codingbuddy, copy, laid
+from tests.workspace.made import codingbuddy, laid
 
 Told = list[tuple[str, str, str, str | None]]
 
@@ -32,11 +32,11 @@ def told(path: Path, *codes: str) -> Told:
 # ── what the strict dialect prescribes ───────────────────────────────────────────────────────
 
 
-def review(position: int, run_id: str) -> Callable[[Any], None]:
-    return lambda one: one["reviews"][position].update(run_id=run_id)
+def review(run_id: str) -> Callable[[Any], None]:
+    return lambda one: one["reviews"][1].update(run_id=run_id)
 
 
-UNKNOWN_RUN = ("error", "unknown-run", FEEDBACK, "$.reviews[2].run_id")
+UNKNOWN_RUN = ("error", "unknown-run", FEEDBACK, "$.reviews[1].run_id")
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,12 @@ UNKNOWN_RUN = ("error", "unknown-run", FEEDBACK, "$.reviews[2].run_id")
             lambda one: one.update(prompt="Do something else"),
             [("warning", "other-prompt", METADATA, "$.prompt")],
         ),
-        (FEEDBACK, review(2, "eval-7-with_skill"), [UNKNOWN_RUN]),
-        (FEEDBACK, review(2, "eval-2-without_skill"), [UNKNOWN_RUN]),
+        (FEEDBACK, review("eval-7-with_skill"), [UNKNOWN_RUN]),
+        (FEEDBACK, review("eval-3-without_skill"), [UNKNOWN_RUN]),
         (
             FEEDBACK,
-            review(2, "the first"),
-            [("error", "outside-limits", FEEDBACK, "$.reviews[2].run_id"), UNKNOWN_RUN],
+            review("the first"),
+            [("error", "outside-limits", FEEDBACK, "$.reviews[1].run_id"), UNKNOWN_RUN],
         ),
         (
             f"{FIRST}/grading.json",
@@ -103,9 +103,9 @@ UNKNOWN_RUN = ("error", "unknown-run", FEEDBACK, "$.reviews[2].run_id")
     ],
 )
 def test_a_document_that_another_contradicts(tmp_path, name: str, change: Any, says: Told) -> None:
-    document = copy(codingbuddy()[name])
-    change(document)
-    laid(tmp_path, codingbuddy(), {name: document})
+    files = codingbuddy()
+    change(files[name])
+    laid(tmp_path, files)
     assert told(tmp_path) == says
 
 
@@ -119,19 +119,17 @@ def test_each_eval_has_metadata_for_both_sides(tmp_path, side, position):
 
 
 def test_each_iteration_has_each_eval_and_feedback_looks_at_its_own_runs(tmp_path):
-    """eval-1 was run in iteration-1 alone."""
-    files = {name: one for name, one in codingbuddy(2).items() if "iteration-2/eval-1/" not in name}
+    """eval-0 was run in iteration-1 alone."""
+    files = {name: one for name, one in codingbuddy(2).items() if "iteration-2/eval-0/" not in name}
     laid(tmp_path, files)
     missing = [one.message for one in check(tmp_path) if one.code == "missing-folder"]
     assert len(missing) == 2
-    assert all("iteration-2/eval-1/" in message for message in missing)
+    assert all("iteration-2/eval-0/" in message for message in missing)
     assert told(tmp_path, "unknown-run") == []  # its benchmark still states them
-    benchmark = copy(files["iteration-2/benchmark.json"])
-    del benchmark["eval_results"][1]
-    laid(tmp_path, files, {"iteration-2/benchmark.json": benchmark})
+    del files["iteration-2/benchmark.json"]["eval_results"][0]
+    laid(tmp_path, files)
     assert told(tmp_path, "unknown-run") == [
-        ("error", "unknown-run", "iteration-2/feedback.json", f"$.reviews[{at}].run_id")
-        for at in (2, 3)
+        ("error", "unknown-run", "iteration-2/feedback.json", "$.reviews[0].run_id")
     ]
 
 

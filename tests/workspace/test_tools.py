@@ -25,6 +25,7 @@ from skill_eval_nb.tables import TABLES
 from skill_eval_nb.workspace import check
 from tests.corpus.build import graded, lay
 
+TOKENS = ("tokens", "tokens_cached")
 SECRET = "planted-5f2c91ab-value"
 KEY = "sk-ant-REDACTED"
 
@@ -86,11 +87,12 @@ def test_plugin_eval(tmp_path: Path, keys: Any) -> None:
     suite = plugin_suite([plugin_run(True), plugin_run(True, False)], [plugin_run(False)])
     name = "demo/evals/results/2026-11-23T01-10-35-606Z/aggregate-result.json"
     ws = sen.load(lay(tmp_path, {name: keys(suite)}))
-    run = ws.runs.filter(configuration="with_skill", run_number=2).row(0, named=True)
-    assert run["pass_rate"] == 0.5
-    assert run["score"] == pytest.approx(2 / 3)
-    assert (run["passed"], run["total"], run["skill_used"], run["steps"]) == (1, 2, True, 3)
-    assert (run["skill"], run["iteration"]) == ("demo", "2026-11-23T01-10-35-606Z")
+    run = ws.runs.filter(configuration="with_skill", run_number=2)
+    names = ("pass_rate", "score", "passed", "total", "skill_used", "steps", "skill", "iteration")
+    assert run.select(names).row(0) == (
+        *(0.5, pytest.approx(2 / 3), 1, 2, True, 3),
+        *("demo", "2026-11-23T01-10-35-606Z"),
+    )
     assert "used" not in ws.expectations["text"]
     assert ws.evals["prompt"].item() == "Greet Ada"
     votes = ws.rubric_scores.filter(configuration="with_skill", run_number=2)
@@ -140,11 +142,8 @@ def test_plugin_eval_aggregates(tmp_path: Path) -> None:
     ws = sen.load(lay(tmp_path, {"aggregate-result.json": suite}))
     wrong = ws.problems.filter(code="disagree")
     assert wrong["where"].to_list() == ["$.cases[0].aggregates.score"]
-    audit = sen.stats.audit(ws)
-    assert audit.select("configuration", "agrees").rows() == [
-        ("with_skill", True),
-        ("delta", False),
-    ]
+    agrees = sen.stats.audit(ws).select("configuration", "agrees").rows()
+    assert agrees == [("with_skill", True), ("delta", False)]
 
 
 # ── Harbor ───────────────────────────────────────────────────────────────────────────────────
@@ -200,12 +199,11 @@ def test_harbor_job(tmp_path: Path) -> None:
         ("with_skill", "graded", 0.75, 0.75),
         ("with_skill", "errored", None, None),
     ]
-    run = ws.runs.filter(pass_rate=0.75).row(0, named=True)
-    assert (run["passed"], run["total"]) == (None, None)  # a reward is no count of checks
-    assert (run["tokens"], run["tokens_cached"], run["time_seconds"]) == (1000, 800, 30)
-    assert (run["harness"], run["executor_model"]) == ("codex", "gpt-5.5")
-    assert (run["eval_id"], run["eval_name"]) == ("bench/a", "a")
-    assert (run["workspace"], run["skill"]) == (tmp_path.name, "pdf")
+    run = ws.runs.filter(pass_rate=0.75)
+    assert run.select("passed", "total").row(0) == (None, None)  # a reward is no count of checks
+    assert run.select(*TOKENS, "time_seconds").row(0) == (1000, 800, 30)
+    names = ("harness", "executor_model", "eval_id", "eval_name", "workspace", "skill")
+    assert run.select(names).row(0) == ("codex", "gpt-5.5", "bench/a", "a", tmp_path.name, "pdf")
     assert ws.expectations["passed"].to_list() == [True, False, None]
     assert {"no-rate", "errored-run"} <= codes(ws)
     audit = sen.stats.audit(ws).row(0, named=True)
@@ -272,7 +270,7 @@ def test_bare_rewards(tmp_path: Path) -> None:
         ("python-0", "without_skill", 1.0),
     ]
     run = ws.runs.filter(eval_id="payroll", run_number=3, configuration="with_skill")
-    assert run.select("tokens", "tokens_cached", "time_seconds").row(0) == (100, 90, 30)
+    assert run.select(*TOKENS, "time_seconds").row(0) == (100, 90, 30)
     assert set(ws.runs["executor_model"]) == {"gpt-5.5"}
     assert "unreadable" in codes(ws)
 
@@ -330,19 +328,11 @@ def test_vally(tmp_path: Path) -> None:
     assert set(ws.runs["configuration"]) == {"baseline", "skilled", "plugin"}
     assert set(ws.runs["workspace"]) == {"run"}
     assert set(ws.runs["skill"]) == {"greeting"}
-    row = ws.runs.filter(configuration="plugin").row(0, named=True)
-    assert (row["pass_rate"], row["score"], row["tokens"], row["tokens_cached"]) == (
-        0.5,
-        0.5,
-        15,
-        4,
-    )
+    figures = ws.runs.filter(configuration="plugin").select("pass_rate", "score", *TOKENS)
+    assert figures.row(0) == (0.5, 0.5, 15, 4)
     assert ws.runs.filter(status="errored").height == 1
     assert sorted(ws.comparisons.select("winner", "side", "configuration").rows()) == [
-        ("A", "A", "skilled"),
-        ("A", "B", "baseline"),
-        ("B", "A", "skilled"),
-        ("B", "B", "baseline"),
+        (winner, *side) for winner in "AB" for side in (("A", "skilled"), ("B", "baseline"))
     ]
     wrong = ws.problems.filter(code="disagree")
     assert wrong["where"].to_list() == ["$.summary.wins"]
@@ -382,11 +372,7 @@ def test_waza_two_files(tmp_path: Path) -> None:
     assert one(ws.runs, "score", configuration="without_skill", run_number=2) == 0.625
     assert one(ws.runs, "judge_model", configuration="with_skill", run_number=1) == "opus"
     assert "no-configuration" not in codes(ws)
-    audit = sen.stats.audit(ws)
-    assert dict(audit.select("configuration", "agrees").rows()) == {
-        "without_skill": False,  # 0.4375
-        "with_skill": False,
-    }
+    assert not sen.stats.audit(ws)["agrees"].any()  # the baseline's is 0.4375
     other = {"x.json": waza_suite("m", 0.0), "y.json": waza_suite("m", 1.0)}
     folder = lay(tmp_path / "b", other)
     ws = sen.load(folder)
@@ -527,30 +513,40 @@ def inspect_log(values: list[Any], side: dict[str, Any], **fields: Any) -> dict[
     }
 
 
+def members(log: dict[str, Any]) -> dict[str, bytes]:
+    """The files of a log that is a zip."""
+    header = {key: value for key, value in log.items() if key != "samples"}
+    samples = {f"samples/{one['id']}_epoch_{one['epoch']}.json": one for one in log["samples"]}
+    return {
+        name: json.dumps(part).encode() for name, part in {"header.json": header, **samples}.items()
+    }
+
+
 def zipped(log: dict[str, Any]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as file:
-        file.writestr("header.json", json.dumps({k: v for k, v in log.items() if k != "samples"}))
-        for one_ in log["samples"]:
-            file.writestr(f"samples/{one_['id']}_epoch_{one_['epoch']}.json", json.dumps(one_))
+        for name, data in members(log).items():
+            file.writestr(name, data)
     return out.getvalue()
 
 
 def zstandard(log: dict[str, Any]) -> bytes:
     """The same zip packed as newer logs are, which not every Python unpacks: written by hand."""
-    members = {"header.json": {k: v for k, v in log.items() if k != "samples"}}
-    members |= {f"samples/{s['id']}_epoch_{s['epoch']}.json": s for s in log["samples"]}
     body, directory = b"", b""
-    for name, value in members.items():
-        data = json.dumps(value).encode()
+    for name, data in members(log).items():
         packed = pa.compress(data, codec="zstd", asbytes=True)
         label, sizes = name.encode(), (zlib.crc32(data), len(packed), len(data))
         head = struct.pack("<HHHHHIIIHH", 20, 0, 93, 0, 33, *sizes, len(label), 0)
         central = struct.pack("<HHH", 0, 0, 0) + struct.pack("<II", 0, len(body))
         directory += b"PK\x01\x02" + struct.pack("<H", 20) + head + central + label
         body += b"PK\x03\x04" + head + label + packed
-    end = struct.pack("<HHHHIIH", 0, 0, len(members), len(members), len(directory), len(body), 0)
-    return body + directory + b"PK\x05\x06" + end
+    n = len(log["samples"]) + 1
+    return (
+        body
+        + directory
+        + b"PK\x05\x06"
+        + struct.pack("<HHHHIIH", 0, 0, n, n, len(directory), len(body), 0)
+    )
 
 
 @pytest.mark.parametrize("form", [json.dumps, zipped, zstandard])
@@ -565,23 +561,15 @@ def test_inspect(tmp_path: Path, form: Any) -> None:
     runs = ws.runs.sort("configuration", "run_number")
     assert runs["pass_rate"].to_list() == [1.0, 0.5, 0.0, 0.0, 0.0, 0.0]
     assert runs["run_number"].to_list() == [1, 2, 3] * 2
-    row = runs.row(0, named=True)
-    assert (row["configuration"], row["skill"], row["executor_model"]) == (
-        "with_skill",
-        "greet",
-        "m",
-    )
-    assert (row["tokens"], row["tokens_cached"], row["time_seconds"]) == (50, 20, 2.5)
+    names = ("configuration", "skill", "executor_model", *TOKENS, "time_seconds")
+    assert runs.select(names).row(0) == ("with_skill", "greet", "m", 50, 20, 2.5)
     first = ws.expectations.filter(configuration="with_skill", text="graded")
     assert first["passed"].to_list() == [True, None, False]
     assert "because" in first["evidence"]
     assert set(ws.expectations["text"]) == {"graded", "style/polite"}
     assert set(ws.rubric_scores["dimension"]) == {"style/tone"}
-    audit = sen.stats.audit(ws)
-    assert dict(audit.select("configuration", "agrees").rows()) == {
-        "with_skill": True,
-        "without_skill": False,
-    }
+    agrees = dict(sen.stats.audit(ws).select("configuration", "agrees").rows())
+    assert agrees == {"with_skill": True, "without_skill": False}
     assert ws.evals["prompt"].to_list() == ["Greet Ada"]
 
 
@@ -705,14 +693,9 @@ def test_all_beside_each_other(tmp_path: Path) -> None:
         rate for frame in alone for rate in frame["pass_rate"].drop_nulls()
     )
     assert [one_.code for one_ in check(folder)].count("tool") == 6
-    for path in folder.rglob("*"):  # each file is recognised alone, too
-        if path.name in (
-            "aggregate-result.json",
-            "results.jsonl",
-            "output.json",
-            "with_skill.json",
-        ):
-            assert sen.load(path).runs.height
+    alone_too = {"aggregate-result.json", "results.jsonl", "output.json", "with_skill.json"}
+    for path in folder.rglob("*"):
+        assert path.name not in alone_too or sen.load(path).runs.height
 
 
 def test_no_secret_comes_through(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_runs_of_an_eval_are_averaged() -> None:
 def test_the_summary_is_of_the_runs_with_the_skill() -> None:
     [benchmark], _ = read("benchmark", CODINGBUDDY["benchmark"], "codingbuddy")
     assert list(benchmark.run_summary) == ["with_skill"]
-    assert benchmark.run_summary["with_skill"].pass_rate == Stats(mean=0.75, stddev=0.25)
+    assert benchmark.run_summary["with_skill"].pass_rate == Stats(mean=0.8333, stddev=0.1443)
     assert [one.configuration for one in benchmark.runs[:2]] == ["with_skill", "without_skill"]
 
 
