@@ -191,8 +191,3 @@ def test_links_are_followed_once_and_never_in_circles(
         found = [one.replace("two", "one") for one in found]
         told = [(*one[:2], "two") for one in told]
     assert (found, told) == (folders, problems)
-
-
-def test_a_folder_called_as_a_file_is_told(tmp_path: Path) -> None:
-    lay(tmp_path, {"grading.json/x": ""})
-    assert listed(tmp_path) == (["."], [("error", "no-file", "grading.json")])
