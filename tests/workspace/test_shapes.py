@@ -93,30 +93,18 @@ def test_files_beside_a_grading_tell_of_its_run(tmp_path: Path) -> None:
     assert [row["code"] for row in ws.problems.to_dicts() if row["severity"] != "info"] == []
 
 
+HALF = graded("pf")
+SIDES = dict.fromkeys(BOTH, HALF)
+OF_EVAL = "eval-1/grading.json"
+NUMBERED = [{"configuration": side, "run": n, **HALF} for side, n in product(BOTH, (1, 2))]
+NAMED = [{"eval_id": 1, "config": side, **HALF} for side in BOTH * 2]
 SEVERAL: dict[str, Any] = {
-    "a list with configurations": {
-        "eval-1/grading.json": {
-            "runs": [
-                {"configuration": side, "run": n, **graded("pf")}
-                for side, n in product(BOTH, (1, 2))
-            ]
-        }
-    },
-    "a list a side": {"eval-1/grading.json": {side: [graded("pf")] * 2 for side in BOTH}},
-    "a side's own list": {
-        f"eval-1/{side}/grading.json": {"runs": [graded("pf")] * 2} for side in BOTH
-    },
-    "lists in sides": {
-        "eval-1/grading.json": {side: {"runs": [graded("pf")] * 2} for side in BOTH}
-    },
-    "sides in a list": {
-        "eval-1/grading.json": {"runs": [{side: graded("pf") for side in BOTH}] * 2}
-    },
-    "evals named in the list": {
-        "grading.json": {
-            "runs": [{"eval_id": 1, "config": side, **graded("pf")} for side in BOTH * 2]
-        }
-    },
+    "a list with configurations": {OF_EVAL: {"runs": NUMBERED}},
+    "a list a side": {OF_EVAL: dict.fromkeys(BOTH, [HALF] * 2)},
+    "a side's own list": {f"eval-1/{side}/grading.json": {"runs": [HALF] * 2} for side in BOTH},
+    "lists in sides": {OF_EVAL: {side: {"runs": [HALF] * 2} for side in BOTH}},
+    "sides in a list": {OF_EVAL: {"runs": [SIDES] * 2}},
+    "evals named in the list": {"grading.json": {"runs": NAMED}},
 }
 
 
@@ -129,24 +117,16 @@ def test_one_file_grades_several_runs(tmp_path: Path, files: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize(
-    ("path", "models", "workspace"),
+    ("path", "models"),
     [
-        ("ws/iteration-1/{model}_{side}/eval-{eval}-grading.json", ("claude", "gemini"), "ws"),
-        ("ws/iteration-1/eval-{eval}/{model}_{side}/grading.json", ("gpt-5", "o3-mini"), "ws"),
-        (
-            "multi-model/{model}/eval-{eval}/{side}/grading.json",
-            ("claude-haiku", "gpt-52"),
-            "multi-model",
-        ),
-        (
-            "ws/{model}/iteration-1/eval-{eval}/{side}/grading.json",
-            ("opus-4.5", "sonnet-4.5"),
-            "ws",
-        ),
+        ("ws/iteration-1/{model}_{side}/eval-{eval}-grading.json", ("claude", "gemini")),
+        ("ws/iteration-1/eval-{eval}/{model}_{side}/grading.json", ("gpt-5", "o3-mini")),
+        ("multi-model/{model}/eval-{eval}/{side}/grading.json", ("claude-haiku", "gpt-52")),
+        ("ws/{model}/iteration-1/eval-{eval}/{side}/grading.json", ("opus-4.5", "sonnet-4.5")),
     ],
 )
 def test_models_in_names_are_no_part_of_the_configuration(
-    tmp_path: Path, path: str, models: tuple[str, str], workspace: str
+    tmp_path: Path, path: str, models: tuple[str, str]
 ) -> None:
     files = {
         path.format(model=model, side=side, eval=n): graded("pf")
@@ -154,7 +134,7 @@ def test_models_in_names_are_no_part_of_the_configuration(
     }
     ws = load(tmp_path, files)
     columns = ("workspace", "eval_id", "configuration", "executor_model")
-    expected = product((workspace,), "12", BOTH, models)
+    expected = product(path.split("/")[:1], "12", BOTH, models)
     assert found(ws, *columns) == sorted(expected)
     (told,) = coded(ws, "model-in-name")
     assert told["severity"] == "info"
@@ -340,30 +320,23 @@ def test_two_skills_that_number_their_evals_alike(tmp_path: Path) -> None:
         about = {"eval_id": 1, "eval_name": f"{skill}-site", "prompt": skill}
         for place in (f"eval-{skill}", f"raw/{skill}-eval-1"):
             folder = f"ws/iteration-1/{place}"
+            timing = {"total_tokens": 1050 + 100 * n, "total_duration_seconds": 10.5 + n}
             files |= {
                 f"{folder}/eval_metadata.json": about,
-                f"{folder}/{side}/grading.json": graded("pppp"[n:] + "ffff"[:n]) | {"skill": skill},
-                f"{folder}/{side}/timing.json": {
-                    "total_tokens": int((10.5 + n) * 100),
-                    "total_duration_seconds": 10.5 + n,
-                },
+                f"{folder}/{side}/grading.json": graded("pppp"[n:] + "ffff"[:n], skill=skill),
+                f"{folder}/{side}/timing.json": timing,
             }
         rows.append(figures(1, side, 4 - n, 10.5 + n))
     raw = {"metadata": {"skill_name": "both"}, "runs": rows, "run_summary": {}}
     ws = load(tmp_path, files | {"ws/iteration-1/benchmark.json": raw})
     columns = ("skill", "eval_id", "configuration", "run_number", "passed")
+    of = (("a", "1"), ("b", "eval-b"))
     assert found(ws, *columns) == [
-        ("a", "1", "with_skill", 1, 4),
-        ("a", "1", "without_skill", 1, 3),
-        ("b", "eval-b", "with_skill", 1, 2),
-        ("b", "eval-b", "without_skill", 1, 1),
+        (*one, side, 1, 4 - n) for n, (one, side) in enumerate(product(of, BOTH))
     ]
     ws = load(tmp_path / "stated", {"ws/iteration-1/benchmark.json": raw})
     assert found(ws, *columns[1:]) == [
-        ("1", "with_skill", 1, 4),
-        ("1", "without_skill", 1, 3),
-        ("1 (2)", "with_skill", 1, 2),
-        ("1 (2)", "without_skill", 1, 1),
+        (*one, 1, 4 - n) for n, one in enumerate(product(("1", "1 (2)"), BOTH))
     ]
 
 
@@ -458,10 +431,7 @@ def test_rows_that_only_passed_or_not_are_graded(tmp_path: Path) -> None:
     ]
     ws = load(tmp_path, {"ws/results.json": {"model": "m", "results": rows}})
     assert found(ws, "eval_id", "configuration", "run_number", "passed", "total") == [
-        ("a", "with_skill", 1, 1, 1),
-        ("a", "with_skill", 2, 0, 1),
-        ("a", "without_skill", 1, 0, 1),
-        ("a", "without_skill", 2, 0, 1),
+        ("a", side, n, int(side == "with_skill" and n == 1), 1) for side, n in product(BOTH, (1, 2))
     ]
 
 
@@ -531,10 +501,9 @@ def test_lists_called_after_a_side_hold_its_rows(tmp_path: Path) -> None:
     ws = load(tmp_path, files | {"ws/iteration-1/grading.json": raw})
     rows = found(ws, "configuration", "eval_id", "passed", "total", "time_seconds")
     assert [one for one in rows if one[1] != "unstated"] == [
-        ("old_skill", "row 1", 1, 2, None),
-        ("old_skill", "row 2", 1, 2, None),
-        ("with_skill", "row 1", 2, 2, None),
-        ("with_skill", "row 2", 2, 2, None),
+        (side, row, passed, 2, None)
+        for side, passed in (("old_skill", 1), ("with_skill", 2))
+        for row in ("row 1", "row 2")
     ]
     assert any("parts_passed" in row["message"] for row in coded(ws, "not-used"))
 
@@ -604,14 +573,9 @@ def test_a_folder_named_by_a_time_is_an_iteration_and_a_hash_is_no_name(tmp_path
 
 
 def test_an_eval_of_a_suite_may_be_of_a_skill_of_its_own(tmp_path: Path) -> None:
-    suite = {
-        "skill_name": "toolkit",
-        "evals": [
-            {"id": 1, "prompt": "Add", "skill": "adder"},
-            {"id": 2, "prompt": "Divide", "skill_dir": "skills/divider"},
-            {"id": 3, "prompt": "Ask"},
-        ],
-    }
+    own = ({"skill": "adder"}, {"skill_dir": "skills/divider"}, {})
+    evals = [{"id": n, "prompt": "Do it", **one} for n, one in enumerate(own, 1)]
+    suite = {"skill_name": "toolkit", "evals": evals}
     files = pairs("ws/iteration-1/eval-{eval}/{side}/grading.json", evals=(1, 2, 3))
     ws = load(tmp_path, {**files, "ws/evals/evals.json": suite})
     skills = {("1", "adder"), ("2", "divider"), ("3", "toolkit")}
