@@ -118,11 +118,6 @@ def test_missing_is_null_and_never_zero() -> None:
     assert faults == []
 
 
-def test_characters_are_not_tokens() -> None:
-    timing, _ = mend({"output_chars": 12000, "transcript_chars": 9}, Timing)
-    assert timing.total_tokens is None
-
-
 def test_fields_that_stand_directly_in_the_object() -> None:
     raw = {"expectations": [], "passed": 1, "failed": 0, "total": "1"}
     grading, faults = mend(raw, Grading)

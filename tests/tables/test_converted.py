@@ -69,7 +69,7 @@ def test_a_trigger_set_keeps_its_skill(dialect, tmp_path):
 
 
 def test_what_was_cut_off_begins_anew(tmp_path, monkeypatch):
-    ws, out = ROOT / "data" / BUNDLED["skill-evaluator"], tmp_path / "out"
+    ws, out = ROOT / "data" / BUNDLED["codingbuddy"], tmp_path / "out"
     convert(ws, "iterations", tmp_path / "whole")
     written = iter(range(5))
 
