@@ -345,6 +345,7 @@ def test_broken_files_beside_and_above_gradings_do_not_spoil_them(
     ws = load_with(ws_folder, {GRADING: graded("ppf"), **broken})
     run = only_run(ws)
     assert (run["passed"], run["failed"], run["tokens"]) == (2, 1, None)
+    assert ws.runs.height == 2
     if content != "{}":
         assert [name for name in broken if not any(name in text for text in said(ws))] == []
 

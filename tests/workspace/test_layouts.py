@@ -129,6 +129,10 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
         {f"iteration-1/eval-0/{name}/grading.json": graded("pf") for name in ANY_NAMES},
         halves(*(f"iteration-1/0/{name}" for name in ANY_NAMES)),
     ),
+    "names of configurations above evals, and names that merely hold such a word": (
+        half_graded(f"{ONE}/noskill/crud {ONE}/baseline-2/crud {ONE}/testing-skill/with_skill"),
+        halves(f"{ONE}/crud/baseline-2", f"{ONE}/crud/noskill", f"{ONE}/testing-skill/with_skill"),
+    ),
     "a lone configuration beside an eval with a known one": (
         half_graded(f"{ONE}/eval-0/without_skill/run-1 {ONE}/inbox/v2/run-1 {ONE}/outbox/v2"),
         halves(f"{ONE}/0/without_skill", f"{ONE}/inbox/v2", f"{ONE}/outbox/v2"),
