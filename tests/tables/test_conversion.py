@@ -39,40 +39,37 @@ SIDES = {"codingbuddy": ("with_skill", "without_skill"), "test-cases": ("with_sk
 COUNTED = {"iteration": "iteration", "eval_id": "eval", "configuration": "configuration"}
 """The keys that a dialect may write otherwise, and how that is told."""
 
-_METRICS = "metrics|tool_calls|result"
 _RUBRIC = "rubric|judging"
 _CHECKS = "expectations|structural|summary|grading|pass_rate"
-_TIMES = "timing|duration|time_seconds|total_tokens|tokens|start"
 LOST_BY = {
-    **dict.fromkeys(("status", "overall_efficiency"), f"{_CHECKS}|{_RUBRIC}|status|exit_code"),
-    **dict.fromkeys(("pass_rate", "passed", "failed", "total", "layer", "passed"), _CHECKS),
-    **dict.fromkeys(("structural_pass_rate", "gate_passed", "critical"), "structural"),
-    **dict.fromkeys(("rubric_weighted_mean", "rubric_normalized"), _RUBRIC),
-    **dict.fromkeys(("time_seconds", "tokens", "started_at"), _TIMES),
-    **dict.fromkeys(("tool_calls", "steps", "errors"), _METRICS),
-    **dict.fromkeys(("output_chars", "transcript_chars", "cost_usd", "skill_used"), _METRICS),
-    **dict.fromkeys(("harness", "executor_model"), "model|harness|executor|timing"),
-    "judge_model": "judge_model|analyzer_model|metadata|judging|rubric",
-    "skill": r"\bskill\b|skill_name",
-    "eval_name": "name|eval_metadata|demands",
-    "prompt": "prompt|eval_metadata|evals",
-    "expected_output": "expected_output|evals",
-    "n_expectations": "expectations|eval_metadata",
-    "n_structural": "structural",
-    "n_dimensions": _RUBRIC,
-    "expectation_id": r"\.id\b|structural|expectations",
-    "claims": "claims",
-    "notes": "notes|factual_issues",
-    "suggestions": "eval_feedback|eval_critique|suggestions",
-    "rubric_scores": _RUBRIC,
-    "dimensions": _RUBRIC,
-    "expectations": _CHECKS,
-    "evals": "a run of|nothing of this run|metadata of eval",
-    "stated": "run_summary|benchmark|summary|description-",
-    "feedback": "feedback|review",
-    "comparisons": "comparison|rubric|eval_id|version",
-    "analyses": "analysis",
-    "optimizations": "optimization",
+    column: pattern
+    for columns, pattern in (
+        ("status overall_efficiency", f"{_CHECKS}|{_RUBRIC}|status|exit_code"),
+        ("pass_rate passed failed total layer expectations", _CHECKS),
+        ("structural_pass_rate gate_passed critical n_structural", "structural"),
+        ("rubric_weighted_mean rubric_normalized n_dimensions rubric_scores dimensions", _RUBRIC),
+        ("time_seconds tokens started_at", "timing|duration|time_seconds|total_tokens|start"),
+        ("tool_calls steps errors output_chars", "metrics|tool_calls|result"),
+        ("transcript_chars cost_usd skill_used", "metrics|tool_calls|result"),
+        ("harness executor_model", "model|harness|executor|timing"),
+        ("judge_model", "judge_model|analyzer_model|metadata|judging|rubric"),
+        ("skill", r"\bskill\b|skill_name"),
+        ("eval_name", "name|eval_metadata|demands"),
+        ("prompt", "prompt|eval_metadata|evals"),
+        ("expected_output", "expected_output|evals"),
+        ("n_expectations", "expectations|eval_metadata"),
+        ("expectation_id", r"\.id\b|structural|expectations"),
+        ("notes", "notes|factual_issues"),
+        ("suggestions", "eval_feedback|eval_critique|suggestions"),
+        ("evals", "a run of|nothing of this run|metadata of eval"),
+        ("stated", "run_summary|benchmark|summary|description-"),
+        ("feedback", "feedback|review"),
+        ("comparisons", "comparison|rubric|eval_id|version"),
+        ("claims", "claims"),
+        ("analyses", "analysis"),
+        ("optimizations", "optimization"),
+    )
+    for column in columns.split()
 }
 """What names the loss of a column, or of rows of a table; else its own name does."""
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.build import expectations, graded
-from tests.tables.made import RUN, coded, load, one_run, rows
+from tests.tables.made import RUN, coded, load, one_run
 
 COUNTS = ("pass_rate", "passed", "failed", "total")
 
@@ -213,15 +213,14 @@ def test_where_time_and_tokens_are_found(tmp_path, files, seconds, tokens):
 @pytest.mark.parametrize(
     ("timing", "expected", "named"),
     [
-        ({"total_duration_seconds": 0, "total_tokens": 5}, (None, 5), "time of 0"),
-        ({"total_duration_seconds": 2.0, "total_tokens": 0}, (2.0, None), "tokens of 0"),
+        ({"duration_ms": 0, "total_tokens": 5}, (None, 5), "time of 0"),
+        ({"duration_ms": 2000, "total_tokens": 0}, (2.0, None), "tokens of 0"),
         ({"duration_ms": 0, "total_tokens": 0}, (None, None), "time and tokens of 0"),
     ],
 )
 def test_a_zero_was_not_measured(tmp_path, timing, expected, named):
     ws = load(tmp_path, {f"{RUN}/{name}": one for name, one in timed(**timing).items()})
-    (run,) = rows(ws, "runs")
-    assert (run["time_seconds"], run["tokens"]) == expected
+    assert ws.runs.select("time_seconds", "tokens").rows() == [expected]
     (problem,) = coded(ws, "zero-means-missing")
     assert problem["severity"] == "info"
     assert named in problem["message"]

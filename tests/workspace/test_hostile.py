@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 
 import skill_eval_nb as sen
 from skill_eval_nb.documents.dialects import read
-from tests.corpus.build import expectations, graded, keys, lay, row, said
+from tests.corpus.build import graded, keys, lay, row, said
+from tests.documents.examples import ALL, EXAMPLES
 
 RUN = "iteration-1/eval-0/with_skill/run-1"
 GRADING = f"{RUN}/grading.json"
@@ -375,35 +376,23 @@ def test_a_run_number_that_is_none_is_still_a_run(ws_folder: Path, number: Any) 
     assert rate == 0.5
 
 
+def enlarged(value: Any, huge: Any) -> Any:
+    """A document with the same number wherever one stands."""
+    if isinstance(value, dict):
+        return {key: enlarged(item, huge) for key, item in value.items()}
+    if isinstance(value, list):
+        return [enlarged(item, huge) for item in value]
+    return huge if type(value) in (int, float) else value
+
+
 @pytest.mark.parametrize("huge", [2**64, 1e30, 10**400, -(2**64)], ids="abcd")
 def test_more_than_any_table_can_hold_raises_nowhere(ws_folder: Path, huge: Any) -> None:
-    """In any document, wherever a number may stand."""
-    metrics = {
-        "total_tool_calls": huge,
-        "tool_calls": {"Read": huge},
-        "total_steps": huge,
-        "output_chars": huge,
-    }
-    structural = {"expectations": expectations("p"), "summary": {"passed": huge, "total": huge}}
-    rubric = {"clarity": {"score": huge, "weight": huge}}
-    summary = {"with_skill": {"pass_rate": {"mean": huge}, "tokens": {"mean": huge}}}
-    trigger = {"query": "q", "should_trigger": True, "triggers": huge, "runs": huge}
-    ws = load_with(
-        ws_folder,
-        {
-            GRADING: graded("p", execution_metrics=metrics, rubric_scores=rubric, summary=metrics),
-            f"{RUN}/outputs/metrics.json": metrics,
-            f"{RUN}/structural.json": structural,
-            "iteration-1/benchmark.json": {"runs": [], "run_summary": summary},
-            "iteration-1/eval-0/eval_metadata.json": {"eval_id": huge, "prompt": "P"},
-            "history.json": {"iterations": [{"version": "v0", "expectation_pass_rate": huge}]},
-            "evals.json": {"evals": [{"id": huge, "prompt": "P", "weight": huge}]},
-            "trigger_eval.json": [trigger],
-        },
-    )
-    assert len(ws.tables()["runs"]) == 2
-    for score in ws.rubric_scores["score"]:
-        assert score is None or 1 <= score <= 5
+    """In any document of any dialect, wherever a number may stand."""
+    files = {f"{dialect}/{RUN}/{kind}.json": enlarged(raw, huge) for dialect, kind, raw in ALL}
+    judging = {"rubric_scores": {"clarity": {"score": huge, "weight": huge}}, "judging": huge}
+    ws = load_with(ws_folder, {**files, f"{RUN}/judgings/1.json": judging})
+    assert len(ws.tables()["runs"]) > len(EXAMPLES)
+    assert ws.rubric_scores["score"].drop_nulls().is_between(1, 5).all()
 
 
 # ── anything at all ──────────────────────────────────────────────────────────────────────────
