@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections import Counter
 from contextlib import suppress
 from itertools import product
@@ -204,10 +205,22 @@ def both(source: Path, to: str, out: Path, before: sen.Workspace | None = None) 
     return converted
 
 
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> Path:
+    """The bundled workspaces; of the largest one iteration is enough."""
+    folder = tmp_path_factory.mktemp("data")
+    for name in BUNDLED.values():
+        left = shutil.ignore_patterns("iteration-2" if name == "tdd-workspace" else "")
+        shutil.copytree(ROOT / "data" / name, folder / name, ignore=left)
+    return folder
+
+
 @each
 @pytest.mark.parametrize("source", DIALECTS)
-def test_a_bundled_workspace_loads_again_to_the_same_or_says_what_is_lost(source, to, tmp_path):
-    path = ROOT / "data" / BUNDLED[source]
+def test_a_bundled_workspace_loads_again_to_the_same_or_says_what_is_lost(
+    data, source, to, tmp_path
+):
+    path = data / BUNDLED[source]
     converted = both(path, to, tmp_path / path.name)
     if to == source:
         assert differences(sen.load(path), sen.load(tmp_path / path.name), converted, to) == []
@@ -315,9 +328,9 @@ def test_any_workspace_loads_again_to_the_same_or_says_what_is_lost(tmp_path_fac
 
 
 @pytest.mark.parametrize("source", DIALECTS)
-def test_a_benchmark_of_codingbuddy_has_all_that_its_schema_demands(source, tmp_path):
+def test_a_benchmark_of_codingbuddy_has_all_that_its_schema_demands(data, source, tmp_path):
     """Where the other dialect states no deviation, or no figures, those of the runs are taken."""
-    convert(ROOT / "data" / BUNDLED[source], "codingbuddy", tmp_path / "out")
+    convert(data / BUNDLED[source], "codingbuddy", tmp_path / "out")
     written = list((tmp_path / "out").glob("iteration-*/benchmark.json"))
     assert bool(written) == (source != "test-cases")  # whose benchmarks are of no iteration
     for path in written:

@@ -1,6 +1,7 @@
 """The id that feedback gives a run is read back as that run, whatever the layout."""
 
 import json
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -77,6 +78,8 @@ def faults(folder: Path) -> set[tuple]:
 @pytest.mark.parametrize("name", BUNDLED)
 def test_all_runs_of_every_dialect_are_named_so_that_they_are_found_again(tmp_path, name):
     folder = copied(DATA / name, tmp_path)
+    if name == "tdd-workspace":  # of the largest one iteration is enough
+        shutil.rmtree(folder / "iteration-2")
     before = faults(folder)
     said = write_all(folder)
     assert loaded(folder) == said
