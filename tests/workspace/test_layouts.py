@@ -45,7 +45,7 @@ def stated(*rows: Any, **fields: Any) -> Files:
 
 def halves(*runs: str) -> Runs:
     """Runs of which one of two checks passed, as iteration/eval/configuration."""
-    return [(*run.split("/", 2), 1, 0.5) for run in runs]  # type: ignore[misc]
+    return [(*run.split("/", 2), 1, 0.5) for run in runs]
 
 
 def half_graded(places: str) -> Files:
