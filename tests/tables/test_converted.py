@@ -336,6 +336,19 @@ def test_whatever_documents_call_things_nothing_is_written_outside(tmp_path_fact
     assert {os.path.relpath(path, home) for path in converted.written} == new
 
 
+def test_evals_that_want_the_same_folder_get_two(tmp_path):
+    """On some disks `Same` and `same` are one."""
+    files: dict[str, Any] = {}
+    for folder, name, marks in (("one", "Same", "p"), ("two", "same", "f")):
+        about = {"eval_id": name, "eval_name": "x", "prompt": "P"}
+        files[f"iteration-1/{folder}/eval_metadata.json"] = about
+        files[f"iteration-1/{folder}/with_skill/grading.json"] = graded(marks)
+    convert(lay(tmp_path / "ws", files), "skill-creator", tmp_path / "out")
+    folders = {path.name.casefold() for path in (tmp_path / "out/iteration-1").iterdir()}
+    assert len(folders) == 2
+    assert sorted(sen.load(tmp_path / "out").runs["pass_rate"]) == [0.0, 1.0]
+
+
 def test_folders_with_odd_names(tmp_path):
     names = ["with space", "naïve 🎉", "<script>", "a'b\"c", "-rf", "%2e%2e"]
     files = {f"iteration-1/{name}/with_skill/run-1/grading.json": graded("p") for name in names}

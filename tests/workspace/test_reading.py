@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skill_eval_nb as sen
+from skill_eval_nb import disk
 from skill_eval_nb.documents import Grading, Timing
 from skill_eval_nb.workspace import Problems, collector_paused
 from skill_eval_nb.workspace.read import load_document, load_if_there, load_raw, nearest_metadata
@@ -55,6 +56,14 @@ def test_any_bytes_give_a_value_or_a_reason(tmp_path_factory, data):
     problems = Problems()
     value = load_document(str(path), Grading, problems)
     assert value is not None or any(one.severity == "error" for one in problems)
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(disk, "LARGEST", 70_000)
+    lay(tmp_path, {"x.json": " " * 70_001})
+    problems = Problems()
+    assert load_raw(str(tmp_path / "x.json"), problems) is None
+    assert [one.code for one in problems] == ["too-large"]
 
 
 @pytest.mark.parametrize("size", [65_534, 65_535, 65_536, 3_000_000])

@@ -193,16 +193,24 @@ def test_check_says_that_it_is_no_dialects() -> None:
     assert "no-dialect" in [fault.code for fault in found]
 
 
-def test_a_rate_that_its_counts_contradict() -> None:
+@pytest.mark.parametrize(
+    ("passed", "failed", "total", "rate", "contradicts"),
+    [
+        (1, 1, 2, 0.9, True),
+        (3, None, 2, None, True),
+        (2, 2, 3, None, True),
+        (2, 1, 3, 0.67, False),  # rounded
+    ],
+)
+def test_figures_that_contradict_each_other(
+    passed: int, failed: int | None, total: int, rate: float | None, contradicts: bool
+) -> None:
     run = {"eval_id": 1, "configuration": "with_skill", "run_number": 1}
-    result = {"pass_rate": 0.9, "passed": 1, "failed": 1, "total": 2}
+    result = {"pass_rate": rate, "passed": passed, "failed": failed, "total": total}
     raw = {"metadata": {"skill_name": "s"}, "runs": [{**run, "result": result}]}
     _, faults = read("benchmark", raw)
-    [fault] = [fault for fault in faults if fault.code == "contradiction"]
-    assert fault.where == "$.runs[0].result"
-    rounded = {"pass_rate": 0.67, "passed": 2, "failed": 1, "total": 3}
-    _, faults = read("benchmark", {**raw, "runs": [{**run, "result": rounded}]})
-    assert "contradiction" not in [fault.code for fault in faults]
+    found = [fault.where for fault in faults if fault.code == "contradiction"]
+    assert found == ["$.runs[0].result"] * contradicts
 
 
 def test_a_grading_of_what_was_met_and_missed() -> None:
