@@ -89,6 +89,7 @@ EXPECTED = {
     "sidecorner+research-beauty-idea-skills": Figures(6, 6, 1, WITH_AND_WITHOUT),
 }
 REPOSITORIES = list(EXPECTED)
+each = pytest.mark.parametrize("name", REPOSITORIES)
 
 DISAGREEMENTS = [
     # Where the folder and the benchmark.json above it give other verdicts for one run.
@@ -167,8 +168,8 @@ def test_every_repository_of_the_corpus_has_its_figures(corpus: Path) -> None:
     assert sorted(EXPECTED) == sorted(entry.name for entry in corpus.iterdir() if entry.is_dir())
 
 
-@pytest.mark.parametrize("name", REPOSITORIES)
-def test_plain_walking_gives_the_figures(corpus: Path, name: str) -> None:
+@each
+def test_plain_walking_and_load_give_the_figures(corpus: Path, name: str) -> None:
     found = raw(corpus / name)
     counted = Figures(
         sum(run.graded for run in found),
@@ -176,38 +177,24 @@ def test_plain_walking_gives_the_figures(corpus: Path, name: str) -> None:
         len({(run.workspace, run.iteration) for run in found}),
         " ".join(sorted({run.configuration for run in found})),
     )
-    assert counted == EXPECTED[name]
+    assert counted == EXPECTED[name] == figures(run_rows(corpus / name))
 
 
-@pytest.mark.parametrize("name", REPOSITORIES)
-def test_load_gives_the_figures(corpus: Path, name: str) -> None:
-    assert figures(run_rows(corpus / name)) == EXPECTED[name]
+@each
+def test_each_run_on_disk_has_the_verdicts_of_its_files(corpus: Path, name: str) -> None:
+    """Configuration, iteration, run number, and the expectations that passed and failed.
 
-
-@pytest.mark.parametrize("name", REPOSITORIES)
-def test_no_run_on_disk_is_missing_unless_a_problem_names_it(corpus: Path, name: str) -> None:
-    repository = corpus / name
-    found = {(row["configuration"], row["path"]) for row in run_rows(repository)}
-    named = problem_paths(repository)
-    missing = [
-        run.paths
-        for run in raw(repository)
-        if not any((run.configuration, path) in found or path in named for path in run.paths)
-    ]
-    assert not missing
-
-
-@pytest.mark.parametrize("name", REPOSITORIES)
-def test_each_run_has_the_verdicts_of_its_files(corpus: Path, name: str) -> None:
-    """Configuration, iteration, run number, and the expectations that passed and failed."""
+    None is missing unless a problem names it.
+    """
     repository = corpus / name
     rows = {(row["configuration"], row["path"]): row for row in run_rows(repository)}
+    named = problem_paths(repository)
     for run in raw(repository):
-        if not run.on_disk:
-            continue
         at = [(run.configuration, path) for path in run.paths if (run.configuration, path) in rows]
         if not at:
-            continue  # the test above says which
+            assert named & set(run.paths), run.paths
+        if not at or not run.on_disk:
+            continue
         row = rows[at[0]]
         assert (row["iteration"], row["run_number"]) == (run.iteration, run.run_number), at
         assert row["eval_id"] == run.eval_id or run.eval_id is None, at
@@ -219,7 +206,7 @@ def test_each_run_has_the_verdicts_of_its_files(corpus: Path, name: str) -> None
             assert row["pass_rate"] is None, at
 
 
-@pytest.mark.parametrize("name", REPOSITORIES)
+@each
 def test_runs_of_a_benchmark_have_its_verdicts(corpus: Path, name: str) -> None:
     """Key for key: the runs that only a benchmark.json tells of."""
     repository = corpus / name
@@ -242,7 +229,7 @@ def _no_tier(key: tuple[Any, ...]) -> tuple[Any, ...]:
     return (key[0], "none", *key[2:]) if key[1].startswith("tier") else key
 
 
-@pytest.mark.parametrize("name", REPOSITORIES)
+@each
 def test_expectations_add_up_to_the_raw_count(corpus: Path, name: str) -> None:
     repository = corpus / name
     on_disk = [run for run in raw(repository) if run.on_disk]
@@ -260,26 +247,22 @@ def test_expectations_add_up_to_the_raw_count(corpus: Path, name: str) -> None:
     assert found == on_file
 
 
-@pytest.mark.parametrize("name", REPOSITORIES)
-def test_keys_name_one_run_and_are_never_null(corpus: Path, name: str) -> None:
+@each
+def test_keys_name_one_run_and_what_is_missing_is_null_and_never_zero(
+    corpus: Path, name: str
+) -> None:
+    """Real files have `total_tokens: 0` and `time_seconds: 0.0` for what was not measured."""
     rows = loaded(corpus / name).runs.to_dicts()
     keys = Counter(tuple(row[key] for key in KEYS) for row in rows)
     assert not [key for key, n in keys.items() if n > 1]
-    named = (*KEYS, "skill", "eval_name")
-    assert not [row["path"] for row in rows for key in named if row[key] in (None, "")]
-
-
-@pytest.mark.parametrize("name", REPOSITORIES)
-def test_what_is_missing_is_null_and_never_zero(corpus: Path, name: str) -> None:
-    """Real files have `total_tokens: 0` and `time_seconds: 0.0` for what was not measured."""
-    rows = loaded(corpus / name).runs.to_dicts()
-    assert not [row["path"] for row in rows if row["tokens"] == 0 or row["time_seconds"] == 0]
-    assert not [row["path"] for row in rows if not 0 <= (row["pass_rate"] or 0) <= 1]
     for row in rows:
+        assert not [key for key in (*KEYS, "skill", "eval_name") if row[key] in (None, "")]
+        assert 0 not in (row["tokens"], row["time_seconds"]), row["path"]
+        assert 0 <= (row["pass_rate"] or 0) <= 1, row["path"]
         assert (row["status"] == "graded") == (row["pass_rate"] is not None), row["path"]
 
 
-@pytest.mark.parametrize("name", REPOSITORIES)
+@each
 def test_every_file_that_is_not_strict_json_is_named(corpus: Path, name: str) -> None:
     repository = corpus / name
     broken = [path for path in json_files(repository) if not strict(repository / path)]

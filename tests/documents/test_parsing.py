@@ -1,4 +1,4 @@
-"""Bytes to JSON values: strict JSON as it is, repairs that have one reading."""
+"""Bytes to JSON values: strict JSON as it is, repairs that have one reading; and back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.documents import Faults, NotJSON, parse
+from skill_eval_nb.documents import Faults, NotJSON, parse, to_json
 
 VALUES = st.recursive(
     st.one_of(
@@ -194,3 +194,28 @@ def test_a_comment_may_hold_quotes_and_a_string_what_looks_like_a_comment() -> N
     text = '{"a": "/* no */ // no", // 5" wide\n "b": 2 /* it\'s "so */}'
     assert parse(text.encode(), faults) == {"a": "/* no */ // no", "b": 2}
     assert [fault.message for fault in faults] == ["not strict JSON: comments left out"]
+
+
+@given(VALUES | st.floats() | st.lists(st.text(st.characters())))
+def test_what_is_written_is_strict_json_in_utf8(value: Any) -> None:
+    data = to_json(value)
+    assert data.endswith(b"\n")
+
+    def never(name: str) -> None:
+        raise AssertionError(name)
+
+    assert json.loads(data.decode("utf-8"), parse_constant=never) == _finite(value)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and value - value != 0:
+        return None
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return value
+
+
+def test_a_lone_surrogate_stays_an_escape() -> None:
+    assert to_json("\ud800") == b'"\\ud800"\n'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -11,14 +12,18 @@ from skill_eval_nb.documents import (
     Document,
     EvalMetadata,
     Evals,
+    Feedback,
     Grading,
     Metrics,
+    SuggestionAggregate,
     Timing,
     TriggerSet,
     dump,
     mend,
 )
+from skill_eval_nb.documents.dialects import check
 from skill_eval_nb.documents.repair import MOST_VALUES
+from tests.documents.examples import EXAMPLES
 
 
 def codes(raw: Any, document: type[Document]) -> list[tuple[str, str]]:
@@ -36,6 +41,12 @@ def codes(raw: Any, document: type[Document]) -> list[tuple[str, str]]:
         ({"criterion": "x", "grade": "✗"}, False),
         ({"check": "x", "verdict": 1}, True),
         ({"text": "x", "passed": None}, None),
+        ({"text": "x", "passed": "false"}, False),
+        ({"text": "x", "passed": "✅"}, True),
+        ({"text": "x", "passed": 0}, False),
+        ({"text": "x", "passed": "n/a"}, None),
+        ({"text": "x", "passed": {}}, None),
+        ({"text": "x", "passed": 7}, None),
         ({"text": "x", "passed": "skipped"}, None),
         ({"text": "x", "passed": "perhaps"}, None),
         ({"text": "x"}, None),
@@ -45,8 +56,8 @@ def test_verdicts(element: dict[str, Any], verdict: bool | None) -> None:
     grading, faults = mend({"expectations": [element]}, Grading)
     [one] = grading.expectations
     assert (one.text, one.passed) == ("x", verdict)
-    told = element.get("passed", "") in ("perhaps", "skipped") or "passed" not in element
-    assert bool(faults) is told
+    plain = "passed" in element and element["passed"] in (True, None)
+    assert bool(faults) is not plain
     assert dump(grading) == {"expectations": [element]}
 
 
@@ -54,7 +65,16 @@ def test_verdicts(element: dict[str, Any], verdict: bool | None) -> None:
     ("value", "read"),
     [
         *[(0.5, 0.5), ("50%", 0.5), ("1/2", 0.5), (50, 0.5), ("+0.5", 0.5), (1, 1.0), (100, 1.0)],
-        *[(-0.5, None), (1.5, None), ("half", None), (True, None), ([0.5], None), (101, None)],
+        *[(" 75 % ", 0.75), (33.3, pytest.approx(0.333)), ("0.75", 0.75), (0, 0.0)],
+        *[
+            (-0.5, None),
+            (1.5, None),
+            (250, None),
+            ("most", None),
+            (True, None),
+            ([0.5], None),
+            (101, None),
+        ],
     ],
 )
 def test_rates(value: Any, read: float | None) -> None:
@@ -70,6 +90,7 @@ def test_rates(value: Any, read: float | None) -> None:
         ({"total_duration_seconds": "12.5 s"}, 12.5),
         ({"duration_seconds": 12}, 12.0),
         ({"elapsed_s": "1,5"}, 1.5),
+        ({"total_duration_seconds": "23.5"}, 23.5),
         ({"total_seconds": "250 ms"}, 0.25),
         ({"total_duration_seconds": -1}, None),
         ({"total_duration_seconds": "soon"}, None),
@@ -84,6 +105,10 @@ def test_a_unit_that_does_not_fit_is_refused() -> None:
     assert mend({"total_tokens": "45 s"}, Timing)[0].total_tokens is None
     assert mend({"total_tokens": "85%"}, Timing)[0].total_tokens is None
     assert mend({"duration_ms": "2 s"}, Timing)[0].duration_ms == 2000
+    assert [mend({"total_tokens": one}, Timing)[0].total_tokens for one in ("12,345", 12345.0)] == [
+        12345,
+        12345,
+    ]
 
 
 def test_missing_is_null_and_never_zero() -> None:
@@ -91,11 +116,6 @@ def test_missing_is_null_and_never_zero() -> None:
     assert metrics.total_tool_calls is None
     assert metrics.errors_encountered is None
     assert faults == []
-
-
-def test_characters_are_not_tokens() -> None:
-    timing, _ = mend({"output_chars": 12000, "transcript_chars": 9}, Timing)
-    assert timing.total_tokens is None
 
 
 def test_fields_that_stand_directly_in_the_object() -> None:
@@ -202,3 +222,47 @@ def test_too_many_values_to_repair_are_refused_as_a_whole(raw: Any) -> None:
     assert [fault.code for fault in faults] == ["too-large"]
     assert "nothing of it was used" in faults[0].message
     assert grading.expectations == []
+
+
+# ── what no dialect has ──────────────────────────────────────────────────────────────────────
+
+REVIEW = {"run_id": "eval-0-with_skill", "feedback": "x", "timestamp": "t"}
+SOURCE = {
+    "reason": "Nothing checks the dates",
+    "kind": "critique",
+    "expectation": None,
+    "iteration": "iteration-1",
+    "eval_id": "2",
+    "configuration": "with_skill",
+    "run_number": 1,
+}
+PLAIN = EXAMPLES["skill-evaluator"]["suggestions"]
+MERGED = PLAIN["suggestions"][0] | {"evals": ["2"], "sources": [SOURCE]}
+
+
+@pytest.mark.parametrize(
+    ("document", "raw"),
+    [
+        (Feedback, {"reviews": [REVIEW | {"scores": {"tone": 4}}], "status": "complete"}),
+        (SuggestionAggregate, PLAIN),
+        (
+            SuggestionAggregate,
+            PLAIN | {"threshold": 0.8, "merged_by": None, "suggestions": [MERGED]},
+        ),
+    ],
+)
+def test_fields_of_ours_are_no_fault_and_come_back_as_they_were(
+    document: type[Document], raw: Any
+) -> None:
+    read, faults = mend(raw, document)
+    assert faults == []
+    assert json.dumps(dump(read)) == json.dumps(raw)
+
+
+def test_a_humans_score_beyond_the_scale_is_no_score() -> None:
+    raw = {"reviews": [{**REVIEW, "scores": {"tone": 6, "order": 1}}]}
+    document, faults = mend(raw, Feedback)
+    assert document.reviews[0].scores == {"order": 1.0}
+    assert [fault.where for fault in faults] == ["$.reviews[0].scores.tone"]
+    fine = {"reviews": [{**REVIEW, "scores": {"order": 1}}], "status": "complete"}
+    assert [check("feedback", fine, name) for name in ("codingbuddy", "iterations")] == [[], []]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import re
-import sys
+import shutil
 from collections import Counter
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,13 +17,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import skill_eval_nb as sen
-from skill_eval_nb.disk import write_atomic
-from skill_eval_nb.documents.dialects import DIALECTS, NoSuchDocument, kind_of
+from skill_eval_nb.documents.dialects import DIALECTS, kind_of
 from skill_eval_nb.tables.conversion import Converted, convert
-from skill_eval_nb.workspace import check
 from tests.checkout import ROOT
-from tests.corpus.build import graded, lay, row
-from tests.tables.made import two_sides
+from tests.corpus.build import expectations, graded, lay, parts
 
 BUNDLED = {
     "skill-creator": "skill-creator-workspace",
@@ -44,40 +40,37 @@ SIDES = {"codingbuddy": ("with_skill", "without_skill"), "test-cases": ("with_sk
 COUNTED = {"iteration": "iteration", "eval_id": "eval", "configuration": "configuration"}
 """The keys that a dialect may write otherwise, and how that is told."""
 
-_METRICS = "metrics|tool_calls|result"
 _RUBRIC = "rubric|judging"
 _CHECKS = "expectations|structural|summary|grading|pass_rate"
-_TIMES = "timing|duration|time_seconds|total_tokens|tokens|start"
 LOST_BY = {
-    **dict.fromkeys(("status", "overall_efficiency"), f"{_CHECKS}|{_RUBRIC}|status|exit_code"),
-    **dict.fromkeys(("pass_rate", "passed", "failed", "total", "layer", "passed"), _CHECKS),
-    **dict.fromkeys(("structural_pass_rate", "gate_passed", "critical"), "structural"),
-    **dict.fromkeys(("rubric_weighted_mean", "rubric_normalized"), _RUBRIC),
-    **dict.fromkeys(("time_seconds", "tokens", "started_at"), _TIMES),
-    **dict.fromkeys(("tool_calls", "steps", "errors"), _METRICS),
-    **dict.fromkeys(("output_chars", "transcript_chars", "cost_usd", "skill_used"), _METRICS),
-    **dict.fromkeys(("harness", "executor_model"), "model|harness|executor|timing"),
-    "judge_model": "judge_model|analyzer_model|metadata|judging|rubric",
-    "skill": r"\bskill\b|skill_name",
-    "eval_name": "name|eval_metadata|demands",
-    "prompt": "prompt|eval_metadata|evals",
-    "expected_output": "expected_output|evals",
-    "n_expectations": "expectations|eval_metadata",
-    "n_structural": "structural",
-    "n_dimensions": _RUBRIC,
-    "expectation_id": r"\.id\b|structural|expectations",
-    "claims": "claims",
-    "notes": "notes|factual_issues",
-    "suggestions": "eval_feedback|eval_critique|suggestions",
-    "rubric_scores": _RUBRIC,
-    "dimensions": _RUBRIC,
-    "expectations": _CHECKS,
-    "evals": "a run of|nothing of this run|metadata of eval",
-    "stated": "run_summary|benchmark|summary|description-",
-    "feedback": "feedback|review",
-    "comparisons": "comparison|rubric|eval_id|version",
-    "analyses": "analysis",
-    "optimizations": "optimization",
+    column: pattern
+    for columns, pattern in (
+        ("status overall_efficiency", f"{_CHECKS}|{_RUBRIC}|status|exit_code"),
+        ("pass_rate passed failed total layer expectations", _CHECKS),
+        ("structural_pass_rate gate_passed critical n_structural", "structural"),
+        ("rubric_weighted_mean rubric_normalized n_dimensions rubric_scores dimensions", _RUBRIC),
+        ("time_seconds tokens started_at", "timing|duration|time_seconds|total_tokens|start"),
+        ("tool_calls steps errors output_chars", "metrics|tool_calls|result"),
+        ("transcript_chars cost_usd skill_used", "metrics|tool_calls|result"),
+        ("harness executor_model", "model|harness|executor|timing"),
+        ("judge_model", "judge_model|analyzer_model|metadata|judging|rubric"),
+        ("skill", r"\bskill\b|skill_name"),
+        ("eval_name", "name|eval_metadata|demands"),
+        ("prompt", "prompt|eval_metadata|evals"),
+        ("expected_output", "expected_output|evals"),
+        ("n_expectations", "expectations|eval_metadata"),
+        ("expectation_id", r"\.id\b|structural|expectations"),
+        ("notes", "notes|factual_issues"),
+        ("suggestions", "eval_feedback|eval_critique|suggestions"),
+        ("evals", "a run of|nothing of this run|metadata of eval"),
+        ("stated", "run_summary|benchmark|summary|description-"),
+        ("feedback", "feedback|review"),
+        ("comparisons", "comparison|rubric|eval_id|version"),
+        ("claims", "claims"),
+        ("analyses", "analysis"),
+        ("optimizations", "optimization"),
+    )
+    for column in columns.split()
 }
 """What names the loss of a column, or of rows of a table; else its own name does."""
 
@@ -212,10 +205,22 @@ def both(source: Path, to: str, out: Path, before: sen.Workspace | None = None) 
     return converted
 
 
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> Path:
+    """The bundled workspaces; of the largest one iteration is enough."""
+    folder = tmp_path_factory.mktemp("data")
+    for name in BUNDLED.values():
+        left = shutil.ignore_patterns("iteration-2" if name == "tdd-workspace" else "")
+        shutil.copytree(ROOT / "data" / name, folder / name, ignore=left)
+    return folder
+
+
 @each
 @pytest.mark.parametrize("source", DIALECTS)
-def test_a_bundled_workspace_loads_again_to_the_same_or_says_what_is_lost(source, to, tmp_path):
-    path = ROOT / "data" / BUNDLED[source]
+def test_a_bundled_workspace_loads_again_to_the_same_or_says_what_is_lost(
+    data, source, to, tmp_path
+):
+    path = data / BUNDLED[source]
     converted = both(path, to, tmp_path / path.name)
     if to == source:
         assert differences(sen.load(path), sen.load(tmp_path / path.name), converted, to) == []
@@ -223,107 +228,92 @@ def test_a_bundled_workspace_loads_again_to_the_same_or_says_what_is_lost(source
 
 
 @pytest.mark.slow
-def test_every_workspace_of_the_corpus_loads_again(corpus_workspaces, tmp_path):
+def test_workspaces_of_the_corpus_load_again(corpus_workspaces, tmp_path):
     """Each in one dialect, the next one in the next."""
     dialects = list(DIALECTS)
-    for at, path in enumerate(corpus_workspaces):
+    for at, path in enumerate(part for one in corpus_workspaces for part in parts(one)):
         before = None
         with suppress(sen.NothingToLoad):
             before = sen.load(path)
             before.tables()  # whole at once: figures alone would be read first, and again
-        both(path, dialects[at % len(dialects)], tmp_path / path.name, before)
+        both(path, dialects[at % len(dialects)], tmp_path / str(at) / path.name, before)
 
 
 # ── any workspace ────────────────────────────────────────────────────────────────────────────
 
-seconds = st.sampled_from([None, 0, 1.5, 40])
-tokens = st.sampled_from([None, 0, 900])
-verdicts = st.text("pf-", max_size=3)
-scores = st.dictionaries(st.sampled_from(["depth", "tone"]), st.integers(1, 5), max_size=2)
+
+def of_any(**files: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Some of these keys or files, any of them missing."""
+    return st.fixed_dictionaries({}, optional=files)
 
 
-@st.composite
-def runs(draw: st.DrawFn) -> dict[str, Any]:
-    """The files of a run, any of them missing."""
-    files: dict[str, Any] = {}
-    if draw(st.booleans()):
-        more: dict[str, Any] = {}
-        if draw(st.booleans()):
-            more["claims"] = [
-                {"claim": "It works", "verified": draw(st.sampled_from([True, None]))}
-            ]
-        if draw(st.booleans()):
-            weight = draw(st.sampled_from([None, 2.0]))
-            rated = draw(scores).items()
-            more["rubric_scores"] = {
-                name: {"score": one} | ({"weight": weight} if weight else {}) for name, one in rated
-            }
-        if draw(st.booleans()):
-            more["timing"] = {"total_duration_seconds": 3.0, "executor_duration_seconds": 2.0}
-        files["grading.json"] = graded(draw(verdicts), **more)
-    if draw(st.booleans()):
-        checks = graded(draw(verdicts))
-        checks["expectations"] = [{**one, "critical": True} for one in checks["expectations"]]
-        files["structural.json"] = checks
-    if draw(st.booleans()):
-        known = {"total_duration_seconds": draw(seconds), "total_tokens": draw(tokens)}
-        failed = {"status": "errored"} if draw(st.booleans()) else {}
-        files["timing.json"] = {
-            name: one for name, one in known.items() if one is not None
-        } | failed
-    if draw(st.booleans()):
-        files["outputs/metrics.json"] = {
-            "tool_calls": {"Bash": 2},
-            "total_steps": draw(tokens) or 1,
-        }
-    for number in range(draw(st.integers(0, 2))):
-        rated = {name: {"score": one} for name, one in draw(scores).items()}
-        files[f"judgings/{number + 1}.json"] = {"judging": number + 1, "rubric_scores": rated}
-    if draw(st.booleans()):
-        files["outputs/report.md"] = "done"
-    return files
+VERDICTS = st.text("pf-", max_size=3)
+SCORES = st.dictionaries(st.sampled_from(["depth", "tone"]), st.integers(1, 5), max_size=2)
+
+
+def rated(scores: dict[str, int], more: dict[str, Any]) -> dict[str, Any]:
+    return {name: {"score": one, **more} for name, one in scores.items()}
+
+
+JUDGING = st.builds(lambda scores: {"rubric_scores": rated(scores, {})}, SCORES)
+GRADING = of_any(
+    claims=st.sampled_from([True, None]).map(lambda one: [{"claim": "It works", "verified": one}]),
+    rubric_scores=st.builds(rated, SCORES, st.sampled_from([{}, {"weight": 2.0}])),
+    timing=st.just({"total_duration_seconds": 3.0, "executor_duration_seconds": 2.0}),
+)
+TIMING = of_any(
+    total_duration_seconds=st.sampled_from([0, 1.5, 40]),
+    total_tokens=st.sampled_from([0, 900]),
+    status=st.just("errored"),
+)
+CRITICAL = VERDICTS.map(
+    lambda marks: {"expectations": [one | {"critical": True} for one in expectations(marks)]}
+)
+RUNS = of_any(
+    **{
+        "grading.json": st.builds(lambda marks, more: graded(marks, **more), VERDICTS, GRADING),
+        "structural.json": CRITICAL,
+        "timing.json": TIMING,
+        "outputs/metrics.json": st.just({"tool_calls": {"Bash": 2}, "total_steps": 900}),
+        "outputs/report.md": st.just("done"),
+        "judgings/1.json": JUDGING,
+        "judgings/2.json": JUDGING,
+    }
+)
+NAMES_OF_EVALS = ["eval-0", "eval-1-login", "eval-7", "inbox", "a b", "case-2-tidy"]
+NAMES_OF_SIDES = ["with_skill", "without_skill", "old_skill", "v2"]
+
+
+def some(names: list[str], most: int) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(names), min_size=1, max_size=most, unique=True)
 
 
 @st.composite
 def workspaces(draw: st.DrawFn) -> dict[str, Any]:
     """The files of a workspace: a suite, iterations, evals by any name, sides, runs, reviews."""
-    names = draw(
-        st.lists(
-            st.sampled_from(["eval-0", "eval-1-login", "eval-7", "inbox", "a b", "case-2-tidy"]),
-            min_size=1,
-            max_size=3,
-            unique=True,
+    names, sides = draw(some(NAMES_OF_EVALS, 3)), draw(some(NAMES_OF_SIDES, 2))
+    levels = draw(st.sampled_from([("",), ("iteration-1/",), ("iteration-2/", "iteration-5b/")]))
+    evals = [{"id": n, "name": name, "prompt": f"Do {name}"} for n, name in enumerate(names)]
+    review = {"run_id": f"{names[0]}-{sides[0]}", "feedback": "x", "timestamp": "t"}
+    described = {
+        f"{level}{name}/eval_metadata.json": st.just(
+            {"eval_name": name, "prompt": f"Do {name}", "assertions": ["It runs"]}
         )
-    )
-    sides = draw(
-        st.lists(
-            st.sampled_from(["with_skill", "without_skill", "old_skill", "v2"]),
-            min_size=1,
-            max_size=2,
-            unique=True,
-        )
-    )
-    files: dict[str, Any] = {}
-    for level in draw(
-        st.sampled_from([("",), ("iteration-1/",), ("iteration-2/", "iteration-5b/")])
-    ):
-        for name in names:
-            if draw(st.booleans()):
-                about = {"eval_name": name, "prompt": f"Do {name}", "assertions": ["It runs"]}
-                files[f"{level}{name}/eval_metadata.json"] = about
-            for side in sides:
-                for number in range(1, draw(st.integers(1, 2)) + 1):
-                    of_it = draw(runs())
-                    folder = f"{level}{name}/{side}/run-{number}"
-                    files |= {f"{folder}/{file}": one for file, one in of_it.items()}
-        if draw(st.booleans()):
-            review = {"run_id": f"{names[0]}-{sides[0]}", "feedback": "x", "timestamp": "t"}
-            files[f"{level}feedback.json"] = {"reviews": [review], "status": "complete"}
-    if draw(st.booleans()):
-        evals = [{"id": n, "name": name, "prompt": f"Do {name}"} for n, name in enumerate(names)]
-        files["evals/evals.json"] = {"skill_name": "tidy", "evals": evals}
-    if draw(st.booleans()):
-        files["trigger_eval.json"] = [{"query": "tidy up", "should_trigger": True}]
+        for level, name in product(levels, names)
+    }
+    reviewed = {
+        f"{level}feedback.json": st.just({"reviews": [review], "status": "complete"})
+        for level in levels
+    }
+    beside = {
+        "evals/evals.json": st.just({"skill_name": "tidy", "evals": evals}),
+        "trigger_eval.json": st.just([{"query": "tidy up", "should_trigger": True}]),
+    }
+    files = draw(of_any(**described, **reviewed, **beside))
+    for level, name, side in product(levels, names, sides):
+        for number in range(1, draw(st.integers(1, 2)) + 1):
+            folder = f"{level}{name}/{side}/run-{number}"
+            files |= {f"{folder}/{file}": one for file, one in draw(RUNS).items()}
     return files | {"iteration-9/eval-0/with_skill/run-1/grading.json": graded("pf")}
 
 
@@ -338,9 +328,9 @@ def test_any_workspace_loads_again_to_the_same_or_says_what_is_lost(tmp_path_fac
 
 
 @pytest.mark.parametrize("source", DIALECTS)
-def test_a_benchmark_of_codingbuddy_has_all_that_its_schema_demands(source, tmp_path):
+def test_a_benchmark_of_codingbuddy_has_all_that_its_schema_demands(data, source, tmp_path):
     """Where the other dialect states no deviation, or no figures, those of the runs are taken."""
-    convert(ROOT / "data" / BUNDLED[source], "codingbuddy", tmp_path / "out")
+    convert(data / BUNDLED[source], "codingbuddy", tmp_path / "out")
     written = list((tmp_path / "out").glob("iteration-*/benchmark.json"))
     assert bool(written) == (source != "test-cases")  # whose benchmarks are of no iteration
     for path in written:
@@ -370,382 +360,3 @@ def test_a_deviation_comes_from_the_evals_of_the_runs(tmp_path):
         "duration_seconds": {"mean": 2, "stddev": pytest.approx(2**0.5)},
     }
     assert written["eval_results"][1]["baseline"] == {"pass_rate": 0.5, "tokens": 10, "duration": 3}
-
-
-# ── damaged trees, and what was cut off ────────────────────────────────────────────────────────
-
-
-QUERIES = [{"query": "tidy up", "should_trigger": True}]
-
-
-LONE = {
-    "feedback": {"feedback.json": {"reviews": [{"run_id": "eval-1-with_skill", "feedback": "x"}]}},
-    "comparison": {"comparison-1.json": {"winner": "A", "reasoning": "r", "eval_id": 7}},
-    "analysis": {"analysis.json": {"comparison_summary": {"winner": "A"}}},
-    "of an eval": {"eval-9-x/feedback.json": {"reviews": []}},
-}
-
-
-@pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("kind", LONE)
-def test_an_iteration_of_which_only_a_little_is_left(kind, dialect, tmp_path):
-    files = {f"iteration-3/{name}": content for name, content in LONE[kind].items()}
-    heights = []
-    for name, more in (("whole", {}), ("damaged", files)):
-        convert(lay(tmp_path / name, two_sides() | more), dialect, tmp_path / f"{name}-out")
-        heights.append(sen.load(tmp_path / f"{name}-out").runs.height)
-    assert heights[0] == heights[1] > 0
-
-
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_rows_that_no_eval_can_be_told_of_get_no_name_that_is_none(dialect, tmp_path):
-    rows = [
-        {"configuration": side, "result": {"pass_rate": rate}}
-        for side, rate in (("with_skill", 1.0), ("without_skill", 0.0))
-    ]
-    ws = lay(tmp_path / "ws", {"iteration-1/benchmark.json": {"runs": rows, "run_summary": {}}})
-    written = convert(ws, dialect, tmp_path / "out").written
-    assert not any("None" in path.read_text() for path in written)
-
-
-@pytest.mark.parametrize("dialect", [one for one, forms in DIALECTS.items() if "triggers" in forms])
-def test_a_trigger_set_keeps_its_skill(dialect, tmp_path):
-    sets = {
-        f"triggers/{name}.json": {
-            "skill_name": name,
-            "queries": [{"query": f"{name} up", "should_trigger": True}, *QUERIES],
-        }
-        for name in ("tidy", "neat")
-    }
-    convert(lay(tmp_path / "ws", two_sides() | sets), dialect, tmp_path / "out")
-    asked = sen.load(tmp_path / "out").triggers.select("skill", "query").rows()
-    assert {("tidy", "tidy up"), ("neat", "neat up")} <= set(asked)
-
-
-def test_what_was_cut_off_begins_anew(tmp_path, monkeypatch):
-    ws, out = ROOT / "data" / BUNDLED["skill-evaluator"], tmp_path / "out"
-    convert(ws, "iterations", tmp_path / "whole")
-    written = iter(range(5))
-
-    def killed(*arguments, **more):
-        if next(written, None) is None:
-            raise KeyboardInterrupt
-        return write_atomic(*arguments, **more)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(sys.modules["skill_eval_nb.tables.conversion"], "write_atomic", killed)
-        with pytest.raises(KeyboardInterrupt):
-            convert(ws, "iterations", out)
-    assert 0 < len(tree(out)) < len(tree(tmp_path / "whole"))
-    convert(ws, "iterations", out)
-    assert tree(out) == tree(tmp_path / "whole")
-    with pytest.raises(FileExistsError):
-        convert(ws, "iterations", out)
-
-
-# ── what is told ───────────────────────────────────────────────────────────────────────────────
-
-
-RUN = "iteration-1/eval-0-login/with_skill/run-1"
-
-
-def test_a_run_that_is_left_out_is_told_once_however_many_documents_it_has(tmp_path):
-    run = "iteration-1/eval-0/old_skill/run-1"
-    files = {
-        f"{run}/grading.json": graded("p"),
-        f"{run}/timing.json": {"total_tokens": 1},
-        f"{run}/outputs/metrics.json": {"total_steps": 1},
-        f"{RUN}/grading.json": graded("p"),
-    }
-    converted = convert(lay(tmp_path / "ws", files), "codingbuddy", tmp_path / "out")
-    lost = [one for one in converted.losses if "old_skill" in one.message]
-    assert [(Path(one.path), one.severity) for one in lost] == [(tmp_path / "ws" / run, "warning")]
-    assert not list((tmp_path / "out").rglob("*old_skill*"))
-
-
-def test_outputs_that_have_no_place_are_told(tmp_path):
-    files = {f"{RUN}/grading.json": graded("p"), f"{RUN}/outputs/a.txt": "a"}
-    converted = convert(lay(tmp_path / "ws", files), "test-cases", tmp_path / "out")
-    assert [Path(one.path) for one in converted.losses if "outputs" in one.message] == [
-        tmp_path / "ws" / RUN
-    ]
-
-
-def test_a_file_that_cannot_be_read_and_one_that_is_no_document_are_told(tmp_path):
-    files = {
-        f"{RUN}/grading.json": graded("p"),
-        f"{RUN}/timing.json": "{",
-        "eval-colours.json": {"a": 1},
-    }
-    converted = convert(lay(tmp_path / "ws", files), "skill-creator", tmp_path / "out")
-    assert {(one.code, Path(one.path).name) for one in converted.losses} == {
-        ("not-json", "timing.json"),
-        ("not-a-document", "eval-colours.json"),
-    }
-
-
-def test_a_review_of_a_run_that_is_left_out_is_left_out_and_told(tmp_path):
-    files = {
-        f"{RUN}/grading.json": graded("p"),
-        RUN.replace("run-1", "run-2") + "/grading.json": graded("f"),
-        "iteration-1/feedback.json": {
-            "reviews": [
-                {"run_id": f"eval-0-login-with_skill-run-{n}", "feedback": f"{n}", "timestamp": "t"}
-                for n in (1, 2)
-            ],
-            "status": "complete",
-        },
-    }
-    converted = convert(lay(tmp_path / "ws", files), "codingbuddy", tmp_path / "out")
-    reviews = read(tmp_path / "out/iteration-1/feedback.json")["reviews"]
-    assert [(one["run_id"], one["feedback"]) for one in reviews] == [("eval-0-with_skill", "1")]
-    assert told(converted, "a review of a run that is left out")
-
-
-# ── ids ────────────────────────────────────────────────────────────────────────────────────────
-
-
-def counted(first: int = 1) -> dict[str, Any]:
-    """Two iterations of two evals whose folders and suite count from `first`."""
-    ids = (first, first + 1)
-    files: dict[str, Any] = {
-        "evals/evals.json": {
-            "skill_name": "x",
-            "evals": [{"id": n, "prompt": f"P{n}", "expectations": ["e"]} for n in ids],
-        }
-    }
-    for iteration in (1, 2):
-        for n in ids:
-            for side in ("with_skill", "without_skill"):
-                path = f"iteration-{iteration}/eval-{n}-name{n}/{side}/run-1/grading.json"
-                files[path] = graded("p" * n + "f")
-        files[f"iteration-{iteration}/benchmark.json"] = {
-            "metadata": {"skill_name": "x"},
-            "runs": [
-                row(n, side, "p" * n + "f") for n in ids for side in ("with_skill", "without_skill")
-            ],
-        }
-        files[f"iteration-{iteration}/feedback.json"] = {
-            "reviews": [
-                {"run_id": f"eval-{n}-with_skill", "feedback": str(n), "timestamp": "t"}
-                for n in ids
-            ],
-            "status": "complete",
-        }
-    return files
-
-
-@pytest.mark.parametrize("first", [0, 1])
-def test_all_documents_agree_on_the_ids_of_codingbuddy(tmp_path, first):
-    lay(tmp_path / "ws", counted(first))
-    convert(tmp_path / "ws", "codingbuddy", tmp_path / "out")
-    out = tmp_path / "out"
-    assert [one["id"] for one in read(out / "evals.json")["evals"]] == [1, 2]
-    for iteration in (1, 2):
-        here = out / f"iteration-{iteration}"
-        assert sorted(path.name for path in here.glob("eval-*")) == ["eval-0", "eval-1"]
-        for n in (0, 1):
-            metadata = read(here / f"eval-{n}/with_skill/eval_metadata.json")
-            assert (metadata["eval_id"], metadata["prompt"]) == (n, f"P{n + first}")
-        results = read(here / "benchmark.json")["eval_results"]
-        assert [one["eval_id"] for one in results] == [0, 1]
-        reviews = read(here / "feedback.json")["reviews"]
-        assert [one["run_id"] for one in reviews] == ["eval-0-with_skill", "eval-1-with_skill"]
-    wrong = [
-        one
-        for one in check(out, "codingbuddy")
-        if one.code
-        in ("unknown-run", "other-id", "missing-folder", "unknown-eval", "other-iteration")
-    ]
-    assert wrong == []
-
-
-def test_an_eval_is_the_same_in_two_iterations_whatever_its_folder_is_called(tmp_path):
-    files = {
-        "iteration-1/inbox/with_skill/grading.json": graded("p"),
-        "iteration-1/inbox/eval_metadata.json": {
-            "eval_id": "a",
-            "eval_name": "inbox",
-            "prompt": "P",
-        },
-        "iteration-2/renamed/with_skill/grading.json": graded("p"),
-        "iteration-2/renamed/eval_metadata.json": {
-            "eval_id": "a",
-            "eval_name": "new",
-            "prompt": "P",
-        },
-        "iteration-2/other/with_skill/grading.json": graded("p"),
-    }
-    convert(lay(tmp_path / "ws", files), "codingbuddy", tmp_path / "out")
-    found = {
-        (path.parts[-4], path.parts[-3], read(path)["eval_id"])
-        for path in (tmp_path / "out").rglob("eval_metadata.json")
-        if read(path).get("prompt") == "P"
-    }
-    assert len({number for _, _, number in found}) == len({folder for _, folder, _ in found}) == 1
-    assert {iteration for iteration, _, _ in found} == {"iteration-1", "iteration-2"}
-
-
-# ── places ─────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_comparisons_and_analyses_stay_with_their_eval_and_iteration(tmp_path):
-    comparison = {"winner": "A", "reasoning": "x", "rubric": {"A": {}, "B": {}}}
-    analysis = {"improvement_suggestions": [{"suggestion": "x"}]}
-    eval_ = "iteration-1/eval-0-login"
-    files = {
-        f"{eval_}/with_skill/run-1/grading.json": graded("p"),
-        f"{eval_}/comparison-1.json": comparison,
-        f"{eval_}/analysis.json": analysis,
-        "iteration-1/comparison-2.json": comparison,
-        "comparison-3.json": comparison,
-        "history.json": {"skill_name": "x", "iterations": [{"version": "v0"}]},
-    }
-    convert(lay(tmp_path / "ws", files), "skill-creator", tmp_path / "out")
-    assert set(files) <= set(tree(tmp_path / "out"))
-
-
-def test_workspaces_of_one_name_stay_apart(tmp_path):
-    for name in ("a", "b"):
-        lay(tmp_path / name / "ws" / "iteration-1", {"eval-0/with_skill/grading.json": graded("p")})
-    paths = [tmp_path / name / "ws" / "iteration-1" for name in ("a", "b")]
-    convert(str(tmp_path / "?" / "ws" / "iteration-1"), "skill-creator", tmp_path / "out")
-    assert len(list((tmp_path / "out").rglob("grading.json"))) == len(paths)
-
-
-def test_outputs_go_along_and_nothing_else_does(tmp_path):
-    """No documents among them; a link within as a file, others never; a pipe is not waited for."""
-    lay(tmp_path / "elsewhere", {"secret.txt": "secret", "deep/x.txt": "x"})
-    kept = {
-        "transcript.md": "said",
-        "transcript.jsonl": "{}",
-        "outputs/a.txt": "a",
-        "outputs/deep/er/metrics.json": "{}",
-        "outputs/data.json": b"\xff\x00",
-    }
-    left = {"grading.json": graded("p"), "outputs/metrics.json": {}, "outputs/grading.json": {}}
-    outputs = lay(tmp_path / "ws" / RUN, kept | left) / "outputs"
-    (outputs / "same").symlink_to("a.txt")
-    (outputs / "file").symlink_to(tmp_path / "elsewhere" / "secret.txt")
-    (outputs / "folder").symlink_to(tmp_path / "elsewhere")
-    (outputs / "loop").symlink_to(outputs)
-    (outputs / "gone").symlink_to("nothing")
-    os.mkfifo(outputs / "pipe")
-    converted = convert(tmp_path / "ws", "codingbuddy", tmp_path / "out")
-    run = tmp_path / "out/iteration-1/eval-0/with_skill"
-    documents = {"grading.json", "eval_metadata.json", "timing.json"}
-    found = {
-        str(path.relative_to(run)): path.read_bytes() for path in run.rglob("*") if path.is_file()
-    }
-    wanted = kept | {"outputs/same": "a"}
-    assert {name: found[name] for name in set(found) - documents} == {
-        name: text if isinstance(text, bytes) else text.encode() for name, text in wanted.items()
-    }
-    names = {Path(one.path).name for one in converted.losses if Path(one.path).parent == outputs}
-    assert names >= {"file", "folder", "gone", "loop", "pipe"}
-    assert not any(path.is_symlink() for path in (tmp_path / "out").rglob("*"))
-    assert set(converted.written) == {
-        path for path in (tmp_path / "out").rglob("*") if path.is_file()
-    }
-
-
-# ── refusals, safety ───────────────────────────────────────────────────────────────────────────
-
-
-def tree(root: Path) -> dict[str, str]:
-    """Every file below a folder by its path, with what it holds, links and all."""
-    return {
-        os.path.relpath(Path(folder, name), root): hashlib.sha256(
-            Path(folder, name).read_bytes() if Path(folder, name).is_file() else b"?"
-        ).hexdigest()
-        for folder, _, names in os.walk(root)
-        for name in names
-    }
-
-
-def test_a_folder_that_is_not_empty_is_refused_and_stays_as_it_was(tmp_path):
-    lay(tmp_path / "ws", {f"{RUN}/grading.json": graded("p")})
-    lay(tmp_path / "out", {"mine.txt": "x"})
-    for target in (tmp_path / "out", tmp_path / "out" / "mine.txt"):
-        with pytest.raises(FileExistsError, match="give a new folder"):
-            convert(tmp_path / "ws", "codingbuddy", target)
-    assert set(tree(tmp_path / "out")) == {"mine.txt"}
-
-
-@pytest.mark.parametrize("inside", [".", "new", "iteration-1/new"])
-def test_a_folder_inside_of_the_workspace_is_refused(tmp_path, inside):
-    lay(tmp_path / "ws", {f"{RUN}/grading.json": graded("p")})
-    before = tree(tmp_path)
-    with pytest.raises(FileExistsError):
-        convert(tmp_path / "ws", "codingbuddy", tmp_path / "ws" / inside)
-    assert tree(tmp_path) == before
-    assert not (tmp_path / "ws" / "new").exists()
-
-
-def test_an_unknown_dialect_is_refused_before_anything_is_read(tmp_path):
-    with pytest.raises(NoSuchDocument, match="skill-evaluator"):
-        convert(tmp_path / "gone", "cobol", tmp_path / "out")
-    with pytest.raises(FileNotFoundError):
-        convert(tmp_path / "gone", "codingbuddy", tmp_path / "out")
-
-
-NAMES = [
-    "../../up",
-    "..",
-    ".",
-    "/abs",
-    "a/b",
-    "c:\\d",
-    "🎉 party",
-    "eval-0",
-    "x" * 300,
-    "",
-    "\x00",
-    "<b>",
-]
-
-
-name = st.one_of(st.sampled_from(NAMES), st.text(max_size=12))
-
-
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.lists(st.tuples(name, name, name), min_size=1, max_size=3), st.sampled_from(list(DIALECTS))
-)
-def test_whatever_documents_call_things_nothing_is_written_outside(tmp_path_factory, said, to):
-    """Names in documents lead nowhere: all files lie below `out`, the source stays as it is."""
-    home = tmp_path_factory.mktemp("any")
-    files: dict[str, Any] = {
-        "evals/evals.json": {
-            "skill_name": said[0][0],
-            "evals": [{"id": id_, "prompt": "P", "name": title} for id_, title, _ in said],
-        },
-        "benchmark.json": {
-            "metadata": {"skill_name": said[0][2], "iteration": said[0][1]},
-            "runs": [row(id_, side or "x", "p", eval_name=title) for id_, title, side in said],
-        },
-        "feedback.json": {"reviews": [{"run_id": f"{said[0][0]}-with_skill", "feedback": "x"}]},
-    }
-    for n, (id_, title, side) in enumerate(said):
-        eval_ = f"iteration-1/folder{n}"
-        files[f"{eval_}/eval_metadata.json"] = {"eval_id": id_, "eval_name": title, "prompt": "P"}
-        grading = graded("p", configuration=side, run_id=title, eval_id=id_)
-        files[f"{eval_}/grading.json"] = grading
-        files[f"{eval_}/outputs/a.txt"] = "a"
-        files[f"{eval_}/comparison-{n}.json"] = {"winner": "A", "eval_id": id_, "rubric": {"A": {}}}
-    lay(home / "box" / "ws", files)
-    before = tree(home)
-    converted = convert(home / "box" / "ws", to, home / "box" / "out")
-    after = tree(home)
-    new = set(after) - set(before)
-    assert {path: after[path] for path in before} == before
-    assert all(path.startswith("box/out/") for path in new)
-    assert {os.path.relpath(path, home) for path in converted.written} == new
-
-
-def test_folders_with_odd_names(tmp_path):
-    names = ["with space", "naïve 🎉", "<script>", "a'b\"c", "-rf", "%2e%2e"]
-    files = {f"iteration-1/{name}/with_skill/run-1/grading.json": graded("p") for name in names}
-    convert(lay(tmp_path / "ws", files), "skill-creator", tmp_path / "out")
-    ids = set(sen.load(tmp_path / "out").runs["eval_id"])
-    assert ids == set(names)

@@ -31,50 +31,34 @@ def codes(ws: sen.Workspace) -> dict[str, str]:
     return dict(ws.problems.select("code", "message").rows())
 
 
-def csv(folder: Path) -> Path:
-    pl.DataFrame(ROWS).write_csv(folder / "runs.csv")
-    return folder / "runs.csv"
-
-
-def tsv(folder: Path) -> Path:
-    pl.DataFrame(ROWS).write_csv(folder / "runs.tsv", separator="\t")
-    return folder / "runs.tsv"
-
-
-def jsonl(folder: Path) -> Path:
-    (folder / "runs.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
-    return folder / "runs.jsonl"
-
-
-def json_list(folder: Path) -> Path:
-    (folder / "runs.json").write_text(json.dumps(ROWS))
-    return folder / "runs.json"
-
-
-def parquet(folder: Path) -> Path:
-    pl.DataFrame(ROWS).write_parquet(folder / "runs.parquet")
-    return folder / "runs.parquet"
+FRAME = pl.DataFrame(ROWS)
+FILES: dict[str, Any] = {
+    "runs.csv": FRAME.write_csv,
+    "runs.tsv": lambda path: FRAME.write_csv(path, separator="\t"),
+    "runs.jsonl": lambda path: path.write_text("\n".join(map(json.dumps, ROWS))),
+    "runs.json": lambda path: path.write_text(json.dumps(ROWS)),
+    "runs.parquet": FRAME.write_parquet,
+}
 
 
 @pytest.mark.parametrize(
     "made",
     [
-        lambda _: pl.DataFrame(ROWS),
-        lambda _: pl.LazyFrame(ROWS),
-        lambda _: pd.DataFrame(ROWS),
-        lambda _: pa.Table.from_pylist(ROWS),
-        lambda _: nw.from_native(pl.DataFrame(ROWS)),
-        lambda _: ROWS,
-        csv,
-        tsv,
-        jsonl,
-        json_list,
-        parquet,
+        FRAME,
+        FRAME.lazy(),
+        pd.DataFrame(ROWS),
+        pa.Table.from_pylist(ROWS),
+        nw.from_native(FRAME),
+        ROWS,
+        *FILES,
     ],
 )
 def test_kinds_of_tables(tmp_path: Path, made: Any) -> None:
     """Every kind gives the same runs, and a workspace on which everything works."""
-    ws = sen.from_table(made(tmp_path))
+    if isinstance(made, str):
+        FILES[made](tmp_path / made)
+        made = tmp_path / made
+    ws = sen.from_table(made)
     assert ws.runs.select("eval_id", "configuration", "run_number", "pass_rate").rows() == [
         (row["task"], row["arm"], row["trial"], row["reward"]) for row in ROWS
     ]

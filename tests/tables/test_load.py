@@ -52,13 +52,6 @@ def test_an_unknown_backend_is_refused_before_anything_is_read(backend):
         sen.load("there/is/no/such/folder", backend=backend)
 
 
-def test_what_is_nowhere_is_refused_at_once(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        sen.load(tmp_path / "nowhere")
-    with pytest.raises(sen.NothingToLoad):
-        sen.load(lay(tmp_path / "notes", {"notes.txt": "hello"}))
-
-
 def test_folders_are_listed_at_once_and_files_read_once_when_a_table_is_asked_for(
     tmp_path, monkeypatch
 ):

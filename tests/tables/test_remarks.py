@@ -10,9 +10,9 @@ from tests.corpus.build import graded, row
 from tests.tables.made import coded, load, rows, two_sides
 
 
-def only(ws, table: str) -> dict[str, Any]:
-    (row,) = rows(ws, table)
-    return row
+def values(ws, table: str, *names: str) -> list[tuple[Any, ...]]:
+    """These columns of a table, as rows."""
+    return ws.polars(table).select(names).rows()
 
 
 def reviewed(tmp_path, run_id: str, more: dict[str, Any] | None = None, **fields: Any):
@@ -42,12 +42,11 @@ TOLD = {"iteration-1/benchmark.json": {"runs": [row(7, "tuned", "pf", eval_name=
 )
 def test_a_review_finds_its_run(tmp_path, run_id, more, key):
     ws = reviewed(tmp_path, run_id, more)
-    found = only(ws, "feedback")
     names = ("eval_id", "eval_name", "configuration", "run_number")
-    assert tuple(found[name] for name in names) == key
+    assert values(ws, "feedback", *names) == [key]
     names = ("feedback", "status", "timestamp", "iteration")
     said = ("Too long.", "complete", "2026-01-02T03:04:05Z", "iteration-1")
-    assert tuple(found[name] for name in names) == said
+    assert values(ws, "feedback", *names) == [said]
     assert coded(ws, "unknown-run") == []
 
 
@@ -57,13 +56,13 @@ def test_a_review_finds_its_run(tmp_path, run_id, more, key):
 )
 def test_the_scores_of_a_human(tmp_path, scores, told):
     ws = reviewed(tmp_path, "eval-1-with_skill", scores=scores)
-    assert only(ws, "feedback")["scores"] == told
+    assert values(ws, "feedback", "scores") == [(told,)]
 
 
 @pytest.mark.parametrize("run_id", ["eval-9-with_skill", "eval-1", "the first one"])
 def test_a_review_of_no_known_run_is_kept_and_told(tmp_path, run_id):
     ws = reviewed(tmp_path, run_id)
-    assert only(ws, "feedback")["feedback"] == "Too long."
+    assert values(ws, "feedback", "feedback") == [("Too long.",)]
     (problem,) = coded(ws, "unknown-run")
     assert problem["where"] == "$.reviews[0].run_id"
     assert run_id in problem["message"]
@@ -90,9 +89,9 @@ COMPARISON = {
 
 
 def test_a_comparison_is_a_row_for_each_side_and_criterion(tmp_path):
-    table = rows(load(tmp_path, {"comparison.json": COMPARISON}), "comparisons")
+    ws = load(tmp_path, {"comparison.json": COMPARISON})
     names = ("side", "configuration", "version", "group", "criterion", "score")
-    assert [tuple(row[name] for name in names) for row in table] == [
+    assert values(ws, "comparisons", *names) == [
         ("A", "with_skill", "2", "content", "correctness", 5.0),
         ("A", "with_skill", "2", "structure", "order", 4.0),
         ("A", "with_skill", "2", "overall", "content_score", 5.0),
@@ -100,16 +99,15 @@ def test_a_comparison_is_a_row_for_each_side_and_criterion(tmp_path):
         ("B", "without_skill", None, "content", "correctness", 3.0),
         ("B", "without_skill", None, "overall", "output_quality", 6.0),
     ]
-    assert {
-        (row["comparison"], row["eval_id"], row["winner"], row["reasoning"]) for row in table
-    } == {("comparison.json", "1", "A", "A is deeper.")}
+    about = values(ws, "comparisons", "comparison", "eval_id", "winner", "reasoning")
+    assert set(about) == {("comparison.json", "1", "A", "A is deeper.")}
 
 
 def test_a_comparison_may_tell_its_pair_and_the_runs_behind_its_sides(tmp_path):
     runs = {"A": {"path": "iteration-1/eval-1/with_skill/run-1", "run_number": 1}}
     told = COMPARISON | {"pair": "f00d", "order": 2, "repetition": 1, "runs": runs}
-    table = rows(load(tmp_path, {"comparisons/comparison-1.json": told}), "comparisons")
-    assert {(row["pair"], row["side"], row["run"]) for row in table} == {
+    ws = load(tmp_path, {"comparisons/comparison-1.json": told})
+    assert set(values(ws, "comparisons", "pair", "side", "run")) == {
         ("f00d", "A", "iteration-1/eval-1/with_skill/run-1"),
         ("f00d", "B", None),
     }
@@ -117,8 +115,8 @@ def test_a_comparison_may_tell_its_pair_and_the_runs_behind_its_sides(tmp_path):
 
 def test_a_comparison_without_scores_still_tells_its_winner(tmp_path):
     bare = {"winner": "tie", "reasoning": "Both fine.", "rubric": {}, "comparison_id": "c-1"}
-    table = rows(load(tmp_path, {"comparison.json": bare}), "comparisons")
-    assert [(row["comparison"], row["winner"], row["side"], row["score"]) for row in table] == [
+    ws = load(tmp_path, {"comparison.json": bare})
+    assert values(ws, "comparisons", "comparison", "winner", "side", "score") == [
         ("c-1", "tie", "A", None),
         ("c-1", "tie", "B", None),
     ]
@@ -132,33 +130,22 @@ def test_an_analysis(tmp_path):
         "expected_impact": "One check more",
     }
     analysis = {"comparison_summary": {"winner": "A"}, "improvement_suggestions": [suggestion]}
-    row = only(load(tmp_path, {"analysis.json": analysis}), "analyses")
+    (row,) = rows(load(tmp_path, {"analysis.json": analysis}), "analyses")
     assert row == {"workspace": "ws", "skill": "ws", "analysis": "analysis.json", **suggestion}
 
 
 def test_history(tmp_path):
-    versions = [
-        {
-            "version": "v0",
-            "parent": None,
-            "expectation_pass_rate": 0.5,
-            "grading_result": "baseline",
-        },
-        {"version": "v1", "parent": "v0", "expectation_pass_rate": 0.75, "grading_result": "won"},
-        {"version": "v2", "parent": "v1", "is_current_best": True},
-    ]
-    history = {"skill_name": "auth", "current_best": "v1", "iterations": versions}
-    table = load(tmp_path / "a", {"history.json": history}).history
     names = ("version", "parent", "expectation_pass_rate", "grading_result", "is_current_best")
-    assert table.select(names).rows() == [
-        ("v0", None, 0.5, "baseline", False),
-        ("v1", "v0", 0.75, "won", True),
-        ("v2", "v1", None, None, True),
-    ]
+    told = [("v0", None, 0.5, "baseline"), ("v1", "v0", 0.75, "won"), ("v2", "v1", None, None)]
+    versions: list[Any] = [dict(zip(names, one, strict=False)) for one in told]
+    versions[2]["is_current_best"] = True
+    best = {"skill_name": "auth", "current_best": "v1", "iterations": versions}
+    ws = load(tmp_path / "a", {"history.json": best})
+    marked = zip(told, (False, True, True), strict=True)
+    assert values(ws, "history", *names) == [(*one, mark) for one, mark in marked]
     # Without a best version none is said to be it.
-    unsaid = {"skill_name": "auth", "iterations": versions[:2]}
-    table = load(tmp_path / "b", {"history.json": unsaid}).history
-    assert table["is_current_best"].to_list() == [None, None]
+    ws = load(tmp_path / "b", {"history.json": {"skill_name": "a", "iterations": versions[:2]}})
+    assert values(ws, "history", "is_current_best") == [(None,), (None,)]
 
 
 @pytest.mark.parametrize(
@@ -190,26 +177,21 @@ def test_a_search_for_a_description(tmp_path):
             {"iteration": 5, "description": "Does logins.", "train_score": 0.9},
         ],
     }
-    table = rows(load(tmp_path, {"optimization_result.json": search}), "optimizations")
+    ws = load(tmp_path, {"optimization_result.json": search})
     names = ("iteration", "description", "train_score", "test_score", "is_best")
-    assert [tuple(row[name] for name in names) for row in table] == [
+    assert values(ws, "optimizations", *names) == [
         (1, "Logins.", 0.5, 0.4, False),
         (5, "Does logins.", 0.9, None, True),
     ]
 
 
 def test_suggestions_over_runs_are_of_no_run(tmp_path):
-    aggregate = {
-        "suggestions": [
-            {"reason": "Too weak", "frequency": 3, "assertion": "It works", "action": "Say how"},
-            {"reason": "No expiry"},
-        ]
-    }
-    files = two_sides() | {"iteration-1/eval_feedback_aggregate.json": aggregate}
-    table = rows(load(tmp_path, files), "suggestions")
+    first = {"reason": "Too weak", "frequency": 3, "assertion": "It works", "action": "Say how"}
+    aggregate = {"suggestions": [first, {"reason": "No expiry"}]}
+    ws = load(tmp_path, two_sides() | {"iteration-1/eval_feedback_aggregate.json": aggregate})
     names = ("iteration", "eval_id", "configuration", "run_number", "kind", "expectation", "reason")
     of_no_run = ("iteration-1", "unstated", "unstated", 0, "aggregate")
-    assert [tuple(row[name] for name in names) for row in table] == [
+    assert values(ws, "suggestions", *names) == [
         (*of_no_run, "It works", "Too weak (said 3 times) Proposed: Say how"),
         (*of_no_run, None, "No expiry (said once)"),
     ]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.tables.document_rows import _as_numbers, _number
 from tests.corpus.build import row
 from tests.tables.made import load, rows
 
@@ -52,45 +53,69 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize(("printed", "metric", "number"), PRINTED)
-def test_a_figure_is_read_out_of_what_was_printed(printed, metric, number):
-    assert _number(printed, metric) == pytest.approx(number)
+def stated(folder: Path, *summaries: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is read of benchmarks with these summaries, an iteration each: values by statistic."""
+    files = {
+        f"iteration-{n}/benchmark.json": {
+            "metadata": {"skill_name": "auth"},
+            "runs": [row(1, "with_skill", "pp")],
+            "run_summary": summary,
+        }
+        for n, summary in enumerate(summaries, 1)
+    }
+    found: dict[str, dict[str, Any]] = {f"iteration-{n + 1}": {} for n in range(len(summaries))}
+    for one in rows(load(folder, files), "stated"):
+        found[one["iteration"]][one["statistic"]] = one["value"]
+    return list(found.values())
 
 
-@pytest.mark.parametrize(("printed", "metric"), SENTENCES)
-def test_what_has_no_clear_reading_is_no_figure(printed, metric):
-    assert _number(printed, metric) is None
+def printed_as(folder: Path, *figures: tuple[Any, str]) -> list[Any]:
+    """Each figure of a metric as it is read from a delta."""
+    read = stated(folder, *({"delta": {metric: figure}} for figure, metric in figures))
+    return [one["value"] for one in read]
 
 
-@given(st.text(), st.sampled_from(["pass_rate", "time_seconds", "tokens"]))
-def test_no_text_raises(printed, metric):
-    assert isinstance(_number(printed, metric), float | None)
+def test_a_figure_is_read_out_of_what_was_printed(tmp_path):
+    found = printed_as(tmp_path, *((text, metric) for text, metric, _ in PRINTED))
+    assert found == [pytest.approx(number) for *_, number in PRINTED]
 
 
-@given(st.floats(-1, 1), st.sampled_from(["{:+.2f}", "{:+.1%}", "{:.3f} (remark)", "{:+.0%}"]))
-def test_a_rate_is_read_back_as_precisely_as_it_was_printed(rate, form):
-    assert _number(form.format(rate), "pass_rate") == pytest.approx(rate, abs=0.0051)
+def test_what_has_no_clear_reading_is_no_figure(tmp_path):
+    found = printed_as(tmp_path, *SENTENCES)
+    assert found == [None] * len(SENTENCES)
 
 
-@pytest.mark.parametrize(
-    ("figures", "metric", "expected"),
-    [
-        (
-            {"mean": 0.8, "stddev": 0.1, "max": 1.0},
-            "pass_rate",
-            {"mean": 0.8, "stddev": 0.1, "max": 1.0},
-        ),
-        ({"mean": 80, "stddev": 0.5}, "pass_rate", {"mean": 0.8, "stddev": 0.005}),
-        ({"value": -4.6}, "pass_rate", {"value": -0.046}),
-        ({"mean": 150.0}, "pass_rate", {"mean": 150.0}),
-        ({"mean": 10**400}, "tokens", {"mean": None}),
-        ({"value": "-4.6"}, "pass_rate", {"value": -0.046}),
-        ({"mean": 80.0}, "tokens", {"mean": 80.0}),
-        ({"mean": 4.5}, "rubric:depth", {"mean": 4.5}),
-    ],
+@given(
+    st.lists(st.tuples(st.text(), st.sampled_from(["pass_rate", "time_seconds", "tokens"]))),
+    st.lists(st.floats(-1, 1), min_size=1, max_size=4),
+    st.sampled_from(["{:+.2f}", "{:+.1%}", "{:.3f} (remark)", "{:+.0%}"]),
 )
-def test_rates_in_percent_are_rates(figures, metric, expected):
-    assert _as_numbers(figures, metric) == pytest.approx(expected)
+def test_no_text_raises_and_a_rate_is_read_back_as_precisely_as_it_was_printed(
+    tmp_path_factory, texts, rates, form
+):
+    folder = tmp_path_factory.mktemp("any")
+    read = printed_as(folder, *((form.format(rate), "pass_rate") for rate in rates), *texts)
+    assert read[: len(rates)] == [pytest.approx(rate, abs=0.0051) for rate in rates]
+    assert all(isinstance(one, float | None) for one in read)
+
+
+def test_rates_in_percent_are_rates(tmp_path):
+    cases: list[tuple[str, Any, dict[str, Any]]] = [
+        ("pass_rate", {"mean": 0.8, "stddev": 0.1}, {"mean": 0.8, "stddev": 0.1}),
+        ("pass_rate", {"mean": 80, "stddev": 0.5}, {"mean": 0.8, "stddev": 0.005}),
+        ("tokens", {"mean": 80.0}, {"mean": 80.0}),
+    ]
+    read = stated(tmp_path, *({"with_skill": {metric: one}} for metric, one, _ in cases))
+    assert read == [pytest.approx(wanted) for *_, wanted in cases]
+    numbers = [(-4.6, "pass_rate"), (150.0, "pass_rate"), (10**400, "tokens"), (4.5, "tokens")]
+    assert printed_as(tmp_path / "delta", *numbers) == [pytest.approx(-0.046), 150.0, None, 4.5]
+
+
+@pytest.mark.parametrize("printed", [" " * 200_000, "1" + " " * 200_000 + "x1", "1," * 100_000])
+def test_a_figure_of_megabytes_is_read_in_one_go(tmp_path, printed):
+    begun = time.thread_time()
+    printed_as(tmp_path, (printed, "tokens"))
+    assert time.thread_time() - begun < 10
 
 
 BENCHMARK = {
@@ -109,46 +134,22 @@ BENCHMARK = {
 }
 
 
-class TestOnDisk:
-    @pytest.fixture
-    def ws(self, tmp_path):
-        return load(tmp_path, {"iteration-1/benchmark.json": BENCHMARK})
-
-    def test_every_figure_is_a_row(self, ws):
-        names = ("configuration", "metric", "statistic", "value", "printed")
-        assert [tuple(one[name] for name in names) for one in rows(ws, "stated")] == [
-            ("with_skill", "pass_rate", "mean", 1.0, "1.0"),
-            ("with_skill", "pass_rate", "min", 1.0, "1.0"),
-            ("with_skill", "pass_rate", "max", 1.0, "1.0"),
-            ("with_skill", "consistency", "value", 0.9, "0.9"),
-            ("with_skill", "tokens", "mean", 1000.0, "1000.0"),
-            ("with_skill", "rubric:depth", "mean", 4.5, "4.5"),
-            ("with_skill", "rubric:depth", "stddev", 0.5, "0.5"),
-            ("delta", "pass_rate", "value", 0.5, "+0.50"),
-            ("delta", "tokens", "value", None, "about the same"),
-        ]
-
-    def test_it_says_of_what_and_where(self, ws):
-        first = rows(ws, "stated")[0]
-        assert {name: first[name] for name in ("workspace", "skill", "iteration", "path")} == {
-            "workspace": "ws",
-            "skill": "auth",
-            "iteration": "iteration-1",
-            "path": "iteration-1/benchmark.json",
-        }
-
-    def test_the_analysts_notes_are_notes_of_no_run(self, ws):
-        (note,) = rows(ws, "notes")
-        assert (note["kind"], note["text"]) == ("analyst", "Eval 1 is easy.")
-        assert (note["eval_id"], note["configuration"], note["run_number"]) == (
-            "unstated",
-            "unstated",
-            0,
-        )
-
-
-@pytest.mark.parametrize("printed", [" " * 200_000, "1" + " " * 200_000 + "x1", "1," * 100_000])
-def test_a_figure_of_megabytes_is_read_in_one_go(printed):
-    begun = time.thread_time()
-    _number(printed, "tokens")
-    assert time.thread_time() - begun < 10
+def test_every_figure_is_a_row_and_the_analysts_notes_are_of_no_run(tmp_path):
+    ws = load(tmp_path, {"iteration-1/benchmark.json": BENCHMARK})
+    names = ("configuration", "metric", "statistic", "value", "printed")
+    assert ws.stated.select(names).rows() == [
+        ("with_skill", "pass_rate", "mean", 1.0, "1.0"),
+        ("with_skill", "pass_rate", "min", 1.0, "1.0"),
+        ("with_skill", "pass_rate", "max", 1.0, "1.0"),
+        ("with_skill", "consistency", "value", 0.9, "0.9"),
+        ("with_skill", "tokens", "mean", 1000.0, "1000.0"),
+        ("with_skill", "rubric:depth", "mean", 4.5, "4.5"),
+        ("with_skill", "rubric:depth", "stddev", 0.5, "0.5"),
+        ("delta", "pass_rate", "value", 0.5, "+0.50"),
+        ("delta", "tokens", "value", None, "about the same"),
+    ]
+    about = ws.stated.select("workspace", "skill", "iteration", "path").unique().rows()
+    assert about == [("ws", "auth", "iteration-1", "iteration-1/benchmark.json")]
+    assert ws.notes.select("kind", "text", "eval_id", "configuration", "run_number").rows() == [
+        ("analyst", "Eval 1 is easy.", "unstated", "unstated", 0)
+    ]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.tables.made import RUN, Row, load, rows
+from tests.tables.made import RUN, load
 
 GRADING: dict[str, Any] = {
     "expectations": [
@@ -35,23 +35,19 @@ GRADING: dict[str, Any] = {
     "judge_model": "m-2",
     "execution_metrics": {"tool_calls": {"Read": 2, "Bash": 0, "Write": None}},
 }
-STRUCTURAL = {
-    "expectations": [
-        {
-            "id": "S1",
-            "text": "a.ts",
-            "type": "file_exists",
-            "passed": False,
-            "critical": True,
-            "evidence": "no such file",
-        }
-    ],
-    "gate_passed": True,
+NO_FILE = {
+    "id": "S1",
+    "text": "a.ts",
+    "type": "file_exists",
+    "passed": False,
+    "critical": True,
+    "evidence": "no such file",
 }
+STRUCTURAL = {"expectations": [NO_FILE], "gate_passed": True}
 
 
-def values(table: list[Row], *names: str) -> list[tuple[Any, ...]]:
-    return [tuple(row[name] for name in names) for row in table]
+def values(ws: Any, table: str, *names: str) -> list[tuple[Any, ...]]:
+    return ws.polars(table).select(names).rows()
 
 
 @pytest.fixture(scope="module")
@@ -61,17 +57,8 @@ def ws(tmp_path_factory):
 
 
 def test_verdicts_of_both_layers(ws):
-    names = (
-        "layer",
-        "expectation_id",
-        "text",
-        "type",
-        "passed",
-        "critical",
-        "confidence",
-        "evidence",
-    )
-    assert values(rows(ws, "expectations"), *names) == [
+    names = ("layer", "expectation_id", "text", "type", "passed", "critical")
+    assert values(ws, "expectations", *names, "confidence", "evidence") == [
         ("structural", "S1", "a.ts", "file_exists", False, True, None, "no such file"),
         ("judged", None, "A session exists", None, True, None, "high", "line 3"),
         ("judged", None, "It is encrypted", None, None, None, None, None),
@@ -80,7 +67,7 @@ def test_verdicts_of_both_layers(ws):
 
 def test_scores(ws):
     names = ("judging", "judge_model", "dimension", "score", "weight", "evidence")
-    assert values(rows(ws, "rubric_scores"), *names) == [
+    assert values(ws, "rubric_scores", *names) == [
         (1, "m-2", "depth", 4.0, 0.5, "covers all"),
         (1, "m-2", "style", 2.0, 1.0, None),
     ]
@@ -96,8 +83,10 @@ def test_scores_of_several_judgings_with_the_weights_of_the_suite(tmp_path):
         f"{RUN}/judgings/2.json": {"rubric_scores": {"depth": {"score": 3}}, "judge_model": "b"},
         f"{RUN}/judgings/10.json": {"rubric_scores": {"depth": {"score": None}}, "judging": 7},
     }
-    table = rows(load(tmp_path, files), "rubric_scores")
-    assert values(table, "judging", "judge_model", "dimension", "score", "weight") == [
+    found = load(tmp_path, files)
+    assert values(
+        found, "rubric_scores", "judging", "judge_model", "dimension", "score", "weight"
+    ) == [
         (1, "a", "depth", 5.0, 3.0),
         (2, "b", "depth", 3.0, 3.0),
         (7, None, "depth", None, 3.0),
@@ -105,13 +94,13 @@ def test_scores_of_several_judgings_with_the_weights_of_the_suite(tmp_path):
 
 
 def test_claims(ws):
-    assert values(rows(ws, "claims"), "claim", "type", "verified", "evidence") == [
+    assert values(ws, "claims", "claim", "type", "verified", "evidence") == [
         ("It is fast", "quality", False, "3 s")
     ]
 
 
 def test_remarks(ws):
-    assert values(rows(ws, "notes"), "kind", "text") == [
+    assert values(ws, "notes", "kind", "text") == [
         ("uncertainty", "Which port?"),
         ("needs_review", "The schema"),
         ("workaround", "No network"),
@@ -120,7 +109,7 @@ def test_remarks(ws):
 
 
 def test_critique_of_the_evals(ws):
-    assert values(rows(ws, "suggestions"), "kind", "expectation", "reason") == [
+    assert values(ws, "suggestions", "kind", "expectation", "reason") == [
         ("critique", "A session exists", "Too weak"),
         ("overall", None, "Fine otherwise"),
         ("vague", None, "It works"),
@@ -130,7 +119,7 @@ def test_critique_of_the_evals(ws):
 
 
 def test_tools_that_are_counted(ws):
-    assert values(rows(ws, "tool_calls"), "tool", "count") == [("Read", 2), ("Bash", 0)]
+    assert values(ws, "tool_calls", "tool", "count") == [("Read", 2), ("Bash", 0)]
 
 
 @pytest.mark.parametrize(
@@ -139,4 +128,4 @@ def test_tools_that_are_counted(ws):
 def test_every_row_has_the_keys_of_its_run(ws, table):
     key = ("iteration-1", "1", "login", "with_skill", 1)
     names = ("iteration", "eval_id", "eval_name", "configuration", "run_number")
-    assert set(values(rows(ws, table), *names)) == {key}
+    assert set(values(ws, table, *names)) == {key}

@@ -9,8 +9,8 @@ import pytest
 from skill_eval_nb.documents.dialects import NoSuchDocument
 from skill_eval_nb.workspace import NothingToLoad, check
 from tests.checkout import ROOT
-from tests.corpus.build import graded, lay
-from tests.workspace.made import codingbuddy, copy, laid
+from tests.corpus.build import graded, lay, parts
+from tests.workspace.made import codingbuddy, laid
 
 GRADING = "iteration-1/eval-0/with_skill/grading.json"
 
@@ -24,19 +24,15 @@ def faults(path: Path, dialect: str | None = None) -> list[tuple[str, str, str, 
     ]
 
 
-def checked_against(path: Path) -> dict[str, str]:
-    """What each workspace was checked against, by its folder's name."""
-    return {
-        Path(one.path).name: one.message.split("`")[1]
-        for one in check(path)
-        if one.code == "dialect" and "`" in one.message
-    }
-
-
-def test_a_sound_workspace_has_no_faults(tmp_path):
-    laid(tmp_path, codingbuddy(2))
-    assert faults(tmp_path) == []
-    assert faults(tmp_path, "codingbuddy") == []
+def checked_against(path: Path) -> dict[str, dict[str, str | None]]:
+    """By the folder of each workspace what each kind of document was checked against."""
+    found: dict[str, dict[str, str | None]] = {}
+    for one in check(path):
+        if one.code == "dialect":
+            what, _, kinds = one.message.partition(": ")
+            name = what.split("`")[1] if "`" in what else None
+            found.setdefault(Path(one.path).name, {}).update(dict.fromkeys(kinds.split(", "), name))
+    return found
 
 
 @pytest.mark.parametrize("name", ["codingbuddy", "iterations", "skill-creator", "test-cases"])
@@ -44,17 +40,55 @@ def test_the_bundled_workspaces_are_sound_and_recognised(name):
     path = ROOT / "data" / f"{name}-workspace"
     # Of these the test-cases one is the skill's own folder, and not called after it.
     assert faults(path) == [("warning", "skill", "SKILL.md", None)] * (name == "test-cases")
-    assert set(checked_against(path).values()) == {name}
+    (against,) = checked_against(path).values()
+    assert set(against.values()) - {None} == {name}
+    assert name != "codingbuddy" or faults(path, name) == []
+
+
+STRUCTURAL = {"expectations": [{"text": "x", "passed": True}], "gate_passed": True}
+CASE = {"id": "a", "prompt": "P", "assertions": ["e"]}
+CASES = {"skill_name": "x", "test_cases": [CASE]}
+VERDICT = {"assertion": "e", "result": "pass"}
+RUN = "iteration-1/a/with_skill"
+
+
+@pytest.mark.parametrize(
+    ("files", "against"),
+    [
+        # What only one dialect has tells it; what fits several is of the one that suits all.
+        ({"evals.json": CASES}, {"evals": "test-cases"}),
+        (
+            {f"{RUN}/grading.json": graded("p"), f"{RUN}/structural.json": STRUCTURAL},
+            {"grading": "skill-evaluator", "structural": "skill-evaluator"},
+        ),
+        # A kind that no dialect reads without faults is of none.
+        (
+            {
+                "evals.json": CASES,
+                f"{RUN}/grading.json": {"test_case_id": "a", "assertions": [VERDICT]},
+                "history.json": {"skill_name": "x", "iterations": "?"},
+            },
+            {"evals": "test-cases", "grading": "test-cases", "history": None},
+        ),
+        # One broken document of many does not decide.
+        (
+            {f"evals-{n}.json": CASES | {"version": str(n)} for n in range(3)}
+            | {"evals.json": {"skill_name": "x", "test_cases": [{"id": 3, "prompt": "P"}]}},
+            {"evals": "test-cases"},
+        ),
+    ],
+)
+def test_the_dialect_is_the_nearest_kind_by_kind(tmp_path, files, against):
+    found = checked_against(lay(tmp_path / "ws", files))
+    assert found["ws"] == against
 
 
 def test_all_faults_of_a_file_at_once_with_what_was_expected_and_found(tmp_path):
     files = codingbuddy()
-    grading = copy(files[GRADING])
-    del grading["expectations"][0]["passed"]
-    grading["expectations"][1]["passed"] = "perhaps"
-    timing = {"total_tokens": -1, "duration_ms": 2500}
-    other = GRADING.replace("grading", "timing")
-    laid(tmp_path, files, {GRADING: grading, other: timing})
+    del files[GRADING]["expectations"][0]["passed"]
+    files[GRADING]["expectations"][1]["passed"] = "perhaps"
+    files[GRADING.replace("grading", "timing")] = {"total_tokens": -1, "duration_ms": 2500}
+    laid(tmp_path, files)
     assert sorted(faults(tmp_path)) == [
         ("error", "missing", "grading.json", "$.expectations[0].passed"),
         ("error", "missing", "timing.json", "$.total_duration_seconds"),
@@ -98,25 +132,14 @@ def test_what_lies_beside_a_grading_of_two_sides_is_nobodys(tmp_path):
 
 
 def test_several_workspaces_are_checked_each_on_its_own(tmp_path):
-    laid(tmp_path / "b-workspace", codingbuddy(skill="b"))
-    lay(
-        tmp_path / "c-workspace",
-        {
-            "evals.json": {
-                "skill_name": "c",
-                "evals": [{"id": "x", "prompt": "P", "expectations": ["e"]}],
-            }
-        },
-    )
+    """What one lacks another does not make up for."""
+    laid(tmp_path / "a-workspace", codingbuddy(skill="a"))
+    suite = {"skill_name": "c", "evals": [{"id": "x", "prompt": "P", "expectations": ["e"]}]}
+    lay(tmp_path / "c-workspace", {"evals.json": suite})
     assert faults(tmp_path) == []
     against = checked_against(tmp_path)
-    assert against["b-workspace"] == "codingbuddy"
-    assert against["c-workspace"] != "codingbuddy"
-
-
-def test_what_one_workspace_lacks_another_does_not_make_up_for(tmp_path):
-    whole = codingbuddy(skill="a")
-    laid(tmp_path / "a-workspace", whole)
+    assert set(against["a-workspace"].values()) == {"codingbuddy"}
+    assert against["c-workspace"]["evals"] != "codingbuddy"
     lacking = {name: one for name, one in codingbuddy(skill="b").items() if "eval-1/" not in name}
     laid(tmp_path / "b-workspace", lacking)
     found = [one for one in check(tmp_path) if one.severity != "info"]
@@ -149,10 +172,11 @@ def test_nothing_is_written(tmp_path):
 
 def test_no_workspace_of_the_corpus_is_taken_for_what_it_is_not(corpus_workspaces):
     """None was written in the strict dialect, so nothing may be held to its layout."""
-    found = {path.name: {one.code for one in check(path)} for path in corpus_workspaces}
-    assert found["japurcell+skills"]
-    for name, codes in found.items():
-        assert not codes & {"missing-folder", "unknown-eval", "misplaced"}, name
+    places = [place for path in corpus_workspaces for place in parts(path)]
+    assert len(places) > len(corpus_workspaces)
+    for place in places:
+        codes = {one.code for one in check(place)}
+        assert not codes & {"missing-folder", "unknown-eval", "misplaced"}, place
 
 
 def skill_md(folder, matter):

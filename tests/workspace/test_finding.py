@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,7 @@ def test_a_part_of_a_workspace_keeps_what_stands_above_it(tmp_path: Path) -> Non
     [
         ("grading.json", graded("p"), 1, 1),
         ("benchmark.json", {"runs": [row(n, "with_skill", "p") for n in (1, 2, 3)]}, 3, 0),
+        ("benchmark.json", {"runs": []}, 0, 0),
         ("anything.json", {"evals": [{"id": n, "prompt": "P"} for n in (1, 2)]}, 0, 2),
     ],
 )
@@ -101,6 +103,7 @@ def test_of_a_single_file_nothing_else_is_read(
         (lambda two: str(two / "nope-*"), FileNotFoundError, "nope"),
         (lambda two: [two, two / "gone"], FileNotFoundError, "gone"),
         (lambda _: [], NothingToLoad, "empty list"),
+        (lambda two: Path(tempfile.mkdtemp(dir=two)), NothingToLoad, "holds nothing"),
         (lambda two: two / "notes", NothingToLoad, r"grading\.json.*holds readme\.txt"),
         (lambda two: two / "notes/readme.txt", NothingToLoad, r"readme\.txt"),
         (lambda two: lay(two / "x", {"package.json": {"a": 1}}), NothingToLoad, r"package\.json"),
@@ -188,8 +191,3 @@ def test_links_are_followed_once_and_never_in_circles(
         found = [one.replace("two", "one") for one in found]
         told = [(*one[:2], "two") for one in told]
     assert (found, told) == (folders, problems)
-
-
-def test_a_folder_called_as_a_file_is_told(tmp_path: Path) -> None:
-    lay(tmp_path, {"grading.json/x": ""})
-    assert listed(tmp_path) == (["."], [("error", "no-file", "grading.json")])

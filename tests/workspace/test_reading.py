@@ -2,59 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import json
-import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import skill_eval_nb as sen
 from skill_eval_nb import disk
-from skill_eval_nb.disk import TooLarge, read_bytes
 from skill_eval_nb.documents import Grading, Timing
-from skill_eval_nb.workspace import Problems
-from skill_eval_nb.workspace.read import (
-    load_document,
-    load_if_there,
-    load_raw,
-    mend_document,
-    nearest_metadata,
-)
-from tests.corpus.build import lay
-
-
-@pytest.mark.parametrize("size", [0, 1, 65535, 65536, 65537, 3_000_000])
-def test_every_byte_is_read(tmp_path, size):
-    data = os.urandom(size)
-    path = tmp_path / "x"
-    path.write_bytes(data)
-    assert read_bytes(str(path)) == data
-
-
-def test_a_pipe_is_not_waited_for(tmp_path):
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    with pytest.raises(OSError, match="no regular file"):
-        read_bytes(str(path))
-
-
-def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(disk, "LARGEST", 70_000)
-    path = tmp_path / "grading.json"
-    path.write_bytes(b" " * 70_001)
-    with pytest.raises(TooLarge):
-        read_bytes(str(path))
-    problems = Problems()
-    assert load_raw(str(path), problems) is None
-    assert [one.code for one in problems] == ["too-large"]
-
-
-def test_what_the_document_describes_is_no_problem(tmp_path):
-    lay(tmp_path, {"timing.json": {"total_tokens": 5}})
-    problems = Problems()
-    timing = load_document(str(tmp_path / "timing.json"), Timing, problems)
-    assert (timing, problems) == (Timing(total_tokens=5), [])
+from skill_eval_nb.workspace import Problems, collector_paused
+from skill_eval_nb.workspace.read import load_document, load_if_there, load_raw, nearest_metadata
+from tests.checkout import ROOT
+from tests.corpus.build import graded, lay
 
 
 @pytest.mark.parametrize(
@@ -62,40 +27,14 @@ def test_what_the_document_describes_is_no_problem(tmp_path):
     [("{", "not-json"), (b"\xff\xfe\xff", "not-json"), ("null", "empty"), (None, "unreadable")],
 )
 def test_what_cannot_be_used_says_why(tmp_path, content, code):
+    path = str(tmp_path / "timing.json")
     if content is not None:
         lay(tmp_path, {"timing.json": content})
-    problems = Problems()
-    assert load_document(str(tmp_path / "timing.json"), Timing, problems) is None
-    assert [(one.severity, one.code) for one in problems] == [("error", code)]
-    assert problems[0].path == str(tmp_path / "timing.json")
-
-
-@pytest.mark.parametrize("text", ['{"total_tokens": 5,}', '\ufeff{"total_tokens": 5}'])
-def test_what_has_one_reasonable_reading_is_read_and_told(tmp_path, text):
-    lay(tmp_path, {"timing.json": text})
-    problems = Problems()
-    timing = load_document(str(tmp_path / "timing.json"), Timing, problems)
-    assert timing is not None
-    assert timing.total_tokens == 5
-    assert problems
-
-
-def test_other_names_and_types_are_repaired_and_told(tmp_path):
-    lay(tmp_path, {"timing.json": {"tokens": "7"}})
-    problems = Problems()
-    timing = load_document(str(tmp_path / "timing.json"), Timing, problems)
-    assert timing is not None
-    assert timing.total_tokens == 7
-    assert {one.path for one in problems} == {str(tmp_path / "timing.json")}
-
-
-def test_a_file_that_need_not_be_there(tmp_path):
-    problems = Problems()
-    assert load_if_there(str(tmp_path / "timing.json"), Timing, problems) is None
-    assert problems == []
-    lay(tmp_path, {"timing.json": "{"})
-    assert load_if_there(str(tmp_path / "timing.json"), Timing, problems) is None
-    assert [one.code for one in problems] == ["not-json"]
+    problems, of_one_that_need_not_be_there = Problems(), Problems()
+    assert load_document(path, Timing, problems) is None
+    assert [(one.severity, one.code, one.path) for one in problems] == [("error", code, path)]
+    assert load_if_there(path, Timing, of_one_that_need_not_be_there) is None
+    assert of_one_that_need_not_be_there == ([] if content is None else problems)
 
 
 def test_the_nearest_metadata_up_to_the_iteration_as_people_wrote_them(tmp_path):
@@ -110,15 +49,6 @@ def test_the_nearest_metadata_up_to_the_iteration_as_people_wrote_them(tmp_path)
     assert nearest_metadata(run, iteration) is None
 
 
-def test_one_fault_in_many_elements_is_one_problem():
-    problems = Problems()
-    raw = {"expectations": [{"name": f"check {n}", "passed": True} for n in range(50)]}
-    grading = mend_document(raw, "grading.json", Grading, problems)
-    assert len(grading.expectations) == 50
-    assert len(problems) == 1
-    assert "50 times" in problems[0].message
-
-
 @given(st.binary(max_size=200))
 def test_any_bytes_give_a_value_or_a_reason(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("any") / "grading.json"
@@ -128,8 +58,134 @@ def test_any_bytes_give_a_value_or_a_reason(tmp_path_factory, data):
     assert value is not None or any(one.severity == "error" for one in problems)
 
 
+def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(disk, "LARGEST", 70_000)
+    lay(tmp_path, {"x.json": " " * 70_001})
+    problems = Problems()
+    assert load_raw(str(tmp_path / "x.json"), problems) is None
+    assert [one.code for one in problems] == ["too-large"]
+
+
+@pytest.mark.parametrize("size", [65_534, 65_535, 65_536, 3_000_000])
+def test_every_byte_is_read(tmp_path, size):
+    lay(tmp_path, {"x.json": [f"{size:x>{size}}"]})
+    assert load_raw(str(tmp_path / "x.json"), Problems()) == [f"{size:x>{size}}"]
+
+
 @given(st.dictionaries(st.text(), st.integers() | st.text() | st.none(), max_size=4))
 def test_any_object_is_read_as_plain_json(tmp_path_factory, value):
     path = Path(tmp_path_factory.mktemp("raw")) / "x.json"
     path.write_text(json.dumps(value))
     assert load_raw(str(path), Problems()) == value
+
+
+# ── the commonest files are read without detours: to the same, or not at all ─────────────────
+
+SUITE = {
+    "skill_name": "tdd",
+    "eval_config": {"runs_per_eval": 3},
+    "evals": [
+        {
+            "id": 1,
+            "name": "first",
+            "prompt": "Write a test",
+            "expected_output": "A test",
+            "files": ["a.csv"],
+            "expectations": ["It fails first", "It passes later"],
+            "structural_expectations": [{"type": "file_exists", "pattern": "*.py"}],
+            "quality_rubric": {"dimensions": [{"name": "clarity", "weight": 2.0}]},
+        },
+        {"id": "two", "prompt": "Another"},
+    ],
+}
+METADATA = {"eval_id": 7, "eval_name": "first", "prompt": "Do", "assertions": ["It works"]}
+
+
+@pytest.mark.parametrize(
+    ("suite", "metadata"),
+    [
+        (SUITE, METADATA),
+        (SUITE | {"version_of_ours": 7}, METADATA | {"assertions": [{"text": "x", "id": "A1"}]}),
+        (SUITE["evals"], {"prompt": "no id"}),
+        ({"evals": [{"id": 1, "prompt": "x", "expectations": [{"met": True}]}]}, {"prompt": "é"}),
+    ],
+)
+def test_strictly_it_is_what_the_tolerant_way_gives(tmp_path: Path, suite: Any, metadata: Any):
+    """A comma too many sends a file the tolerant way."""
+    found = []
+    for name, comma in (("strict", ""), ("tolerant", ",")):
+        documents = {"evals.json": suite, "eval-7/eval_metadata.json": metadata}
+        files = {
+            path: f"{json.dumps(one)[:-1]}{comma}{json.dumps(one)[-1]}"
+            for path, one in documents.items()
+        }
+        # The same bytes twice are the same document.
+        files["eval-8/eval_metadata.json"] = files["eval-7/eval_metadata.json"]
+        gradings = {f"eval-{n}/with_skill/grading.json": graded("pf") for n in (7, 8)}
+        ws = sen.load(lay(tmp_path / name / "ws", files | gradings))
+        assert bool(ws.problems.filter(code="repaired-json").height) == bool(comma)
+        found.append([ws.evals, ws.dimensions, ws.runs])
+    assert all(one.equals(other) for one, other in zip(*found, strict=True))
+
+
+# ── while much is read ───────────────────────────────────────────────────────────────────────
+
+
+def test_the_collector_is_away_and_what_was_made_meanwhile_counts_as_old():
+    with collector_paused():
+        assert not gc.isenabled()
+        made = [[number] for number in range(5000)]
+    assert gc.isenabled()
+    assert gc.get_count()[0] < len(made)
+    assert any(one is made for one in gc.get_objects(generation=2))
+    assert gc.get_freeze_count() == 0
+
+
+def test_the_collector_comes_back_after_an_error_and_not_where_it_was_off():
+    with pytest.raises(ValueError, match="no"), collector_paused():
+        raise ValueError("no")
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with collector_paused():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+THREADS = """
+import sys, threading
+from skill_eval_nb.documents import Judging, Metrics, Structural, Timing
+from skill_eval_nb.workspace.read import decoder
+
+sys.setswitchinterval(1e-6)
+TEXTS = {
+    Judging: '{"rubric_scores": {"a": {"score": 1.0}}, "expectations": []}',
+    Structural: '{"expectations": [{"text": "x", "passed": true}], "summary": {"passed": 1}}',
+    Metrics: '{"tool_calls": {"a": 1}}',
+    Timing: '{"status": "done"}',
+}
+ready = threading.Barrier(16)
+
+def read():
+    for kind, text in TEXTS.items():
+        ready.wait()
+        found = decoder(kind)
+        assert found.type is kind
+        found.decode(text)
+
+threads = [threading.Thread(target=read) for _ in range(16)]
+for one in threads:
+    one.start()
+for one in threads:
+    one.join()
+"""
+
+
+def test_threads_may_ask_for_their_first_decoders_at_the_same_time():
+    """Guards against a crash: msgspec's first decoder of a type is not safe among threads."""
+    for _ in range(8):
+        command = [sys.executable, "-c", THREADS]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{done.returncode}: {done.stderr}"

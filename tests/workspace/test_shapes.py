@@ -58,7 +58,8 @@ def test_a_skill_of_its_own_is_that_of_the_run(tmp_path: Path) -> None:
     files = pairs("ws/iteration-1/eval-{eval}/{side}/grading.json")
     own = {path: content | {"skill": "mine"} for path, content in files.items() if "eval-1" in path}
     ws = load(tmp_path / "disk", files | own)
-    assert set(found(ws, "eval_id", "skill")) == {("1", "mine"), ("2", "ws")}
+    for table in ("runs", "evals"):
+        assert set(found(ws, "eval_id", "skill", table=table)) == {("1", "mine"), ("2", "ws")}
 
 
 def test_a_side_that_lies_in_itself_again_is_that_side(tmp_path: Path) -> None:
@@ -92,30 +93,18 @@ def test_files_beside_a_grading_tell_of_its_run(tmp_path: Path) -> None:
     assert [row["code"] for row in ws.problems.to_dicts() if row["severity"] != "info"] == []
 
 
+HALF = graded("pf")
+SIDES = dict.fromkeys(BOTH, HALF)
+OF_EVAL = "eval-1/grading.json"
+NUMBERED = [{"configuration": side, "run": n, **HALF} for side, n in product(BOTH, (1, 2))]
+NAMED = [{"eval_id": 1, "config": side, **HALF} for side in BOTH * 2]
 SEVERAL: dict[str, Any] = {
-    "a list with configurations": {
-        "eval-1/grading.json": {
-            "runs": [
-                {"configuration": side, "run": n, **graded("pf")}
-                for side, n in product(BOTH, (1, 2))
-            ]
-        }
-    },
-    "a list a side": {"eval-1/grading.json": {side: [graded("pf")] * 2 for side in BOTH}},
-    "a side's own list": {
-        f"eval-1/{side}/grading.json": {"runs": [graded("pf")] * 2} for side in BOTH
-    },
-    "lists in sides": {
-        "eval-1/grading.json": {side: {"runs": [graded("pf")] * 2} for side in BOTH}
-    },
-    "sides in a list": {
-        "eval-1/grading.json": {"runs": [{side: graded("pf") for side in BOTH}] * 2}
-    },
-    "evals named in the list": {
-        "grading.json": {
-            "runs": [{"eval_id": 1, "config": side, **graded("pf")} for side in BOTH * 2]
-        }
-    },
+    "a list with configurations": {OF_EVAL: {"runs": NUMBERED}},
+    "a list a side": {OF_EVAL: dict.fromkeys(BOTH, [HALF] * 2)},
+    "a side's own list": {f"eval-1/{side}/grading.json": {"runs": [HALF] * 2} for side in BOTH},
+    "lists in sides": {OF_EVAL: {side: {"runs": [HALF] * 2} for side in BOTH}},
+    "sides in a list": {OF_EVAL: {"runs": [SIDES] * 2}},
+    "evals named in the list": {"grading.json": {"runs": NAMED}},
 }
 
 
@@ -127,31 +116,17 @@ def test_one_file_grades_several_runs(tmp_path: Path, files: dict[str, Any]) -> 
     ]
 
 
-def test_what_such_a_file_says_besides_is_named(tmp_path: Path) -> None:
-    raw = {**{side: graded("pf") for side in BOTH}, "delta": {"pass_rate": 0.25}}
-    ws = load(tmp_path, {"ws/iteration-1/eval-1/grading.json": raw})
-    assert [row["where"] for row in coded(ws, "not-used")] == ["$.delta"]
-
-
 @pytest.mark.parametrize(
-    ("path", "models", "workspace"),
+    ("path", "models"),
     [
-        ("ws/iteration-1/{model}_{side}/eval-{eval}-grading.json", ("claude", "gemini"), "ws"),
-        ("ws/iteration-1/eval-{eval}/{model}_{side}/grading.json", ("gpt-5", "o3-mini"), "ws"),
-        (
-            "multi-model/{model}/eval-{eval}/{side}/grading.json",
-            ("claude-haiku", "gpt-52"),
-            "multi-model",
-        ),
-        (
-            "ws/{model}/iteration-1/eval-{eval}/{side}/grading.json",
-            ("opus-4.5", "sonnet-4.5"),
-            "ws",
-        ),
+        ("ws/iteration-1/{model}_{side}/eval-{eval}-grading.json", ("claude", "gemini")),
+        ("ws/iteration-1/eval-{eval}/{model}_{side}/grading.json", ("gpt-5", "o3-mini")),
+        ("multi-model/{model}/eval-{eval}/{side}/grading.json", ("claude-haiku", "gpt-52")),
+        ("ws/{model}/iteration-1/eval-{eval}/{side}/grading.json", ("opus-4.5", "sonnet-4.5")),
     ],
 )
 def test_models_in_names_are_no_part_of_the_configuration(
-    tmp_path: Path, path: str, models: tuple[str, str], workspace: str
+    tmp_path: Path, path: str, models: tuple[str, str]
 ) -> None:
     files = {
         path.format(model=model, side=side, eval=n): graded("pf")
@@ -159,7 +134,7 @@ def test_models_in_names_are_no_part_of_the_configuration(
     }
     ws = load(tmp_path, files)
     columns = ("workspace", "eval_id", "configuration", "executor_model")
-    expected = product((workspace,), "12", BOTH, models)
+    expected = product(path.split("/")[:1], "12", BOTH, models)
     assert found(ws, *columns) == sorted(expected)
     (told,) = coded(ws, "model-in-name")
     assert told["severity"] == "info"
@@ -223,14 +198,21 @@ def test_other_files_add_no_runs_of_evals_that_are_not_there(tmp_path: Path) -> 
     assert "2 of its entries" in problem["message"]
 
 
-def test_costs_of_an_iteration_in_one_file(tmp_path: Path) -> None:
+EVALS = (("eval-1", 10), ("eval-2", 20))
+
+
+@pytest.mark.parametrize(
+    "costs",
+    [
+        {name: {side: {"tokens": n, "ms": 500} for side in BOTH} for name, n in EVALS},
+        {side: {name: {"tokens": n, "ms": 500} for name, n in EVALS} for side in BOTH},
+    ],
+)
+def test_costs_of_an_iteration_in_one_file(tmp_path: Path, costs: Any) -> None:
     files = pairs("ws/iteration-1/eval-{eval}/{side}/grading.json")
-    costs = {f"eval-{n}": {side: {"tokens": 10 * n, "ms": 500} for side in BOTH} for n in (1, 2)}
     ws = load(tmp_path, files | {"ws/iteration-1/timing.json": costs})
-    assert found(ws, "eval_id", "tokens", "time_seconds") == [
-        *[("1", 10, 0.5)] * 2,
-        *[("2", 20, 0.5)] * 2,
-    ]
+    measured = found(ws, "eval_id", "tokens", "time_seconds")
+    assert measured == [("1", 10, 0.5)] * 2 + [("2", 20, 0.5)] * 2
     assert {key[-1] for key in keys(ws)} == {0.5}
 
 
@@ -323,15 +305,6 @@ def test_a_stated_total_is_no_mean(tmp_path: Path) -> None:
     assert len(coded(ws, "sum-over-runs")) == 2
 
 
-def test_an_eval_is_of_the_skill_of_its_runs(tmp_path: Path) -> None:
-    graded_ = pairs("ws/iteration-1/eval-{eval}/{side}/grading.json")
-    files = {path: one | {"skill": f"s-{path[20]}"} for path, one in graded_.items()}
-    assert found(load(tmp_path, files), "eval_id", "skill", table="evals") == [
-        ("1", "s-1"),
-        ("2", "s-2"),
-    ]
-
-
 def figures(eval_: int, side: str, passed: int, seconds: float) -> Row:
     rate = passed / 4
     counts = {"passed": passed, "failed": 4 - passed, "total": 4, "pass_rate": rate}
@@ -347,30 +320,23 @@ def test_two_skills_that_number_their_evals_alike(tmp_path: Path) -> None:
         about = {"eval_id": 1, "eval_name": f"{skill}-site", "prompt": skill}
         for place in (f"eval-{skill}", f"raw/{skill}-eval-1"):
             folder = f"ws/iteration-1/{place}"
+            timing = {"total_tokens": 1050 + 100 * n, "total_duration_seconds": 10.5 + n}
             files |= {
                 f"{folder}/eval_metadata.json": about,
-                f"{folder}/{side}/grading.json": graded("pppp"[n:] + "ffff"[:n]) | {"skill": skill},
-                f"{folder}/{side}/timing.json": {
-                    "total_tokens": int((10.5 + n) * 100),
-                    "total_duration_seconds": 10.5 + n,
-                },
+                f"{folder}/{side}/grading.json": graded("pppp"[n:] + "ffff"[:n], skill=skill),
+                f"{folder}/{side}/timing.json": timing,
             }
         rows.append(figures(1, side, 4 - n, 10.5 + n))
     raw = {"metadata": {"skill_name": "both"}, "runs": rows, "run_summary": {}}
     ws = load(tmp_path, files | {"ws/iteration-1/benchmark.json": raw})
     columns = ("skill", "eval_id", "configuration", "run_number", "passed")
+    of = (("a", "1"), ("b", "eval-b"))
     assert found(ws, *columns) == [
-        ("a", "1", "with_skill", 1, 4),
-        ("a", "1", "without_skill", 1, 3),
-        ("b", "eval-b", "with_skill", 1, 2),
-        ("b", "eval-b", "without_skill", 1, 1),
+        (*one, side, 1, 4 - n) for n, (one, side) in enumerate(product(of, BOTH))
     ]
     ws = load(tmp_path / "stated", {"ws/iteration-1/benchmark.json": raw})
     assert found(ws, *columns[1:]) == [
-        ("1", "with_skill", 1, 4),
-        ("1", "without_skill", 1, 3),
-        ("1 (2)", "with_skill", 1, 2),
-        ("1 (2)", "without_skill", 1, 1),
+        (*one, 1, 4 - n) for n, one in enumerate(product(("1", "1 (2)"), BOTH))
     ]
 
 
@@ -394,14 +360,21 @@ def test_the_benchmark_names_the_skill_before_other_files(tmp_path: Path) -> Non
     assert {skill for (skill,) in found(load(tmp_path, files), "skill")} == {"all"}
 
 
-def test_the_same_timing_above_its_run_is_no_warning(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "inside", "above", "severity"),
+    [
+        ("timing.json", {"total_tokens": 5, "duration_ms": 9}, {"total_tokens": 5}, "info"),
+        ("timing.json", {"total_tokens": 5}, {"total_tokens": 6}, "warning"),
+        ("grading.json", graded("pf", summary={"passed": 1, "total": 2}), graded("pf"), "info"),
+    ],
+)
+def test_what_lies_above_a_run_and_says_the_same_is_no_warning(
+    tmp_path: Path, name: str, inside: Any, above: Any, severity: str
+) -> None:
     side = "ws/iteration-1/eval-1/with_skill"
-    timing = {"total_tokens": 5, "total_duration_seconds": 1.5}
-    files = {f"{side}/run-1/grading.json": graded("p"), f"{side}/run-1/timing.json": timing}
-    for tokens, severity in ((5, "info"), (6, "warning")):
-        above = {f"{side}/timing.json": {**timing, "total_tokens": tokens}}
-        ws = load(tmp_path / severity, files | above)
-        assert [row["severity"] for row in coded(ws, "above-runs")] == [severity]
+    files = {f"{side}/run-1/grading.json": graded("pf"), f"{side}/run-1/{name}": inside}
+    ws = load(tmp_path, files | {f"{side}/{name}": above})
+    assert [row["severity"] for row in coded(ws, "above-runs")] == [severity]
 
 
 @pytest.mark.parametrize(
@@ -433,13 +406,6 @@ def test_checks_in_results_stay_the_checks_of_one_run(tmp_path: Path) -> None:
         assert found(ws, "eval_id", "total") == [("1", 2)]
 
 
-def test_a_grading_above_its_runs_that_says_the_same_is_no_warning(tmp_path: Path) -> None:
-    side = "ws/iteration-1/eval-1/with_skill"
-    above = {key: value for key, value in graded("pf").items() if key != "summary"}
-    files = {f"{side}/run-1/grading.json": graded("pf"), f"{side}/grading.json": above}
-    assert [row["severity"] for row in coded(load(tmp_path, files), "above-runs")] == ["info"]
-
-
 def test_evals_called_after_their_skill_are_of_that_skill(tmp_path: Path) -> None:
     """`csv-1` and `web-search-1` of one workspace: eval 1 of either suite."""
     names = {"acme-csv-tools": "csv-1", "acme-web-search": "web-search-1"}
@@ -465,10 +431,7 @@ def test_rows_that_only_passed_or_not_are_graded(tmp_path: Path) -> None:
     ]
     ws = load(tmp_path, {"ws/results.json": {"model": "m", "results": rows}})
     assert found(ws, "eval_id", "configuration", "run_number", "passed", "total") == [
-        ("a", "with_skill", 1, 1, 1),
-        ("a", "with_skill", 2, 0, 1),
-        ("a", "without_skill", 1, 0, 1),
-        ("a", "without_skill", 2, 0, 1),
+        ("a", side, n, int(side == "with_skill" and n == 1), 1) for side, n in product(BOTH, (1, 2))
     ]
 
 
@@ -495,14 +458,10 @@ def test_sides_called_by_letters_are_called_what_every_row_calls_them(tmp_path: 
     ]
     ws = load(tmp_path, {"ws/runs/v2-vs-v1.json": {"comparison": {}, "cases": cases}})
     assert found(ws, "eval_id", "configuration", "passed") == [
-        ("1", "v1", 1),
-        ("1", "v2", 2),
-        ("2", "v1", 1),
-        ("2", "v2", 2),
+        (n, side, passed) for n, (side, passed) in product("12", (("v1", 1), ("v2", 2)))
     ]
-    cases[1]["configuration_b"]["label"] = (
-        "v0"  # what B is differs: then all are called by their letters
-    )
+    # What B is differs: then all are called by their letters.
+    cases[1]["configuration_b"]["label"] = "v0"
     ws = load(tmp_path / "two", {"ws/runs/v2-vs-v1.json": {"comparison": {}, "cases": cases}})
     assert {side for (side,) in found(ws, "configuration")} == {
         "configuration_a",
@@ -511,14 +470,8 @@ def test_sides_called_by_letters_are_called_what_every_row_calls_them(tmp_path: 
 
 
 def scored(low: int) -> dict[str, Any]:
-    return {
-        "results": {
-            "advert": {
-                "version_a": {"dimension_scores": {"clarity": low, "depth": 4}},
-                "version_b": {"dimension_scores": {"clarity": 9, "depth": 8}},
-            }
-        }
-    }
+    sides = {"version_a": {"clarity": low, "depth": 4}, "version_b": {"clarity": 9, "depth": 8}}
+    return {"results": {"advert": {side: {"dimension_scores": of} for side, of in sides.items()}}}
 
 
 def test_scores_of_ten_are_halved_in_a_whole_file_or_not_used(tmp_path: Path) -> None:
@@ -548,10 +501,9 @@ def test_lists_called_after_a_side_hold_its_rows(tmp_path: Path) -> None:
     ws = load(tmp_path, files | {"ws/iteration-1/grading.json": raw})
     rows = found(ws, "configuration", "eval_id", "passed", "total", "time_seconds")
     assert [one for one in rows if one[1] != "unstated"] == [
-        ("old_skill", "row 1", 1, 2, None),
-        ("old_skill", "row 2", 1, 2, None),
-        ("with_skill", "row 1", 2, 2, None),
-        ("with_skill", "row 2", 2, 2, None),
+        (side, row, passed, 2, None)
+        for side, passed in (("old_skill", 1), ("with_skill", 2))
+        for row in ("row 1", "row 2")
     ]
     assert any("parts_passed" in row["message"] for row in coded(ws, "not-used"))
 
@@ -575,14 +527,9 @@ def test_a_summary_is_no_eval_and_a_benchmark_of_the_folders_name_no_iteration(
     sides = {"control": graded("pf"), "treatment": graded("pp")}
     totals = {"control": {"passed": 1, "total": 2}, "treatment": {"passed": 2, "total": 2}}
     rows = [
-        {
-            "eval_id": 1,
-            "eval_name": "Prompt 1",
-            "configuration": name,
-            "run_number": 1,
-            "result": {"pass_rate": rate, "time_seconds": 3.5},
-        }
+        {"eval_id": 1, "eval_name": "Prompt 1", "configuration": name, "result": result}
         for name, rate in (("control", 0.5), ("treatment", 1.0))
+        for result in ({"pass_rate": rate, "time_seconds": 3.5},)
     ]
     files = {
         "all/gotchas/grading/prompt-1.json": {"prompt_number": 1, **sides},
@@ -626,14 +573,9 @@ def test_a_folder_named_by_a_time_is_an_iteration_and_a_hash_is_no_name(tmp_path
 
 
 def test_an_eval_of_a_suite_may_be_of_a_skill_of_its_own(tmp_path: Path) -> None:
-    suite = {
-        "skill_name": "toolkit",
-        "evals": [
-            {"id": 1, "prompt": "Add", "skill": "adder"},
-            {"id": 2, "prompt": "Divide", "skill_dir": "skills/divider"},
-            {"id": 3, "prompt": "Ask"},
-        ],
-    }
+    own = ({"skill": "adder"}, {"skill_dir": "skills/divider"}, {})
+    evals = [{"id": n, "prompt": "Do it", **one} for n, one in enumerate(own, 1)]
+    suite = {"skill_name": "toolkit", "evals": evals}
     files = pairs("ws/iteration-1/eval-{eval}/{side}/grading.json", evals=(1, 2, 3))
     ws = load(tmp_path, {**files, "ws/evals/evals.json": suite})
     skills = {("1", "adder"), ("2", "divider"), ("3", "toolkit")}
@@ -660,17 +602,6 @@ def test_measurements_of_other_times_are_iterations_and_errors_no_rates(tmp_path
     ]
     assert not [one for one in rates if one[1] == "2" and one[2] is not None]
     assert len(coded(ws, "copy")) == 1
-
-
-def test_a_numbered_run_may_lie_above_its_sides(tmp_path: Path) -> None:
-    files = {
-        f"ws/iteration-1/eval-{n}/trial-00{k}/{side}/grading.json": graded("pf")
-        for n, k, side in product((1, 2), (1, 2), BOTH)
-    }
-    ws = load(tmp_path, files)
-    assert found(ws, "eval_id", "configuration", "run_number") == sorted(
-        (n, side, k) for n, k, side in product("12", (1, 2), BOTH)
-    )
 
 
 def test_metrics_with_a_figure_a_side_are_no_evals(tmp_path: Path) -> None:

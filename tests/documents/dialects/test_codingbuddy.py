@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 import jsonschema
@@ -37,77 +38,48 @@ def object_of(**fields: Any) -> dict[str, Any]:
     return {"type": "object", "required": list(fields), "properties": fields}
 
 
+def list_of(at_least: int = 0, **fields: Any) -> dict[str, Any]:
+    return {"type": "array", "minItems": at_least, "items": object_of(**fields)}
+
+
 TEXT = {"type": "string"}
+TRUTH = {"type": "boolean"}
 KEBAB = {"type": "string", "pattern": "^[a-z][a-z0-9-]*$"}
+RUN_ID = {"type": "string", "pattern": "^eval-[0-9]+-(?:with_skill|without_skill)$"}
+STATUS = {"type": "string", "enum": ["in_progress", "complete"]}
 WHOLE = {"type": "integer", "minimum": 0}
+COUNT = {"type": "integer", "minimum": 1}
 AMOUNT = {"type": "number", "minimum": 0}
 SHARE = {"type": "number", "minimum": 0, "maximum": 1}
 SIDE = object_of(pass_rate=SHARE, tokens=WHOLE, duration=AMOUNT)
+SPREAD = object_of(mean=AMOUNT, stddev=AMOUNT)
+FILES = {"type": "array", "items": TEXT}
 
 FACTS: dict[str, dict[str, Any]] = {
     "evals": object_of(
         skill_name=KEBAB,
-        evals={
-            "type": "array",
-            "minItems": 1,
-            "items": object_of(
-                id={"type": "integer", "minimum": 1},
-                prompt=TEXT,
-                expected_output=TEXT,
-                files={"type": "array", "items": TEXT},
-            ),
-        },
+        evals=list_of(1, id=COUNT, prompt=TEXT, expected_output=TEXT, files=FILES),
     ),
     "eval_metadata": object_of(
         eval_id=WHOLE,
         eval_name=TEXT,
         prompt=TEXT,
-        assertions={
-            "type": "array",
-            "minItems": 1,
-            "items": object_of(name=TEXT, description=TEXT),
-        },
+        assertions=list_of(1, name=TEXT, description=TEXT),
     ),
-    "grading": object_of(
-        expectations={
-            "type": "array",
-            "minItems": 1,
-            "items": object_of(text=TEXT, passed={"type": "boolean"}, evidence=TEXT),
-        }
-    ),
+    "grading": object_of(expectations=list_of(1, text=TEXT, passed=TRUTH, evidence=TEXT)),
     "timing": object_of(total_tokens=WHOLE, duration_ms=WHOLE, total_duration_seconds=AMOUNT),
     "feedback": object_of(
-        reviews={
-            "type": "array",
-            "items": object_of(
-                run_id={
-                    "type": "string",
-                    "pattern": "^eval-[0-9]+-(?:with_skill|without_skill)$",
-                },
-                feedback=TEXT,
-                timestamp=TEXT,
-            ),
-        },
-        status={"type": "string", "enum": ["in_progress", "complete"]},
+        reviews=list_of(run_id=RUN_ID, feedback=TEXT, timestamp=TEXT), status=STATUS
     ),
     "benchmark": object_of(
         skill_name=KEBAB,
-        iteration={"type": "integer", "minimum": 1},
+        iteration=COUNT,
         summary=object_of(
-            pass_rate=object_of(mean=SHARE, stddev=AMOUNT),
-            tokens=object_of(mean=AMOUNT, stddev=AMOUNT),
-            duration_seconds=object_of(mean=AMOUNT, stddev=AMOUNT),
+            pass_rate=object_of(mean=SHARE, stddev=AMOUNT), tokens=SPREAD, duration_seconds=SPREAD
         ),
-        eval_results={
-            "type": "array",
-            "items": object_of(eval_id=WHOLE, with_skill=SIDE, baseline=SIDE),
-        },
+        eval_results=list_of(eval_id=WHOLE, with_skill=SIDE, baseline=SIDE),
     ),
-    "triggers": {
-        "type": "array",
-        "minItems": 1,
-        "items": object_of(query=TEXT, should_trigger={"type": "boolean"}),
-    },
+    "triggers": list_of(1, query=TEXT, should_trigger=TRUTH),
 }
 
 
@@ -176,16 +148,12 @@ def test_what_we_write_is_valid(kind: str) -> None:
     assert not [loss for loss in losses if loss.severity == "error"]
 
 
-def test_names_and_numbers_as_it_wants_them() -> None:
+def test_names_and_numbers_as_it_wants_them_and_verdicts_that_were_given() -> None:
     suite, _ = write("evals", FULL["evals"], "codingbuddy")
     assert suite["skill_name"] == "invoice-reader"
     assert [one["id"] for one in suite["evals"]] == [1, 2]  # it counts from 1
     metadata, losses = write("eval_metadata", FULL["eval_metadata"], "codingbuddy")
-    assert metadata["eval_id"] == 3
-    assert [loss.where for loss in losses] == ["$.eval_id"]
-
-
-def test_a_verdict_that_was_not_given_has_no_place() -> None:
+    assert (metadata["eval_id"], [loss.where for loss in losses]) == (3, ["$.eval_id"])
     value, losses = write("grading", FULL["grading"], "codingbuddy")
     assert [one["text"] for one in value["expectations"]] == ["It adds up"]
     assert [loss.where for loss in losses] == ["$.expectations[1]"]
@@ -205,7 +173,7 @@ def test_runs_of_an_eval_are_averaged() -> None:
 def test_the_summary_is_of_the_runs_with_the_skill() -> None:
     [benchmark], _ = read("benchmark", CODINGBUDDY["benchmark"], "codingbuddy")
     assert list(benchmark.run_summary) == ["with_skill"]
-    assert benchmark.run_summary["with_skill"].pass_rate == Stats(mean=0.75, stddev=0.25)
+    assert benchmark.run_summary["with_skill"].pass_rate == Stats(mean=0.8333, stddev=0.1443)
     assert [one.configuration for one in benchmark.runs[:2]] == ["with_skill", "without_skill"]
 
 
@@ -249,6 +217,10 @@ def spoilt(kind: str, place: list[Any], wrong: Any) -> Any:
     return raw
 
 
+def where(path: Sequence[Any]) -> str:
+    return "$" + "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in path)
+
+
 def ours(kind: str) -> jsonschema.Draft202012Validator:
     """The schema that we give for it."""
     return jsonschema.Draft202012Validator(json_schema(kind, "codingbuddy"))
@@ -260,34 +232,33 @@ def test_a_mistake_is_found_where_it_is_and_our_schema_says_the_same(
 ) -> None:
     assert ours(kind).is_valid(CODINGBUDDY[kind])
     raw = spoilt(kind, place, wrong)
-    where = "$" + "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in place)
     assert not valid(kind, raw)
     assert not (place and ours(kind).is_valid(raw))
-    assert where in [fault.where for fault in check(kind, raw, "codingbuddy")]
+    assert where(place) in [fault.where for fault in check(kind, raw, "codingbuddy")]
 
 
 @pytest.mark.parametrize("kind", FACTS)
 def test_a_field_that_is_missing_is_found(kind: str) -> None:
-    raw = CODINGBUDDY[kind]
-    for path, key in _fields(raw):
-        broken = copy.deepcopy(raw)
+    for path, key in _fields(CODINGBUDDY[kind]):
+        broken = copy.deepcopy(CODINGBUDDY[kind])
         parent = broken
         for step in path:
             parent = parent[step]
         del parent[key]
         assert not valid(kind, broken)
         found = [fault.where for fault in check(kind, broken, "codingbuddy")]
-        where = "$" + "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in path)
-        assert f"{where}.{key}" in found
+        assert f"{where(path)}.{key}" in found
 
 
 def _fields(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], str]]:
-    if isinstance(value, list):
-        return [one for index, item in enumerate(value) for one in _fields(item, (*path, index))]
-    if not isinstance(value, dict):
-        return []
-    inner = [one for key, item in value.items() for one in _fields(item, (*path, key))]
-    return [*((path, key) for key in value), *inner]
+    items = list(enumerate(value) if isinstance(value, list) else dict.items(value))
+    inner = [
+        one
+        for key, item in items
+        if isinstance(item, list | dict)
+        for one in _fields(item, (*path, key))
+    ]
+    return [*((path, key) for key, _ in items if isinstance(key, str)), *inner]
 
 
 def test_other_dialects_documents_are_not_valid() -> None:

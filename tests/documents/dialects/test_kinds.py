@@ -1,4 +1,4 @@
-"""Which document a file is: by what is in it, then by its name."""
+"""Which document a file is, and in which dialect: by what is in it, then by its name."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
-from skill_eval_nb.documents.dialects import kind_of
+from skill_eval_nb.documents.dialects import kind_of, read, recognise
 
 VERDICT = {"text": "It runs", "passed": True}
 QUERY = {"query": "add up", "should_trigger": True}
+MET = {"text": "It runs", "met": True}
+SIDES = ("with_skill", "old_skill")
+OF_A_SIDE = {"id": "a", "config": "with_skill"}
 SUITE = {"evals": [{"id": 1, "prompt": "Add up"}]}
 
 
@@ -45,6 +48,14 @@ SUITE = {"evals": [{"id": 1, "prompt": "Add up"}]}
         ("benchmark.json", {"runs": []}, "benchmark"),
         ("benchmark-summary.json", {"models": [{"with_skill_pass_rate": 1}]}, "benchmark"),
         ("summary.json", {"results": [{"with_skill": {}, "old_skill": {}}]}, "benchmark"),
+        ("timing.json", {"eval-1": {"with_skill": {"tokens": 5, "ms": 100}}}, "benchmark"),
+        ("timing.json", {"with_skill": {"eval-1": {"tokens": 5, "ms": 100}}}, "benchmark"),
+        # Rows that name eval and configuration are runs, and others make no benchmark.
+        ("eval_summary.json", {"test_cases": [{**OF_A_SIDE, "assertions": [MET]}]}, "benchmark"),
+        ("grading-results.json", {"results": [{**OF_A_SIDE, "grades": [MET]}]}, "benchmark"),
+        ("other.json", {"results": [{"name": "it adds", "status": "pass"}]}, "grading"),
+        ("other.json", {"tests": [{"condition": "it is there", "passed": True}]}, None),
+        ("other.json", {"gpt-5": {side: {"pass_rate": 1} for side in SIDES}}, None),
         ("benchmark-notes.json", {"what": "text"}, None),
         ("package.json", {"name": "x", "version": "1"}, None),
         ("results_raw.json", [{"id": 1, "top": "x"}], None),
@@ -55,3 +66,39 @@ SUITE = {"evals": [{"id": 1, "prompt": "Add up"}]}
 def test_kind_of(name: str, raw: Any, kind: str | None) -> None:
     assert kind_of(name, raw) == kind
     assert kind_of(f"C:\\some where\\{name}", raw) == kind
+
+
+EVAL = {"id": 1, "prompt": "p", "expected_output": "o", "files": []}
+RUN = {"eval_id": 1, "configuration": "with_skill", "run_number": 1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "raw", "dialect"),
+    [
+        ("evals", {"skill_name": "s", "evals": [{**EVAL, "expectations": ["x"]}]}, "skill-creator"),
+        ("evals", {"skill_name": "s", "evals": [{**EVAL, "assertions": ["x"]}]}, "skill-creator"),
+        ("evals", {"skill_name": "s", "evals": [EVAL]}, "codingbuddy"),
+        (
+            "evals",
+            {"skill_name": "s", "evals": [{**EVAL, "id": 0, "assertions": []}]},
+            "iterations",
+        ),
+        ("evals", {"skill_name": "s", "test_cases": [{"id": "a", "prompt": "p"}]}, "test-cases"),
+        ("evals", [EVAL], "skill-creator"),
+        ("grading", {"expectations": [], "rubric_scores": {}}, "skill-evaluator"),
+        ("grading", {"expectations": [], "summary": {}}, "skill-creator"),
+        ("benchmark", {"metadata": {}, "runs": [{**RUN, "result": {}}]}, "skill-creator"),
+        ("benchmark", {"metadata": {}, "runs": [{**RUN, "pass_rate": 1.0}]}, "skill-creator"),
+        ("benchmark", {"metadata": {}, "runs": [], "summary": {}}, "wild"),
+        ("timing", {}, "iterations"),
+    ],
+)
+def test_the_dialect_is_the_nearest(kind: str, raw: Any, dialect: str) -> None:
+    assert recognise(kind, raw) == dialect
+
+
+def test_flat_runs_are_read_and_it_is_said() -> None:
+    raw = {"metadata": {"skill_name": "s"}, "runs": [{**RUN, "pass_rate": 1.0}]}
+    [benchmark], faults = read("benchmark", raw)
+    assert benchmark.runs[0].result.pass_rate == 1.0
+    assert [(fault.code, fault.where) for fault in faults] == [("inline", "$.runs[0].pass_rate")]

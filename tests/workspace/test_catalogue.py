@@ -1,0 +1,263 @@
+"""What becomes of all that lies in a workspace: counted, told, or the definition of an eval."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import skill_eval_nb as sen
+from tests.corpus.build import expectations, graded, keys, lay, row
+from tests.workspace.test_layouts import DISK, ONE, WS, Files, metadata, pair, stated, two
+
+# ── nothing is dropped in silence ────────────────────────────────────────────────────────────
+
+RUN = f"{ONE}/eval-3/with_skill/run-1"
+TWO_OF_TWO = {f"{RUN}/grading.json": graded("pp")}
+LEFT = f"{ONE}/eval-3/without_skill"
+ROUNDED = {"eval_id": 3, "configuration": "with_skill", "result": {"pass_rate": 0.66}}
+
+
+def told(ws: sen.Workspace) -> list[tuple[str, str, str]]:
+    """Severity, code and path of every problem."""
+    return sorted(ws.polars("problems").select("severity", "code", "path").rows())
+
+
+@pytest.mark.parametrize(
+    ("files", "runs", "problems"),
+    [
+        (  # the folder is the run itself
+            {**TWO_OF_TWO, f"{ONE}/benchmark.json": stated(row(3, "with_skill", "pff"))},
+            [("3", "with_skill", 1, 1.0)],
+            [("warning", "disagree", f"{ONE}/benchmark.json")],
+        ),
+        (  # less than a point is rounding
+            {
+                f"{RUN}/grading.json": graded("ppf"),
+                f"{ONE}/benchmark.json": {"runs": [ROUNDED]},
+            },
+            [("3", "with_skill", 1, pytest.approx(2 / 3))],
+            [],
+        ),
+        (  # of two benchmarks the first counts
+            {
+                f"{ONE}/benchmark.json": stated(row(3, "with_skill", "pp")),
+                f"{ONE}/benchmark-old.json": stated(row(3, "with_skill", "pf")),
+            },
+            [("3", "with_skill", 1, 1.0)],
+            [("warning", "disagree", f"{ONE}/benchmark-old.json")],
+        ),
+        (  # two rows with one number are never repeated runs
+            {f"{ONE}/benchmark.json": stated(*(row(3, "a", marks) for marks in ("p", "f")))},
+            [("3", "a", 1, 1.0), ("3 (2)", "a", 1, 0.0)],
+            [("warning", "duplicate-id", f"{ONE}/benchmark.json")],
+        ),
+        (  # a run that only the benchmark knows
+            {**TWO_OF_TWO, f"{ONE}/benchmark.json": stated(row(9, "with_skill", "pf"))},
+            [("3", "with_skill", 1, 1.0), ("9", "with_skill", 1, 0.5)],
+            [],
+        ),
+        (  # two folders claim one id: that is no copy
+            {
+                f"{ONE}/inbox/with_skill/grading.json": graded("pp"),
+                f"{ONE}/outbox/with_skill/grading.json": graded("pf"),
+                **{
+                    f"{ONE}/{name}/eval_metadata.json": metadata(0, name)
+                    for name in ("inbox", "outbox")
+                },
+            },
+            [("0", "with_skill", 1, 1.0), ("outbox", "with_skill", 1, 0.5)],
+            [("warning", "duplicate-id", "outbox")],
+        ),
+        (  # metadata of one folder that disagree: the first counts
+            {
+                **TWO_OF_TWO,
+                f"{ONE}/eval-3/eval_metadata.json": metadata(3),
+                f"{RUN}/eval_metadata.json": metadata(4),
+            },
+            [("3", "with_skill", 1, 1.0)],
+            [("warning", "disagree", f"{RUN}/eval_metadata.json")],
+        ),
+        (
+            {**pair(DISK), f"{ONE}/eval-1/with_skill/grading.json": graded("p")},
+            [("1", "with_skill", 1, 1.0), *((run[1:]) for run in two("3"))],
+            [("warning", "missing-side", f"{ONE}/eval-1/with_skill")],
+        ),
+        (  # of two sides that one file grades neither takes the timing
+            {
+                f"{ONE}/eval-0/grading.json": {"with_skill": graded("p"), "old_skill": graded("f")},
+                f"{ONE}/eval-0/timing.json": {"total_tokens": 1},
+            },
+            [("0", "old_skill", 1, 0.0), ("0", "with_skill", 1, 1.0)],
+            [],
+        ),
+        (
+            {**TWO_OF_TWO, "eval-notes.json": {"colour": 1}, "package.json": {"a": 1}},
+            [("3", "with_skill", 1, 1.0)],
+            [("info", "not-a-document", "eval-notes.json")],
+        ),
+    ],
+)
+def test_what_is_not_counted_is_told(
+    tmp_path: Path, files: Files, runs: list[Any], problems: list[Any]
+) -> None:
+    ws = sen.load(lay(tmp_path / WS, files))
+    assert [key[2:] for key in keys(ws)] == runs
+    assert told(ws) == problems
+
+
+def test_all_documents_of_a_run_and_none_that_its_agent_forged(tmp_path: Path) -> None:
+    """Metrics beside the grading go before those in outputs; judgings come in their order."""
+    files: Files = {
+        f"{RUN}/grading.json": graded("pf-"),
+        f"{RUN}/structural.json": {"expectations": expectations("pppf"), "gate_passed": True},
+        f"{RUN}/timing.json": {"total_tokens": 5, "duration_ms": 900},
+        f"{RUN}/metrics.json": {"total_steps": 1},
+        f"{RUN}/outputs/metrics.json": {"total_steps": 2},
+        **{
+            f"{RUN}/judgings/{n}.json": {"rubric_scores": {"a": {"score": n - 7}}, "judging": n}
+            for n in (10, 9)
+        },
+        f"{LEFT}/timing.json": {"status": "errored", "executor": "offline", "total_tokens": 0},
+        f"{LEFT}/outputs/grading.json": graded("pp"),
+        f"{LEFT}/outputs/metrics.json": {"total_steps": 3},
+    }
+    ws = sen.load(lay(tmp_path / "ws", files))
+    columns = ("status", "passed", "failed", "total", "pass_rate", "structural_pass_rate")
+    costs = ("tokens", "time_seconds", "steps")
+    own, forged = ws.runs.select(*columns, *costs).rows()
+    assert own == ("graded", 1, 1, 3, 0.5, 0.75, 5, 0.9, 1)
+    assert forged == ("errored", None, None, None, None, None, None, None, None)
+    assert ws.rubric_scores.select("judging", "score").rows() == [(9, 2.0), (10, 3.0)]
+    layers = ws.expectations["layer"].to_list()
+    assert (layers.count("structural"), layers.count("judged")) == (4, 3)
+    files[f"{LEFT}/timing.json"] = {"status": "errored"}  # not made here: other tools do so
+    ws = sen.load(lay(tmp_path / "theirs", files))
+    assert ws.runs["steps"].to_list() == [1, 3]
+
+
+def test_what_a_run_lacks_is_taken_from_the_benchmark(tmp_path: Path) -> None:
+    """Its own figures stay; characters that stand where tokens should are left out."""
+    files = {
+        f"{RUN}/timing.json": {"total_tokens": 5, "total_duration_seconds": 0.0},
+        f"{LEFT}/grading.json": graded("p"),
+        f"{LEFT}/metrics.json": {"output_chars": 1000},
+        f"{ONE}/benchmark.json": stated(
+            row(3, "with_skill", "ppf", harness="codex"),
+            row(3, "without_skill", "p", model="fast"),
+            metadata={"executor_model": "slow", "analyzer_model": "<model>", "harness": "cli"},
+        ),
+    }
+    ws = sen.load(lay(tmp_path, files))
+    columns = ("pass_rate", "tokens", "time_seconds", "executor_model", "harness", "judge_model")
+    assert {run["configuration"]: tuple(run[c] for c in columns) for run in ws.runs.to_dicts()} == {
+        "with_skill": (pytest.approx(2 / 3), 5, 10.0, "slow", "codex", None),
+        "without_skill": (1.0, None, 10.0, "fast", "cli", None),
+    }
+    assert told(ws) == [
+        ("info", "characters-as-tokens", f"{ONE}/benchmark.json"),
+        ("info", "graded-in-benchmark", RUN),
+    ]
+
+
+def test_tool_calls_are_a_sum_or_a_count_by_tool(tmp_path: Path) -> None:
+    rows = [row(3, side, "p") for side in "ab"]
+    for one, calls in zip(rows, ({"Bash": 2, "Read": 1}, 5), strict=True):
+        one["result"]["tool_calls"] = calls
+    ws = sen.load(lay(tmp_path, {"benchmark.json": stated(*rows)}))
+    assert ws.runs["tool_calls"].to_list() == [3, 5]
+
+
+# ── definitions ──────────────────────────────────────────────────────────────────────────────
+
+
+def suite(*prompts: str, first: int = 1, **fields: Any) -> Files:
+    """An evals.json with these prompts, numbered from `first`."""
+    evals = [
+        {"id": n, "prompt": prompt, "expected_output": "good", "expectations": ["a", "b"]}
+        for n, prompt in enumerate(prompts, start=first)
+    ]
+    return {"skill_name": "tdd", "evals": evals, **fields}
+
+
+def defined(tmp_path: Path, evals: Files, ran: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The prompts by id, and the codes of the problems; `ran` has metadata, or None."""
+    files: Files = {"evals.json": evals}
+    for folder, about in ran.items():
+        files |= pair(f"{ONE}/{folder}/{{}}/grading.json")
+        if about is not None:
+            files[f"{ONE}/{folder}/eval_metadata.json"] = about
+    ws = sen.load(lay(tmp_path / WS, files))
+    codes = [code for severity, code, _ in told(ws) if code != "missing-runs"]
+    return dict(ws.evals.select("eval_id", "prompt").rows()), codes
+
+
+def numbered(*ids: int) -> dict[str, Any]:
+    return {f"eval-{n}": None for n in ids}
+
+
+def prompted(*prompts: str, first: int = 0) -> dict[str, Any]:
+    return {f"eval-{n}": metadata(n, f"n{n}", prompt) for n, prompt in enumerate(prompts, first)}
+
+
+@pytest.mark.parametrize(
+    ("evals", "ran", "prompts", "codes"),
+    [
+        # The prompts say which is which, and one that was changed is shifted as the others are.
+        (suite("P", "Q"), prompted("P", "Q"), {"0": "P", "1": "Q"}, ["id-offset"]),
+        (suite(*"PQx"), prompted(*"PQR"), {"0": "P", "1": "Q", "2": "x"}, ["id-offset"]),
+        (suite(*"PQx"), prompted(*"PQR", first=1), {"1": "P", "2": "Q", "3": "x"}, []),
+        # Without prompts the reading that matches more is right; as it is goes first.
+        (suite(*"PQR"), numbered(0, 1, 2), {"0": "P", "1": "Q", "2": "R"}, ["id-offset"]),
+        (suite(*"PQR", first=0), numbered(0, 1, 2), {"0": "P", "1": "Q", "2": "R"}, []),
+        (suite(*"PQR"), numbered(1, 2), {"1": "P", "2": "Q", "3": "R"}, []),
+        # A name decides before the id, and an id may be the name.
+        (
+            {"evals": [{"id": 5, "name": "inbox-zero", "prompt": "x"}, {"id": "b", "prompt": "y"}]},
+            {"one": metadata(0, "Inbox Zero", "P"), "5": metadata(5, "b", "Q")},
+            {"0": "x", "5": "y"},
+            [],
+        ),
+        # One that was never run keeps its id; one without id is counted.
+        (
+            {"evals": [{"id": "later", "prompt": "x"}]},
+            numbered(0),
+            {"0": None, "later": "x"},
+            [],
+        ),
+        ({"evals": [{"prompt": "x"}, {"prompt": "y"}]}, {}, {"1": "x", "2": "y"}, []),
+    ],
+)
+def test_definitions_find_the_evals_that_were_run(
+    tmp_path: Path, evals: Files, ran: Any, prompts: dict[str, Any], codes: list[str]
+) -> None:
+    assert defined(tmp_path, evals, ran) == (prompts, codes)
+
+
+@pytest.mark.parametrize(
+    ("workspaces", "path", "home"),
+    [
+        ({"skills/tdd-workspace": None}, "skills/tdd/evals/evals.json", "skills/tdd-workspace"),
+        ({"a-workspace": None, "tdd-workspace": None}, "tdd/evals.json", "tdd-workspace"),
+        ({"runs-of-it": None}, "skill/evals.json", "runs-of-it"),
+        ({"one": "tdd", "two": None}, "far/evals.json", "one"),
+        ({"one": "pdf"}, "other/evals.json", "other"),
+        ({"one": None, "two": None}, "other/evals.json", "other"),
+        ({"ws": None, "b": None}, "ws2/evals.json", "ws2"),
+    ],
+)
+def test_the_workspace_that_a_suite_is_of(
+    tmp_path: Path, workspaces: dict[str, Any], path: str, home: str
+) -> None:
+    files: Files = {path: suite("P")}
+    for name, said_skill in workspaces.items():
+        files[f"{name}/iteration-1/eval-1/with_skill/grading.json"] = graded("p")
+        if said_skill:
+            files[f"{name}/benchmark.json"] = stated(
+                row(1, "with_skill", "p"), metadata={"skill_name": said_skill}
+            )
+    ws = sen.load(lay(tmp_path, files))
+    rows = ws.evals.filter(prompt="P").select("workspace", "skill", "n_expectations").rows()
+    assert rows == [(home, "tdd", 2)]
+    assert {row["workspace"] for row in ws.runs.to_dicts()} == set(workspaces)
