@@ -47,7 +47,7 @@ TO_BEGIN = "  without --dry-run it begins; nothing is spent before"
 """How a plan ends that has something to do; left out where it begins at once."""
 
 
-class Run(TyperCommand):
+class RunCommand(TyperCommand):
     """The command `run`, whose option --dask may stand without an address."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -60,7 +60,7 @@ class Run(TyperCommand):
         return super().parse_args(ctx, filled)
 
 
-@app.command(cls=Run)
+@app.command(cls=RunCommand)
 @reported
 def run(
     skill: Annotated[Path, typer.Option(help="The skill's folder.")],

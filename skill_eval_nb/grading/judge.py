@@ -140,7 +140,7 @@ NO_REMARKS = (
 )
 
 
-def last_text(part: Part) -> str:
+def last_text(part: JudgeCall) -> str:
     """The last text of a request: what is to be judged, in this judging's order."""
     expectations, dimensions = part.expectations, part.dimensions
     parts = ["Now judge the work above.\n"]
@@ -333,7 +333,7 @@ be compiled by the API each time, and would end what the cache of the prompt hol
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class JudgeCall:
     """What one call asks for."""
 
     expectations: tuple[tuple[str, Expectation], ...] = ()
@@ -390,7 +390,7 @@ def showing_of(case: Case, chars: int, *, images: bool = True) -> Showing:
         raise Unjudged(f"the files cannot be read ({error.strerror or error})") from error
 
 
-def calls(judge: Judge, case: Case, number: int) -> tuple[Part, ...]:
+def calls(judge: Judge, case: Case, number: int) -> tuple[JudgeCall, ...]:
     """What the calls of judging `number` ask for, in its order.
 
     One call for everything, or (`per_dimension`) one for the expectations and one for each
@@ -405,9 +405,9 @@ def calls(judge: Judge, case: Case, number: int) -> tuple[Part, ...]:
         for index in order(len(case.dimensions), f"{case.key}:dimensions", number)
     )
     if not judge.per_dimension:
-        return (Part(expectations, dimensions),)
-    parts = [Part(expectations)] if expectations else []
-    parts += [Part(dimensions=(dimension,)) for dimension in dimensions]
+        return (JudgeCall(expectations, dimensions),)
+    parts = [JudgeCall(expectations)] if expectations else []
+    parts += [JudgeCall(dimensions=(dimension,)) for dimension in dimensions]
     return (parts[0], *(replace(part, remarks=False) for part in parts[1:]))
 
 
@@ -461,7 +461,7 @@ def questions(
 
 
 def _question(
-    judge: Judge, case: Case, number: int, part: Part, content: Sequence[dict[str, Any]] = ()
+    judge: Judge, case: Case, number: int, part: JudgeCall, content: Sequence[dict[str, Any]] = ()
 ) -> Question[Answer]:
     """What one call asks; without content it only reads the reply."""
     return Question(

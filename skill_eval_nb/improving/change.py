@@ -37,7 +37,7 @@ from skill_eval_nb.workspace import (
 )
 from skill_eval_nb.workspace.writing import diff_of, now, replace_kept, written_like
 
-from .edits import Suite, edits_of, open_suite, planned_evals, text_of
+from .edits import OpenSuite, edits_of, open_suite, planned_evals, text_of
 from .values import Draft
 
 _COUNTED = re.compile(r" \(\d+ times, first at .*\)$|\[\*\]|\[\d+\]|\d+")
@@ -73,7 +73,7 @@ class Change(Shown):
         written: what was written; None as long as nothing was.
     """
 
-    suite: Suite
+    suite: OpenSuite
     after: bytes
     applied: tuple[str, ...]
     refused: Mapping[str, str]
@@ -226,7 +226,7 @@ def apply(
     return preview(drafts, evals, workspace=workspace).write()
 
 
-def _new_problems(suite: Suite, after: bytes) -> Problems:
+def _new_problems(suite: OpenSuite, after: bytes) -> Problems:
     """The errors and warnings that a change brings, as `skill-eval-nb check` tells them.
 
     The new text is checked against the dialect of the old one, and read as a plan of runs
@@ -271,7 +271,7 @@ def _kind(problem: Problem) -> tuple[str, str, str]:
 # ── the next iteration ───────────────────────────────────────────────────────────────────────
 
 
-def prepare(suite: Suite, after: bytes, drafts: Sequence[str]) -> tuple[Path | None, str]:
+def prepare(suite: OpenSuite, after: bytes, drafts: Sequence[str]) -> tuple[Path | None, str]:
     """Prepare the next iteration for a suite that was changed.
 
     A folder that was prepared before, and that nothing was run in, is made anew.
@@ -304,7 +304,7 @@ def prepare(suite: Suite, after: bytes, drafts: Sequence[str]) -> tuple[Path | N
     return folder, ""
 
 
-def _why_not(suite: Suite, home: Path, there: Mapping[int, Path]) -> str:
+def _why_not(suite: OpenSuite, home: Path, there: Mapping[int, Path]) -> str:
     folders = [home] if there else [home, home.parent]
     if any((folder / SKILL_FILE).is_file() for folder in folders):
         return f"{home} is the skill's own, and runs do not go there: name another folder"
@@ -335,7 +335,7 @@ def _write(folder: Path, evals: Sequence[PlannedEval], about: dict[str, object])
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _keep_suite(suite: Suite, home: Path, after: bytes) -> None:
+def _keep_suite(suite: OpenSuite, home: Path, after: bytes) -> None:
     """Bring the suite that the workspace keeps up to date, as the start of its runs would."""
     kept = home / SUITE
     if suite.path.name != SUITE.name or suite.path.is_relative_to(home):

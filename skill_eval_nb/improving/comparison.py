@@ -50,7 +50,7 @@ from skill_eval_nb.view import Block, Mark, Pairs, Table, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, PathLike
 
 from .evidence import Paid, Progress, documents_at, paid, skill_folders, texts, write_numbered
-from .pairs import Named, Pair, Run, Side, pairs_of, sides_of
+from .pairs import ComparedSide, Named, Pair, PairedRun, pairs_of, sides_of
 
 T = TypeVar("T")
 FOLDER = "comparisons"
@@ -225,7 +225,9 @@ def compare(
     )
 
 
-def _comparator(model: str | Comparator | None, sides: Sequence[Side], terms: Terms) -> Comparator:
+def _comparator(
+    model: str | Comparator | None, sides: Sequence[ComparedSide], terms: Terms
+) -> Comparator:
     if isinstance(model, Comparator):
         return model
     found = terms.model(model, [row["judge_model"] for side in sides for row in side.rows])
@@ -235,7 +237,9 @@ def _comparator(model: str | Comparator | None, sides: Sequence[Side], terms: Te
     raise refuse(f"model is not given, and {judges}: say which model is to compare")
 
 
-def _notes(sides: Sequence[Side], comparator: Comparator, pairs: Sequence[Pair]) -> Iterable[str]:
+def _notes(
+    sides: Sequence[ComparedSide], comparator: Comparator, pairs: Sequence[Pair]
+) -> Iterable[str]:
     yield from dict.fromkeys(note for side in sides for note in side.notes)
     models = {run.executor_model for pair in pairs for run in (pair.a, pair.b)}
     for executor in sorted(models - {None}, key=str):
@@ -270,7 +274,11 @@ class _Order(NamedTuple):
 
 
 def _orders(
-    comparator: Comparator, pairs: Sequence[Pair], sides: Sequence[Side], repeat: float, seed: int
+    comparator: Comparator,
+    pairs: Sequence[Pair],
+    sides: Sequence[ComparedSide],
+    repeat: float,
+    seed: int,
 ) -> tuple[list[_Order], list[LeftOut]]:
     """Both orders of every pair, then the repetitions; and the pairs that cannot be shown.
 
@@ -315,7 +323,7 @@ def _draw(seed: int, key: str) -> str:
 
 
 def _hidden_names(
-    sides: Sequence[Side], runs: Sequence[Run]
+    sides: Sequence[ComparedSide], runs: Sequence[PairedRun]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of skills, and all other names in these workspaces that could tell a side.
 
@@ -336,7 +344,10 @@ def _hidden_names(
 
 
 def _item(
-    planned: _Order, comparator: Comparator, sides: tuple[Side, Side], prices: Prices
+    planned: _Order,
+    comparator: Comparator,
+    sides: tuple[ComparedSide, ComparedSide],
+    prices: Prices,
 ) -> Item[Comparison]:
     pair, prepared, swapped, order, repetition, fingerprint = planned
     home = pair.a.stored.workspace
@@ -364,7 +375,7 @@ def _item(
     return Item(fingerprint, what, own, folder_of(home), save)
 
 
-def _behind(run: Run) -> ComparedRun:
+def _behind(run: PairedRun) -> ComparedRun:
     ref = run.ref._replace(workspace=run.stored.workspace.name)
     return ComparedRun(**ref._asdict(), path=run.within)
 

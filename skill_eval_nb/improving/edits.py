@@ -58,7 +58,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Suite:
+class OpenSuite:
     """A suite that is to be changed.
 
     Attributes:
@@ -94,7 +94,7 @@ class Suite:
         raise refuse(no_such("eval", name, [key.id for key in self.keys]))
 
 
-def open_suite(evals: PathLike, workspace: PathLike | None = None) -> Suite:
+def open_suite(evals: PathLike, workspace: PathLike | None = None) -> OpenSuite:
     """Open a suite.
 
     Args:
@@ -129,7 +129,7 @@ def open_suite(evals: PathLike, workspace: PathLike | None = None) -> Suite:
         home = Path(above).resolve()  # of several below it, the one that the suite is for
     if len(keys) != len(text.document.evals):
         raise refuse(f"{path} changed while it was read: try again")
-    return Suite(path, data, text, keys, home, described)
+    return OpenSuite(path, data, text, keys, home, described)
 
 
 def suite_file(evals: PathLike) -> Path:
@@ -266,7 +266,7 @@ class Edits(NamedTuple):
     refused: dict[str, str]
 
 
-def edits_of(drafts: Iterable[Draft], suite: Suite) -> Edits:
+def edits_of(drafts: Iterable[Draft], suite: OpenSuite) -> Edits:
     """Find the place of each draft; a later one gives way to an earlier one.
 
     A draft goes in whole or not at all, so each is tried on a copy: where one of its evals cannot
@@ -540,7 +540,7 @@ class _State:
 class _Editor:
     """One draft put into a suite."""
 
-    def __init__(self, suite: Suite, style: _Style, now: _State) -> None:
+    def __init__(self, suite: OpenSuite, style: _Style, now: _State) -> None:
         self.now = now
         self._suite, self._style = suite, style
         self._document, _ = read("evals", now.value, suite.text.dialect)

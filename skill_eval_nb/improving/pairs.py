@@ -26,7 +26,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ComparedSide:
     """The runs of one side, and what it is called.
 
     Attributes:
@@ -48,7 +48,7 @@ class Side:
     notes: tuple[str, ...] = ()
 
 
-def sides_of(ws: Workspace, a: Named, b: Named) -> tuple[Side, Side]:
+def sides_of(ws: Workspace, a: Named, b: Named) -> tuple[ComparedSide, ComparedSide]:
     """Both sides, with labels that tell them apart.
 
     Raises:
@@ -111,7 +111,9 @@ def _rows(ws: Workspace, iteration: str | None) -> list[Row]:
     return [row for row in rows if iteration in (None, row["iteration"])]
 
 
-def _side(ws: Workspace, iteration: str | None, configuration: str, needed: Iterable[str]) -> Side:
+def _side(
+    ws: Workspace, iteration: str | None, configuration: str, needed: Iterable[str]
+) -> ComparedSide:
     """The runs of a side, of the latest iteration that has all configurations that are needed."""
     rows = _rows(ws, iteration)
     found: dict[str, dict[str, set[str]]] = {}
@@ -136,10 +138,10 @@ def _side(ws: Workspace, iteration: str | None, configuration: str, needed: Iter
         for row in rows
         if row["configuration"] == configuration and row["iteration"] == taken.get(row["workspace"])
     )
-    return Side(ws, own_rows, configuration, taken, notes=tuple(notes))
+    return ComparedSide(ws, own_rows, configuration, taken, notes=tuple(notes))
 
 
-def _labelled(side: Side, other: Side) -> Side:
+def _labelled(side: ComparedSide, other: ComparedSide) -> ComparedSide:
     """A side with its label, made of whatever sets it apart from the other."""
     version = None
     if side.ws is not other.ws:
@@ -157,7 +159,7 @@ def _labelled(side: Side, other: Side) -> Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class PairedRun:
     """A run that can be compared: its keys, who executed it, and what is stored of it."""
 
     ref: RunRef
@@ -197,8 +199,8 @@ class Pair:
     """
 
     key: str
-    a: Run
-    b: Run
+    a: PairedRun
+    b: PairedRun
 
     @property
     def place(self) -> tuple[str, str]:
@@ -213,7 +215,7 @@ class Pair:
 
 
 def pairs_of(
-    a: Side, b: Side, evals: Iterable[str | int] | None = None
+    a: ComparedSide, b: ComparedSide, evals: Iterable[str | int] | None = None
 ) -> tuple[list[Pair], list[LeftOut]]:
     """The pairs in the order of the evals, and every run that is in none, with the reason.
 
@@ -247,7 +249,7 @@ def pairs_of(
                 "ws.select(workspace=…)"
             )
 
-    def place(run: Run) -> tuple[Any, ...]:
+    def place(run: PairedRun) -> tuple[Any, ...]:
         if a.ws is b.ws:
             return run.ref.workspace, run.ref.eval_id, run.ref.run_number
         return run.task, run.ref.eval_id if run.task in twice else None, run.ref.run_number
@@ -264,7 +266,7 @@ def pairs_of(
     return pairs, [*left, *(_alone(run, a) for run in waiting.values())]
 
 
-def _alone(run: Run, other: Side) -> LeftOut:
+def _alone(run: PairedRun, other: ComparedSide) -> LeftOut:
     return LeftOut(_run_named(run.ref), f"{other.label} has no such run of the same eval")
 
 
@@ -279,8 +281,8 @@ def _ids(rows: Iterable[Row], evals: Iterable[str | int] | None) -> set[str]:
 
 
 def _runs(
-    side: Side, evals: set[str], stored: dict[Path, StoredRun], left: list[LeftOut]
-) -> Iterator[Run]:
+    side: ComparedSide, evals: set[str], stored: dict[Path, StoredRun], left: list[LeftOut]
+) -> Iterator[PairedRun]:
     """The runs of a side that can be compared; others are noted."""
     for row in side.rows:
         if row["eval_id"] not in evals:
@@ -291,7 +293,7 @@ def _runs(
         if found is None or reason:
             left.append(LeftOut(_run_named(ref), reason))
         else:
-            yield Run(ref, row["executor_model"], found)
+            yield PairedRun(ref, row["executor_model"], found)
 
 
 def _stored(ws: Workspace) -> dict[Path, StoredRun]:

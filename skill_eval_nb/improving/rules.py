@@ -288,7 +288,7 @@ _TOKEN = re.compile(r"\w+|[^\w\s]+")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
-class Found(NamedTuple):
+class Phrase(NamedTuple):
     """A phrase of one side, the outputs a check of it passes, and how they differ.
 
     Attributes:
@@ -315,7 +315,7 @@ def sharpened(evidence: Evidence) -> Iterator[Draft]:
     as it is and gets the new check beside it.
     """
     skill = evidence.skill_text() if evidence.sides else ""
-    mined: dict[Any, tuple[list[Output], list[Found]]] = {}
+    mined: dict[Any, tuple[list[Output], list[Phrase]]] = {}
     for check in evidence.checks if evidence.sides else ():
         in_files = check.structural and check.definition.type in ABOUT_FILES
         if not (in_files and check.is_all(PASSES)):
@@ -337,7 +337,7 @@ def sharpened(evidence: Evidence) -> Iterator[Draft]:
 
 def differing(
     outputs: Sequence[Output], configuration: str, given: Collection[str] = ()
-) -> list[Found]:
+) -> list[Phrase]:
     """The phrases that stand on one side of the evals more often than on the other.
 
     A phrase is a few tokens of one line. What stands in one eval alone, or was given, is left out.
@@ -358,7 +358,7 @@ def differing(
         own[output.run.configuration != configuration].append(at)
     fewest = min(2, len({output.run.eval_id for output in outputs}))
     every = frozenset(range(len(outputs)))
-    apart: list[Found] = []
+    apart: list[Phrase] = []
     for phrase, standing in _phrases_in(outputs).items():
         evals = {outputs[at].run.eval_id for at in standing}
         if len(evals) < fewest or any(phrase in text for text in given):
@@ -371,7 +371,7 @@ def differing(
             rates = [a / n - b / m for a, n, b, m in counts if n and m]
             estimate = sum(rates) / len(rates) if rates else 0.0
             if estimate >= LEAST_APART:
-                apart.append(Found(phrase, passing is standing, passing, estimate, counts))
+                apart.append(Phrase(phrase, passing is standing, passing, estimate, counts))
     apart.sort(
         key=lambda split: (-split.estimate, not split.wanted, _worth(split.phrase), split.phrase)
     )
@@ -413,7 +413,7 @@ def _phrases(line: str, often: Collection[str]) -> Iterator[str]:
                 yield phrase
 
 
-def _is_known(found: Found, outputs: Sequence[Output], evidence: Evidence) -> bool:
+def _is_known(found: Phrase, outputs: Sequence[Output], evidence: Evidence) -> bool:
     """Whether a check that there is says the same of nearly all runs."""
     for check in evidence.checks:
         same = [
@@ -429,7 +429,7 @@ def _is_known(found: Found, outputs: Sequence[Output], evidence: Evidence) -> bo
 def _sharper(
     evidence: Evidence,
     check: Check,
-    found: Found,
+    found: Phrase,
     pattern: str | None,
     looked_at: Sequence[str],
     left: Sequence[str],

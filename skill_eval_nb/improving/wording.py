@@ -383,7 +383,7 @@ STEEP = 8.0
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Vectors:
     """Texts as vectors of weighted words, and which words are alike (0-1)."""
 
     texts: tuple[str, ...]
@@ -391,7 +391,7 @@ class Measured:
     alike: csr_array
 
 
-def measure(texts: Sequence[str]) -> Measured:
+def measure(texts: Sequence[str]) -> Vectors:
     """The words of texts as vectors; a word counts the more, the fewer texts have it."""
     bags = [words(text) for text in texts]
     vocabulary = sorted({word for bag in bags for word in bag})
@@ -405,10 +405,10 @@ def measure(texts: Sequence[str]) -> Measured:
     held.data = np.minimum(held.data, 1)
     rarity = 1 + np.log((len(bags) + 1) / np.maximum(held.sum(axis=0), 1))
     vectors = csr_array((weights * rarity[columns], (rows, columns)), shape=shape)
-    return Measured(tuple(texts), vectors, alike)
+    return Vectors(tuple(texts), vectors, alike)
 
 
-def likeness(measured: Measured, rows: Sequence[int]) -> NDArray[np.float64]:
+def likeness(measured: Vectors, rows: Sequence[int]) -> NDArray[np.float64]:
     """How alike some of the texts are, 0-1: the soft cosine of their words.
 
     Two sentences that differ in one word, as "nothing checks the head" and "nothing checks the
@@ -506,7 +506,7 @@ def _of_suite(many: Sequence[Mention], threshold: float) -> Iterator[tuple[Menti
             yield tuple(mention for at in (nearest, *others) for mention in by_text[at])
 
 
-def distances(measured: Measured, rows: Sequence[int], *, known: bool) -> NDArray[np.float64]:
+def distances(measured: Vectors, rows: Sequence[int], *, known: bool) -> NDArray[np.float64]:
     """How far texts are apart, 0-1; `known`: all are about one known expectation."""
     alike = likeness(measured, rows)
     if known:

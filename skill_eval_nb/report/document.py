@@ -27,7 +27,7 @@ from .content import line, newest
 from .left_out import remarks
 from .measured import (
     NO_ITERATION,
-    Measured,
+    IterationFigures,
     Row,
     measure,
     printed,
@@ -55,7 +55,7 @@ SHOWN = (
 _DECIMALS = {"usd": 6}
 
 
-def run_summary(measured: Measured) -> dict[str, ConfigurationSummary]:
+def run_summary(measured: IterationFigures) -> dict[str, ConfigurationSummary]:
     """Each configuration's figures, and under `delta` what the first changes.
 
     The first two configurations are the one that is compared and its baseline, in this
@@ -68,13 +68,13 @@ def run_summary(measured: Measured) -> dict[str, ConfigurationSummary]:
     return summary
 
 
-def in_document_order(measured: Measured) -> list[str]:
+def in_document_order(measured: IterationFigures) -> list[str]:
     """The compared configuration, its baseline, then all others."""
     first = [*measured.compared[:1], *filter(None, [measured.baseline])]
     return [*first, *(name for name in measured.configurations if name not in first)]
 
 
-def _of_configuration(measured: Measured, name: str) -> ConfigurationSummary:
+def _of_configuration(measured: IterationFigures, name: str) -> ConfigurationSummary:
     return ConfigurationSummary(
         **{metric: _stats(measured, name, metric) for metric in SHOWN},
         consistency=rounded(measured.figure(name, "consistency"), "consistency"),
@@ -86,7 +86,7 @@ def _of_configuration(measured: Measured, name: str) -> ConfigurationSummary:
     )
 
 
-def _of_delta(measured: Measured, name: str) -> ConfigurationSummary:
+def _of_delta(measured: IterationFigures, name: str) -> ConfigurationSummary:
     """The differences of the two means, as the document has them, where some eval is paired."""
     figures: dict[str, Any] = {
         metric: printed(measured.gap(name, metric), metric)
@@ -96,7 +96,7 @@ def _of_delta(measured: Measured, name: str) -> ConfigurationSummary:
     return ConfigurationSummary(**figures)
 
 
-def _stats(measured: Measured, name: str, metric: str) -> Stats | None:
+def _stats(measured: IterationFigures, name: str, metric: str) -> Stats | None:
     if measured.figure(name, metric) is None:
         return None
     return Stats(
@@ -147,7 +147,7 @@ def benchmark(ws: Workspace, timestamp: str | None = None) -> list[Benchmark]:
     return [document(measure(ws, place), timestamp) for place in slices(ws)]
 
 
-def document(measured: Measured, timestamp: str | None = None) -> Benchmark:
+def document(measured: IterationFigures, timestamp: str | None = None) -> Benchmark:
     """The aggregate of one iteration."""
     runs = ordered(measured)
     notes, verdicts, scores = (
@@ -165,7 +165,7 @@ def document(measured: Measured, timestamp: str | None = None) -> Benchmark:
     )
 
 
-def ordered(measured: Measured) -> list[Row]:
+def ordered(measured: IterationFigures) -> list[Row]:
     """The runs by eval, the compared configuration before the baseline, by number."""
     place = {name: at for at, name in enumerate(in_document_order(measured))}
     return sorted(
@@ -179,7 +179,9 @@ def ordered(measured: Measured) -> list[Row]:
     )
 
 
-def _metadata(measured: Measured, runs: list[Row], timestamp: str | None) -> BenchmarkMetadata:
+def _metadata(
+    measured: IterationFigures, runs: list[Row], timestamp: str | None
+) -> BenchmarkMetadata:
     place = measured.place
     cells: dict[tuple[Any, ...], int] = defaultdict(int)
     for row in runs:
@@ -282,7 +284,7 @@ Fitted = tuple[Benchmark, list[str]]
 """A benchmark, and what of it was left out or stands in for the unknown."""
 
 
-def fit(benchmark: Benchmark, measured: Measured, number: int, dialect: str) -> Fitted:
+def fit(benchmark: Benchmark, measured: IterationFigures, number: int, dialect: str) -> Fitted:
     """The benchmark for a dialect.
 
     Args:
@@ -326,7 +328,7 @@ def _fitted_scores(run: BenchmarkRun) -> BenchmarkRun:
     return replace(run, result=result, expectations=scored)
 
 
-def _for_schema(benchmark: Benchmark, measured: Measured, number: int) -> Fitted:
+def _for_schema(benchmark: Benchmark, measured: IterationFigures, number: int) -> Fitted:
     names = _names(measured)
     summary, losses = _with_spread(
         {names[name]: side for name, side in benchmark.run_summary.items() if name in names}
@@ -358,7 +360,7 @@ def _for_schema(benchmark: Benchmark, measured: Measured, number: int) -> Fitted
     ), losses
 
 
-def _names(measured: Measured) -> dict[str, str]:
+def _names(measured: IterationFigures) -> dict[str, str]:
     """What the two configurations that there is a place for are to be called."""
     if measured.baseline is None:
         return dict.fromkeys(measured.configurations[:1], "with_skill")

@@ -14,7 +14,7 @@ from skill_eval_nb.text import count, some
 from .content import Bullets, Paragraph, Part, Table, line
 from .measured import (
     MISSING,
-    Measured,
+    IterationFigures,
     Row,
     difference,
     figure,
@@ -43,7 +43,7 @@ MOST = 20
 """Problems that are named one by one."""
 
 
-def lacking(measured: Measured) -> Iterator[Part]:
+def lacking(measured: IterationFigures) -> Iterator[Part]:
     """What was left out of an iteration."""
     if sentences := lacking_sentences(measured):
         yield Bullets(tuple(sentences))
@@ -86,7 +86,7 @@ def _where(row: Row) -> str:
     return f"{row['path']} {row['where']}" if row["where"] else row["path"]
 
 
-def lacking_sentences(measured: Measured) -> list[str]:
+def lacking_sentences(measured: IterationFigures) -> list[str]:
     """What a reader of the figures must know: pairs, runs and verdicts that are missing."""
     return [
         *_no_runs(measured),
@@ -98,7 +98,7 @@ def lacking_sentences(measured: Measured) -> list[str]:
     ]
 
 
-def _no_runs(measured: Measured) -> Iterator[str]:
+def _no_runs(measured: IterationFigures) -> Iterator[str]:
     if measured.stated and measured.metrics:
         yield (
             "No run was found behind these figures: they are what benchmark.json states, "
@@ -110,7 +110,7 @@ def _no_runs(measured: Measured) -> Iterator[str]:
         yield "No run was found: these evals wait for their first."
 
 
-def _no_pairs(measured: Measured) -> Iterator[str]:
+def _no_pairs(measured: IterationFigures) -> Iterator[str]:
     """Evals that are in no difference of pass rates, by the reason why."""
     if measured.stated:
         return
@@ -127,7 +127,7 @@ def _no_pairs(measured: Measured) -> Iterator[str]:
             yield f"There is nothing to compare: {reason}."
 
 
-def _uneven(measured: Measured) -> Iterator[str]:
+def _uneven(measured: IterationFigures) -> Iterator[str]:
     """Evals with different numbers of runs, and the differences that this turns."""
     runs = measured.ws.polars("runs")
     cells = runs.group_by("eval_id", "eval_name", "configuration").len()["len"]
@@ -150,7 +150,7 @@ def _uneven(measured: Measured) -> Iterator[str]:
         )
 
 
-def _not_graded(measured: Measured) -> Iterator[str]:
+def _not_graded(measured: IterationFigures) -> Iterator[str]:
     runs: dict[tuple[str, str], list[str]] = defaultdict(list)
     rows = measured.ws.polars("runs").sort("eval_id", "run_number", maintain_order=True)
     for row in rows.iter_rows(named=True):
@@ -165,7 +165,7 @@ def _not_graded(measured: Measured) -> Iterator[str]:
                 )
 
 
-def _not_scored(measured: Measured) -> Iterator[str]:
+def _not_scored(measured: IterationFigures) -> Iterator[str]:
     verdicts = Counter(measured.ws.polars("expectations")["passed"].to_list())
     if verdicts[None]:
         yield (
@@ -174,7 +174,7 @@ def _not_scored(measured: Measured) -> Iterator[str]:
         )
 
 
-def _alike(measured: Measured) -> Iterator[str]:
+def _alike(measured: IterationFigures) -> Iterator[str]:
     """Metrics that are in no table of means and deltas, as no run differs from another."""
     if alike := measured.alike:
         known = [f"{metric_name(name).lower()} {figure(it, name)}" for name, it in alike.items()]
@@ -185,12 +185,12 @@ ELSEWHERE = ("left out", "unpaired")
 """Kinds of notes whose story a section of its own tells."""
 
 
-def noted_sentences(measured: Measured) -> list[str]:
+def noted_sentences(measured: IterationFigures) -> list[str]:
     """The notes on an iteration, those that matter most first."""
     return [line(row["text"], 2000) for row in measured.notes if row["kind"] not in ELSEWHERE]
 
 
-def noted(measured: Measured) -> Iterator[Part]:
+def noted(measured: IterationFigures) -> Iterator[Part]:
     """What to look at first."""
     if sentences := noted_sentences(measured):
         yield Bullets(tuple(sentences))
@@ -205,7 +205,7 @@ MOST_STATED = 30
 STATED = "What benchmark.json states"
 
 
-def audit(measured: Measured) -> Iterator[Part]:
+def audit(measured: IterationFigures) -> Iterator[Part]:
     """The audit of an iteration."""
     return audit_parts(measured.ws)
 
@@ -254,14 +254,14 @@ def _as_stated(value: float | None, printed: str) -> str:
     return f"{value * 100:.1f}%" if "%" in printed else f"{value:.4f}".rstrip("0").rstrip(".")
 
 
-def remarks(measured: Measured) -> list[str]:
+def remarks(measured: IterationFigures) -> list[str]:
     """The remarks on an iteration, each once."""
     analyst_notes = measured.ws.polars("notes").filter(kind="analyst")["text"].to_list()
     ours = [*_comparison(measured), *noted_sentences(measured), *lacking_sentences(measured)]
     return list(dict.fromkeys([*analyst_notes, *ours]))
 
 
-def _comparison(measured: Measured) -> Iterator[str]:
+def _comparison(measured: IterationFigures) -> Iterator[str]:
     """Which two configurations `delta` compares, where that could be taken for another pair."""
     if len(measured.compared) > 1:
         name, *others = (line(name) for name in measured.compared)

@@ -163,7 +163,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class IterationFigures:
     """What is known of one iteration.
 
     `configurations` are in the order in which they are shown, `with_skill` first and the
@@ -239,14 +239,14 @@ class Measured:
         return list(dict.fromkeys(known))
 
 
-def measure(ws: Workspace, place: Slice) -> Measured:
+def measure(ws: Workspace, place: Slice) -> IterationFigures:
     """The figures of one iteration of a workspace."""
     part = place.of(ws)
     figures = _counted if part.polars("runs").height else _stated
     return figures(place, part)
 
 
-def _counted(place: Slice, part: Workspace) -> Measured:
+def _counted(place: Slice, part: Workspace) -> IterationFigures:
     summary = stats.summarize(part).to_dicts()
     every = overview(part)
     deltas, beyond = ([row for row in every if row["scope"] == scope] for scope in SCOPES)
@@ -254,10 +254,10 @@ def _counted(place: Slice, part: Workspace) -> Measured:
     names = _in_order((row["configuration"] for row in summary), baseline)
     figures, own, like = map(_looked_up, (summary, deltas, beyond))
     notes = stats.notes(part).to_dicts()
-    return Measured(place, part, names, baseline, figures, own, like, notes)
+    return IterationFigures(place, part, names, baseline, figures, own, like, notes)
 
 
-def _stated(place: Slice, part: Workspace) -> Measured:
+def _stated(place: Slice, part: Workspace) -> IterationFigures:
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for row in part.polars("stated").iter_rows(named=True):
         key = row["configuration"], row["metric"]
@@ -274,7 +274,7 @@ def _stated(place: Slice, part: Workspace) -> Measured:
         if name == DELTA and baseline and len(compared) == 1
     }
     order = _in_order(names, baseline)
-    return Measured(place, part, order, baseline, figures, deltas, {}, stated=True)
+    return IterationFigures(place, part, order, baseline, figures, deltas, {}, stated=True)
 
 
 def _in_order(names: Iterable[str], baseline: str | None) -> tuple[str, ...]:
@@ -393,14 +393,14 @@ def _short(value: float, decimals: int) -> str:
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
 
 
-def header(measured: Measured, *labels: str) -> tuple[str, ...]:
+def header(measured: IterationFigures, *labels: str) -> tuple[str, ...]:
     """The head of a table: its labels, the configurations, the deltas."""
     several = len(measured.compared) > 1
     deltas = (f"Delta {line(name)}" if several else "Delta" for name in measured.compared)
     return (*labels, *map(line, measured.configurations), *deltas)
 
 
-def cells(measured: Measured, metric: str) -> tuple[Figure, ...]:
+def cells(measured: IterationFigures, metric: str) -> tuple[Figure, ...]:
     """A metric under each configuration, and each difference, with what they rest on."""
     figures = (
         with_n(figure(measured.figure(name, metric), metric), measured.figure(name, metric, "n"))
@@ -416,7 +416,7 @@ def cells(measured: Measured, metric: str) -> tuple[Figure, ...]:
     return (*figures, *deltas)
 
 
-def how(measured: Measured) -> str:
+def how(measured: IterationFigures) -> str:
     """What stands in a table of `cells`, and what its n count."""
     if measured.stated:
         return "As benchmark.json states it"

@@ -32,7 +32,7 @@ from .left_out import STATED, audit, audit_parts, lacking, noted, problem_parts
 from .measured import (
     MISSING,
     NO_ITERATION,
-    Measured,
+    IterationFigures,
     Slice,
     difference,
     figure,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
 
 
-SECTIONS: dict[str, Callable[[Measured], Iterator[Part]]] = {
+SECTIONS: dict[str, Callable[[IterationFigures], Iterator[Part]]] = {
     "What stands out": noted,
     "How sure is that?": certainty,
     "Evals": evals,
@@ -79,7 +79,7 @@ SECTIONS: dict[str, Callable[[Measured], Iterator[Part]]] = {
 class Reported:
     """An iteration: its figures, and what is said of them."""
 
-    measured: Measured
+    measured: IterationFigures
     section: Section
 
 
@@ -122,7 +122,7 @@ def _audits(ws: Workspace, every: Sequence[Reported]) -> Iterator[Section]:
             yield Section(f"{STATED}: {of}, all models", parts)
 
 
-def _section_of(measured: Measured) -> Section:
+def _section_of(measured: IterationFigures) -> Section:
     """What stands first, then the sections that have something to say."""
     sections = (section(heading, parts(measured)) for heading, parts in SECTIONS.items())
     return section(
@@ -152,7 +152,7 @@ def _overview(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
 
 def _verdicts(every: Sequence[Reported]) -> Iterator[Part]:
     """For each skill the verdict of its last iteration that compares anything, a model each."""
-    last: dict[tuple[str, str, Model], tuple[Measured, Verdict]] = {}
+    last: dict[tuple[str, str, Model], tuple[IterationFigures, Verdict]] = {}
     for report in every:
         place = report.measured.place
         parts = [part for part in verdicts(report.measured) if isinstance(part, Verdict)]
@@ -172,7 +172,7 @@ def _labels(place: Slice) -> dict[str, str]:
     return dict(zip(("Workspace", "Skill", "Iteration", "Model"), map(line, names), strict=True))
 
 
-def _line(measured: Measured) -> tuple[Cell, ...]:
+def _line(measured: IterationFigures) -> tuple[Cell, ...]:
     """An iteration: the compared configuration, its baseline, the delta."""
     compared = next(iter(measured.compared or measured.configurations), None)
     baseline = measured.baseline if measured.baseline != compared else None
@@ -187,7 +187,7 @@ def _line(measured: Measured) -> tuple[Cell, ...]:
     )
 
 
-def _side(measured: Measured, name: str | None) -> Figure:
+def _side(measured: IterationFigures, name: str | None) -> Figure:
     if name is None:
         return Figure(MISSING)
     shown = figure(measured.figure(name, HEADLINE), HEADLINE)

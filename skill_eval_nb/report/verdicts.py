@@ -32,7 +32,7 @@ from .content import (
 from .measured import (
     MISSING,
     NO_ITERATION,
-    Measured,
+    IterationFigures,
     Row,
     cells,
     difference,
@@ -52,7 +52,7 @@ OFFLINE = (
 )
 
 
-def heading_of(measured: Measured) -> str:
+def heading_of(measured: IterationFigures) -> str:
     """The title of one benchmark."""
     place = measured.place
     iteration = "" if place.iteration == NO_ITERATION else f", {line(place.iteration)}"
@@ -60,7 +60,7 @@ def heading_of(measured: Measured) -> str:
     return f"Benchmark of {line(place.skill)}{iteration}{model}"
 
 
-def full_name(measured: Measured) -> str:
+def full_name(measured: IterationFigures) -> str:
     """The title of a benchmark among others."""
     place = measured.place
     names = [place.workspace, place.skill, place.iteration]
@@ -68,7 +68,7 @@ def full_name(measured: Measured) -> str:
     return ", ".join(line(name) for name in dict.fromkeys(names) if name not in ("", NO_ITERATION))
 
 
-def opening(measured: Measured) -> Iterator[Part]:
+def opening(measured: IterationFigures) -> Iterator[Part]:
     """The parts that stand before every other section."""
     yield from verdicts(measured)
     yield Paragraph(_facts(measured))
@@ -86,7 +86,7 @@ def opening(measured: Measured) -> Iterator[Part]:
         )
 
 
-def verdicts(measured: Measured) -> Iterator[Part]:
+def verdicts(measured: IterationFigures) -> Iterator[Part]:
     """What the skill does to the headline, on these evals and on tasks like these."""
     if measured.place.model and not measured.compared:
         only = some(map(line, measured.configurations), 6)
@@ -111,7 +111,7 @@ def _stated_verdict(row: Row, where: str) -> Verdict:
     return Verdict(f"{claim}.", f"{metric_name(row['metric'])}: {row['reason']}")
 
 
-def _facts(measured: Measured) -> str:
+def _facts(measured: IterationFigures) -> str:
     """What was run, by and judged by whom, from where."""
     runs = measured.ws.polars("runs")
     facts = []
@@ -144,7 +144,7 @@ Key = tuple[str, str]
 """A compared configuration, and a metric."""
 
 
-def certainty(measured: Measured) -> Iterator[Part]:
+def certainty(measured: IterationFigures) -> Iterator[Part]:
     """The certainty of an iteration's deltas."""
     known = [
         (name, metric)
@@ -181,7 +181,7 @@ def _called(metric: str) -> str:
     return line(name) if name != metric else metric_name(metric)
 
 
-def _of_scope(title: str, measured: Measured, known: Sequence[Key], *, own: bool) -> Table:
+def _of_scope(title: str, measured: IterationFigures, known: Sequence[Key], *, own: bool) -> Table:
     """The deltas of one scope, with their intervals, p and verdicts."""
     several = len(measured.compared) > 1
     rows = measured.deltas if own else measured.beyond
@@ -205,7 +205,7 @@ def _deltas(row: Row) -> tuple[Cell, ...]:
     return delta, interval, shown, word_of(row["verdict"], metric) or MISSING
 
 
-def _detectable(measured: Measured) -> Iterator[Part]:
+def _detectable(measured: IterationFigures) -> Iterator[Part]:
     """What the design could have found, and what more of it would."""
     for name in measured.compared:
         row = measured.beyond[name, HEADLINE]
@@ -230,7 +230,7 @@ SIDES = (("configuration", "mean", "n_runs"), ("baseline", "baseline_mean", "n_r
 """The columns that hold either side of an eval: its name, its mean, its runs."""
 
 
-def evals(measured: Measured) -> Iterator[Part]:
+def evals(measured: IterationFigures) -> Iterator[Part]:
     """The evals of an iteration."""
     if measured.stated:
         yield from _suite(measured)
@@ -246,7 +246,7 @@ def evals(measured: Measured) -> Iterator[Part]:
         yield _by_eval(measured, metric)
 
 
-def _suite(measured: Measured) -> Iterator[Part]:
+def _suite(measured: IterationFigures) -> Iterator[Part]:
     """The evals that are defined, where no run says more of them."""
     evals = measured.ws.polars("evals")
     if evals.is_empty():
@@ -262,7 +262,7 @@ def _suite(measured: Measured) -> Iterator[Part]:
     )
 
 
-def _by_eval(measured: Measured, metric: str) -> Table:
+def _by_eval(measured: IterationFigures, metric: str) -> Table:
     evals: dict[tuple[str, str], dict[tuple[str, str], Cell]] = defaultdict(dict)
     for row in stats.deltas_by_eval(measured.ws, metric).iter_rows(named=True):
         shown = evals[row["eval_id"], row["eval_name"]]
@@ -278,7 +278,7 @@ def _by_eval(measured: Measured, metric: str) -> Table:
     return Table(f"{metric_name(metric)}, by eval", header(measured, "Eval"), rows)
 
 
-def rubric(measured: Measured) -> Iterator[Part]:
+def rubric(measured: IterationFigures) -> Iterator[Part]:
     """The rubric of an iteration."""
     if not measured.dimensions:
         return
@@ -295,7 +295,7 @@ def rubric(measured: Measured) -> Iterator[Part]:
 COSTS = ("time_seconds", "tokens", "cost_usd")
 
 
-def cost(measured: Measured) -> Iterator[Part]:
+def cost(measured: IterationFigures) -> Iterator[Part]:
     """The cost of an iteration."""
     known = {*measured.metrics, *(name for name, each in measured.alike.items() if each)}
     metrics = [metric for metric in COSTS if metric in known and not measured.stated]
@@ -311,7 +311,7 @@ def cost(measured: Measured) -> Iterator[Part]:
     yield Table("All runs added up (n = runs that say)", ("", *map(line, names), *together), rows)
 
 
-def _totals(measured: Measured, metric: str) -> Iterator[Figure]:
+def _totals(measured: IterationFigures, metric: str) -> Iterator[Figure]:
     """A total for each configuration, and for all of them where there are several."""
     counts = [measured.figure(name, metric, "n") or 0 for name in measured.configurations]
     sums = [
@@ -335,7 +335,7 @@ SILENT = ({PASSES}, {FAILS})
 CheckRow = Mapping[str, Any]
 
 
-def _compared(measured: Measured) -> list[CheckRow]:
+def _compared(measured: IterationFigures) -> list[CheckRow]:
     """The expectations that are held against a baseline, as `stats.discrimination` has them."""
     if measured.ws.polars("expectations").is_empty():
         return []
@@ -347,7 +347,7 @@ def _n(row: CheckRow, end: str) -> int:
     return row[f"n_passed{end}"] + row[f"n_failed{end}"]
 
 
-def checks(measured: Measured) -> Iterator[Part]:
+def checks(measured: IterationFigures) -> Iterator[Part]:
     """The checks of an iteration."""
     if measured.ws.polars("expectations").height:
         yield Picture(
@@ -404,7 +404,7 @@ def _cells(row: CheckRow) -> tuple[str | Figure, ...]:
     )
 
 
-def _silent(measured: Measured, compared: list[CheckRow]) -> Iterator[Part]:
+def _silent(measured: IterationFigures, compared: list[CheckRow]) -> Iterator[Part]:
     """The table of what always passes, or always fails, on both sides of every comparison.
 
     Those of most evals come first.
@@ -432,7 +432,7 @@ def _silent(measured: Measured, compared: list[CheckRow]) -> Iterator[Part]:
     yield from _more(len(silent))
 
 
-def _ns(measured: Measured, rows: list[CheckRow]) -> Iterator[str]:
+def _ns(measured: IterationFigures, rows: list[CheckRow]) -> Iterator[str]:
     """How many verdicts each configuration has of an expectation."""
     n = dict.fromkeys(measured.configurations, 0)
     for row in rows:
@@ -453,7 +453,7 @@ def _more(number: int) -> Iterator[Part]:
 SHARES = ("share", "share_low", "share_high")
 
 
-def variance(measured: Measured) -> Iterator[Part]:
+def variance(measured: IterationFigures) -> Iterator[Part]:
     """The variance components of an iteration."""
     if measured.stated or not measured.dimensions:
         return
@@ -503,7 +503,7 @@ def _of_component(row: Row | None) -> str:
 COEFFICIENTS = ("sem", "icc_a1", "alpha", "ac2")
 
 
-def judge(measured: Measured) -> Iterator[Part]:
+def judge(measured: IterationFigures) -> Iterator[Part]:
     """The judge's agreement in an iteration."""
     if measured.stated or not measured.dimensions:
         return

@@ -20,7 +20,7 @@ from .suite import PlannedEval
 
 
 @dataclass(slots=True)
-class Measured:
+class PastRuns:
     """What the runs of a configuration came to; what was not measured is not here.
 
     Attributes:
@@ -34,13 +34,13 @@ class Measured:
     calls: list[float] = field(default_factory=list)
 
 
-def measured(workspace: Path, model: str) -> dict[str, Measured]:
+def measured(workspace: Path, model: str) -> dict[str, PastRuns]:
     """The runs of a workspace that a model has done, by configuration.
 
     Only whole runs count, and only in the folders that this toolkit writes:
     iteration-N/eval-…/CONFIGURATION/run-R.
     """
-    found: dict[str, Measured] = {}
+    found: dict[str, PastRuns] = {}
     for path in sorted(workspace.glob(f"iteration-*/eval-*/*/run-*/{EXECUTED}")):
         try:
             timing, _ = mend(parse(read_bytes(path), Faults()), Timing)
@@ -48,7 +48,7 @@ def measured(workspace: Path, model: str) -> dict[str, Measured]:
             continue  # the tables say what is wrong with it; here it is one measurement less
         if timing.model != model or timing.status == ERRORED:
             continue
-        costs = found.setdefault(path.parent.parent.name, Measured())
+        costs = found.setdefault(path.parent.parent.name, PastRuns())
         if timing.total_tokens:
             costs.tokens.append(timing.total_tokens)
         if timing.cost_usd is not None:
@@ -132,7 +132,7 @@ NOTHING = Span(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CostPart:
     """A part of an estimate.
 
     Attributes:
@@ -161,7 +161,7 @@ class Estimate:
         assumptions: what it rests on, in words.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[CostPart, ...]
     assumptions: tuple[str, ...]
 
     @property
@@ -248,26 +248,32 @@ def estimate_runs(
     uses: Sequence[Use],
     prices: PriceList,
     model: str,
-    measured: Measured | None = None,
-) -> Part:
+    measured: PastRuns | None = None,
+) -> CostPart:
     """The runs of a configuration: as runs like them came to, else as assumed."""
     number = len(uses)
     calls, tokens, usd = _sums(uses, prices, model)
     if measured is None or len(measured.tokens) < ENOUGH:
-        return Part(what, number, calls, tokens, usd)
+        return CostPart(what, number, calls, tokens, usd)
     if len(measured.usd) >= ENOUGH and usd is not None:
         usd = _spread(measured.usd) * number
     if len(measured.calls) >= ENOUGH:
         calls = _spread(measured.calls) * number
-    return Part(what, number, calls, _spread(measured.tokens) * number, usd, len(measured.tokens))
+    return CostPart(
+        what, number, calls, _spread(measured.tokens) * number, usd, len(measured.tokens)
+    )
 
 
-def estimate_judging(uses: Sequence[Use], prices: PriceList, model: str, *, batch: bool) -> Part:
+def estimate_judging(
+    uses: Sequence[Use], prices: PriceList, model: str, *, batch: bool
+) -> CostPart:
     """All judgings."""
-    return Part("judging", len(uses), *_sums(uses, prices, model, batch=batch))
+    return CostPart("judging", len(uses), *_sums(uses, prices, model, batch=batch))
 
 
-def assumptions(parts: Sequence[Part], executor: str, retold: Mapping[str, str]) -> tuple[str, ...]:
+def assumptions(
+    parts: Sequence[CostPart], executor: str, retold: Mapping[str, str]
+) -> tuple[str, ...]:
     """What an estimate rests on, in words; `retold` adds what the plan knows."""
     overhead = OVERHEAD.get(executor, OVERHEAD_ELSEWHERE)
     few, many = "lowest to highest", "10th to 90th percentile"

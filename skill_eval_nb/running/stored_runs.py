@@ -228,7 +228,7 @@ same; it differs and was kept."""
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class VerdictChange:
     """A check on which the stored verdict and the one found now differ; None: not scored."""
 
     check: str
@@ -244,7 +244,7 @@ class CheckedRun:
     folder: Path
     structural: Structural
     outcome: Outcome
-    differs: tuple[Difference, ...] = ()
+    differs: tuple[VerdictChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +366,7 @@ def _settled(
     folder = run.folder
     file = folder / "structural.json"
     outcome: Outcome = "written"
-    differs: tuple[Difference, ...] = ()
+    differs: tuple[VerdictChange, ...] = ()
     if file.exists():
         stored = load_document(str(file), Structural, problems)
         differs = tuple(_differences(stored, found)) if stored is not None else ()
@@ -400,20 +400,20 @@ def _settled(
     return CheckedRun(folder, found, outcome, differs)
 
 
-def _differences(stored: Structural, found: Structural) -> Iterator[Difference]:
+def _differences(stored: Structural, found: Structural) -> Iterator[VerdictChange]:
     """The checks whose verdicts differ; a check that is on one side only is one of them."""
     before = {_name(expectation): expectation for expectation in stored.expectations}
     for expectation in found.expectations:
         old = before.pop(_name(expectation), None)
         if old is None or old.passed != expectation.passed:
-            yield Difference(
+            yield VerdictChange(
                 _name(expectation),
                 old.passed if old else None,
                 expectation.passed,
                 expectation.evidence,
             )
     for name, old in before.items():
-        yield Difference(name, old.passed, None, "no such check is in the suite")
+        yield VerdictChange(name, old.passed, None, "no such check is in the suite")
 
 
 def _name(expectation: GradedExpectation) -> str:
@@ -427,7 +427,7 @@ def _says_same_of_gate(stored: Structural, found: Structural) -> bool:
 _WORDS = {True: "passed", False: "failed", None: "not scored"}
 
 
-def _change(difference: Difference) -> str:
+def _change(difference: VerdictChange) -> str:
     return f"{difference.check} (there {_WORDS[difference.stored]}, now {_WORDS[difference.found]})"
 
 

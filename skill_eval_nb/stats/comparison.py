@@ -32,7 +32,7 @@ TINY = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PairedResult:
     """What paired evals say under one scope; None where they cannot say it.
 
     `runs` are those of all evals on either side, `baseline` is its mean over the evals, `moved`
@@ -72,7 +72,7 @@ def compare(
     strata: int = 1,
     weights: Sequence[float] | None = None,
     families: Sequence[str | None] | None = None,
-) -> Comparison:
+) -> PairedResult:
     """Compare the two sides of each eval, as STATISTICS knows them: runs first, then evals.
 
     An interval holds 0 exactly where p is above 1 - level.
@@ -102,7 +102,7 @@ def compare(
     ones, others = [scores for scores, _ in evals], [other for _, other in evals]
     runs = sum(map(len, ones)), sum(map(len, others))
     if not evals:
-        return Comparison(scope, level, 0, runs, sufficient=False, least_p=1.0)
+        return PairedResult(scope, level, 0, runs, sufficient=False, least_p=1.0)
     each = len(evals) // strata
     weighted = weights is not None and len(set(weights)) > 1
     shares = _shares(weights) if weights is not None and weighted else [1.0] * each
@@ -158,7 +158,7 @@ def compare(
         found = _detectable(noise, level, n if scope == "population" else None)
         return None if found is None or (reach is not None and found > reach) else found
 
-    return Comparison(
+    return PairedResult(
         scope=scope,
         level=level,
         n_evals=each,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import some
 
-from .comparison import SCOPES, Comparison, Scope, compare
+from .comparison import SCOPES, PairedResult, Scope, compare
 from .inference.exact import Adjusted, Sides, deals, flips, jointly, over_evals
 from .pairing import COUNTS, Versus, are_iterations, of_evals, pairs, pooled, sides, turned
 from .values import (
@@ -75,14 +75,14 @@ class Evals(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Scale:
     """What is asked of every comparison alike; `worth` is None where each metric has its own."""
 
     scope: Scope
     worth: float | None
     level: float
 
-    def of(self, metric: str, evals: Evals, adjusted: Adjusted | None = None) -> Comparison:
+    def of(self, metric: str, evals: Evals, adjusted: Adjusted | None = None) -> PairedResult:
         """What the paired evals say; the interval allows for what was asked with it."""
         sides, *how = evals
         reach = REACH.get(UNITS.get(metric, "1-5"))
@@ -92,12 +92,12 @@ class Question:
         wider = compared(sides, self.scope, 1 - adjusted.alone, reach, *how)
         return replace(found, low=wider.low, high=wider.high, margin=wider.margin)
 
-    def worth_of(self, metric: str, found: Comparison) -> float | None:
+    def worth_of(self, metric: str, found: PairedResult) -> float | None:
         """The smallest difference worth having."""
         return worth_having(metric, found.baseline) if self.worth is None else self.worth
 
     def verdict(
-        self, metric: str, evals: Evals, found: Comparison, adjusted: Adjusted | None
+        self, metric: str, evals: Evals, found: PairedResult, adjusted: Adjusted | None
     ) -> tuple[str | None, str]:
         """The word and its reason; of too few evals, what those say of themselves."""
         few = self.scope == "population" and not found.sufficient
@@ -108,7 +108,7 @@ class Question:
 
 def answers(
     paired: pl.DataFrame,
-    question: Question,
+    question: Scale,
     by: list[str],
     together: Sequence[str] = (),
     values: pl.DataFrame | None = None,
@@ -212,7 +212,7 @@ def _numbers(values: Sequence[float | None]) -> pl.Series:
 
 
 def _adjusted(
-    found: Sequence[Comparison],
+    found: Sequence[PairedResult],
     groups: Sequence[Any],
     dealt: Callable[[Any, list[int]], Array | None],
     level: float,
@@ -532,18 +532,18 @@ def deltas_by_eval(
     return like(data, found.select(pl.exclude("n_unpaired", "unpaired"), why))
 
 
-def _question(scope: str, worth: float | None, level: float, pool: str | None) -> Question:
+def _question(scope: str, worth: float | None, level: float, pool: str | None) -> Scale:
     if scope not in SCOPES:
         raise no_such("scope", scope, SCOPES)
     if pool is not None and pool not in POOLS:
         raise no_such("pool", pool, POOLS)
-    return Question(next(known for known in SCOPES if known == scope), worth, confidence(level))
+    return Scale(next(known for known in SCOPES if known == scope), worth, confidence(level))
 
 
 def _answered(
     data: Any,
     values: pl.DataFrame,
-    question: Question,
+    question: Scale,
     baseline: str | None,
     versus: Versus | None,
     pool: Pool,

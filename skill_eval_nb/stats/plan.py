@@ -14,7 +14,7 @@ from .inference.intervals import FLIPPED, POWER, detectable, flipped
 from .judgings import CELL, judgings_of
 from .pairing import sides
 from .values import EVAL, GROUP, RUBRIC, confidence, no_such, runs_of, typed, worth_having
-from .variance import EVAL_PART, JUDGE_PART, ROUGH, RUN_PART, Estimate, estimate
+from .variance import EVAL_PART, JUDGE_PART, ROUGH, RUN_PART, Estimated, estimate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -218,7 +218,7 @@ NO_SECOND_RUN = "No eval was run twice on every side: the noise of these evals c
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class PlannedSide:
     """A configuration's share in a plan.
 
     Attributes:
@@ -284,7 +284,7 @@ def measured(
     return bases
 
 
-def _sides(found: Estimate, runs: pl.DataFrame) -> dict[Keys, Side]:
+def _sides(found: Estimated, runs: pl.DataFrame) -> dict[Keys, PlannedSide]:
     """Every cell's share in a plan, in the order of the cells."""
     import numpy as np
     import polars as pl
@@ -298,7 +298,7 @@ def _sides(found: Estimate, runs: pl.DataFrame) -> dict[Keys, Side]:
     parts = np.where(found.found.df > 0, np.maximum(found.found.components, 0), np.nan)
     evals = found.evals.sort("cell").partition_by("cell", maintain_order=True)
     return {
-        tuple(cell[key] for key in CELL): Side(
+        tuple(cell[key] for key in CELL): PlannedSide(
             evals=own,
             between=_known(part[EVAL_PART]),
             run=_known(part[RUN_PART]),
@@ -321,7 +321,7 @@ def _now(evals: pl.DataFrame) -> Now:
     return evals.height, round(runs / evals.height), round(judgings / runs)
 
 
-def _of_mean(cell: Keys, side: Side, scope: Scope) -> Basis:
+def _of_mean(cell: Keys, side: PlannedSide, scope: Scope) -> Basis:
     """The basis for the mean of a configuration."""
     between, lacks = side.between, ONE_EVAL
     if scope == "suite":
@@ -330,7 +330,7 @@ def _of_mean(cell: Keys, side: Side, scope: Scope) -> Basis:
     return _basis(keys, [side], between, lacks, n_evals=side.now[0])
 
 
-def _of_delta(keys: Keys, side: Side, other: Side, scope: Scope) -> Basis:
+def _of_delta(keys: Keys, side: PlannedSide, other: PlannedSide, scope: Scope) -> Basis:
     """The basis for a paired delta."""
     both = [side, other]
     n_evals, between = _effect(side, other)
@@ -345,7 +345,7 @@ def _of_delta(keys: Keys, side: Side, other: Side, scope: Scope) -> Basis:
     return _basis(keys, both, between, lacks, n_evals)
 
 
-def _effect(side: Side, other: Side) -> tuple[int, float | None]:
+def _effect(side: PlannedSide, other: PlannedSide) -> tuple[int, float | None]:
     """Paired evals, and the variance of the effect between them beyond the noise of runs.
 
     That of the differences less what the runs and judgings of each eval add to it, as
@@ -368,7 +368,9 @@ def _effect(side: Side, other: Side) -> tuple[int, float | None]:
     return pairs.height, max(spread - pairs.select((noise[0] + noise[1]).sort().mean()).item(), 0)
 
 
-def _basis(keys: Keys, both: list[Side], between: float | None, lacks: str, n_evals: int) -> Basis:
+def _basis(
+    keys: Keys, both: list[PlannedSide], between: float | None, lacks: str, n_evals: int
+) -> Basis:
     """The basis of these sides; without variances where `between` is not known."""
     _, n_runs, n_judgings = (max(sizes) for sizes in zip(*(side.now for side in both), strict=True))
     runs = n_runs if any(side.run is None for side in both) else None

@@ -187,7 +187,7 @@ JUDGED = ["spread", "lost", "factor"]
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimated:
     """The components of every cell.
 
     Attributes:
@@ -205,7 +205,7 @@ class Estimate:
     panels: Panels | None
 
 
-def estimate(judgings: pl.DataFrame) -> Estimate:
+def estimate(judgings: pl.DataFrame) -> Estimated:
     """The components behind the scores or figures that `judgings_of` gives."""
     import polars as pl
 
@@ -233,7 +233,7 @@ def estimate(judgings: pl.DataFrame) -> Estimate:
     numbers = cells.select(CELL).with_row_index("cell")
     evals = evals.join(numbers, on=CELL, nulls_equal=True, maintain_order="left")
     judges = cells.select(pl.col(JUDGED).fill_null(0)).to_numpy()
-    return Estimate(cells, evals, mean_squares(evals, cells.height, judges), panels)
+    return Estimated(cells, evals, mean_squares(evals, cells.height, judges), panels)
 
 
 def _runs(judgings: pl.DataFrame) -> tuple[pl.DataFrame, Panels | None]:
@@ -263,7 +263,7 @@ def _judged(panels: Panels | None) -> pl.DataFrame:
     )
 
 
-def named(found: Estimate) -> pl.DataFrame:
+def named(found: Estimated) -> pl.DataFrame:
     """A row a cell × component that there is: `cell`, `level`, `component` and what `cells` has.
 
     What cannot be told apart is one component and has both names: without a second run of any

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.text import brief, chance, count, figure, signed, some
 
-from .comparison import FEWEST, TINY, Comparison
+from .comparison import FEWEST, TINY, PairedResult
 from .inference.exact import Adjusted
 from .inference.intervals import BESIDE
 from .values import EVAL, GROUP, MODEL, RUBRIC, UNITS, better, by_model, model_name
@@ -41,11 +41,11 @@ USUAL = 0.05
 
 
 def verdict(
-    found: Comparison,
+    found: PairedResult,
     metric: str,
     worth: float | None,
     adjusted: Adjusted | None = None,
-    these: Comparison | None = None,
+    these: PairedResult | None = None,
 ) -> tuple[str | None, str]:
     """The word and the reason.
 
@@ -178,7 +178,7 @@ def also_beyond(these: Row, beyond: Row) -> Row:
 class _Sentence:
     """What a comparison's figures are called in a sentence."""
 
-    def __init__(self, found: Comparison, metric: str, adjusted: Adjusted | None = None) -> None:
+    def __init__(self, found: PairedResult, metric: str, adjusted: Adjusted | None = None) -> None:
         self.found = found
         self.adjusted = adjusted
         self.estimate = found.estimate or 0.0

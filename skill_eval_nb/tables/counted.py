@@ -27,7 +27,7 @@ from skill_eval_nb.workspace import (
 )
 
 from .columns import RUN_KEYS, TABLES
-from .frames import Side
+from .frames import SideKeys
 from .run_rows import figures
 
 _PLACES = {
@@ -158,13 +158,13 @@ class Copies:
 class Shared(NamedTuple):
     """What the runs of an eval and a configuration share."""
 
-    keys: Side
+    keys: SideKeys
     ids: tuple[str, str, str, str]
     weights: Mapping[str, float]
     model: str | None
     skill: str | None = None
 
-    def of(self, skill: str | None) -> Side:
+    def of(self, skill: str | None) -> SideKeys:
         """The keys of a run of it that may name a skill of its own."""
         own = skill_named(skill) or skill_named(self.skill)
         return self.keys if own in (None, self.keys.skill) else self.keys._replace(skill=own)
@@ -180,7 +180,7 @@ class Counted(NamedTuple):
     `folder` is that of its workspace.
     """
 
-    side: Side
+    side: SideKeys
     number: int
     figures: tuple[Any, ...]
     documents: RunDocuments
@@ -263,7 +263,7 @@ class _Sides(dict[Place, Shared]):
         """The side of a run."""
         workspace, skill = self._catalogue.names[run_id.workspace]
         return Shared(
-            Side(workspace, skill, run_id.iteration, key.id, key.name, run_id.configuration),
+            SideKeys(workspace, skill, run_id.iteration, key.id, key.name, run_id.configuration),
             run_id[:4],
             self._catalogue.weights.get((run_id.workspace, run_id.eval_id), {}),
             None,

@@ -28,7 +28,7 @@ from skill_eval_nb.workspace import (
     EvalIndex,
     EvalKey,
     Problems,
-    Seen,
+    SeenEval,
     named_by,
     skill_named,
 )
@@ -36,7 +36,7 @@ from skill_eval_nb.workspace.layout import eval_parts
 
 from .columns import RUN_KEYS, TABLES
 from .counted import Counted
-from .frames import Rows, Side
+from .frames import Rows, SideKeys
 
 
 class Home(NamedTuple):
@@ -49,7 +49,7 @@ class Home(NamedTuple):
     names: tuple[str, str]
     iteration: str
     path: str
-    sides: list[Side]
+    sides: list[SideKeys]
 
     def evals(self) -> dict[str, EvalKey]:
         """The evals of its iteration by their id, those that only a benchmark tells of, too."""
@@ -87,7 +87,7 @@ def _add_feedback(
             where = f"$.reviews[{position}].run_id"
             problems.add("warning", "unknown-run", home.path, message, where=where)
         key = key or EvalKey(named, named)
-        of_it = Side(*home.names, home.iteration, *key, side or UNSTATED)
+        of_it = SideKeys(*home.names, home.iteration, *key, side or UNSTATED)
         run = rows.keys.add(of_it, 1 if number is None else number)
         scores = scores_text(review.scores)
         rows["feedback"].append((run, review.feedback, review.timestamp, document.status, scores))
@@ -173,7 +173,7 @@ _ROWS_OF: dict[str, tuple[str, Callable[[Home, Any], Iterator[Row]]]] = {
 
 def _add_aggregate(home: Home, document: SuggestionAggregate, rows: Rows) -> None:
     """Add the suggestions that were collected over runs; they belong to no single one."""
-    key = rows.keys.add(Side(*home.names, home.iteration, UNSTATED, UNSTATED, UNSTATED), 0)
+    key = rows.keys.add(SideKeys(*home.names, home.iteration, UNSTATED, UNSTATED, UNSTATED), 0)
     for suggestion in document.suggestions:
         times = "once" if suggestion.frequency == 1 else f"{suggestion.frequency} times"
         reason = f"{suggestion.reason} (said {times})"
@@ -230,7 +230,7 @@ class Sums:
 def add_stated(names: tuple[str, str], benchmark: BenchmarkFile, path: str, rows: Rows) -> None:
     """Add the figures that a benchmark states to the table `stated`, and its notes to `notes`."""
     if benchmark.document.notes:
-        key = rows.keys.add(Side(*names, benchmark.iteration, UNSTATED, UNSTATED, UNSTATED), 0)
+        key = rows.keys.add(SideKeys(*names, benchmark.iteration, UNSTATED, UNSTATED, UNSTATED), 0)
         rows["notes"].extend((key, "analyst", text) for text in benchmark.document.notes)
     for configuration, summary in benchmark.document.run_summary.items():
         for metric, figures in _metrics(summary, configuration == DELTA):
@@ -314,7 +314,7 @@ def _number(figure: float | str, metric: str) -> float | None:
 
 def add_suites(
     definitions: list[Definition],
-    seen: Mapping[str, list[Seen]],
+    seen: Mapping[str, list[SeenEval]],
     names: Mapping[str, tuple[str, str]],
     rows: Rows,
 ) -> None:

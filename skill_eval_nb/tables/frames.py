@@ -147,7 +147,7 @@ Pieces = Sequence["pl.Series"]
 """The indices of the keys of a table's rows, a few thousand rows a piece."""
 
 
-class Side(NamedTuple):
+class SideKeys(NamedTuple):
     """The keys of a run but its number, as the tables have them."""
 
     workspace: str
@@ -162,17 +162,17 @@ class Keys:
     """The keys of runs by their index: the side, of which there are few, and the number."""
 
     def __init__(self) -> None:
-        self._sides: dict[Side, int] = {}
+        self._sides: dict[SideKeys, int] = {}
         self._side: list[int] = []
         self._number: list[int] = []
 
-    def add(self, side: Side, number: int) -> int:
+    def add(self, side: SideKeys, number: int) -> int:
         """Remember a run's keys; gives their index."""
         self._side.append(self._sides.setdefault(side, len(self._sides)))
         self._number.append(number)
         return len(self._number) - 1
 
-    def sides(self) -> list[Side]:
+    def sides(self) -> list[SideKeys]:
         """The sides of the runs that were remembered."""
         return list(self._sides)
 

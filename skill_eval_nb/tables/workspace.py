@@ -30,7 +30,7 @@ from skill_eval_nb.workspace import (
 from .columns import MODELS, RUN_KEYS, TABLES, did_you_mean, table_named
 from .counted import Copies, Counted, counted
 from .document_rows import Home, Sums, add_document, add_stated, add_suites
-from .frames import Backend, Rows, Side, frame_of, to_pandas, to_polars
+from .frames import Backend, Rows, SideKeys, frame_of, to_pandas, to_polars
 from .run_rows import Texts, text_columns
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ class Gaps:
 
     def __init__(self) -> None:
         self._ungraded: list[tuple[str, str, str | None]] = []
-        self._first: dict[Side, str] = {}
+        self._first: dict[SideKeys, str] = {}
 
-    def add(self, side: Side, status: str, path: str, reason: str | None = None) -> None:
+    def add(self, side: SideKeys, status: str, path: str, reason: str | None = None) -> None:
         """Note a run: what became of it and why, and of which side it is."""
         if status in _UNGRADED:
             self._ungraded.append((status, path, reason))

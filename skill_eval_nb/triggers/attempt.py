@@ -376,7 +376,7 @@ KEPT = ("outcome", "reason", "instead", "opened", "seconds", "cost_usd")
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PlannedAttempt:
     """A query × run: what there is one attempt of."""
 
     query: Query
@@ -393,7 +393,7 @@ def default_folder(skill: Path) -> Path:
     return skill.parent / f"{skill.name}-workspace" / "triggers"
 
 
-def place(home: Path, cell: Cell) -> Path:
+def place(home: Path, cell: PlannedAttempt) -> Path:
     """The file of an attempt below the folder of its measurement."""
     words = unicodedata.normalize("NFKD", cell.query.query).encode("ascii", "ignore").decode()
     slug = "-".join(re.findall(r"[a-z0-9]+", words.lower()))[:40].strip("-")
@@ -401,7 +401,7 @@ def place(home: Path, cell: Cell) -> Path:
     return home / folder / f"run-{cell.run}.json"
 
 
-def read_attempt(home: Path, cell: Cell) -> Attempt | None:
+def read_attempt(home: Path, cell: PlannedAttempt) -> Attempt | None:
     """The attempt that was made of a cell; None where none was.
 
     Raises:
@@ -419,7 +419,7 @@ def read_attempt(home: Path, cell: Cell) -> Attempt | None:
         ) from error
 
 
-def further_attempts(home: Path, cells: Sequence[Cell]) -> list[Attempt]:
+def further_attempts(home: Path, cells: Sequence[PlannedAttempt]) -> list[Attempt]:
     """Attempts of the cells' queries that were made before, and are none of the cells.
 
     Raises:
@@ -428,14 +428,18 @@ def further_attempts(home: Path, cells: Sequence[Cell]) -> list[Attempt]:
     planned = {(cell.query, cell.run) for cell in cells}
     found: list[Attempt] = []
     for query in dict.fromkeys(cell.query for cell in cells):
-        files = place(home, Cell(query, 1)).parent.glob("run-*.json")
+        files = place(home, PlannedAttempt(query, 1)).parent.glob("run-*.json")
         runs = sorted(int(file.stem.removeprefix("run-")) for file in files)
-        read = (read_attempt(home, Cell(query, run)) for run in runs if (query, run) not in planned)
+        read = (
+            read_attempt(home, PlannedAttempt(query, run))
+            for run in runs
+            if (query, run) not in planned
+        )
         found += filter(None, read)
     return found
 
 
-def _attempt(record: Mapping[str, Any], cell: Cell) -> Attempt:
+def _attempt(record: Mapping[str, Any], cell: PlannedAttempt) -> Attempt:
     if record["query"] != cell.query.query:
         raise ValueError(f"it is of the query {record['query']!r}")
     fields: dict[str, Any] = {name: record[name] for name in KEPT}
@@ -451,7 +455,7 @@ def write_attempt(
     Raises:
         OSError: it cannot be written.
     """
-    path = place(home, Cell(attempt.query, attempt.run))
+    path = place(home, PlannedAttempt(attempt.query, attempt.run))
     transcript = path.with_suffix(".transcript.jsonl")
     write_atomic(transcript, as_lines(execution.events), private=True)
     record = {
@@ -499,7 +503,7 @@ class AttemptResult:
 
 
 async def make_attempt(
-    cell: Cell, setting: MeasureConfig, root: Path, meter: PersistedMeter
+    cell: PlannedAttempt, setting: MeasureConfig, root: Path, meter: PersistedMeter
 ) -> AttemptResult:
     """Put a query to an agent, with a working folder, a home and a configuration of its own.
 

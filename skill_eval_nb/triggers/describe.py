@@ -126,7 +126,7 @@ def body_of(skill_md: bytes) -> str:
 WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
-class Diff(str):
+class DescriptionDiff(str):
     """A unified diff, which prints itself line by line; empty where nothing changes."""
 
     __slots__ = ()
@@ -135,7 +135,9 @@ class Diff(str):
         return str(self)
 
 
-def write_description(skill: PathLike, description: str, *, dry_run: bool = True) -> Diff:
+def write_description(
+    skill: PathLike, description: str, *, dry_run: bool = True
+) -> DescriptionDiff:
     """Change the description in a skill's SKILL.md, and nothing else by a byte.
 
     Args:
@@ -165,7 +167,7 @@ def write_description(skill: PathLike, description: str, *, dry_run: bool = True
         if not path.stat().st_mode & WRITABLE:
             raise refuse(f"{path} is read-only: make it writable (chmod u+w), and write again")
         replace_kept(path, before, after)
-    return Diff(diff_of(path, before, after))
+    return DescriptionDiff(diff_of(path, before, after))
 
 
 MOST = LENGTHS["description"]

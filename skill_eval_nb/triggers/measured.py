@@ -21,7 +21,7 @@ from skill_eval_nb.running.estimate import (
 from skill_eval_nb.text import brief, count, dollars
 from skill_eval_nb.view import Block, Mark, Shown, Table, Text, Title
 
-from .attempt import Attempt, Cell, MeasureConfig, Outcome, Query
+from .attempt import Attempt, MeasureConfig, Outcome, PlannedAttempt, Query
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables.frames import Backend
@@ -61,7 +61,7 @@ class Price:
         return f"{calls}; about {low} to {high}, and with a budget {worst} at worst"
 
 
-def price_of(cells: Iterable[Cell], setting: MeasureConfig, prices: Prices) -> Price:
+def price_of(cells: Iterable[PlannedAttempt], setting: MeasureConfig, prices: Prices) -> Price:
     """What attempts may cost.
 
     The cap of a run is `Limits.usd`, else its high estimate and one call at its worst, at which

@@ -43,10 +43,10 @@ from .attempt import (
     SKILLS,
     Attempt,
     AttemptResult,
-    Cell,
     MeasureConfig,
     Others,
     PathLike,
+    PlannedAttempt,
     Query,
     default_folder,
     further_attempts,
@@ -139,10 +139,12 @@ class AttemptState:
     budget: Budget
     total: int
     progress: Callable[[MeasuringProgress], None] | None = None
-    attempts: dict[Cell, Attempt] = field(default_factory=dict)
-    left_out: list[Cell] = field(default_factory=list)
+    attempts: dict[PlannedAttempt, Attempt] = field(default_factory=dict)
+    left_out: list[PlannedAttempt] = field(default_factory=list)
 
-    async def all(self, cells: Sequence[Cell], journal: Journal, concurrency: int) -> None:
+    async def all(
+        self, cells: Sequence[PlannedAttempt], journal: Journal, concurrency: int
+    ) -> None:
         """Make attempts, so many at a time.
 
         Raises:
@@ -157,7 +159,7 @@ class AttemptState:
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None
 
-    async def _attempt(self, cell: Cell, places: asyncio.Semaphore) -> None:
+    async def _attempt(self, cell: PlannedAttempt, places: asyncio.Semaphore) -> None:
         async with places:
             reservation = await self._turns.allot(self.cap_usd)
             if reservation is None:
@@ -173,7 +175,7 @@ class AttemptState:
                 done, spent = len(self.attempts), self.budget.spent_usd
                 self.progress(MeasuringProgress(done, self.total, counts, spent, result.attempt))
 
-    async def _result(self, cell: Cell, reservation: Reservation) -> AttemptResult:
+    async def _result(self, cell: PlannedAttempt, reservation: Reservation) -> AttemptResult:
         """Make an attempt and write it, and account for it in the journal."""
         root = Path(mkdtemp(prefix=PREFIX))
         launch = self._journal.launch(STEP, cell.key, reservation.cap_usd, folder=str(root))
@@ -209,7 +211,7 @@ def take_up(journal: Journal, home: Path) -> None:
     close_interrupted(journal, home)
 
 
-def spent_on(record: Record, home: Path, cells: Iterable[Cell]) -> float:
+def spent_on(record: Record, home: Path, cells: Iterable[PlannedAttempt]) -> float:
     """US dollars that attempts have cost over all starts, by the journal.
 
     One that nobody closed counts with what it can have cost by its notes, else at its worst.
@@ -250,12 +252,12 @@ class MeasurePlan:
     """
 
     setting: MeasureConfig
-    cells: tuple[Cell, ...]
+    cells: tuple[PlannedAttempt, ...]
     home: Path
     prices: Prices
     retry_errored: bool
 
-    def there(self) -> dict[Cell, Attempt]:
+    def there(self) -> dict[PlannedAttempt, Attempt]:
         """The attempts that were made before.
 
         Raises:
@@ -264,7 +266,7 @@ class MeasurePlan:
         found = ((cell, read_attempt(self.home, cell)) for cell in self.cells)
         return {cell: attempt for cell, attempt in found if attempt is not None}
 
-    def missing(self, there: Mapping[Cell, Attempt]) -> list[Cell]:
+    def missing(self, there: Mapping[PlannedAttempt, Attempt]) -> list[PlannedAttempt]:
         """The attempts that are to be made."""
         return [
             cell
@@ -274,7 +276,7 @@ class MeasurePlan:
 
     def measured(
         self,
-        attempts: Mapping[Cell, Attempt],
+        attempts: Mapping[PlannedAttempt, Attempt],
         status: Status,
         message: str,
         price: Price | None = None,
@@ -391,7 +393,7 @@ def measure(
     if faults or offer is None or runner is None or worker is None:
         raise Refused(dict.fromkeys(faults))
     base = default_folder(offer.skill.folder) if folder is None else Path(folder).expanduser()
-    cells = tuple(Cell(query, run) for query in listed for run in range(1, runs + 1))
+    cells = tuple(PlannedAttempt(query, run) for query in listed for run in range(1, runs + 1))
     with staged(offer) as offered:
         setting = MeasureConfig(offered, runner, worker, allowed, sandbox, reached, series)
         wanted = MeasurePlan(setting, cells, base / setting.fingerprint, known, retry_errored)
@@ -446,7 +448,7 @@ def _run(
 
 def _concluded(
     wanted: MeasurePlan,
-    attempts: Mapping[Cell, Attempt],
+    attempts: Mapping[PlannedAttempt, Attempt],
     status: Status,
     message: str,
     price: Price | None = None,

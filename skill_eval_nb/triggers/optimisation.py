@@ -25,9 +25,17 @@ from .attempt import Query, default_folder, mark
 from .describe import MOST, body_of, faults_of, with_description
 from .measured import Measured, Price
 from .measurement import measure, reached_from
-from .optimised import NAME, Estimate, Optimised, OptimisingProgress, QueryOutcome, Round, score_of
+from .optimised import (
+    NAME,
+    Optimised,
+    OptimisingProgress,
+    QueryOutcome,
+    Round,
+    SearchEstimate,
+    score_of,
+)
 from .propose import KEPT, question
-from .search import Found, Money, Rounds, search, split
+from .search import Money, Rounds, SearchResult, search, split
 
 if TYPE_CHECKING:
     from .attempt import Others
@@ -66,7 +74,7 @@ def before(state: Rounds, priced: Measured, present: str, runs: int) -> Optimise
     )
 
 
-def after(empty: Optimised, found: Found, state: Rounds) -> Optimised:
+def after(empty: Optimised, found: SearchResult, state: Rounds) -> Optimised:
     """What a search found, with its figures."""
     money = state.money
     done = replace(empty, cost_usd=money.cost_usd, ended=found.ended, doubts=state.doubts)
@@ -85,7 +93,7 @@ def after(empty: Optimised, found: Found, state: Rounds) -> Optimised:
     )
 
 
-def _estimate(state: Rounds, price: Price) -> Estimate:
+def _estimate(state: Rounds, price: Price) -> SearchEstimate:
     """What a search comes to.
 
     Args:
@@ -101,11 +109,11 @@ def _estimate(state: Rounds, price: Price) -> Estimate:
     proposals = worst_usd(texts, state.prices)
     money, known = state.money, (price.low_usd, price.high_usd, price.worst_usd, proposals)
     if None in known:
-        return Estimate(None, None, None)
+        return SearchEstimate(None, None, None)
     low, high, worst, talk = (usd or 0.0 for usd in known)
     last = money.last_attempts / money.attempts
     rounds = state.rounds + last
-    return Estimate(low * (1 + last), high * rounds + talk / ATTEMPTS, worst * rounds + talk)
+    return SearchEstimate(low * (1 + last), high * rounds + talk / ATTEMPTS, worst * rounds + talk)
 
 
 FOLDER = "optimisations"

@@ -182,7 +182,7 @@ class Optimised(Shown):
     n_test: int
     n_runs: int
     cost_usd: float | None
-    estimate: Estimate
+    estimate: SearchEstimate
     folder: Path
     notes: tuple[str, ...] = ()
 
@@ -350,7 +350,7 @@ class OptimisingProgress:
     spent_usd: float
 
 
-class Estimate(NamedTuple):
+class SearchEstimate(NamedTuple):
     """What a search comes to in US dollars; each None where a price is not known.
 
     Attributes:

@@ -61,14 +61,14 @@ class Paired:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenDescription:
     """A chosen description, and why, in words."""
 
     round: Round
     why: str
 
 
-def choose(rounds: Sequence[Round]) -> Choice:
+def choose(rounds: Sequence[Round]) -> ChosenDescription:
     """Choose among descriptions, by the held-out queries alone.
 
     They are taken in order, the present one first. A later one takes its place where it does
@@ -91,7 +91,9 @@ def choose(rounds: Sequence[Round]) -> Choice:
             sentences.append(words)
     first = "is chosen" if held is not rounds[0] else "is kept"
     every = [f"{_name(held)} {first}.", *sentences]
-    return Choice(held, " ".join(f"{sentence[0].upper()}{sentence[1:]}" for sentence in every))
+    return ChosenDescription(
+        held, " ".join(f"{sentence[0].upper()}{sentence[1:]}" for sentence in every)
+    )
 
 
 def _compared(held: Round, round_: Round, pair: Paired, sure: float) -> tuple[Round, str]:
@@ -161,7 +163,7 @@ Propose = Callable[[Sequence[Round], Round], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """What a search found.
 
     Attributes:
@@ -174,7 +176,7 @@ class Found:
     """
 
     rounds: tuple[Round, ...]
-    choice: Choice | None
+    choice: ChosenDescription | None
     fresh: tuple[QueryOutcome, ...]
     ended: str
     early: bool = False
@@ -188,7 +190,7 @@ def search(
     *,
     rounds: int,
     doubt: Callable[[Round], str | None] = lambda _: None,
-) -> Found:
+) -> SearchResult:
     """Search for a better description.
 
     What is proposed, and when the search ends, rests on train queries alone; what is chosen, on
@@ -212,13 +214,15 @@ def search(
                 ended, early = f"round {len(tried)} was not finished: {lacking}", True
                 halted = len(tried) == 1
             elif len(tried) == 1 and (why := doubt(tried[0])) is not None:
-                return Found(tuple(tried), Choice(tried[0], why), (), why, broken=True)
+                return SearchResult(
+                    tuple(tried), ChosenDescription(tried[0], why), (), why, broken=True
+                )
             else:
                 ended = _end(tried, rounds)
     except SearchOver as over:
         ended, early, halted = over.reason, True, over.halt
     if not tried:
-        return Found((), None, (), ended, early)
+        return SearchResult((), None, (), ended, early)
     choice = choose(tried)
     fresh: tuple[QueryOutcome, ...] = ()
     if not halted:
@@ -228,7 +232,7 @@ def search(
             lacking = over.reason
         if lacking is not None:
             ended, early = f"{ended}; the last measurement was not finished: {lacking}", True
-    return Found(tuple(tried), choice, fresh, ended, early)
+    return SearchResult(tuple(tried), choice, fresh, ended, early)
 
 
 def leading(rounds: Sequence[Round]) -> Round:

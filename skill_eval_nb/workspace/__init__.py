@@ -10,14 +10,14 @@ from .catalogue import (
     EvalIndex,
     EvalKey,
     Named,
-    Seen,
+    SeenEval,
     catalogued,
     named_by,
     skill_named,
     stated,
 )
 from .check import check
-from .files import Files, Suite, add_results
+from .files import Files, SuiteFile, add_results
 from .find import NothingToLoad, PathLike, Sides, find
 from .layout import (
     NO_ITERATION,
@@ -59,10 +59,10 @@ __all__ = [
     "RunId",
     "RunPlace",
     "SecondGraders",
-    "Seen",
+    "SeenEval",
     "Sides",
     "StatedRuns",
-    "Suite",
+    "SuiteFile",
     "add_results",
     "below",
     "catalogued",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from skill_eval_nb.documents import Benchmark, Eval, EvalMetadata
 
-from .files import Files, Suite
+from .files import Files, SuiteFile
 from .layout import (
     NO_ITERATION,
     RESULTS,
@@ -168,7 +168,7 @@ Weights = dict[EvalOf, dict[str, float]]
 
 
 @dataclass(slots=True)
-class Seen:
+class SeenEval:
     """An eval that runs or metadata speak of: its names, its prompts, its checks."""
 
     key: EvalKey
@@ -177,7 +177,7 @@ class Seen:
     n_assertions: int = 0
 
 
-def home(suite: Suite, named: Mapping[str, list[str | None]], sole: str | None) -> str:
+def home(suite: SuiteFile, named: Mapping[str, list[str | None]], sole: str | None) -> str:
     """The folder of the workspace that a suite defines the evals of.
 
     It is the one it lies in; else the one beside the skill's folder, or of the same skill
@@ -201,14 +201,16 @@ def home(suite: Suite, named: Mapping[str, list[str | None]], sole: str | None) 
 
 
 def keep_apart(
-    suites: Iterable[Suite], named: Mapping[str, list[str | None]], seen: Mapping[str, list[Seen]]
+    suites: Iterable[SuiteFile],
+    named: Mapping[str, list[str | None]],
+    seen: Mapping[str, list[SeenEval]],
 ) -> None:
     """Let suites of several skills that one workspace would get stand for themselves.
 
     Those stay that are of the skill that the workspace names, or define an eval that was run
     there.
     """
-    shared: dict[str, list[Suite]] = {}
+    shared: dict[str, list[SuiteFile]] = {}
     for suite in suites:
         shared.setdefault(suite.workspace, []).append(suite)
     for workspace, ones in shared.items():
@@ -222,11 +224,11 @@ def keep_apart(
                 suite.workspace = _holder(suite)
 
 
-def _skill(suite: Suite) -> str:
+def _skill(suite: SuiteFile) -> str:
     return skill_named(suite.document.skill_name) or os.path.basename(_holder(suite))
 
 
-def _holder(suite: Suite) -> str:
+def _holder(suite: SuiteFile) -> str:
     """The folder that a suite is of: above one that merely holds evals."""
     folder = os.path.dirname(suite.path)
     return os.path.dirname(folder) if is_container(os.path.basename(folder)) else folder
@@ -237,7 +239,7 @@ def _stated(names: Iterable[str | None]) -> list[str]:
 
 
 def join(
-    suites: Iterable[Suite], seen: Mapping[str, list[Seen]], problems: Problems
+    suites: Iterable[SuiteFile], seen: Mapping[str, list[SeenEval]], problems: Problems
 ) -> list[Definition]:
     """Each definition with its workspace and the key of the eval it defines.
 
@@ -273,7 +275,7 @@ def join(
     return joined
 
 
-def _by_text(definition: Eval, known: list[Seen], skill: str) -> Seen | None:
+def _by_text(definition: Eval, known: list[SeenEval], skill: str) -> SeenEval | None:
     """The eval of the same prompt or name, or called after the skill and the id: `csv-2`."""
     prompt = definition.prompt.strip()
     for eval_ in known:
@@ -286,13 +288,15 @@ def _by_text(definition: Eval, known: list[Seen], skill: str) -> Seen | None:
     return named or next((eval_ for eval_ in known if _is_after(eval_, skill, definition.id)), None)
 
 
-def _is_after(eval_: Seen, skill: str, id_: str | int | None) -> bool:
+def _is_after(eval_: SeenEval, skill: str, id_: str | int | None) -> bool:
     word, _, number = slug(eval_.key.name).rpartition("-")
     words = slug(skill).split("-")
     return number == str(id_) and bool(word) and set(word.split("-")) <= set(words)
 
 
-def _offset(suite: Suite, matches: list[Seen | None], known: list[Seen], problems: Problems) -> int:
+def _offset(
+    suite: SuiteFile, matches: list[SeenEval | None], known: list[SeenEval], problems: Problems
+) -> int:
     """0, or -1 where definitions count from 1 and the runs from 0."""
     votes = {0: 0, -1: 0}
     for definition, match in zip(suite.document.evals, matches, strict=True):
@@ -322,7 +326,7 @@ def _shifted(id_: str | int | None, offset: int) -> str | None:
     return str(int(text) + offset) if offset and text.isdecimal() else text
 
 
-def skills_of(suites: Iterable[Suite], joined: Iterable[Definition]) -> dict[EvalOf, str]:
+def skills_of(suites: Iterable[SuiteFile], joined: Iterable[Definition]) -> dict[EvalOf, str]:
     """The skill of each eval that names its own, or whose workspace has suites of several."""
     by_workspace: dict[str, dict[str, str]] = {}
     own: dict[EvalOf, str] = {}
@@ -344,11 +348,11 @@ def skills_of(suites: Iterable[Suite], joined: Iterable[Definition]) -> dict[Eva
 
 def seen_evals(
     keys: EvalKeys, metadata: Mapping[EvalFolder, EvalMetadata]
-) -> dict[str, list[Seen]]:
+) -> dict[str, list[SeenEval]]:
     """The evals that runs or metadata speak of, by workspace."""
-    seen: dict[str, dict[EvalKey, Seen]] = {}
+    seen: dict[str, dict[EvalKey, SeenEval]] = {}
     for folder, key in keys.items():
-        eval_ = seen.setdefault(folder.workspace, {}).setdefault(key, Seen(key))
+        eval_ = seen.setdefault(folder.workspace, {}).setdefault(key, SeenEval(key))
         eval_.names |= {slug(key.name), slug(folder.folder)}
         if described := metadata.get(folder):
             if described.prompt:
@@ -381,7 +385,7 @@ class Catalogue:
     keys: EvalKeys
     index: EvalIndex
     benchmarks: list[BenchmarkFile]
-    seen: dict[str, list[Seen]]
+    seen: dict[str, list[SeenEval]]
     definitions: list[Definition]
     weights: Weights
     skills: dict[EvalOf, str]

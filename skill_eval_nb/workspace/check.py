@@ -48,7 +48,7 @@ class Gathered:
     document: Any
 
 
-class Run(NamedTuple):
+class CheckedRun(NamedTuple):
     """A run with its documents; `disk` is what lies in its folder, where that is its own."""
 
     place: Place
@@ -73,10 +73,10 @@ def gather_files(files: Iterable[FilePlace], problems: Problems) -> Iterator[Gat
         yield Gathered(kind, file.path, place, raw, read(kind, raw)[0])
 
 
-def gather_run(run: RunPlace, problems: Problems) -> list[Run]:
+def gather_run(run: RunPlace, problems: Problems) -> list[CheckedRun]:
     """The run of a folder with its documents; several where one file grades several."""
     documents = []
-    gradings: list[Run] = []
+    gradings: list[CheckedRun] = []
     for kind, path in _of_run(run):
         raw = load_raw(path, problems)
         if raw is not None and kind == "grading":
@@ -84,7 +84,7 @@ def gather_run(run: RunPlace, problems: Problems) -> list[Run]:
         elif raw is not None:
             documents.append(Gathered(kind, path, run.place, raw, read(kind, raw)[0]))
     if not gradings:
-        return [Run(run.place, run.number, run.path, documents, run)]
+        return [CheckedRun(run.place, run.number, run.path, documents, run)]
     if len(gradings) == 1:
         grading = gradings[0]
         mine = [replace(document, place=grading.place) for document in documents]
@@ -111,7 +111,7 @@ def _of_run(run: RunPlace) -> Iterator[tuple[str, str]]:
                 yield "judging", f"{folder}/{name}"
 
 
-def _gradings(run: RunPlace, path: str, raw: Any) -> list[Run]:
+def _gradings(run: RunPlace, path: str, raw: Any) -> list[CheckedRun]:
     """The runs that a file grades, each with its grading."""
     sides = sides_in(raw, run.place)
     if not sides:
@@ -119,7 +119,7 @@ def _gradings(run: RunPlace, path: str, raw: Any) -> list[Run]:
         named = document.configuration if run.place.configuration == UNSTATED else None
         sides = [SideRun(None, named, run.number, raw)]
     return [
-        Run(
+        CheckedRun(
             place := side.place(run.place),
             side.number,
             path,
@@ -137,7 +137,7 @@ STRICT = "codingbuddy"
 class Whole(NamedTuple):
     """A workspace with all its documents; `keys` are the evals of each suite, by its file."""
 
-    runs: list[Run]
+    runs: list[CheckedRun]
     documents: list[Gathered]
     keys: dict[str, list[EvalKey]]
     catalogue: Catalogue

@@ -37,7 +37,7 @@ class Remarks:
         return bool(self.text.strip() or self.scores)
 
 
-class Entry(NamedTuple):
+class ReviewEntry(NamedTuple):
     """A review as the file has it; `raw` is what stands there."""
 
     run_id: str
@@ -56,7 +56,7 @@ class Reviews:
         fault: why nothing may be written to the file; None where it may.
     """
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ReviewEntry, ...] = ()
     status: str | None = None
     fault: str | None = None
 
@@ -74,9 +74,9 @@ def keep_review(
     path: str | os.PathLike[str],
     run_id: str,
     remarks: Remarks | None,
-    was: Entry | None,
+    was: ReviewEntry | None,
     status: Callable[[Reviews], str | None] = lambda now: now.status or IN_PROGRESS,
-) -> Entry | None:
+) -> ReviewEntry | None:
     """Write one review, in one step, into the file as it is by now.
 
     A review that is no longer as it `was` has been changed by somebody else: theirs stays, and
@@ -163,10 +163,10 @@ def _reviews(raw: dict[str, Any]) -> Reviews:
     return Reviews(tuple(map(_entry, items)), status if isinstance(status, str) else None)
 
 
-def _entry(raw: Mapping[str, Any]) -> Entry:
+def _entry(raw: Mapping[str, Any]) -> ReviewEntry:
     review, _ = mend(raw, Review)
     remarks = Remarks(review.feedback, review.scores)
-    return Entry(review.run_id, remarks, review.timestamp, raw)
+    return ReviewEntry(review.run_id, remarks, review.timestamp, raw)
 
 
 def _changed(raw: Mapping[str, Any], remarks: Remarks) -> dict[str, Any]:

@@ -34,7 +34,7 @@ from .problems import Problems
 
 
 @dataclass(slots=True)
-class Suite:
+class SuiteFile:
     """An eval suite: its file, the workspace that it defines the evals of, what it says."""
 
     path: str
@@ -48,7 +48,7 @@ class Files:
 
     metadata: dict[EvalFolder, EvalMetadata] = field(default_factory=dict)
     metadata_places: list[Place] = field(default_factory=list)
-    suites: list[Suite] = field(default_factory=list)
+    suites: list[SuiteFile] = field(default_factory=list)
     benchmarks: list[tuple[FilePlace, list[Benchmark]]] = field(default_factory=list)
     others: list[tuple[str, FilePlace, Any]] = field(default_factory=list)
     results: list[tuple[FilePlace, Results]] = field(default_factory=list)

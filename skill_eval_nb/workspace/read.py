@@ -44,7 +44,7 @@ from skill_eval_nb.documents.run import STRUCTURAL, TEXT_NAMES
 from skill_eval_nb.documents.tools import ENDINGS, open_other, tool_of
 from skill_eval_nb.documents.tools import read as read_results
 
-from .files import Files, Suite, place_results
+from .files import Files, SuiteFile, place_results
 from .layout import (
     TRACES,
     UNSTATED,
@@ -281,7 +281,7 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
     if kind == "eval_metadata":
         _add_metadata(FilePlace(file.path, place_of_metadata(file)), document, found, problems)
     elif kind == "evals":
-        found.suites.append(Suite(file.path, file.place.workspace, document))
+        found.suites.append(SuiteFile(file.path, file.place.workspace, document))
     elif kind == "benchmark":
         found.benchmarks.append((file, document))
     elif kind == RESULTS:

@@ -15,14 +15,14 @@ from skill_eval_nb.widgets.explore import VIEWS, Explorer, nothing_view, safely
 from skill_eval_nb.workspace.files import iteration_folder
 from skill_eval_nb.workspace.read import nearest_metadata
 
-from ..explore.choice import Choice, Suite, settled, suite_of
+from ..explore.choice import Choice, SkillRuns, settled, suite_of
 from ..explore.figures import FLIPS, Counted, flips
 from ..explore.look import Look
 from ..explore.verdict import differences, summary, tracks
 from ..show import SHOWING_CSS
 from ..ui import Child, Node, action, h, style
 from ..ui.parts import notice, soft, table, waiting
-from .skill import Comparison, Pair, compare, marked, skill_pair, skill_view, spans
+from .skill import Pair, SkillDiff, compare, marked, skill_pair, skill_view, spans
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,7 +50,7 @@ MISSING = "–"
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class SetupDifference:
     """Something that differs beside the skill.
 
     Attributes:
@@ -72,7 +72,7 @@ class Difference:
         return self.kind in of_grading or self.about == JUDGE
 
 
-def unlike(ws: Workspace, pair: Pair) -> list[Difference]:
+def unlike(ws: Workspace, pair: Pair) -> list[SetupDifference]:
     """All that is known to differ between two iterations but their skill and their figures.
 
     `ws` has the runs of these two iterations of one skill alone.
@@ -95,24 +95,30 @@ def _of(frame: pl.DataFrame, iteration: str) -> pl.DataFrame:
     return frame.filter(iteration=iteration)
 
 
-def _changed(kind: str, before: Mapping[Any, str], after: Mapping[Any, str]) -> list[Difference]:
+def _changed(
+    kind: str, before: Mapping[Any, str], after: Mapping[Any, str]
+) -> list[SetupDifference]:
     """What is another one on either side, by what it is about; a part missing is no change."""
     return [
-        Difference(kind, str(about), words, after[about])
+        SetupDifference(kind, str(about), words, after[about])
         for about, words in before.items()
         if after.get(about, words) != words
     ]
 
 
-def _alone(kind: str, pair: Pair, frame: pl.DataFrame, key: str, name: str) -> list[Difference]:
+def _alone(
+    kind: str, pair: Pair, frame: pl.DataFrame, key: str, name: str
+) -> list[SetupDifference]:
     """What stands in one iteration only."""
     rows = (_of(frame, side) for side in pair)
     a, b = (dict(zip(of[key], of[name], strict=True)) for of in rows)
-    gone = [Difference(kind, name, name, None) for key, name in a.items() if key not in b]
-    return gone + [Difference(kind, name, None, name) for key, name in b.items() if key not in a]
+    gone = [SetupDifference(kind, name, name, None) for key, name in a.items() if key not in b]
+    return gone + [
+        SetupDifference(kind, name, None, name) for key, name in b.items() if key not in a
+    ]
 
 
-def _checks(checks: pl.DataFrame, pair: Pair, shared: Collection[str]) -> Iterator[Difference]:
+def _checks(checks: pl.DataFrame, pair: Pair, shared: Collection[str]) -> Iterator[SetupDifference]:
     """Expectations of one iteration alone, and those of one id in other words."""
     columns = ["eval_id", "layer", "expectation_id", "text", "eval_name"]
     rows = [
@@ -129,13 +135,13 @@ def _checks(checks: pl.DataFrame, pair: Pair, shared: Collection[str]) -> Iterat
     for row in rows[0]:
         others = [known[1][key] for key in _keys(row) if key in known[1]]
         if not others:
-            yield Difference("Expectations", row["eval_name"], row["text"], None)
+            yield SetupDifference("Expectations", row["eval_name"], row["text"], None)
         elif row["expectation_id"] and all(other["text"] != row["text"] for other in others):
             about = f"{row['eval_name']}, {row['expectation_id']}"
-            yield Difference("Expectations", about, row["text"], others[0]["text"])
+            yield SetupDifference("Expectations", about, row["text"], others[0]["text"])
     for row in rows[1]:
         if not any(key in known[0] for key in _keys(row)):
-            yield Difference("Expectations", row["eval_name"], None, row["text"])
+            yield SetupDifference("Expectations", row["eval_name"], None, row["text"])
 
 
 def _keys(row: Mapping[str, Any]) -> list[tuple[str, ...]]:
@@ -144,7 +150,7 @@ def _keys(row: Mapping[str, Any]) -> list[tuple[str, ...]]:
     return [(row["eval_id"], row["layer"], by, name) for by, name in names.items() if name]
 
 
-def _prompts(runs: pl.DataFrame, pair: Pair, base: Path) -> list[Difference]:
+def _prompts(runs: pl.DataFrame, pair: Pair, base: Path) -> list[SetupDifference]:
     """Prompts that the metadata of the two iterations have in other words."""
     prompts: dict[str, dict[str, str]] = {side: {} for side in pair}
     names: dict[str, str] = {}
@@ -159,7 +165,7 @@ def _prompts(runs: pl.DataFrame, pair: Pair, base: Path) -> list[Difference]:
     return _changed("Prompts", *prompts.values())
 
 
-def _models(runs: pl.DataFrame, pair: Pair) -> list[Difference]:
+def _models(runs: pl.DataFrame, pair: Pair) -> list[SetupDifference]:
     a, b = (
         {
             words: ", ".join(sorted(_of(runs, side)[column].drop_nulls().unique()))
@@ -171,7 +177,7 @@ def _models(runs: pl.DataFrame, pair: Pair) -> list[Difference]:
     return _changed("Models", stated, b)
 
 
-def _plans(runs: pl.DataFrame, pair: Pair, base: Path) -> list[Difference]:
+def _plans(runs: pl.DataFrame, pair: Pair, base: Path) -> list[SetupDifference]:
     """What our journals say of how the two were run."""
     settings: list[dict[str, str]] = []
     for side in pair:
@@ -197,7 +203,7 @@ def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, s
             yield f"{above}{name}", "none" if value is None else str(value)
 
 
-def unlike_view(found: Sequence[Difference], pair: Pair) -> Node:
+def unlike_view(found: Sequence[SetupDifference], pair: Pair) -> Node:
     """All that differs beside the skill and the figures."""
     if not found:
         return notice(
@@ -217,7 +223,7 @@ def unlike_view(found: Sequence[Difference], pair: Pair) -> Node:
     return h("div", sections)
 
 
-def _cells(change: Difference) -> list[Child]:
+def _cells(change: SetupDifference) -> list[Child]:
     before, after = change.before, change.after
     if before is None or after is None:
         return [h("div", words or MISSING, dir="auto") for words in (before, after)]
@@ -255,7 +261,7 @@ def diff(ws: Any, a: str | None = None, b: str | None = None) -> Diff:
     return Diff(ws, a, b)
 
 
-def checked_pair(suites: Sequence[Suite], request: Choice) -> Choice:
+def checked_pair(suites: Sequence[SkillRuns], request: Choice) -> Choice:
     """A first choice as somebody wrote it: of the first skill that has these iterations.
 
     Raises:
@@ -300,7 +306,7 @@ class Diff(Explorer):
         """Of which file, and from which row on, unchanged lines are shown."""
         super().__init__(ws, Choice(configuration=b, baseline=a))
 
-    def _checked(self, suites: Sequence[Suite], request: Choice) -> Choice:
+    def _checked(self, suites: Sequence[SkillRuns], request: Choice) -> Choice:
         return checked_pair(suites, request)
 
     def view(self) -> Child:
@@ -406,12 +412,12 @@ class Diff(Explorer):
         self.sides = Counted(self.source.ws, self._later)
         super()._count()
 
-    def _unlike(self, look: Look) -> list[Difference] | None:
+    def _unlike(self, look: Look) -> list[SetupDifference] | None:
         """What else differs; None while that is being looked for."""
         pair, now = _pair_of(look), look.choice
         keys = {"workspace": now.workspace or "", "skill": now.skill or "", **dict(now.model)}
 
-        def count() -> list[Difference]:
+        def count() -> list[SetupDifference]:
             part = self.source.ws.select(iteration=tuple(pair), **keys)
             return unlike(part, pair)
 
@@ -441,7 +447,7 @@ def _fact_view(sign: str, kind: str, words: Child) -> Node:
     return h("li", h("span", sign, cls=look, aria_hidden="true"), words)
 
 
-def _skill_fact(compared: Comparison | None) -> Fact:
+def _skill_fact(compared: SkillDiff | None) -> Fact:
     if compared is None:
         return "?", "odd", "The skill's files were not kept in both"
     if not compared.files:
@@ -460,7 +466,7 @@ def _flipped_fact(turned: Sequence[int] | None) -> Fact:
     return "▼" if failing else "▲", "bad" if failing else "good", words
 
 
-def _unlike_fact(found: Sequence[Difference] | None) -> Fact:
+def _unlike_fact(found: Sequence[SetupDifference] | None) -> Fact:
     if found is None:
         return COUNTING
     if not found:

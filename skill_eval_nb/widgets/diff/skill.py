@@ -30,7 +30,7 @@ from ..ui.parts import button, choose, details, notice, pill, soft, table
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
 
-    from ..explore.choice import Suite
+    from ..explore.choice import SkillRuns
 
 
 Span = tuple[str, bool]
@@ -185,7 +185,7 @@ class FileChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SkillDiff:
     """Two versions of a skill: the files that differ, and the names of those that do not."""
 
     files: tuple[FileChange, ...]
@@ -202,7 +202,7 @@ class Comparison:
         return sum(file.removed for file in self.files)
 
 
-def compare(old: Path, new: Path) -> Comparison:
+def compare(old: Path, new: Path) -> SkillDiff:
     """What is the skill in two folders, compared; it is read again only when a file changed.
 
     Files that tell about its evals, and what other programs left there, are no part of it.
@@ -222,12 +222,12 @@ def _state(folder: Path) -> State:
 
 
 @lru_cache(maxsize=32)
-def _compared(old: str, new: str, before: State, after: State) -> Comparison:
+def _compared(old: str, new: str, before: State, after: State) -> SkillDiff:
     files = [_with_rows(change) for change in versions.changes(Path(old), Path(new))]
     files.sort(key=lambda file: (file.name != FIRST, ORDER.index(file.kind), file.name))
     unchanged = {name for name, *_ in before} - {file.name for file in files}
     same = tuple(name for name, *_ in after if name in unchanged)
-    return Comparison(tuple(files), same)
+    return SkillDiff(tuple(files), same)
 
 
 def _with_rows(change: versions.FileChange) -> FileChange:
@@ -278,7 +278,7 @@ class SkillPair:
 
 
 def skill_pair(
-    ws: Workspace, suite: Suite, pair: Pair, configuration: str, wanted: Mapping[str, str]
+    ws: Workspace, suite: SkillRuns, pair: Pair, configuration: str, wanted: Mapping[str, str]
 ) -> SkillPair:
     """The versions that a configuration had in two iterations, or others that are wanted.
 
@@ -316,7 +316,7 @@ def offers_none(configuration: str) -> bool:
     return like is not None and like[0] < len(WITHOUT)
 
 
-def _workspace_folder(ws: Workspace, suite: Suite) -> Path | None:
+def _workspace_folder(ws: Workspace, suite: SkillRuns) -> Path | None:
     """The folder above the suite's iterations."""
     if not ws.path:
         return None
@@ -338,7 +338,7 @@ KINDS = {"changed": "", "added": "good", "removed": "bad", "moved": ""}
 SIGNS = {"old": ("−", "removed: "), "new": ("+", "added: "), "same": ("", "")}
 
 
-def files(found: Comparison, unfolded: Collection[tuple[str, int]], side_by_side: bool) -> Node:
+def files(found: SkillDiff, unfolded: Collection[tuple[str, int]], side_by_side: bool) -> Node:
     """Every file that differs, and the names of those that do not.
 
     Args:
@@ -467,7 +467,7 @@ UNCHOSEN = "(choose a version)"
 
 def skill_view(
     pair: SkillPair,
-    compared: Comparison | None,
+    compared: SkillDiff | None,
     unfolded: Collection[tuple[str, int]],
     *,
     side_by_side: bool,

@@ -20,7 +20,7 @@ from .cards import (
     Card,
     Decision,
     DraftFigures,
-    Seen,
+    OpenedDrafts,
     changes,
     drafts_list,
     iterations,
@@ -75,7 +75,7 @@ class Drafts(Panel):
         self._evals = None if evals is None else Path(evals)
         self._stale = False
         self.source = Source(ws, self._read_anew)
-        self._seen = Seen(iteration=next(reversed(iterations(self.source.ws)), ""))
+        self._seen = OpenedDrafts(iteration=next(reversed(iterations(self.source.ws)), ""))
         self._changed: dict[str, Card] = {}
         """By key the drafts that were decided, edited, or are to be judged."""
         self._work: DraftFigures | None = None
@@ -170,7 +170,7 @@ class Drafts(Panel):
     @action
     def choose_iteration(self, name: str) -> None:
         """Look at the suggestions of another iteration; "" for all."""
-        self._seen, self._work = Seen(iteration=name, tab=self._seen.tab), None
+        self._seen, self._work = OpenedDrafts(iteration=name, tab=self._seen.tab), None
         self._changed = {}
 
     @action

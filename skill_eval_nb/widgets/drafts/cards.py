@@ -66,7 +66,7 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class OpenedDrafts:
     """What is open.
 
     Attributes:
@@ -102,7 +102,7 @@ def run_named(run: RunRef) -> str:
     return f"{run.eval_name}, {run.configuration}, run {run.run_number}{of}"
 
 
-def suggestions_list(found: Aggregate, shown: Sequence[Card], seen: Seen) -> Node:
+def suggestions_list(found: Aggregate, shown: Sequence[Card], seen: OpenedDrafts) -> Node:
     """All of them; the one that was clicked with everything that was said."""
     if not found.suggestions:
         return notice(
@@ -121,7 +121,9 @@ def suggestions_list(found: Aggregate, shown: Sequence[Card], seen: Seen) -> Nod
     return h("div", table(heads, lines, caption=caption), more, cls="sen-drafts-said")
 
 
-def _rows_of(suggestion: Suggestion, total: int, shown: Sequence[Card], seen: Seen) -> list[Node]:
+def _rows_of(
+    suggestion: Suggestion, total: int, shown: Sequence[Card], seen: OpenedDrafts
+) -> list[Node]:
     """Its row; and below it every wording, with the runs that used it, where that is open."""
     is_open, act = seen.opened == suggestion.key, ("look_at", suggestion.key)
     share = {"width": f"{100 * suggestion.frequency / total if total else 0:.1f}%"}
@@ -233,7 +235,10 @@ def _verdict(run: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def drafts_list(
-    work: DraftFigures, shown: Sequence[Card], seen: Seen, judgings: Mapping[str, Task[Tried]]
+    work: DraftFigures,
+    shown: Sequence[Card],
+    seen: OpenedDrafts,
+    judgings: Mapping[str, Task[Tried]],
 ) -> Node:
     """All of them, those that rest on most first."""
     if not shown:
@@ -247,7 +252,7 @@ def drafts_list(
     return h("div", h("p", how, cls="sen-soft"), cards, more)
 
 
-def _card(work: DraftFigures, card: Card, seen: Seen, judging: Task[Tried] | None) -> Node:
+def _card(work: DraftFigures, card: Card, seen: OpenedDrafts, judging: Task[Tried] | None) -> Node:
     draft, name = card.draft, change_text(card.draft)
     tried = (judging and judging.result) or work.tried(draft)
     words = name.removeprefix(f"{draft.kind} ")

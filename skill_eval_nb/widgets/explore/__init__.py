@@ -25,7 +25,7 @@ from .choice import (
     HEADLINE,
     Choice,
     Selection,
-    Suite,
+    SkillRuns,
     checked,
     parts_of,
     selected,
@@ -34,7 +34,7 @@ from .choice import (
 )
 from .evals import ORDERS, evals
 from .figures import Counted
-from .look import Look, Seen, behind
+from .look import Look, Opened, behind
 from .others import (
     CHARTS,
     PARTS,
@@ -64,7 +64,7 @@ NONE = ""
 """The value of a list in which nothing is chosen."""
 
 
-def bar(look: Look, suites: Sequence[Suite]) -> Node:
+def bar(look: Look, suites: Sequence[SkillRuns]) -> Node:
     """All that can be chosen, as far as there is anything to choose."""
     return h(
         "div",
@@ -81,7 +81,7 @@ def bar(look: Look, suites: Sequence[Suite]) -> Node:
     )
 
 
-def skills(suites: Sequence[Suite], chosen: Suite) -> Child:
+def skills(suites: Sequence[SkillRuns], chosen: SkillRuns) -> Child:
     """Which skill, where there are several."""
     if len(suites) < 2:
         return None
@@ -136,7 +136,7 @@ def _sides(look: Look) -> list[Node]:
     ]
 
 
-def _metrics(suite: Suite, chosen: str) -> Node:
+def _metrics(suite: SkillRuns, chosen: str) -> Node:
     """Figures of runs, and rubric dimensions, in one list: one of all is looked at."""
     columns = list(suite.metrics)
     if chosen not in columns and not chosen.startswith(RUBRIC):
@@ -190,7 +190,7 @@ def _menu(look: Look, name: str, label: str, caption: str, content: Node) -> Nod
     )
 
 
-def heading(choice: Choice, suite: Suite, n_runs: int, n_evals: int) -> Node:
+def heading(choice: Choice, suite: SkillRuns, n_runs: int, n_evals: int) -> Node:
     """What is looked at, in a line."""
     iterations = [called(name) for name in choice.iterations if name != NO_ITERATION]
     shown = iterations if len(iterations) <= 3 else [iterations[0], "…", iterations[-1]]
@@ -221,7 +221,7 @@ PAGED = {"order": "evals", "kind": "checks", "severity": "problems"}
 """What is paged, by what is chosen of it."""
 
 
-def nothing_view(suites: Sequence[Suite], suite: Suite | None, source: Source) -> Child:
+def nothing_view(suites: Sequence[SkillRuns], suite: SkillRuns | None, source: Source) -> Child:
     """What stands there where nothing was run yet."""
     if source.lacking is not None:
         why = source.lacking
@@ -275,15 +275,15 @@ class Explorer(Panel):
         self.source = Source(ws, self._read_anew)
         self._count()
         self.request = self._checked(self.counted.suites, request)
-        self.seen = Seen()
+        self.seen = Opened()
         super().__init__()
         self._later.patience = PATIENCE
 
-    def _checked(self, suites: Sequence[Suite], request: Choice) -> Choice:
+    def _checked(self, suites: Sequence[SkillRuns], request: Choice) -> Choice:
         return checked(suites, request)
 
     @property
-    def suite(self) -> Suite | None:
+    def suite(self) -> SkillRuns | None:
         """The skill that is looked at; None where there is none."""
         return suite_of(self.counted.suites, self.request)
 
@@ -339,7 +339,7 @@ class Explorer(Panel):
             key="explore",
         )
 
-    def _look(self, counted: Counted, suite: Suite, choice: Choice) -> Look:
+    def _look(self, counted: Counted, suite: SkillRuns, choice: Choice) -> Look:
         return Look(counted, suite, choice, self.seen, self._show_run)
 
     def _show_run(self, key: RunKey) -> Node:

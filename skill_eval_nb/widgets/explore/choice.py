@@ -31,7 +31,7 @@ HEADLINE = "pass_rate"
 
 
 @dataclass(frozen=True, slots=True)
-class Suite:
+class SkillRuns:
     """A skill's runs in a workspace, as far as they can be chosen.
 
     Attributes:
@@ -99,7 +99,7 @@ def turned_workspace(ws: Workspace) -> Workspace:
     return Workspace.from_tables(frames, ws.path)
 
 
-def suites(ws: Workspace, *, turned: bool = False) -> list[Suite]:
+def suites(ws: Workspace, *, turned: bool = False) -> list[SkillRuns]:
     """Every skill of every workspace: those with runs first, then those that only have evals."""
     runs, scores = ws.polars("runs"), ws.polars("rubric_scores")
     keys = ["workspace", "skill"]
@@ -115,7 +115,7 @@ def _place(names: tuple[str, ...]) -> list[object]:
 
 def _suite(
     runs: pl.DataFrame, scores: pl.DataFrame, workspace: str, skill: str, *, turned: bool
-) -> Suite:
+) -> SkillRuns:
     import polars as pl
 
     own = runs.filter(workspace=workspace, skill=skill)
@@ -127,7 +127,7 @@ def _suite(
     scored = scores.filter(workspace=workspace, skill=skill).filter(pl.col("score").is_finite())
     compared = tuple(sorted(_compared(own), key=natural))
     distinct = models(own)
-    return Suite(
+    return SkillRuns(
         workspace=workspace,
         skill=skill,
         iterations={
@@ -161,7 +161,7 @@ def _compared(runs: pl.DataFrame) -> set[str]:
     return set(sides.filter(pl.col("sides") > 1)["iteration"])
 
 
-def metrics_of(suite: Suite) -> tuple[str, ...]:
+def metrics_of(suite: SkillRuns) -> tuple[str, ...]:
     """All that can be looked at: figures of runs, and dimensions as `rubric:<name>`."""
     return (*suite.metrics, *(RUBRIC + name for name in suite.dimensions))
 
@@ -204,20 +204,20 @@ class Choice:
         return self.iterations[0]
 
 
-def suite_of(suites: Sequence[Suite], choice: Choice) -> Suite | None:
+def suite_of(suites: Sequence[SkillRuns], choice: Choice) -> SkillRuns | None:
     """The skill that is meant, or the nearest to it; None where there is none.
 
     Of several, the first that compares anything.
     """
 
-    def met(suite: Suite) -> tuple[int, bool]:
+    def met(suite: SkillRuns) -> tuple[int, bool]:
         named = (suite.skill == choice.skill) * 2 + (suite.workspace == choice.workspace)
         return named, bool(suite.compared)
 
     return max(suites, key=met, default=None)
 
 
-def settled(suite: Suite | None, choice: Choice) -> Choice:
+def settled(suite: SkillRuns | None, choice: Choice) -> Choice:
     """The choice as it can be met: nothing that is not there, and nothing left open that is.
 
     >>> suite = Suite("w", "s", {"i-1": ("a",), "i-2": ("a", "without_a")}, {"1": "x"}, (), (), 3)
@@ -250,7 +250,7 @@ def settled(suite: Suite | None, choice: Choice) -> Choice:
     )
 
 
-def checked(suites: Sequence[Suite], request: Choice) -> Choice:
+def checked(suites: Sequence[SkillRuns], request: Choice) -> Choice:
     """A first choice as somebody wrote it, evals by their ids.
 
     Where there are no runs yet nothing is known, so that nothing can be wrong.
@@ -310,7 +310,7 @@ def _last_two(
     return own, next(iter([*reversed(names[:at]), *names[at + 1 :]]), None)
 
 
-def _metric(suite: Suite, name: str) -> str | None:
+def _metric(suite: SkillRuns, name: str) -> str | None:
     """The metric of that name; a dimension may be called by its name alone."""
     if name in METRICS:
         return name
@@ -318,7 +318,7 @@ def _metric(suite: Suite, name: str) -> str | None:
     return whole if whole in metrics_of(suite) else None
 
 
-def _first_metric(suite: Suite) -> str:
+def _first_metric(suite: SkillRuns) -> str:
     known = metrics_of(suite)
     return HEADLINE if HEADLINE in known else next(iter(known), HEADLINE)
 

@@ -14,7 +14,7 @@ from ..ui.parts import button, choose, table
 from ..ui.track import Axis, axis_of, delta_view, of_difference, of_figures, scale, size, track
 from . import figures
 from .choice import Part, Place
-from .figures import MANY, Cell, Cells, EvalKey
+from .figures import MANY, Cells, EvalCell, EvalKey
 from .look import Drawn, Look, left_out, listed, sides_legend
 
 NEAR = 2.5
@@ -23,7 +23,7 @@ Run = tuple[int, float]
 """A run's number and its figure."""
 
 
-class Side(NamedTuple):
+class EvalSide(NamedTuple):
     """One side of an eval in an iteration.
 
     Attributes:
@@ -38,12 +38,12 @@ class Side(NamedTuple):
     kind: str
     name: str
     act: tuple[Any, ...]
-    cell: Cell | None
+    cell: EvalCell | None
     left: str
     clicked: frozenset[int]
 
 
-def _lane(axis: Axis, meant: Metric, sides: Sequence[Side]) -> Node:
+def _lane(axis: Axis, meant: Metric, sides: Sequence[EvalSide]) -> Node:
     """The runs of an eval on the axis of all lanes."""
     rules = [h("i", cls="sen-x-rule", style={"left": axis.at(value)}) for value in axis.marks]
     halves = [
@@ -53,7 +53,7 @@ def _lane(axis: Axis, meant: Metric, sides: Sequence[Side]) -> Node:
     return h("div", rules, halves, cls="sen-x-lane")
 
 
-def _half(axis: Axis, meant: Metric, side: Side, cell: Cell | None) -> list[Node]:
+def _half(axis: Axis, meant: Metric, side: EvalSide, cell: EvalCell | None) -> list[Node]:
     if cell is None:
         return []
     mean = h("i", cls="sen-x-mean", style={"left": axis.at(cell.mean)})
@@ -68,7 +68,7 @@ def _half(axis: Axis, meant: Metric, side: Side, cell: Cell | None) -> list[Node
     return [mean, *(_point(axis, meant, side, runs) for runs in groups)]
 
 
-def _point(axis: Axis, meant: Metric, side: Side, runs: Sequence[Run]) -> Node:
+def _point(axis: Axis, meant: Metric, side: EvalSide, runs: Sequence[Run]) -> Node:
     """One run, or several that would lie on each other."""
     numbers = [number for number, _ in runs]
     low, high = runs[0][1], runs[-1][1]
@@ -84,7 +84,7 @@ def _point(axis: Axis, meant: Metric, side: Side, runs: Sequence[Run]) -> Node:
     )
 
 
-def _strip(axis: Axis, meant: Metric, side: Side, cell: Cell) -> Node:
+def _strip(axis: Axis, meant: Metric, side: EvalSide, cell: EvalCell) -> Node:
     """Many runs in one: from the lowest to the highest, the middle half thick."""
     low, lower, upper, high = cell.ends
     inner = (high - low) or 1.0
@@ -103,7 +103,7 @@ def _strip(axis: Axis, meant: Metric, side: Side, cell: Cell) -> Node:
 
 
 def _mark(
-    side: Side, words: str, numbers: Sequence[int] = (), *, inside: Child, **more: Any
+    side: EvalSide, words: str, numbers: Sequence[int] = (), *, inside: Child, **more: Any
 ) -> Node:
     """What shows runs at a click; by keyboard the means are, or the list of runs."""
     name = f"{side.name}, {words}"
@@ -219,7 +219,7 @@ def _deltas(look: Look) -> tuple[Deltas, str]:
     return deltas, f"The deltas{of} are being counted, exactly; they appear when they are there."
 
 
-def _aggregated(many: Sequence[Cell]) -> Child:
+def _aggregated(many: Sequence[EvalCell]) -> Child:
     """What is said where cells hold too many runs to draw each."""
     if not many:
         return None
@@ -234,10 +234,10 @@ def _aggregated(many: Sequence[Cell]) -> Child:
 
 def _sides(
     look: Look, line: Line, at: Place, found: Cells | None, difference: Row | None
-) -> list[Side]:
+) -> list[EvalSide]:
     key, part = line
     clicked = look.seen.clicked if look.is_at(at) else None
-    sides: list[Side] = []
+    sides: list[EvalSide] = []
     for kind, name in look.kinds:
         end = "_baseline" if difference and difference["baseline"] == name else ""
         left: list[str] = []
@@ -245,7 +245,7 @@ def _sides(
             left = left_out(difference[f"n_errored{end}"], difference[f"n_unscored{end}"])
         numbers = clicked.numbers if clicked and clicked.configuration == name else ()
         sides.append(
-            Side(
+            EvalSide(
                 kind,
                 f"{called(name, 40)}, {called(key[1], 60)}",
                 ("pick", "runs", part.iteration, *key, name),
@@ -257,7 +257,7 @@ def _sides(
     return sides
 
 
-def _mean(meant: Metric, side: Side) -> Node:
+def _mean(meant: Metric, side: EvalSide) -> Node:
     """The mean of a side, and what is left out of it."""
     value, n = (side.cell.mean, side.cell.n) if side.cell else (None, 0)
     left = h("small", side.left, cls="sen-soft") if side.left else None

@@ -20,7 +20,7 @@ from skill_eval_nb.stats.summary import overview, overview_by_eval
 from skill_eval_nb.stats.values import EVAL, RUBRIC, values_of
 
 from ..ui.source import PENDING, Recent
-from .choice import Part, Suite, runs_of, suites, turned_workspace, within
+from .choice import Part, SkillRuns, runs_of, suites, turned_workspace, within
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,7 +44,7 @@ MANY = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class EvalCell:
     """The runs of an eval under a configuration, as they are drawn.
 
     Attributes:
@@ -61,7 +61,7 @@ class Cell:
     ends: tuple[float, float, float, float]
 
 
-Cells = Mapping[tuple[EvalKey, str], Cell]
+Cells = Mapping[tuple[EvalKey, str], EvalCell]
 """The cells of a part, by eval and configuration."""
 
 Count = Callable[["Workspace", Parts, str], list[Any]]
@@ -118,12 +118,12 @@ def cells(ws: Workspace, parts: Parts, metric: str) -> list[Cells]:
         value.quantile(0.75, "linear").alias("upper"),
         value.max().alias("high"),
     )
-    found: dict[str, dict[tuple[EvalKey, str], Cell]] = defaultdict(dict)
+    found: dict[str, dict[tuple[EvalKey, str], EvalCell]] = defaultdict(dict)
     for iteration, eval_id, name, configuration, numbers, own, n, *ends, mean in grouped.join(
         means, on=cell, nulls_equal=True
     ).iter_rows():
         runs = tuple(zip(numbers or (), own or (), strict=True))
-        found[iteration][(eval_id, name), configuration] = Cell(runs, n, mean, tuple(ends))
+        found[iteration][(eval_id, name), configuration] = EvalCell(runs, n, mean, tuple(ends))
     return [found[part.iteration] for part in parts]
 
 
@@ -241,7 +241,7 @@ class Counted:
         later.forget()
 
     @cached_property
-    def suites(self) -> list[Suite]:
+    def suites(self) -> list[SkillRuns]:
         """The skills that there are."""
         return suites(self.ws, turned=self._turned)
 

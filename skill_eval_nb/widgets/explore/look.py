@@ -31,7 +31,7 @@ from .figures import Count, Counted
 if TYPE_CHECKING:
     import polars as pl
 
-    from .choice import Suite
+    from .choice import SkillRuns
 
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ Order = tuple[str, bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Opened:
     """What is open and on which page: all that the figures do not depend on.
 
     Attributes:
@@ -102,9 +102,9 @@ class Look:
     """
 
     counted: Counted
-    suite: Suite
+    suite: SkillRuns
     choice: Choice
-    seen: Seen
+    seen: Opened
     show_run: Callable[[RunKey], Node]
     links: bool = True
     placed: bool = False

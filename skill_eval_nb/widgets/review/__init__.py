@@ -15,7 +15,7 @@ from ..ui.parts import notice
 from ..ui.source import RunKey, Source
 from .book import Book
 from .layout import POINTS, review_view
-from .queue import ALL, PAIRS, SHOWN, Choice, Pair, ReviewState, Scope, scope_of, token_of
+from .queue import ALL, PAIRS, SHOWN, Pair, ReviewChoice, ReviewState, Scope, scope_of, token_of
 
 if TYPE_CHECKING:
     import os
@@ -45,7 +45,7 @@ class Review(Panel):
     def __init__(
         self,
         ws: Workspace | str | os.PathLike[str],
-        choice: Choice,
+        choice: ReviewChoice,
         seed: int = 0,
     ) -> None:
         self._source = Source(ws, self._changed)
@@ -197,7 +197,7 @@ class Review(Panel):
             self._begin()
         self.show()
 
-    def _settled(self, choice: Choice) -> tuple[Scope, Choice]:
+    def _settled(self, choice: ReviewChoice) -> tuple[Scope, ReviewChoice]:
         scope = scope_of(self._source.ws, choice)
         self._runs |= {token_of(key): key for item in scope.items for key in item.runs}
         return scope, replace(scope.choice, blind=choice.blind and bool(scope.sides))
@@ -269,4 +269,6 @@ def review(
     if pair not in PAIRS:
         raise ValueError(f"There is no pair `{pair}`; there are {', '.join(PAIRS)}.")
     name = f"iteration-{iteration}" if isinstance(iteration, int) else iteration or ""
-    return Review(ws, Choice(pair, workspace, name, configuration, against, blind=blind), seed)
+    return Review(
+        ws, ReviewChoice(pair, workspace, name, configuration, against, blind=blind), seed
+    )

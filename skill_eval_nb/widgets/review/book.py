@@ -17,9 +17,9 @@ from skill_eval_nb.workspace import NothingToLoad
 from skill_eval_nb.workspace.feedback import (
     COMPLETE,
     IN_PROGRESS,
-    Entry,
     NotKept,
     Remarks,
+    ReviewEntry,
     Reviews,
     RunIds,
     RunOf,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
 
 
-Found = dict[RunOf, list[Entry]]
+Found = dict[RunOf, list[ReviewEntry]]
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Book:
     """
 
     def __init__(self, ws: Workspace) -> None:
-        self._mine: dict[RunKey, Entry] = {}
+        self._mine: dict[RunKey, ReviewEntry] = {}
         self._created: set[RunKey] = set()
         self._typed: set[RunKey] = set()
         self._unsaved: dict[RunKey, Remarks | None] = {}
@@ -137,7 +137,7 @@ class Book:
             page.found = self._by_run(page, page.now.entries)
             page.elsewhere = self._by_run(page, [entry for of in others for entry in of.entries])
 
-    def _by_run(self, page: Page, entries: Iterable[Entry]) -> Found:
+    def _by_run(self, page: Page, entries: Iterable[ReviewEntry]) -> Found:
         found: Found = {}
         for entry in entries:
             run = self._run_of(page, entry.run_id)
@@ -156,7 +156,7 @@ class Book:
         entry = self.entry(key)
         return None if entry is None else entry.remarks
 
-    def entry(self, key: RunKey) -> Entry | None:
+    def entry(self, key: RunKey) -> ReviewEntry | None:
         """The review of a run that is shown to be changed: ours, else the last one.
 
         While somebody types it stays the same one, whatever becomes of the file meanwhile.
@@ -167,7 +167,7 @@ class Book:
         here = self.page_of(key).found.get(_of(key), [])
         return mine if mine in here else (here[-1] if here else None)
 
-    def others(self, key: RunKey) -> list[Entry]:
+    def others(self, key: RunKey) -> list[ReviewEntry]:
         """Further reviews of a run: of others, or in other files."""
         page, mine = self.page_of(key), self.entry(key)
         here = list(page.found.get(_of(key), []))

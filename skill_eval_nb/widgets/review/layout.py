@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from skill_eval_nb.stats.pairing import likeness
 from skill_eval_nb.text import count
-from skill_eval_nb.workspace.feedback import Entry, Remarks
+from skill_eval_nb.workspace.feedback import Remarks, ReviewEntry
 
 from ..show import show_figures, show_outputs
 from ..show.documents import folded
@@ -76,7 +76,7 @@ def _dimensions_of(ws: Workspace, key: RunKey) -> Mapping[str, tuple[str | None,
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ShownRun:
     """One of the runs that are looked at.
 
     Attributes:
@@ -183,7 +183,7 @@ class Side:
         return "with" if likeness(self.key.configuration) is None else "base"
 
 
-def _other_remarks(entry: Entry) -> Node:
+def _other_remarks(entry: ReviewEntry) -> Node:
     scores = between([f"{line(name)} {score:g}" for name, score in entry.remarks.scores.items()])
     when = f" ({line(entry.timestamp)[:10]})" if entry.timestamp else ""
     return h(
@@ -414,7 +414,7 @@ def _item(now: ReviewState, item: Item) -> Child:
     runs = in_order(item, now.seed) if now.choice.blind else item.runs
     columns: list[Child] = []
     for place, key in enumerate(runs):
-        column = Side(now, key, _title(now, item, key, place), token_of(key)).column()
+        column = ShownRun(now, key, _title(now, item, key, place), token_of(key)).column()
         folder = folder_of(now.ws, run_row(now.ws, key))
         columns.append(sealed(column, folder) if now.choice.hidden else column)
     numbers = {key.run_number for key in item.runs}

@@ -123,7 +123,7 @@ SHOWN = {
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ReviewChoice:
     """All that is chosen, but what is said; empty texts stand for what suits best.
 
     Attributes:
@@ -171,7 +171,7 @@ class Scope:
         lacking: why there is nothing to see, or nothing beside it.
     """
 
-    choice: Choice
+    choice: ReviewChoice
     skill: str = ""
     items: Sequence[Item] = ()
     sides: tuple[str, ...] = ()
@@ -182,7 +182,7 @@ class Scope:
     lacking: str | None = None
 
 
-def scope_of(ws: Workspace, choice: Choice) -> Scope:
+def scope_of(ws: Workspace, choice: ReviewChoice) -> Scope:
     """What a review of this is of.
 
     Raises:
@@ -341,7 +341,7 @@ class ReviewState:
 
     ws: Workspace
     scope: Scope
-    choice: Choice
+    choice: ReviewChoice
     book: Book
     seed: int
 

@@ -15,8 +15,8 @@ from skill_eval_nb.models.stand_in.settings import JUDGE, MODELS
 from skill_eval_nb.running import judge_again
 from skill_eval_nb.running.asking import AskingProgress
 from skill_eval_nb.running.estimate import (
-    Measured,
-    Part,
+    CostPart,
+    PastRuns,
     assumptions,
     estimate_judging,
     estimate_runs,
@@ -98,7 +98,7 @@ class JudgePreview:
     stored: StoredRuns
     model: str | None
     before: Mapping[str, int]
-    part: Part | None
+    part: CostPart | None
     rests: tuple[str, ...]
     costs: bool
     faults: tuple[str, ...]
@@ -158,7 +158,7 @@ def _part(
     model: str,
     judgings: list[JudgingDocument],
     prices: Prices,
-) -> Part:
+) -> CostPart:
     """As judgings of this model came to, where enough are there; else as assumed."""
     uses = []
     for run, case in ((item.run, item.case) for item in work):
@@ -171,7 +171,7 @@ def _part(
     mine = [judging for judging in judgings if judging.judge_model == model and judging.usage]
     used = [judging.usage for judging in mine if judging.usage is not None]
     parts = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-    past = Measured(
+    past = PastRuns(
         tokens=[float(sum(getattr(usage, name) or 0 for name in parts)) for usage in used],
         usd=[judging.cost_usd for judging in mine if judging.cost_usd is not None],
         calls=[float(usage.calls or 1) for usage in used],
