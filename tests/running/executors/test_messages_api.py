@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 from skill_eval_nb.grading.sandbox import BoxLimits, available
 from skill_eval_nb.grading.sandbox import process as availability
 from skill_eval_nb.models import BudgetSpent, Tally, Usage
-from skill_eval_nb.models import client as client_room
 from skill_eval_nb.models.stand_in import Fault, StandIn
-from skill_eval_nb.running.executors import messages_api
 from skill_eval_nb.running.executors.messages_api import MessagesApi
 from skill_eval_nb.running.executors.toolbox import fault, tools
-from skill_eval_nb.running.protocol import Limits, Skill
+from skill_eval_nb.running.protocol import Limits
 from tests.bubblewrap import needed
 from tests.grading.sandbox.made import marker, running
+from tests.running.executors.made_tasks import skill
 from tests.running.executors.scripted_model import (
     BODY,
     DONE,
@@ -165,28 +164,6 @@ def test_cancelled_it_leaves_no_process_behind(tmp_path):
     asyncio.run(cancelled())
 
 
-def test_runs_of_one_loop_share_a_client(tmp_path, monkeypatch):
-    made = []
-
-    def counted(connection):
-        made.append(connection)
-        return client_room.connect(connection)
-
-    monkeypatch.setattr(messages_api, "connect", counted)
-    model = Scripted(bash("true"), DONE)
-
-    async def several() -> None:
-        tasks = [a_task(tmp_path / str(n), model) for n in range(4)]
-        executions = await asyncio.gather(*(MessagesApi().execute(task, Tally()) for task in tasks))
-        assert {one.status for one in executions} == {"done"}
-        assert (await MessagesApi().execute(tasks[0], Tally())).status == "done"
-
-    asyncio.run(several())
-    assert len(made) == 1
-    asyncio.run(several())
-    assert len(made) == 2  # and another loop has its own
-
-
 # ── skills ─────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -247,27 +224,22 @@ def test_a_skill_file_that_is_a_link_is_not_followed(tmp_path):
     assert execution.status == "errored"
 
 
-def another(root, name):
-    folder = root / "others" / name
-    folder.mkdir(parents=True)
-    body = f"# {name}\n\nThis is how the work of {name} is to be done, to its end.\n"
-    (folder / "SKILL.md").write_text(f"---\nname: {name}\ndescription: Does {name}\n---\n\n{body}")
-    return Skill(name, f"Does {name}", folder)
-
-
 def test_all_skills_are_listed_by_name_and_each_can_be_opened(tmp_path):
-    skill = a_skill(tmp_path)
-    others = (another(tmp_path, "zither"), another(tmp_path, "abacus"))
+    offered = a_skill(tmp_path)
+    others = [
+        skill(tmp_path / name, name, f"Does {name}", f"This is how the work of {name} is done.\n")
+        for name in ("zither", "abacus")
+    ]
     steps = uses(("Skill", {"skill": "abacus"})), bash("cat /skills/zither/SKILL.md")
     model = Scripted(*steps, DONE)
-    execution = worked(a_task(tmp_path, model, skill=skill, others=others))
+    execution = worked(a_task(tmp_path, model, skill=offered, others=tuple(others)))
     text = model.requests[0]["tools"][-1]["description"]
     listed = [line.split(":")[0] for line in text.split("Skills:\n")[1].splitlines()]
-    assert listed == ["- abacus", f"- {skill.name}", "- zither"]
+    assert listed == ["- abacus", f"- {offered.name}", "- zither"]
     for name, result in zip(("abacus", "zither"), model.results, strict=True):
         assert f"the work of {name}" in result["text"]
     assert execution.skill_used is False  # it was others that were opened
-    assert execution.events[0]["skills"] == ["abacus", skill.name, "zither"]
+    assert execution.events[0]["skills"] == ["abacus", offered.name, "zither"]
 
 
 @pytest.mark.parametrize(("enough", "requests"), [(True, 2), (False, 4)])

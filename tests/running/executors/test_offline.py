@@ -3,14 +3,20 @@
 import asyncio
 import dataclasses
 
+import pytest
+
 from skill_eval_nb.models import Connection, StandIn, Tally
 from skill_eval_nb.running.executors.offline import Offline
 from tests.bubblewrap import needed
 from tests.running.executors.scripted_model import a_task
+from tests.running.needs_harness import needs_harness
 
 
 @needed
-def test_it_needs_no_key_and_no_network_and_repeats_itself(tmp_path, monkeypatch):
+@pytest.mark.parametrize("through", ["messages-api", "claude-code"])
+def test_it_needs_no_key_and_no_network_and_repeats_itself(tmp_path, monkeypatch, through):
+    if through == "claude-code":
+        needs_harness()
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://192.0.2.1:9")  # nowhere
     written = []
@@ -18,7 +24,7 @@ def test_it_needs_no_key_and_no_network_and_repeats_itself(tmp_path, monkeypatch
         task = dataclasses.replace(
             a_task(tmp_path / str(n), None, key="the-same"), connection=Connection()
         )
-        execution = asyncio.run(Offline(StandIn(seed=5)).execute(task, Tally()))
+        execution = asyncio.run(Offline(StandIn(seed=5), through).execute(task, Tally()))
         assert execution.status == "done", execution.reason
         assert execution.cost_usd == 0.0
         outputs = sorted(task.folder.rglob("*"))

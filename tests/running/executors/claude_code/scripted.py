@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.models import Connection
-from skill_eval_nb.running.protocol import Limits, Skill, Task
 from tests.models.scripted import Answer, Scripted, Seen
 
 
@@ -77,30 +73,3 @@ def streamed(block: dict[str, Any], model: str, turn: int) -> bytes:
     return b"".join(
         f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events
     )
-
-
-def task(root: Path, connection: Connection, **given: Any) -> Task:
-    """A task with its folders made, for a model whose name is in no other run's environment."""
-    folder, scratch = root / "work", root / "scratch"
-    folder.mkdir(parents=True)
-    scratch.mkdir()
-    limits = Limits(**{"seconds": 60.0, **given.pop("limits", {})})
-    plain: dict[str, Any] = {
-        "prompt": "Write release notes for version 2.0 from mixed.txt.",
-        "skill": None,
-        "model": f"stand-in-{secrets.token_hex(4)}",
-        "key": root.name,
-        "sandbox": "bubblewrap",
-    }
-    return Task(
-        folder=folder, scratch=scratch, limits=limits, connection=connection, **{**plain, **given}
-    )
-
-
-def skill(root: Path, name: str, description: str, body: str) -> Skill:
-    """A skill in a folder of its own."""
-    folder = root / "staged"
-    folder.mkdir(parents=True)
-    text = f"---\nname: {name}\ndescription: {description}\n---\n\n{body}"
-    (folder / "SKILL.md").write_text(text)
-    return Skill(name, description, folder)
