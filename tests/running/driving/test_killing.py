@@ -5,7 +5,6 @@ And one whose kernel is restarted in the middle: what that cut off is no error o
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
@@ -91,25 +90,3 @@ def finished_of(job, start):
 def assert_ran(client, cell):
     reply = client.execute(cell, reply=True)["content"]
     assert reply["status"] == "ok", "\n".join(reply["traceback"])
-
-
-def test_the_looks_see_what_they_look_for(tmp_path):
-    run = tmp_path / "ws" / "iteration-1" / "eval-1" / "with_skill" / "run-1"
-    run.mkdir(parents=True)
-    (run / "timing.json").write_text("{}")
-    job = killing.Job(tmp_path, "http://127.0.0.1:1", 6)
-    job.look()
-    job.look()
-    os.utime(run / "timing.json", (1, 1))
-    with pytest.raises(AssertionError, match="was made again"):
-        job.look()
-    (run.parents[2] / "journal.jsonl").write_text(
-        '{"event": "launched", "launch": 1, "step": "execute", "key": "k", "worst_usd": 1,'
-        f' "folder": "{run.relative_to(tmp_path / "ws")}"}}\n'
-    )
-    log = tmp_path / "log"
-    log.write_text('{"session": "k", "role": "executor", "time": "1970-01-01T00:00:00+00:00"}\n')
-    assert killing.check_log(job, log) == 1
-    log.write_text('{"session": "k", "role": "executor", "time": "1970-01-01T00:00:09+00:00"}\n')
-    with pytest.raises(AssertionError, match="was made 8"):
-        killing.check_log(job, log)

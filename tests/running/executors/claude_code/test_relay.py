@@ -223,10 +223,11 @@ def test_no_request_and_no_body_is_too_odd_to_be_refused(monkeypatch):
 def test_a_cache_for_an_hour_is_set_aside_for(deep):
     mark = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
     block = {"type": "text", "text": "x", **mark}
+    held = result(block) if deep else block
 
     async def work(client, _):
         with pytest.raises(httpx2.HTTPError):
-            await post(client, {**BODY, **holding(result(block) if deep else block)})
+            await post(client, {**BODY, "stream": True, **holding(held)})
 
     tally = Tally()
     through(Connection(stand_in=StandIn(faults=(Fault("cut"),))), work, tally)
