@@ -253,8 +253,7 @@ REFUSED = {
     "link": ["dangling"],
     "did you mean `evals/files/log.txt`": ["evals/files/logg.txt"],
     "does not exist": ["nowhere/x.txt"],
-    "no executor may see": ["SKILL.md", "evals", "evals/evals.json", "trigger-eval-set.json"]
-    + ["innocent.txt"],
+    "no executor may see": ["SKILL.md", "evals", "trigger-eval-set.json", "innocent.txt"],
 }
 
 

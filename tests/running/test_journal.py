@@ -7,9 +7,8 @@ import json
 import os
 import subprocess
 import sys
-import textwrap
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
@@ -34,21 +33,17 @@ def test_whoever_comes_second_is_told_who_is_at_it(tmp_path):
 def test_only_one_of_many_is_ever_inside(tmp_path):
     inside, most, refused = list[int](), list[int](), list[int]()
 
-    def work():
-        for _ in range(20):
-            try:
-                with held([tmp_path], "work"):
-                    inside.append(1)
-                    most.append(len(inside))
-                    inside.pop()
-            except Held:
-                refused.append(1)
+    def work(number: int) -> None:
+        try:
+            with held([tmp_path], "work"):
+                inside.append(number)
+                most.append(len(inside))
+                inside.pop()
+        except Held:
+            refused.append(number)
 
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(120)))
     assert set(most) == {1}
     assert len(most) + len(refused) == 120
 
@@ -133,15 +128,17 @@ def test_a_line_that_was_cut_short_is_not_read_and_not_continued(tmp_path_factor
     assert record.spent_usd == (1.0 if lines == 2 else 0.0)
 
 
+PROGRAM = """
+import sys, time
+from skill_eval_nb.running.journal import Journal
+journal = Journal(sys.argv[1], {"event": "planned"})
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
 def test_another_process_holds_it_until_it_ends_however_it_ends(tmp_path):
-    program = f"""
-        import os, sys, time
-        from skill_eval_nb.running.journal import Journal
-        journal = Journal({str(tmp_path / "iteration-1")!r}, {PLANNED!r})
-        print("held", flush=True)
-        time.sleep(60)
-    """
-    command = [sys.executable, "-c", textwrap.dedent(program)]
+    command = [sys.executable, "-c", PROGRAM, tmp_path / "iteration-1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "held\n"

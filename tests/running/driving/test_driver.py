@@ -13,7 +13,8 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 from rich.console import Console
@@ -73,10 +74,7 @@ def test_a_job_from_its_plan_to_its_tables(tmp_path):
     runs = ws.polars("runs")
     named = runs["status", "executor_model", "judge_model"].unique().rows()
     assert named == [("graded", "worker", "stand-in-judge")]
-    assert dict(runs["configuration"].value_counts().iter_rows()) == {
-        "with_skill": 3,
-        "without_skill": 3,
-    }
+    assert sorted(runs["configuration"]) == ["with_skill"] * 3 + ["without_skill"] * 3
     assert runs["time_seconds"].null_count() == 0
     assert ws.polars("evals")["n_dimensions"].to_list() == [1, 0, 0]
     assert ws.polars("dimensions")["weight"].to_list() == [1.0]
@@ -144,33 +142,15 @@ def test_a_job_holds_its_iteration_until_it_is_stopped_and_leaves_nothing_half_d
     assert [one["event"] for one in events(tmp_path)][-3:] == ["cancelled", "cancelled", "ended"]
 
 
-@pytest.mark.parametrize(
-    ("executor", "limits", "words"),
-    [
-        (Writer(raises="by nought"), Limits(), "ZeroDivisionError: by nought"),
-        (Writer(hangs=True), Limits(seconds=0.05), "did not end within"),
-        (Writer(hangs=True, deaf=True), Limits(seconds=0.05), "did not end within"),
-    ],
-    ids=["raises", "hangs", "deaf"],
-)
-def test_an_executor_that_fails_or_hangs_makes_errored_runs(
-    tmp_path, executor, limits, words, monkeypatch, caplog
-):
+@pytest.mark.parametrize("deaf", [False, True])
+def test_an_executor_that_hangs_makes_errored_runs(tmp_path, deaf, monkeypatch, caplog):
     monkeypatch.setattr("skill_eval_nb.running.steps.OVER", 0.05)
     monkeypatch.setattr("skill_eval_nb.running.threads.GOING", 0.05)
-    progress = finished(tmp_path, executor, limits=limits, evals_only=["No log"])
+    options = {"limits": Limits(seconds=0.05), "evals_only": ["No log"]}
+    progress = finished(tmp_path, Writer(hangs=True, deaf=deaf), **options)
     assert (progress.status, progress.errored) == ("done", 2)
-    assert all(words in one for one in progress.problems)
     for folder in folders(tmp_path / "ws"):
-        timing = json.loads((folder / "timing.json").read_bytes())
-        assert timing["status"] == "errored"
-        assert words in timing["reason"]
-        assert not (folder / "grading.json").exists()
-        assert words in (folder / "transcript.md").read_text()
-    assert statuses(tmp_path / "ws") == {"errored": 2}
-    if executor.raises:
-        traces = [one["traceback"] for one in events(tmp_path) if one["event"] == "errored"]
-        assert all("made_jobs.py" in trace for trace in traces)
+        assert "did not end within" in json.loads((folder / "timing.json").read_bytes())["reason"]
     gc.collect()  # what was left behind goes without a word
     assert not [one for one in caplog.messages if "destroyed" in one]
 
@@ -231,7 +211,7 @@ JUDGE = ("judge 1", "grade")
     ("fails", "told", "again"),
     [
         ("tests.running.made_jobs.Writer.execute", "by nought", ("execute", "check", *JUDGE)),
-        ("skill_eval_nb.grading.structural.check", "check: ZeroDivisionError: by nought", JUDGE),
+        ("skill_eval_nb.grading.structural.check", "check: ZeroDivisionError", ("check", *JUDGE)),
         ("the judge", "judge: the judge model refused", JUDGE),
     ],
     ids=["executor", "check", "judge"],
@@ -248,8 +228,13 @@ def test_errored_runs_are_done_again_only_where_asked_for_and_from_where_they_fa
         progress = finished(tmp_path, **options)
         monkeypatch.undo()
     assert (progress.status, progress.errored) == ("done", 2)
-    assert told in progress.problems[0]
     assert statuses(tmp_path / "ws") == {"errored": 2}
+    assert all(told in problem for problem in progress.problems)
+    for folder in folders(tmp_path / "ws"):
+        assert told in json.loads((folder / "timing.json").read_bytes())["reason"]
+        assert not (folder / "grading.json").exists()
+    traces = [one.get("traceback") for one in events(tmp_path) if one["event"] == "errored"]
+    assert fails == "the judge" or all("in broken" in trace for trace in traces)
     assert not job_plan(tmp_path, **options).todo
     ready = job_plan(tmp_path, retry_errored=True, **options)
     assert [one.missing.steps for one in ready.todo] == [again] * 2
@@ -273,7 +258,12 @@ def test_something_else_in_the_way_is_not_touched_and_costs_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("owner", "name", "fault", "told"),
     [
-        (steps, "put_in_place", OSError(28, "No space left on device"), "No space left on device"),
+        (
+            steps,
+            "put_in_place",
+            OSError(28, "No space left"),
+            "No space left.*start the plan again",
+        ),
         (Scheduler, "advance", KeyError("x"), "error of its own: KeyError"),
     ],
     ids=["full", "ours"],
@@ -294,10 +284,9 @@ def test_a_job_that_cannot_go_on_says_why_and_loses_nothing(
         job.wait(60)
     assert caught.value.__cause__ is not None
     assert job.status == "failed"
-    assert "start the plan again" in str(job.progress)
     last = events(tmp_path)[-1]
     assert (last["event"], last["status"]) == ("ended", "failed")
-    assert told.split()[-1] in last["traceback"]
+    assert type(fault).__name__ in last["traceback"]
     assert folders(tmp_path / "ws")
     monkeypatch.undo()
     assert finished(tmp_path, concurrency=1, judgings=0).finished == 6
@@ -316,37 +305,30 @@ def test_nothing_is_begun_without_a_key(tmp_path, monkeypatch):
 
 
 class Scripted:
-    """A job that goes through these states, a look a state, and is interrupted at the last."""
+    """A job that is at two states, and interrupted at the next look."""
 
     def __init__(self) -> None:
-        self.states = [Progress("running", cells=3, finished=number) for number in (0, 1)]
-        self.stopped = False
+        self.looks = iter([Progress("running", cells=3, finished=number) for number in (0, 1)])
+        self.stop = Mock()
+        self.wait = Mock(return_value=Progress("done", cells=3, finished=3))
 
     @property
     def progress(self) -> Progress:
-        if self.states:
-            return self.states.pop(0)
-        if not self.stopped:
+        if one := next(self.looks, None):
+            return one
+        if not self.stop.called:
             raise KeyboardInterrupt
         return self.wait()
 
-    def stop(self) -> None:
-        self.stopped = True
 
-    def wait(self) -> Progress:
-        return Progress("done", cells=3, finished=3)
-
-
-def test_a_terminal_gets_a_picture_that_goes_away_and_an_interrupt_stops_the_job():
-    into = io.StringIO()
-    job: Any = Scripted()
-    assert watch(job, Console(file=into, force_terminal=True, width=60)).status == "done"
-    assert "1 of 3 runs" in into.getvalue()
-    assert "\x1b[2K" in into.getvalue()  # the line is erased
-    assert job.stopped
-    job = Scripted()
-    assert watch(job, Console(file=io.StringIO())).status == "done"  # no terminal
-    assert job.stopped
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_gets_a_picture_that_goes_away_and_an_interrupt_stops_the_job(terminal):
+    into, job = io.StringIO(), Scripted()
+    console = Console(file=into, force_terminal=terminal, width=60)
+    assert watch(cast("Any", job), console).status == "done"
+    job.stop.assert_called_once_with()
+    assert ("1 of 3 runs" in into.getvalue()) is terminal
+    assert ("\x1b[2K" in into.getvalue()) is terminal  # the line is erased
 
 
 def test_names_from_files_are_only_text():
