@@ -272,13 +272,8 @@ def _found(server: Scripted, plan: Plan, side: str) -> str:
     ids = (cell.key, session_id(cell.key))
     asked = [seen.body.decode() for seen in server.seen]
     last = [json.loads(body) for body in asked if any(one in body for one in ids)][-1]
-    (result,) = (
-        block
-        for said in last["messages"]
-        if said["role"] == "user" and isinstance(said["content"], list)
-        for block in said["content"]
-        if block["type"] == "tool_result"
-    )
+    said = [one["content"] for one in last["messages"] if isinstance(one["content"], list)]
+    (result,) = (block for one in said for block in one if block["type"] == "tool_result")
     text = json.dumps(result["content"])
     assert "looked True" in text
     assert "searched" in text

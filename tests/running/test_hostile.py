@@ -1,7 +1,7 @@
-"""A hostile agent and a hostile script of an eval, through the whole pipeline: none gets far.
+"""A hostile agent, through the whole pipeline: it does not get far.
 
-Each attack is an eval of its own. What became of it stands in the run's transcript, in the
-reason of an errored run, or in an expectation's evidence; and in what was not reached.
+Each attack is an eval of its own. What became of it stands in the run's transcript, or in the
+reason of an errored run; and in what was not reached.
 """
 
 from __future__ import annotations
@@ -251,51 +251,6 @@ def test_nothing_that_an_agent_started_is_left(attacked, host):
     assert "go" in text
     assert DONE in text
     assert LEFT.search(text)
-    assert host.left() == []
-
-
-# ── scripts ──────────────────────────────────────────────────────────────────────────────────
-
-
-EVIDENCE = TOO_MUCH | {
-    "shadow": "/etc/shadow: No such file",
-    "outside": "l: No such file",
-    "network": "Connection refused",
-    "key": "exit code 3",
-    "sleep": "it took longer than 8 s",
-}
-
-
-def test_a_script_reaches_nothing_leaves_nothing_and_the_evidence_says_why(
-    host, tmp_path, monkeypatch
-):
-    """A run whose eval has a script for each attack."""
-    checks = [
-        {"id": name, "type": "custom_script", "description": name, "script": script}
-        for name, script in host.attacks().items()
-    ]
-    make_skill(tmp_path / "skill", [{"id": 1, "prompt": "Do", "structural_expectations": checks}])
-    monkeypatch.setattr("skill_eval_nb.grading.structural.types.SECONDS", 8.0)
-    monkeypatch.setattr(
-        "skill_eval_nb.grading.sandbox.BoxLimits",
-        lambda seconds: BoxLimits(seconds=seconds, **LIMITS),
-    )
-    plan = job_plan(tmp_path, configurations=["without_skill"], allow_scripts=True)
-    assert plan.start().wait(300).status == "done"
-    folder = plan.workspace / plan.cells[0].folder
-    assert [path.name for path in (folder / "outputs").iterdir()] == ["notes.md"]
-    told = (folder / "structural.json").read_text()
-    checked = {check["id"]: check for check in json.loads(told)["expectations"]}
-    child = checked.pop("child")
-    assert child["passed"] is True  # it ended with 0, and what it left is told
-    assert "go" in child["evidence"]
-    assert LEFT.search(child["evidence"])
-    assert checked.keys() == EVIDENCE.keys()
-    for attack, words in EVIDENCE.items():
-        assert checked[attack]["passed"] is False, attack
-        assert words in checked[attack]["evidence"]
-    assert not any(one in told for one in host.secrets)
-    host.assert_untouched()
     assert host.left() == []
 
 

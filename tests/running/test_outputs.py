@@ -18,7 +18,7 @@ import pytest
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.running.files import clear, collect, made_by, make_ready, put_in_place, remove
 from skill_eval_nb.running.protocol import Refused
-from skill_eval_nb.running.spec import errored, state
+from skill_eval_nb.running.spec import state
 from skill_eval_nb.running.suite import find_inputs, read_suite
 from tests.corpus.build import lay
 from tests.running.made_jobs import job_plan
@@ -224,25 +224,6 @@ def test_the_steps_follow_the_files(tmp_path):
     (tmp_path / "grading.json").unlink()
     assert lacks(tmp_path) == ()
     assert lacks(tmp_path, gate=False) == ("grade",)
-
-
-@pytest.mark.parametrize(
-    ("reason", "again"),
-    [
-        ("the model refused", ("execute", "check", "judge 1", "judge 2", "grade")),
-        ("judge: no valid JSON", ("judge 2", "grade")),
-        ("check: ZeroDivisionError", ("judge 2", "grade")),
-    ],
-)
-def test_an_errored_run_is_done_again_only_where_asked_for_and_from_where_it_failed(
-    tmp_path, reason, again
-):
-    timing = {"status": "errored", "reason": reason}
-    made = {"structural.json": {"gate_passed": True}, "judgings/1.json": {}}
-    lay(tmp_path, {"timing.json": timing, **made})
-    assert errored(tmp_path) == reason
-    assert lacks(tmp_path) == ()
-    assert lacks(tmp_path, retry_errored=True) == again
 
 
 # ── who looks at which expectation ─────────────────────────────────────────────────────────────

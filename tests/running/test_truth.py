@@ -8,9 +8,7 @@ definition and not from its answers.
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -19,6 +17,7 @@ from scipy import stats
 import skill_eval_nb as sen
 from skill_eval_nb.models import StandIn
 from tests.models.stand_in.truth import truth
+from tests.running.made_plans import make_skill
 
 SEEDS = int(os.environ.get("SKILL_EVAL_NB_SEEDS", "10"))
 """Benchmarks that are made; 50 take a minute or three, and have been gone through."""
@@ -27,42 +26,23 @@ LEAST = int(stats.binom.ppf(0.001, SEEDS, 0.95))
 """An interval that holds in 95 of 100 benchmarks holds less often here once in a thousand."""
 
 DIMENSION = "depth"
-SKILL = """---
-name: advice
-description: Writes advice about gardens, water and soil for gardeners.
----
-
-# Advice
-
-Say what to do, then why.
-"""
-
-
-@pytest.fixture(scope="module")
-def skill(tmp_path_factory) -> Path:
-    """A skill with six evals, whose outputs state the quality that was drawn for them."""
-    folder = tmp_path_factory.mktemp("truth") / "advice"
-    rubric = {
-        "dimensions": [{"name": DIMENSION, "weight": 1.0, "scoring": {"1": "no", "5": "yes"}}]
+EVALS = [
+    {
+        "id": number,
+        "prompt": f"Write notes for gardeners: water and soil of bed {number}.",
+        "quality_rubric": {
+            "dimensions": [{"name": DIMENSION, "weight": 1.0, "scoring": {"1": "no", "5": "yes"}}]
+        },
     }
-    evals = [
-        {
-            "id": number,
-            "prompt": f"Write advice for gardeners: water and soil of bed {number}.",
-            "quality_rubric": rubric,
-        }
-        for number in range(1, 7)
-    ]
-    (folder / "evals").mkdir(parents=True)
-    (folder / "SKILL.md").write_text(SKILL)
-    (folder / "evals" / "evals.json").write_text(json.dumps({"evals": evals}))
-    return folder
+    for number in range(1, 7)
+]
 
 
 @pytest.fixture(scope="module")
-def benchmarks(skill, tmp_path_factory) -> list[sen.Workspace]:
+def benchmarks(tmp_path_factory) -> list[sen.Workspace]:
     """The workspace of each seed: six evals, two runs a side, two judgings a run."""
     folder = tmp_path_factory.mktemp("benchmarks")
+    skill = make_skill(folder / "notes", EVALS)
     for seed in range(SEEDS):
         plan = sen.plan_runs(
             skill,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from tests.models.scripted import Answer, Scripted, Seen
+from tests.models.scripted import Answer, Scripted, Seen, message
 
 
 class Conversation(Scripted):
@@ -45,29 +45,18 @@ def streamed(block: dict[str, Any], model: str, turn: int) -> bytes:
     else:
         stop, begun = "tool_use", {**block, "id": f"toolu_{turn}", "input": {}}
         delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
-    message: dict[str, Any] = {
-        "id": f"msg_{turn}",
-        "type": "message",
-        "role": "assistant",
-        "model": model,
-    }
-    message |= {"content": [], "stop_reason": None, "stop_sequence": None}
-    message["usage"] = {"input_tokens": 100, "output_tokens": 1}
+    begin = message(input_tokens=100, output_tokens=1) | {"id": f"msg_{turn}", "model": model}
     thought = {"type": "thinking", "thinking": "Well.", "signature": ""}
     signed = {"type": "signature_delta", "signature": "c2lnbmVk"}
     events = [
-        {"type": "message_start", "message": message},
+        {"type": "message_start", "message": begin | {"content": [], "stop_reason": None}},
         {"type": "content_block_start", "index": 0, "content_block": thought},
         {"type": "content_block_delta", "index": 0, "delta": signed},
         {"type": "content_block_stop", "index": 0},
         {"type": "content_block_start", "index": 1, "content_block": begun},
         {"type": "content_block_delta", "index": 1, "delta": delta},
         {"type": "content_block_stop", "index": 1},
-        {
-            "type": "message_delta",
-            "delta": {"stop_reason": stop, "stop_sequence": None},
-            "usage": {"output_tokens": 20},
-        },
+        {"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 20}},
         {"type": "message_stop"},
     ]
     return b"".join(

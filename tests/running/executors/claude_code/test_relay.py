@@ -44,14 +44,15 @@ async def post(client, body=BODY, path="/v1/messages?beta=true", **headers):
     return await client.post(path, json=body, headers=headers)
 
 
+def posted(connection: Connection, meter: Tally | None = None, **more: Any) -> Any:
+    """The answer to one call."""
+    return through(connection, lambda client, _: post(client, {**BODY, **more}), meter)
+
+
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_call_is_passed_on_and_counted(stream):
     tally = Tally()
-
-    async def work(client, _):
-        return await post(client, {**BODY, "stream": stream})
-
-    answer = through(Connection(stand_in=StandIn()), work, tally)
+    answer = posted(Connection(stand_in=StandIn()), tally, stream=stream)
     assert answer.status_code == 200
     if not stream:
         assert Usage.of(answer.json()["usage"]) == tally.usage
@@ -223,14 +224,9 @@ def test_no_request_and_no_body_is_too_odd_to_be_refused(monkeypatch):
 def test_a_cache_for_an_hour_is_set_aside_for(deep):
     mark = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
     block = {"type": "text", "text": "x", **mark}
-    held = result(block) if deep else block
-
-    async def work(client, _):
-        with pytest.raises(httpx2.HTTPError):
-            await post(client, {**BODY, "stream": True, **holding(held)})
-
-    tally = Tally()
-    through(Connection(stand_in=StandIn(faults=(Fault("cut"),))), work, tally)
+    tally, cut = Tally(), Connection(stand_in=StandIn(faults=(Fault("cut"),)))
+    with pytest.raises(httpx2.HTTPError):
+        posted(cut, tally, stream=True, **holding(result(block) if deep else block))
     assert tally.assumed.cache_write_1h_tokens > 1000
 
 
@@ -298,16 +294,11 @@ def test_what_is_refused_is_not_billed(kind, status):
 
 @pytest.mark.parametrize("served", [False, True])
 def test_a_cut_answer_is_cut_here_too_and_counts_at_its_worst(served):
-    async def work(client, _):
-        with pytest.raises(httpx2.HTTPError):
-            await post(client, {**BODY, "stream": True})
-
     tally, stand_in = Tally(), StandIn(faults=(Fault("cut"),))
-    if served:
-        with serve(stand_in) as address:
-            through(Connection(address), work, tally)
-    else:
-        through(Connection(stand_in=stand_in), work, tally)
+    with serve(stand_in) if served else contextlib.nullcontext() as address:
+        cut = Connection(address) if served else Connection(stand_in=stand_in)
+        with pytest.raises(httpx2.HTTPError):
+            posted(cut, tally, stream=True)
     assert tally.usage == tally.open == Usage()
     assert tally.assumed.output_tokens == BODY["max_tokens"]
 
