@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.grading import sandbox
+from skill_eval_nb.grading import judge, sandbox
 from skill_eval_nb.models import Connection, StandIn, serve
 from skill_eval_nb.models import client as retry
 from skill_eval_nb.models.stand_in.settings import Fault
 from skill_eval_nb.running.protocol import Limits
-from skill_eval_nb.running.scheduler import Scheduler
 from tests.running.made_jobs import job_plan
 
 pytestmark = pytest.mark.skipif(
@@ -29,34 +28,11 @@ WAITED_FOR = ("rate_limited_429", "server_error_500", "overloaded_529", "silence
 """Faults after which there is waited, or asked again, as long as there is time: little, here."""
 
 
-@pytest.fixture
-def hasty(monkeypatch):
-    """Has judges wait for so many seconds, once it is told how many."""
-    original = Scheduler.__init__
-
-    def wait_for(seconds: float) -> None:
-        def init(self, *given, **more):
-            original(self, *given, **more)
-            if self.judge is not None:
-                self.judge = dataclasses.replace(self.judge, deadline=seconds)
-
-        monkeypatch.setattr(Scheduler, "__init__", init)
-
-    return wait_for
-
-
 def carried_out(folder: Path, stand_in: StandIn, **options):
     """A job with real executors over a real connection, and the rows of its runs."""
-    given = {
-        "executor": "messages-api",
-        "executor_model": "stand-in",
-        "evals_only": ["No log"],
-        "concurrency": 4,
-        "limits": Limits(seconds=3 * DEADLINE),
-        **options,
-    }
+    given = {"executor_model": "stand-in", "evals_only": ["No log"], "concurrency": 4, **options}
     with serve(stand_in) as address:
-        made = job_plan(folder, connection=Connection(base_url=address), **given)
+        made = job_plan(folder, "messages-api", connection=Connection(address), **given)
         begin = time.monotonic()
         progress = made.start().wait(120)
         seconds = time.monotonic() - begin
@@ -92,9 +68,9 @@ ALWAYS = [
 
 
 @pytest.mark.parametrize("fault", ALWAYS, ids=lambda one: f"{one.role}-{one.kind}")
-def test_what_goes_wrong_each_time_is_an_errored_run_with_the_reason(tmp_path, fault, hasty):
+def test_what_goes_wrong_each_time_is_an_errored_run_with_the_reason(tmp_path, fault, monkeypatch):
     given = DEADLINE / 4 if fault.kind in WAITED_FOR else DEADLINE
-    hasty(given)
+    monkeypatch.setattr(judge, "Judge", partial(judge.Judge, deadline=given))
     # What executes may take its time where it is the judge that fails.
     limits = Limits(seconds=3 * (given if fault.role == "executor" else DEADLINE))
     progress, runs, seconds = carried_out(tmp_path, StandIn(faults=(fault,)), limits=limits)

@@ -317,7 +317,7 @@ def test_what_is_refused_changes_nothing_and_is_told(use, work):
         "old_string": edit("f", "", "c"),
         "the same": edit("f", "bb", "bb"),
         "none": edit("none", "a", "b"),
-        "The tool was not used: `command` is missing; there is no `cmd`": ("Bash", {"cmd": "ls"}),
+        "not used: `command` is missing; there is no `cmd`": ("Bash", {"cmd": "touch ran"}),
         "of type array, not string": ("Bash", {"command": ["touch", "ran"]}),
         "`offset` is 0, below 1": read("x", offset=0),
         "There is no tool 'Browse'. There are Bash, Read, Write, Edit, Skill.": ("Browse", {}),
