@@ -153,6 +153,8 @@ def test_a_baseline_is_told_nothing_of_the_skill_and_no_executor_of_the_grading(
     assert canaries(sent(told.to("executor", "without_skill"))) == set()
     opened = {SKILL[part] for part in ("name", "description", "body")}
     assert canaries(sent(told.to("executor", "with_skill"))) == opened
+    first = sent(told.to("executor", "with_skill")[:1])
+    assert canaries(first) == opened - {SKILL["body"]}  # until it is opened
     assert not re.search("with.?skill|without.?skill|baseline", sent(told.lines))
 
 

@@ -86,16 +86,6 @@ def test_what_an_agent_closed_is_opened(run):
     assert not folder.exists()
 
 
-def test_an_input_that_was_made_a_link_is_not_taken_for_the_input(run):
-    folder, inputs = run
-    path = folder / "outputs" / "files" / "a.txt"
-    path.unlink()
-    path.symlink_to("b.txt")
-    found = collect(folder, inputs)
-    assert found.inputs == ("files/b.txt",)
-    assert found.left_out == ("files/a.txt: a link that leads nowhere",)
-
-
 @pytest.mark.parametrize("level", ["file", "folder", "above"])
 def test_a_file_of_the_host_is_never_taken_for_an_input(tmp_path, level):
     skill = lay(tmp_path / "skill", {"files/deep/a.txt": "a"})

@@ -16,8 +16,8 @@ from scipy import stats
 
 import skill_eval_nb as sen
 from skill_eval_nb.models import StandIn
+from tests.corpus.build import lay
 from tests.models.stand_in.truth import truth
-from tests.running.made_plans import make_skill
 
 SEEDS = int(os.environ.get("SKILL_EVAL_NB_SEEDS", "10"))
 """Benchmarks that are made; 50 take a minute or three, and have been gone through."""
@@ -26,23 +26,25 @@ LEAST = int(stats.binom.ppf(0.001, SEEDS, 0.95))
 """An interval that holds in 95 of 100 benchmarks holds less often here once in a thousand."""
 
 DIMENSION = "depth"
-EVALS = [
-    {
-        "id": number,
-        "prompt": f"Write notes for gardeners: water and soil of bed {number}.",
-        "quality_rubric": {
-            "dimensions": [{"name": DIMENSION, "weight": 1.0, "scoring": {"1": "no", "5": "yes"}}]
-        },
-    }
-    for number in range(1, 7)
-]
+SKILL = """---
+name: advice
+description: Writes advice about gardens, water and soil for gardeners.
+---
+
+# Advice
+
+Say what to do, then why.
+"""
+RUBRIC = {"dimensions": [{"name": DIMENSION, "weight": 1.0, "scoring": {"1": "no", "5": "yes"}}]}
+TASK = "Write advice for gardeners: water and soil of bed"
+EVALS = [{"id": n, "prompt": f"{TASK} {n}.", "quality_rubric": RUBRIC} for n in range(1, 7)]
 
 
 @pytest.fixture(scope="module")
 def benchmarks(tmp_path_factory) -> list[sen.Workspace]:
     """The workspace of each seed: six evals, two runs a side, two judgings a run."""
     folder = tmp_path_factory.mktemp("benchmarks")
-    skill = make_skill(folder / "notes", EVALS)
+    skill = lay(folder / "advice", {"SKILL.md": SKILL, "evals/evals.json": {"evals": EVALS}})
     for seed in range(SEEDS):
         plan = sen.plan_runs(
             skill,

@@ -26,7 +26,7 @@ from skill_eval_nb.running.dispatcher import JobFailed
 from skill_eval_nb.running.files import made_by
 from skill_eval_nb.running.job import InFlight, Progress, page, watch
 from skill_eval_nb.running.journal import NAME, Held, read
-from skill_eval_nb.running.protocol import Limits
+from skill_eval_nb.running.protocol import Limits, Refused
 from skill_eval_nb.running.scheduler import Scheduler
 from skill_eval_nb.workspace import check
 from tests.running.made_jobs import PRICES, Writer, job_plan, until
@@ -241,6 +241,15 @@ def test_something_else_in_the_way_is_not_touched_and_costs_nothing(tmp_path):
     assert (progress.status, progress.errored) == ("done", 1)
     assert "is in the way" in progress.problems[0]
     assert (place / "outputs" / "notes.md").exists()
+
+
+def test_nothing_is_begun_without_a_key(tmp_path, monkeypatch):
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    keyless = job_plan(tmp_path, connection=Connection())
+    with pytest.raises(Refused, match="There is no API key"):
+        keyless.start()
+    assert not keyless.workspace.exists()
 
 
 @pytest.mark.parametrize(

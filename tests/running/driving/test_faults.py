@@ -12,7 +12,6 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.grading import judge, sandbox
 from skill_eval_nb.models import Connection, StandIn, serve
-from skill_eval_nb.models import client as retry
 from skill_eval_nb.models.stand_in.settings import Fault
 from skill_eval_nb.running.protocol import Limits
 from tests.running.made_jobs import job_plan
@@ -85,14 +84,3 @@ def test_what_goes_wrong_each_time_is_an_errored_run_with_the_reason(tmp_path, f
         assert len(timing["reason"]) > 20
         assert not path.with_name("grading.json").exists()
     assert len(progress.problems) == 2
-
-
-def test_a_storm_of_529_at_concurrency_32_passes(tmp_path, monkeypatch):
-    monkeypatch.setattr(retry, "FIRST", 0.05)  # as many pauses, and shorter ones
-    storm = StandIn(faults=(Fault("overloaded_529", share=0.5),))
-    progress, runs, _ = carried_out(
-        tmp_path, storm, evals_only=None, runs=6, concurrency=32, limits=Limits(seconds=90.0)
-    )
-    assert (progress.status, progress.finished + progress.errored) == ("done", 36)
-    assert progress.errored == 0, progress.problems
-    assert set(runs["status"]) <= {"graded", "gated"}

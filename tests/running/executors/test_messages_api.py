@@ -21,7 +21,6 @@ from tests.bubblewrap import needed
 from tests.grading.sandbox.made import marker, running
 from tests.running.executors.made_tasks import skill
 from tests.running.executors.scripted_model import (
-    BODY,
     DONE,
     SECRETS,
     Scripted,
@@ -163,22 +162,6 @@ def test_cancelled_it_leaves_no_process_behind(tmp_path):
 
 
 # ── skills ─────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_a_skill_is_disclosed_step_by_step(tmp_path):
-    skill = a_skill(tmp_path)
-    more = bash(f"cat /skills/{skill.name}/references/more.md")
-    model = Scripted(uses(("Skill", {"skill": skill.name})), more, DONE)
-    execution = worked(a_task(tmp_path, model, skill=skill))
-    texts = [json.dumps(request, ensure_ascii=False) for request in model.requests]
-    assert [[part for part in SECRETS if SECRETS[part] in text] for text in texts] == [
-        ["name", "description"],
-        ["name", "description", "body"],
-        ["name", "description", "body", "file"],
-    ]
-    opened = model.results[0]["text"]
-    assert opened == f"Base directory for this skill: /skills/{skill.name}\n\n{BODY.strip()}"
-    assert execution.skill_used is True
 
 
 def test_both_sides_have_the_same_but_for_the_list_of_skills(tmp_path):

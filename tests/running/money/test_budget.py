@@ -126,7 +126,7 @@ class Simulated(RuleBasedStateMachine):
 
 
 TestSimulated = Simulated.TestCase
-TestSimulated.settings = settings(max_examples=80, stateful_step_count=40, deadline=None)
+TestSimulated.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
 
 
 def test_threads_do_not_hand_out_the_same_dollar_twice():
