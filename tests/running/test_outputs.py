@@ -228,21 +228,13 @@ def test_typed_expectations_go_to_the_checks_and_the_others_to_the_judge(tmp_pat
     ]
     spoken = [{"name": "good", "description": "The notes read well"}]
     spoken += [{"name": "apt", "description": "The notes are apt", "type": "custom"}]
-    make_skill(
-        tmp_path / "skill", [{"id": 1, "prompt": "Write notes", "assertions": [*typed, *spoken]}]
-    )
-    plan = job_plan(
-        tmp_path,
-        configurations=["with_skill"],
-        connection=Connection(stand_in=StandIn(log=str(tmp_path / "log"))),
-        allow_scripts=True,
-        sandbox="none",
-    )
-    (cell,) = plan.cells
-    assert plan.state(cell).steps == ("execute", "check", "judge 1", "grade")
+    make_skill(tmp_path / "skill", [{"id": 1, "prompt": "Do", "assertions": [*typed, *spoken]}])
+    model = Connection(stand_in=StandIn(log=str(tmp_path / "log")))
+    options = {"configurations": ["with_skill"], "allow_scripts": True, "sandbox": "none"}
+    plan = job_plan(tmp_path, connection=model, **options)
     assert plan.start().wait(60).finished == 1
     checks, grading = (
-        json.loads((plan.folder_of(cell) / name).read_bytes())["expectations"]
+        json.loads((plan.folder_of(plan.cells[0]) / name).read_bytes())["expectations"]
         for name in ("structural.json", "grading.json")
     )
     assert [one["passed"] for one in checks] == [True, False, True, True]

@@ -10,6 +10,7 @@ from typing import Any
 from skill_eval_nb.models import Connection
 from skill_eval_nb.models.stand_in import transport
 from skill_eval_nb.running.protocol import Skill, Task
+from tests.models.scripted import message
 from tests.running.executors.made_tasks import skill, task
 
 SECRETS = {
@@ -53,19 +54,11 @@ class Scripted:
             return httpx2.Response(self.status, json={"type": "error", "error": error})
         step = self.script[min(len(self.requests), len(self.script)) - 1]
         content, reason = step(request) if callable(step) else step
-        message = {
-            "type": "message",
-            "role": "assistant",
-            "id": f"msg_{len(self.requests)}",
-            "model": request["model"],
-            "content": content,
-            "stop_reason": reason,
-            "stop_sequence": None,
-            "usage": {"input_tokens": 10, "output_tokens": 5},
-        }
-        return httpx2.Response(
-            200, content=json.dumps(message), headers={"content-type": "application/json"}
-        )
+        said = {"id": f"msg_{len(self.requests)}", "model": request["model"]}
+        said |= {"content": content, "stop_reason": reason}
+        answer = message(input_tokens=10, output_tokens=5) | said
+        sent = json.dumps(answer)  # with half a character in it, if a test wants that
+        return httpx2.Response(200, content=sent, headers={"content-type": "application/json"})
 
     @property
     def results(self) -> list[dict[str, Any]]:
