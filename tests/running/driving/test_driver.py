@@ -222,6 +222,7 @@ def test_errored_runs_are_done_again_only_where_asked_for_and_from_where_they_fa
         assert told in json.loads((folder / "timing.json").read_bytes())["reason"]
         assert not (folder / "grading.json").exists()
     traces = [one.get("traceback") for one in events(tmp_path) if one["event"] == "errored"]
+    assert traces
     assert fails == "the judge" or all("in broken" in trace for trace in traces)
     assert not job_plan(tmp_path, **options).todo
     ready = job_plan(tmp_path, retry_errored=True, **options)
@@ -252,15 +253,13 @@ def test_nothing_is_begun_without_a_key(tmp_path, monkeypatch):
     assert not keyless.workspace.exists()
 
 
+FULL = OSError(28, "No space left on device")
+
+
 @pytest.mark.parametrize(
     ("owner", "name", "fault", "told"),
     [
-        (
-            steps,
-            "put_in_place",
-            OSError(28, "No space left"),
-            "No space left.*start the plan again",
-        ),
+        (steps, "put_in_place", FULL, "No space left.*start the plan again"),
         (Scheduler, "advance", KeyError("x"), "error of its own: KeyError"),
     ],
     ids=["full", "ours"],
