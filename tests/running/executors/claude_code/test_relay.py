@@ -275,8 +275,8 @@ def test_no_answer_brings_the_key_back(monkeypatch, status, user, kind):
     with Scripted(lambda seen: echo(seen, status, kind)) as server:
         url = server.base_url.replace("//", f"//{user}")
         said = through(Connection(url), work)
-    kind, sent = server.seen[0].headers["authorization"].split()
-    assert kind == "Basic" if user else sent == KEY
+    scheme, sent = server.seen[0].headers["authorization"].split()
+    assert scheme == "Basic" if user else sent == KEY
     assert "no such key" in said
     assert "[hidden]" in said
     assert not [one for one in (KEY, sent, "hunter2") if one in said]
