@@ -275,7 +275,7 @@ def test_a_job_that_cannot_go_on_says_why_and_loses_nothing(
         return real(*given)
 
     monkeypatch.setattr(owner, name, failing)
-    job = job_plan(tmp_path, concurrency=1, judgings=0).start()
+    job = job_plan(tmp_path, judgings=0).start()
     with pytest.raises(JobFailed, match=told) as caught:
         job.wait(60)
     assert caught.value.__cause__ is not None
@@ -285,7 +285,7 @@ def test_a_job_that_cannot_go_on_says_why_and_loses_nothing(
     assert type(fault).__name__ in last["traceback"]
     assert folders(tmp_path / "ws")
     monkeypatch.undo()
-    assert finished(tmp_path, concurrency=1, judgings=0).finished == 6
+    assert finished(tmp_path, judgings=0).finished == 6
 
 
 # ── watching ───────────────────────────────────────────────────────────────────────────────────
