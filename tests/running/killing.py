@@ -15,7 +15,6 @@ the next job begins, until so many kills are done. Looked at is then, from the o
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
@@ -25,13 +24,14 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.running.files import work_folders
+from skill_eval_nb.running.files import made_by
 from tests.running.made_plans import make_skill
 
 if TYPE_CHECKING:
@@ -82,59 +82,53 @@ class Job:
             connection=Connection(base_url=self.server),
         )
 
-    def carry_out(self) -> None:
-        """Plan and start, and wait; this is what the child does."""
-        assert self.plan().start().wait().status == "done"
-
     def start(self) -> int:
         """Fork a child that carries the job out: what it needs is imported already."""
         self.starts += 1
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                with (self.folder / "child.log").open("a") as out:
-                    os.dup2(out.fileno(), 2)
-                    try:
-                        self.carry_out()
-                        code = 0
-                    except BaseException:  # noqa: BLE001 -- told by the parent
-                        import traceback
-
-                        traceback.print_exc()
-            finally:
-                os._exit(code)
-        return child
+        if child := os.fork():
+            return child
+        code = 1
+        try:
+            with (self.folder / "child.log").open("a") as out:
+                os.dup2(out.fileno(), 2)
+            assert self.plan().start().wait().status == "done"
+            code = 0
+        except BaseException:  # noqa: BLE001 -- told by the parent
+            traceback.print_exc()
+        finally:
+            os._exit(code)
 
     def look(self) -> None:
         """Take note of the finished files; those seen before must be the same files."""
         for name in PAID:
             for path in self.workspace.glob(f"iteration-*/eval-*/*/run-*/{name}"):
-                about = path.stat()
-                identity = (about.st_ino, about.st_mtime_ns)
-                assert self.seen.setdefault(path, identity) == identity, f"{path} was made again"
-        for path in self.seen:
+                self.seen.setdefault(path, identity(path))
+        for path, before in self.seen.items():
             assert path.exists(), f"{path} was there, and is gone"
+            assert identity(path) == before, f"{path} was made again"
+
+
+def identity(path: Path) -> tuple[int, int]:
+    """What another file in a file's place has not."""
+    about = path.stat()
+    return about.st_ino, about.st_mtime_ns
 
 
 def kill_until_complete(job: Job, kills: int, rng: random.Random, longest: float) -> None:
     """Start, kill after a while, and again; after so many kills the job may end in peace."""
     while True:
-        child = job.start()
-        begin = time.monotonic()
+        child, begin = job.start(), time.monotonic()
         life = rng.uniform(0.0, longest) if job.kills < kills else LONGEST
-        while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
-            if time.monotonic() - begin > life:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                break
+        while not (ended := os.waitpid(child, os.WNOHANG))[0] and time.monotonic() - begin < life:
             time.sleep(0.002)
+        if not ended[0]:
+            os.kill(child, signal.SIGKILL)
+            ended = os.waitpid(child, 0)
         job.look()
-        code = os.waitstatus_to_exitcode(ended[1]) if ended[0] else None
+        code, told = os.waitstatus_to_exitcode(ended[1]), (job.folder / "child.log").read_text()
         if code == 0:
             return
-        told = (job.folder / "child.log").read_text()
-        assert code is None, f"the job ended by itself with {code}:\n{told}"
+        assert code == -signal.SIGKILL, f"the job ended by itself with {code}:\n{told}"
         assert life < LONGEST, f"the job did not end within {LONGEST} s:\n{told}"
         job.kills += 1
 
@@ -143,13 +137,11 @@ def check_runs(job: Job) -> None:
     """Each run is there exactly once and complete."""
     import skill_eval_nb as sen
 
-    ws = sen.load(job.workspace)
-    runs = ws.polars("runs")
+    runs = sen.load(job.workspace).polars("runs")
     wanted = -(-job.runs // 6) * 6
     keys = runs.select("iteration", "eval_id", "configuration", "run_number")
     assert runs.height == wanted == keys.n_unique(), f"{runs.height} runs, not {wanted}"
-    status = dict(runs["status"].value_counts().iter_rows())
-    assert set(status) <= {"graded", "gated"}, status
+    assert set(runs["status"]) <= {"graded", "gated"}
     folders = sorted(job.workspace.glob("iteration-*/eval-*/*/run-*"))
     assert len(folders) == wanted
     for folder in folders:
@@ -163,12 +155,10 @@ def check_runs(job: Job) -> None:
         grading = json.loads((folder / "grading.json").read_bytes())
         assert (grading.get("layer") == "structural") is (gate is False), folder
     hidden = [path for path in job.workspace.rglob(".*") if path.parent.name != "evals"]
-    far = work_folders(job.workspace / "iteration-1", "any", 1)[0].parent
-    hidden += [far] if far.exists() else []
+    far = made_by(job.workspace / "iteration-1", "any", 1)[0].parent
     assert hidden == [], "half files and folders were left behind"
-    assert [path.name for path in job.workspace.iterdir() if path.name.startswith("iter")] == [
-        "iteration-1"
-    ]
+    assert not far.exists(), "half files and folders were left behind"
+    assert [path.name for path in job.workspace.glob("iter*")] == ["iteration-1"]
 
 
 def check_log(job: Job, log: Path) -> int:
@@ -204,7 +194,7 @@ def served(log: Path, latency: float) -> Iterator[str]:
             server.terminate()
 
 
-def main(kills: int = 200, runs: int = 60, seed: int = 0, longest: float = 3.0) -> str:
+def main(kills: int = 200, runs: int = 60, longest: float = 3.0) -> str:
     """Kill jobs until `kills` kills are done; gives what was found, in a sentence."""
     import anthropic  # noqa: F401 -- so that no child has to
     import httpx2  # noqa: F401
@@ -215,7 +205,7 @@ def main(kills: int = 200, runs: int = 60, seed: int = 0, longest: float = 3.0) 
     import skill_eval_nb.running.executors.messages_api
     import skill_eval_nb.running.plan  # noqa: F401
 
-    rng = random.Random(seed)
+    rng = random.Random(0)
     jobs: list[Job] = []
     with tempfile.TemporaryDirectory() as folder:
         while sum(one.kills for one in jobs) < kills:
@@ -231,8 +221,7 @@ def main(kills: int = 200, runs: int = 60, seed: int = 0, longest: float = 3.0) 
         for job in jobs:
             check_runs(job)
             looked += check_log(job, job.folder / "log")
-    done = sum(one.kills for one in jobs)
-    starts = sum(one.starts for one in jobs)
+    done, starts = (sum(getattr(one, name) for one in jobs) for name in ("kills", "starts"))
     return (
         f"{done} kills over {starts} starts of {len(jobs)} jobs: every run is there once and "
         f"complete, and none of {looked:,} requests paid for what was finished"
@@ -240,9 +229,4 @@ def main(kills: int = 200, runs: int = 60, seed: int = 0, longest: float = 3.0) 
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m tests.running.killing", description=__doc__)
-    parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--runs", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--longest", type=float, default=3.0, help="seconds before a kill, at most")
-    print(main(**vars(parser.parse_args())))
+    print(main(*map(int, sys.argv[1:])))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.models import Connection, Prices, StandIn, Usage, load_prices
+from skill_eval_nb.models import Connection, Prices, StandIn, Usage
 from skill_eval_nb.models.usage import Rates
 from skill_eval_nb.running import Execution, Plan, Task
 from tests.running.made_plans import make_skill, plan
@@ -86,11 +86,6 @@ def job_plan(folder: Path, executor: Any | None = None, **options: Any) -> Plan:
         **options,
     }
     return plan(folder, **given)
-
-
-def offline_prices() -> Prices:
-    """The bundled prices."""
-    return load_prices()
 
 
 def until(condition: Any, seconds: float = 30.0) -> None:

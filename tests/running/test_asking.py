@@ -26,19 +26,10 @@ def question(number: int, **more: Any) -> Question[str]:
             raise BadAnswer(["there is no word"])
         return f"{number}: {raw['word']}"
 
-    return replace(
-        Question(
-            key=f"q{number}",
-            model=MODEL,
-            system="Say a word.",
-            content=({"type": "text", "text": f"Which, {number}?"},),
-            schema=an_object(word=TEXT),
-            read=read,
-            max_tokens=50,
-            deadline=20.0,
-        ),
-        **more,
-    )
+    content = ({"type": "text", "text": f"Which, {number}?"},)
+    given: dict[str, Any] = {"key": f"q{number}", "model": MODEL, "system": "Say a word."}
+    given |= {"content": content, "schema": an_object(word=TEXT), "read": read}
+    return Question(**{**given, "max_tokens": 50, "deadline": 20.0, **more})
 
 
 @pytest.fixture(autouse=True)
@@ -49,12 +40,12 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_question_is_answered_kept_and_told() -> None:
     kept: list[str] = []
     told: list[AskingProgress] = []
-    got = ask_all(
-        [question(n) for n in range(20)],
-        connection=OFFLINE,
-        keep=lambda asked, answered: kept.append(f"{asked.key} {answered.value}"),
-        progress=told.append,
-    )
+
+    def keep(asked: Question[str], answered: Answered[str]) -> None:
+        kept.append(f"{asked.key} {answered.value}")
+
+    questions = [question(n) for n in range(20)]
+    got = ask_all(questions, connection=OFFLINE, keep=keep, progress=told.append)
     assert sorted(got.answered) == sorted(f"q{n}" for n in range(20))
     assert sorted(kept) == sorted(f"{key} {one.value}" for key, one in got.answered.items())
     assert got.failed == {}
@@ -127,14 +118,9 @@ def test_what_was_answered_when_it_was_stopped_is_kept_however_many_wait_for_it(
         gate.wait(20)
         kept.append(asked.key)
 
+    questions = [slow(at) for at in range(n)]
     with pytest.raises(Stopped):
-        ask_all(
-            [slow(at) for at in range(n)],
-            connection=OFFLINE,
-            concurrency=n,
-            keep=keep,
-            stop=stop,
-        )
+        ask_all(questions, connection=OFFLINE, concurrency=n, keep=keep, stop=stop)
     assert sorted(kept) == sorted(f"q{at}" for at in range(n))
 
 

@@ -8,6 +8,7 @@ there.
 from __future__ import annotations
 
 import json
+import os
 import re
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,11 +17,13 @@ from typing import Any
 
 import pytest
 
+import skill_eval_nb as sen
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.models.stand_in import serve
 from skill_eval_nb.running import Plan, plan_runs
 from skill_eval_nb.running.executors.harness import session_id
 from tests import bubblewrap
+from tests.corpus.build import lay
 from tests.models.scripted import Scripted
 from tests.running.needs_harness import needs_harness
 from tests.running.scripted_agent import scripted_agent
@@ -38,7 +41,8 @@ NAMED = {part: f"canary-{part}-k7" for part in ("title", "suite", "workspace")}
 
 SIDES = ("with_skill", "without_skill")
 
-BODY = f"""---
+FILES = {
+    "SKILL.md": f"""---
 name: {SKILL["name"]}
 description: "{SKILL["description"]}: turns commits into release notes for a version."
 ---
@@ -46,7 +50,10 @@ description: "{SKILL["description"]}: turns commits into release notes for a ver
 # Release notes
 
 Write them, and say {SKILL["body"]}. More is in references/more.md.
-"""
+""",
+    "references/more.md": SKILL["file"],
+    "evals/files/log.txt": "a1 feat(search): find words with typing mistakes (#3)\n",
+}
 EVAL = {
     "id": 7,
     "name": NAMED["title"],
@@ -70,31 +77,15 @@ EVAL = {
         ]
     },
 }
-ALIKE = StandIn(base=4.5, effect=0.0, eval_sd=0.0, run_sd=0.0)
-"""It writes the same with the skill and without."""
-
 WAYS = ["offline", "messages-api", "claude-code"]
 
 
-def make_skill(root: Path) -> Path:
-    """A skill with a canary in each of its parts, and in all that lies beside it."""
-    files = {
-        "SKILL.md": BODY,
-        "references/more.md": SKILL["file"],
-        "evals/evals.json": json.dumps({"skill_name": NAMED["suite"], "evals": [EVAL]}),
-        "evals/files/log.txt": "a1 feat(search): find words with typing mistakes (#3)\n",
-    }
-    for name, text in files.items():
-        path = root / SKILL["name"] / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return root / SKILL["name"]
-
-
 def planned(root: Path, executor: str, **options: Any) -> Plan:
-    """A plan of one run a side."""
+    """A plan of one run a side, of a skill with a canary in each part and in all beside it."""
+    skill = lay(root / SKILL["name"], FILES)
+    lay(skill, {"evals/evals.json": {"skill_name": NAMED["suite"], "evals": [EVAL]}})
     return plan_runs(
-        make_skill(root),
+        skill,
         workspace=root / NAMED["workspace"],
         executor=executor,
         executor_model="stand-in",
@@ -106,25 +97,14 @@ def planned(root: Path, executor: str, **options: Any) -> Plan:
 
 @dataclass(frozen=True)
 class Told:
-    """What a whole job told the models."""
+    """What a whole job told the models: lines of the stand-in's log."""
 
     plan: Plan
     lines: list[dict[str, Any]]
 
-    def to(self, role: str, side: str | None = None) -> list[str]:
-        """All that was sent, headers and address included, to models in a role, for a side."""
-        return [
-            json.dumps([line["path"], line["headers"], line["body"]])
-            for line in self.lines
-            if line["role"] == role and side in (None, self.side_of(line))
-        ]
-
-    def judged(self, side: str) -> dict[str, Any]:
-        """The one request to the judge of a side's run."""
-        (line,) = (
-            line for line in self.lines if line["role"] == "judge" and self.side_of(line) == side
-        )
-        return line["body"]
+    def to(self, role: str, side: str) -> list[dict[str, Any]]:
+        """What was sent to models in a role, for a side."""
+        return [one for one in self.lines if (one["role"], self.side_of(one)) == (role, side)]
 
     def side_of(self, line: dict[str, Any]) -> str:
         """The side of the run that a request belongs to; each must belong to one."""
@@ -144,7 +124,8 @@ def told(request, tmp_path_factory) -> Told:
         needs_harness()
     root = tmp_path_factory.mktemp("root")
     log = root / "log.jsonl"
-    model = StandIn(**{name: getattr(ALIKE, name) for name in ALIKE.__slots__} | {"log": str(log)})
+    # It writes the same with the skill and without.
+    model = StandIn(base=4.5, effect=0.0, eval_sd=0.0, run_sd=0.0, log=str(log))
     with ExitStack() as stack:
         if way == "offline":
             options: dict[str, Any] = {"executor_options": {"stand_in": model}}
@@ -156,35 +137,41 @@ def told(request, tmp_path_factory) -> Told:
     return Told(plan, [json.loads(line) for line in log.read_text().splitlines()])
 
 
-def canaries(texts: list[str]) -> set[str]:
-    return set(re.findall("canary-[a-z]+-k7", "\n".join(texts).lower()))
+def sent(lines: list[dict[str, Any]]) -> str:
+    """All that was sent, headers and address included."""
+    return json.dumps([[line["path"], line["headers"], line["body"]] for line in lines]).lower()
+
+
+def canaries(text: str) -> set[str]:
+    return set(re.findall("canary-[a-z]+-k7", text.lower()))
 
 
 @pytest.mark.slow
 def test_a_baseline_is_told_nothing_of_the_skill_and_no_executor_of_the_grading(told):
     assert {line["role"] for line in told.lines} == {"executor", "judge"}  # none is overlooked
     assert all(len(told.to("executor", side)) >= 3 for side in SIDES)
-    assert canaries(told.to("executor", "without_skill")) == set()
+    assert canaries(sent(told.to("executor", "without_skill"))) == set()
     opened = {SKILL[part] for part in ("name", "description", "body")}
-    assert canaries(told.to("executor", "with_skill")) == opened
-    everything = "\n".join(told.to("executor") + told.to("judge")).lower()
-    assert not re.search("with.?skill|without.?skill|baseline", everything)
+    assert canaries(sent(told.to("executor", "with_skill"))) == opened
+    first = sent(told.to("executor", "with_skill")[:1])
+    assert canaries(first) == opened - {SKILL["body"]}  # until it is opened
+    assert not re.search("with.?skill|without.?skill|baseline", sent(told.lines))
 
 
 def test_the_judge_is_told_what_it_judges_by_and_nothing_of_the_skill(told):
     for side in SIDES:
         assert len(told.to("judge", side)) == 1
-        assert canaries(told.to("judge", side)) == set(JUDGED.values())
+        assert canaries(sent(told.to("judge", side))) == set(JUDGED.values())
     for cell in told.plan.cells:  # the canaries that no model was told were there to be told
         found = (told.plan.workspace / cell.folder / "structural.json").read_text()
-        assert set(CHECKED.values()) <= canaries([found])
+        assert set(CHECKED.values()) <= canaries(found)
         assert NAMED["title"] in cell.folder
     assert NAMED["suite"] in told.plan.suite.path.read_text()
 
 
 def test_of_equal_work_the_judge_is_told_the_same(told):
     """But for ids, and for the order in which it is asked, which are drawn from them."""
-    one, other = (_without_ids(told.judged(side)) for side in SIDES)
+    one, other = (_without_ids(told.to("judge", side)[0]["body"]) for side in SIDES)
     assert one == other
     assert "(#3)" in json.dumps(one)
 
@@ -197,6 +184,34 @@ def _without_ids(request: dict[str, Any]) -> dict[str, Any]:
     request = json.loads(text.replace(nonce, "NONCE"))
     asked = request["messages"][0]["content"].pop()["text"]
     return {**request, "asked": sorted(re.sub(r"\[E\d\]", "[E]", asked).splitlines())}
+
+
+def test_both_sides_have_the_same_tools_and_limits_and_nearly_the_same_system_prompt(told):
+    one, other = (told.to("executor", side)[0]["body"] for side in SIDES)
+    for name in ("max_tokens", "thinking"):
+        assert one.get(name) == other.get(name)
+    names = [[tool["name"] for tool in body["tools"]] for body in (one, other)]
+    assert names[0] == names[1]
+    said, unsaid = (
+        set(json.dumps([body["system"], body["tools"]], indent=0).replace("\\n", "\n").splitlines())
+        for body in (one, other)
+    )
+    assert len(unsaid - said) <= 1  # that there is none
+    assert 1 <= len(said - unsaid) <= 2
+
+
+def test_the_skill_is_used_where_the_model_was_sent_it_and_every_run_is_graded(told):
+    ws = sen.load(told.plan.workspace)
+    runs = {row["configuration"]: row for row in ws.runs.to_dicts()}
+    assert [runs[side]["skill_used"] for side in SIDES] == [True, None]
+    for side, run in runs.items():
+        assert run["status"] == "graded"
+        timing = json.loads((told.plan.workspace / run["path"] / "timing.json").read_text())
+        assert timing["model_calls"] == len(told.to("executor", side))
+        assert timing["cost_usd"] == 0.0
+        outputs = (told.plan.workspace / run["path"] / "outputs").iterdir()
+        assert {path.stat().st_uid for path in outputs} == {os.geteuid()}
+    assert set(ws.problems["severity"]) <= {"info"}
 
 
 PROC = """
@@ -259,13 +274,8 @@ def _found(server: Scripted, plan: Plan, side: str) -> str:
     ids = (cell.key, session_id(cell.key))
     asked = [seen.body.decode() for seen in server.seen]
     last = [json.loads(body) for body in asked if any(one in body for one in ids)][-1]
-    (result,) = (
-        block
-        for said in last["messages"]
-        if said["role"] == "user" and isinstance(said["content"], list)
-        for block in said["content"]
-        if block["type"] == "tool_result"
-    )
+    said = [one["content"] for one in last["messages"] if isinstance(one["content"], list)]
+    (result,) = (block for one in said for block in one if block["type"] == "tool_result")
     text = json.dumps(result["content"])
     assert "looked True" in text
     assert "searched" in text
@@ -274,8 +284,8 @@ def _found(server: Scripted, plan: Plan, side: str) -> str:
 
 def test_a_baseline_finds_no_trace_of_the_skill_and_nobody_any_of_the_evals(searched):
     """Nor does anything tell a side, or where on disk its folders lie: no process, no path."""
-    assert canaries([searched["without_skill"]]) == set()
-    assert canaries([searched["with_skill"]]) == set(SKILL.values())
+    assert canaries(searched["without_skill"]) == set()
+    assert canaries(searched["with_skill"]) == set(SKILL.values())
     for found in searched.values():
         assert not re.search("with.?skill|without.?skill|eval-7", found.lower())
         assert not re.search("skill.eval|[.]staging|iteration-", found.lower())

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from skill_eval_nb.running.protocol import Refused, Skill
 from skill_eval_nb.running.skill import read_skill, stage
 from skill_eval_nb.running.suite import Suite, find_inputs, place_inputs, read_suite
+from tests.corpus.build import lay
 from tests.running.made_plans import EVALS, SKILL, make_skill
 
 LAUGHS = "a: &a [x, x]\n" + "".join(
@@ -34,12 +35,8 @@ def test_a_skill_is_read_and_its_evals_are_told_apart(skill):
     source = read_skill(skill, skill / "evals" / "evals.json")
     assert (source.name, source.description) == ("notes", "Writes notes.")
     assert source.files == ("SKILL.md", "scripts/help.py")
-    assert source.left_out == (
-        "__pycache__/",
-        "evals/",
-        "notes-workspace/",
-        "trigger-eval-set.json",
-    )
+    evals = ("__pycache__/", "evals/", "notes-workspace/", "trigger-eval-set.json")
+    assert source.left_out == evals
     assert source.chars == len(SKILL)
 
 
@@ -65,14 +62,11 @@ __pycache__/x.pyc
 
 
 def test_what_tells_about_evals_is_in_no_copy(tmp_path):
-    skill, names = tmp_path / "skill", TOLD.split()
-    for name in ("SKILL.md", "results/x.md", *names):
-        path = skill / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(SKILL)
-    (skill / "results" / "x.md").unlink()
+    names = TOLD.split()
+    skill = lay(tmp_path / "skill", dict.fromkeys(["SKILL.md", *names], SKILL))
     copy = stage(skill, None, tmp_path / "copy").folder
     assert [one.name for one in copy.rglob("*") if one.is_file()] == ["SKILL.md"]
+    (skill / "results").mkdir()
     source = read_skill(skill, apart=[skill / "results"])
     assert "results/" in source.left_out
     for name in names:
@@ -81,10 +75,10 @@ def test_what_tells_about_evals_is_in_no_copy(tmp_path):
 
 def test_a_copy_is_whole_and_keeps_what_may_be_executed(tmp_path, skill):
     (skill / "scripts" / "help.py").chmod(0o755)
-    (skill / "scripts" / "same.py").symlink_to("help.py")
     (skill / "tools").symlink_to((skill / "scripts").resolve())  # absolute, but inside
-    (skill / "scripts" / "cases").symlink_to("../evals/files")
-    (skill / "scripts" / "c.json").symlink_to("../evals/evals.json")
+    links = {"same.py": "help.py", "cases": "../evals/files", "c.json": "../evals/evals.json"}
+    for name, target in links.items():
+        (skill / "scripts" / name).symlink_to(target)
     assert {"scripts/cases", "scripts/c.json"} <= set(read_skill(skill).left_out)
     made = stage(skill, skill / "evals" / "evals.json", tmp_path / "snap" / "with_skill")
     assert made == Skill("notes", "Writes notes.", tmp_path / "snap" / "with_skill")
@@ -116,18 +110,21 @@ def test_the_digest_sees_names_contents_and_modes_and_nothing_of_the_evals(tmp_p
 
 
 def test_links_that_leave_lead_nowhere_or_in_circles_are_all_told(tmp_path, skill):
-    (tmp_path / "secret").write_text("secret")
-    (skill / "a").symlink_to(tmp_path / "secret")
-    (skill / "b").symlink_to("nothing-there")
-    (skill / "c").symlink_to("c")
-    (skill / "scripts" / "d").symlink_to("..")
-    (skill / "scripts" / "e").symlink_to(".")
+    links = {
+        "a": "../secret.txt",
+        "b": "nothing-there",
+        "c": "c",
+        "scripts/d": "..",
+        "scripts/e": ".",
+    }
+    for name, target in (links | {"scripts/d": "..", "scripts/e": "."}).items():
+        (skill / name).symlink_to(target)
     with pytest.raises(Refused) as caught:
         read_skill(skill)
-    assert len(caught.value.faults) == 5
-    assert sum("leaves the skill's folder" in one for one in caught.value.faults) == 2
-    assert sum("nothing is" in one for one in caught.value.faults) == 2
-    assert sum("it lies in" in one for one in caught.value.faults) == 1
+    faults = caught.value.faults
+    told = ("leaves the skill's folder", "nothing is", "it lies in")
+    assert [sum(words in one for one in faults) for words in told] == [2, 2, 1]
+    assert len(faults) == 5
 
 
 @pytest.mark.parametrize(
@@ -248,41 +245,29 @@ def test_the_path_in_the_working_folder_is_the_one_in_the_prompt(tmp_path, skill
         place_inputs(found, tmp_path / "again")
 
 
-REFUSED = [
-    ("../secret.txt", r"by `\.\.`"),
-    ("evals\\..\\..\\secret.txt", r"by `\.\.`"),
-    ("/etc/hostname", "absolute"),
-    ("~/x", "absolute"),
-    ("C:\\x", "absolute"),
-    ("\\\\host\\x", "absolute"),
-    ("", "names no file"),
-    (".", "names no file"),
-    ("a\0b", "names no file"),
-    ("link.txt", "over a link"),
-    ("linked/secret.txt", "over a link"),
-    ("around", "over a link"),
-    ("dangling", "link"),
-    ("evals/files/logg.txt", "did you mean `evals/files/log.txt`"),
-    ("nowhere/x.txt", "does not exist"),
-    ("SKILL.md", "no executor may see"),
-    ("evals", "no executor may see"),
-    ("evals/evals.json", "no executor may see"),
-    ("trigger-eval-set.json", "no executor may see"),
-    ("innocent.txt", "no executor may see"),
-]
+REFUSED = {
+    r"by `\.\.`": ["../secret.txt", "evals\\..\\..\\secret.txt"],
+    "absolute": ["/etc/hostname", "~/x", "C:\\x", "\\\\host\\x"],
+    "names no file": ["", ".", "a\0b"],
+    "over a link": ["link.txt", "linked/secret.txt", "around"],
+    "link": ["dangling"],
+    "did you mean `evals/files/log.txt`": ["evals/files/logg.txt"],
+    "does not exist": ["nowhere/x.txt"],
+    "no executor may see": ["SKILL.md", "evals", "trigger-eval-set.json", "innocent.txt"],
+}
 
 
 def test_what_leaves_the_folder_is_missing_or_may_not_be_seen_is_refused(tmp_path, skill):
-    (skill / "link.txt").symlink_to(tmp_path / "secret.txt")
-    (skill / "linked").symlink_to(tmp_path)
+    secret = tmp_path / "secret.txt"
     (skill / "around").mkdir()
-    (skill / "around/x").symlink_to(tmp_path / "secret.txt")
-    (skill / "dangling").symlink_to("nothing")
-    (skill / "innocent.txt").symlink_to("evals/evals.json")
+    links = {"link.txt": secret, "linked": tmp_path, "around/x": secret, "dangling": "nothing"}
+    for name, target in (links | {"innocent.txt": "evals/evals.json"}).items():
+        (skill / name).symlink_to(target)
     hidden = [skill / "SKILL.md", skill / "evals/evals.json"]
-    for stated, reason in REFUSED:
-        with pytest.raises(Refused, match=reason):
-            find_inputs([stated], [skill], hidden)
+    for reason, paths in REFUSED.items():
+        for stated in paths:
+            with pytest.raises(Refused, match=reason):
+                find_inputs([stated], [skill], hidden)
 
 
 PARTS = st.sampled_from(["..", ".", "evals", "files", "log.txt", "/", "\\", "~", " ", "a", "C:"])

@@ -25,7 +25,7 @@ from skill_eval_nb.running.files import (
     work_folders,
 )
 from skill_eval_nb.running.protocol import Refused
-from skill_eval_nb.running.spec import errored, state
+from skill_eval_nb.running.spec import state
 from skill_eval_nb.running.suite import find_inputs, read_suite
 from tests.corpus.build import lay
 from tests.running.made_jobs import job_plan
@@ -35,22 +35,17 @@ from tests.running.made_plans import make_skill
 @pytest.fixture
 def run(tmp_path):
     """A run's folder with two inputs in its working folder."""
-    skill = tmp_path / "skill"
-    (skill / "files").mkdir(parents=True)
-    (skill / "files" / "a.txt").write_text("a")
-    (skill / "files" / "b.txt").write_text("b")
-    inputs = find_inputs(["files"], [skill])
+    inputs = find_inputs(
+        ["files"], [lay(tmp_path / "skill", {"files/a.txt": "a", "files/b.txt": "b"})]
+    )
     make_ready(tmp_path / "run", tmp_path / "scratch", inputs)
     return tmp_path / "run", inputs
 
 
 def test_new_and_changed_files_are_outputs_and_the_others_inputs(run):
     folder, inputs = run
-    work = folder / "outputs"
-    (work / "files" / "b.txt").write_text("changed")
-    (work / "new").mkdir()
-    (work / "new" / "ä.md").write_text("größer")
-    (work / "picture.png").write_bytes(b"\x89PNG\xff\xfe")
+    given = {"files/b.txt": "changed", "new/ä.md": "größer", "picture.png": b"\x89PNG\xff\xfe"}
+    work = lay(folder / "outputs", given)
     found = collect(folder, inputs)
     assert found.files == ("files/b.txt", "new/ä.md", "picture.png")
     assert found.inputs == ("files/a.txt",)
@@ -63,14 +58,12 @@ def test_new_and_changed_files_are_outputs_and_the_others_inputs(run):
 def test_links_pipes_and_sockets_are_told_and_taken_away(run, tmp_path):
     folder, inputs = run
     work = folder / "outputs"
-    (tmp_path / "secret").write_text("key")
+    secret = tmp_path / "secret"
+    secret.write_text("key")
     (work / "note.md").write_text("x")
-    (work / "out").symlink_to(tmp_path / "secret")
-    (work / "up").symlink_to("../..")
-    (work / "gone").symlink_to("nothing")
-    (work / "circle").symlink_to("circle")
-    (work / "latest.md").symlink_to("note.md")
-    (work / "input").symlink_to("files/a.txt")
+    links = {"out": secret, "up": "../..", "gone": "nothing", "circle": "circle"}
+    for name, target in (links | {"latest.md": "note.md", "input": "files/a.txt"}).items():
+        (work / name).symlink_to(target)
     os.mkfifo(work / "pipe")
     with socket.socket(socket.AF_UNIX) as one:
         with contextlib.chdir(work):  # the name of a socket must be short
@@ -91,34 +84,19 @@ def test_links_pipes_and_sockets_are_told_and_taken_away(run, tmp_path):
 
 def test_what_an_agent_closed_is_opened(run):
     folder, inputs = run
-    shut = folder / "outputs" / "shut"
-    (shut / "in").mkdir(parents=True)
-    (shut / "in" / "x.md").write_text("x")
-    (shut / "in" / "x.md").chmod(0)
-    (shut / "in").chmod(0)
-    shut.chmod(0)
+    shut = lay(folder / "outputs" / "shut", {"in/x.md": "x"})
+    for path in (shut / "in" / "x.md", shut / "in", shut):
+        path.chmod(0)
     assert collect(folder, inputs).files == ("shut/in/x.md",)
     (shut / "in").chmod(0)
     remove(folder)
     assert not folder.exists()
 
 
-def test_an_input_that_was_made_a_link_is_not_taken_for_the_input(run):
-    folder, inputs = run
-    path = folder / "outputs" / "files" / "a.txt"
-    path.unlink()
-    path.symlink_to("b.txt")
-    found = collect(folder, inputs)
-    assert found.inputs == ("files/b.txt",)
-    assert found.left_out == ("files/a.txt: a link that leads nowhere",)
-
-
 @pytest.mark.parametrize("level", ["file", "folder", "above"])
 def test_a_file_of_the_host_is_never_taken_for_an_input(tmp_path, level):
-    skill, host = tmp_path / "skill", tmp_path / "host"
-    (skill / "files" / "deep").mkdir(parents=True)
-    (skill / "files" / "deep" / "a.txt").write_text("a")
-    shutil.copytree(skill / "files", host)  # the very same, so that it passes for the input
+    skill = lay(tmp_path / "skill", {"files/deep/a.txt": "a"})
+    host = lay(tmp_path / "host", {"deep/a.txt": "a"})  # the very same, so that it passes for it
     inputs = find_inputs(["files"], [skill])
     make_ready(tmp_path / "run", tmp_path / "scratch", inputs)
     work = tmp_path / "run" / "outputs"
@@ -139,8 +117,7 @@ def test_git_starts_nothing_in_the_outputs(run):
     git = ["git", "-C", work]
     subprocess.run([*git, "init", "--quiet"], check=True)
     subprocess.run([*git, "config", "core.fsmonitor", f"touch {mark};:"], check=True)
-    (work / ".git" / "hooks").mkdir(exist_ok=True)
-    (work / ".git" / "hooks" / "post-index-change").write_text(program)
+    lay(work, {".git/hooks/post-index-change": program})
     (work / ".git" / "hooks" / "post-index-change").chmod(0o755)
     subprocess.run([*git, "add", "files"], check=True)
     assert mark.exists()  # so it would go
@@ -171,9 +148,7 @@ def far(request, tmp_path):
 def test_an_errored_run_is_replaced_and_a_sound_one_is_not(tmp_path, far, before, kept):
     place, staging = tmp_path / "a" / "run-1", far / "far" / "k-1"
     for folder, status, text in ((place, before, "old"), (staging, "done", "new")):
-        folder.mkdir(parents=True)
-        (folder / "timing.json").write_text(f'{{"status": "{status}", "reason": "x"}}')
-        (folder / "text").write_text(text)
+        lay(folder, {"timing.json": {"status": status, "reason": "x"}, "text": text})
     put_in_place(staging, tmp_path, place)
     assert (place / "text").read_text() == kept
     assert list((tmp_path / ".staging").iterdir()) == list((far / "far").iterdir()) == []
@@ -220,19 +195,13 @@ def test_a_disk_that_is_full_is_told_from_a_run_that_failed(tmp_path, monkeypatc
 # ── which steps a run lacks ────────────────────────────────────────────────────────────────────
 
 
-def write(folder: Path, name: str, content: object = None) -> None:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({} if content is None else content))
-
-
 def lacks(folder: Path, judgings: int = 2, **options) -> tuple[str, ...]:
     given = {"has_structural": True, "has_judged": True, **options}
     return state(folder, judgings, **given).steps
 
 
 def test_the_steps_follow_the_files(tmp_path):
-    write(tmp_path, "outputs/x.json")  # without timing.json the run is not there
+    lay(tmp_path, {"outputs/x.json": {}})  # without timing.json the run is not there
     every = ("execute", "check", "judge 1", "judge 2", "grade")
     assert lacks(tmp_path) == every
     for name, missing in {
@@ -242,35 +211,16 @@ def test_the_steps_follow_the_files(tmp_path):
         "judgings/1.json": ("grade",),
         "grading.json": (),
     }.items():
-        write(tmp_path, name)
+        lay(tmp_path, {name: {}})
         assert lacks(tmp_path) == missing, name
     assert not state(tmp_path, 2, has_structural=True, has_judged=True)
     assert lacks(tmp_path, 3) == ("judge 3", "grade")
     os.utime(tmp_path / "grading.json", ns=(10**18, 10**18))  # it is older than a judging
     assert lacks(tmp_path) == ("grade",)
-    write(tmp_path, "structural.json", {"gate_passed": False})
+    lay(tmp_path, {"structural.json": {"gate_passed": False}})
     (tmp_path / "grading.json").unlink()
     assert lacks(tmp_path) == ()
     assert lacks(tmp_path, gate=False) == ("grade",)
-
-
-@pytest.mark.parametrize(
-    ("reason", "again"),
-    [
-        ("the model refused", ("execute", "check", "judge 1", "judge 2", "grade")),
-        ("judge: no valid JSON", ("judge 2", "grade")),
-        ("check: ZeroDivisionError", ("judge 2", "grade")),
-    ],
-)
-def test_an_errored_run_is_done_again_only_where_asked_for_and_from_where_it_failed(
-    tmp_path, reason, again
-):
-    write(tmp_path, "timing.json", {"status": "errored", "reason": reason})
-    write(tmp_path, "structural.json", {"gate_passed": True})
-    write(tmp_path, "judgings/1.json")
-    assert errored(tmp_path) == reason
-    assert lacks(tmp_path) == ()
-    assert lacks(tmp_path, retry_errored=True) == again
 
 
 # ── who looks at which expectation ─────────────────────────────────────────────────────────────
@@ -285,21 +235,13 @@ def test_typed_expectations_go_to_the_checks_and_the_others_to_the_judge(tmp_pat
     ]
     spoken = [{"name": "good", "description": "The notes read well"}]
     spoken += [{"name": "apt", "description": "The notes are apt", "type": "custom"}]
-    make_skill(
-        tmp_path / "skill", [{"id": 1, "prompt": "Write notes", "assertions": [*typed, *spoken]}]
-    )
-    plan = job_plan(
-        tmp_path,
-        configurations=["with_skill"],
-        connection=Connection(stand_in=StandIn(log=str(tmp_path / "log"))),
-        allow_scripts=True,
-        sandbox="none",
-    )
-    (cell,) = plan.cells
-    assert plan.state(cell).steps == ("execute", "check", "judge 1", "grade")
+    make_skill(tmp_path / "skill", [{"id": 1, "prompt": "Do", "assertions": [*typed, *spoken]}])
+    model = Connection(stand_in=StandIn(log=str(tmp_path / "log")))
+    options = {"configurations": ["with_skill"], "allow_scripts": True, "sandbox": "none"}
+    plan = job_plan(tmp_path, connection=model, **options)
     assert plan.start().wait(60).finished == 1
     checks, grading = (
-        json.loads((plan.folder_of(cell) / name).read_bytes())["expectations"]
+        json.loads((plan.folder_of(plan.cells[0]) / name).read_bytes())["expectations"]
         for name in ("structural.json", "grading.json")
     )
     assert [one["passed"] for one in checks] == [True, False, True, True]

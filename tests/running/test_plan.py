@@ -9,6 +9,8 @@ from enum import Enum
 from html import unescape
 from itertools import groupby, product
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,14 +21,12 @@ from skill_eval_nb.running import Limits, Plan
 from skill_eval_nb.running.journal import NAME, Journal
 from skill_eval_nb.running.protocol import Refused, no_such
 from skill_eval_nb.running.spec import (
-    Fingerprint,
-    choose_iteration,
-    is_prepared,
     make_cells,
     plain,
 )
 from skill_eval_nb.running.suite import folder_names
 from skill_eval_nb.workspace.layout import is_eval
+from tests.corpus.build import lay
 from tests.running.made_plans import EVALS, SKILL, Fake, make_skill, plan
 
 REAL = {
@@ -49,11 +49,9 @@ def begin(one: Plan) -> None:
 
 
 def done(one: Plan, count: int) -> None:
+    names = ("timing", "structural", "judgings/1", "grading")
     for cell in one.cells[:count]:
-        for name in ("timing", "structural", "judgings/1", "grading"):
-            path = one.folder_of(cell) / f"{name}.json"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("{}")
+        lay(one.folder_of(cell), {f"{name}.json": {} for name in names})
 
 
 def test_a_plan_writes_nothing_and_offers_each_side_what_it_names(tmp_path):
@@ -88,7 +86,7 @@ def test_every_fault_at_once(tmp_path):
         sandbox="docker",
         executor_options={"x": 1},
     )
-    wanted = (
+    for one in (
         "evals 1 and 4 have the same id",
         "runs is 0",
         "judgings is -1",
@@ -102,8 +100,7 @@ def test_every_fault_at_once(tmp_path):
         "sandbox is 'docker'",
         "executor_options are for",
         "executor_model is not given",
-    )
-    for one in wanted:
+    ):
         assert sum(one in fault for fault in found) == 1, one
 
 
@@ -294,19 +291,9 @@ def test_the_page_escapes_what_files_say(tmp_path):
 # ── runs, their order and their folders ────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True)
-class Named:
-    id: str
-    name: str
-    folder: str
-
-
-def evals(count: int) -> list[Named]:
-    return [Named(str(n), f"name {n}", f"eval-{n}") for n in range(1, count + 1)]
-
-
 def order(count: int, sides: list[str], runs: int, seed: int = 0, fingerprint: str = "f"):
-    return make_cells(evals(count), sides, runs, seed=seed, iteration=1, fingerprint=fingerprint)
+    evals: Any = [SimpleNamespace(id=f"{n}", folder=f"eval-{n}", name="") for n in range(count)]
+    return make_cells(evals, sides, runs, seed=seed, iteration=1, fingerprint=fingerprint)
 
 
 @given(
@@ -317,8 +304,7 @@ def order(count: int, sides: list[str], runs: int, seed: int = 0, fingerprint: s
 )
 def test_every_cell_once_in_blocks_with_the_sides_of_an_eval_together(count, sides, runs, seed):
     cells = order(count, sides, runs, seed)
-    names = map(str, range(1, count + 1))
-    wanted = Counter(product(names, sides, range(1, runs + 1)))
+    wanted = Counter(product(map(str, range(count)), sides, range(1, runs + 1)))
     assert Counter((c.eval_id, c.configuration, c.run_number) for c in cells) == wanted
     assert [c.run_number for c in cells] == sorted(c.run_number for c in cells)
     for _, block in groupby(cells, key=lambda c: c.run_number):
@@ -333,73 +319,51 @@ def test_every_cell_once_in_blocks_with_the_sides_of_an_eval_together(count, sid
     assert [c for c in more if c.key in keys] == list(cells)
 
 
-@given(
-    st.lists(
-        st.tuples(
-            st.one_of(st.integers(0, 99).map(str), st.text(max_size=8)), st.text(max_size=90)
-        ),
-        max_size=8,
-    )
-)
+IDS = st.integers(0, 99).map(str) | st.text(max_size=8)
+
+
+@given(st.lists(st.tuples(IDS, st.text(max_size=90)), max_size=8))
 def test_folder_names_are_safe_known_as_evals_and_each_once(named):
     names = folder_names(named)
     assert len(set(names)) == len(names) == len(named)
     for name in names:
         assert is_eval(name)
-        assert "/" not in name
-        assert "\0" not in name
+        assert not {"/", "\0"} & set(name)
         assert name not in (".", "..")
         assert len(name) < 100
 
 
 # ── which iteration ────────────────────────────────────────────────────────────────────────────
-JUDGE = {"model": "j", "per_dimension": False}
 
 
-def mark(judge: dict | None = None, **runs: object) -> Fingerprint:
-    return Fingerprint({"skills": {"with_skill": "a"}, "seed": 0, **runs}, {"judge": judge})
-
-
-def begun(workspace: Path, number: int, *marks: Fingerprint) -> Path:
-    folder = workspace / f"iteration-{number}"
-    folder.mkdir(parents=True)
-    lines = [json.dumps(one.event()) for one in marks] + ['{"event": "started"}', '{"event": "pla']
-    (folder / NAME).write_text("\n".join(lines))
-    return folder
-
-
-def test_the_same_fingerprint_continues_and_another_begins_the_next(tmp_path):
-    begun(tmp_path, 1, mark())
-    assert choose_iteration(tmp_path, mark(JUDGE))[0] == 1  # a judge joins what nobody judged
-    begun(tmp_path, 2, mark(seed=1), mark(JUDGE, seed=1))
-    assert choose_iteration(tmp_path, mark())[0] == 1
-    assert choose_iteration(tmp_path, mark(seed=1))[0] == 2
-    assert choose_iteration(tmp_path, mark({**JUDGE, "model": "k"}, seed=1))[0] == 3
-    new = (3, "new: in iteration-2 seed (1, now 3) differed")
-    assert choose_iteration(tmp_path, mark(seed=3)) == new
-    (tmp_path / "iteration-4" / "eval-0").mkdir(parents=True)  # another tool's
-    (tmp_path / "iteration-master").mkdir()
-    number, why = choose_iteration(tmp_path, mark(seed=3))
-    assert number == 5
-    assert "no journal" in why
+def test_the_same_continues_and_another_begins_the_next(tmp_path):
+    begin(plan(tmp_path, judgings=0))
+    assert plan(tmp_path).iteration == 1  # a judge joins what nobody judged
+    begin(plan(tmp_path, seed=1))
+    assert [plan(tmp_path, seed=seed).iteration for seed in (0, 1)] == [1, 2]
+    new = plan(tmp_path, seed=3)
+    wanted = (3, "new: in iteration-2 seed (1, now 3) differed")
+    assert (new.iteration, new.why_iteration) == wanted
+    (tmp_path / "ws/iteration-4/eval-0").mkdir(parents=True)  # another tool's
+    (tmp_path / "ws/iteration-master").mkdir()
+    new = plan(tmp_path, seed=3)
+    assert new.iteration == 5
+    assert "no journal" in new.why_iteration
 
 
 def test_a_prepared_iteration_is_taken_unless_somebody_ran_something_in_it(tmp_path):
-    begun(tmp_path, 1, mark())
-    folder = tmp_path / "iteration-2"
-    (folder / "eval-1").mkdir(parents=True)
-    (folder / "eval-1" / "eval_metadata.json").write_text("{}")
-    (folder / NAME).write_text('{"event": "prepared"}\n')
+    begin(plan(tmp_path))
+    prepared = {"eval-1/eval_metadata.json": {}, NAME: '{"event": "prepared"}\n'}
+    folder = lay(tmp_path / "ws/iteration-2", prepared)
+    made = plan(tmp_path, seed=1)
     wanted = (2, "prepared, and nothing was run in it so far")
-    assert choose_iteration(tmp_path, mark(seed=1)) == wanted
-    assert choose_iteration(tmp_path, mark(seed=1), 2)[0] == 2
-    (folder / "eval-1" / "with_skill").mkdir()
-    (folder / "eval-1" / "with_skill" / "grading.json").write_text("{}")
-    assert not is_prepared(folder)
-    assert choose_iteration(tmp_path, mark(seed=1))[0] == 3
-    Journal(folder, mark(seed=1).event()).close()
-    assert choose_iteration(tmp_path, mark(seed=1))[1].startswith("continued")
-    assert choose_iteration(tmp_path, mark(seed=2))[0] == 3
+    assert (made.iteration, made.why_iteration) == wanted
+    assert plan(tmp_path, seed=1, iteration=2).iteration == 2
+    lay(folder, {"eval-1/with_skill/grading.json": {}})
+    assert plan(tmp_path, seed=1).iteration == 3
+    Journal(folder, made.fingerprint.event()).close()
+    assert plan(tmp_path, seed=1).why_iteration.startswith("continued")
+    assert plan(tmp_path, seed=2).iteration == 3
 
 
 def test_a_value_is_the_same_on_every_machine_and_forgets_what_changes_nothing():

@@ -8,9 +8,7 @@ definition and not from its answers.
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -18,6 +16,7 @@ from scipy import stats
 
 import skill_eval_nb as sen
 from skill_eval_nb.models import StandIn
+from tests.corpus.build import lay
 from tests.models.stand_in.truth import truth
 
 SEEDS = int(os.environ.get("SKILL_EVAL_NB_SEEDS", "10"))
@@ -36,33 +35,16 @@ description: Writes advice about gardens, water and soil for gardeners.
 
 Say what to do, then why.
 """
+RUBRIC = {"dimensions": [{"name": DIMENSION, "weight": 1.0, "scoring": {"1": "no", "5": "yes"}}]}
+TASK = "Write advice for gardeners: water and soil of bed"
+EVALS = [{"id": n, "prompt": f"{TASK} {n}.", "quality_rubric": RUBRIC} for n in range(1, 7)]
 
 
 @pytest.fixture(scope="module")
-def skill(tmp_path_factory) -> Path:
-    """A skill with six evals, whose outputs state the quality that was drawn for them."""
-    folder = tmp_path_factory.mktemp("truth") / "advice"
-    rubric = {
-        "dimensions": [{"name": DIMENSION, "weight": 1.0, "scoring": {"1": "no", "5": "yes"}}]
-    }
-    evals = [
-        {
-            "id": number,
-            "prompt": f"Write advice for gardeners: water and soil of bed {number}.",
-            "quality_rubric": rubric,
-        }
-        for number in range(1, 7)
-    ]
-    (folder / "evals").mkdir(parents=True)
-    (folder / "SKILL.md").write_text(SKILL)
-    (folder / "evals" / "evals.json").write_text(json.dumps({"evals": evals}))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def benchmarks(skill, tmp_path_factory) -> list[sen.Workspace]:
+def benchmarks(tmp_path_factory) -> list[sen.Workspace]:
     """The workspace of each seed: six evals, two runs a side, two judgings a run."""
     folder = tmp_path_factory.mktemp("benchmarks")
+    skill = lay(folder / "advice", {"SKILL.md": SKILL, "evals/evals.json": {"evals": EVALS}})
     for seed in range(SEEDS):
         plan = sen.plan_runs(
             skill,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -29,8 +30,6 @@ def batch_plan(folder: Path, address: str, **options):
 
 
 def requests(log: Path) -> list[str]:
-    import json
-
     lines = (json.loads(line) for line in log.read_text().splitlines())
     return [f"{one['via']} {one['method']} {one['path']}" for one in lines]
 

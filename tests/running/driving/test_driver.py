@@ -3,41 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
-import errno
 import gc
 import io
+import itertools
 import json
 import os
-import shutil
 import signal
-import subprocess
-import sys
-import textwrap
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from rich.console import Console
 
 import skill_eval_nb as sen
-from skill_eval_nb.grading import sandbox
-from skill_eval_nb.models import Connection, StandIn, serve
-from skill_eval_nb.running import plan_runs
+from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.models.stand_in.settings import Fault
+from skill_eval_nb.running import steps
 from skill_eval_nb.running.budget import Budget
 from skill_eval_nb.running.dispatcher import JobFailed
-from skill_eval_nb.running.files import put_in_place, work_folders
+from skill_eval_nb.running.files import made_by
 from skill_eval_nb.running.job import InFlight, Progress, page, watch
-from skill_eval_nb.running.journal import NAME, Held, Journal, read
+from skill_eval_nb.running.journal import NAME, Held, read
 from skill_eval_nb.running.protocol import Limits, Refused
 from skill_eval_nb.running.scheduler import Scheduler
 from skill_eval_nb.workspace import check
-from tests.checkout import ROOT
 from tests.running.made_jobs import PRICES, Writer, job_plan, until
-from tests.running.made_plans import make_skill
+from tests.running.made_plans import EVALS, make_skill
 
 
 def folders(workspace: Path) -> list[Path]:
@@ -56,28 +49,23 @@ def events(folder: Path) -> Any:
     return read(folder / "ws" / "iteration-1").events
 
 
+def broken(*_: Any, **__: Any) -> Any:
+    raise ZeroDivisionError("by nought")
+
+
 def test_a_job_from_its_plan_to_its_tables(tmp_path):
-    looks, threads = [], set()
-
-    def look(progress):
-        looks.append(progress)
-        threads.add(threading.current_thread())
-
-    progress = finished(tmp_path, judgings=2, look=look)
+    looks = []
+    progress = finished(tmp_path, judgings=2, look=looks.append)
     assert (progress.status, progress.finished, progress.problems) == ("done", 6, ())
     assert (progress.errored, progress.waiting) == (0, 0)
     assert looks[-1].status == "done"
     assert [one.finished for one in looks] == sorted(one.finished for one in looks)
-    assert threading.main_thread() not in threads
 
     ws = sen.load(tmp_path / "ws")
     runs = ws.polars("runs")
     named = runs["status", "executor_model", "judge_model"].unique().rows()
     assert named == [("graded", "worker", "stand-in-judge")]
-    assert dict(runs["configuration"].value_counts().iter_rows()) == {
-        "with_skill": 3,
-        "without_skill": 3,
-    }
+    assert sorted(runs["configuration"]) == ["with_skill"] * 3 + ["without_skill"] * 3
     assert runs["time_seconds"].null_count() == 0
     assert ws.polars("evals")["n_dimensions"].to_list() == [1, 0, 0]
     assert ws.polars("dimensions")["weight"].to_list() == [1.0]
@@ -103,22 +91,16 @@ def test_a_job_from_its_plan_to_its_tables(tmp_path):
     assert private == {"transcript.jsonl", "transcript.md", NAME}
     timing = json.loads((folder / "timing.json").read_bytes())
     assert (timing["status"], timing["model"], timing["executor"]) == ("done", "worker", "writer")
-    assert json.loads((folder.parents[1] / "eval_metadata.json").read_bytes()) == {
-        "eval_id": 1,
-        "eval_name": "Short log",
-        "prompt": "Write notes of evals/files/log.txt",
-        "assertions": ["It has one note"],
-    }
+    about = json.loads((folder.parents[1] / "eval_metadata.json").read_bytes())
+    assert (about["eval_id"], about["eval_name"]) == (1, "Short log")
+    assert (about["prompt"], about["assertions"]) == (EVALS[0]["prompt"], ["It has one note"])
     suite = tmp_path / "ws" / "evals" / "evals.json"
     assert suite.read_bytes() == (tmp_path / "skill" / "evals" / "evals.json").read_bytes()
     assert not (tmp_path / "ws" / "iteration-1" / ".staging").exists()
 
 
 def test_what_looks_on_may_fail(tmp_path):
-    def fail(_):
-        raise ZeroDivisionError
-
-    progress = finished(tmp_path, judgings=0, look=fail)
+    progress = finished(tmp_path, judgings=0, look=broken)
     assert progress.status == "done"
     assert "on_progress raised ZeroDivisionError" in progress.problems[0]
 
@@ -144,37 +126,19 @@ def test_a_job_holds_its_iteration_until_it_is_stopped_and_leaves_nothing_half_d
     assert (progress.status, progress.finished, progress.in_flight) == ("stopped", 0, ())
     assert folders(tmp_path / "ws") == []
     assert not (tmp_path / "ws" / "iteration-1" / ".staging").exists()
-    assert not work_folders(tmp_path / "ws" / "iteration-1", "any", 1)[0].parent.exists()
+    assert not made_by(tmp_path / "ws" / "iteration-1", "any", 1)[0].parent.exists()
     assert [one["event"] for one in events(tmp_path)][-3:] == ["cancelled", "cancelled", "ended"]
 
 
-@pytest.mark.parametrize(
-    ("executor", "limits", "words"),
-    [
-        (Writer(raises="by nought"), Limits(), "ZeroDivisionError: by nought"),
-        (Writer(hangs=True), Limits(seconds=0.05), "did not end within"),
-        (Writer(hangs=True, deaf=True), Limits(seconds=0.05), "did not end within"),
-    ],
-    ids=["raises", "hangs", "deaf"],
-)
-def test_an_executor_that_fails_or_hangs_makes_errored_runs(
-    tmp_path, executor, limits, words, monkeypatch, caplog
-):
+@pytest.mark.parametrize("deaf", [False, True])
+def test_an_executor_that_hangs_makes_errored_runs(tmp_path, deaf, monkeypatch, caplog):
     monkeypatch.setattr("skill_eval_nb.running.steps.OVER", 0.05)
-    monkeypatch.setattr("skill_eval_nb.running.threads.GRACE", 0.05)
-    progress = finished(tmp_path, executor, limits=limits, evals_only=["No log"])
+    monkeypatch.setattr("skill_eval_nb.running.threads.GOING", 0.05)
+    options = {"limits": Limits(seconds=0.05), "evals_only": ["No log"]}
+    progress = finished(tmp_path, Writer(hangs=True, deaf=deaf), **options)
     assert (progress.status, progress.errored) == ("done", 2)
-    assert all(words in one for one in progress.problems)
     for folder in folders(tmp_path / "ws"):
-        timing = json.loads((folder / "timing.json").read_bytes())
-        assert timing["status"] == "errored"
-        assert words in timing["reason"]
-        assert not (folder / "grading.json").exists()
-        assert words in (folder / "transcript.md").read_text()
-    assert statuses(tmp_path / "ws") == {"errored": 2}
-    if executor.raises:
-        traces = [one["traceback"] for one in events(tmp_path) if one["event"] == "errored"]
-        assert all("made_jobs.py" in trace for trace in traces)
+        assert "did not end within" in json.loads((folder / "timing.json").read_bytes())["reason"]
     gc.collect()  # what was left behind goes without a word
     assert not [one for one in caplog.messages if "destroyed" in one]
 
@@ -228,17 +192,42 @@ def test_a_run_that_no_judge_looks_at_has_a_grading_that_other_tools_count_right
     assert dict(finished(tmp_path, Writer(calls=2)).steps)["judge"] >= 2
 
 
-def test_errored_runs_are_done_again_only_where_that_is_asked_for(tmp_path):
-    options = {"evals_only": ["No log"]}
-    finished(tmp_path, Writer(raises="x"), **options)
-    sound = Writer(raises=None)
-    # The same executor as far as the fingerprint goes: it is what failed that has changed.
-    object.__setattr__(sound, "raises", "x")
-    assert not job_plan(tmp_path, sound, **options).todo
-    again = job_plan(tmp_path, sound, retry_errored=True, **options)
-    assert [one.missing.execute for one in again.todo] == [True, True]
-    object.__setattr__(sound, "raises", None)
-    progress = again.start().wait(60)
+JUDGE = ("judge 1", "grade")
+
+
+@pytest.mark.parametrize(
+    ("fails", "told", "again"),
+    [
+        ("tests.running.made_jobs.Writer.execute", "by nought", ("execute", "check", *JUDGE)),
+        ("skill_eval_nb.grading.structural.check", "check: ZeroDivisionError", ("check", *JUDGE)),
+        ("the judge", "judge: the judge model refused", JUDGE),
+    ],
+    ids=["executor", "check", "judge"],
+)
+def test_errored_runs_are_done_again_only_where_asked_for_and_from_where_they_failed(
+    tmp_path, monkeypatch, fails, told, again
+):
+    options: dict[str, Any] = {"evals_only": ["Short log"]}
+    if fails == "the judge":
+        refusing = StandIn(faults=(Fault("refusal", role="judge"),))
+        progress = finished(tmp_path, connection=Connection(stand_in=refusing), **options)
+    else:
+        monkeypatch.setattr(fails, broken)
+        progress = finished(tmp_path, **options)
+        monkeypatch.undo()
+    assert (progress.status, progress.errored) == ("done", 2)
+    assert statuses(tmp_path / "ws") == {"errored": 2}
+    assert all(told in problem for problem in progress.problems)
+    for folder in folders(tmp_path / "ws"):
+        assert told in json.loads((folder / "timing.json").read_bytes())["reason"]
+        assert not (folder / "grading.json").exists()
+    traces = [one.get("traceback") for one in events(tmp_path) if one["event"] == "errored"]
+    assert traces
+    assert fails == "the judge" or all("in broken" in trace for trace in traces)
+    assert not job_plan(tmp_path, **options).todo
+    ready = job_plan(tmp_path, retry_errored=True, **options)
+    assert [one.missing.steps for one in ready.todo] == [again] * 2
+    progress = ready.start().wait(60)
     assert (progress.status, progress.finished, progress.errored) == ("done", 2, 0)
     assert statuses(tmp_path / "ws") == {"graded": 2}
 
@@ -255,218 +244,78 @@ def test_something_else_in_the_way_is_not_touched_and_costs_nothing(tmp_path):
     assert (place / "outputs" / "notes.md").exists()
 
 
-def test_a_workspace_that_cannot_be_written_ends_the_job_and_loses_nothing(tmp_path, monkeypatch):
-    count = []
-
-    def full(*given):
-        count.append(1)
-        if len(count) > 2:
-            raise OSError(28, "No space left on device", "somewhere")
-        return put_in_place(*given)
-
-    monkeypatch.setattr("skill_eval_nb.running.steps.put_in_place", full)
-    job = job_plan(tmp_path, concurrency=1, judgings=0).start()
-    with pytest.raises(JobFailed, match="No space left on device"):
-        job.wait(60)
-    assert job.status == "failed"
-    assert "start the plan again" in str(job.progress)
-    assert len(folders(tmp_path / "ws")) == 2
-    monkeypatch.undo()
-    assert finished(tmp_path, concurrency=1, judgings=0).finished == 6
-
-
-def test_an_error_of_the_driver_itself_is_kept_and_raised(tmp_path, monkeypatch):
-    def broken(*_):
-        raise KeyError("x")
-
-    monkeypatch.setattr("skill_eval_nb.running.scheduler.Scheduler.advance", broken)
-    job = job_plan(tmp_path, judgings=0).start()
-    with pytest.raises(JobFailed, match="error of its own: KeyError") as caught:
-        job.wait(60)
-    assert isinstance(caught.value.__cause__, KeyError)
-    last = events(tmp_path)[-1]
-    assert (last["event"], last["status"]) == ("ended", "failed")
-    assert "KeyError" in last["traceback"]
-
-
-def test_a_check_that_fails_by_itself_makes_an_errored_run(tmp_path, monkeypatch):
-    def broken(*_, **__):
-        raise ZeroDivisionError("in the check")
-
-    monkeypatch.setattr("skill_eval_nb.grading.structural.check", broken)
-    progress = finished(tmp_path, evals_only=["Short log"])
-    assert (progress.status, progress.errored) == ("done", 2)
-    assert "check: ZeroDivisionError: in the check" in progress.problems[0]
-    monkeypatch.undo()
-    again = job_plan(tmp_path, evals_only=["Short log"], retry_errored=True)
-    assert all("execute" not in one.missing.steps for one in again.todo)  # it was paid for
-    assert again.start().wait(60).finished == 2
-    assert statuses(tmp_path / "ws") == {"graded": 2}
-
-
 def test_nothing_is_begun_without_a_key(tmp_path, monkeypatch):
-    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
     keyless = job_plan(tmp_path, connection=Connection())
     with pytest.raises(Refused, match="There is no API key"):
         keyless.start()
     assert not keyless.workspace.exists()
 
 
-def test_a_job_that_nobody_can_reach_a_model_for_tells_so_in_each_run(tmp_path, monkeypatch):
-    original = Scheduler.__init__
+FULL = OSError(28, "No space left on device")
 
-    def init(self, *given, **more):
-        original(self, *given, **more)
-        self.judge = dataclasses.replace(self.judge, deadline=1.0)
 
-    monkeypatch.setattr(Scheduler, "__init__", init)
-    lost = Connection(base_url="http://127.0.0.1:9")
-    progress = finished(tmp_path, evals_only=["No log"], connection=lost)
-    assert (progress.status, progress.errored) == ("done", 2)
-    assert all("judge: " in one for one in progress.problems)
-    assert statuses(tmp_path / "ws") == {"errored": 2}
+@pytest.mark.parametrize(
+    ("owner", "name", "fault", "told"),
+    [
+        (steps, "put_in_place", FULL, "No space left.*start the plan again"),
+        (Scheduler, "advance", KeyError("x"), "error of its own: KeyError"),
+    ],
+    ids=["full", "ours"],
+)
+def test_a_job_that_cannot_go_on_says_why_and_loses_nothing(
+    tmp_path, monkeypatch, owner, name, fault, told
+):
+    real, count = getattr(owner, name), itertools.count()
+
+    def failing(*given):
+        if next(count) > 3:
+            raise fault
+        return real(*given)
+
+    monkeypatch.setattr(owner, name, failing)
+    job = job_plan(tmp_path, judgings=0).start()
+    with pytest.raises(JobFailed, match=told) as caught:
+        job.wait(60)
+    assert caught.value.__cause__ is not None
+    assert job.status == "failed"
+    last = events(tmp_path)[-1]
+    assert (last["event"], last["status"]) == ("ended", "failed")
+    assert type(fault).__name__ in last["traceback"]
+    assert folders(tmp_path / "ws")
     monkeypatch.undo()
-    with serve(StandIn()) as address:
-        found = Connection(base_url=address)
-        ready = job_plan(tmp_path, evals_only=["No log"], retry_errored=True, connection=found)
-        assert [one.missing.steps for one in ready.todo] == [("judge 1", "grade")] * 2
-        assert ready.start().wait(60).finished == 2
-    assert statuses(tmp_path / "ws") == {"graded": 2}
-
-
-# ── journal ────────────────────────────────────────────────────────────────────────────────────
-
-PLANNED = {"event": "planned", "fingerprint": {"runs": {"a": [1, 2]}, "grading": {}}}
-
-
-def opened(folder):
-    return Journal(folder / "iteration-1", PLANNED)
-
-
-def test_the_plan_stands_first_and_once_and_what_was_spent_is_known_over_all_starts(tmp_path):
-    journal = opened(tmp_path)
-    first = journal.launch("execute", "k1", 0.5)
-    second = journal.launch("execute", "k2", 0.25)
-    journal.add("finished", launch=first, usd=0.125, seconds=2.0)
-    journal.close()
-    journal = opened(tmp_path)
-    record = journal.record
-    assert (record.spent_usd, record.last, list(record.open)) == (0.125 + 0.25, second, [second])
-    assert record.seconds == {"execute": (2.0, 1)}
-    journal.add("interrupted", launch=second, usd=0.0625)
-    assert journal.launch("execute", "k2", 0.25) == second + 1
-    journal.add("cancelled", launch=second + 1, usd=0.03125)
-    journal.close()
-    record = read(tmp_path / "iteration-1")
-    assert (record.spent_usd, record.open) == (0.125 + 0.0625 + 0.03125, {})
-    other = {**PLANNED, "fingerprint": {"runs": {"a": [1, 2]}, "grading": {"judge": "x"}}}
-    Journal(tmp_path / "iteration-1", other).close()
-    kinds = [one["event"] for one in read(tmp_path / "iteration-1").events]
-    assert (kinds[0], kinds[-1], kinds.count("planned")) == ("planned", "planned", 2)
-    assert [one.name for one in tmp_path.iterdir()] == ["iteration-1"]
-
-
-@settings(max_examples=30)
-@given(cut=st.integers(1, 400))
-def test_a_line_that_was_cut_short_is_not_read_and_not_continued(tmp_path_factory, cut):
-    folder = tmp_path_factory.mktemp("cut")
-    journal = opened(folder)
-    launch = journal.launch("execute", "k", 1.0)
-    journal.add("finished", launch=launch, usd=0.25, traceback="x" * 300)
-    journal.close()
-    whole = journal.path.read_bytes()
-    journal.path.write_bytes(whole[:-cut])
-    lines = whole[:-cut].count(b"\n")
-    assert len(read(folder / "iteration-1").events) == lines
-    if lines < 1:  # even the plan: the iteration is somebody else's then
-        return
-    journal = opened(folder)
-    journal.add("ended")
-    journal.close()
-    record = read(folder / "iteration-1")
-    assert (len(record.events), record.events[-1]["event"]) == (lines + 1, "ended")
-    assert record.spent_usd == (1.0 if lines == 2 else 0.0)
-
-
-def test_another_process_holds_it_until_it_ends_however_it_ends(tmp_path):
-    program = f"""
-        import os, sys, time
-        from skill_eval_nb.running.journal import Journal
-        journal = Journal({str(tmp_path / "iteration-1")!r}, {PLANNED!r})
-        print("held", flush=True)
-        time.sleep(60)
-    """
-    command = [sys.executable, "-c", textwrap.dedent(program)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
-        assert other.stdout is not None
-        assert other.stdout.readline() == "held\n"
-        with pytest.raises(Held, match=f"by process {other.pid} on "):
-            opened(tmp_path)
-        other.kill()
-        other.wait()
-        opened(tmp_path).close()
-
-
-def test_a_full_disk_leaves_no_half_line(tmp_path, monkeypatch):
-    journal = opened(tmp_path)
-    real = os.write
-
-    def full(file, data):
-        if not os.path.sameopenfile(file, journal_file):  # another thread's
-            return real(file, data)
-        if len(data) > 40:
-            return real(file, data[:40])
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    journal_file = os.open(journal.path, os.O_RDONLY)
-    before = journal.path.read_bytes()
-    monkeypatch.setattr(os, "write", full)
-    with pytest.raises(OSError, match="No space"):
-        journal.add("x", text="y" * 10)
-    monkeypatch.undo()
-    os.close(journal_file)
-    assert journal.path.read_bytes() == before
-    journal.add("ended")
-    journal.close()
-    assert json.loads(journal.path.read_bytes().splitlines()[-1])["event"] == "ended"
+    assert finished(tmp_path, judgings=0).finished == 6
 
 
 # ── watching ───────────────────────────────────────────────────────────────────────────────────
 
 
 class Scripted:
-    """A job that goes through these states, a look a state, and is interrupted at the last."""
+    """A job that is at two states, and interrupted at the next look."""
 
     def __init__(self) -> None:
-        self.states = [Progress("running", cells=3, finished=number) for number in (0, 1)]
-        self.stopped = False
+        self.looks = iter([Progress("running", cells=3, finished=number) for number in (0, 1)])
+        self.stop = Mock()
+        self.wait = Mock(return_value=Progress("done", cells=3, finished=3))
 
     @property
     def progress(self) -> Progress:
-        if self.states:
-            return self.states.pop(0)
-        if not self.stopped:
+        if one := next(self.looks, None):
+            return one
+        if not self.stop.called:
             raise KeyboardInterrupt
         return self.wait()
 
-    def stop(self) -> None:
-        self.stopped = True
 
-    def wait(self) -> Progress:
-        return Progress("done", cells=3, finished=3)
-
-
-def test_a_terminal_gets_a_picture_that_goes_away_and_an_interrupt_stops_the_job():
-    into = io.StringIO()
-    job: Any = Scripted()
-    assert watch(job, Console(file=into, force_terminal=True, width=60)).status == "done"
-    assert "1 of 3 runs" in into.getvalue()
-    assert "\x1b[2K" in into.getvalue()  # the line is erased
-    assert job.stopped
-    job = Scripted()
-    assert watch(job, Console(file=io.StringIO())).status == "done"  # no terminal
-    assert job.stopped
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_gets_a_picture_that_goes_away_and_an_interrupt_stops_the_job(terminal):
+    into, job = io.StringIO(), Scripted()
+    console = Console(file=into, force_terminal=terminal, width=60)
+    assert watch(cast("Any", job), console).status == "done"
+    job.stop.assert_called_once_with()
+    assert ("1 of 3 runs" in into.getvalue()) is terminal
+    assert ("\x1b[2K" in into.getvalue()) is terminal  # the line is erased
 
 
 def test_names_from_files_are_only_text():
@@ -478,71 +327,35 @@ def test_names_from_files_are_only_text():
 
 # ── shown ──────────────────────────────────────────────────────────────────────────────────────
 
-FILE = "evals/files/mixed.txt"
 
-
-def asked(log: Path) -> list[dict[str, Any]]:
-    """The bodies of the requests to the judge."""
-    lines = [json.loads(line) for line in log.read_text().splitlines()]
-    bodies = [line["body"] for line in lines if line["path"].endswith("/messages")]
-    return [body for body in bodies if "output_config" in body]
-
-
-def texts(body: dict[str, Any]) -> str:
-    return "\n".join(block.get("text", "") for block in body["messages"][0]["content"])
-
-
-@pytest.mark.skipif(sandbox.available() is not None, reason="no sandbox for the agent here")
-def test_the_judge_of_a_demo_run_sees_the_input_files(tmp_path):
-    skill = Path(shutil.copytree(ROOT / "data" / "release-notes", tmp_path / "release-notes"))
-    stand_in = StandIn(log=str(tmp_path / "log"))
-    made = plan_runs(
-        skill,
-        workspace=tmp_path / "ws",
-        runs=2,
-        evals_only=[1],
-        executor_options={"stand_in": stand_in},
-        connection=Connection(stand_in=stand_in),
-    )
-    progress = made.start().wait(120)
-    assert (progress.status, progress.finished) == ("done", 4), progress
-    given = (skill / FILE).read_bytes()
-    kept = [made.folder_of(cell) / "inputs" / FILE for cell in made.cells]
-    assert [one.read_bytes() for one in kept] == [given] * 4
-    requests = asked(tmp_path / "log")
-    assert len(requests) >= 2  # a run without the skill may miss the gate
-    for body in requests:
-        assert f'<input file="{FILE}"' in texts(body)
-        assert given.decode().splitlines()[0] in texts(body)
-
-
-def test_configurations_are_covered_and_words_of_the_task_are_not(tmp_path):
+def test_the_judge_sees_the_input_files_and_no_configuration(tmp_path):
     log = tmp_path / "log"
-    executor = Writer(text="By the notes skill, on the side terse-notes; not-terse wrote notes.")
     progress = job_plan(
         tmp_path,
-        executor,
+        Writer(text="By the notes skill, on the side terse-notes; not-terse wrote notes."),
         configurations={"terse-notes": tmp_path / "skill", "not-terse": None},
         connection=Connection(stand_in=StandIn(log=str(log))),
     )
     assert progress.start().wait(60).finished == 6
-    for body in asked(log):
-        told = texts(body)
-        assert "By the [name 1], on the side [name 2]; [name 3] wrote notes." in told
-        assert "terse" not in told
+    asked = [json.loads(line)["body"]["messages"][0] for line in log.read_text().splitlines()]
+    told = ["\n".join(one.get("text", "") for one in message["content"]) for message in asked]
+    assert len(told) == 6
+    for text in told:
+        assert "By the [name 1], on the side [name 2]; [name 3] wrote notes." in text
+        assert "terse" not in text
+    inputs = [text for text in told if '<input file="evals/files/log.txt"' in text]
+    assert len(inputs) == 2
+    assert all("fix: clocks" in text for text in inputs)
 
 
 # ── course ─────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("turns", [0, 1, 2])
-def test_a_step_that_was_only_just_launched_gives_back_its_money(
-    tmp_path: Path, turns: int
-) -> None:
+def test_a_step_that_was_only_just_launched_gives_back_its_money(tmp_path, turns):
     unused: Any = None
-    budget = Budget(5.0, PRICES)
+    budget, told = Budget(5.0, PRICES), list[str]()
     scheduler = Scheduler(job_plan(tmp_path), unused, budget, unused, {}, unused, lambda: None)
-    told: list[str] = []
 
     async def step(reservation: Any) -> None:
         told.append("begun")
@@ -563,32 +376,3 @@ def test_a_step_that_was_only_just_launched_gives_back_its_money(
     asyncio.run(job())
     assert told == ["begun", "cut off"]
     assert budget.reserved_usd == 0.0
-
-
-# ── warming ────────────────────────────────────────────────────────────────────────────────────
-
-PROGRAM = """
-import sys
-from dataclasses import dataclass
-from pathlib import Path
-from tests.running.made_jobs import Writer, job_plan
-
-@dataclass(frozen=True)
-class Looks(Writer):
-    async def execute(self, task, meter):
-        (task.folder / "sdk.txt").write_text(str("anthropic" in sys.modules))
-        return await super().execute(task, meter)
-
-folder = Path(sys.argv[1])
-for judgings in (0, 1):
-    progress = job_plan(folder / str(judgings), Looks(), judgings=judgings).start().wait(120)
-    assert progress.status == "done", progress
-    print(judgings, *sorted({path.read_text() for path in folder.glob(f"{judgings}/**/sdk.txt")}))
-"""
-
-
-def test_the_sdk_is_imported_before_the_first_run_and_only_if_it_is_needed(tmp_path):
-    command = [sys.executable, "-c", PROGRAM, str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["0 False", "1 True"]

@@ -5,7 +5,6 @@ And one whose kernel is restarted in the middle: what that cut off is no error o
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
@@ -22,21 +21,13 @@ from tests.running.made_plans import make_skill
 @pytest.mark.slow
 def test_a_job_that_is_killed_again_and_again_is_complete_and_pays_for_nothing_twice():
     # In a process of its own: it forks, which other tests' threads would not survive.
-    command = [sys.executable, "-m", "tests.running.killing", "--kills", "6", "--runs", "12"]
-    done = subprocess.run(
-        [*command, "--longest", "1.2"],
-        check=False,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    command = [sys.executable, "-m", "tests.running.killing", "6", "12", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.startswith("6 kills over ")
     assert "none of" in done.stdout
 
 
-RESTARTS = 2
 CELL = """
 import sys
 from pathlib import Path
@@ -46,70 +37,35 @@ job = Job(Path({folder!r}), {server!r}, {runs}).plan().start()
 """
 
 
-def test_a_job_whose_kernel_is_restarted_again_and_again_has_no_error_and_pays_for_nothing_twice(
-    tmp_path,
-):
+def test_a_job_whose_kernel_is_restarted_has_no_error_and_pays_for_nothing_twice(tmp_path):
     make_skill(tmp_path / "skill")
-    log = tmp_path / "log"
-    manager = KernelManager(kernel_name="python3")
+    log, manager = tmp_path / "log", KernelManager(kernel_name="python3")
     with killing.served(log, 0.1) as server:
-        job = killing.Job(tmp_path, server, 18)
+        job = killing.Job(tmp_path, server, 12)
         cell = CELL.format(root=str(ROOT), folder=str(tmp_path), server=server, runs=job.runs)
         manager.start_kernel()
         client = manager.client()
         client.start_channels()
         try:
-            for start in range(1, RESTARTS + 1):
-                client.wait_for_ready()
-                assert_ran(client, cell)
-                until(lambda start=start: finished_of(job, start), 60)
-                manager.restart_kernel()
-                job.look()
-                assert read(job.workspace / "iteration-1").starts == start
+            client.wait_for_ready()
+            assert_ran(client, cell)
+            until(lambda: any(job.workspace.glob("iteration-1/*/*/*/judgings/1.json")), 60)
+            manager.restart_kernel()
+            job.look()
             client.wait_for_ready()
             assert_ran(client, f"{cell}assert job.wait().status == 'done'")
         finally:
             client.stop_channels()
             manager.shutdown_kernel()
     job.look()
-    events = read(job.workspace / "iteration-1").events
-    assert [one for one in events if one["event"] == "errored"] == []
-    assert [one["status"] for one in events if one["event"] == "ended"][:-1].count("done") == 0
+    told = read(job.workspace / "iteration-1")
+    assert told.starts == 2
+    assert [one for one in told.events if one["event"] == "errored"] == []
+    assert [one["status"] for one in told.events if one["event"] == "ended"].count("done") == 1
     killing.check_runs(job)
-    assert killing.check_log(job, log) > 18
-
-
-def finished_of(job, start):
-    """Whether a run was judged since the journal's start of that number."""
-    events = read(job.workspace / "iteration-1").events
-    starts = [at for at, one in enumerate(events) if one["event"] == "started"]
-    since = events[starts[start - 1] :] if len(starts) >= start else ()
-    judged = {one["launch"] for one in since if one.get("step") == "judge"}
-    return any(one["event"] == "finished" and one["launch"] in judged for one in since)
+    assert killing.check_log(job, log) > job.runs
 
 
 def assert_ran(client, cell):
     reply = client.execute(cell, reply=True)["content"]
     assert reply["status"] == "ok", "\n".join(reply["traceback"])
-
-
-def test_the_looks_see_what_they_look_for(tmp_path):
-    run = tmp_path / "ws" / "iteration-1" / "eval-1" / "with_skill" / "run-1"
-    run.mkdir(parents=True)
-    (run / "timing.json").write_text("{}")
-    job = killing.Job(tmp_path, "http://127.0.0.1:1", 6)
-    job.look()
-    job.look()
-    os.utime(run / "timing.json", (1, 1))
-    with pytest.raises(AssertionError, match="was made again"):
-        job.look()
-    (run.parents[2] / "journal.jsonl").write_text(
-        '{"event": "launched", "launch": 1, "step": "execute", "key": "k", "worst_usd": 1,'
-        f' "folder": "{run.relative_to(tmp_path / "ws")}"}}\n'
-    )
-    log = tmp_path / "log"
-    log.write_text('{"session": "k", "role": "executor", "time": "1970-01-01T00:00:00+00:00"}\n')
-    assert killing.check_log(job, log) == 1
-    log.write_text('{"session": "k", "role": "executor", "time": "1970-01-01T00:00:09+00:00"}\n')
-    with pytest.raises(AssertionError, match="was made 8"):
-        killing.check_log(job, log)

@@ -10,6 +10,7 @@ import signal
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -20,11 +21,6 @@ from skill_eval_nb.running.protocol import Limits
 from tests.running.made_jobs import ONE_CENT, Writer, job_plan, until
 
 OPTIONS = {"judgings": 2, "concurrency": 4, "budget_usd": 5.0, "limits": Limits(usd=0.1)}
-
-
-@contextmanager
-def none():
-    yield None
 
 
 def spawned():
@@ -64,7 +60,7 @@ def made_in(folder: Path) -> dict[str, object]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pool", [none, lambda: ThreadPoolExecutor(4), spawned, dask])
+@pytest.mark.parametrize("pool", [lambda: ThreadPoolExecutor(4), spawned, dask])
 def test_every_pool_makes_the_same_files_at_the_same_cost(tmp_path, alone, pool):
     files, whole = alone
     with pool() as given:
@@ -77,12 +73,6 @@ def test_every_pool_makes_the_same_files_at_the_same_cost(tmp_path, alone, pool)
     assert set(runs["status"]) == {"graded"}
 
 
-def killed_once(mark: Path) -> None:
-    if not mark.exists():
-        mark.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
 @dataclasses.dataclass(frozen=True)
 class Deadly(Writer):
     """Kills its worker, the first time that it is at a run."""
@@ -91,49 +81,39 @@ class Deadly(Writer):
 
     async def execute(self, task, meter):
         ticket = meter.reserve(task.model, ONE_CENT)
-        killed_once(Path(self.marks, f"killed-{task.key}"))
+        self.die_once(Path(self.marks, f"killed-{task.key}"))
         meter.release(ticket)
         return await super().execute(task, meter)
+
+    def die_once(self, mark):
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_process_pool_that_breaks_ends_the_job_and_the_next_start_goes_on(tmp_path):
     options = {"judgings": 0, "evals_only": ["No log"], "budget_usd": 1.0, "concurrency": 1}
-    options |= {"limits": Limits(usd=0.1)}
+    made = job_plan(tmp_path, Deadly(marks=str(tmp_path)), limits=Limits(usd=0.1), **options)
+    for _ in range(2):  # each of the two runs kills its worker
+        with spawned() as pool, pytest.raises(JobFailed, match="with a new pool"):
+            made.start(pool=pool).wait(60)
+        told = read(tmp_path / "ws" / "iteration-1")
+        assert [one["event"] for one in told.events][-2:] == ["lost", "ended"]
+    assert told.spent_usd == pytest.approx(0.02)  # what they had reserved, not all of the limits
     with spawned() as pool:
-        job = job_plan(tmp_path, Deadly(marks=str(tmp_path)), **options).start(pool=pool)
-        with pytest.raises(JobFailed, match="with a new pool"):
-            job.wait(60)
-    told = read(tmp_path / "ws" / "iteration-1")
-    assert [one["event"] for one in told.events][-2:] == ["lost", "ended"]
-    assert told.spent_usd == pytest.approx(0.01)  # what it had reserved, not all of its limit
-    with spawned() as pool:
-        again = job_plan(tmp_path, Deadly(marks=str(tmp_path)), **options).start(pool=pool)
-        with pytest.raises(JobFailed):  # the other run kills its worker too
-            again.wait(60)
-    with spawned() as pool:
-        last = job_plan(tmp_path, Deadly(marks=str(tmp_path)), **options).start(pool=pool).wait(60)
+        last = made.start(pool=pool).wait(60)
     assert (last.status, last.finished) == ("done", 2)
 
 
-class Pending:
-    """A pool whose steps come to no end of their own."""
-
-    def __init__(self):
-        self.futures = []
-
-    def submit(self, step):
-        self.futures.append(Future())
-        return self.futures[-1]
-
-
 def test_a_worker_that_is_lost_once_the_job_was_stopped_is_no_error_of_its_run(tmp_path):
-    pool = Pending()
+    steps = [Future(), Future()]  # which come to no end of their own
+    pool = Mock(submit=Mock(side_effect=steps))
     made = job_plan(tmp_path, judgings=0, concurrency=2)
     job = made.start(pool=pool)
-    until(lambda: len(pool.futures) == 2)
+    until(lambda: pool.submit.call_count == 2)
     job.stop()
     until((made.folder / ".staging" / "halt").exists)
-    for one in pool.futures:
+    for one in steps:
         one.set_exception(OSError("the machine is gone"))
     assert job.wait(60).status == "stopped"
     again = job_plan(tmp_path, judgings=0).start().wait(60)

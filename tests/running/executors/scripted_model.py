@@ -9,7 +9,9 @@ from typing import Any
 
 from skill_eval_nb.models import Connection
 from skill_eval_nb.models.stand_in import transport
-from skill_eval_nb.running.protocol import Limits, Skill, Task
+from skill_eval_nb.running.protocol import Skill, Task
+from tests.models.scripted import message
+from tests.running.executors.made_tasks import skill, task
 
 SECRETS = {
     "name": "canary-name-81c",
@@ -52,19 +54,11 @@ class Scripted:
             return httpx2.Response(self.status, json={"type": "error", "error": error})
         step = self.script[min(len(self.requests), len(self.script)) - 1]
         content, reason = step(request) if callable(step) else step
-        message = {
-            "type": "message",
-            "role": "assistant",
-            "id": f"msg_{len(self.requests)}",
-            "model": request["model"],
-            "content": content,
-            "stop_reason": reason,
-            "stop_sequence": None,
-            "usage": {"input_tokens": 10, "output_tokens": 5},
-        }
-        return httpx2.Response(
-            200, content=json.dumps(message), headers={"content-type": "application/json"}
-        )
+        said = {"id": f"msg_{len(self.requests)}", "model": request["model"]}
+        said |= {"content": content, "stop_reason": reason}
+        answer = message(input_tokens=10, output_tokens=5) | said
+        sent = json.dumps(answer)  # with half a character in it, if a test wants that
+        return httpx2.Response(200, content=sent, headers={"content-type": "application/json"})
 
     @property
     def results(self) -> list[dict[str, Any]]:
@@ -107,30 +101,10 @@ DONE = says("Done.")
 
 def a_skill(root: Path) -> Skill:
     """A skill with a canary in each of its parts."""
-    folder = root / "staged-skill"
-    (folder / "references").mkdir(parents=True)
-    head = f"---\nname: {SECRETS['name']}\ndescription: {SECRETS['description']}\n---\n\n"
-    (folder / "SKILL.md").write_text(head + BODY)
-    (folder / "references" / "more.md").write_text(SECRETS["file"])
-    return Skill(SECRETS["name"], SECRETS["description"], folder)
+    more = {"references/more.md": SECRETS["file"]}
+    return skill(root / "skill", SECRETS["name"], SECRETS["description"], BODY, **more)
 
 
-def a_task(root: Path, model: Any, *, skill: Skill | None = None, **changed: Any) -> Task:
+def a_task(root: Path, model: Any, **given: Any) -> Task:
     """A task whose model is the given one, a `Scripted` or a stand-in."""
-    for name in ("work", "scratch"):
-        (root / name).mkdir(parents=True, exist_ok=True)
-    limits = changed.pop("limits", Limits())
-    sandbox = changed.pop("sandbox", "bubblewrap")
-    prompt = changed.pop("prompt", "Write the word good into answer.md.")
-    return Task(
-        prompt=prompt,
-        folder=root / "work",
-        skill=skill,
-        model=changed.pop("name", "stand-in"),
-        limits=limits,
-        key=changed.pop("key", "run-key-1"),
-        sandbox=sandbox,
-        connection=Connection(stand_in=model),
-        scratch=root / "scratch",
-        **changed,
-    )
+    return task(root, Connection(stand_in=model), **{"model": "stand-in", **given})

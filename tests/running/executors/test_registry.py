@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-import asyncio
 import sys
 from pathlib import Path
 
 import pytest
 
-from skill_eval_nb.models import Connection, Tally, Usage
-from skill_eval_nb.running import Executor, Limits, Task, executor, plan_runs
+from skill_eval_nb.running import Executor, executor
 from skill_eval_nb.running.protocol import GROUP, executor_names
-from tests.running.made_plans import make_skill
+from tests.corpus.build import lay
+from tests.running.made_jobs import job_plan
 
 MODULE = """
 from dataclasses import dataclass
@@ -48,42 +47,34 @@ breaks = sen_test_mine:breaks
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small distribution, installed as installers do it: a module and its dist-info."""
-    site = tmp_path / "site"
-    monkeypatch.syspath_prepend(str(site))
+    info = "sen_test_mine-1.0.dist-info"
+    files = {
+        "sen_test_mine.py": MODULE,
+        f"{info}/METADATA": "Metadata-Version: 2.1\nName: sen-test-mine\nVersion: 1.0\n",
+        f"{info}/entry_points.txt": ENTRIES,
+    }
+    monkeypatch.syspath_prepend(str(lay(tmp_path / "site", files)))
     monkeypatch.delitem(sys.modules, "sen_test_mine", raising=False)
-    install(site)
-
-
-def install(site: Path) -> None:
-    info = site / "sen_test_mine-1.0.dist-info"
-    info.mkdir(parents=True)
-    (site / "sen_test_mine.py").write_text(MODULE)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: sen-test-mine\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(ENTRIES)
 
 
 @pytest.mark.usefixtures("installed")
-def test_anybody_can_register_an_executor_and_it_runs(tmp_path):
+def test_anybody_can_register_an_executor_and_plan_with_it_by_name(tmp_path):
     assert "mine" in executor_names()
-    mine = executor("mine", greeting="good day")
-    assert isinstance(mine, Executor)
-    tally = Tally()
-    task = Task("Do it", tmp_path, None, "stand-in", Limits(), "k", "none", Connection(), tmp_path)
-    went = asyncio.run(mine.execute(task, tally))
-    assert (tmp_path / "out.txt").read_text() == "good day: Do it"
-    assert (went.status, went.usage, tally.usage) == ("done", Usage(7, calls=1), Usage(7, calls=1))
-
-
-@pytest.mark.usefixtures("installed")
-def test_it_can_be_planned_with_by_name(tmp_path):
-    skill = make_skill(tmp_path / "skill")
-    given = {"executor": "mine", "executor_model": "stand-in", "judgings": 0}
+    assert isinstance(executor("mine"), Executor)
+    given = {"judgings": 0, "runs": 1, "evals_only": [2], "configurations": ["with_skill"]}
     with pytest.raises(ValueError, match="`mine` cannot run here: it knows no sandbox"):
-        plan_runs(skill, **given)
-    first = plan_runs(skill, **given, sandbox="none")
-    other = plan_runs(skill, **given, sandbox="none", executor_options={"greeting": "hi"})
+        job_plan(tmp_path, "mine", **given)
+    given["sandbox"] = "none"
+    first = job_plan(tmp_path, "mine", **given)
+    greeting = {"greeting": "good day"}
+    other = job_plan(tmp_path, "mine", **given, executor_options=greeting)
     assert first.executor.name == "mine"
     assert first.fingerprint != other.fingerprint
+    progress = other.start().wait(60)
+    (cell,) = other.cells
+    outputs = other.workspace / cell.folder / "outputs"
+    assert (outputs / "out.txt").read_text() == "good day: Write notes"
+    assert (progress.status, progress.spent_usd) == ("done", pytest.approx(7e-6))
 
 
 @pytest.mark.usefixtures("installed")

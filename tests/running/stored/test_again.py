@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,67 +22,54 @@ from skill_eval_nb.workspace import Problems, check
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
 
-EVALS: dict[str, Any] = {
-    "skill_name": "canary-adder",
-    "evals": [
-        {
-            "id": 1,
-            "name": "sum",
-            "prompt": "Add up the invoices",
-            "expected_output": "A table",
-            "expectations": ["The total is right", "Every invoice has a line"],
-            "quality_rubric": {
-                "dimensions": [
-                    {"id": "Q1", "name": "clarity", "weight": 2, "description": "Is it clear?"},
-                    {"id": "Q2", "name": "depth", "weight": 1, "description": "Is it deep?"},
-                ]
-            },
-        },
-        {"id": 2, "name": "bare", "prompt": "Say hello"},
-    ],
-}
-GRADING: dict[str, Any] = {
-    "expectations": [
-        {"text": "The total is right", "passed": True, "evidence": "last line", "mine": 1},
-        {"text": "Every invoice has a line", "passed": False, "evidence": "no invoice 7"},
-    ],
-    "summary": {"passed": 1, "failed": 1, "total": 2, "pass_rate": 0.5},
-    "rubric_scores": {
-        "clarity": {"score": 2, "evidence": "muddled"},
-        "depth": {"score": 3, "evidence": "so so"},
+DIMENSIONS = [
+    {"id": "Q1", "name": "clarity", "weight": 2, "description": "Is it clear?"},
+    {"id": "Q2", "name": "depth", "weight": 1, "description": "Is it deep?"},
+]
+EVALS: list[dict[str, Any]] = [
+    {
+        "id": 1,
+        "name": "sum",
+        "prompt": "Add up the invoices",
+        "expected_output": "A table",
+        "expectations": ["check 1", "check 2"],
+        "quality_rubric": {"dimensions": DIMENSIONS},
     },
-    "rubric_summary": {"weighted_mean": 2.3333, "max_possible": 5.0, "normalized": 0.4667},
-    "timing": {"executor_duration_seconds": 7.0, "total_tokens": 900},
-    "judge_model": "judge-before",
-    "a field of my own": {"kept": True},
-}
+    {"id": 2, "name": "bare", "prompt": "Say hello"},
+]
+SCORES = {"clarity": (2, "muddled"), "depth": (3, "so so")}
+GRADING = graded(
+    "pf",
+    summary={"passed": 1, "failed": 1, "total": 2, "pass_rate": 0.5},
+    rubric_scores={name: {"score": n, "evidence": why} for name, (n, why) in SCORES.items()},
+    rubric_summary={"weighted_mean": 2.3333, "max_possible": 5.0, "normalized": 0.4667},
+    timing={"executor_duration_seconds": 7.0, "total_tokens": 900},
+    judge_model="judge-before",
+    mine={"kept": True},
+)
+GRADING["expectations"][0]["mine"] = 1
 OFFLINE = Connection(stand_in=StandIn(seed=1))
 
 
-def write(path: Path, value: Any) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value, indent=2), "utf-8")
-    return path
-
-
 def run_of(
-    workspace: Path, side: str = "with_skill", number: int = 1, eval_: str = "1-sum"
+    workspace: Path, side: str = "with_skill", number: int = 1, eval_: str = "1-sum", **more: Any
 ) -> Path:
-    run = workspace / "iteration-1" / f"eval-{eval_}" / side / f"run-{number}"
-    (run / "outputs").mkdir(parents=True, exist_ok=True)
-    (run / "outputs" / "table.md").write_text(f"| May | {number} |\nTotal: 12\n")
-    (run / "transcript.md").write_text("I wrote table.md")
-    write(run / "timing.json", {"total_duration_seconds": 7.0})
-    return run
+    files = {
+        "outputs/table.md": f"| May | {number} |\nTotal: 12\n",
+        "transcript.md": "I wrote table.md",
+        "timing.json": {"total_duration_seconds": 7.0},
+        **{f"{name}.json": content for name, content in more.items()},
+    }
+    return lay(workspace / "iteration-1" / f"eval-{eval_}" / side / f"run-{number}", files)
 
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    folder = tmp_path / "adder-workspace"
-    write(folder / "evals.json", EVALS)
+    suite = {"skill_name": "canary-adder", "evals": EVALS}
+    folder = lay(tmp_path / "adder-workspace", {"evals.json": suite})
     for side in ("with_skill", "without_skill"):
         for number in (1, 2):
-            write(run_of(folder, side, number) / "grading.json", GRADING)
+            run_of(folder, side, number, grading=GRADING)
     return folder
 
 
@@ -122,7 +110,7 @@ def test_new_judgings_stand_beside_what_was_there_and_once_more_counts_on(worksp
         assert (first["judge_model"], first["judging"]) == ("judge-before", 1)
         assert [one["judge_model"] for one in new] == ["stand-in-judge"] * 2
         grading = load(run / "grading.json")
-        assert grading["a field of my own"] == {"kept": True}
+        assert grading["mine"] == {"kept": True}
         assert grading["timing"]["total_tokens"] == 900
         assert grading["timing"]["grader_duration_seconds"] > 0
         assert grading["expectations"][0]["notes"].endswith("of 3 judgings pass it")
@@ -144,15 +132,10 @@ def test_new_judgings_stand_beside_what_was_there_and_once_more_counts_on(worksp
 def test_what_cannot_be_judged_is_said(workspace: Path) -> None:
     run_of(workspace, eval_="2-bare")
     run_of(workspace, eval_="9-unknown")
-    gated = run_of(workspace, number=3)
-    write(gated / "structural.json", {"expectations": [], "gate_passed": False})
-    broken = run_of(workspace, number=4)
-    write(broken / "timing.json", {"status": "errored", "reason": "the executor was refused"})
-    empty = run_of(workspace, number=5)
-    (empty / "outputs" / "table.md").unlink()
-    (empty / "outputs").rmdir()
-    damaged = run_of(workspace, number=6)
-    (damaged / "grading.json").write_text("{ not JSON")
+    gated = run_of(workspace, number=3, structural={"expectations": [], "gate_passed": False})
+    run_of(workspace, number=4, timing={"status": "errored", "reason": "the executor was refused"})
+    shutil.rmtree(run_of(workspace, number=5) / "outputs")
+    run_of(workspace, number=6, grading="{ not JSON")
     done = judge_again(workspace, connection=OFFLINE)
     assert len(done.judged) == 4
     reasons = {one.folder.parts[-3][5:] + one.folder.name: one.reason for one in done.left_out}
@@ -172,13 +155,11 @@ def test_what_cannot_be_judged_is_said(workspace: Path) -> None:
 
 
 def test_a_grading_of_two_sides_stays(workspace: Path) -> None:
-    run = run_of(workspace)
-    write(run / "grading.json", {"with_skill": GRADING, "without_skill": GRADING})
+    run = run_of(workspace, grading={"with_skill": GRADING, "without_skill": GRADING})
     before = (run / "grading.json").read_bytes()
     done = judge_again(workspace, connection=OFFLINE)
     assert (run / "grading.json").read_bytes() == before
-    mentioned = [*done.kept, *done.left_out]
-    assert any(one.folder.resolve() == run.resolve() for one in mentioned)
+    assert run.resolve() in [one.folder.resolve() for one in (*done.kept, *done.left_out)]
 
 
 def test_a_judge_that_fails_writes_no_score(workspace: Path) -> None:
@@ -195,12 +176,11 @@ def test_a_judge_that_fails_writes_no_score(workspace: Path) -> None:
 
 def test_the_judge_is_blind_and_the_key_opaque(workspace: Path, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
-    run = run_of(workspace)
-    (run / "outputs" / "metrics.json").write_text('{"canary-metrics": 1}')
-    (run / "outputs" / "grading.json").write_text('{"canary-grading": 1}')
-    (run / "transcript.md").write_text(
-        "By the canary-adder skill, in iteration-1/eval-1-sum/with_skill/run-1"
-    )
+    canaries = {
+        f"outputs/{name}.json": f'{{"canary-{name}": 1}}' for name in ("metrics", "grading")
+    }
+    said = "By the canary-adder skill, in iteration-1/eval-1-sum/with_skill/run-1"
+    lay(run_of(workspace), {"transcript.md": said, **canaries})
     judge_again(workspace, connection=Connection(stand_in=StandIn(log=str(log))))
     sent = log.read_text("utf-8").replace(str(log), "")
     for canary in ("canary", "with_skill", "without_skill", str(workspace)):
@@ -300,7 +280,7 @@ def test_an_interrupted_batch_is_taken_up_again(
 
 
 def test_a_batch_whose_id_was_lost_is_not_sent_twice(workspace: Path, batching: StandIn) -> None:
-    write(workspace / "batch.json", {"ids": [], "judge": {}, "items": []})
+    lay(workspace, {"batch.json": {"ids": [], "judge": {}, "items": []}})
     with pytest.raises(ValueError, match="may have been submitted"):
         batched(workspace, batching)
     (workspace / "batch.json").write_text("{")
@@ -349,30 +329,19 @@ def test_a_part_of_a_workspace_knows_the_suite_of_the_whole(part, count):
     assert (one.outputs, one.transcript) == (one.folder / "outputs", one.folder / "transcript.md")
 
 
-SUITE = {
-    "skill_name": "tdd",
-    "evals": [
-        {
-            "id": 1,
-            "prompt": "Write it",
-            "structural_expectations": [{"type": "file_exists", "pattern": "*.md"}],
-        }
-    ],
-}
-RUN = "iteration-1/eval-1-it/with_skill/run-2"
-
-
 def test_the_suite_of_the_skill_beside_the_workspace_is_read_and_a_broken_one_is_a_problem(
     tmp_path,
 ):
-    lay(tmp_path / "tdd-workspace", {f"{RUN}/grading.json": graded("p")})
-    lay(tmp_path / "tdd", {"evals/evals.json": SUITE, "SKILL.md": "x"})
-    (run,) = stored_runs(tmp_path / "tdd-workspace" / "iteration-1")
-    assert run.eval is not None
-    assert run.eval.structural_expectations[0].pattern == "*.md"
-    assert run.run_number == 2
-    lay(tmp_path / "tdd-workspace", {"evals.json": "{not json"})
+    checks = [{"type": "file_exists", "pattern": "*.md"}]
+    suite = {"evals": [{"id": 1, "prompt": "Write it", "structural_expectations": checks}]}
+    run = "iteration-1/eval-1-it/with_skill/run-2/grading.json"
+    ws = lay(tmp_path / "tdd-workspace", {run: graded("p")})
+    lay(tmp_path / "tdd", {"evals/evals.json": suite, "SKILL.md": "x"})
+    (found,) = stored_runs(ws / "iteration-1")
+    assert found.eval is not None
+    assert found.eval.structural_expectations[0].pattern == "*.md"
+    assert found.run_number == 2
     problems = Problems()
-    (run,) = stored_runs(tmp_path / "tdd-workspace", problems=problems)
-    assert run.eval is None
+    (found,) = stored_runs(lay(ws, {"evals.json": "{not json"}), problems=problems)
+    assert found.eval is None
     assert [problem.code for problem in problems] == ["not-json"]

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -26,14 +27,13 @@ CHECKS = [
 ]
 
 
+ERRORED = {"status": "errored"}
+
+
 def workspace(folder, files=None, checks=None):
-    suite = {
-        "skill_name": "s",
-        "evals": [{"id": 1, "prompt": "Write", "structural_expectations": checks or CHECKS}],
-    }
+    evals = [{"id": 1, "prompt": "Write", "structural_expectations": checks or CHECKS}]
     own = {f"{RUN}/outputs/a.md": "yes", f"{RUN}/timing.json": {"duration_ms": 1}}
-    lay(folder, {"evals.json": suite, **(own if files is None else files)})
-    return folder
+    return lay(folder, {"evals.json": {"evals": evals}, **(own if files is None else files)})
 
 
 @pytest.fixture
@@ -99,22 +99,11 @@ def test_a_structural_json_that_differs_is_kept_and_told_unless_forced(tmp_path)
     assert [run.outcome for run in grade_stored(ws).runs] == ["same"]
 
 
-def test_scripts_run_only_where_they_are_allowed(tmp_path):
-    ws = workspace(tmp_path)
-    (run,) = grade_stored(ws, sandbox="none").runs
-    assert run.structural.expectations[2].passed is None
-    (run,) = grade_stored(ws, allow_scripts=True, sandbox="none", force=True).runs
-    assert run.structural.expectations[2].passed is True
-
-
 @pytest.mark.parametrize(
     ("files", "code"),
     [
         ({f"{RUN}/timing.json": {"duration_ms": 1}}, "no-outputs"),
-        (
-            {f"{RUN}/timing.json": {"status": "errored"}, f"{RUN}/outputs/a.md": "yes"},
-            "errored-run",
-        ),
+        ({f"{RUN}/timing.json": ERRORED, f"{RUN}/outputs/a.md": "yes"}, "errored-run"),
         ({"iteration-1/eval-7-other/with_skill/run-1/outputs/a.md": "yes"}, "no-definition"),
     ],
 )
@@ -127,9 +116,7 @@ def test_runs_that_cannot_be_checked_are_told(tmp_path, files, code):
 
 
 def test_a_folder_that_cannot_be_written_is_a_problem(tmp_path, monkeypatch):
-    def refuse(path, data):
-        raise OSError(30, os.strerror(30))
-
+    refuse = Mock(side_effect=OSError(30, os.strerror(30)))
     monkeypatch.setattr("skill_eval_nb.running.stored_runs.write_atomic", refuse)
     result = grade_stored(workspace(tmp_path))
     assert result.checked == 0

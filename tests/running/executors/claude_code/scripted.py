@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.models import Connection
-from skill_eval_nb.running.protocol import Limits, Skill, Task
-from tests.models.scripted import Answer, Scripted, Seen
+from tests.models.scripted import Answer, Scripted, Seen, message
 
 
 class Conversation(Scripted):
@@ -49,58 +45,20 @@ def streamed(block: dict[str, Any], model: str, turn: int) -> bytes:
     else:
         stop, begun = "tool_use", {**block, "id": f"toolu_{turn}", "input": {}}
         delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
-    message: dict[str, Any] = {
-        "id": f"msg_{turn}",
-        "type": "message",
-        "role": "assistant",
-        "model": model,
-    }
-    message |= {"content": [], "stop_reason": None, "stop_sequence": None}
-    message["usage"] = {"input_tokens": 100, "output_tokens": 1}
+    begin = message(input_tokens=100, output_tokens=1) | {"id": f"msg_{turn}", "model": model}
     thought = {"type": "thinking", "thinking": "Well.", "signature": ""}
     signed = {"type": "signature_delta", "signature": "c2lnbmVk"}
     events = [
-        {"type": "message_start", "message": message},
+        {"type": "message_start", "message": begin | {"content": [], "stop_reason": None}},
         {"type": "content_block_start", "index": 0, "content_block": thought},
         {"type": "content_block_delta", "index": 0, "delta": signed},
         {"type": "content_block_stop", "index": 0},
         {"type": "content_block_start", "index": 1, "content_block": begun},
         {"type": "content_block_delta", "index": 1, "delta": delta},
         {"type": "content_block_stop", "index": 1},
-        {
-            "type": "message_delta",
-            "delta": {"stop_reason": stop, "stop_sequence": None},
-            "usage": {"output_tokens": 20},
-        },
+        {"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 20}},
         {"type": "message_stop"},
     ]
     return b"".join(
         f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events
     )
-
-
-def task(root: Path, connection: Connection, **given: Any) -> Task:
-    """A task with its folders made, for a model whose name is in no other run's environment."""
-    folder, scratch = root / "work", root / "scratch"
-    folder.mkdir(parents=True)
-    scratch.mkdir()
-    limits = Limits(**{"seconds": 60.0, **given.pop("limits", {})})
-    plain: dict[str, Any] = {
-        "prompt": "Write release notes for version 2.0 from mixed.txt.",
-        "skill": None,
-        "model": f"stand-in-{secrets.token_hex(4)}",
-        "key": root.name,
-        "sandbox": "bubblewrap",
-    }
-    return Task(
-        folder=folder, scratch=scratch, limits=limits, connection=connection, **{**plain, **given}
-    )
-
-
-def skill(root: Path, name: str, description: str, body: str) -> Skill:
-    """A skill in a folder of its own."""
-    folder = root / "staged"
-    folder.mkdir(parents=True)
-    text = f"---\nname: {name}\ndescription: {description}\n---\n\n{body}"
-    (folder / "SKILL.md").write_text(text)
-    return Skill(name, description, folder)

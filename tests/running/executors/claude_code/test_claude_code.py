@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import itertools
 import json
 import shlex
 import signal
@@ -11,8 +12,6 @@ import socket
 import struct
 import subprocess
 import sys
-import threading
-import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -27,8 +26,10 @@ from skill_eval_nb.models.stand_in import Fault
 from skill_eval_nb.running.executors import forwarder, harness
 from skill_eval_nb.running.executors.claude_code import ClaudeCode, converse, events_of, was_opened
 from skill_eval_nb.running.executors.harness import Process
-from skill_eval_nb.running.protocol import Execution, Task
-from tests.running.executors.claude_code.scripted import Conversation, say, skill, task, use
+from skill_eval_nb.running.protocol import Execution, Limits, Task
+from tests.running.executors.claude_code.scripted import Conversation, say, use
+from tests.running.executors.made_tasks import skill, task
+from tests.running.made_jobs import until
 
 real = pytest.mark.skipif(
     ClaudeCode().why_not("bubblewrap") is not None,
@@ -52,7 +53,7 @@ PDF = b"""%PDF-1.4
 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj
 trailer<</Size 4/Root 1 0 R>>
 %%EOF"""
-NAME, DESCRIPTION, BODY, FILE = "zebrafinch", "CANARY-LIST", "CANARY-BODY", "CANARY-FILE"
+NAME, BODY, PROMPT = "zebrafinch", "CANARY-BODY", "@c.txt /do it"
 
 
 def run(one: Task, meter: Tally | None = None) -> Execution:
@@ -77,24 +78,15 @@ def processes(one: Task) -> list[str]:
 
 def gone(one: Task) -> bool:
     """Whether nothing runs for a task any more, soon."""
-    until = time.monotonic() + 20
-    while processes(one):
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.05)
+    until(lambda: not processes(one), 20)
     return True
 
 
 def results(execution: Execution) -> str:
     """What the agent's tools gave, one after the other."""
-    blocks = [
-        block
-        for event in execution.events
-        if event["type"] == "user"
-        for block in event["message"]["content"]
-        if block["type"] == "tool_result"
-    ]
-    return "\n".join(str(block["content"]) for block in blocks)
+    said = (one["message"]["content"] for one in execution.events if one["type"] == "user")
+    blocks = itertools.chain.from_iterable(said)
+    return "\n".join(str(one["content"]) for one in blocks if one["type"] == "tool_result")
 
 
 @real
@@ -106,14 +98,16 @@ def test_whatever_the_harness_itself_sends_goes_on(tmp_path, model):
     with Conversation(*steps, *more, say("done")) as server:
         connection = Connection(server.base_url)
         found = skill(tmp_path / "s", NAME, "Sings", BODY)
-        one = task(tmp_path / "run", connection, model=model, skill=found)
+        one = task(tmp_path / "run", connection, model=model, skill=found, prompt=PROMPT)
         (one.folder / "a.png").write_bytes(PNG)
         (one.folder / "b.pdf").write_bytes(PDF)
         (one.folder / "c.txt").write_text(f"{'lorem ipsum ' * 1000}\n" * 20)
         execution = run(one)
     assert (execution.status, execution.reason) == ("done", None)
     assert "turned_away" not in {event.get("subtype") for event in execution.events}
-    last = json.dumps(server.bodies[-1]["messages"])
+    first, *_, last = (json.dumps(body["messages"]) for body in server.bodies)
+    assert PROMPT in first
+    assert "lorem" not in first  # nothing in a prompt is looked up
     for sent in ("image/png", "application/pdf", '"signature"', "tool_use_error"):
         assert sent in last
     assert {seen.path for seen in server.seen} == {
@@ -165,9 +159,11 @@ class Cap(Tally):
 def test_at_the_ceiling_the_run_ends_and_the_ceiling_holds(tmp_path):
     cap = Cap()
     with Conversation(*[use("Bash", command="true")] * 30) as server:
-        one = task(tmp_path / "run", Connection(server.base_url))
+        found = skill(tmp_path / "s", NAME, "Sings", BODY)
+        one = task(tmp_path / "run", Connection(server.base_url), skill=found)
         execution = run(one, cap)
     assert (execution.status, execution.reason) == ("errored", "The budget is spent.")
+    assert execution.skill_used is False
     assert 0 < len(server.seen) == cap.calls < 30
     assert execution.usage == cap.usage == sum([Usage(100, 20, calls=1)] * cap.calls, Usage())
     assert cap.usage.total <= cap.most
@@ -179,7 +175,7 @@ def test_at_the_ceiling_the_run_ends_and_the_ceiling_holds(tmp_path):
 def test_a_silent_model_ends_the_run_at_its_limit(tmp_path):
     stand_in = StandIn(faults=(Fault("silence"),))
     tally = Tally()
-    one = task(tmp_path / "run", Connection(stand_in=stand_in), limits={"seconds": 5.0})
+    one = task(tmp_path / "run", Connection(stand_in=stand_in), limits=Limits(seconds=5.0))
     execution = run(one, tally)
     assert execution.status == "errored"
     assert execution.reason == "The run had not finished after 5 seconds, its limit."
@@ -258,6 +254,7 @@ def test_among_other_skills_it_ends_once_the_skill_was_opened(tmp_path):
         turns = server.bodies
     assert (execution.status, execution.reason, execution.skill_used) == ("done", None, True)
     assert {"abacus", NAME} <= set(execution.events[0]["skills"])
+    assert set(execution.events[0]["tools"]) == set(harness.TOOLS)
     assert "Launching skill: abacus" in results(execution)  # which was not enough
     assert max(sum(m["role"] == "assistant" for m in body["messages"]) for body in turns) <= 3
     assert gone(one)
@@ -265,47 +262,17 @@ def test_among_other_skills_it_ends_once_the_skill_was_opened(tmp_path):
 
 # ── a harness that behaves badly ──────────────────────────────────────────────────────────────────
 
-ANSWERING = """
-import json, sys
-for line in sys.stdin:
-    said = json.loads(line)
-    if said["type"] == "control_request":
-        given = {"subtype": "success", "request_id": said["request_id"], "response": {}}
-        print(json.dumps({"type": "control_response", "response": given}), flush=True)
-    else:
-        break
-"""
-"""As much of the harness as the SDK needs before it says the prompt, which is in `said`."""
-
-
-def talk(folder: Path, *argv: str) -> tuple[str | None, Process]:
-    box = Box(folder, limits=BoxLimits(seconds=60.0), kind="none")
-
-    async def at_once() -> tuple[str | None, Process]:
-        process = Process(argv, box)
-        stopped = asyncio.get_running_loop().create_future()
-        return await converse(process, "@file /do it", box, stopped), process
-
-    return asyncio.run(at_once())
-
-
-@sdk
-def test_the_prompt_arrives_word_for_word_and_what_is_said_is_kept(tmp_path):
-    end = "print(json.dumps({'type': 'system', 'subtype': 'init', 'said': said}))\nsys.exit(3)"
-    (tmp_path / "harness.py").write_text(ANSWERING + end)
-    reason, process = talk(tmp_path, sys.executable, str(tmp_path / "harness.py"))
-    assert reason is None
-    assert process.exit_code == 3
-    assert process.lines[-1]["said"]["message"]["content"] == "@file /do it"
-    assert process.lines[-1]["said"]["client_composed"] is True  # nothing in it is looked up
-    assert process.lines[-1]["timestamp"]
-
 
 @sdk
 def test_a_message_without_end_ends_the_run(tmp_path, monkeypatch):
     monkeypatch.setattr(harness, "MOST_LINE_BYTES", 1_000_000)
-    reason, _ = talk(tmp_path, "cat", "/dev/zero")
-    assert reason == "The harness wrote a message of more than 1,000,000 bytes."
+    box = Box(tmp_path, limits=BoxLimits(seconds=60.0), kind="none")
+
+    async def talk() -> str | None:
+        stopped = asyncio.get_running_loop().create_future()
+        return await converse(Process(["cat", "/dev/zero"], box), "do it", box, stopped)
+
+    assert asyncio.run(talk()) == "The harness wrote a message of more than 1,000,000 bytes."
 
 
 def test_one_whose_output_nobody_reads_is_ended_too(tmp_path):
@@ -338,12 +305,7 @@ def test_every_block_is_there_once_and_every_answer_is_one_event(lines):
 
 
 def test_of_an_event_usage_stays_in_the_result_and_paths_of_this_machine_are_left_out():
-    result = {
-        "type": "result",
-        "subtype": "success",
-        "timestamp": "t",
-        "usage": {"input_tokens": 4},
-    }
+    result = {"type": "result", "timestamp": "t", "usage": {"input_tokens": 4}}
     init = {"type": "system", "subtype": "init", "timestamp": "t", "skills": ["one"]}
     own = {"modelUsage": {"m": {"inputTokens": 4}}, "total_cost_usd": 0.1}  # at its own price
     here = {"memory_paths": {"auto": "/home/x"}, "messaging_socket_path": "/tmp/1.sock"}
@@ -396,62 +358,38 @@ with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as way:
     got = bytearray()
     while data := way.recv(65536):
         got += data
+with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as way:
+    way.sendall(b"bye")
 print(len(got), bytes(got[:12]))
 sys.exit(7)
 """
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
-
 @linux
-def test_it_carries_both_ways_and_ends_as_its_command_ends(tmp_path):
-    path, port = tmp_path / "relay", free_port()
+def test_it_carries_both_ways_until_one_side_leaves_and_ends_as_its_command_ends(tmp_path):
+    path = tmp_path / "relay"
 
-    def echo(server: socket.socket) -> None:
-        near, _ = server.accept()
-        with near:
+    def serve(server: socket.socket) -> None:
+        with server.accept()[0] as near:
             got = bytearray()
             while len(got) < 600_000:
                 got += near.recv(65536)
             near.sendall(bytes(got).upper())
+        with server.accept()[0] as near, near.makefile("rb") as said:
+            left.append(said.read())
 
-    with socket.socket(socket.AF_UNIX) as server:
+    left = list[bytes]()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    with socket.socket(socket.AF_UNIX) as server, ThreadPoolExecutor(1) as pool:
         server.bind(str(path))
         server.listen()
-        thread = threading.Thread(target=echo, args=(server,))
-        thread.start()
-        script = [sys.executable, "-I", "-S", forwarder.__file__, str(path), str(port)]
-        command = [*script, sys.executable, "-c", CLIENT, str(port)]
+        served = pool.submit(serve, server)
+        script = [sys.executable, "-I", "-S", forwarder.__file__, str(path), port]
+        command = [*script, sys.executable, "-c", CLIENT, port]
         ran = subprocess.run(command, capture_output=True, timeout=60, check=False)
-        thread.join()
-    assert ran.returncode == 7
+        served.result(60)
+    assert (ran.returncode, left) == (7, [b"bye"])
     # Outside a box all of the machine goes on once the command has ended, and is told last.
     assert ran.stdout.splitlines()[0] == b"600000 b'HELLO HELLO '"
     assert json.loads(ran.stdout.splitlines()[1])["left"] > 0
-
-
-@linux
-def test_a_side_that_leaves_closes_the_other(tmp_path):
-    async def at_once() -> bytes:
-        path = tmp_path / "relay"
-        left = asyncio.get_running_loop().create_future()
-
-        async def far(reader, writer):
-            left.set_result(await reader.read())
-            writer.close()
-
-        async with await asyncio.start_unix_server(far, str(path)):
-            near = await asyncio.start_server(
-                lambda reader, writer: forwarder.forward(str(path), reader, writer), "127.0.0.1", 0
-            )
-            async with near:
-                port = near.sockets[0].getsockname()[1]
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
-                writer.write(b"bye")
-                writer.close()
-                return await asyncio.wait_for(left, 30)
-
-    assert asyncio.run(at_once()) == b"bye"

@@ -1,0 +1,169 @@
+"""The journal and its lock: one writer at a time, and no half line, whatever ends it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skill_eval_nb.running.journal import Held, Journal, held, paying, probe, read, sweep
+
+
+def test_whoever_comes_second_is_told_who_is_at_it(tmp_path):
+    folder = tmp_path / "new" / "answers"
+    with paying([folder], "a comparison"):
+        told = rf"a comparison is already running in {folder} by this process, since 20\d\d-"
+        with pytest.raises(Held, match=told), held([tmp_path, folder], "another"):
+            pytest.fail("it was not held")
+        with held([tmp_path], "what has nothing to do with it"):
+            pass
+    assert list(folder.iterdir()) == []
+    with paying([folder, folder], "a comparison"):
+        pass
+
+
+def test_only_one_of_many_is_ever_inside(tmp_path):
+    inside, most, refused = list[int](), list[int](), list[int]()
+
+    def work(number: int) -> None:
+        try:
+            with held([tmp_path], "work"):
+                inside.append(number)
+                most.append(len(inside))
+                inside.pop()
+        except Held:
+            refused.append(number)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(120)))
+    assert set(most) == {1}
+    assert len(most) + len(refused) == 120
+
+
+def test_half_files_of_the_dead_go_and_no_others(tmp_path):
+    stale, young, mine, near = (
+        tmp_path / name
+        for name in (".0123456789abcdef.tmp", ".fedcba9876543210.tmp", "notes.tmp", ".0123.tmp")
+    )
+    for path in (stale, young, mine, near):
+        path.touch()
+    long_ago = time.time() - 120
+    for path in (stale, mine, near):
+        os.utime(path, (long_ago, long_ago))
+    sweep(tmp_path)
+    assert set(tmp_path.iterdir()) == {young, mine, near}
+    sweep(tmp_path, 0)
+    assert set(tmp_path.iterdir()) == {mine, near}
+    sweep(tmp_path / "not there")
+
+
+def test_a_link_in_the_way_of_the_trial_is_not_written_through(tmp_path):
+    other = tmp_path / "other"
+    other.write_text("mine")
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    (folder / ".skill-eval-nb.trial").symlink_to(other)
+    with pytest.raises(ValueError, match="answers cannot be written"):
+        probe([folder])
+    assert other.read_text() == "mine"
+
+
+# ── the journal ────────────────────────────────────────────────────────────────────────────────
+
+PLANNED = {"event": "planned", "fingerprint": {"runs": {"a": [1, 2]}, "grading": {}}}
+
+
+def opened(folder):
+    return Journal(folder / "iteration-1", PLANNED)
+
+
+def test_the_plan_stands_first_and_once_and_what_was_spent_is_known_over_all_starts(tmp_path):
+    journal = opened(tmp_path)
+    first, second = (journal.launch("execute", key, 0.5) for key in ("k1", "k2"))
+    journal.add("finished", launch=first, usd=0.125, seconds=2.0)
+    journal.close()
+    journal = opened(tmp_path)
+    record = journal.record
+    assert (record.spent_usd, record.last, list(record.open)) == (0.125 + 0.5, second, [second])
+    assert record.seconds == {"execute": (2.0, 1)}
+    journal.add("interrupted", launch=second, usd=0.0625)
+    journal.add("cancelled", launch=journal.launch("execute", "k2", 0.25), usd=0.03125)
+    journal.close()
+    other = {**PLANNED, "fingerprint": {"runs": {"a": [1, 2]}, "grading": {"judge": "x"}}}
+    Journal(tmp_path / "iteration-1", other).close()
+    record = read(tmp_path / "iteration-1")
+    assert (record.spent_usd, record.open) == (0.125 + 0.0625 + 0.03125, {})
+    kinds = [one["event"] for one in record.events]
+    assert (kinds[0], kinds[-1], kinds.count("planned")) == ("planned", "planned", 2)
+    assert [one.name for one in tmp_path.iterdir()] == ["iteration-1"]
+
+
+@settings(max_examples=30)
+@given(cut=st.integers(1, 400))
+def test_a_line_that_was_cut_short_is_not_read_and_not_continued(tmp_path_factory, cut):
+    folder = tmp_path_factory.mktemp("cut")
+    journal = opened(folder)
+    launch = journal.launch("execute", "k", 1.0)
+    journal.add("finished", launch=launch, usd=0.25, traceback="x" * 300)
+    journal.close()
+    whole = journal.path.read_bytes()
+    journal.path.write_bytes(whole[:-cut])
+    lines = whole[:-cut].count(b"\n")
+    assert len(read(folder / "iteration-1").events) == lines
+    if lines < 1:  # even the plan: the iteration is somebody else's then
+        return
+    journal = opened(folder)
+    journal.add("ended")
+    journal.close()
+    record = read(folder / "iteration-1")
+    assert (len(record.events), record.events[-1]["event"]) == (lines + 1, "ended")
+    assert record.spent_usd == (1.0 if lines == 2 else 0.0)
+
+
+PROGRAM = """
+import sys, time
+from skill_eval_nb.running.journal import Journal
+journal = Journal(sys.argv[1], {"event": "planned"})
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+def test_another_process_holds_it_until_it_ends_however_it_ends(tmp_path):
+    command = [sys.executable, "-c", PROGRAM, tmp_path / "iteration-1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(Held, match=f"by process {other.pid} on "):
+            opened(tmp_path)
+        other.kill()
+        other.wait()
+        opened(tmp_path).close()
+
+
+def test_a_full_disk_leaves_no_half_line(tmp_path, monkeypatch):
+    journal, real = opened(tmp_path), os.write
+    before = journal.path.read_bytes()
+
+    def full(file, data):
+        if not os.path.samestat(os.fstat(file), journal.path.stat()):  # another thread's
+            return real(file, data)
+        if len(data) > 40:
+            return real(file, data[:40])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match="No space"):
+        journal.add("x", text="y" * 10)
+    monkeypatch.undo()
+    assert journal.path.read_bytes() == before
+    journal.add("ended")
+    journal.close()
+    assert [one["event"] for one in read(tmp_path / "iteration-1").events] == ["planned", "ended"]
