@@ -12,19 +12,18 @@ boxed = pytest.mark.skipif(REASON is not None, reason=f"no sandbox here: {REASON
 ALLOWED = {"allow_scripts": True}
 
 
-def test_without_permission_it_is_not_scored_and_does_not_run(tmp_path):
-    mark = tmp_path / "ran"
-    found = checked(tmp_path, "custom_script", script=f"touch {mark}", options={"sandbox": "none"})
-    assert found.passed is None
-    assert "allow_scripts=True" in found.evidence
-    assert not mark.exists()
-
-
-def test_without_a_sandbox_it_is_not_scored(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"sandbox": "none"}, "allow_scripts=True"), (ALLOWED, "bwrap is not installed")],
+    ids=["without permission", "without a sandbox"],
+)
+def test_what_must_not_run_is_not_scored_and_does_not_run(tmp_path, monkeypatch, options, said):
     monkeypatch.setattr(sandbox, "available", lambda: "bwrap is not installed")
-    found = checked(tmp_path, "custom_script", script="true", options=ALLOWED)
+    mark = tmp_path / "ran"
+    found = checked(tmp_path, "custom_script", script=f"touch {mark}", options=options)
     assert found.passed is None
-    assert "bwrap is not installed" in found.evidence
+    assert said in found.evidence
+    assert not mark.exists()
 
 
 def test_none_is_spelled_out(tmp_path):
