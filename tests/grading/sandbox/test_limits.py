@@ -88,9 +88,8 @@ def test_one_process_that_takes_too_much_memory(tmp_path):
 
 def test_memory_that_is_shared_counts_once(tmp_path):
     """Thirty of them hold the same libraries: some 10 MB together, not 30 × 2."""
-    few = "for i in $(seq 30); do sleep 1 & done; wait"
-    assert boxed(tmp_path, few, memory_bytes=32 * MIB).ended == "exit"
-    assert boxed(tmp_path, f"{few}; sleep 60", memory_bytes=4 * MIB).ended == "killed"
+    command = "for i in $(seq 30); do sleep 1 & done; wait"
+    assert boxed(tmp_path, command, memory_bytes=32 * MIB).ended == "exit"
 
 
 MEMFD = """

@@ -1,6 +1,5 @@
 """What a command in a box can do, and what becomes of one that tries what it must not."""
 
-import asyncio
 import os
 import shutil
 import socket
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from skill_eval_nb.grading.sandbox import Box, arun, lent, run, used
+from skill_eval_nb.grading.sandbox import Box, lent, run, used
 from tests.bubblewrap import needed
 from tests.grading.sandbox.made import boxed, python
 
@@ -155,22 +154,6 @@ def test_the_folders_place_on_the_host_is_not_in_the_list_of_processes(folder):
     ran = boxed(folder, "cat /proc/*/cmdline | tr '\\0' ' '")
     assert b"ulimit" in ran.stdout  # the first process inside
     assert str(folder.parent).encode() not in ran.stdout
-
-
-def test_many_run_at_once(tmp_path):
-    """Each waits for all the others."""
-    shared = tmp_path / "shared"
-    shared.mkdir()
-    wait = f"touch {shared}/$0; until [ $(ls {shared} | wc -l) = 6 ]; do sleep 0.02; done"
-    boxes = [Box(tmp_path / str(n), kind="none") for n in range(6)]
-    for box in boxes:
-        box.folder.mkdir()
-
-    async def every():
-        commands = (arun(box, ["sh", "-c", wait, str(n)]) for n, box in enumerate(boxes))
-        return await asyncio.gather(*commands)
-
-    assert [ran.exit_code for ran in asyncio.run(every())] == [0] * 6
 
 
 def test_without_a_sandbox_it_runs_in_the_folder_itself(folder, tmp_path):
