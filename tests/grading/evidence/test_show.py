@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from skill_eval_nb.grading.evidence import Showing, show
@@ -37,7 +37,11 @@ FILES = st.dictionaries(
 )
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+MANY = {f"{letter}.txt": "x" * 6000 for letter in "abcdefghijkl"}
+
+
+@example(files=MANY, given_files={}, pieces=[4000], chars=2000)  # too little room for all
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(
     files=FILES,
     given_files=FILES,

@@ -94,6 +94,7 @@ ANY = {"match": "no", "match_any": ["neither"], "match_regex": r"^\d+$"}
         ("file_not_contains", "*", ANY, False, "c.txt:2: 12"),
         # Binary files are not searched for expressions.
         ("file_not_contains", "*", {"match_regex": "by us"}, True, "binary files: logo.png"),
+        ("file_not_contains", "*", {"match_regex": "by them"}, True, "binary files: logo.png"),
         ("file_not_contains", "*.png", {"match_regex": "made|by"}, False, "No text file"),
     ],
 )
