@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple, Self
 
-from skill_eval_nb.models import Connection
+from skill_eval_nb.models import BudgetSpent, Connection, Usage
 
 REQUEST = {
     "model": "claude-haiku-4-5",
@@ -71,6 +71,24 @@ def page(status: int) -> Answer:
 CUT = Answer(body=b'{"type": "message", "content": [{"ty', promised=900)
 SILENCE = Answer(silent=60.0)
 HANG_UP = Answer(hang_up=True)
+
+
+@dataclass
+class Ceiling:
+    """A meter that allows so many attempts."""
+
+    left: int
+
+    def reserve(self, model: str, worst: Usage, *, batch: bool = False) -> object:
+        if not self.left:
+            raise BudgetSpent("no more")
+        self.left -= 1
+        return model, worst, batch
+
+    def settle(self, ticket: object, usage: Usage | None) -> None: ...
+
+    def release(self, ticket: object) -> None:
+        self.left += 1
 
 
 class Seen(NamedTuple):

@@ -7,6 +7,7 @@ import itertools
 import json
 import threading
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import pytest
@@ -30,6 +31,7 @@ from tests.models.scripted import (
     REQUEST,
     SILENCE,
     Answer,
+    Ceiling,
     Scripted,
     Seen,
     bad,
@@ -105,16 +107,14 @@ def named(*names: str) -> dict[str, dict[str, Any]]:
 MIXED = named("succeeded-1", "errored-1", "expired-1", "canceled-1", "succeeded-2", "half-1")
 
 
+async def submitted_and_collected(client: Client) -> batches.Results | None:
+    return await batches.collect(client, await batches.submit(client, MIXED))
+
+
 def test_results_come_back_by_id_whatever_became_of_each():
-    keeper = Keeper(looks=2)
-
-    async def round_trip(client: Client) -> batches.Results | None:
-        batch = await batches.submit(client, MIXED)
-        assert await batches.collect(client, batch) is None
-        return await batches.collect(client, batch)
-
+    keeper = Keeper()
     with Scripted(keeper) as server:
-        results = with_client(server, round_trip)
+        results = with_client(server, submitted_and_collected)
     assert results is not None
     assert set(results) == set(MIXED)
     for name, result in results.items():
@@ -127,6 +127,8 @@ def test_results_come_back_by_id_whatever_became_of_each():
             assert result.kind == ("connection" if kind == "half" else kind)
     assert "max_tokens: too many" in str(results["errored-1"])
     assert [item["params"] for item in keeper.batches["msgbatch_0"]] == list(MIXED.values())
+    with Scripted(Keeper(looks=2)) as server:
+        assert with_client(server, submitted_and_collected) is None  # it is still at work
 
 
 def test_all_of_it_is_metered_at_half_the_price():
@@ -188,20 +190,21 @@ def test_too_much_for_one_batch_becomes_several(
         assert max(map(len, bodies)) <= value
 
 
-@pytest.mark.parametrize("answer", [CUT, HANG_UP, SILENCE, bad(500), bad(504)])
-def test_a_batch_that_may_have_been_taken_is_not_submitted_again(answer: Answer):
-    with Scripted([answer]) as server, pytest.raises(ModelFault, match="may have been taken"):
-        with_client(server, lambda client: batches.submit(client, MIXED, deadline=1.0))
-    assert len(server.seen) == 1
-
-
-@pytest.mark.parametrize(("answer", "counts"), [(bad(400), False), (CUT, True)])
-def test_what_a_failed_submission_may_cost(answer: Answer, counts: bool):
+@pytest.mark.parametrize(
+    ("answer", "taken"),
+    [*((one, True) for one in (CUT, HANG_UP, SILENCE, bad(500), bad(504))), (bad(400), False)],
+)
+def test_a_batch_that_may_have_been_taken_is_paid_for_and_not_submitted_again(
+    monkeypatch: pytest.MonkeyPatch, answer: Answer, taken: bool
+):
+    monkeypatch.setattr(batches, "submit", partial(batches.submit, deadline=1.0))
     tally = Tally()
-    with Scripted([answer]) as server, pytest.raises(ModelFault):
+    with Scripted([answer]) as server, pytest.raises(ModelFault) as caught:
         with_client(server, lambda client: batches.answers(client, MIXED, meter=tally))
+    assert len(server.seen) == 1
+    assert ("may have been taken" in str(caught.value)) == taken
     worst = sum((worst_case(request) for request in MIXED.values()), Usage())
-    assert tally.assumed == (worst if counts else Usage())
+    assert tally.assumed == (worst if taken else Usage())
     assert tally.open == Usage()
 
 
@@ -215,25 +218,15 @@ def test_results_that_are_cut_short_are_asked_for_again(monkeypatch: pytest.Monk
             return Answer(body=answer.body[: answer.body.index(b"\n") + 1])
         return answer
 
-    async def round_trip(client: Client) -> batches.Results | None:
-        return await batches.collect(client, await batches.submit(client, MIXED))
-
     with Scripted(cutting) as server:
-        results = with_client(server, round_trip)
+        results = with_client(server, submitted_and_collected)
     assert results is not None
     assert len(results) == len(MIXED)
 
 
 def test_a_budget_that_is_too_small_for_all_reserves_nothing():
-    class Small(Tally):
-        def reserve(self, model: str, worst: Usage, *, batch: bool = False) -> Any:
-            assert batch
-            if self.open.calls >= 3:
-                raise BudgetSpent("no more")
-            return super().reserve(model, worst, batch=batch)
-
-    tally = Small()
+    small = Ceiling(3)
     with Scripted(Keeper()) as server, pytest.raises(BudgetSpent):
-        with_client(server, lambda client: batches.answers(client, MIXED, meter=tally))
+        with_client(server, lambda client: batches.answers(client, MIXED, meter=small))
     assert not server.seen
-    assert (tally.open, tally.calls) == (Usage(), 0)
+    assert small.left == 3

@@ -8,9 +8,7 @@ import pytest
 from skill_eval_nb.models import Connection, ModelFault, StandIn
 
 
-def test_a_connection_is_a_value_that_can_be_sent_and_holds_no_key(
-    monkeypatch: pytest.MonkeyPatch,
-):
+def test_a_connection_is_a_value_that_can_be_sent_and_holds_no_key(monkeypatch):
     monkeypatch.setenv("MY_KEY", "sk-very-secret")
     connection = Connection("https://models.example.org", "MY_KEY")
     assert connection.key() == "sk-very-secret"

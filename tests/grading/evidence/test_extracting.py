@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from skill_eval_nb.grading.evidence import contents
-from skill_eval_nb.grading.evidence import contents as extracting
 from skill_eval_nb.grading.evidence.contents import NotExtracted, entries, extract
 from tests.bubblewrap import needed
 
@@ -18,65 +17,38 @@ def text_of(path: Path) -> str:
     return extract(str(path), path.suffix[1:], path.stat().st_size)[0]
 
 
-def test_xlsx(tmp_path: Path) -> None:
+def xlsx(path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl", reason="the extra `office`")
     book = openpyxl.Workbook()
     book.active.title = "Costs"
-    book.active.append(["month", "sum"])
-    book.active.append(["May", 12.5])
+    for row in (["month", "sum"], [], ["May", 12.5]):
+        book.active.append(row)
+    book.active["XFD1048576"] = "far"  # which costs no more than itself
     book.create_sheet("Second").append(["x"])
-    book.save(tmp_path / "a.xlsx")
-    assert (
-        text_of(tmp_path / "a.xlsx") == "[sheet Costs]\nmonth\tsum\nMay\t12.5\n[sheet Second]\nx\n"
-    )
+    book.save(path)
 
 
-def test_a_cell_far_out_costs_no_more_than_itself(tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl", reason="the extra `office`")
-    book = openpyxl.Workbook()
-    book.active.append(["a", "b"])
-    book.active.append([])
-    book.active.append(["c"])
-    book.active["XFD1048576"] = "far"
-    book.save(tmp_path / "a.xlsx")
-    assert text_of(tmp_path / "a.xlsx") == (
-        "[sheet Sheet]\na\tb\n\nc\n[1048572 empty rows]\n\t[16382 empty cells]\tfar\n"
-    )
-
-
-def test_all_such_files_of_a_run_have_one_limit_of_time(tmp_path, monkeypatch) -> None:
-    for name in ("a.pdf", "b.pdf"):
-        (tmp_path / name).write_bytes(made_pdf("Minutes"))
-    monkeypatch.setattr(contents, "EXTRACTING_SECONDS", 1e-9)
-    (_, first), (_, second) = contents.contents(entries(tmp_path))
-    assert "to read" in (first.reason or "")
-    assert "such files before it took" in (second.reason or "")
-
-
-def test_docx(tmp_path: Path) -> None:
-    docx = pytest.importorskip("docx", reason="the extra `office`")
-    document = docx.Document()
+def docx(path: Path) -> None:
+    document = pytest.importorskip("docx", reason="the extra `office`").Document()
     document.add_paragraph("First words")
     table = document.add_table(1, 2)
     table.cell(0, 0).text, table.cell(0, 1).text = "left", "right"
     document.add_paragraph("Last words")
-    document.save(str(tmp_path / "a.docx"))
-    assert text_of(tmp_path / "a.docx") == "First words\nleft\tright\nLast words\n"
+    document.save(str(path))
 
 
-def test_pptx(tmp_path: Path) -> None:
-    pptx = pytest.importorskip("pptx", reason="the extra `office`")
-    show = pptx.Presentation()
+def pptx(path: Path) -> None:
+    show = pytest.importorskip("pptx", reason="the extra `office`").Presentation()
     slide = show.slides.add_slide(show.slide_layouts[5])
     slide.shapes.title.text = "The title"
-    cells = slide.shapes.add_table(1, 1, 0, 0, 9_000, 9_000).table
-    cells.cell(0, 0).text = "in a table"
+    slide.shapes.add_table(1, 1, 0, 0, 9_000, 9_000).table.cell(0, 0).text = "in a table"
     slide.notes_slide.notes_text_frame.text = "said aloud"
-    show.save(str(tmp_path / "a.pptx"))
-    text = text_of(tmp_path / "a.pptx")
-    assert text.startswith("[slide 1]")
-    for part in ("The title", "in a table", "[notes] said aloud"):
-        assert part in text
+    show.save(str(path))
+
+
+def pdf(path: Path) -> None:
+    pytest.importorskip("pypdf", reason="the extra `office`")
+    path.write_bytes(made_pdf("Total 1204.50"))
 
 
 def made_pdf(words: str) -> bytes:
@@ -100,13 +72,42 @@ def made_pdf(words: str) -> bytes:
     return out + b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % start
 
 
-def test_pdf(tmp_path: Path) -> None:
-    pytest.importorskip("pypdf", reason="the extra `office`")
-    (tmp_path / "a.pdf").write_bytes(made_pdf("Total 1204.50"))
-    assert text_of(tmp_path / "a.pdf") == "[page 1]\nTotal 1204.50\n"
+COSTS = """[sheet Costs]
+month\tsum
+
+May\t12.5
+[1048572 empty rows]
+\t[16382 empty cells]\tfar
+[sheet Second]
+x
+"""
 
 
-@pytest.mark.parametrize("kind", sorted(extracting.OFFICE_KINDS))
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (xlsx, COSTS),
+        (docx, "First words\nleft\tright\nLast words\n"),
+        (pptx, "[slide 1]\nThe title\nin a table\n[notes] said aloud\n"),
+        (pdf, "[page 1]\nTotal 1204.50\n"),
+    ],
+)
+def test_the_text_of_office_files(tmp_path: Path, make, text: str) -> None:
+    path = tmp_path / f"a.{make.__name__}"
+    make(path)
+    assert text_of(path) == text
+
+
+def test_all_such_files_of_a_run_have_one_limit_of_time(tmp_path, monkeypatch) -> None:
+    for name in ("a.pdf", "b.pdf"):
+        (tmp_path / name).write_bytes(made_pdf("Minutes"))
+    monkeypatch.setattr(contents, "EXTRACTING_SECONDS", 1e-9)
+    (_, first), (_, second) = contents.contents(entries(tmp_path))
+    assert "to read" in (first.reason or "")
+    assert "such files before it took" in (second.reason or "")
+
+
+@pytest.mark.parametrize("kind", sorted(contents.OFFICE_KINDS))
 def test_a_damaged_file_says_so(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"a.{kind}"
     path.write_bytes(b"%PDF-1.4 and then nothing" if kind == "pdf" else b"PK\x03\x04 broken")
@@ -146,15 +147,13 @@ print(json.dumps({{"text": "".join([*seen, *os.environ, *os.environ.values()]), 
 
 
 @needed
-def test_a_reader_that_was_broken_into_finds_nothing_and_changes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reader_that_was_broken_into_finds_nothing_and_changes_nothing(tmp_path, monkeypatch):
     diary, file, program = (tmp_path / name for name in ("diary", "a.pdf", "spy.py"))
     diary.write_text("DIARY")
     file.write_bytes(made_pdf("x"))
     with socket.create_server(("127.0.0.1", 0)) as server:
         program.write_text(SPYING.format(diary=diary, port=server.getsockname()[1]))
-        monkeypatch.setattr(extracting, "_PROGRAM", program)
+        monkeypatch.setattr(contents, "_PROGRAM", program)
         monkeypatch.setenv("ANTHROPIC_API_KEY", "SECRET")
         text = text_of(file)
     assert "PATH" in text  # it did look
@@ -162,14 +161,12 @@ def test_a_reader_that_was_broken_into_finds_nothing_and_changes_nothing(
     assert file.read_bytes() == made_pdf("x")
 
 
-def test_without_a_sandbox_a_reader_has_no_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(extracting.sandbox, "available", lambda: "none here")
-    test_pdf(tmp_path)
+def test_without_a_sandbox_a_reader_has_no_key(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(contents.sandbox, "available", lambda: "none here")
+    test_the_text_of_office_files(tmp_path, pdf, "[page 1]\nTotal 1204.50\n")
     program = tmp_path / "spy.py"
     program.write_text("import json, os; print(json.dumps({'text': str(os.environ), 'more': 0}))")
-    monkeypatch.setattr(extracting, "_PROGRAM", program)
+    monkeypatch.setattr(contents, "_PROGRAM", program)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "SECRET")
     text = text_of(tmp_path / "a.pdf")
     assert "PATH" in text

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from statistics import fmean
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import skill_eval_nb as sen
 from skill_eval_nb.documents import (
     Dimension,
     GradedExpectation,
@@ -19,10 +17,10 @@ from skill_eval_nb.documents import (
     RubricScore,
     Timing,
     dump,
-    to_json,
 )
+from skill_eval_nb.documents.dialects import check, read
+from skill_eval_nb.documents.run import UserNotesSummary
 from skill_eval_nb.grading import grade
-from skill_eval_nb.workspace import check
 
 
 def judging(number: int, scores: dict[str, float], **verdicts: bool | None) -> Judging:
@@ -94,43 +92,13 @@ def test_verdicts_are_of_the_majority_and_a_tie_has_failed(
     assert (made.summary.passed, made.summary.failed) == (passed is True, passed is False)
 
 
-def test_what_is_written_is_clean_and_reads_back(tmp_path: Path) -> None:
-    run = tmp_path / "iteration-1" / "eval-1-sum" / "with_skill" / "run-1"
-    (run / "judgings").mkdir(parents=True)
-    (run / "outputs").mkdir()
-    evals = {
-        "skill_name": "sum",
-        "evals": [
-            {
-                "id": 1,
-                "name": "sum",
-                "prompt": "Add up",
-                "expectations": ["x", "y"],
-                "quality_rubric": {
-                    "dimensions": [
-                        {"id": "Q1", "name": "a", "weight": 1},
-                        {"id": "Q2", "name": "bb", "weight": 2},
-                    ]
-                },
-            }
-        ],
-    }
-    (tmp_path / "evals.json").write_text(json.dumps(evals))
+def test_what_is_written_is_clean_and_reads_back() -> None:
     judgings = [judging(n, {"a": n, "bb": 5}, x=True, y=n == 1) for n in (1, 2)]
-    for one in judgings:
-        for verdict in one.expectations:
-            verdict.id = None
-        (run / "judgings" / f"{one.judging}.json").write_bytes(to_json(dump(one)))
+    for one, words in zip(judgings, ("Is it  so?", "is it so?"), strict=True):
+        one.user_notes_summary = UserNotesSummary(uncertainties=[words])
     made = grade(None, judgings, Metrics(total_steps=4), Timing(total_duration_seconds=9.0))
-    (run / "grading.json").write_bytes(to_json(dump(made)))
-    (run / "timing.json").write_bytes(to_json(dump(Timing(total_duration_seconds=9.0))))
-    assert [one for one in check(tmp_path) if one.severity != "info"] == []
-    ws = sen.load(tmp_path)
-    assert [one for one in ws.problems["severity"] if one != "info"] == []
-    (row,) = ws.runs.to_dicts()
-    assert row["status"] == "graded"
-    assert row["pass_rate"] == 0.5
-    assert row["rubric_weighted_mean"] == pytest.approx((1.5 + 10) / 3)
-    assert made.rubric_summary is not None
-    assert made.rubric_summary.weighted_mean == pytest.approx(row["rubric_weighted_mean"], abs=1e-4)
-    assert len(ws.rubric_scores) == 4
+    assert made.user_notes_summary == UserNotesSummary(uncertainties=["Is it  so?"])  # once
+    again, faults = read("grading", json.loads(json.dumps(dump(made))))
+    assert again == made
+    assert not faults
+    assert not check("grading", dump(made), "skill-evaluator")

@@ -6,11 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from skill_eval_nb.grading.judge import (
-    SCHEMA,
     Case,
     Judge,
     calls,
@@ -24,28 +22,6 @@ from tests.grading.evidence.test_transcripts import call, result, said
 from tests.grading.judge.cases import case, every_text, last_text
 
 JUDGE = Judge("judge-1", judgings=3)
-
-
-def test_the_schema_is_one_that_structured_output_takes() -> None:
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
-
-    def look(part: Any) -> None:
-        if isinstance(part, list):
-            for one in part:
-                look(one)
-        if not isinstance(part, dict):
-            return
-        if part.get("type") == "object":
-            assert part["additionalProperties"] is False
-            assert part["required"] == list(part["properties"])
-        # Limits on numbers, texts and lists are not supported there.
-        assert not {"minimum", "maximum", "minLength", "minItems", "maxItems", "pattern"} & set(
-            part
-        )
-        for one in part.values():
-            look(one)
-
-    look(SCHEMA)
 
 
 def test_only_the_last_block_differs_between_judgings(tmp_path: Path) -> None:
@@ -68,20 +44,15 @@ def test_each_judging_has_an_order_of_its_own(tmp_path: Path) -> None:
     assert len({tuple(sorted(names, key=lambda n: text.index(f"### {n}"))) for text in asked}) == 3
 
 
-def test_one_call_a_dimension(tmp_path: Path) -> None:
-    """The first is of the expectations and remarks on the whole; else of the first dimension."""
+def test_of_calls_a_dimension_one_is_of_the_whole(tmp_path: Path) -> None:
+    """It is of the expectations and remarks; without any, remarks are of the first dimension."""
     judge = Judge("j", per_dimension=True)
-    of = case(tmp_path)
-    parts = calls(judge, of, 1)
-    assert [(len(one.expectations), len(one.dimensions), one.remarks) for one in parts] == [
-        (2, 0, True),
-        *[(0, 1, False)] * 3,
-    ]
-    assert {one.name for part in parts for one in part.dimensions} == {"care", "clarity", "depth"}
-    asked = [last_text(request(judge, of, 1, part)) for part in range(4)]
-    assert [text.count("\n### ") for text in asked] == [0, 1, 1, 1]
-    alone = calls(judge, case(tmp_path, expectations=()), 1)
-    assert [one.remarks for one in alone] == [True, False, False]
+    for more, kinds in (
+        ({}, [(2, 0, True), *[(0, 1, False)] * 3]),
+        ({"expectations": ()}, [(0, 1, True), *[(0, 1, False)] * 2]),
+    ):
+        parts = calls(judge, case(tmp_path, **more), 1)
+        assert [(len(one.expectations), len(one.dimensions), one.remarks) for one in parts] == kinds
 
 
 def blind_case(tmp_path: Path, configuration: str) -> Case:
@@ -151,9 +122,7 @@ def test_instructions_in_outputs_stay_in_their_fence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("per_dimension", [False, True])
-def test_the_worst_is_no_less_than_all_calls_with_all_their_repeats(
-    tmp_path: Path, per_dimension: bool
-) -> None:
+def test_the_worst_is_no_less_than_all_calls_with_all_their_repeats(tmp_path, per_dimension):
     judge = Judge("j", judgings=2, per_dimension=per_dimension)
     of = case(tmp_path)
     bound = worst(judge, of)

@@ -13,24 +13,22 @@ from skill_eval_nb.grading.sandbox import Box, BoxLimits, Ran, lent, run, wrappe
 MIB = 1024 * 1024
 
 
-def boxed(folder: Path, command: str, *, kind="bubblewrap", readable=(), **limits) -> Ran:
-    """Run a shell command in a box."""
-    box = Box(folder, kind=kind, readable=readable, limits=BoxLimits(**limits))
-    return run(box, ["sh", "-c", command])
+def python(code: str) -> list[str]:
+    """The command that runs code."""
+    return ["python3", "-c", code]
 
 
-def wrapped_run(
-    box: Box, *argv: str, lead=(), check=True, **options
-) -> subprocess.CompletedProcess[bytes]:
-    """Run a command in a box as those do who start it themselves."""
-    with lent(box), wrapped(box, argv) as (command, files):
+def boxed(folder: Path, command: str | list[str], *, kind="bubblewrap", **limits) -> Ran:
+    """Run a command in a box; a text is the shell's."""
+    box = Box(folder, kind=kind, limits=BoxLimits(**limits))
+    return run(box, ["sh", "-c", command] if isinstance(command, str) else command)
+
+
+def wrapped_run(box: Box, command: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a shell command in a box as those do who start it themselves."""
+    with lent(box), wrapped(box, ["sh", "-c", command]) as (argv, files):
         return subprocess.run(
-            [*lead, *command],
-            check=check,
-            capture_output=True,
-            pass_fds=files,
-            timeout=60,
-            **options,
+            argv, check=False, capture_output=True, pass_fds=files, timeout=60, cwd=box.folder
         )
 
 

@@ -125,18 +125,19 @@ def as_lines(events):
     return "\n".join(map(json.dumps, events)) + "\n"
 
 
-def test_a_transcript_of_messages_says_itself_which_call_failed(tmp_path):
-    for is_wrong in (True, False):
-        own = events(is_error=is_wrong)
-        verdict = told(tmp_path, "t.jsonl", as_lines(own))
+@pytest.mark.parametrize("is_wrong", [True, False])
+def test_a_transcript_of_messages_says_itself_which_call_failed(tmp_path, is_wrong):
+    own = events(is_error=is_wrong)
+    messages = [one["message"] for one in own if "message" in one]
+    for name, text, place in (
+        ("t.jsonl", as_lines(own), "3"),
+        ("t.json", json.dumps(messages, indent=2), "message 2"),
+        ("t.json", json.dumps({"messages": messages}), "message 2"),
+    ):
+        verdict = told(tmp_path, name, text)
         assert verdict.passed is not is_wrong
-        begin = "t.jsonl:3: Bash failed: Exit code 1" if is_wrong else "No error in t.jsonl (4 mess"
+        begin = f"{name}:{place}: Bash failed: Exit code 1" if is_wrong else f"No error in {name} ("
         assert verdict.evidence.startswith(begin)
-        messages = [one["message"] for one in own if "message" in one]
-        for text in (json.dumps(messages, indent=2), json.dumps({"messages": messages})):
-            verdict = told(tmp_path, "t.json", text)
-            assert verdict.passed is not is_wrong
-            assert verdict.evidence.startswith("t.json:message 2: Bash" if is_wrong else "No error")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from skill_eval_nb.grading.structural import check
 from skill_eval_nb.grading.structural.outputs import Content
 from skill_eval_nb.grading.structural.search import (
-    MOST_SECONDS,
     BadPattern,
     Clock,
     OutOfTime,
@@ -41,17 +40,12 @@ def test_a_pattern_that_hangs_python_ends_within_half_a_second(tmp_path, name):
     pattern, text = HANGING[name]
     compile_pattern("warm up").compiled.search("")
     took = []
-    for _ in range(2):  # a busy machine makes one of them longer, not both
+    while len(took) < 2 and min(took, default=1.0) > 0.5:  # once a busy machine may take longer
         begun = time.process_time()
-        found = checked(
-            tmp_path, "file_contains", {"a.txt": text}, pattern="*", match_regex=pattern
-        )
+        found = checked(tmp_path, "file_contains", {"a": text}, pattern="*", match_regex=pattern)
         took.append(time.process_time() - begun)
-        if found.passed is None:
-            assert "ran out of time in a.txt" in found.evidence
-        if took[-1] <= 0.5:
-            return
-    pytest.fail(f"{took} s")
+        assert found.passed is not None or "ran out of time in a" in found.evidence
+    assert min(took) <= 0.5
 
 
 def test_the_time_is_for_all_files_together(tmp_path):
@@ -62,14 +56,6 @@ def test_the_time_is_for_all_files_together(tmp_path):
     assert time.process_time() - begun < 1.0
     assert found.passed is None
     assert "ran out of time in 0.txt" in found.evidence
-
-
-def test_the_time_never_grows_without_end():
-    clock = Clock()
-    for _ in range(100):
-        clock.start()
-        clock.end("x" * 2**22)
-    assert clock.left <= MOST_SECONDS
 
 
 ATOMS = st.sampled_from(
@@ -102,58 +88,32 @@ PATTERNS = st.recursive(ATOMS, _grown, max_leaves=6)
 TEXTS = st.text(alphabet="abA1_ éÉ\n\r{e}i.²e\u0301", max_size=8)
 
 
-def compiled_by_python(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern, re.MULTILINE)
-    except re.error:
-        assume(False)
-        raise
+KNOWN = [
+    (r"\${e}", "price: ${e}"),
+    (r"(?x) a \# b  # said so", "a#b"),
+    (r"(?P<one>a)(?P=one)", "aa"),
+    (r"(a)?b(?(1)c|d)", "abc"),
+    (r"(?a)^\w+$", "abc"),
+    (r"(?>a+)b", "aab"),
+    (r"(?s)## New.*## Fixed", "## New\nx\n## Fixed"),
+    (r"[\u00e9\x41-C]+", "éAB"),
+]
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 @settings(max_examples=150, deadline=None)
-@given(PATTERNS, TEXTS)
-def test_what_is_found_is_what_python_finds(pattern, text):
-    theirs = compiled_by_python(pattern).search(text)
-    compiled = compile_pattern(pattern)
+@given(st.tuples(PATTERNS, TEXTS) | st.sampled_from(KNOWN))
+def test_what_is_found_is_what_python_finds(case):
+    pattern, text = case
+    try:
+        theirs = re.compile(pattern, re.MULTILINE).search(text)
+    except re.error:
+        assume(False)
+    assert theirs or case not in KNOWN
     clock = Clock()
     clock.start()
-    ours = clock.search(compiled, text)
+    ours = clock.search(compile_pattern(pattern), text)
     assert (ours and ours.span()) == (theirs and theirs.span())
-
-
-@pytest.mark.parametrize(
-    ("pattern", "text"),
-    [
-        (r"\${e}", "price: ${e}"),
-        (r"(?x) a \# b  # said so", "a#b"),
-        (r"(?P<one>a)(?P=one)", "aa"),
-        (r"(a)?b(?(1)c|d)", "abc"),
-        (r"(?a)^\w+$", "abc"),
-        (r"(?>a+)b", "aab"),
-        (r"(?s)## New.*## Fixed", "## New\nx\n## Fixed"),
-        (r"[\u00e9\x41-C]+", "éAB"),
-    ],
-)
-def test_what_python_knows_is_known(pattern, text):
-    assert re.search(pattern, text, re.MULTILINE)
-    compiled = compile_pattern(pattern)
-    clock = Clock()
-    clock.start()
-    assert clock.search(compiled, text)
-
-
-@pytest.mark.parametrize(
-    "pattern", ["(", "[", "a**", r"\p{L}", "(?<=a+)b", "(?R)", r"(?P<a>x)(?P<a>y)"]
-)
-def test_what_python_refuses_is_refused_in_its_words(tmp_path, pattern):
-    with pytest.raises(re.error) as theirs:
-        re.compile(pattern)
-    with pytest.raises(BadPattern, match=re.escape(theirs.value.msg)):
-        compile_pattern(pattern)
-    found = checked(tmp_path, "file_not_contains", {"a": "x"}, pattern="*", match_regex=pattern)
-    assert found.passed is None
-    assert "`match_regex`" in found.evidence
 
 
 PIECES = st.sampled_from(
@@ -183,6 +143,8 @@ def test_any_syntax_is_compiled_or_refused(pieces, times):
 @pytest.mark.parametrize(
     ("pattern", "says"),
     [
+        *((one, None) for one in ("(", "[", "a**", r"\p{L}", "(?<=a+)b", "(?R)")),
+        (r"(?P<a>x)(?P<a>y)", None),
         ("(?a)(?u)x", "flags are incompatible"),
         ("(?a:x)", "flags of a part of it alone can be i, m and s"),
         ("(?:a{60000}){60000}", "its repeats come to 3,600,000,000 parts"),
@@ -191,11 +153,16 @@ def test_any_syntax_is_compiled_or_refused(pieces, times):
     ],
 )
 def test_what_cannot_be_compiled_in_reason_ends_its_check_alone(tmp_path, pattern, says):
-    """The second needed all memory there is, and the kernel ended the process."""
+    """It is said, in Python's words where it refuses it too. One needed all memory there is."""
+    if says is None:
+        with pytest.raises(re.error) as theirs:
+            re.compile(pattern)
+        says = theirs.value.msg
     folder = lay(tmp_path, {"a": "x"})
-    checks = [wanted("file_contains", match_regex=pattern), wanted("file_exists", pattern="a")]
+    checks = [wanted("file_not_contains", match_regex=pattern), wanted("file_exists", pattern="a")]
     bad, good = check(checks, folder, None).expectations
     assert (bad.passed, good.passed) == (None, True)
+    assert "`match_regex`" in (bad.evidence or "")
     assert says in (bad.evidence or "")
 
 
@@ -204,11 +171,10 @@ class TimedOut:
 
     def __init__(self, times):
         self.times = times
-        self.asked = []
 
     def search(self, text, start, timeout):
-        self.asked.append(timeout)
-        if len(self.asked) <= self.times:
+        self.times -= 1
+        if self.times >= 0:
             raise TimeoutError
         return "found"
 
@@ -217,14 +183,6 @@ def test_what_other_threads_compute_takes_no_time_from_a_check():
     """`regex` counts the processor time of the whole process, and may end a search too early."""
     clock = Clock()
     clock.start()
-    early = TimedOut(times=3)
-    assert clock.search(Pattern("x", (), early), "text") == "found"
-    assert len(early.asked) == 4
-    assert early.asked == sorted(early.asked, reverse=True)
-
-
-def test_a_search_that_is_ended_again_and_again_ends():
-    clock = Clock()
-    clock.start()
+    assert clock.search(Pattern("x", (), TimedOut(times=3)), "text") == "found"
     with pytest.raises(OutOfTime):
         clock.search(Pattern("x", (), TimedOut(times=10**9)), "text")

@@ -5,26 +5,24 @@ from __future__ import annotations
 import pytest
 
 from skill_eval_nb.grading import sandbox
+from tests.bubblewrap import needed
 from tests.grading.structural.made import checked, lay
 
-REASON = sandbox.available()
-boxed = pytest.mark.skipif(REASON is not None, reason=f"no sandbox here: {REASON}")
 ALLOWED = {"allow_scripts": True}
 
 
-def test_without_permission_it_is_not_scored_and_does_not_run(tmp_path):
-    mark = tmp_path / "ran"
-    found = checked(tmp_path, "custom_script", script=f"touch {mark}", options={"sandbox": "none"})
-    assert found.passed is None
-    assert "allow_scripts=True" in found.evidence
-    assert not mark.exists()
-
-
-def test_without_a_sandbox_it_is_not_scored(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"sandbox": "none"}, "allow_scripts=True"), (ALLOWED, "bwrap is not installed")],
+    ids=["without permission", "without a sandbox"],
+)
+def test_what_must_not_run_is_not_scored_and_does_not_run(tmp_path, monkeypatch, options, said):
     monkeypatch.setattr(sandbox, "available", lambda: "bwrap is not installed")
-    found = checked(tmp_path, "custom_script", script="true", options=ALLOWED)
+    mark = tmp_path / "ran"
+    found = checked(tmp_path, "custom_script", script=f"touch {mark}", options=options)
     assert found.passed is None
-    assert "bwrap is not installed" in found.evidence
+    assert said in found.evidence
+    assert not mark.exists()
 
 
 def test_none_is_spelled_out(tmp_path):
@@ -33,50 +31,40 @@ def test_none_is_spelled_out(tmp_path):
     assert found.passed is True
 
 
-@boxed
+@needed
 @pytest.mark.parametrize(
-    ("script", "passed"),
+    ("script", "passed", "said"),
     [
-        ("grep -q x a.md", True),
-        ("grep -q y a.md", False),
-        ("test -f docs/deep/b.md && test -x run.sh", True),
-        ("./run.sh", True),
-        ("exit 3", False),
-        ("no-such-program a.md", None),
-        ("./missing.sh", False),
-        ("echo 1 > new.txt && rm a.md", True),
-        ("if then", False),
+        ("grep -q x a.md", True, ""),
+        ("grep -q y a.md", False, ""),
+        ("test -f docs/deep/b.md && test -x run.sh", True, ""),
+        ("./run.sh", True, ""),
+        ("exit 3", False, ""),
+        ("no-such-program a.md", None, ""),
+        ("./missing.sh", False, ""),
+        ("echo 1 > new.txt && rm a.md", True, ""),
+        ("if then", False, ""),
+        ("cat {secret}", False, ""),
+        ("cat link.txt", False, ""),
+        ('test -n "$ANTHROPIC_API_KEY"', False, ""),
+        ("sleep 600", False, "was ended"),
     ],
 )
-def test_exit_0_passes(tmp_path, script, passed):
+def test_exit_0_passes_and_nothing_else_is_reached(tmp_path, monkeypatch, script, passed, said):
+    if "sleep" in script:
+        monkeypatch.setattr("skill_eval_nb.grading.structural.types.SECONDS", 1.0)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-the-user")
+    secret = lay(tmp_path, {"secret.txt": "secret"}) / "secret.txt"
     files = {"a.md": "x", "docs/deep/b.md": "", "run.sh": "#!/bin/sh\nexit 0\n"}
-    lay(tmp_path / "outputs", files)
-    (tmp_path / "outputs/run.sh").chmod(0o755)
+    outputs = lay(tmp_path / "outputs", files)
+    (outputs / "run.sh").chmod(0o755)
+    (outputs / "link.txt").symlink_to(secret)
+    script = script.format(secret=secret)
     found = checked(tmp_path, "custom_script", script=script, options=ALLOWED)
     assert found.passed is passed, found.evidence
-    assert (tmp_path / "outputs/a.md").read_text() == "x"
-    assert not (tmp_path / "outputs/new.txt").exists()
-
-
-@boxed
-def test_a_script_reads_and_reaches_nothing_else(tmp_path, monkeypatch):
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-the-user")
-    secret = tmp_path / "secret.txt"
-    secret.write_text("secret")
-    secret.chmod(0o644)
-    (tmp_path / "outputs").mkdir()
-    (tmp_path / "outputs/link.txt").symlink_to(secret)
-    for script in (f"cat {secret}", "cat link.txt", 'test -n "$ANTHROPIC_API_KEY"'):
-        found = checked(tmp_path, "custom_script", script=script, options=ALLOWED)
-        assert found.passed is False, (script, found.evidence)
-
-
-@boxed
-def test_a_script_that_sleeps_for_ever_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr("skill_eval_nb.grading.structural.types.SECONDS", 1.0)
-    found = checked(tmp_path, "custom_script", {"a": ""}, script="sleep 600", options=ALLOWED)
-    assert found.passed is False
-    assert "was ended" in found.evidence
+    assert said in found.evidence
+    assert (outputs / "a.md").read_text() == "x"
+    assert not (outputs / "new.txt").exists()
 
 
 def test_too_large_outputs_are_not_copied(tmp_path, monkeypatch):

@@ -12,19 +12,19 @@ import anthropic
 
 from skill_eval_nb.grading.judge import SCHEMA
 from skill_eval_nb.models.stand_in import StandIn, serve, transport
+from skill_eval_nb.models.stand_in.app import ReceivedRequest
 
 WAYS = ["server", "transport"]
 TOOLS = [
     {
-        "name": "Bash",
-        "description": "Runs a command.",
-        "input_schema": {"type": "object", "properties": {"command": {"type": "string"}}},
-    },
-    {
-        "name": "Skill",
-        "description": "Opens a skill.",
-        "input_schema": {"type": "object", "properties": {"skill": {"type": "string"}}},
-    },
+        "name": name,
+        "description": what,
+        "input_schema": {"type": "object", "properties": {takes: {"type": "string"}}},
+    }
+    for name, what, takes in (
+        ("Bash", "Runs a command.", "command"),
+        ("Skill", "Opens a skill.", "skill"),
+    )
 ]
 LISTING = (
     "These skills can be opened:\n\n- release-notes: Turns a list of commits or merged changes "
@@ -57,6 +57,14 @@ def ask(stand_in, way, do, **options):
             return await do(sdk)
 
     return asyncio.run(asked())
+
+
+def post(app, request):
+    """The app's answer to a request, without a wire between."""
+    asked = ReceivedRequest("POST", "/v1/messages", {}, json.dumps(request).encode(), "test")
+    answer = app.answer(asked)
+    assert answer.status == 200, answer.pieces
+    return json.loads(b"".join(answer.pieces))
 
 
 def plain(text="hello", session=None, **more):

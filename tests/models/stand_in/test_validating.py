@@ -1,10 +1,10 @@
-"""Requests that the API would not take are refused, so that ours are seen to be right."""
+"""Requests that the API would not take are refused, and the tokens of the others counted."""
 
 from __future__ import annotations
 
 import pytest
 
-from skill_eval_nb.models.stand_in.reading import complaint
+from skill_eval_nb.models.stand_in.reading import PrefixCache, complaint, count_request
 from tests.models.stand_in.asking import judging, plain
 
 
@@ -21,6 +21,15 @@ def talk(*contents):
     return [{"role": r, "content": c} for r, c in zip(roles, contents, strict=False)]
 
 
+def form(schema):
+    return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
+
+
+def text(words, *, marked=False):
+    mark = {"cache_control": {"type": "ephemeral"}} if marked else {}
+    return {"type": "text", "text": words} | mark
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -33,57 +42,26 @@ def talk(*contents):
         ({"messages": talk("a", [use()], "b")}, "without `tool_result`"),
         ({"messages": talk("a", [use()], [result("t2")])}, "without `tool_result`"),
         ({"messages": talk("a", "b", [result()])}, "unexpected `tool_use_id`"),
-        (
-            {"output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}}},
-            "additionalProperties",
-        ),
-        (
-            {
-                "output_config": {
-                    "format": {"type": "json_schema", "schema": {"type": "integer", "minimum": 1}}
-                }
-            },
-            "minimum is not supported",
-        ),
-        (
-            {
-                "messages": talk(
-                    [
-                        {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}
-                        for _ in range(5)
-                    ]
-                )
-            },
-            "maximum of 4",
-        ),
+        (form({"type": "object"}), "additionalProperties"),
+        (form({"type": "integer", "minimum": 1}), "minimum is not supported"),
+        ({"messages": talk([text("a", marked=True)] * 5)}, "maximum of 4"),
     ],
 )
 def test_what_the_api_refuses(wrong, said):
     assert said in (complaint(plain() | wrong) or "nothing")
 
 
-@pytest.mark.parametrize(
-    "right",
-    [
-        plain(),
-        plain(temperature=1),
-        plain(messages=talk("a", [use()], [result()])),
-        plain(messages=talk("a", [use("1"), use("2")], [result("2"), result("1")])),
-        judging("text"),
-        # A property may be called like a keyword.
-        plain(
-            output_config={
-                "format": {
-                    "type": "json_schema",
-                    "schema": {
-                        "type": "object",
-                        "properties": {"minimum": {"type": "integer"}},
-                        "additionalProperties": False,
-                    },
-                }
-            }
-        ),
-    ],
-)
-def test_what_it_takes(right):
-    assert complaint(right) is None
+def test_a_property_may_be_called_like_a_keyword():
+    named = {"type": "object", "properties": {"minimum": {"type": "integer"}}}
+    assert complaint(plain() | form(named | {"additionalProperties": False})) is None
+    assert complaint(judging("text")) is None
+
+
+def test_a_prefix_is_written_once_and_read_after_that():
+    cache = PrefixCache(100)
+    long = text("long " * 500, marked=True)
+    asked = [plain(messages=talk([long, text(end)])) for end in ("a", "b and more")]
+    first, second = map(cache.usage, asked)
+    assert first["cache_creation_input_tokens"] == second["cache_read_input_tokens"] > 600
+    assert first["cache_read_input_tokens"] == second["cache_creation_input_tokens"] == 0
+    assert [sum(usage.values()) for usage in (first, second)] == [count_request(a) for a in asked]
