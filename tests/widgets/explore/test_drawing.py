@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 
+import polars as pl
 import pytest
 
 from skill_eval_nb import charts
+from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore.choice import Choice, settled, suites
 from skill_eval_nb.widgets.explore.others import CHARTS, draw
 from skill_eval_nb.widgets.ui import find
@@ -21,13 +23,10 @@ OF_NO_RUN = {"lineage", "trigger_confusion", "trigger_rates", "trigger_rounds"}
 """Charts of versions and descriptions: they show no run, so none that is looked at."""
 
 
-def test_every_chart_of_runs_can_be_chosen():
-    drawing = set(charts.__all__) - {"save"} - OF_NO_RUN
-    assert {name.removesuffix("_by_dimension") for name in CHARTS} == drawing
-
-
 @pytest.mark.parametrize("name", CHARTS)
 def test_each_is_drawn_of_what_is_looked_at(name):
+    drawing = set(charts.__all__) - {"save"} - OF_NO_RUN
+    assert {name.removesuffix("_by_dimension") for name in CHARTS} == drawing
     choice = settled(suites(WS)[0], Choice(iterations=("iteration-1",), evals=("1", "2")))
     picture = draw(WS, choice, name)
     assert picture.png.startswith(b"\x89PNG")
@@ -68,14 +67,12 @@ def test_a_chart_is_saved_where_one_says(tmp_path, kind, begins):
 
 
 def test_an_iteration_without_runs_of_either_side_does_not_spoil_the_chart():
-    ws = WS
-    frame = ws.runs.filter(~(ws.runs["iteration"] == "iteration-2"))
-    only = frame.with_columns(iteration=frame["iteration"].replace("iteration-1", "iteration-9"))
+    iterations = ("iteration-1", "iteration-9")
+    frame = WS.runs.filter(iteration="iteration-1")
+    only = frame.with_columns(iteration=pl.lit("iteration-9"))
     only = only.with_columns(configuration=only["configuration"] + "_x")
-    both = type(ws).from_tables({"runs": frame.vstack(only)})
-    choice = settled(
-        suites(both)[0],
-        Choice(iterations=("iteration-1", "iteration-9"), configuration="with_skill"),
-    )
-    assert choice.iterations == ("iteration-1", "iteration-9")
+    both = Workspace.from_tables({"runs": frame.vstack(only)})
+    asked = Choice(iterations=iterations, configuration="with_skill")
+    choice = settled(suites(both)[0], asked)
+    assert choice.iterations == iterations
     assert "with_skill" in draw(both, choice, "deltas").answer

@@ -37,26 +37,16 @@ def test_it_writes_what_the_shell_writes_and_says_where(tmp_path):
         assert str(tmp_path / "widget" / name) in shown
 
 
-def test_what_is_chosen_can_be_reported_on_alone(tmp_path):
+def test_what_is_chosen_can_be_reported_on_alone_in_another_form(tmp_path):
     panel = explorer(ROOT / "data", skill="sql-migration", iteration="iteration-1")
     after(panel, "see", "tab", "export")
     after(panel, "hand", "folder", str(tmp_path))
     after(panel, "hand", "part", "chosen")
-    after(panel, "export")
-    assert set(files(tmp_path)) == set(FILES)
-    assert "Benchmark of sql-migration, iteration-1" in (tmp_path / "benchmark.md").read_text()
-
-
-def test_the_form_of_the_benchmark_can_be_chosen(tmp_path):
-    panel = explorer(SMALL)
-    after(panel, "hand", "folder", str(tmp_path))
     after(panel, "hand", "dialect", "codingbuddy")
-    after(panel, "see", "tab", "export")
-    shown = after(panel, "export")
-    assert "What codingbuddy has no place for" in shown
-    written = json.loads((tmp_path / "benchmark.json").read_text())
-    assert written["skill_name"] == "meeting-minutes"
-    assert "eval_results" in written
+    assert "What codingbuddy has no place for" in after(panel, "export")
+    assert set(files(tmp_path)) == set(FILES)
+    assert "eval_results" in json.loads((tmp_path / "benchmark.json").read_text())
+    assert "Benchmark of sql-migration, iteration-1" in (tmp_path / "benchmark.md").read_text()
 
 
 def test_what_goes_wrong_is_shown_and_it_can_be_tried_again(tmp_path):

@@ -156,19 +156,15 @@ def test_every_problem_is_there_errors_first_and_leads_to_the_runs_it_touches():
 
 
 def test_a_path_touches_the_runs_above_and_below_it():
-    folder = "ws/iteration-1/eval-1/with/run-{}"
     rows = [
-        run_keys(run_number=n) | {"path": folder.format(n), "status": "graded"} for n in (1, 10)
+        run_keys(run_number=n) | {"path": f"ws/it/run-{n}", "status": "graded"} for n in (1, 10)
     ]
     runs = workspace(runs=rows).runs
     touched = {
-        "ws/iteration-1/eval-1/with/run-1": [1],
-        "ws/iteration-1/eval-1/with/run-1/grading.json": [1],
-        "ws/iteration-1/eval-1/with/": [1, 10],
-        "ws/iteration-1": [1, 10],
-        "ws/iteration-1/eval-1/with/run-10": [10],
-        "ws/iteration-1/eval-1/with/run": [],
-        "ws/evals.json": [],
+        "ws/it/run-1": [1],
+        "ws/it/run-1/grading.json": [1],
+        "ws/it/": [1, 10],
+        "ws/it/run": [],
         "elsewhere": [],
     }
     assert {path: of_path(runs, path)["run_number"].to_list() for path in touched} == touched

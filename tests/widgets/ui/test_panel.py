@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import threading
-import weakref
 
 import pytest
 
@@ -191,16 +189,6 @@ def test_nothing_is_drawn_for_pages_that_have_closed_it(counter, sent) -> None:
     counter.show()
     assert (sent, counter.drawn) == (["tree"], before)
     assert "at 2" in counter._repr_mimebundle_()[0]["text/html"]
-
-
-def test_a_closed_panel_is_forgotten() -> None:
-    panel = Counter()
-    gone = weakref.ref(panel)
-    panel.close()
-    panel.show()
-    del panel
-    gc.collect()
-    assert gone() is None
 
 
 def test_what_is_offered_again_is_remembered_and_what_is_not_is_forgotten(monkeypatch) -> None:
