@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tests import chromium
+from tests.widgets.hostile import canaries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,6 +74,8 @@ DRESSED = """({style, light, name}) => {
   document.getElementById("theme").textContent = style;
   Object.assign(document.body.dataset, {jpThemeLight: light, jpThemeName: name});
 }"""
+
+UNFOLD = "() => document.querySelectorAll('.sen details').forEach((one) => (one.open = true))"
 
 HEIGHT = 900
 TALLEST = 12_000
@@ -201,6 +204,18 @@ class Stage:
         ready = [self._to_page.popleft() for _ in range(len(self._to_page))]
         return json.dumps(ready)
 
+    def unfold(self) -> None:
+        """Open all that can be opened, and wait until it is drawn."""
+        self.settle()
+        self.page.evaluate(UNFOLD)
+        self.settle()
+
+    def fine(self) -> None:
+        """Nothing was complained about, nothing was fetched, and nothing hostile has run."""
+        assert canaries(self.page) == []
+        assert self.outside_requests == []
+        assert self.console_errors == []
+
     def close(self) -> None:
         """Leave the page: it hears nothing more."""
         self._open = False
@@ -236,7 +251,7 @@ class Stage:
 def staged(
     browser: Browser, panel: Panel, theme: Theme = "light", width: int = 1000
 ) -> Iterator[Stage]:
-    """Put a widget on a page of its own."""
+    """Put a widget on a page of its own, where all is fine in the end."""
     context = browser.new_context(
         viewport={"width": width, "height": HEIGHT}, color_scheme=_scheme(theme)
     )
@@ -244,6 +259,7 @@ def staged(
         stage = Stage(context.new_page(), panel, theme)
         try:
             yield stage
+            stage.fine()
         finally:
             stage.close()
     finally:

@@ -9,7 +9,7 @@ from skill_eval_nb.widgets.explore import Explore
 from skill_eval_nb.widgets.explore.figures import TURNS
 from tests.charts.worlds import run_keys, workspace
 from tests.widgets.explore.made import after, bundled, explorer, words
-from tests.widgets.hostile import TEXTS, canaries
+from tests.widgets.hostile import TEXTS
 from tests.widgets.looks import NARROW, looked_at
 from tests.widgets.stage import staged
 
@@ -45,8 +45,6 @@ def test_from_a_point_to_the_evidence_of_its_run(browser):
         assert point.get_attribute("aria-pressed") == "true"
         assert panel.selection.select("eval_name", "run_number").rows() == [("late-fee", 2)]
         looked_at(stage, "explore-point")
-        assert stage.console_errors == []
-        assert stage.outside_requests == []
 
 
 def test_every_view_can_be_read_by_everybody(browser):
@@ -60,8 +58,6 @@ def test_every_view_can_be_read_by_everybody(browser):
             dark = [("dark", 900)] if name in ("dimensions", "checks") else []
             new = "html" if name == next(iter(Explore.TABS)) else "[role=tablist], [role=tabpanel]"
             looked_at(stage, f"explore-{name}", [*dark, ("light", 900)], within=new)
-        assert stage.console_errors == []
-        assert stage.outside_requests == []
 
 
 def test_without_a_mouse(browser):
@@ -114,7 +110,6 @@ def test_lists_are_sorted_by_a_click_all_pages_of_them_and_this_one_with_no_kern
         classes = [one for one in (*CLASSES, *TURNS) if one in column(checks, 3)]
         assert list(dict.fromkeys(column(checks, 3))) == classes
         assert column(checks, 1) != names
-        assert stage.console_errors == []
 
 
 def column(table, at):
@@ -140,34 +135,30 @@ def test_lists_over_the_page_close_by_escape_and_by_a_click_elsewhere(browser):
             settled(stage)
             assert panel.seen.unfolded == set()
             assert page.locator(".sen-x-drop").count() == 0
-        assert stage.console_errors == []
 
 
 def test_hostile_text_stays_text(browser):
-    made = {"runs": [], "expectations": [], "rubric_scores": []}
-    for at, text in enumerate(TEXTS):
-        for side in ("with_skill", TEXTS[0]):
-            keys = run_keys(eval_id=text, eval_name=text, configuration=side, iteration=TEXTS[2])
-            made["runs"].append(keys | {"status": "graded", "path": text, "pass_rate": at % 2 / 1})
-            said = {"text": text, "evidence": text, "passed": at % 2 == 0, "layer": "judged"}
-            made["expectations"].append(keys | said)
-            made["rubric_scores"].append(
-                keys | {"dimension": text, "evidence": text, "score": 3.0, "judging": 1}
-            )
-    made["problems"] = [
-        {"severity": "error", "code": text, "path": text, "message": text} for text in TEXTS
+    keys = [
+        run_keys(eval_id=text, eval_name=text, configuration=side, iteration=TEXTS[2])
+        | {"path": text, "text": text, "evidence": text, "dimension": text}
+        for text in TEXTS
+        for side in ("with_skill", TEXTS[0])
     ]
-    panel = explorer(workspace(**made), configuration="with_skill", baseline=TEXTS[0])
+    run = {"status": "graded", "pass_rate": 1.0}
+    ws = workspace(
+        runs=[one | run for one in keys],
+        expectations=[one | {"passed": True, "layer": "judged"} for one in keys],
+        rubric_scores=[one | {"score": 3.0, "judging": 1} for one in keys],
+        problems=[{"severity": "error", "code": t, "path": t, "message": t} for t in TEXTS],
+    )
+    panel = explorer(ws, configuration="with_skill", baseline=TEXTS[0])
     with staged(browser, panel) as stage:
         for tab in Explore.TABS:
             after(panel, "see", "tab", tab)
             after(panel, "turn", tab, 1)
             settled(stage)
-            assert canaries(stage.page) == []
+            stage.fine()
         after(panel, "pick", "check", TEXTS[2], "judged", TEXTS[1])
         after(panel, "open_run", "tdd-workspace", "tdd", TEXTS[2], TEXTS[1], "with_skill", 1)
         settled(stage)
         assert "<script>" in words(panel)
-        assert canaries(stage.page) == []
-        assert stage.console_errors == []
-        assert stage.outside_requests == []

@@ -42,7 +42,6 @@ def slow(seconds: float = 0.3, **stand_in: Any) -> Offline:
 def ended(panel: RunPanel) -> RunPanel:
     """The panel once what was begun there has ended, and everybody has been told."""
     settled(panel)
-    assert panel._at is not None
     assert panel._at.ended.wait(120)
     return settled(panel)
 

@@ -34,7 +34,6 @@ def skill(tmp_path: Path) -> Path:
 
 def test_the_plan_and_its_price_are_shown_and_nothing_is_written(skill: Path) -> None:
     panel = panel_on(skill, **SMALL)
-    assert panel.plan is not None
     assert len(panel.plan.cells) == 4
     for told in ("2 evals × 2 configurations × 1 run = 4 runs, 1 judging each", "$0.00"):
         assert told in shown(panel)
@@ -49,7 +48,6 @@ def test_a_change_of_the_form_is_another_plan(skill: Path) -> None:
     panel.do("tick_eval", "3", True)
     panel.do("tick_configuration", "without_skill", False)
     settled(panel)
-    assert panel.plan is not None
     assert panel.plan.configurations == ("with_skill",)
     assert [one.id for one in panel.plan.evals] == ["1", "2", "3"]
     assert len(panel.plan.cells) == 6
@@ -98,8 +96,6 @@ def test_no_skill_no_evals_and_no_such_option_are_told(tmp_path: Path) -> None:
 
 def test_a_real_model_needs_a_budget_or_an_explicit_word(skill: Path) -> None:
     panel = panel_on(skill, **SMALL, **REAL, judge_model="claude-opus-4-8")
-    assert panel.plan is not None
-    assert panel.plan.estimate.usd is not None
     assert panel.plan.estimate.usd.low > 0
     assert button(panel, "Start")["disabled"]
     assert "This may cost money: give a budget, or tick “Without a budget”." in shown(panel)
@@ -141,7 +137,6 @@ def test_a_second_configuration_of_a_skill_can_be_added(skill: Path) -> None:
     panel.do("name_side", "folder", str(skill))
     panel.do("add_side")
     settled(panel)
-    assert panel.plan is not None
     assert panel.plan.configurations == ("with_skill", "without_skill", "old_skill")
     assert "`with_skill` and `old_skill` both offer the same skill" in shown(panel)
 
@@ -157,7 +152,6 @@ def test_doing_without_a_sandbox_is_spelled_out(skill: Path, monkeypatch) -> Non
     assert label in shown(panel)
     panel.do("set_bare", True)
     settled(panel)
-    assert panel.plan is not None
     assert panel.plan.sandbox == "none"
 
 

@@ -45,6 +45,13 @@ def do(panel: TriggerPanel, *act: Any) -> None:
     assert panel.fault is None, panel.fault
 
 
+def through(panel: TriggerPanel, tab: str = "run", model: str = "stand-in") -> TriggerPanel:
+    """The panel with queries run by another stand-in than the usual one."""
+    for act in (("tab", tab), ("set_executor", "messages-api"), ("set_model", "model", model)):
+        do(panel, *act)
+    return panel
+
+
 def press(panel: TriggerPanel, label: str) -> None:
     """Do what the page does when the button is pressed."""
     attributes = button(panel, label)

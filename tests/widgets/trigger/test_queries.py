@@ -86,16 +86,7 @@ def test_saving_writes_the_file_and_keeps_what_else_it_says(skill: Path) -> None
     assert button(panel, "Save").get("disabled")
 
 
-def test_a_file_that_others_have_changed_is_not_written_over(skill: Path) -> None:
-    panel = panel_on(skill)
-    do(panel, "remove", keys(panel)[0])
-    (skill / NAME).write_text("[]\n")
-    panel.do("save")
-    assert "has changed since it was read" in (panel.fault or "")
-    assert stored(skill) == []
-
-
-def test_a_set_can_go_to_another_file_but_not_over_one_that_was_not_seen(
+def test_a_set_can_go_to_another_file_but_not_over_what_was_not_seen_nor_as_nothing(
     skill: Path, tmp_path: Path
 ) -> None:
     panel = panel_on(skill)
@@ -108,15 +99,18 @@ def test_a_set_can_go_to_another_file_but_not_over_one_that_was_not_seen(
     panel.do("save")
     assert "is there already" in (panel.fault or "")
     assert "mine" in other.read_text()
-
-
-def test_an_empty_grid_empties_no_file(skill: Path) -> None:
     panel = panel_on(skill)
+    do(panel, "remove", keys(panel)[0])
+    (skill / NAME).write_text("[]\n")  # by others
+    panel.do("save")
+    assert "has changed since it was read" in (panel.fault or "")
+    assert stored(skill) == []
+    panel = panel_on(demo_skill(tmp_path / "again"))
     for key in keys(panel):
         do(panel, "remove", key)
     panel.do("save")
     assert "nothing to save" in (panel.fault or "")
-    assert len(stored(skill)) == 6
+    assert len(stored(tmp_path / "again" / "release-notes")) == 6
 
 
 def test_importing_adds_what_is_not_there(skill: Path, tmp_path: Path) -> None:
@@ -151,18 +145,6 @@ def test_a_skill_without_a_set_begins_with_an_empty_grid(skill: Path) -> None:
     assert stored(skill) == [{"query": "what is new?", "should_trigger": True}]
 
 
-def test_queries_are_drafted_after_their_price_was_shown(skill: Path) -> None:
-    panel = panel_on(skill)
-    do(panel, "set", "draft_n", 6)
-    press(panel, "What would it cost?")
-    assert "at no cost" in shown(panel)
-    assert len(panel.queries) == 6
-    press(panel, "Draft 6 queries")
-    assert len(panel.queries) == 12
-    assert any("near miss" in one.tags for one in panel.queries)
-    assert "6 queries drafted" in shown(panel)
-
-
 def test_drafts_that_cost_are_asked_for_within_a_budget_only(skill: Path, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     panel = panel_on(skill, connection=Connection(stand_in=StandIn(log=str(log))))
@@ -176,15 +158,17 @@ def test_drafts_that_cost_are_asked_for_within_a_budget_only(skill: Path, tmp_pa
     do(panel, "set", "draft_budget_usd", 1.0)
     press(panel, "Draft 4 queries")
     assert len(panel.queries) == 10
+    assert any("near miss" in one.tags for one in panel.queries)
+    assert "4 queries drafted" in shown(panel)
     assert log.read_text().count("\n") == 1
 
 
 def test_drafting_something_else_than_was_priced_is_refused(skill: Path) -> None:
     panel = panel_on(skill)
     do(panel, "set", "draft_n", 4)
-    do(panel, "price_draft")
+    press(panel, "What would it cost?")
+    assert "at no cost" in shown(panel)
     do(panel, "set", "draft_n", 40)
-    assert panel._drafts.plan is not None
     panel.do("draft", panel._drafts.plan.token)
     until(lambda: panel.fault)
     assert len(panel.queries) == 6
