@@ -1,14 +1,12 @@
 """A widget on a page of its own, in a real Chromium, without JupyterLab around it.
 
 The page has JupyterLab's own theme and the widget's own script and style; messages go to the
-Python widget and back as they do through a kernel. `python -m tests.widgets.stage MODULE:NAME`
-draws what a function without arguments gives, for looking at.
+Python widget and back as they do through a kernel.
 """
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import itertools
 import json
 import sys
@@ -18,7 +16,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tests import chromium
 from tests.widgets.hostile import canaries
 
 if TYPE_CHECKING:
@@ -277,24 +274,3 @@ def _dressed(theme: Theme) -> dict[str, str]:
         "light": str(theme == "light").lower(),
         "name": f"JupyterLab {theme.replace('-', ' ').title()}",
     }
-
-
-def main(named: str, picture: str, theme: Theme = "light", width: str = "1000") -> None:
-    """Draw the widget that a function gives."""
-    from playwright.sync_api import sync_playwright
-
-    module, name = named.split(":")
-    panel = getattr(importlib.import_module(module), name)()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium.find(), args=list(chromium.ARGUMENTS)
-        )
-        with staged(browser, panel, theme=theme, width=int(width)) as stage:
-            stage.settle()
-            stage.picture(Path(picture))
-            sys.stdout.write("".join(f"{one}\n" for one in stage.console_errors))
-        browser.close()
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -14,7 +14,7 @@ from skill_eval_nb.widgets.ui import Node, find, text
 from skill_eval_nb.widgets.ui.source import landed
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
-from tests.widgets.diff.made import do, files, panel, workspace
+from tests.widgets.diff.made import do, panel, workspace
 
 KEYS = ("iteration", "run_number")
 LATEST = ("iteration-2", "iteration-1")
@@ -83,6 +83,10 @@ def test_metric_and_configuration_can_be_chosen_and_nothing_that_is_not_there(pa
         assert made.fault
         made.do("dismiss")
     assert shown(made) == before
+    rows = table(made, "with_skill minus without_skill: difference in pass rate (pp)")
+    firsts = [row for row in rows if row[0].startswith("iteration-")]
+    for row, estimate in zip(firsts, sen.stats.deltas(sen.load(path))["estimate"], strict=True):
+        assert row[2].startswith(f"{100 * estimate:+.3g}\xa0pp")  # of the skill in either
     do(made, "choose_iterations", "with_skill", "without_skill")
     assert len(table(made, DELTAS)) == 4
     do(made, "choose_metric", "time_seconds")
@@ -92,15 +96,6 @@ def test_metric_and_configuration_can_be_chosen_and_nothing_that_is_not_there(pa
     rows = overview(sen.load(path), versus=LATEST)
     (stated,) = (row["reason"] for row in rows if row.items() >= of.items())
     assert f"Time: {stated}" in shown(made)
-
-
-def test_what_the_skill_changed_in_either_iteration(path):
-    stated = sen.stats.deltas(sen.load(path))
-    rows = table(panel(path), "with_skill minus without_skill: difference in pass rate (pp)")
-    firsts = [row for row in rows if row[0].startswith("iteration-")]
-    assert [row[0].splitlines()[0] for row in firsts] == ["iteration-1", "iteration-2"]
-    for row, estimate in zip(firsts, stated["estimate"], strict=True):
-        assert row[2].startswith(f"{100 * estimate:+.3g}\xa0pp")
 
 
 def test_a_click_on_an_eval_selects_its_runs_and_two_are_opened_beside_each_other(path):
@@ -211,16 +206,6 @@ def test_what_else_differs_is_said_in_the_head_and_told_in_full(tmp_path):
     sections = {text(one[2][0]): one for one in find(tree(made), tag="section")}
     assert ["third", "–", "third"] in rows_in(sections["Evals"])
     assert [text(one) for one in find(tree(made), tag="ins")][-1] == " twice"
-
-
-def test_one_of_several_skills_is_looked_at(tmp_path):
-    workspace(tmp_path)
-    lay(tmp_path / "other-workspace", files())
-    made = panel(tmp_path)
-    (choice,) = (one for one in find(tree(made), tag="label") if text(one).startswith("Skill\n"))
-    assert len(find(choice, tag="option")) == 2
-    do(made, "choose_suite", "1")
-    assert set(made.selection["workspace"]) == {"other-workspace"}
 
 
 def test_iterations_as_they_come_and_go(path):

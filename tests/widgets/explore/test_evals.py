@@ -90,7 +90,11 @@ def test_what_is_missing_is_said_and_is_no_zero():
     assert "errored" in shown
 
 
-def test_evals_can_be_put_in_order_of_their_deltas_and_of_several_iterations_stand_together():
+def test_evals_are_shown_25_at_a_time_iterations_together_and_in_order_of_their_deltas():
+    many = explorer(world(evals=60))
+    assert "1–25 of 60 evals" in words(many)
+    after(many, "turn", "evals", 2)
+    assert [act[3] for act in clickable(many, "pick", "eval")] == [str(n) for n in range(50, 60)]
     panel = explorer(iteration=["iteration-1", "iteration-2"])
     acts = [act[2:4] for act in clickable(panel, "pick", "eval")]
     assert acts == [(f"iteration-{n}", str(one)) for one in range(1, 7) for n in (1, 2)]
@@ -101,16 +105,6 @@ def test_evals_can_be_put_in_order_of_their_deltas_and_of_several_iterations_sta
         wanted = rows.sort("estimate", descending=order == "largest", maintain_order=True)
         found = [act[3] for act in clickable(panel, "pick", "eval")]
         assert found == wanted["eval_id"].to_list()
-
-
-def test_many_evals_are_shown_25_at_a_time():
-    panel = explorer(world(evals=60))
-    assert len(list(clickable(panel, "pick", "eval"))) == 25
-    assert "1–25 of 60 evals" in words(panel)
-    after(panel, "turn", "evals", 2)
-    assert [act[3] for act in clickable(panel, "pick", "eval")] == [str(n) for n in range(50, 60)]
-    after(panel, "choose_evals", "3", "4")
-    assert [act[3] for act in clickable(panel, "pick", "eval")] == ["3", "4"]
 
 
 def test_many_runs_of_an_eval_are_drawn_as_one_and_it_says_so():

@@ -20,14 +20,6 @@ from tests.checkout import ROOT
 from tests.widgets.explore.made import TDD, after, bundled, explorer, words
 
 
-def test_it_is_there_as_sen_explore_and_takes_a_path_or_a_workspace():
-    for given_ws in (TDD, str(TDD), sen.load(TDD)):
-        panel = sen.explore(given_ws, metric="tokens")
-        assert panel.settle()
-        assert panel.choice.metric == "tokens"
-        assert "Tokens: +4,660" in words(panel)
-
-
 def test_skill_and_workspace_can_be_chosen_where_there_are_several():
     panel = explorer(ROOT / "data")
     names = [(suite.workspace, suite.skill) for suite in panel.counted.suites]

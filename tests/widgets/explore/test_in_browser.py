@@ -60,30 +60,6 @@ def test_every_view_can_be_read_by_everybody(browser):
             looked_at(stage, f"explore-{name}", [*dark, ("light", 900)], within=new)
 
 
-def test_without_a_mouse(browser):
-    panel = explorer()
-    with staged(browser, panel) as stage:
-        page = stage.page
-        page.get_by_role("tab", name="Evals").focus()
-        page.keyboard.press("ArrowRight")
-        page.keyboard.press("ArrowRight")
-        settled(stage)
-        assert panel.seen.tab == "checks"
-        page.get_by_role("button", name="separates 3").focus()
-        page.keyboard.press("Enter")
-        settled(stage)
-        page.keyboard.press("Shift+Tab")
-        for _ in range(13):  # past the other classes, the table and its heads, to the first cell
-            page.keyboard.press("Tab")
-            focused = page.evaluate("() => document.activeElement.getAttribute('aria-label') ?? ''")
-            if "of 18 passed" in focused:
-                break
-        page.keyboard.press("Enter")
-        settled(stage)
-        assert panel.selection.height == 18
-        assert page.evaluate("() => document.activeElement.getAttribute('aria-label')") == focused
-
-
 def test_lists_are_sorted_by_a_click_all_pages_of_them_and_this_one_with_no_kernel(browser):
     panel = explorer()
     with staged(browser, panel) as stage:

@@ -70,18 +70,6 @@ def test_a_click_on_a_cell_shows_verdict_and_evidence_of_its_runs():
     assert block.count("failed") == verdicts["passed"].to_list().count(False)
 
 
-def test_many_expectations_are_shown_25_at_a_time_and_iterations_below_each_other():
-    panel = shown("checks", world(evals=6, expectations=10))
-    assert "1–25 of 60 expectations" in words(panel)
-    assert len(texts(panel)) == 25
-    after(panel, "turn", "checks", 2)
-    assert len(texts(panel)) == 10
-    panel = shown("checks", iteration=BOTH)
-    rows = [act[2:] for act in clickable(panel, "pick", "check") if len(act) == 5]
-    assert rows[0][1:] == rows[1][1:]
-    assert {rows[0][0], rows[1][0]} == set(BOTH)
-
-
 def test_every_dimension_has_its_means_with_n_its_delta_and_where_the_spread_comes_from():
     panel = shown("dimensions")
     read = words(panel)

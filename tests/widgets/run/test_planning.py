@@ -13,8 +13,8 @@ from skill_eval_nb.widgets.ui.form import OTHER
 from tests.widgets.run.panels import (
     SMALL,
     button,
-    demo_skill,
     ended,
+    fill,
     panel_on,
     press,
     settled,
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 REAL = {"executor": "messages-api", "executor_model": "claude-sonnet-5"}
-
-
-@pytest.fixture
-def skill(tmp_path: Path) -> Path:
-    return demo_skill(tmp_path)
 
 
 def test_the_plan_and_its_price_are_shown_and_nothing_is_written(skill: Path) -> None:
@@ -62,11 +57,7 @@ def test_a_change_of_the_form_is_another_plan(skill: Path) -> None:
 
 def test_all_faults_are_told_at_once_beside_the_form(skill: Path) -> None:
     panel = panel_on(skill, **SMALL)
-    panel.do("set", "runs", 0)
-    panel.do("set", "judgings", None)
-    panel.do("set", "budget_usd", -1)
-    panel.do("set", "concurrency", 2.5)
-    settled(panel)
+    fill(panel, runs=0, judgings=None, budget_usd=-1, concurrency=2.5)
     assert panel.plan is None
     told = find(panel.view(), role="alert")[0]
     assert text([told]).splitlines() == [
@@ -78,10 +69,7 @@ def test_all_faults_are_told_at_once_beside_the_form(skill: Path) -> None:
     assert len(find(panel.view(), tag="input", aria_invalid="true")) == 4
     with pytest.raises(Refused, match="stands in the way"):
         panel.start()
-    panel.do("set", "runs", 1)
-    panel.do("set", "judgings", 1)
-    panel.do("set", "budget_usd", None)
-    panel.do("set", "concurrency", 2)
+    fill(panel, runs=1, judgings=1, budget_usd=None, concurrency=2)
     assert settled(panel).plan is not None
     assert not find(panel.view(), aria_invalid="true")
 
@@ -103,9 +91,7 @@ def test_a_real_model_needs_a_budget_or_an_explicit_word(skill: Path) -> None:
         panel.start()
     panel.do("set", "unlimited", True)
     assert not button(panel, "Start").get("disabled")
-    panel.do("set", "unlimited", False)
-    panel.do("set", "budget_usd", 2.5)
-    settled(panel)
+    fill(panel, unlimited=False, budget_usd=2.5)
     assert not button(panel, "Start").get("disabled")
     assert "Without a budget" not in shown(panel)
     assert "$2.50" in shown(panel)

