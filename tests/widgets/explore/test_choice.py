@@ -57,13 +57,6 @@ def test_a_settled_choice_can_be_met_keeps_what_is_there_and_stays_as_it_is(suit
         assert found.baseline == choice.baseline
 
 
-def test_the_last_iteration_comes_first_and_follows_when_another_lands():
-    now = suites(world(iterations=2))[0]
-    later = suites(world(iterations=11))[0]
-    assert settled(now, Choice()).iterations == ("iteration-2",)
-    assert settled(later, Choice()).iterations == ("iteration-11",)
-
-
 def test_skills_with_runs_come_before_those_that_wait_for_some():
     ws = workspace(
         evals=[run_keys(workspace="a", skill="waiting")],

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import sys
 
-import polars as pl
 import pytest
 
 from skill_eval_nb import charts
-from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore.choice import Choice, settled, suites
 from skill_eval_nb.widgets.explore.others import CHARTS, draw
 from skill_eval_nb.widgets.ui import find
@@ -67,15 +65,3 @@ def test_a_chart_is_saved_where_one_says(tmp_path, kind, begins):
     assert path.read_bytes().startswith(begins)
     assert str(path) in shown
     assert str(path) not in after(panel, "see", "tab", "export")
-
-
-def test_an_iteration_without_runs_of_either_side_does_not_spoil_the_chart():
-    iterations = ("iteration-1", "iteration-9")
-    frame = WS.runs.filter(iteration="iteration-1")
-    only = frame.with_columns(iteration=pl.lit("iteration-9"))
-    only = only.with_columns(configuration=only["configuration"] + "_x")
-    both = Workspace.from_tables({"runs": frame.vstack(only)})
-    asked = Choice(iterations=iterations, configuration="with_skill")
-    choice = settled(suites(both)[0], asked)
-    assert choice.iterations == iterations
-    assert "with_skill" in draw(both, choice, "deltas").answer

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import shutil
-import threading
 
 import hypothesis.strategies as st
 from hypothesis import given, settings
@@ -116,26 +115,6 @@ def test_a_fault_in_one_view_leaves_the_others(monkeypatch):
     assert "with_skill helps" in shown
     monkeypatch.undo()
     assert "always passes" in after(panel, "see", "tab", "checks")
-
-
-def test_while_it_is_being_counted_the_page_is_there(monkeypatch):
-    may = threading.Event()
-    count = figures.headline_by_eval
-
-    def slow(ws, parts, metric):
-        assert may.wait(60)
-        return count(ws, parts, metric)
-
-    monkeypatch.setattr(figures, "headline_by_eval", slow)
-    panel = sen.explore(TDD)
-    shown = words(panel)
-    assert "are being counted" in shown
-    assert "66.7%n 3" in shown
-    assert "+50 pp" not in shown
-    may.set()
-    assert panel.settle()
-    assert "are being counted" not in words(panel)
-    assert "+50 pp" in words(panel)
 
 
 WORLDS = {

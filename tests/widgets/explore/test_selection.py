@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from skill_eval_nb import load
 from skill_eval_nb.stats.values import RUN
 from skill_eval_nb.widgets.explore.choice import Choice, runs_of, selected, settled, suites
-from tests.charts.worlds import run_keys, workspace, world
+from tests.charts.worlds import run_keys, workspace
 from tests.widgets.explore.made import TDD, after, bundled, explorer
 
 WS = bundled()
@@ -69,15 +69,6 @@ def test_every_click_selects_what_a_filter_does(choice, data):
         (("dimension", iteration, "isolation", side), of_side.join(scores, on=RUN, how="semi")),
     ):
         assert keys(runs_of(WS, choice, selected(*click))) == keys(wanted)
-
-
-def test_runs_are_in_the_order_in_which_people_read_them():
-    ws = world(evals=11, runs=2, iterations=2)
-    choice = settled(suites(ws)[0], Choice(iterations=("iteration-1", "iteration-2")))
-    found = runs_of(ws, choice, None)
-    assert found["eval_id"].to_list()[:44] == [str(n) for n in range(11) for _ in range(4)]
-    assert found["configuration"].to_list()[:4] == ["with_skill"] * 2 + ["without_skill"] * 2
-    assert found["run_number"].to_list()[:4] == [1, 2, 1, 2]
 
 
 def test_an_expectation_with_two_texts_for_its_id_is_one():

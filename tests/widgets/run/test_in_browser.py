@@ -52,15 +52,15 @@ def test_from_the_form_to_the_verdict(browser, tmp_path: Path) -> None:
         page.get_by_role("button", name="Start", exact=True).click()
         page.get_by_role("progressbar", name="runs that have ended").wait_for()
         page.locator(".sen-flights li").first.wait_for()
-        looked_at(stage, "run-panel-running")
+        looked_at(stage, "run-panel-running", within=".sen-running")
         may.set()
         page.get_by_text("4 of 4 runs,").wait_for(timeout=60_000)
         page.get_by_text("Pass rate:").wait_for(timeout=60_000)
         settled(panel)
-        looked_at(stage, "run-panel-done")
+        looked_at(stage, "run-panel-done", within=".sen-ended")
         page.get_by_role("tab", name="Judge stored outputs again").click()
         page.get_by_role("button", name="Judge again").wait_for()
-        looked_at(stage, "run-panel-judge")
+        looked_at(stage, "run-panel-judge", within="[role=tabpanel]")
 
 
 def test_nothing_hostile_runs(browser, tmp_path: Path) -> None:

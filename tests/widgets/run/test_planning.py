@@ -53,6 +53,13 @@ def test_a_change_of_the_form_is_another_plan(skill: Path) -> None:
     panel.do("all_evals", True)
     assert settled(panel).form.evals_only is None
     assert len(panel.plan.evals) == 6
+    panel.do("add_side")
+    assert panel.fault == "Another configuration needs a name, and the folder of its skill."
+    for act in (("name_side", "name", "old_skill"), ("name_side", "folder", str(skill))):
+        panel.do(*act)
+    panel.do("add_side")
+    assert settled(panel).plan.configurations == ("with_skill", "old_skill")
+    assert "`with_skill` and `old_skill` both offer the same skill" in shown(panel)
 
 
 def test_all_faults_are_told_at_once_beside_the_form(skill: Path) -> None:
@@ -113,18 +120,6 @@ def test_models_are_suggested_with_prices_and_any_name_can_be_typed(skill: Path)
     panel.do("set_executor", "offline")
     assert settled(panel).plan is not None
     assert panel.plan.executor_model == "stand-in"
-
-
-def test_a_second_configuration_of_a_skill_can_be_added(skill: Path) -> None:
-    panel = panel_on(skill, **SMALL)
-    panel.do("add_side")
-    assert panel.fault == "Another configuration needs a name, and the folder of its skill."
-    panel.do("name_side", "name", "old_skill")
-    panel.do("name_side", "folder", str(skill))
-    panel.do("add_side")
-    settled(panel)
-    assert panel.plan.configurations == ("with_skill", "without_skill", "old_skill")
-    assert "`with_skill` and `old_skill` both offer the same skill" in shown(panel)
 
 
 def test_doing_without_a_sandbox_is_spelled_out(skill: Path, monkeypatch) -> None:

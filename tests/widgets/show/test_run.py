@@ -66,3 +66,21 @@ def test_once_drawn_nothing_of_a_run_is_looked_up_or_read_again(tdd, monkeypatch
     for key in keys:
         show_run(tdd, key)
     assert done == []
+
+
+def test_every_run_is_found_by_its_key_and_by_no_other():
+    ws = sen.load(ROOT / "data")
+    runs = ws.polars("runs")
+    keys = [key_of(row) for row in runs.iter_rows(named=True)]
+    assert len(set(keys)) == len(keys) > 50
+    for key in keys[::7]:
+        assert run.rows_of(runs, key).height == 1
+        assert key_of(run.run_row(ws, key)) == key
+    folders = [run.folder_of(ws, row) for row in runs.iter_rows(named=True)]
+    there = [folder for folder in folders if folder is not None]
+    assert all(folder.is_dir() for folder in there)
+    assert len(there) > 20
+    assert run.folder_of(sen.Workspace.from_tables({}), {"path": "."}) is None
+    gone = run.RunKey("w", "s", "iteration-9", "3", "with_skill", 2)
+    with pytest.raises(LookupError, match="no run eval 3, with_skill, run 2 of iteration-9"):
+        run.run_row(ws, gone)

@@ -28,9 +28,10 @@ def row(panel, key: str) -> str:
     return text(found)
 
 
-def test_what_is_typed_ticked_and_tagged_in_the_set_beside_the_skill_is_in_the_panel(
-    skill: Path,
-) -> None:
+def test_what_is_typed_ticked_and_tagged_is_in_the_panel_then_in_the_file(skill: Path) -> None:
+    rows = stored(skill)
+    rows[0]["note"] = "ours"
+    (skill / NAME).write_text(json.dumps(rows))
     panel = panel_on(skill)
     assert [(one.query, one.should_trigger) for one in panel.queries] == [
         (one["query"], one["should_trigger"]) for one in stored(skill)
@@ -48,7 +49,13 @@ def test_what_is_typed_ticked_and_tagged_in_the_set_beside_the_skill_is_in_the_p
     says = shown(panel)
     assert "1 near miss" in says
     assert f"not saved to {skill / NAME}" in says
-    assert stored(skill)[1]["should_trigger"] is True
+    assert stored(skill) == rows
+    press(panel, "Save")
+    rows[0]["query"] = "tell my users what changed"
+    rows[1] |= {"should_trigger": False, "tags": ["near miss", "git"]}
+    assert stored(skill) == rows  # what else it says is kept
+    assert "All is as" in shown(panel)
+    assert button(panel, "Save").get("disabled")
 
 
 def test_doubts_stand_beside_the_queries_that_they_are_about(skill: Path) -> None:
@@ -56,28 +63,11 @@ def test_doubts_stand_beside_the_queries_that_they_are_about(skill: Path) -> Non
     first, second, third = keys(panel)[:3]
     do(panel, "change", second, "query", f"{panel.queries[0].query}!")
     do(panel, "change", third, "query", "use release-notes on this log")
-    for key in (first, second):
-        assert "twice" in row(panel, key)
-        assert "Keep one" in row(panel, key)
-    assert "gives away" in row(panel, third)
-    do(panel, "show_rows", "doubtful")
-    assert len(find(panel.view(), tag="textarea")) == 3
-    do(panel, "show_rows", "not")
-    queries = {one[1]["value"] for one in find(panel.view(), tag="textarea")}
-    assert queries == {one.query for one in panel.queries if not one.should_trigger}
-
-
-def test_saving_writes_the_file_and_keeps_what_else_it_says(skill: Path) -> None:
-    rows = stored(skill)
-    rows[0]["note"] = "ours"
-    (skill / NAME).write_text(json.dumps(rows))
-    panel = panel_on(skill)
-    do(panel, "change", keys(panel)[0], "should_trigger", False)
-    press(panel, "Save")
-    rows[0]["should_trigger"] = False
-    assert stored(skill) == rows
-    assert "All is as" in shown(panel)
-    assert button(panel, "Save").get("disabled")
+    for key, told in ((first, "twice"), (second, "twice"), (third, "gives away")):
+        assert told in row(panel, key)
+    for which, number in (("doubtful", 3), ("not", 3)):
+        do(panel, "show_rows", which)
+        assert len(find(panel.view(), tag="textarea")) == number
 
 
 def test_a_set_can_go_to_another_file_but_not_over_what_was_not_seen_nor_as_nothing(
@@ -107,6 +97,17 @@ def test_a_set_can_go_to_another_file_but_not_over_what_was_not_seen_nor_as_noth
     assert len(stored(tmp_path / "again" / "release-notes")) == 6
 
 
+def test_a_skill_without_a_set_begins_with_an_empty_grid(skill: Path) -> None:
+    (skill / NAME).unlink()
+    panel = panel_on(skill)
+    assert (panel.queries, panel.fault) == ((), None)
+    assert "No queries yet" in shown(panel)
+    do(panel, "add_row")
+    do(panel, "change", keys(panel)[0], "query", "what is new?")
+    press(panel, "Save")
+    assert stored(skill) == [{"query": "what is new?", "should_trigger": True}]
+
+
 def test_importing_adds_what_is_not_there(skill: Path, tmp_path: Path) -> None:
     more = [stored(skill)[0], {"query": "list what broke", "should_trigger": False}]
     (tmp_path / "more.json").write_text(json.dumps({"queries": more}))
@@ -125,18 +126,6 @@ def test_importing_adds_what_is_not_there(skill: Path, tmp_path: Path) -> None:
         panel.do("import_file")
         assert told in (panel.fault or "")
         assert len(panel.queries) == 7
-
-
-def test_a_skill_without_a_set_begins_with_an_empty_grid(skill: Path) -> None:
-    (skill / NAME).unlink()
-    panel = panel_on(skill)
-    assert panel.queries == ()
-    assert panel.fault is None
-    assert "No queries yet" in shown(panel)
-    do(panel, "add_row")
-    do(panel, "change", keys(panel)[0], "query", "what is new?")
-    press(panel, "Save")
-    assert stored(skill) == [{"query": "what is new?", "should_trigger": True}]
 
 
 def test_drafts_that_cost_are_asked_for_within_a_budget_only(skill: Path, tmp_path: Path) -> None:

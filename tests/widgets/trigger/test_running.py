@@ -128,15 +128,6 @@ def test_runs_that_errored_stand_apart_and_can_be_made_again(skill: Path) -> Non
     assert "all are there already" in shown(panel)
 
 
-def test_a_broken_measurement_is_called_out(skill: Path) -> None:
-    panel = through_a(skill, opens=0.0)
-    fill(panel, runs=2)
-    press(panel, "Start")
-    ended(panel)
-    (alarm,) = find(panel.view(), role="alert")
-    assert text([alarm]).startswith("The measurement is broken.")
-
-
 def test_what_stands_in_the_way_is_said_in_the_form(skill: Path) -> None:
     panel = panel_on(skill)
     do(panel, "tab", "run")

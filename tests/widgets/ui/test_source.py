@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import json
 import logging
-import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -139,10 +139,10 @@ def test_a_widget_that_is_gone_is_not_told(home) -> None:
 
 def test_what_was_read_last_stays_whoever_reads(home) -> None:
     source = Source(home)
-    threads = [threading.Thread(target=landed, args=(home,)) for _ in range(8)]
-    for at, thread in enumerate(threads, start=2):
-        add_run(home, number=at)
-        thread.start()
-    for thread in threads:
-        thread.join()
+    landing = []
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(2, 10):
+            add_run(home, number=number)
+            landing.append(pool.submit(landed, home))
+    assert not [one for one in landing if one.exception()]
     assert height(source) == 9
