@@ -12,11 +12,9 @@ from skill_eval_nb.widgets.explore.others import CHARTS, draw
 from skill_eval_nb.widgets.ui import find
 from skill_eval_nb.widgets.ui.panel import read_blob
 from tests.charts.worlds import world
-from tests.widgets.explore.made import after, bundled, explorer
+from tests.widgets.explore.made import after, explorer
 
-WS = bundled()
-
-
+WS = world(evals=3, runs=2, iterations=2)
 OF_NO_RUN = {"lineage", "trigger_confusion", "trigger_rates", "trigger_rounds"}
 """Charts of versions and descriptions: they show no run, so none that is looked at."""
 
