@@ -138,8 +138,8 @@ def hand_on(explore: Locator, folder: Path) -> None:
     explore.get_by_role("tab", name="Export").click()
     explore.get_by_label("Folder").fill(str(folder))
     explore.get_by_role("button", name="Write").first.click()
-    explore.get_by_text("benchmark.md").last.wait_for()
-    assert [path for path in folder.rglob("benchmark.md") if "small_steps" in path.read_text()]
+    there = [folder / "tdd-workspace" / f"iteration-{n}" / "benchmark.md" for n in (1, 2)]
+    wait(explore.page, lambda: all(path.is_file() for path in there))
 
 
 def review_a_pair(review: Locator, data: Path) -> None:
