@@ -167,7 +167,7 @@ def test_what_could_not_be_written_is_written_with_what_comes_next(tmp_path, mon
     assert "ot saved" not in text(panel.view())
 
 
-def test_what_others_say_meanwhile_stays_and_is_taken_up_by_who_is_not_typing(tmp_path):
+def test_what_others_say_meanwhile_is_taken_up_and_stays(tmp_path):
     mine, theirs = opened(tmp_path), review(tmp_path / "tidy-workspace")
     mine.do("say", FIRST, "Mine")
     theirs.do("say", BESIDE, "Theirs")
@@ -179,14 +179,17 @@ def test_what_others_say_meanwhile_stays_and_is_taken_up_by_who_is_not_typing(tm
     assert "Also said of it" in text(mine._tree)
     assert words_in(tmp_path) == ["Mine, again", "Mine, better said", "Theirs"]
     assert mine.feedback.height == 3
-    mine.do("say", BESIDE, "Theirs, and mine")
+
+
+def test_what_is_not_typed_on_follows_the_file(tmp_path):
+    mine, theirs = opened(tmp_path), review(tmp_path / "tidy-workspace")
+    mine.do("say", FIRST, "Mine")
     theirs.show()
-    theirs.do("say", BESIDE, "Of both")
-    mine.do("step", 1)
-    mine.do("step", -1)
-    mine.do("say", BESIDE, "Of both, and agreed")
-    assert "Of both, and agreed" in words_in(tmp_path)
-    assert len(words_in(tmp_path)) == 3
+    theirs.do("say", FIRST, "Mine, better said")
+    for by in (1, -1):
+        mine.do("step", by)
+    mine.do("say", FIRST, "Mine, better said, and agreed")
+    assert words_in(tmp_path) == ["Mine, better said, and agreed"]
 
 
 def test_runs_that_land_are_seen_and_what_is_looked_at_stays(tmp_path):

@@ -68,7 +68,8 @@ def test_each_figure_stands_with_its_unit_and_a_missing_one_is_no_zero():
     run |= {"skill_used": False, "executor_model": "m <b>", "judge_model": "j"}
 
     def figures(ws):
-        return " | ".join(text(one) for one in find(show_figures(ws, KEY), cls="sen-figure"))
+        found = find(show_figures(ws, KEY), cls="sen-figure")
+        return " | ".join(text(one).replace("\n", " ") for one in found)
 
     assert figures(workspace(runs=[run])) == (
         "Status graded | Pass rate 75% 3 of 4 | Gate passed | Rubric 4.25 of 5 | Time 134.0 s"

@@ -37,9 +37,9 @@ def test_hostile_words_stay_words(tmp_path):
 def test_every_run_that_others_left_is_shown(corpus_loaded):
     shown = 0
     for ws in corpus_loaded:
-        for row in ws.polars("runs").head(10).iter_rows(named=True):
+        for row in ws.polars("runs").head(4).iter_rows(named=True):
             shown += bool(text(show_run(ws, key_of(row))))
-    assert shown > 150
+    assert shown > 60
 
 
 def test_once_drawn_nothing_of_a_run_is_looked_up_or_read_again(tdd, monkeypatch):

@@ -30,7 +30,7 @@ def row(panel, key: str) -> str:
 
 def test_what_is_typed_ticked_and_tagged_is_in_the_panel_then_in_the_file(skill: Path) -> None:
     rows = stored(skill)
-    rows[0]["note"] = "ours"
+    rows[1]["note"] = "ours"
     (skill / NAME).write_text(json.dumps(rows))
     panel = panel_on(skill)
     assert [(one.query, one.should_trigger) for one in panel.queries] == [
