@@ -13,7 +13,7 @@ from skill_eval_nb.widgets.diff import Diff
 from skill_eval_nb.widgets.ui import Node, find, text
 from skill_eval_nb.widgets.ui.source import landed
 from tests.checkout import ROOT
-from tests.corpus.build import graded, lay
+from tests.corpus.build import lay
 from tests.widgets.diff.made import do, panel, workspace
 
 KEYS = ("iteration", "run_number")
@@ -193,19 +193,6 @@ def test_where_no_skill_was_kept_it_says_how_copies_come_to_be(tmp_path):
     assert "iteration-N/skill-snapshot/<configuration>/" in shown(made)
     do(made, "choose_iterations", "without_skill")
     assert "without_skill offers no skill" in shown(made)
-
-
-def test_what_else_differs_is_said_in_the_head_and_told_in_full(tmp_path):
-    changed = {"eval_id": 2, "eval_name": "logout", "prompt": "Do the logout twice"}
-    third = "iteration-2/eval-3-third/with_skill/run-1/grading.json"
-    metadata = "iteration-2/eval-2-logout/eval_metadata.json"
-    made = panel(workspace(tmp_path, {metadata: changed, third: graded("p")}))
-    assert "2 other things differ beside the skill" in shown(made)
-    do(made, "see", "tab", "others")
-    assert "a delta compares unlike things" in shown(made)
-    sections = {text(one[2][0]): one for one in find(tree(made), tag="section")}
-    assert ["third", "–", "third"] in rows_in(sections["Evals"])
-    assert [text(one) for one in find(tree(made), tag="ins")][-1] == " twice"
 
 
 def test_iterations_as_they_come_and_go(path):

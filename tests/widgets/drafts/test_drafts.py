@@ -10,22 +10,12 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.widgets.ui import find, text
-from tests.widgets.drafts.made import SAID, do, files, panel, suite, workspace
+from tests.widgets.drafts.made import do, files, panel, suite, workspace
 
 
 def key_of(made, kind: str) -> str:
     """The name of the first draft of a kind."""
     return next(card.key for card in made._cards() if card.draft.kind == kind)
-
-
-def test_the_suggestions_come_first_with_what_answers_them(tmp_path: Path) -> None:
-    made = panel(workspace(tmp_path))
-    shown = text(made.view())
-    assert SAID in shown
-    assert "24 runs" in shown
-    assert "sharpen the structural expectation ‘S1’ of evals 1, 2, 3 and 4" in shown
-    do(made, "look_at", sen.improving.aggregate(sen.load(made.source.path)).suggestions[0].key)
-    assert "tea, with_skill, run 1 of iteration-1" in text(made.view())
 
 
 def test_a_draft_stands_beside_its_try_out(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ def test_from_a_suggestion_to_the_file(browser, tmp_path):
     made = panel(path, "drafts", "change", "suggestions")
     with staged(browser, made, *NARROW) as stage:
         page = stage.page
+        page.get_by_text("24 runs").first.wait_for()
         page.get_by_role("button", name="Every run writes notes").click()
         page.get_by_text("tea, with_skill, run 1 of iteration-1").wait_for()
         looked_at(stage)

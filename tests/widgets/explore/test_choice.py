@@ -11,8 +11,8 @@ from hypothesis import given
 import skill_eval_nb as sen
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import explore
-from skill_eval_nb.widgets.explore.choice import Choice, Suite, settled, suite_of, suites
-from tests.charts.worlds import run_keys, workspace, world
+from skill_eval_nb.widgets.explore.choice import Choice, Suite, settled
+from tests.charts.worlds import workspace, world
 from tests.corpus.build import graded, lay
 from tests.widgets.explore.made import after, explorer, words
 
@@ -55,16 +55,6 @@ def test_a_settled_choice_can_be_met_keeps_what_is_there_and_stays_as_it_is(suit
         assert found.configuration == choice.configuration
     if choice.baseline in there - {choice.configuration, "unstated"}:
         assert found.baseline == choice.baseline
-
-
-def test_skills_with_runs_come_before_those_that_wait_for_some():
-    ws = workspace(
-        evals=[run_keys(workspace="a", skill="waiting")],
-        runs=[run_keys(workspace="z", skill="ran") | {"status": "graded", "path": "z"}],
-    )
-    assert [(one.skill, one.n_runs) for one in suites(ws)] == [("ran", 1), ("waiting", 0)]
-    assert suite_of(suites(ws), Choice()).skill == "ran"
-    assert suite_of(suites(ws), Choice(skill="waiting")).skill == "waiting"
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skill_eval_nb.widgets.ui import h, text
-from skill_eval_nb.widgets.ui.parts import choose, entry, table, tick, typing
+from skill_eval_nb.widgets.ui.parts import choose, entry, tick, typing
 from skill_eval_nb.widgets.ui.tree import CUT, html
 from tests.widgets.hostile import TEXTS, squeezed, trees
-from tests.widgets.ui.toys import Plain, every_part
+from tests.widgets.ui.toys import every_part
 
 
 class Read(HTMLParser):
@@ -74,9 +74,3 @@ def test_controls_show_their_value_and_do_nothing_and_files_are_named() -> None:
     assert markup.count("disabled") == 4
     whole = html(every_part())
     assert [name in whole for name in ("<em>one red dot</em>", "<em>index.html</em>")] == [True] * 2
-
-
-def test_a_notebook_without_a_kernel_shows_the_state_it_was_in() -> None:
-    bundle = Plain(table(["Eval"], [["eval-1 <b>"]]))._repr_mimebundle_()[0]
-    assert "eval-1 &lt;b&gt;" in bundle["text/html"]
-    assert set(bundle) == {*("text/plain", "text/html", "application/vnd.jupyter.widget-view+json")}
