@@ -95,6 +95,8 @@ def test_evals_are_shown_25_at_a_time_iterations_together_and_in_order_of_their_
     assert "1–25 of 60 evals" in words(many)
     after(many, "turn", "evals", 2)
     assert [act[3] for act in clickable(many, "pick", "eval")] == [str(n) for n in range(50, 60)]
+    after(many, "choose_evals", "3", "4")
+    assert [act[3] for act in clickable(many, "pick", "eval")] == ["3", "4"]
     panel = explorer(iteration=["iteration-1", "iteration-2"])
     acts = [act[2:4] for act in clickable(panel, "pick", "eval")]
     assert acts == [(f"iteration-{n}", str(one)) for one in range(1, 7) for n in (1, 2)]

@@ -77,6 +77,7 @@ def test_many_runs_of_a_cell_are_drawn_as_one():
         world(evals=1, runs=runs, expectations=5) for runs in (figures.MANY, figures.MANY + 1)
     )
     assert len(figures.cells(within(few, [part]), [part], "tokens")[0][key].runs) == 20
+    assert figures.cells(within(few, [part]), [part], "rubric:of_nobody") == [{}]
     cell = figures.cells(within(many, [part]), [part], "tokens")[0][key]
     tokens = sorted(many.runs.filter(configuration="with_skill")["tokens"])
     assert (cell.runs, cell.n) == ((), 21)
