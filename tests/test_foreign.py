@@ -50,7 +50,7 @@ WRITTEN = {
     "iteration-1/feedback.json": "file",
     "iteration-1/benchmark.json": "file",
     "iteration-1/benchmark.md": "file",
-    "iteration-2/eval_feedback_aggregate.json": "file",
+    "iteration-1/eval_feedback_aggregate.json": "file",
     "report.html": "file",
     "runs.csv": "file",
     ".skill-eval-nb": "folder",
@@ -78,8 +78,9 @@ def home(tmp_path) -> Path:
 
 @pytest.fixture
 def ws(tmp_path) -> Path:
-    """The workspace, without links as yet."""
-    return shutil.copytree(ROOT / "data/tdd-workspace", tmp_path / "foreign/tdd-workspace")
+    """A workspace of one iteration, without links as yet."""
+    copy, one = tmp_path / "foreign/tdd-workspace", shutil.ignore_patterns("iteration-2")
+    return shutil.copytree(ROOT / "data/tdd-workspace", copy, ignore=one)
 
 
 def link(place: Path, target: Path) -> None:
@@ -154,7 +155,7 @@ def test_nothing_is_written_to_the_user_s_files(ws, home):
         link(ws / place, target)
     before = files(home)
     folder, runs = str(ws), "iteration-1"
-    aggregate = ["improve", "aggregate", folder, "--iteration", "iteration-2", "--force"]
+    aggregate = ["improve", "aggregate", folder, "--iteration", "iteration-1", "--force"]
     judge = ["judge", folder, "--judge-model", "stand-in-judge"]
     ended = [
         CliRunner().invoke(app, [str(part) for part in command])

@@ -20,7 +20,8 @@ from tests.checkout import ROOT, files, pyproject
 
 HEAVY = (
     *("altair", "anthropic", "anywidget", "dask", "httpx2", "jupyterlab", "pandas", "polars"),
-    *("pyarrow", "regex", "scipy", "statsmodels", "skill_eval_nb.tables"),
+    *("IPython", "ipywidgets", "markdown_it", "pyarrow", "regex", "scipy", "statsmodels"),
+    "skill_eval_nb.tables",
 )
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 STARTED = {"skill_eval_nb.__main__", "skill_eval_nb.models.stand_in.__main__"}

@@ -23,10 +23,8 @@ from pathlib import Path
 import skill_eval_nb as sen
 from skill_eval_nb.share import fill_in
 from tests.checkout import ROOT
-from tests.notebooks.desk import NOTEBOOKS, execute, faults, lay
+from tests.notebooks.desk import execute, faults, lay
 
-SKILLS = ("05", "08")
-"""Notebooks that look at a skill and at no workspace."""
 CORPUS = "SKILL_EVAL_NB_CORPUS"
 
 
@@ -43,14 +41,13 @@ def workspaces() -> Iterator[Path]:
 
 
 def run_on(workspace: Path, home: Path, numbers: list[str]) -> list[str]:
-    """Run the notebooks on a copy of a workspace; what went wrong, a line each."""
+    """Run the notebooks that look at one on a copy of a workspace; what went wrong, a line each."""
     desk = lay(home / workspace.name)
     copy = shutil.copytree(workspace, desk.folder / workspace.name)
-    fill_in(desk.work, {"PATH": str(copy)})
     found = []
-    for path in NOTEBOOKS:
+    for path in fill_in(desk.work, {"PATH": str(copy)})[0]:
         number = path.name[:2]
-        if number not in numbers:
+        if numbers and number not in numbers:
             continue
         began = time.monotonic()
         wrong = faults(execute(desk, f"notebooks/{path.name}")) + desk.refused()
@@ -68,10 +65,9 @@ def main() -> int:
     parser.add_argument("--notebook", action="append", help="only this one, such as 03")
     parser.add_argument("--keep", type=Path, help="keep what was run in this folder")
     asked = parser.parse_args()
-    numbers = asked.notebook or [path.name[:2] for path in NOTEBOOKS if path.name[:2] not in SKILLS]
     chosen = [one for one in workspaces() if not asked.names or one.name in asked.names]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
-        run = partial(run_on, home=asked.keep or Path(folder), numbers=numbers)
+        run = partial(run_on, home=asked.keep or Path(folder), numbers=asked.notebook or [])
         found = [one for lines in pool.map(run, chosen) for one in lines]
     print(f"{len(chosen)} workspaces, {len(found)} faults")
     return bool(found)

@@ -58,9 +58,6 @@ HEIGHT = """() => {
 SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
 
 
-APPS = {"jupyterlab": "LabApp", "notebook": "JupyterNotebookApp"}
-
-
 @dataclass(frozen=True)
 class Lab:
     """A running JupyterLab."""
@@ -108,16 +105,16 @@ class Reader:
 
 
 @contextmanager
-def start(desk: Desk, app: str = "jupyterlab") -> Iterator[Lab]:
-    """Start a JupyterLab, or a Notebook, on a free port, and end it with all its kernels."""
+def start(desk: Desk) -> Iterator[Lab]:
+    """Start a JupyterLab, which has a Notebook beside it, and end it with all its kernels."""
     token = secrets.token_hex(16)
     command = [
-        *(sys.executable, "-m", app, "--no-browser", "--allow-root"),
+        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
         "--ServerApp.ip=127.0.0.1",
         "--ServerApp.port=0",
         f"--ServerApp.root_dir={desk.work}",
         f"--IdentityProvider.token={token}",
-        f"--{APPS[app]}.expose_app_in_browser=True",
+        *(f"--{app}.expose_app_in_browser=True" for app in ("LabApp", "JupyterNotebookApp")),
     ]
     log = desk.folder / "lab.log"
     with log.open("wb") as output:

@@ -42,6 +42,7 @@ MARKUP = (
     "<video src=http://outside.test/f poster=http://outside.test/g><audio src=http://outside.test/h>",
     "<input type=image src=http://outside.test/i><table background=http://outside.test/j>",
     "<p style='background: url(http://outside.test/k)'>styled</p>",
+    "<object data=http://outside.test/l></object><img src=x srcset='http://outside.test/m 2x'>",
     "&lt;script&gt;window.canary = 1&lt;/script&gt;",
 )
 """HTML and SVG."""
@@ -70,8 +71,11 @@ TEXTS = (
 )
 """The same, and what else a name, a prompt or an output may be."""
 
-LINE = "<script>window.canary=1</script>\t" * 300_000
-"""Ten million characters without a line break."""
+IN_FILES = tuple(one.encode("utf-8", "replace").decode() for one in TEXTS)
+"""As a file of UTF-8 may hold them."""
+
+LINE = "<script>window.canary=1</script>\t" * 100_000
+"""Three million characters without a line break."""
 
 PLANTED = """() => {
   const found = [];

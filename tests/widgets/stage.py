@@ -1,14 +1,12 @@
 """A widget on a page of its own, in a real Chromium, without JupyterLab around it.
 
 The page has JupyterLab's own theme and the widget's own script and style; messages go to the
-Python widget and back as they do through a kernel. `python -m tests.widgets.stage MODULE:NAME`
-draws what a function without arguments gives, for looking at.
+Python widget and back as they do through a kernel.
 """
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import itertools
 import json
 import sys
@@ -18,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tests import chromium
+from tests.widgets.hostile import canaries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,6 +71,8 @@ DRESSED = """({style, light, name}) => {
   document.getElementById("theme").textContent = style;
   Object.assign(document.body.dataset, {jpThemeLight: light, jpThemeName: name});
 }"""
+
+UNFOLD = "() => document.querySelectorAll('.sen details').forEach((one) => (one.open = true))"
 
 HEIGHT = 900
 TALLEST = 12_000
@@ -201,6 +201,18 @@ class Stage:
         ready = [self._to_page.popleft() for _ in range(len(self._to_page))]
         return json.dumps(ready)
 
+    def unfold(self) -> None:
+        """Open all that can be opened, and wait until it is drawn."""
+        self.settle()
+        self.page.evaluate(UNFOLD)
+        self.settle()
+
+    def fine(self) -> None:
+        """Nothing was complained about, nothing was fetched, and nothing hostile has run."""
+        assert canaries(self.page) == []
+        assert self.outside_requests == []
+        assert self.console_errors == []
+
     def close(self) -> None:
         """Leave the page: it hears nothing more."""
         self._open = False
@@ -236,7 +248,7 @@ class Stage:
 def staged(
     browser: Browser, panel: Panel, theme: Theme = "light", width: int = 1000
 ) -> Iterator[Stage]:
-    """Put a widget on a page of its own."""
+    """Put a widget on a page of its own, where all is fine in the end."""
     context = browser.new_context(
         viewport={"width": width, "height": HEIGHT}, color_scheme=_scheme(theme)
     )
@@ -244,6 +256,7 @@ def staged(
         stage = Stage(context.new_page(), panel, theme)
         try:
             yield stage
+            stage.fine()
         finally:
             stage.close()
     finally:
@@ -261,24 +274,3 @@ def _dressed(theme: Theme) -> dict[str, str]:
         "light": str(theme == "light").lower(),
         "name": f"JupyterLab {theme.replace('-', ' ').title()}",
     }
-
-
-def main(named: str, picture: str, theme: Theme = "light", width: str = "1000") -> None:
-    """Draw the widget that a function gives."""
-    from playwright.sync_api import sync_playwright
-
-    module, name = named.split(":")
-    panel = getattr(importlib.import_module(module), name)()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium.find(), args=list(chromium.ARGUMENTS)
-        )
-        with staged(browser, panel, theme=theme, width=int(width)) as stage:
-            stage.settle()
-            stage.picture(Path(picture))
-            sys.stdout.write("".join(f"{one}\n" for one in stage.console_errors))
-        browser.close()
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -68,16 +68,13 @@ def test_expectations_of_one_iteration_alone_and_reworded(tmp_path):
     [("executor_model", "executor's model", False), ("judge_model", "judge's model", True)],
 )
 def test_another_model(column, name, touches):
-    models = {"iteration-1": ("old", None), "iteration-2": ("new", "new")}
     run = {"workspace": "w", "skill": "s", "eval_id": "1", "configuration": "with_skill"}
-    ws = made(
-        runs=[
-            run | {"iteration": iteration, "run_number": at, column: model}
-            for iteration, several in models.items()
-            for at, model in enumerate(several)
-        ]
-    )
-    found = unlike(ws, PAIR)
+    several = (("iteration-1", "old"), ("iteration-1", None), ("iteration-2", "new"))
+    runs = [
+        run | {"iteration": iteration, "run_number": at, column: model}
+        for at, (iteration, model) in enumerate(several)
+    ]
+    found = unlike(made(runs=runs), PAIR)
     assert found == [Difference("Models", name, "old", "new")]
     assert touching(found) is touches
 

@@ -23,7 +23,6 @@ from skill_eval_nb.widgets.diff.skill import (
 )
 from skill_eval_nb.widgets.explore.choice import suites, turned_workspace
 from tests.corpus.build import lay
-from tests.tables.made import made
 from tests.widgets.diff.made import workspace
 
 SKILL = "---\nname: a\n---\none\n"
@@ -62,13 +61,6 @@ def test_the_versions_are_those_of_the_iterations(tmp_path):
     beside = workspace(tmp_path / "beside", skill=False)
     lay(tmp_path / "beside", {"notes/SKILL.md": "now"})
     assert chosen(sen.load(beside)) == (["notes, as it is now"], [None, None])
-
-
-def test_tables_alone_keep_no_skill():
-    run = {"workspace": "w", "skill": "s", "configuration": "with_skill", "path": "nowhere"}
-    run |= {"eval_id": "1", "eval_name": "e"}
-    ws = made(runs=[run | {"iteration": f"iteration-{n}"} for n in (1, 2)])
-    assert chosen(ws)[0] == []
 
 
 def test_what_became_of_each_file(of, tmp_path):
@@ -123,10 +115,6 @@ def test_lines_that_stayed_went_came_and_changed():
         (False, "two words here", "two words there"),
         (True, "three", "three"),
     ]
-    assert marked("two words here", "two words there")[1] == (
-        ("two words ", False),
-        ("there", True),
-    )
     assert all(row.same for row in compared("a\r\nb\r\n", "a\nb"))
     (row,) = compared("a\x0bb\u2028c", "a\x0bb\u2028c")  # only a line feed ends a line
     assert row.new[0] == 1
@@ -149,12 +137,6 @@ def test_every_line_is_in_exactly_one_pair_and_in_order(old, new, most):
         pairs = list(paired(old, new))
     assert [one for one, _ in pairs if one is not None] == list(range(len(old)))
     assert [other for _, other in pairs if other is not None] == list(range(len(new)))
-
-
-def test_lines_that_are_alike_are_one_that_changed():
-    old = ["at most twenty words", "no names"]
-    new = ["something new", "at most sixteen words", "no names at all"]
-    assert list(paired(old, new)) == [(None, 0), (0, 1), (1, 2)]
 
 
 def test_changed_words_are_marked_but_where_too_few_stayed_or_the_line_is_long(monkeypatch):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.widgets.drafts.made import panel, workspace
-from tests.widgets.hostile import TEXTS, canaries
+from tests.widgets.hostile import IN_FILES
 from tests.widgets.looks import NARROW, looked_at
 from tests.widgets.stage import staged
 
@@ -19,6 +19,7 @@ def test_from_a_suggestion_to_the_file(browser, tmp_path):
     made = panel(path, "drafts", "change", "suggestions")
     with staged(browser, made, *NARROW) as stage:
         page = stage.page
+        page.get_by_text("24 runs").first.wait_for()
         page.get_by_role("button", name="Every run writes notes").click()
         page.get_by_text("tea, with_skill, run 1 of iteration-1").wait_for()
         looked_at(stage)
@@ -32,12 +33,10 @@ def test_from_a_suggestion_to_the_file(browser, tmp_path):
         page.get_by_text("The old file is").wait_for()
         looked_at(stage)
         assert "Steps" in (path / "evals.json").read_text()
-        assert stage.console_errors == []
-        assert stage.outside_requests == []
 
 
 def test_hostile_text_stays_text(browser, tmp_path):
-    hostile = "\n".join(one.encode("utf-8", "replace").decode() for one in TEXTS)
+    hostile = "\n".join(IN_FILES)
     path = workspace(tmp_path, said=hostile, output=hostile)
     evals = json.loads((path / "evals.json").read_text())
     for one in evals["evals"]:
@@ -53,6 +52,4 @@ def test_hostile_text_stays_text(browser, tmp_path):
                 if not card.draft.missing:
                     made.do("decide", card.key, "accepted")
             stage.settle()
-            assert canaries(stage.page) == []
-        assert stage.outside_requests == []
-        assert stage.console_errors == []
+            stage.fine()

@@ -12,11 +12,9 @@ from skill_eval_nb.widgets.explore.others import CHARTS, draw
 from skill_eval_nb.widgets.ui import find
 from skill_eval_nb.widgets.ui.panel import read_blob
 from tests.charts.worlds import world
-from tests.widgets.explore.made import after, bundled, explorer
+from tests.widgets.explore.made import after, explorer
 
-WS = bundled()
-
-
+WS = world(evals=3, runs=2, iterations=2)
 OF_NO_RUN = {"lineage", "trigger_confusion", "trigger_rates", "trigger_rounds"}
 """Charts of versions and descriptions: they show no run, so none that is looked at."""
 
@@ -65,17 +63,3 @@ def test_a_chart_is_saved_where_one_says(tmp_path, kind, begins):
     assert path.read_bytes().startswith(begins)
     assert str(path) in shown
     assert str(path) not in after(panel, "see", "tab", "export")
-
-
-def test_an_iteration_without_runs_of_either_side_does_not_spoil_the_chart():
-    ws = WS
-    frame = ws.runs.filter(~(ws.runs["iteration"] == "iteration-2"))
-    only = frame.with_columns(iteration=frame["iteration"].replace("iteration-1", "iteration-9"))
-    only = only.with_columns(configuration=only["configuration"] + "_x")
-    both = type(ws).from_tables({"runs": frame.vstack(only)})
-    choice = settled(
-        suites(both)[0],
-        Choice(iterations=("iteration-1", "iteration-9"), configuration="with_skill"),
-    )
-    assert choice.iterations == ("iteration-1", "iteration-9")
-    assert "with_skill" in draw(both, choice, "deltas").answer

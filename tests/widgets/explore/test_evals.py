@@ -23,6 +23,12 @@ def points(panel):
     ]
 
 
+def evidence(iteration, eval_id, _, configuration, run_number):
+    """What was found for the first expectation of a run, as its point names it."""
+    run = {"iteration": iteration, "eval_id": eval_id, "configuration": configuration}
+    return WS.expectations.filter(**run, run_number=run_number)["evidence"][0]
+
+
 def test_every_run_is_drawn_once_where_its_figure_is():
     for metric, low, high in (("pass_rate", 0, 1), ("rubric:isolation", 1, 5)):
         panel = explorer(metric=metric)
@@ -41,15 +47,10 @@ def test_every_run_is_drawn_once_where_its_figure_is():
 def test_a_click_on_a_point_shows_the_evidence_of_its_run_or_lists_several():
     panel = explorer()
     alone = [act for act, _ in points(panel) if len(act) == 7]
-    assert alone
-    for act in alone:
-        shown = after(panel, *act)
-        _, _, iteration, eval_id, _, name, number = act
+    assert len(alone) > 6
+    for act in alone[::3]:
+        assert evidence(*act[2:]) in after(panel, *act)
         assert panel.selection.height == 1
-        row = WS.expectations.filter(
-            iteration=iteration, eval_id=eval_id, configuration=name, run_number=number
-        )
-        assert row["evidence"][0] in shown
         pressed = find(panel._tree, tabindex="-1", aria_pressed="true")
         assert [tuple(one[1]["on"]["click"]) for one in pressed] == [act]
 
@@ -58,25 +59,21 @@ def test_a_click_on_a_point_shows_the_evidence_of_its_run_or_lists_several():
     assert sorted(panel.selection["run_number"]) == list(act[6:])
     runs = list(clickable(panel, "open_run"))
     assert [run[-1] for run in runs] == list(act[6:])
-    shown = after(panel, *runs[1])
-    evidence = WS.expectations.filter(
-        iteration=act[2], eval_id=act[3], configuration=act[5], run_number=runs[1][-1]
-    )["evidence"][0]
-    assert evidence in shown
-    assert evidence not in after(panel, *runs[1])
+    said = evidence(*act[2:6], runs[1][-1])
+    assert said in after(panel, *runs[1])
+    assert said not in after(panel, *runs[1])
 
 
 def test_means_have_their_n_and_lead_to_the_runs():
     panel = explorer()
-    acts = [act for act in clickable(panel, "pick", "runs") if len(act) == 6]
-    assert len(acts) == 12
     shown = words(panel)
     for row in stats.deltas_by_eval(WS).filter(iteration="iteration-2").to_dicts():
         assert f"{100 * row['mean']:.1f}".removesuffix(".0") + f"%n {row['n_runs']}" in shown
-    for act in acts:
-        after(panel, *act)
-        assert set(panel.selection["eval_id"]) == {act[3]}
-        assert set(panel.selection["configuration"]) == {act[5]}
+    acts = [act for act in clickable(panel, "pick", "runs") if len(act) == 6]
+    assert len(acts) == 12
+    after(panel, *acts[7])
+    sides = panel.selection.select("eval_id", "configuration").unique().rows()
+    assert sides == [(acts[7][3], acts[7][5])]
 
 
 def test_what_is_missing_is_said_and_is_no_zero():
@@ -93,7 +90,16 @@ def test_what_is_missing_is_said_and_is_no_zero():
     assert "errored" in shown
 
 
-def test_evals_can_be_put_in_order_of_their_deltas():
+def test_evals_are_shown_25_at_a_time_iterations_together_and_in_order_of_their_deltas():
+    many = explorer(world(evals=60))
+    assert "1–25 of 60 evals" in words(many)
+    after(many, "turn", "evals", 2)
+    assert [act[3] for act in clickable(many, "pick", "eval")] == [str(n) for n in range(50, 60)]
+    after(many, "choose_evals", "3", "4")
+    assert [act[3] for act in clickable(many, "pick", "eval")] == ["3", "4"]
+    panel = explorer(iteration=["iteration-1", "iteration-2"])
+    acts = [act[2:4] for act in clickable(panel, "pick", "eval")]
+    assert acts == [(f"iteration-{n}", str(one)) for one in range(1, 7) for n in (1, 2)]
     panel = explorer()
     rows = stats.deltas_by_eval(WS).filter(iteration="iteration-2")
     for order in ("largest", "smallest"):
@@ -101,16 +107,6 @@ def test_evals_can_be_put_in_order_of_their_deltas():
         wanted = rows.sort("estimate", descending=order == "largest", maintain_order=True)
         found = [act[3] for act in clickable(panel, "pick", "eval")]
         assert found == wanted["eval_id"].to_list()
-
-
-def test_many_evals_are_shown_25_at_a_time():
-    panel = explorer(world(evals=60))
-    assert len(list(clickable(panel, "pick", "eval"))) == 25
-    assert "1–25 of 60 evals" in words(panel)
-    after(panel, "turn", "evals", 2)
-    assert [act[3] for act in clickable(panel, "pick", "eval")] == [str(n) for n in range(50, 60)]
-    after(panel, "choose_evals", "3", "4")
-    assert [act[3] for act in clickable(panel, "pick", "eval")] == ["3", "4"]
 
 
 def test_many_runs_of_an_eval_are_drawn_as_one_and_it_says_so():
@@ -124,12 +120,6 @@ def test_many_runs_of_an_eval_are_drawn_as_one_and_it_says_so():
     after(panel, *strips[0][1]["on"]["click"])
     assert panel.selection.height == MANY + 5
     assert "1–25 of" not in words(panel)
-
-
-def test_of_several_iterations_the_rows_of_an_eval_stand_together():
-    panel = explorer(iteration=["iteration-1", "iteration-2"])
-    acts = [act[2:4] for act in clickable(panel, "pick", "eval")]
-    assert acts == [(f"iteration-{n}", str(one)) for one in range(1, 7) for n in (1, 2)]
 
 
 def test_evals_with_the_same_name_are_told_apart():

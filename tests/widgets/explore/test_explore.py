@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import shutil
-import threading
 
 import hypothesis.strategies as st
 from hypothesis import given, settings
@@ -15,17 +14,9 @@ from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import Explore, figures
 from skill_eval_nb.widgets.ui import elements, find
 from skill_eval_nb.widgets.ui.source import landed
-from tests.charts.worlds import HOSTILE, workspace, world
+from tests.charts.worlds import HOSTILE, world
 from tests.checkout import ROOT
 from tests.widgets.explore.made import TDD, after, bundled, explorer, words
-
-
-def test_it_is_there_as_sen_explore_and_takes_a_path_or_a_workspace():
-    for given_ws in (TDD, str(TDD), sen.load(TDD)):
-        panel = sen.explore(given_ws, metric="tokens")
-        assert panel.settle()
-        assert panel.choice.metric == "tokens"
-        assert "Tokens: +4,660" in words(panel)
 
 
 def test_skill_and_workspace_can_be_chosen_where_there_are_several():
@@ -64,21 +55,17 @@ def test_iterations_and_evals_are_ticked_one_by_one_in_lists_that_open():
 def test_the_metrics_are_those_that_have_figures_and_the_dimensions():
     panel = explorer()
     (select,) = [one for one in find(panel._tree, tag="select") if find(one, tag="optgroup")]
-    names = [one[1]["value"] for one in find(select, tag="option")]
-    runs = bundled().runs
-    assert [name for name in names if ":" not in name] == [
-        name for name in sen.stats.values.METRICS if runs[name].count()
-    ]
-    assert "cost_usd" not in names
-    assert [name for name in names if ":" in name] == [
-        f"rubric:{name}" for name in ("behaviour_focus", "isolation", "readability", "small_steps")
+    dimensions = sorted(set(bundled().rubric_scores["dimension"]))
+    assert [one[1]["value"] for one in find(select, tag="option")] == [
+        *(name for name in sen.stats.values.METRICS if bundled().runs[name].count()),
+        *(f"rubric:{name}" for name in dimensions),
     ]
     panel = explorer(metric="cost_usd")  # which has none, and can be asked for all the same
     assert "No eval has a figure on both sides: no run of with_skill has a cost_usd" in words(panel)
     assert panel.choice.metric == "cost_usd"
 
 
-def test_runs_are_shown_as_they_land(tmp_path):
+def test_runs_are_shown_as_they_land_and_what_was_chosen_stays(tmp_path):
     place = tmp_path / "ws"
     panel = explorer(place)
     assert "Nothing to look at yet" in words(panel)
@@ -86,32 +73,22 @@ def test_runs_are_shown_as_they_land(tmp_path):
     shutil.copytree(TDD, place, ignore=shutil.ignore_patterns("iteration-2", "feedback.json"))
     landed(place)
     assert panel.settle()
-    assert panel.choice.iterations == ("iteration-1",)
-    assert panel.selection.height == 33
+    assert (panel.choice.iterations, panel.selection.height) == (("iteration-1",), 33)
     after(panel, "choose_metric", "tokens")
+    chosen = explorer(place, iteration="iteration-1")
+    after(chosen, "pick", "eval", "iteration-1", "1", "lend-a-book")
+    before = chosen.selection.height
     shutil.copytree(TDD / "iteration-2", place / "iteration-2")
     landed(place / "iteration-2")
     assert panel.settle()
-    assert panel.choice.iterations == ("iteration-2",)
-    assert panel.choice.metric == "tokens"
+    assert (panel.choice.iterations, panel.choice.metric) == (("iteration-2",), "tokens")
     assert "Tokens: +4,660" in words(panel)
-
-
-def test_what_was_chosen_stays_when_runs_land(tmp_path):
-    place = tmp_path / "ws"
-    shutil.copytree(TDD, place)
-    panel = explorer(place, iteration="iteration-1")
-    after(panel, "pick", "eval", "iteration-1", "1", "lend-a-book")
-    before = panel.selection.height
-    shutil.copytree(place / "iteration-2", place / "iteration-3")
-    landed(place)
-    assert panel.settle()
-    assert panel.choice.iterations == ("iteration-1",)
-    assert panel.selection.height == before
-    assert "iteration-3" in panel.suite.iterations
-    assert "is not there any more" not in words(panel)
+    assert chosen.settle()
+    assert (chosen.choice.iterations, chosen.selection.height) == (("iteration-1",), before)
+    assert "iteration-2" in chosen.suite.iterations
+    assert "is not there any more" not in words(chosen)
     place.rename(tmp_path / "away")
-    assert "ws is not there any more" in after(panel, "see", "tab", "checks")
+    assert "ws is not there any more" in after(chosen, "see", "tab", "checks")
 
 
 def test_where_nothing_was_run_it_says_so():
@@ -138,26 +115,6 @@ def test_a_fault_in_one_view_leaves_the_others(monkeypatch):
     assert "with_skill helps" in shown
     monkeypatch.undo()
     assert "always passes" in after(panel, "see", "tab", "checks")
-
-
-def test_while_it_is_being_counted_the_page_is_there(monkeypatch):
-    may = threading.Event()
-    count = figures.headline_by_eval
-
-    def slow(ws, parts, metric):
-        assert may.wait(60)
-        return count(ws, parts, metric)
-
-    monkeypatch.setattr(figures, "headline_by_eval", slow)
-    panel = sen.explore(TDD)
-    shown = words(panel)
-    assert "are being counted" in shown
-    assert "66.7%n 3" in shown
-    assert "+50 pp" not in shown
-    may.set()
-    assert panel.settle()
-    assert "are being counted" not in words(panel)
-    assert "+50 pp" in words(panel)
 
 
 WORLDS = {
@@ -190,18 +147,3 @@ def test_whatever_is_clicked_nothing_breaks_and_the_selection_is_of_what_is_ther
         after(panel, *chance.choice(acts))
         assert set(panel.selection.rows()) <= every
         json.dumps(panel._tree).encode()
-
-
-def test_a_workspace_of_tables_alone_can_be_looked_at():
-    row = {"workspace": "w", "skill": "s", "iteration": "none", "eval_id": "1", "eval_name": "e"}
-    runs = [
-        row
-        | {"configuration": name, "run_number": n, "pass_rate": rate, "status": "graded"}
-        | {"path": ""}
-        for name, rate in (("with_skill", 1.0), ("without_skill", 0.5))
-        for n in (1, 2)
-    ]
-    panel = explorer(workspace(runs=runs))
-    shown = after(panel, "pick", "runs", "none", "1", "e", "with_skill", 2)
-    assert "1 run: eval ‘e’, with_skill, run 2" in shown
-    assert "+50 pp" in shown

@@ -7,9 +7,8 @@ import json
 from typer.testing import CliRunner
 
 from skill_eval_nb.cli import app
-from tests.charts.worlds import world
 from tests.checkout import ROOT
-from tests.widgets.explore.made import after, clickable, explorer
+from tests.widgets.explore.made import after, explorer
 
 SMALL = ROOT / "data" / "skill-creator-workspace"
 FILES = ("benchmark.json", "benchmark.md", "report.html")
@@ -26,7 +25,12 @@ def files(folder):
 def test_it_writes_what_the_shell_writes_and_says_where(tmp_path):
     panel = explorer(SMALL)
     after(panel, "see", "tab", "export")
-    after(panel, "hand", "folder", str(tmp_path / "widget"))
+    (tmp_path / "file").write_text("not a folder")
+    panel.do("hand", "folder", str(tmp_path / "file"))
+    panel.do("export")
+    assert panel.settle()
+    assert str(tmp_path / "file") in (panel.fault or "")
+    panel.do("hand", "folder", str(tmp_path / "widget"))  # and it is tried again
     shown = after(panel, "export")
     told = CliRunner().invoke(app, ["report", str(SMALL), "--out", str(tmp_path / "shell")])
     assert told.exit_code == 0, told.output
@@ -37,41 +41,16 @@ def test_it_writes_what_the_shell_writes_and_says_where(tmp_path):
         assert str(tmp_path / "widget" / name) in shown
 
 
-def test_what_is_chosen_can_be_reported_on_alone(tmp_path):
+def test_what_is_chosen_can_be_reported_on_alone_in_another_form(tmp_path):
     panel = explorer(ROOT / "data", skill="sql-migration", iteration="iteration-1")
     after(panel, "see", "tab", "export")
     after(panel, "hand", "folder", str(tmp_path))
     after(panel, "hand", "part", "chosen")
-    after(panel, "export")
-    assert set(files(tmp_path)) == set(FILES)
-    assert "Benchmark of sql-migration, iteration-1" in (tmp_path / "benchmark.md").read_text()
-
-
-def test_the_form_of_the_benchmark_can_be_chosen(tmp_path):
-    panel = explorer(SMALL)
-    after(panel, "hand", "folder", str(tmp_path))
     after(panel, "hand", "dialect", "codingbuddy")
-    after(panel, "see", "tab", "export")
-    shown = after(panel, "export")
-    assert "What codingbuddy has no place for" in shown
-    written = json.loads((tmp_path / "benchmark.json").read_text())
-    assert written["skill_name"] == "meeting-minutes"
-    assert "eval_results" in written
-
-
-def test_what_goes_wrong_is_shown_and_it_can_be_tried_again(tmp_path):
-    (tmp_path / "file").write_text("not a folder")
-    panel = explorer(world(evals=1))
-    panel.do("see", "tab", "export")
-    panel.do("hand", "folder", str(tmp_path / "file"))
-    panel.do("export")
-    assert panel.settle()
-    assert panel.fault is not None
-    assert str(tmp_path / "file") in panel.fault
-    assert list(clickable(panel, "export")) == [("export",)]
-    panel.do("hand", "folder", str(tmp_path / "folder"))
-    after(panel, "export")
-    assert (tmp_path / "folder" / "report.html").is_file()
+    assert "What codingbuddy has no place for" in after(panel, "export")
+    assert set(files(tmp_path)) == set(FILES)
+    assert "eval_results" in json.loads((tmp_path / "benchmark.json").read_text())
+    assert "Benchmark of sql-migration, iteration-1" in (tmp_path / "benchmark.md").read_text()
 
 
 def test_what_there_is_not_cannot_be_chosen():

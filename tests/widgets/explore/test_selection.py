@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from skill_eval_nb import load
 from skill_eval_nb.stats.values import RUN
 from skill_eval_nb.widgets.explore.choice import Choice, runs_of, selected, settled, suites
-from tests.charts.worlds import run_keys, workspace, world
-from tests.widgets.explore.made import TDD, after, bundled, clickable, explorer
+from tests.charts.worlds import run_keys, workspace
+from tests.widgets.explore.made import TDD, after, bundled, explorer
 
 WS = bundled()
 SUITE = suites(WS)[0]
@@ -56,65 +56,32 @@ def test_every_click_selects_what_a_filter_does(choice, data):
     of_side = own if side is None else own.filter(pl.col("configuration") == side)
     verdicts = WS.expectations.filter((pl.col("layer") == layer) & (pl.col("text") == text))
     scores = WS.rubric_scores.filter(pl.col("dimension") == "isolation").drop_nulls("score")
-    cases = [
-        (selected("iteration", iteration), own),
-        (selected("eval", iteration, eval_id, "x"), own.filter(pl.col("eval_id") == eval_id)),
+    of_eval = own.filter(pl.col("eval_id") == eval_id)
+    numbered = pl.lit(not numbers) | pl.col("run_number").is_in(list(numbers))
+    for click, wanted in (
+        (("iteration", iteration), own),
+        (("eval", iteration, eval_id, "x"), of_eval),
         (
-            selected("runs", iteration, eval_id, "x", name, *numbers),
-            own.filter(
-                (pl.col("eval_id") == eval_id)
-                & (pl.col("configuration") == name)
-                & (pl.lit(not numbers) | pl.col("run_number").is_in(list(numbers)))
-            ),
+            ("runs", iteration, eval_id, "x", name, *numbers),
+            of_eval.filter((pl.col("configuration") == name) & numbered),
         ),
-        (
-            selected("check", iteration, layer, text, side),
-            of_side.join(verdicts, on=RUN, how="semi"),
-        ),
-        (
-            selected("dimension", iteration, "isolation", side),
-            of_side.join(scores, on=RUN, how="semi"),
-        ),
-    ]
-    for clicked, wanted in cases:
-        assert keys(runs_of(WS, choice, clicked)) == keys(wanted)
-
-
-def test_runs_are_in_the_order_in_which_people_read_them():
-    ws = world(evals=11, runs=2, iterations=2)
-    choice = settled(suites(ws)[0], Choice(iterations=("iteration-1", "iteration-2")))
-    found = runs_of(ws, choice, None)
-    assert found["eval_id"].to_list()[:44] == [str(n) for n in range(11) for _ in range(4)]
-    assert found["configuration"].to_list()[:4] == ["with_skill"] * 2 + ["without_skill"] * 2
-    assert found["run_number"].to_list()[:4] == [1, 2, 1, 2]
-
-
-def test_a_click_on_a_cell_selects_as_many_runs_as_the_cell_counts():
-    panel = explorer(iteration=["iteration-1", "iteration-2"])
-    after(panel, "see", "tab", "checks")
-    acts = [act for act in clickable(panel, "pick", "check") if len(act) == 6]
-    assert len(acts) == 50
-    for act in acts:
-        after(panel, *act)
-        *_, iteration, layer, text, name = act
-        rows = WS.expectations.filter(
-            iteration=iteration, layer=layer, text=text, configuration=name
-        )
-        assert keys(panel.selection) == keys(rows)
+        (("check", iteration, layer, text, side), of_side.join(verdicts, on=RUN, how="semi")),
+        (("dimension", iteration, "isolation", side), of_side.join(scores, on=RUN, how="semi")),
+    ):
+        assert keys(runs_of(WS, choice, selected(*click))) == keys(wanted)
 
 
 def test_an_expectation_with_two_texts_for_its_id_is_one():
-    rows = [
-        run_keys(run_number=run)
-        | {"layer": "structural", "expectation_id": "S1", "text": text, "passed": True}
-        for run, text in ((1, "a file is there"), (2, "the file is there"))
+    check = {"layer": "structural", "expectation_id": "S1", "passed": True}
+    texts = ("a file is there", "the file is there", "something else")
+    every = [
+        run_keys(run_number=1),
+        run_keys(run_number=2),
+        run_keys(eval_id="1", eval_name="other"),
     ]
-    other = run_keys(eval_id="1", eval_name="other") | rows[0] | {"eval_id": "1"}
-    other |= {"eval_name": "other", "text": "something else"}
-    runs = [run_keys(run_number=run) | {"path": "x", "status": "graded"} for run in (1, 2)]
-    runs.append(run_keys(eval_id="1", eval_name="other") | {"path": "y", "status": "graded"})
-    ws = workspace(runs=runs, expectations=[*rows, other])
-    panel = explorer(ws)
+    checks = [run | check | {"text": text} for run, text in zip(every, texts, strict=True)]
+    runs = [run | {"path": "x", "status": "graded"} for run in every]
+    panel = explorer(workspace(runs=runs, expectations=checks))
     after(panel, "see", "tab", "checks")
     after(panel, "pick", "check", "iteration-1", "structural", "a file is there")
     assert panel.selection["run_number"].to_list() == [1, 2]

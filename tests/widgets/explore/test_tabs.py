@@ -70,18 +70,6 @@ def test_a_click_on_a_cell_shows_verdict_and_evidence_of_its_runs():
     assert block.count("failed") == verdicts["passed"].to_list().count(False)
 
 
-def test_many_expectations_are_shown_25_at_a_time_and_iterations_below_each_other():
-    panel = shown("checks", world(evals=6, expectations=10))
-    assert "1–25 of 60 expectations" in words(panel)
-    assert len(texts(panel)) == 25
-    after(panel, "turn", "checks", 2)
-    assert len(texts(panel)) == 10
-    panel = shown("checks", iteration=BOTH)
-    rows = [act[2:] for act in clickable(panel, "pick", "check") if len(act) == 5]
-    assert rows[0][1:] == rows[1][1:]
-    assert {rows[0][0], rows[1][0]} == set(BOTH)
-
-
 def test_every_dimension_has_its_means_with_n_its_delta_and_where_the_spread_comes_from():
     panel = shown("dimensions")
     read = words(panel)
@@ -156,19 +144,15 @@ def test_every_problem_is_there_errors_first_and_leads_to_the_runs_it_touches():
 
 
 def test_a_path_touches_the_runs_above_and_below_it():
-    folder = "ws/iteration-1/eval-1/with/run-{}"
     rows = [
-        run_keys(run_number=n) | {"path": folder.format(n), "status": "graded"} for n in (1, 10)
+        run_keys(run_number=n) | {"path": f"ws/it/run-{n}", "status": "graded"} for n in (1, 10)
     ]
     runs = workspace(runs=rows).runs
     touched = {
-        "ws/iteration-1/eval-1/with/run-1": [1],
-        "ws/iteration-1/eval-1/with/run-1/grading.json": [1],
-        "ws/iteration-1/eval-1/with/": [1, 10],
-        "ws/iteration-1": [1, 10],
-        "ws/iteration-1/eval-1/with/run-10": [10],
-        "ws/iteration-1/eval-1/with/run": [],
-        "ws/evals.json": [],
+        "ws/it/run-1": [1],
+        "ws/it/run-1/grading.json": [1],
+        "ws/it/": [1, 10],
+        "ws/it/run": [],
         "elsewhere": [],
     }
     assert {path: of_path(runs, path)["run_number"].to_list() for path in touched} == touched

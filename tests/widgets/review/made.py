@@ -32,14 +32,10 @@ def workspace(folder: Path, iterations: int = 2, runs: int = 2) -> Path:
         {"id": "Q1", "name": "order", "description": "In order", "scoring": {"1": "a heap"}},
         {"id": "Q2", "name": "tone", "description": "How it sounds", "scoring": {}},
     ]
+    rubric = {"quality_rubric": {"dimensions": dimensions}}
     suite = [
-        {
-            "id": int(id_),
-            "name": name,
-            "prompt": f"Do {name}",
-            "expected_output": f"{name} is done",
-            "quality_rubric": {"dimensions": dimensions},
-        }
+        {"id": int(id_), "name": name, "prompt": f"Do {name}"}
+        | {"expected_output": f"{name} is done", **rubric}
         for id_, name in EVALS.items()
     ]
     files: dict[str, Any] = {"evals/evals.json": {"skill_name": "tidy", "evals": suite}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 
 from skill_eval_nb.widgets.review import review
 from skill_eval_nb.widgets.review.queue import ALL_DIMENSIONS, Item, preferences, token_of
@@ -41,12 +42,8 @@ def test_nothing_on_the_page_tells_which_side_is_which(tmp_path):
         assert "answer 2" in whole
         panel.do("step", 1)
     assert panel.fault is None
-
-
-def test_neither_of_two_iterations(tmp_path):
-    panel = opened(tmp_path, blind=True, pair="iterations")
-    seen = json.dumps(find(panel.view(), tag="section"))
-    assert "iteration" not in seen
+    panel.do("ask_for", "pair", "iterations")
+    assert "iteration" not in json.dumps(find(panel.view(), tag="section"))
     assert {"A", "B"} <= {text(one) for one in find(panel.view(), tag="h4")}
 
 
@@ -92,22 +89,15 @@ def test_it_is_revealed_when_both_sides_of_every_pair_are_scored(tmp_path):
     assert "You preferred with_skill in 3 of 4 pairs, without_skill in 1, and neither in 0." in told
     assert re.search("[AB]: with_skill", told)
     assert "line 1" in told
+    later = review(tmp_path / "tidy-workspace", blind=True)  # in the next session, too
+    assert "You preferred with_skill in 3 of 4 pairs" in text(later.view())
     panel.do("score", token("2", "without_skill", 2), "tone", None)
     assert "You preferred with_skill in 3 of 3 pairs" in text(panel.view())
 
 
-def test_it_stays_revealed_in_the_next_session(tmp_path):
-    score_all(opened(tmp_path, blind=True))
-    panel = review(tmp_path / "tidy-workspace", blind=True)
-    assert "You preferred with_skill in 4 of 4 pairs" in text(panel.view())
-
-
 def test_runs_with_none_beside_them_are_left_out_and_that_is_said(tmp_path):
     folder = workspace(tmp_path)
-    run = folder / "iteration-2" / "eval-1-login" / "without_skill" / "run-1" / "grading.json"
-    for path in sorted(run.parent.rglob("*"), reverse=True):
-        path.unlink() if path.is_file() else path.rmdir()
-    run.parent.rmdir()
+    shutil.rmtree(folder / "iteration-2" / "eval-1-login" / "without_skill" / "run-1")
     panel = review(folder, blind=True)
     assert "1 run with none beside them" in text(panel.view())
     assert "pair 1 of 3" in text(panel.view())

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from skill_eval_nb.widgets.review import review
-from tests.widgets import hostile
-from tests.widgets.axe import serious
+from tests.widgets.hostile import TEXTS
+from tests.widgets.looks import NARROW, WIDE, looked_at
 from tests.widgets.review.made import file_of, held, opened, token, workspace
 from tests.widgets.stage import staged
 
@@ -17,40 +17,25 @@ pytestmark = pytest.mark.browser
 WORDS = "What is to be said of with_skill"
 
 
-def settled(stage) -> None:
-    """Nothing was complained about, and nothing was fetched."""
-    stage.settle()
-    assert stage.console_errors == []
-    assert stage.outside_requests == []
-
-
 def test_what_is_typed_survives_the_kernel_and_the_page(browser, tmp_path):
+    def said() -> list[str]:
+        return [one["feedback"] for one in held(tmp_path)["reviews"]]
+
     with staged(browser, opened(tmp_path)) as stage:
         area = stage.page.get_by_label(WORDS)
         area.press_sequentially("The first")
         stage.settle()
-        assert [one["feedback"] for one in held(tmp_path)["reviews"]] == ["The first"]
+        assert said() == ["The first"]
         stage.alive = False
         area.press_sequentially(" and the last words")
-        stage.page.wait_for_timeout(600)
+        stage.page.locator(".sen[aria-busy=true]").wait_for()
         stage.open()  # the page is loaded anew, and nobody answers
-        assert stage.page.get_by_label(WORDS).input_value() == "The first and the last words"
-        assert [one["feedback"] for one in held(tmp_path)["reviews"]] == ["The first"]
-
-    # and the same in the page of the next kernel, whose widget is another one
-    folder = tmp_path / "tidy-workspace"
-    with staged(browser, review(folder)) as stage:
-        area = stage.page.get_by_label(WORDS)
-        assert area.input_value() == "The first"  # another browser: it knows of nothing
-        stage.alive = False
-        area.press_sequentially(", and more")
-        stage.page.wait_for_timeout(600)
+        assert area.input_value() == "The first and the last words"
+        assert said() == ["The first"]
         stage.alive = True
         stage.open()
         stage.settle()
-        assert stage.page.get_by_label(WORDS).input_value() == "The first, and more"
-        assert [one["feedback"] for one in held(tmp_path)["reviews"]] == ["The first, and more"]
-        settled(stage)
+        assert said() == ["The first and the last words"]
 
 
 def test_by_keyboard_alone(browser, tmp_path):
@@ -58,10 +43,9 @@ def test_by_keyboard_alone(browser, tmp_path):
     with staged(browser, panel) as stage:
         page = stage.page
         page.get_by_text("pair 1 of 4").click()
-        page.keyboard.press("ArrowRight")
-        page.get_by_text("pair 2 of 4").wait_for()
-        page.keyboard.press("ArrowLeft")
-        page.get_by_text("pair 1 of 4").wait_for()
+        for key, number in (("ArrowRight", 2), ("ArrowLeft", 1)):
+            page.keyboard.press(key)
+            page.get_by_text(f"pair {number} of 4").wait_for()
         area = page.get_by_label(WORDS)
         area.focus()
         page.keyboard.type("ab")
@@ -84,25 +68,22 @@ def test_by_keyboard_alone(browser, tmp_path):
         stage.settle()
         assert "scores" not in held(tmp_path)["reviews"][0]
         assert group.get_by_role("radio", checked=True).count() == 0
-        settled(stage)
 
 
-@pytest.mark.parametrize(("theme", "width", "blind"), [("light", 1200, True), ("dark", 600, False)])
-def test_everybody_can_use_it(browser, tmp_path, theme, width, blind):
+@pytest.mark.parametrize(("look", "blind"), [(WIDE, True), (NARROW, False)])
+def test_everybody_can_use_it(browser, tmp_path, look, blind):
     panel = opened(tmp_path, blind=blind)
-    panel.do("unfold", "jumps", True)
-    panel.do("unfold", "transcript", True)
+    for part in ("jumps", "transcript"):
+        panel.do("unfold", part, True)
     panel.do("score", token("1", "with_skill"), "tone", 3)
     panel.do("call_fine", token("1", "without_skill"), True)
-    with staged(browser, panel, theme=theme, width=width) as stage:
-        stage.picture(tmp_path / "review.png")
-        assert serious(stage.page) == []
-        settled(stage)
+    with staged(browser, panel, *look) as stage:
+        looked_at(stage, looks=[look])
 
 
 def test_nothing_hostile_runs(browser, tmp_path):
     folder = workspace(tmp_path)
-    words = "\n".join(hostile.TEXTS)
+    words = "\n".join(TEXTS)
     reviews = [
         {"run_id": "eval-1-login-with_skill-run-1", "feedback": words, "timestamp": words},
         {"run_id": "eval-1-login-with_skill-run-1", "feedback": "x", "scores": {words: 3}},
@@ -124,10 +105,6 @@ def test_nothing_hostile_runs(browser, tmp_path):
     panel.do("say", token("1", "without_skill"), words)
     assert panel.fault is None
     with staged(browser, panel) as stage:
-        stage.page.evaluate(
-            "() => document.querySelectorAll('.sen details').forEach((one) => (one.open = true))"
-        )
-        stage.picture(tmp_path / "hostile.png")
-        assert stage.page.evaluate("() => window.canary") is None
-        settled(stage)
-    assert "\n".join(hostile.TEXTS) in [one["feedback"] for one in held(tmp_path)["reviews"]]
+        stage.unfold()
+        stage.unroll()
+    assert words in [one["feedback"] for one in held(tmp_path)["reviews"]]

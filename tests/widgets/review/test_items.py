@@ -6,8 +6,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.widgets.review.queue import Choice, scope_of, side_by_side
-from skill_eval_nb.widgets.ui.source import RunKey
-from tests.checkout import ROOT
+from skill_eval_nb.widgets.show.run import RunKey
 from tests.corpus.build import graded, lay
 
 
@@ -51,13 +50,3 @@ def test_the_baseline_is_beside_the_configuration_that_is_none(tmp_path):
     assert found.sides == ("with_skill", "without_skill")
     assert found.others == ["old_skill", "without_skill"]
     assert scope(tmp_path / "ws", against="old_skill").sides == ("with_skill", "old_skill")
-
-
-@pytest.mark.parametrize("pair", ["with and without", "iterations", "single"])
-def test_every_bundled_workspace_gives_something_to_review(pair):
-    ws = sen.load(ROOT / "data")
-    for workspace in scope_of(ws, Choice(pair)).workspaces:
-        found = scope_of(ws, Choice(pair, workspace))
-        runs = {key for item in found.items for key in item.runs}
-        assert runs
-        assert {key.workspace for key in runs} == {workspace}

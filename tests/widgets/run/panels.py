@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from skill_eval_nb.models import StandIn
 from skill_eval_nb.running.executors.offline import Offline
 from skill_eval_nb.widgets.run import RunPanel, run_panel
+from skill_eval_nb.widgets.trigger import TriggerPanel
 from skill_eval_nb.widgets.ui import Panel, find, text
 from tests.checkout import ROOT
 
@@ -42,7 +43,6 @@ def slow(seconds: float = 0.3, **stand_in: Any) -> Offline:
 def ended(panel: RunPanel) -> RunPanel:
     """The panel once what was begun there has ended, and everybody has been told."""
     settled(panel)
-    assert panel._at is not None
     assert panel._at.ended.wait(120)
     return settled(panel)
 
@@ -57,6 +57,14 @@ def button(panel: Panel, label: str) -> dict[str, Any]:
     found = [one for one in find(panel.view(), tag="button") if text([one]) == label]
     assert len(found) == 1, f"{len(found)} buttons {label!r} in:\n{shown(panel)}"
     return found[0][1]
+
+
+def fill(panel: RunPanel | TriggerPanel, **form: Any) -> None:
+    """Set fields of the form, and wait for what comes of it."""
+    for name, value in form.items():
+        panel.do("set", name, value)
+        assert panel.fault is None, panel.fault
+    settled(panel)
 
 
 def press(panel: RunPanel, label: str) -> None:

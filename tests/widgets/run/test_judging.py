@@ -19,6 +19,7 @@ from tests.widgets.run.panels import (
     button,
     demo_skill,
     ended,
+    fill,
     panel_on,
     press,
     settled,
@@ -66,10 +67,7 @@ def test_it_shows_what_is_there_and_its_price_then_adds_judgings(
     says = shown(panel)
     assert "stand-in-judge (as before)" in says
     assert f"So far there are {before} judgings by stand-in-judge" in says
-    panel.do("set", "again", 2)
-    settled(panel)
-    assert panel._rejudge.plan is not None
-    assert panel._rejudge.plan.part is not None
+    fill(panel, again=2)
     assert panel._rejudge.plan.part.number == 2 * len(panel._rejudge.plan.stored.work)
     told: list[int] = []
     other = Source(panel.home, lambda: told.append(other.ws.polars("rubric_scores").height))
@@ -88,16 +86,13 @@ def test_it_shows_what_is_there_and_its_price_then_adds_judgings(
 def test_it_stops_and_keeps_what_was_written(ran: Path) -> None:
     panel = judging(ran, connection=SLOW)
     before = judgings(panel)
-    panel.do("set", "again", 3)
-    panel.do("set", "rejudge_concurrency", 1)
-    settled(panel)
+    fill(panel, again=3, rejudge_concurrency=1)
     press(panel, "Judge again")
     other = panel_on(ran)
     assert "is busy: it is judging stored outputs" in shown(other)
     until(lambda: judgings(panel) > before)
     press(panel, "Stop")
     ended(panel)
-    assert panel._judged is not None
     assert panel._judged.status == "stopped"
     kept = judgings(panel) - before
     assert 0 < kept < 3 * 4
@@ -108,9 +103,6 @@ def test_a_real_judge_needs_a_budget_or_an_explicit_word(ran: Path) -> None:
     panel = judging(ran)
     panel.do("set_model", "rejudge_model", "claude-opus-4-8")
     settled(panel)
-    assert panel._rejudge.plan is not None
-    assert panel._rejudge.plan.part is not None
-    assert panel._rejudge.plan.part.usd is not None
     assert panel._rejudge.plan.part.usd.low > 0
     assert button(panel, "Judge again")["disabled"]
     assert "This may cost money" in shown(panel)
@@ -120,9 +112,7 @@ def test_a_real_judge_needs_a_budget_or_an_explicit_word(ran: Path) -> None:
 
 def test_wrong_figures_and_an_empty_workspace_are_told(ran: Path, tmp_path: Path) -> None:
     panel = judging(ran)
-    panel.do("set", "again", 0)
-    panel.do("set", "rejudge_budget_usd", -2)
-    settled(panel)
+    fill(panel, again=0, rejudge_budget_usd=-2)
     assert text(find(panel.view(), role="alert")).splitlines() == [
         "Judgings to add is 0; it is a whole number of at least 1",
         "Budget in US$ is -2; it is a number above 0",

@@ -13,8 +13,8 @@ from skill_eval_nb.widgets.ui.form import OTHER
 from tests.widgets.run.panels import (
     SMALL,
     button,
-    demo_skill,
     ended,
+    fill,
     panel_on,
     press,
     settled,
@@ -27,14 +27,8 @@ if TYPE_CHECKING:
 REAL = {"executor": "messages-api", "executor_model": "claude-sonnet-5"}
 
 
-@pytest.fixture
-def skill(tmp_path: Path) -> Path:
-    return demo_skill(tmp_path)
-
-
 def test_the_plan_and_its_price_are_shown_and_nothing_is_written(skill: Path) -> None:
     panel = panel_on(skill, **SMALL)
-    assert panel.plan is not None
     assert len(panel.plan.cells) == 4
     for told in ("2 evals × 2 configurations × 1 run = 4 runs, 1 judging each", "$0.00"):
         assert told in shown(panel)
@@ -49,7 +43,6 @@ def test_a_change_of_the_form_is_another_plan(skill: Path) -> None:
     panel.do("tick_eval", "3", True)
     panel.do("tick_configuration", "without_skill", False)
     settled(panel)
-    assert panel.plan is not None
     assert panel.plan.configurations == ("with_skill",)
     assert [one.id for one in panel.plan.evals] == ["1", "2", "3"]
     assert len(panel.plan.cells) == 6
@@ -60,15 +53,18 @@ def test_a_change_of_the_form_is_another_plan(skill: Path) -> None:
     panel.do("all_evals", True)
     assert settled(panel).form.evals_only is None
     assert len(panel.plan.evals) == 6
+    panel.do("add_side")
+    assert panel.fault == "Another configuration needs a name, and the folder of its skill."
+    for act in (("name_side", "name", "old_skill"), ("name_side", "folder", str(skill))):
+        panel.do(*act)
+    panel.do("add_side")
+    assert settled(panel).plan.configurations == ("with_skill", "old_skill")
+    assert "`with_skill` and `old_skill` both offer the same skill" in shown(panel)
 
 
 def test_all_faults_are_told_at_once_beside_the_form(skill: Path) -> None:
     panel = panel_on(skill, **SMALL)
-    panel.do("set", "runs", 0)
-    panel.do("set", "judgings", None)
-    panel.do("set", "budget_usd", -1)
-    panel.do("set", "concurrency", 2.5)
-    settled(panel)
+    fill(panel, runs=0, judgings=None, budget_usd=-1, concurrency=2.5)
     assert panel.plan is None
     told = find(panel.view(), role="alert")[0]
     assert text([told]).splitlines() == [
@@ -80,10 +76,7 @@ def test_all_faults_are_told_at_once_beside_the_form(skill: Path) -> None:
     assert len(find(panel.view(), tag="input", aria_invalid="true")) == 4
     with pytest.raises(Refused, match="stands in the way"):
         panel.start()
-    panel.do("set", "runs", 1)
-    panel.do("set", "judgings", 1)
-    panel.do("set", "budget_usd", None)
-    panel.do("set", "concurrency", 2)
+    fill(panel, runs=1, judgings=1, budget_usd=None, concurrency=2)
     assert settled(panel).plan is not None
     assert not find(panel.view(), aria_invalid="true")
 
@@ -98,8 +91,6 @@ def test_no_skill_no_evals_and_no_such_option_are_told(tmp_path: Path) -> None:
 
 def test_a_real_model_needs_a_budget_or_an_explicit_word(skill: Path) -> None:
     panel = panel_on(skill, **SMALL, **REAL, judge_model="claude-opus-4-8")
-    assert panel.plan is not None
-    assert panel.plan.estimate.usd is not None
     assert panel.plan.estimate.usd.low > 0
     assert button(panel, "Start")["disabled"]
     assert "This may cost money: give a budget, or tick “Without a budget”." in shown(panel)
@@ -107,9 +98,7 @@ def test_a_real_model_needs_a_budget_or_an_explicit_word(skill: Path) -> None:
         panel.start()
     panel.do("set", "unlimited", True)
     assert not button(panel, "Start").get("disabled")
-    panel.do("set", "unlimited", False)
-    panel.do("set", "budget_usd", 2.5)
-    settled(panel)
+    fill(panel, unlimited=False, budget_usd=2.5)
     assert not button(panel, "Start").get("disabled")
     assert "Without a budget" not in shown(panel)
     assert "$2.50" in shown(panel)
@@ -133,19 +122,6 @@ def test_models_are_suggested_with_prices_and_any_name_can_be_typed(skill: Path)
     assert panel.plan.executor_model == "stand-in"
 
 
-def test_a_second_configuration_of_a_skill_can_be_added(skill: Path) -> None:
-    panel = panel_on(skill, **SMALL)
-    panel.do("add_side")
-    assert panel.fault == "Another configuration needs a name, and the folder of its skill."
-    panel.do("name_side", "name", "old_skill")
-    panel.do("name_side", "folder", str(skill))
-    panel.do("add_side")
-    settled(panel)
-    assert panel.plan is not None
-    assert panel.plan.configurations == ("with_skill", "without_skill", "old_skill")
-    assert "`with_skill` and `old_skill` both offer the same skill" in shown(panel)
-
-
 def test_doing_without_a_sandbox_is_spelled_out(skill: Path, monkeypatch) -> None:
     why = "The sandbox is bubblewrap, and no `bwrap` was found."
     for place in ("grading.sandbox.process", "widgets.run.plan"):
@@ -157,7 +133,6 @@ def test_doing_without_a_sandbox_is_spelled_out(skill: Path, monkeypatch) -> Non
     assert label in shown(panel)
     panel.do("set_bare", True)
     settled(panel)
-    assert panel.plan is not None
     assert panel.plan.sandbox == "none"
 
 

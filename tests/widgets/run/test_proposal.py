@@ -18,19 +18,12 @@ if TYPE_CHECKING:
 
 def runs(cost: float | None = 0.05) -> sen.Workspace:
     """Six evals, three runs on each side, with noise of a size that is known."""
+    same = {"workspace": "w", "skill": "s", "iteration": "iteration-2", "status": "graded"}
     rows = [
-        {
-            "workspace": "w",
-            "skill": "s",
-            "iteration": "iteration-2",
-            "eval_id": str(eval_id),
-            "eval_name": f"eval-{eval_id}",
-            "configuration": side,
-            "run_number": run,
-            "status": "graded",
-            "pass_rate": 0.5 + 0.2 * (side == "with_skill") + 0.15 * (run - 2),
-            "cost_usd": cost,
-        }
+        same
+        | {"eval_id": str(eval_id), "eval_name": f"eval-{eval_id}", "cost_usd": cost}
+        | {"configuration": side, "run_number": run}
+        | {"pass_rate": 0.5 + 0.2 * (side == "with_skill") + 0.15 * (run - 2)}
         for eval_id in range(1, 7)
         for side in ("with_skill", "without_skill")
         for run in (1, 2, 3)
@@ -42,9 +35,7 @@ def test_it_is_that_of_the_statistics_with_the_price_that_was_measured(tmp_path:
     found = propose(runs(), tmp_path, Question(effect=0.1), 6)
     wanted = sen.stats.plan(runs(), metric="pass_rate", effect=0.1, scope="suite", max_evals=6)
     best = wanted.filter("chosen").row(0, named=True)
-    assert found is not None
     assert found.enough
-    assert found.design is not None
     assert _size(found.design) == (best["n_evals"], best["n_runs"], best["n_judgings"])
     assert found.design["price_usd"] == pytest.approx(best["price_usd"])
     assert found.design["price_usd"] == pytest.approx(0.05 * 2 * 6 * best["n_runs"])
@@ -56,7 +47,6 @@ def test_it_is_that_of_the_statistics_with_the_price_that_was_measured(tmp_path:
 
 def test_a_question_that_cannot_be_answered_says_so(tmp_path: Path) -> None:
     found = propose(runs(), tmp_path, Question(effect=0.001), 6)
-    assert found is not None
     assert not found.enough
     said = text([proposal_view(found, busy=False)]).replace("\xa0", " ")
     assert "No design within reach tells 0.1 pp" in said
@@ -67,11 +57,9 @@ def test_other_peoples_workspaces_have_their_dimensions_to_ask_about(tmp_path: P
     home = ROOT / "data" / "tdd-workspace"
     ws = sen.load(home)
     found = propose(ws, home, Question(), 3)
-    assert found is not None
     dimensions = [one for one in found.metrics if one.startswith("rubric:")]
     assert dimensions
     asked = propose(ws, home, Question(dimensions[0]), 3)
-    assert asked is not None
     assert asked.question.effect == 0.5
     assert "points" in text([proposal_view(asked, busy=False)])
     assert propose(sen.Workspace.from_tables({}), tmp_path, Question(), 3) is None

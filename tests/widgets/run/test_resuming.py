@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 import os
 import socket
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from skill_eval_nb.models import StandIn
 from skill_eval_nb.running.executors.offline import Offline
-from skill_eval_nb.widgets.run.plan import form_of
 from tests.running.made_jobs import until
 from tests.widgets.run.panels import (
     button,
-    demo_skill,
     ended,
     panel_on,
     press,
@@ -30,27 +27,14 @@ if TYPE_CHECKING:
 
     from skill_eval_nb.widgets.run import RunPanel
 
-ASKED = {
-    "runs": 1,
-    "evals_only": ["1", "3"],
-    "judgings": 2,
-    "concurrency": 1,
-    "budget_usd": 3.0,
-    "seed": 5,
-    "allow_scripts": True,
-}
-
-
-@pytest.fixture
-def skill(tmp_path: Path) -> Path:
-    return demo_skill(tmp_path)
+ASKED = {"runs": 1, "evals_only": ["1", "3"], "judgings": 2, "concurrency": 1}
+ASKED |= {"budget_usd": 3.0, "seed": 5, "allow_scripts": True}
 
 
 def stopped(skill: Path, **given) -> RunPanel:
     """A panel whose job was stopped when its first run was finished."""
     panel = panel_on(skill, **{"executor": slow(0.2), **ASKED, **given})
     panel.start()
-    assert panel._ran is not None
     until(lambda: panel._ran.progress.finished == 1, 60)
     panel.stop()
     return ended(panel)
@@ -69,33 +53,23 @@ def executed(home: Path) -> list[str]:
 
 
 def test_a_fresh_panel_goes_on_with_the_same_settings_and_pays_nothing_twice(skill: Path) -> None:
-    before = stopped(skill)
-    assert before.plan is not None
+    before = stopped(skill, executor=Offline(StandIn(latency=0.2, seed=9)))
     done = executed(before.home)
     fresh = panel_on(skill)
     assert "iteration-1: 1 of 4 runs are there" in shown(fresh)
     assert "of $3.00 spent" in shown(fresh)
-    assert fresh.plan is not None
     assert fresh.plan.asked == before.plan.asked
     assert fresh.plan.fingerprint == before.plan.fingerprint
     assert (fresh.plan.budget_usd, fresh.plan.seed) == (3.0, 5)
+    assert fresh.plan.executor == Offline(StandIn(seed=9))  # which only code can give
     assert "1 done, 3 to do" in shown(fresh)
     press(fresh, "Continue iteration-1")
     ended(fresh)
-    assert fresh.job is not None
     assert fresh.job.status == "done"
     again = executed(fresh.home)
     assert again[: len(done)] == done
     assert len(again) == len(set(again)) == 4
     assert "runs are there" not in shown(panel_on(skill))
-
-
-def test_options_that_only_code_gave_come_back_from_the_journal(skill: Path) -> None:
-    stopped(skill, executor=Offline(StandIn(latency=0.2, seed=9)))
-    fresh = panel_on(skill)
-    assert fresh.plan is not None
-    assert fresh.plan.iteration == 1
-    assert fresh.plan.executor == Offline(StandIn(seed=9))
 
 
 def test_a_new_iteration_the_rest_of_the_last_one_or_a_word_that_it_cannot_be_continued(
@@ -105,7 +79,6 @@ def test_a_new_iteration_the_rest_of_the_last_one_or_a_word_that_it_cannot_be_co
     fresh = panel_on(skill, runs=2)
     press(fresh, "Begin a new iteration")
     settled(fresh)
-    assert fresh.plan is not None
     assert (fresh.plan.iteration, len(fresh.plan.cells)) == (2, 24)
     assert button(fresh, "Start")["class"] == "sen-main"
     press(fresh, "Plan the rest of iteration-1")
@@ -115,7 +88,6 @@ def test_a_new_iteration_the_rest_of_the_last_one_or_a_word_that_it_cannot_be_co
     # what the cell gives counts where it goes on with the same iteration
     fresh = panel_on(skill, **{"executor": slow(0.2), **ASKED, "budget_usd": 5.0})
     assert button(fresh, "Continue iteration-1")
-    assert fresh.plan is not None
     assert fresh.plan.budget_usd == 5.0
 
     # what has changed since is told instead of going on
@@ -129,35 +101,26 @@ def test_a_new_iteration_the_rest_of_the_last_one_or_a_word_that_it_cannot_be_co
     assert button(fresh, "Start")
 
 
-def test_an_older_journal_without_what_was_asked_is_enough_where_all_evals_ran(
-    skill: Path,
-) -> None:
-    panel = panel_on(skill, runs=2)
-    assert panel.plan is not None
-    mark = panel.plan.fingerprint.event()["fingerprint"]
-    start = {"event": "started", "cells": 24, "ceiling_usd": 1.0}
-    form = form_of(mark, start, replace(panel.form, runs=None, concurrency=3), n_evals=6)
-    assert (form.runs, form.evals_only, form.budget_usd, form.concurrency) == (2, None, 1.0, 3)
-    assert form.configurations == ("with_skill", "without_skill")
+HERE = socket.gethostname()
+INTERRUPTED = "The last time it was interrupted"
 
 
 @pytest.mark.parametrize(
-    ("start", "told"),
+    ("pid", "host", "told"),
     [
-        ({"pid": os.getppid(), "host": socket.gethostname()}, "A job is at it, in process"),
-        ({"pid": os.getpid(), "host": socket.gethostname()}, "The last time it was interrupted"),
-        ({"pid": 2**22 + 1, "host": socket.gethostname()}, "The last time it was interrupted"),
-        ({"pid": 1, "host": "elsewhere"}, "The last time it was interrupted"),
+        (os.getppid(), HERE, "A job is at it, in process"),
+        (os.getpid(), HERE, INTERRUPTED),
+        (2**22 + 1, HERE, INTERRUPTED),
+        (1, "elsewhere", INTERRUPTED),
     ],
 )
 def test_a_job_that_was_killed_is_told_from_one_that_runs_elsewhere(
-    skill: Path, start: dict, told: str
+    skill: Path, pid, host, told
 ) -> None:
     panel = panel_on(skill, runs=1)
-    assert panel.plan is not None
     lines = [
         {"at": "2026-01-01T00:00:00Z", **panel.plan.fingerprint.event()},
-        {"event": "started", "cells": 12, "ceiling_usd": None, **start},
+        {"event": "started", "cells": 12, "ceiling_usd": None, "pid": pid, "host": host},
     ]
     panel.plan.folder.mkdir(parents=True)
     journal = "".join(json.dumps(line) + "\n" for line in lines)

@@ -16,8 +16,8 @@ from tests.running.made_jobs import Writer, until
 from tests.widgets.run.panels import (
     SMALL,
     button,
-    demo_skill,
     ended,
+    fill,
     panel_on,
     press,
     settled,
@@ -29,18 +29,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture
-def skill(tmp_path: Path) -> Path:
-    return demo_skill(tmp_path)
-
-
 def test_runs_land_in_the_other_widgets_and_end_in_a_verdict(skill: Path) -> None:
     panel = panel_on(skill, **SMALL)
     told = threading.Event()
     other = Source(panel.home, told.set)
     press(panel, "Start")
     settled(panel)
-    assert panel.job is not None
     assert panel.plan is not None
     bar = find(panel.view(), tag="progress", aria_label="runs that have ended")
     assert len(bar) == 1
@@ -62,51 +56,43 @@ def test_runs_land_in_the_other_widgets_and_end_in_a_verdict(skill: Path) -> Non
     assert "sen.explore" not in shown(panel)
 
 
-def test_what_is_in_flight_has_a_line_and_a_square(skill: Path) -> None:
-    panel = panel_on(skill, executor=slow(), concurrency=2, budget_usd=2.0, **SMALL)
-    panel.start()
-    assert panel.job is not None
-    until(lambda: panel.job.progress.steps[0][1] and len(panel.job.progress.in_flight) == 2)
-    until(lambda: find(panel.view(), tag="ul", cls="sen-flights"))
-    lines = [text([one]) for one in find(panel.view(), tag="ul", cls="sen-flights")]
-    assert "/run-1" in lines[0]
-    assert any(step in lines[0] for step in ("execute", "judge"))
-    squares = [one[1]["aria-label"] for one in find(panel.view(), role="img") if "cls" not in one]
-    assert any("1 in flight" in one for one in squares)
-    assert any("of the budget of $2.00 is spent" in one for one in squares)
-    panel.stop()
-    ended(panel)
-
-
-def test_stop_says_that_it_stops_and_what_is_kept(skill: Path) -> None:
+def test_others_show_it_too_and_stop_it_which_says_what_is_kept(skill: Path) -> None:
     panel = panel_on(skill, executor=slow(), concurrency=1, **SMALL)
+    other = panel_on(skill, executor=slow(), **SMALL)
     press(panel, "Start")
     settled(panel)
+    late = panel_on(skill, executor=slow(), **SMALL)
     until(lambda: panel._ran.progress.finished == 1, 60)
-    press(panel, "Stop")
+    assert other.job is late.job is panel.job
+    assert "Running iteration-1" in shown(other)
+    with pytest.raises(Refused, match="is busy: it is running iteration-1"):
+        other.start()
+    press(late, "Stop")
     assert "Stopping: nothing new is begun. What is finished stays" in shown(panel)
     ended(panel)
-    assert panel.job is not None
     assert panel.job.status == "stopped"
-    assert "What is finished stays; starting the plan again does only what is missing" in shown(
-        panel
-    )
+    kept = "What is finished stays; starting the plan again does only what is missing"
+    assert kept in shown(panel)
     assert "iteration-1: 1 of 4 runs are there" in shown(panel)
-    assert panel.plan is not None
     assert len(panel.plan.todo) == 3
     assert not button(panel, "Continue iteration-1").get("disabled")
 
 
-def test_what_is_in_flight_may_end_where_somebody_stops_gently(skill: Path) -> None:
-    panel = panel_on(skill, executor=slow(), concurrency=2, **SMALL)
+def test_what_is_in_flight_is_seen_and_may_end_where_somebody_stops_gently(skill: Path) -> None:
+    panel = panel_on(skill, executor=slow(), concurrency=2, budget_usd=2.0, **SMALL)
     panel.start()
-    assert panel._ran is not None
     until(lambda: len(panel._ran.progress.in_flight) == 2, 60)
+    until(lambda: find(panel.view(), tag="ul", cls="sen-flights"))
+    (lines,) = find(panel.view(), tag="ul", cls="sen-flights")
+    assert "/run-1" in text([lines])
+    assert any(step in text([lines]) for step in ("execute", "judge"))
+    told = "\n".join(one[1]["aria-label"] for one in find(panel.view(), role="img"))
+    for part in ("in flight", "of the budget of $2.00 is spent"):
+        assert part in told
     press(panel, "Stop when what is in flight has ended")
     assert button(panel, "Stop at once")
     assert "what is in flight may end" in shown(panel)
     ended(panel)
-    assert panel.job is not None
     assert panel.job.status == "stopped"
     assert dict(panel.job.progress.steps)["execute"] == 2
 
@@ -135,38 +121,16 @@ def test_runs_that_errored_are_counted_and_told(skill: Path) -> None:
     says = shown(panel)
     assert "Why 4 runs errored" in says
     assert says.count("the disk of the moon is full") == 1
-    assert "the disk of the moon is full" in says
     assert "Runs that errored can be done again" in says
-    panel.do("set", "retry_errored", True)
-    settled(panel)
-    assert panel.plan is not None
+    fill(panel, retry_errored=True)
     assert len(panel.plan.todo) == 4
-
-
-def test_a_second_panel_shows_what_the_first_one_runs(skill: Path) -> None:
-    first = panel_on(skill, executor=slow(), concurrency=1, **SMALL)
-    other = panel_on(skill, executor=slow(), **SMALL)
-    first.start()
-    until(lambda: other.job is not None)
-    assert other.job is first.job
-    assert "Running iteration-1" in shown(other)
-    with pytest.raises(Refused, match="is busy: it is running iteration-1"):
-        other.start()
-    third = panel_on(skill, executor=slow(), **SMALL)
-    assert third.job is first.job
-    press(third, "Stop")
-    ended(first)
-    assert first.job is not None
-    assert first.job.status == "stopped"
 
 
 def test_a_job_that_code_has_started_is_not_disturbed(skill: Path) -> None:
     panel = panel_on(skill, executor=slow(), **SMALL)
-    assert panel.plan is not None
     job = panel.plan.start()
     try:
-        panel.do("set", "concurrency", 3)
-        settled(panel)
+        fill(panel, concurrency=3)
         with pytest.raises(Refused, match=r"a job is already running in .* by this process"):
             panel.start()
         third = panel_on(skill, executor=slow(), **SMALL)

@@ -21,7 +21,7 @@ from pygments.lexers import JavascriptLexer, PythonLexer
 
 from skill_eval_nb.disk import decoded
 from skill_eval_nb.grading.evidence import contents as extracting
-from skill_eval_nb.widgets.show import documents
+from skill_eval_nb.widgets.show import documents, outputs
 from skill_eval_nb.widgets.show.documents import (
     NOTEBOOK_CHARS,
     highlighted,
@@ -84,8 +84,6 @@ def test_a_file_is_shown_as_what_it_is(tmp_path, name, data, kind):
 
 
 SUFFIXES = sorted({*(suffix for kind in KINDS for suffix in kind.suffixes), "txt", "py", "", "xyz"})
-
-
 STARTS = [b"", b"%PDF-1.4", b"PK\x03\x04", b"\x89PNG\r\n\x1a\n", b"<svg>", b"GIF89a", b"---\n"]
 
 
@@ -111,8 +109,6 @@ def test_any_bytes_under_any_name_give_a_tree_that_holds_them(suffix, start, dat
 
 
 def test_a_reader_that_breaks_leaves_the_text(tmp_path, monkeypatch):
-    from skill_eval_nb.widgets.show import outputs
-
     def broken(_):
         raise RuntimeError("a library's own")
 
@@ -148,11 +144,19 @@ def test_odd_bytes_are_said(tmp_path):
     assert said(tmp_path, "c.txt", "words".encode("utf-16")) == "words"
 
 
+def letters(node):
+    """The texts below a node, or in a list of parts, as they are."""
+    if isinstance(node, str):
+        return [node]
+    inside = node[2] if len(node) == 3 and isinstance(node[1], dict) else node
+    return [words for one in inside for words in letters(one)]
+
+
 @given(st.text(max_size=300), st.sampled_from([PythonLexer, JavascriptLexer, None]))
 def test_no_letter_is_lost(words, lexer):
     words = plain(words)
     lines = highlighted(words, lexer)
-    assert "".join(map(_letters, lines)) == words
+    assert "".join(words for line in lines for words in letters(line)) == words
     assert len(lines) == len(words.splitlines())
 
 
@@ -186,18 +190,6 @@ def test_rows_of_a_table_are_numbered_and_short_ones_filled(tmp_path):
         ["1", "ann", 'a, "b"\nc'],
         ["2", "bob", ""],
     ]
-
-
-def _letters(node):
-    """The texts below a node, or in a list of parts, as they are."""
-    if isinstance(node, str):
-        return node
-    inside = node if isinstance(node, list) and not _element(node) else node[2]
-    return "".join(map(_letters, inside))
-
-
-def _element(node):
-    return len(node) == 3 and isinstance(node[0], str) and isinstance(node[1], dict)
 
 
 def test_numbers_and_names_of_json_stand_as_they_are_written(tmp_path):
@@ -342,7 +334,7 @@ def test_a_few_bytes_that_stand_for_gigabytes_are_not_drawn(tmp_path):
     assert "unpacked it would have" in said(tmp_path, "a.xlsx", packed.getvalue())
 
 
-def test_each_sheet_is_a_table_and_the_rest_is_named(tmp_path):
+def test_each_sheet_is_a_table_the_rest_is_named_and_a_document_is_its_text(tmp_path):
     view = draw(tmp_path, "a.xlsx", zoo.workbook()).view
     assert [text(one) for one in find(view, tag="h5")] == ["Sheet <b>donors", "Sheet empty"]
     assert "The first 100 of 139 rows, 3 columns" in text(view)
@@ -351,19 +343,14 @@ def test_each_sheet_is_a_table_and_the_rest_is_named(tmp_path):
     book.active["A1"], book.active["XFD1048576"] = "here", "far"  # read no further than is shown
     for number in range(20):
         book.create_sheet(f"s{number}").append([number])
-    data = io.BytesIO()
-    book.save(data)
-    shown = said(tmp_path, "b.xlsx", data.getvalue())
+    book.save(tmp_path / "b.xlsx")
+    shown = said(tmp_path, "b.xlsx", (tmp_path / "b.xlsx").read_bytes())
     assert "here" in shown
     assert "9 more sheets not shown: s11, s12" in shown
-
-
-def test_a_document_is_its_text(tmp_path):
     document = Document()
     document.add_paragraph("Dear members")
-    data = io.BytesIO()
-    document.save(data)
-    assert "Dear members" in said(tmp_path, "a.docx", data.getvalue())
+    document.save(tmp_path / "a.docx")
+    assert "Dear members" in said(tmp_path, "a.docx", (tmp_path / "a.docx").read_bytes())
 
 
 def test_nobody_waits_for_a_slow_reader(tmp_path, monkeypatch):

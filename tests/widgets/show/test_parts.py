@@ -18,11 +18,6 @@ def check(layer, passed, words, evidence=None, **more):
     return {"layer": layer, "passed": passed, "text": words, "evidence": evidence, **more}
 
 
-def in_order(words, parts):
-    assert [one for one in parts if one not in words] == []
-    return sorted(parts, key=words.index) == parts
-
-
 def test_checks_stand_by_layer_with_outcome_evidence_and_counts():
     checks = [
         check("judged", None, "`a.md` is short"),
@@ -34,13 +29,9 @@ def test_checks_stand_by_layer_with_outcome_evidence_and_counts():
     assert [text(find(one, cls="sen-unseen")) for one in find(node, tag="li")] == [
         *("passed", "failed", "not scored", "passed")
     ]
-    assert in_order(
-        text(node),
-        [
-            *("Structural", "1 of 2 passed", "there is a file", "Found: a.md", "Judged"),
-            *("1 of 1 passed, 1 not scored", "E2", "confidence low"),
-        ],
-    )
+    parts = ["Structural", "1 of 2 passed", "there is a file", "Found: a.md", "Judged"]
+    parts += ["1 of 1 passed, 1 not scored", "E2", "confidence low"]
+    assert sorted(parts, key=text(node).index) == parts
     assert text(node).count(zoo.CANARY) == 2
     assert zoo.TURNED not in text(node)
     many = [check("judged", True, f"check {n}") for n in range(1_000)]
@@ -78,22 +69,14 @@ def test_each_figure_stands_with_its_unit_and_a_missing_one_is_no_zero():
 
     def figures(ws):
         found = find(show_figures(ws, KEY), cls="sen-figure")
-        return {text(one[2][0]): text(one[2][1]) for one in found}
+        return " | ".join(text(one).replace("\n", " ") for one in found)
 
-    assert figures(workspace(runs=[run])) == {
-        "Status": "graded",
-        "Pass rate": "75% 3 of 4",
-        "Gate": "passed",
-        "Rubric": "4.25 of 5",
-        "Time": "134.0 s",
-        "Tokens": "20,921",
-        "Cost": "$0.012",
-        "Tool calls": "0",
-        "Skill": "not opened",
-        "Executor model": "m <b>",
-        "Judge model": "j",
-    }
-    assert figures(workspace()) == {"Status": "graded"}
+    assert figures(workspace(runs=[run])) == (
+        "Status graded | Pass rate 75% 3 of 4 | Gate passed | Rubric 4.25 of 5 | Time 134.0 s"
+        " | Tokens 20,921 | Cost $0.012 | Tool calls 0 | Skill not opened"
+        " | Executor model m <b> | Judge model j"
+    )
+    assert figures(workspace()) == "Status graded"
 
 
 def test_why_a_run_errored_stands_beside_it():
@@ -108,10 +91,8 @@ def test_why_a_run_errored_stands_beside_it():
     ]
     runs = [{"status": "errored", "path": "run-1"}]
     node = show_figures(workspace(runs=runs, problems=problems), KEY)
-    assert [text(one) for one in find(node, tag="li")] == [
-        "warning ended in an error (timeout)",
-        "error no JSON",
-    ]
+    told = ["warning ended in an error (timeout)", "error no JSON"]
+    assert [text(one) for one in find(node, tag="li")] == told
 
 
 def test_each_judging_has_its_score_and_evidence_and_what_scores_mean_is_told():
@@ -134,16 +115,6 @@ def test_each_judging_has_its_score_and_evidence_and_what_scores_mean_is_told():
     assert "2 judgings · j" in text(node)
     items = map(text, find(node, tag="li", cls="sen-item sen-of-rubric"))
     (style,) = [one for one in items if one.startswith("style")]
-    for part in (
-        "3.5 of 5 4, 3 in 2 judgings",
-        "Reads well.",
-        "Too long.",
-        "× 2",
-        "How it *reads*",
-    ):
+    for part in ("3.5 of 5 4, 3 in 2 judgings", "Reads well.", "Too long.", "× 2", "it *reads*"):
         assert part in style
-    meanings = find(find(node, tag="dl"), tag="div")
-    assert [(text(one[2][0]), text(one[2][1])) for one in meanings] == [
-        ("1", "badly"),
-        ("5", "well"),
-    ]
+    assert [text(one) for one in find(find(node, tag="dl"), tag="dd")] == ["badly", "well"]

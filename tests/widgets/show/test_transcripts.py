@@ -22,17 +22,11 @@ def test_our_events_and_those_of_the_harness():
     assert transcript.damaged == 1
 
 
-KEYS = """
-type role message content text name input id tool_use_id is_error timestamp
-tool_calls function arguments subtype duration_ms total_cost_usd
-""".split()
-
-
-WORDS = """
-assistant user tool_use tool_result text thinking system result tool init
-""".split()
-
-
+KEYS = [
+    *"type role message content text name input id tool_use_id is_error timestamp".split(),
+    *"tool_calls function arguments subtype duration_ms total_cost_usd".split(),
+]
+WORDS = "assistant user tool_use tool_result text thinking system result tool init".split()
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4) | st.sampled_from(WORDS),
     lambda inner: (
@@ -67,9 +61,8 @@ def test_a_call_has_what_it_was_given_and_what_it_gave(tmp_path):
     assert "Bash" in words
     assert "failed" in words
     assert words.count(zoo.CANARY) == 3  # in its line, in the command, in the result
-    assert (
-        text(find(node, cls="sen-step sen-by-agent sen-final")) == "Final message\nDone, all of it."
-    )
+    last = find(node, cls="sen-step sen-by-agent sen-final")
+    assert text(last) == "Final message\nDone, all of it."
     assert [text(one) for one in find(node, tag="strong")] == ["all"]
     assert "1 line that could not be read as JSON." in text(node)
     assert "1 event of other types not shown: stream_event 1." in text(node)
@@ -82,11 +75,11 @@ def test_what_is_long_is_bounded_and_it_is_said_what_is_not_shown(tmp_path):
     assert "step 999." in words
     assert "800 steps between them not shown." in words
     assert "step 500." not in words
-    node = shown(tmp_path, [said("x" * 10_000_000)])
-    assert "The first 6,000 of 10,000,000 characters: download it for the rest." in text(node)
+    node = shown(tmp_path, [said("x" * 1_000_000)])
+    assert "The first 6,000 of 1,000,000 characters: download it for the rest." in text(node)
     (button,) = find(node, tag="button")
-    assert len(read_blob(button[1]["blob"])[0]) > 10_000_000
-    node = shown(tmp_path, [said(f"{n} " * 5_000) for n in range(150)])
+    assert len(read_blob(button[1]["blob"])[0]) > 1_000_000
+    node = shown(tmp_path, [said(f"{n} " * 2_000) for n in range(150)])
     assert "Not shown: the steps before it fill the page." in text(node)
     assert len(text(node)) < 700_000
 

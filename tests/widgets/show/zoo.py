@@ -57,10 +57,8 @@ def pdf(words: str) -> bytes:
         places.append(len(out))
         out += b"%d 0 obj\n%s\nendobj\n" % (number, part)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    end = b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (
-        len(parts) + 1,
-        len(out),
-    )
+    ends = (len(parts) + 1, len(out))
+    end = b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % ends
     return out + b"xref\n0 %d\n0000000000 65535 f \n" % (len(parts) + 1) + table + end
 
 
@@ -73,13 +71,8 @@ def workbook() -> bytes:
     first.title = "<b>donors"
     first.append(["name", "amount", "double"])
     for number in range(1, 140):
-        first.append(
-            [
-                f"donor {number} {CANARY}" if number == 2 else f"donor {number}",
-                number,
-                f"=B{number + 1}*2",
-            ]
-        )
+        name = f"donor {number} {CANARY}" if number == 2 else f"donor {number}"
+        first.append([name, number, f"=B{number + 1}*2"])
     book.create_sheet("empty")
     data = io.BytesIO()
     book.save(data)

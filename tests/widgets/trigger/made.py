@@ -9,9 +9,20 @@ from typing import Any
 import skill_eval_nb as sen
 from skill_eval_nb.widgets.trigger import TriggerPanel
 from tests.widgets.run import panels
-from tests.widgets.run.panels import button, settled, shown
+from tests.widgets.run.panels import button, fill, settled, shown
 
-__all__ = ["button", "demo_skill", "do", "ended", "panel_on", "press", "run", "settled", "shown"]
+__all__ = [
+    "button",
+    "demo_skill",
+    "do",
+    "ended",
+    "fill",
+    "panel_on",
+    "press",
+    "run",
+    "settled",
+    "shown",
+]
 
 ASKED = {
     "here is the git log since 2.3, please write the release notes": True,
@@ -45,6 +56,13 @@ def do(panel: TriggerPanel, *act: Any) -> None:
     assert panel.fault is None, panel.fault
 
 
+def through(panel: TriggerPanel, tab: str = "run", model: str = "stand-in") -> TriggerPanel:
+    """The panel with queries run by another stand-in than the usual one."""
+    for act in (("tab", tab), ("set_executor", "messages-api"), ("set_model", "model", model)):
+        do(panel, *act)
+    return panel
+
+
 def press(panel: TriggerPanel, label: str) -> None:
     """Do what the page does when the button is pressed."""
     attributes = button(panel, label)
@@ -62,7 +80,6 @@ def ended(panel: TriggerPanel) -> TriggerPanel:
 def run(panel: TriggerPanel, **form: Any) -> TriggerPanel:
     """The panel with its set run."""
     do(panel, "tab", "run")
-    for name, value in form.items():
-        do(panel, "set", name, value)
+    fill(panel, **form)
     press(panel, "Start")
     return ended(panel)

@@ -38,13 +38,3 @@ def test_no_two_rows_ever_have_one_name(given, acts):
             assert grid.row(row) == query
             assert len(grid.rows) == len(rows)
         assert grid.taken_out is None or grid.taken_out[1] not in grid.rows
-
-
-def test_more_are_added_once_and_other_classes_of_the_same_words_too():
-    there = Grid().with_all([Query("sum it up", should_trigger=True)])
-    more = [
-        Query("sum  it\nup", should_trigger=True),
-        Query("sum it up", should_trigger=False),
-        Query("sum it up", should_trigger=False, tags=("again",)),
-    ]
-    assert there.with_more(more).queries == (*there.queries, more[1])

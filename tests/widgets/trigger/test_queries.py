@@ -5,20 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.triggers import Query, read_queries
 from skill_eval_nb.widgets.ui import find, text
 from tests.running.made_jobs import until
-from tests.widgets.trigger.made import button, demo_skill, do, panel_on, press, shown
+from tests.widgets.run.panels import button, fill, shown
+from tests.widgets.trigger.made import demo_skill, do, panel_on, press
 
 NAME = "trigger-eval-set.json"
-
-
-@pytest.fixture
-def skill(tmp_path: Path) -> Path:
-    return demo_skill(tmp_path)
 
 
 def stored(skill: Path) -> list[dict]:
@@ -34,9 +28,10 @@ def row(panel, key: str) -> str:
     return text(found)
 
 
-def test_what_is_typed_ticked_and_tagged_in_the_set_beside_the_skill_is_in_the_panel(
-    skill: Path,
-) -> None:
+def test_what_is_typed_ticked_and_tagged_is_in_the_panel_then_in_the_file(skill: Path) -> None:
+    rows = stored(skill)
+    rows[1]["note"] = "ours"
+    (skill / NAME).write_text(json.dumps(rows))
     panel = panel_on(skill)
     assert [(one.query, one.should_trigger) for one in panel.queries] == [
         (one["query"], one["should_trigger"]) for one in stored(skill)
@@ -54,7 +49,13 @@ def test_what_is_typed_ticked_and_tagged_in_the_set_beside_the_skill_is_in_the_p
     says = shown(panel)
     assert "1 near miss" in says
     assert f"not saved to {skill / NAME}" in says
-    assert stored(skill)[1]["should_trigger"] is True
+    assert stored(skill) == rows
+    press(panel, "Save")
+    rows[0]["query"] = "tell my users what changed"
+    rows[1] |= {"should_trigger": False, "tags": ["near miss", "git"]}
+    assert stored(skill) == rows  # what else it says is kept
+    assert "All is as" in shown(panel)
+    assert button(panel, "Save").get("disabled")
 
 
 def test_doubts_stand_beside_the_queries_that_they_are_about(skill: Path) -> None:
@@ -62,40 +63,14 @@ def test_doubts_stand_beside_the_queries_that_they_are_about(skill: Path) -> Non
     first, second, third = keys(panel)[:3]
     do(panel, "change", second, "query", f"{panel.queries[0].query}!")
     do(panel, "change", third, "query", "use release-notes on this log")
-    for key in (first, second):
-        assert "twice" in row(panel, key)
-        assert "Keep one" in row(panel, key)
-    assert "gives away" in row(panel, third)
-    do(panel, "show_rows", "doubtful")
-    assert len(find(panel.view(), tag="textarea")) == 3
-    do(panel, "show_rows", "not")
-    queries = {one[1]["value"] for one in find(panel.view(), tag="textarea")}
-    assert queries == {one.query for one in panel.queries if not one.should_trigger}
+    for key, told in ((first, "twice"), (second, "twice"), (third, "gives away")):
+        assert told in row(panel, key)
+    for which, number in (("doubtful", 3), ("not", 3)):
+        do(panel, "show_rows", which)
+        assert len(find(panel.view(), tag="textarea")) == number
 
 
-def test_saving_writes_the_file_and_keeps_what_else_it_says(skill: Path) -> None:
-    rows = stored(skill)
-    rows[0]["note"] = "ours"
-    (skill / NAME).write_text(json.dumps(rows))
-    panel = panel_on(skill)
-    do(panel, "change", keys(panel)[0], "should_trigger", False)
-    press(panel, "Save")
-    rows[0]["should_trigger"] = False
-    assert stored(skill) == rows
-    assert "All is as" in shown(panel)
-    assert button(panel, "Save").get("disabled")
-
-
-def test_a_file_that_others_have_changed_is_not_written_over(skill: Path) -> None:
-    panel = panel_on(skill)
-    do(panel, "remove", keys(panel)[0])
-    (skill / NAME).write_text("[]\n")
-    panel.do("save")
-    assert "has changed since it was read" in (panel.fault or "")
-    assert stored(skill) == []
-
-
-def test_a_set_can_go_to_another_file_but_not_over_one_that_was_not_seen(
+def test_a_set_can_go_to_another_file_but_not_over_what_was_not_seen_nor_as_nothing(
     skill: Path, tmp_path: Path
 ) -> None:
     panel = panel_on(skill)
@@ -108,15 +83,29 @@ def test_a_set_can_go_to_another_file_but_not_over_one_that_was_not_seen(
     panel.do("save")
     assert "is there already" in (panel.fault or "")
     assert "mine" in other.read_text()
-
-
-def test_an_empty_grid_empties_no_file(skill: Path) -> None:
     panel = panel_on(skill)
+    do(panel, "remove", keys(panel)[0])
+    (skill / NAME).write_text("[]\n")  # by others
+    panel.do("save")
+    assert "has changed since it was read" in (panel.fault or "")
+    assert stored(skill) == []
+    panel = panel_on(demo_skill(tmp_path / "again"))
     for key in keys(panel):
         do(panel, "remove", key)
     panel.do("save")
     assert "nothing to save" in (panel.fault or "")
-    assert len(stored(skill)) == 6
+    assert len(stored(tmp_path / "again" / "release-notes")) == 6
+
+
+def test_a_skill_without_a_set_begins_with_an_empty_grid(skill: Path) -> None:
+    (skill / NAME).unlink()
+    panel = panel_on(skill)
+    assert (panel.queries, panel.fault) == ((), None)
+    assert "No queries yet" in shown(panel)
+    do(panel, "add_row")
+    do(panel, "change", keys(panel)[0], "query", "what is new?")
+    press(panel, "Save")
+    assert stored(skill) == [{"query": "what is new?", "should_trigger": True}]
 
 
 def test_importing_adds_what_is_not_there(skill: Path, tmp_path: Path) -> None:
@@ -139,56 +128,34 @@ def test_importing_adds_what_is_not_there(skill: Path, tmp_path: Path) -> None:
         assert len(panel.queries) == 7
 
 
-def test_a_skill_without_a_set_begins_with_an_empty_grid(skill: Path) -> None:
-    (skill / NAME).unlink()
-    panel = panel_on(skill)
-    assert panel.queries == ()
-    assert panel.fault is None
-    assert "No queries yet" in shown(panel)
-    do(panel, "add_row")
-    do(panel, "change", keys(panel)[0], "query", "what is new?")
-    press(panel, "Save")
-    assert stored(skill) == [{"query": "what is new?", "should_trigger": True}]
-
-
-def test_queries_are_drafted_after_their_price_was_shown(skill: Path) -> None:
-    panel = panel_on(skill)
-    do(panel, "set", "draft_n", 6)
-    press(panel, "What would it cost?")
-    assert "at no cost" in shown(panel)
-    assert len(panel.queries) == 6
-    press(panel, "Draft 6 queries")
-    assert len(panel.queries) == 12
-    assert any("near miss" in one.tags for one in panel.queries)
-    assert "6 queries drafted" in shown(panel)
-
-
 def test_drafts_that_cost_are_asked_for_within_a_budget_only(skill: Path, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     panel = panel_on(skill, connection=Connection(stand_in=StandIn(log=str(log))))
     do(panel, "set_model", "draft_model", "claude-haiku-4-5")
-    do(panel, "set", "draft_n", 4)
+    fill(panel, draft_n=4)
     press(panel, "What would it cost?")
     assert "at most $" in shown(panel)
     assert "give a budget" in shown(panel)
     assert button(panel, "Draft 4 queries").get("disabled")
     assert not log.exists()
-    do(panel, "set", "draft_budget_usd", 1.0)
+    fill(panel, draft_budget_usd=1.0)
     press(panel, "Draft 4 queries")
     assert len(panel.queries) == 10
+    assert any("near miss" in one.tags for one in panel.queries)
+    assert "4 queries drafted" in shown(panel)
     assert log.read_text().count("\n") == 1
 
 
 def test_drafting_something_else_than_was_priced_is_refused(skill: Path) -> None:
     panel = panel_on(skill)
-    do(panel, "set", "draft_n", 4)
-    do(panel, "price_draft")
-    do(panel, "set", "draft_n", 40)
-    assert panel._drafts.plan is not None
+    fill(panel, draft_n=4)
+    press(panel, "What would it cost?")
+    assert "at no cost" in shown(panel)
+    fill(panel, draft_n=40)
     panel.do("draft", panel._drafts.plan.token)
     until(lambda: panel.fault)
     assert len(panel.queries) == 6
     do(panel, "dismiss")
-    do(panel, "set", "draft_n", None)
+    fill(panel, draft_n=None)
     do(panel, "price_draft")
     assert "How many is empty" in shown(panel)

@@ -4,43 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.models.stand_in.settings import Fault
 from skill_eval_nb.triggers import Query, measure
 from skill_eval_nb.widgets.ui import find, text
 from tests.running.made_jobs import until
-from tests.widgets.trigger.made import (
-    ASKED,
-    button,
-    demo_skill,
-    do,
-    ended,
-    panel_on,
-    press,
-    run,
-    shown,
-)
+from tests.widgets.run.panels import button, fill, shown
+from tests.widgets.trigger.made import ASKED, do, ended, panel_on, press, run, through
 
 PRICED = "claude-haiku-4-5"
 
 
-@pytest.fixture
-def skill(tmp_path: Path) -> Path:
-    return demo_skill(tmp_path)
-
-
-def through(panel, model: str = "stand-in"):
-    """The panel with queries run by another stand-in than the usual one."""
-    do(panel, "tab", "run")
-    do(panel, "set_executor", "messages-api")
-    do(panel, "set_model", "model", model)
-    return panel
-
-
-def slow(**stand_in) -> Connection:
-    return Connection(stand_in=StandIn(latency=0.15, **stand_in))
+def through_a(skill: Path, **stand_in):
+    """A panel whose queries are run by a stand-in of this kind."""
+    return through(panel_on(skill, connection=Connection(stand_in=StandIn(**stand_in))))
 
 
 def test_a_run_says_what_measuring_in_code_says(skill: Path) -> None:
@@ -52,7 +29,6 @@ def test_a_run_says_what_measuring_in_code_says(skill: Path) -> None:
     assert not (skill.parent / "release-notes-workspace").exists()
     run(panel)
     measured = panel.measured
-    assert measured is not None
     assert measured.status == "done"
     again = measure(skill, panel.queries, executor="offline", dry_run=True)
     assert again.attempts == measured.attempts
@@ -73,16 +49,14 @@ def test_a_new_panel_finds_what_there_is_and_only_what_is_missing_is_run(skill: 
     few = [Query(words, should) for words, should in ASKED.items()][2:4]
     run(panel_on(skill, few), runs=1)
     panel = panel_on(skill)
-    do(panel, "set", "runs", 1)
+    fill(panel, runs=1)
     found = panel.measured
-    assert found is not None
     assert sum(one.outcome != "not run" for one in found.attempts) == 2
     do(panel, "tab", "run")
     assert "4 runs to make (2 are there already)" in shown(panel)
     assert "2 of 6 runs, by stand-in" in shown(panel)
     press(panel, "Start")
     ended(panel)
-    assert panel.measured is not None
     assert panel.measured.status == "done"
     key = next(iter(panel._grid.rows))
     do(panel, "change", key, "query", "tell my users what is new")
@@ -93,29 +67,26 @@ def test_a_new_panel_finds_what_there_is_and_only_what_is_missing_is_run(skill: 
 def test_nothing_is_spent_without_a_budget_or_a_word(skill: Path, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     panel = panel_on(skill, connection=Connection(stand_in=StandIn(log=str(log))))
-    through(panel, PRICED)
+    through(panel, model=PRICED)
     assert "a budget that surely holds" in shown(panel)
     assert "give a budget" in shown(panel)
     assert button(panel, "Start").get("disabled")
-    assert panel._runs.plan is not None
     panel.do("start", panel._runs.plan.token)
     assert "give a budget" in (panel.fault or "")
-    do(panel, "set", "budget_usd", 0.0001)
+    fill(panel, budget_usd=0.0001)
     assert not log.exists()
     press(panel, "Start")
     ended(panel)
     assert not log.exists()
     assert panel.measured is None
     assert "partial: " in shown(panel)
-    do(panel, "set", "budget_usd", None)
-    do(panel, "set", "unlimited", True)
+    fill(panel, budget_usd=None, unlimited=True)
     assert not button(panel, "Start").get("disabled")
 
 
 def test_stopped_and_gone_on_with(skill: Path) -> None:
-    panel = through(panel_on(skill, connection=slow()))
-    do(panel, "set", "concurrency", 1)
-    do(panel, "set", "runs", 1)
+    panel = through_a(skill, latency=0.15)
+    fill(panel, concurrency=1, runs=1)
     press(panel, "Start")
     until(lambda: panel._ran.progress is not None)
     (bar,) = find(panel.view(), tag="progress")
@@ -128,31 +99,28 @@ def test_stopped_and_gone_on_with(skill: Path) -> None:
     press(panel, "Stop")
     ended(panel)
     measured = panel.measured
-    assert measured is not None
     assert measured.status == "stopped"
     there = sum(one.outcome != "not run" for one in measured.attempts)
     assert 0 < there < 6
     assert f"({there:,} are there already)" in shown(panel)
     assert "stopped: " in shown(panel)
-    do(panel, "set", "concurrency", 4)
+    fill(panel, concurrency=4)
     press(panel, "Start")
     ended(panel)
-    assert panel.measured is not None
     assert {one.outcome for one in panel.measured.attempts} <= {"triggered", "not triggered"}
 
 
 def test_runs_that_errored_stand_apart_and_can_be_made_again(skill: Path) -> None:
     broken = Fault("bad_request_400", role="executor", holds="git log since 2.3")
-    panel = through(panel_on(skill, connection=Connection(stand_in=StandIn(faults=(broken,)))))
+    panel = through_a(skill, faults=(broken,))
     press(panel, "Start")
     ended(panel)
     says = shown(panel)
     assert "3 runs errored: they are in no figure." in says
     assert "3 errored" in says
-    assert panel.measured is not None
     (row,) = panel.measured.rates.filter(n_errored=3).iter_rows(named=True)
     assert row["rate"] is None
-    do(panel, "set", "again", True)
+    fill(panel, again=True)
     assert "3 runs to make" in shown(panel)
     press(panel, "Start")
     ended(panel)
@@ -160,26 +128,15 @@ def test_runs_that_errored_stand_apart_and_can_be_made_again(skill: Path) -> Non
     assert "all are there already" in shown(panel)
 
 
-def test_a_broken_measurement_is_called_out(skill: Path) -> None:
-    panel = through(panel_on(skill, connection=Connection(stand_in=StandIn(opens=0.0))))
-    do(panel, "set", "runs", 2)
-    press(panel, "Start")
-    ended(panel)
-    (alarm,) = find(panel.view(), role="alert")
-    assert text([alarm]).startswith("The measurement is broken.")
-
-
 def test_what_stands_in_the_way_is_said_in_the_form(skill: Path) -> None:
     panel = panel_on(skill)
     do(panel, "tab", "run")
-    do(panel, "set", "runs", None)
+    fill(panel, runs=None)
     assert "Runs of a query is empty" in shown(panel)
-    do(panel, "set", "runs", 1)
-    do(panel, "set", "others", "own")
-    do(panel, "set", "own", f"{skill}-none")
+    fill(panel, runs=1, others="own", own=f"{skill}-none")
     assert "which does not exist" in shown(panel)
     assert button(panel, "Start").get("disabled")
-    do(panel, "set", "others", "none")
+    fill(panel, others="none")
     assert "no other skill" in shown(panel)
     do(panel, "set_executor", "messages-api")
     assert "model is not given" in shown(panel)

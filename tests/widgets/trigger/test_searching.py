@@ -10,14 +10,8 @@ from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.triggers import Query
 from skill_eval_nb.widgets.ui import find, text
 from tests.running.made_jobs import until
-from tests.widgets.trigger.made import (
-    demo_skill,
-    do,
-    ended,
-    panel_on,
-    press,
-    shown,
-)
+from tests.widgets.run.panels import fill, shown
+from tests.widgets.trigger.made import demo_skill, do, ended, panel_on, press, through
 
 POOR = "Makes an entry of a changelog."
 """A description of the demo skill that only one of these queries triggers."""
@@ -46,8 +40,7 @@ def skill(tmp_path: Path) -> Path:
 
 def searched(panel, **form):
     do(panel, "tab", "description")
-    for name, value in {"runs": 1, "rounds": 2, "held_out": 0.4, "others": "none", **form}.items():
-        do(panel, "set", name, value)
+    fill(panel, **{"runs": 1, "rounds": 2, "held_out": 0.4, "others": "none", **form})
     press(panel, "Start")
     return ended(panel)
 
@@ -62,18 +55,14 @@ def test_from_the_price_to_another_description_in_the_file(skill: Path) -> None:
     assert not (skill.parent / "release-notes-workspace").exists()
     searched(panel)
     found = panel.optimised
-    assert found is not None
     assert panel.fault is None
     says = shown(panel)
     assert found.why in says
     assert found.ended in says
     assert len(found.steps) > 1
-    assert found.best is not None
     assert f"on fresh runs of the held-out queries: {found.best}" in says
     for step in found.steps:
         (card,) = find(panel.view(), tag="section", key=f"round-{step.round}")
-        assert f"train {step.train}" in text([card])
-        assert f"held-out {step.test}" in text([card])
         tracks = [one[1]["title"] for one in find(card, role="img")]
         assert tracks == [f"train {step.train}", f"held-out {step.test}"]
     step = found.steps[-1]
@@ -93,7 +82,6 @@ def test_from_the_price_to_another_description_in_the_file(skill: Path) -> None:
 
 def test_a_file_that_was_changed_meanwhile_is_not_written_over(skill: Path) -> None:
     panel = searched(panel_on(skill, QUERIES))
-    assert panel.optimised is not None
     do(panel, "choose", panel.optimised.steps[-1].round)
     file = skill / "SKILL.md"
     changed = file.read_text().replace(POOR, "Something else.")
@@ -109,11 +97,8 @@ def test_a_file_that_was_changed_meanwhile_is_not_written_over(skill: Path) -> N
 def test_rounds_come_as_they_are_made_and_a_stop_keeps_them(skill: Path) -> None:
     slow = Connection(stand_in=StandIn(latency=0.1))
     panel = panel_on(skill, QUERIES, connection=slow)
-    do(panel, "tab", "description")
-    do(panel, "set_executor", "messages-api")
-    do(panel, "set_model", "model", "stand-in")
-    for name, value in {"runs": 1, "others": "none", "concurrency": 2}.items():
-        do(panel, "set", name, value)
+    through(panel, "description")
+    fill(panel, runs=1, others="none", concurrency=2)
     press(panel, "Start")
     until(lambda: panel._searched.progress is not None and panel._searched.progress.steps)
     says = shown(panel)
@@ -127,7 +112,6 @@ def test_rounds_come_as_they_are_made_and_a_stop_keeps_them(skill: Path) -> None
     press(panel, "Stop")
     ended(panel)
     found = panel.optimised
-    assert found is not None
     assert found.status == "partial"
     assert found.steps
     assert found.ended in shown(panel)
@@ -136,12 +120,8 @@ def test_rounds_come_as_they_are_made_and_a_stop_keeps_them(skill: Path) -> None
 def test_nothing_is_looked_for_on_a_broken_measurement(skill: Path) -> None:
     never = Connection(stand_in=StandIn(opens=0.0))
     panel = panel_on(skill, QUERIES, connection=never)
-    do(panel, "tab", "description")
-    do(panel, "set_executor", "messages-api")
-    do(panel, "set_model", "model", "stand-in")
-    searched(panel)
+    searched(through(panel, "description"))
     found = panel.optimised
-    assert found is not None
     assert found.status == "broken"
     (alarm,) = find(panel.view(), role="alert")
     assert "nothing was looked for" in text([alarm])

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.widgets.hostile import canaries
 from tests.widgets.stage import HEIGHT, staged
 from tests.widgets.ui.toys import Plain
 
@@ -35,9 +34,7 @@ def stage(page_of_plain: Stage, plain: Plain) -> Iterator[Stage]:
     stage.console_errors.clear()
     yield stage
     assert plain.fault is None
-    assert canaries(stage.page) == []
-    assert stage.outside_requests == []
-    assert stage.console_errors == []
+    stage.fine()
 
 
 @pytest.fixture

