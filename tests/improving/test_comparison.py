@@ -78,6 +78,13 @@ def test_a_comparator_that_goes_by_the_place_is_found_out(made, prefers, fairnes
     assert found.pairs.select("winner", "consistent").rows() == [("tie", False)] * 6
 
 
+def test_iterations_are_compared_by_their_with_skill_sides(made) -> None:
+    found = compare(made, "iteration-1", "iteration-2", connection=offline("better"))
+    assert found.winner == "iteration-2"
+    (row,) = sen.stats.preference(sen.load(made)).to_dicts()
+    assert (row["configuration"], row["wins"], row["losses"]) == ("iteration-1", 0, 6)
+
+
 def test_only_what_is_missing_or_cut_in_half_is_asked_for_again(made, tmp_path) -> None:
     connection = offline(log=str(tmp_path / "log"))
     whole = compare(made, NEW, OLD, connection=connection)
