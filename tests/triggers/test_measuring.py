@@ -130,7 +130,7 @@ def test_what_was_made_is_read_back_and_only_the_rest_is_made(tmp_path):
         return opens_for_kites(task)
 
     first = measured(tmp_path, run=look, runs=2)
-    assert made == [FLY.query, ROW.query] * 2
+    assert sorted(made) == sorted([FLY.query, ROW.query] * 2)
     assert measured(tmp_path, run=look, runs=2).attempts == first.attempts
     assert len(made) == 4
     odd = Query("  /kites @file.txt\n<b>fly</b> ", should_trigger=True)

@@ -203,7 +203,7 @@ def test_the_document_is_seed_004s_with_intervals_beside_the_scores(done, tmp_pa
     told = [raw[name] for name in ("best_score", "best_low", "best_high", "selected_score")]
     assert told == [found.best.score, found.best.low, found.best.high, found.selected.score]
     for row, step in zip(raw["iterations"], found.steps, strict=True):
-        assert (row["iteration"], row["description"]) == (step.number, step.description)
+        assert (row["iteration"], row["description"]) == (step.round, step.description)
         for half in ("train", "test"):
             score = getattr(step, half)
             stated = [row[f"{half}_{name}"] for name in ("score", "low", "high")]
