@@ -137,8 +137,9 @@ def test_a_history_is_printed_and_one_of_others_replaced_by_force_only(tdd, tmp_
     assert result.exit_code == 0
     assert "v1  iteration-2, with_skill: 0.875, tie, from v0 (stated)" in result.stdout
     assert json.loads(elsewhere.read_text())["current_best"] is None
+    assert result.stdout.startswith(run("improve", "history", tdd).stdout)
+    assert (tdd / "history.json").read_bytes() == before
     refused = run("improve", "history", tdd, "--out", tdd)
     assert (refused.exit_code, "written by others" in refused.stderr) == (2, True)
-    assert (tdd / "history.json").read_bytes() == before
     assert run("improve", "history", tdd, "--out", tdd, "--force").exit_code == 0
     assert (tdd / "history.json.1.bak").read_bytes() == before
