@@ -77,11 +77,6 @@ class OpenSuite:
     workspace: Path | None
     described: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def evals(self) -> list[Eval]:
-        """What the suite defines."""
-        return self.text.document.evals
-
     def eval_of(self, name: str) -> int:
         """The place of an eval, by the id, else by the name that the tables have.
 

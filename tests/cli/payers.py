@@ -8,14 +8,14 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from skill_eval_nb.improving import compare, write_drafts
 from tests.checkout import ROOT
 from tests.cli.calls import PROGRAM
 from tests.corpus.build import graded
-from tests.improving.made_comparisons import offline, workspace
-from tests.improving.made_trials import draft, planted, world
-from tests.triggers.measuring.made import make_skill
+from tests.improving.made import NEW, OLD, draft, ledgers, offline, planted, tried_on
+from tests.triggers.made import make_skill
 
 MODEL = "claude-haiku-4-5"
 UNCONTAINED = ("--sandbox", "none", "--others", "none")
@@ -33,27 +33,27 @@ def run(home: Path) -> Command:
     return ["run", "--skill", DEMO, "--workspace", home / "ws", *models, *few]
 
 
+def stored(home: Path, **more: Any) -> Path:
+    """Stored runs of two evals."""
+    return ledgers(home, evals=2, runs=1, iterations=("iteration-1",), **more)
+
+
 def judge(home: Path) -> Command:
-    """Stored runs."""
-    ws = workspace(home, evals=2, runs=1, iterations=("iteration-1",))
-    return ["judge", ws, "--judge-model", MODEL, "--yes"]
+    return ["judge", stored(home), "--judge-model", MODEL, "--yes"]
 
 
 def judge_by_batch(home: Path) -> Command:
-    """The same, by batch."""
     return [*judge(home), "--batch"]
 
 
 def compare_sides(home: Path) -> Command:
-    """The same, compared."""
-    ws = workspace(home, evals=2, runs=1, iterations=("iteration-1",))
-    return ["compare", ws, "with_skill", "without_skill", "--model", MODEL, "--yes"]
+    return ["compare", stored(home), NEW, OLD, "--model", MODEL, "--yes"]
 
 
 def analyse(home: Path) -> Command:
-    """The same, compared already."""
-    ws = workspace(home, evals=2, runs=1, iterations=("iteration-1",))
-    compare(ws, "with_skill", "without_skill", connection=offline("better"), repeat=0)
+    """Of what was compared already."""
+    ws = stored(home)
+    compare(ws, NEW, OLD, connection=offline("better"), repeat=0)
     return ["improve", "analyse", ws, "--model", MODEL, "--yes"]
 
 
@@ -65,24 +65,22 @@ def criticised(home: Path) -> Path:
         )
         for n, reason in ((1, "Nobody looks at the currency."), (2, "Rows may come unsorted."))
     }
-    return workspace(home, evals=2, runs=1, iterations=("iteration-1",), files=files)
+    return stored(home, files=files)
 
 
 def aggregate(home: Path) -> Command:
-    """Suggestions of graders."""
     to = ("--out", home / "aggregate.json")
     return ["improve", "aggregate", criticised(home), "--merge-model", MODEL, "--yes", *to]
 
 
 def draft_changes(home: Path) -> Command:
-    """Changes of a suite."""
     return ["improve", "draft", criticised(home), "--model", MODEL, "--budget-usd", 5]
 
 
 def try_out(home: Path) -> Command:
     """A drafted dimension."""
-    ws = world(home, planted(3, 0), evals=["1", "2"], runs=1)
-    file = write_drafts(home / "drafts.json", [draft(RIGOUR, evals=["1", "2"], part="dimensions")])
+    ws = tried_on(home, planted(3, 0), evals=2, runs=1)
+    file = write_drafts(home / "drafts.json", [draft("dimensions", RIGOUR, evals=["1", "2"])])
     return ["improve", "try", file, ws, "--judge-model", MODEL, "--budget-usd", 5]
 
 
@@ -98,18 +96,15 @@ def kites(home: Path) -> tuple[Path, Path]:
 
 
 def trigger(home: Path) -> Command:
-    """Queries put to an agent."""
     return ["trigger", *kites(home), "--model", MODEL, "--runs", 1, "--yes", *UNCONTAINED]
 
 
 def trigger_optimise(home: Path) -> Command:
-    """A search for a description."""
     model = ("--model", MODEL, "--runs", 1, "--rounds", 2, "--held-out", 0.5, "--yes")
     return ["trigger-optimise", *kites(home), *model, *UNCONTAINED]
 
 
 def trigger_draft(home: Path) -> Command:
-    """Queries drafted for a skill."""
     skill, _ = kites(home)
     few = ("--n", 4, "--others", "none", "--budget-usd", 5)
     return ["trigger-draft", skill, "--model", MODEL, *few]

@@ -9,8 +9,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.triggers.queries import read_queries
 from tests import bubblewrap
 from tests.cli.calls import run
-from tests.triggers.measuring.made import make_skill
-from tests.triggers.querying.made import skill
+from tests.triggers.made import make_skill
 
 OLD = "Builds a kite of paper."
 ALONE = ("--executor", "offline", "--others", "none")
@@ -25,8 +24,12 @@ def given(tmp_path: Path, yes: list[str], no: list[str]) -> tuple[Path, Path]:
 
 
 def test_drafted_queries_are_printed_and_written_to_what_is_there(tmp_path):
-    tidy = skill(tmp_path, "clean-rows")
-    other = skill(tmp_path, "release-notes", "Turns commits into release notes for users.")
+    described = (
+        "Sorts and cleans the rows of tables. Use it when the user wants to tidy a CSV file."
+    )
+    tidy = make_skill(tmp_path / "clean-rows", description=described)
+    notes = "Turns commits into release notes for users."
+    other = make_skill(tmp_path / "release-notes", description=notes)
     file = tmp_path / "set.json"
     options = ("--model", "stand-in-judge", "--others", other, "--out", file)
     result = run("trigger-draft", tidy, "--n", 4, *options)

@@ -12,10 +12,8 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.improving import write_drafts
 from tests.cli.calls import run
-from tests.cli.payers import DEMO, Command, criticised, kites
-from tests.improving.made_comparisons import workspace
-from tests.improving.made_suites import draft, suite
-from tests.improving.made_trials import planted, world
+from tests.cli.payers import DEMO, Command, criticised, kites, stored
+from tests.improving.made import draft, planted, suite, tried_on
 from tests.unwritable import KINDS, SAID, disk
 
 FREE = 60_000
@@ -30,7 +28,7 @@ def offline(at: Path) -> Command:
 
 def grade(at: Path) -> Command:
     """Outputs that nobody has checked yet."""
-    ws = world(at, planted(3, 0), evals=["1"], runs=1)
+    ws = tried_on(at, planted(3, 0), evals=1, runs=1)
     for path in ws.rglob("structural.json"):
         path.unlink()
     return ["grade", ws]
@@ -52,22 +50,17 @@ def trigger_draft(at: Path) -> Command:
 COMMANDS: dict[str, Callable[[Path], Command]] = {
     "run": offline,
     "grade": grade,
-    "convert": lambda at: ["convert", stored(at), "--to", "iterations", "--out", at / "out"],
-    "report": lambda at: ["report", stored(at), "--out", at / "out"],
-    "tables": lambda at: ["tables", stored(at), "--out", at / "out"],
+    "convert": lambda at: ["convert", stored(at.parent), "--to", "iterations", "--out", at / "out"],
+    "report": lambda at: ["report", stored(at.parent), "--out", at / "out"],
+    "tables": lambda at: ["tables", stored(at.parent), "--out", at / "out"],
     "aggregate": lambda at: ["improve", "aggregate", criticised(at)],
     "draft": lambda at: ["improve", "draft", criticised(at), "--out", at / "drafts.json"],
     "apply": apply,
-    "history": lambda at: ["improve", "history", stored(at), "--out", at / "history.json"],
+    "history": lambda at: ["improve", "history", stored(at.parent), "--out", at / "history.json"],
     "trigger-draft": trigger_draft,
     "lab": lambda at: ["lab", "--to", at / "lab"],
     "demo": lambda at: ["demo", "--out", at / "demo"],
 }
-
-
-def stored(at: Path) -> Path:
-    """A workspace on another disk."""
-    return workspace(at.parent, evals=1, runs=1, iterations=("iteration-1",))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -14,24 +14,20 @@ from skill_eval_nb.documents.dialects.recognition import json_schema
 from skill_eval_nb.grading.analyst import Analyst
 from skill_eval_nb.improving.analysis import analyse
 from skill_eval_nb.improving.comparison import compare
-from skill_eval_nb.models import Prices
 from skill_eval_nb.models.stand_in.settings import Fault
-from skill_eval_nb.models.usage import Rates
 from skill_eval_nb.text import dollars
 from skill_eval_nb.workspace import check
 from tests.checkout import ROOT
 from tests.corpus.build import lay
-from tests.improving.made_comparisons import LINE, offline, workspace
+from tests.improving.made import LINE, NEW, OLD, PRICES, ledgers, offline, requests
 
-NEW, OLD = "with_skill", "without_skill"
 BUNDLED = ROOT / "data" / "skill-creator-workspace"
-PRICES = Prices("2026-01", {"priced-1": Rates(1.0, 1.0, 1.0, 1.0, 1.0, 1.0)})
 
 
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory) -> Path:
     """A workspace with four pairs, each won by the skill in both orders."""
-    path = workspace(tmp_path_factory.mktemp("made"), evals=2, runs=2, iterations=("iteration-2",))
+    path = ledgers(tmp_path_factory.mktemp("made"), evals=2, runs=2, iterations=("iteration-2",))
     compare(path, NEW, OLD, connection=offline("better"))
     return path
 
@@ -52,9 +48,7 @@ def test_every_pair_with_a_winner_is_analysed_once_and_loaded_again(made, tmp_pa
     assert (found.status, found.n_before, found.n_missing) == ("done", 0, 0)
     assert found.model == "stand-in-judge"  # who compared
     assert len(found.explained) == len(kept(made)) == 4
-    assert {one.winner for one in found.explained} == {
-        f"with_skill of iteration-2, run {n}" for n in (1, 2)
-    }
+    assert all(one.winner.startswith(f"{NEW} of iteration-2, run ") for one in found.explained)
     for path in kept(made):
         raw = json.loads(path.read_text())
         jsonschema.validate(raw, json_schema("analysis"))
@@ -65,11 +59,10 @@ def test_every_pair_with_a_winner_is_analysed_once_and_loaded_again(made, tmp_pa
     assert set(rows["analysis"]) == {one.path for one in found.explained}
     # Nothing is asked for twice.
     before = {path: path.read_bytes() for path in kept(made)}
-    log = tmp_path / "log"
-    again = analyse(made, connection=offline(log=log))
+    again = analyse(made, connection=offline(log=str(tmp_path / "log")))
     assert (again.n_before, len(again.explained)) == (4, 4)
     assert {path: path.read_bytes() for path in kept(made)} == before
-    assert not log.exists() or not log.read_text()
+    assert requests(tmp_path / "log") == []
 
 
 def test_what_fails_is_told_and_the_rest_stays(made):
@@ -97,16 +90,17 @@ def test_a_price_is_told_before_and_a_budget_is_kept(made):
     assert 0 < len(kept(made)) < 4
 
 
-def test_the_analyst_is_shown_the_skill_as_it_was(made):
+def test_the_analyst_is_shown_the_skill_as_it_was(made, tmp_path):
     assert analyse(made, dry_run=True, comparison="comparison-1.json").n_missing == 1
     place = "iteration-2/skill-snapshot/with_skill"
     text = f"---\nname: ledger-keeper\ndescription: x\n---\n{LINE} As it was.\n"
     lay(made, {f"{place}/SKILL.md": text})
-    found = analyse(made, comparison="comparison-1.json")
+    log = tmp_path / "log"
+    found = analyse(made, comparison="comparison-1.json", connection=offline(log=str(log)))
     (document,) = found.documents
     summary = document.comparison_summary
     assert (summary.winner_skill, summary.loser_skill) == (place, "none (without_skill)")
-    assert found.notes == ()
+    assert (found.notes, "As it was." in requests(log)[0]) == ((), True)
 
 
 def test_texts_are_escaped_in_html(made):
@@ -123,7 +117,7 @@ def test_texts_are_escaped_in_html(made):
     [("first", "the orders disagree"), ("tie", "a tie in both orders")],
 )
 def test_a_tie_is_not_analysed_and_says_so(tmp_path, prefers, says):
-    path = workspace(tmp_path, evals=1, runs=1, iterations=("iteration-1",))
+    path = ledgers(tmp_path, evals=1, runs=1)
     compare(path, NEW, OLD, connection=offline(prefers), repeat=0)
     found = analyse(path, connection=offline())
     assert (found.explained, found.n_missing, found.status) == ((), 0, "done")
@@ -134,10 +128,8 @@ def test_a_tie_is_not_analysed_and_says_so(tmp_path, prefers, says):
 def test_of_a_comparison_of_others_who_a_and_b_are_must_be_told(tmp_path):
     """Then the first runs are taken, and what is there stays."""
     bundled = Path(shutil.copytree(BUNDLED, tmp_path / BUNDLED.name))
-    unknown = analyse(bundled, connection=offline())
-    assert unknown.explained == ()
-    reason = unknown.left_out[0].reason
-    assert "nothing says which configurations A and B are" in reason
+    (unknown,) = analyse(bundled, connection=offline()).left_out
+    assert "nothing says which configurations A and B are" in unknown.reason
     place = "iteration-1/eval-2-board-call/analysis"
     theirs = (bundled / f"{place}.json").read_bytes()
     found = analyse(bundled, sides=(NEW, OLD), connection=offline())
@@ -147,5 +139,7 @@ def test_of_a_comparison_of_others_who_a_and_b_are_must_be_told(tmp_path):
     assert (bundled / f"{place}.json").read_bytes() == theirs
     stated = json.loads(theirs)["comparison_summary"]
     ours = one.document.comparison_summary
-    for name in ("winner", "comparator_reasoning"):
-        assert getattr(ours, name) == stated[name]
+    assert (ours.winner, ours.comparator_reasoning) == (
+        stated["winner"],
+        stated["comparator_reasoning"],
+    )

@@ -10,54 +10,45 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.improving.pairs import pairs_of, sides_of
 from skill_eval_nb.running.protocol import Refused
-from tests.improving.made_comparisons import workspace
+from tests.improving.made import NEW, OLD, ledgers
 
-NEW, OLD = "with_skill", "without_skill"
+TWO, TEN = "iteration-2", "iteration-10"
 
 
 @pytest.fixture(scope="module")
 def ws(tmp_path_factory):
-    names = ("iteration-2", "iteration-10")
     folder = tmp_path_factory.mktemp("sides")
-    return sen.load(workspace(folder, evals=1, runs=1, iterations=names))
+    return sen.load(ledgers(folder, evals=1, runs=1, iterations=(TWO, TEN)))
 
 
 def told(side):
-    return side.configuration, set(side.iterations.values()), side.label, side.version
+    (iteration,) = side.iterations.values()
+    return side.configuration, iteration, side.label, side.version
 
 
 @pytest.mark.parametrize(
     ("a", "b", "first", "second"),
     [
+        (NEW, OLD, (NEW, TEN, NEW, None), (OLD, TEN, OLD, None)),
+        (TWO, TEN, (NEW, TWO, TWO, TWO), (NEW, TEN, TEN, TEN)),
         (
-            NEW,
-            OLD,
-            (NEW, {"iteration-10"}, NEW, None),
-            (OLD, {"iteration-10"}, OLD, None),
-        ),
-        (
-            "iteration-2",
-            "iteration-10",
-            (NEW, {"iteration-2"}, "iteration-2", "iteration-2"),
-            (NEW, {"iteration-10"}, "iteration-10", "iteration-10"),
-        ),
-        (
-            ("iteration-2", OLD),
-            "iteration-10/with_skill",
-            (OLD, {"iteration-2"}, f"iteration-2 {OLD}", "iteration-2"),
-            (NEW, {"iteration-10"}, f"iteration-10 {NEW}", "iteration-10"),
+            (TWO, OLD),
+            f"{TEN}/{NEW}",
+            (OLD, TWO, f"{TWO} {OLD}", TWO),
+            (NEW, TEN, f"{TEN} {NEW}", TEN),
         ),
     ],
 )
 def test_names(ws, a, b, first, second) -> None:
+    """A side's configuration, iteration, label and version."""
     assert tuple(map(told, sides_of(ws, a, b))) == (first, second)
 
 
 def test_the_latest_iteration_is_the_one_that_has_both_sides(tmp_path) -> None:
-    path = workspace(tmp_path, evals=1, runs=1)
-    workspace(tmp_path, evals=1, runs=1, iterations=("iteration-3",), sides=(NEW,))
+    path = ledgers(tmp_path, evals=1, runs=1)
+    ledgers(tmp_path, evals=1, runs=1, iterations=("iteration-3",), sides=(NEW,))
     side, _ = sides_of(sen.load(path), NEW, OLD)
-    assert set(side.iterations.values()) == {"iteration-2"}
+    assert set(side.iterations.values()) == {TWO}
     with pytest.raises(Refused, match="there is no configuration `without_skill`"):
         sides_of(sen.load(path), ("iteration-3", OLD), NEW)
 
@@ -81,7 +72,7 @@ AT = "iteration-2/eval-{0}-ledger-{0}/{1}/run-{2}"
 
 @pytest.fixture
 def path(tmp_path):
-    return workspace(tmp_path, evals=2, runs=2)
+    return ledgers(tmp_path, evals=2, runs=2)
 
 
 def test_keys_are_opaque_and_the_same_whoever_is_named_first(path) -> None:
@@ -103,18 +94,16 @@ def test_what_cannot_be_compared_is_told_and_so_is_its_partner(path) -> None:
         (AT.format(n, NEW, n), AT.format(n, OLD, n)) for n in (1, 2)
     ]
     assert dict(left) == {
-        "eval 1, with_skill, run 2 of iteration-2": "it has no outputs",
-        "eval 1, without_skill, run 2 of iteration-2": "with_skill has no such run of the same "
-        "eval",
-        "eval 2, without_skill, run 1 of iteration-2": "the run is errored (it crashed)",
-        "eval 2, with_skill, run 1 of iteration-2": "without_skill has no such run of the same "
-        "eval",
+        f"eval 1, {NEW}, run 2 of {TWO}": "it has no outputs",
+        f"eval 1, {OLD}, run 2 of {TWO}": f"{NEW} has no such run of the same eval",
+        f"eval 2, {OLD}, run 1 of {TWO}": "the run is errored (it crashed)",
+        f"eval 2, {NEW}, run 1 of {TWO}": f"{OLD} has no such run of the same eval",
     }
     assert pairs_of(*sides, [2])[1] == [one for one in left if "eval 2" in one[0]]
 
 
 def test_several_workspaces_are_each_compared_within_themselves(path, tmp_path) -> None:
-    workspace(tmp_path, evals=1, runs=1, name="second-workspace")
+    ledgers(tmp_path, evals=1, runs=1, name="second-workspace")
     pairs, left = pairs_of(*sides_of(sen.load(tmp_path), NEW, OLD))
     assert left == []
     assert all(one.a.stored.workspace == one.b.stored.workspace for one in pairs)

@@ -11,7 +11,7 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.improving import apply
 from tests.checkout import ROOT
-from tests.improving.made_suites import draft
+from tests.improving.made import CHECKS, draft
 
 CHECK = {"type": "file_contains", "pattern": "*.md", "match": "# "}
 BARE = {"executor": "offline", "sandbox": "none", "runs": 1, "judgings": 1}
@@ -33,13 +33,9 @@ def skill(ran, tmp_path) -> Path:
     return tmp_path / "here" / "release-notes"
 
 
-def first_of(ws: sen.Workspace) -> str:
-    return ws.polars("evals")["eval_id"][1]
-
-
 def test_a_plan_takes_the_prepared_iteration_and_runs_in_it(skill):
     home = skill.with_name("release-notes-workspace")
-    one = draft("structural_expectations", CHECK, evals=[first_of(sen.load(home))])
+    one = draft(CHECKS, CHECK, evals=[sen.load(home).polars("evals")["eval_id"][1]])
     change = apply(one, skill)
     assert change.written.iteration == home / "iteration-2"
     plan = sen.plan_runs(skill, evals_only=[2], **BARE)
@@ -51,31 +47,26 @@ def test_a_plan_takes_the_prepared_iteration_and_runs_in_it(skill):
     assert sen.plan_runs(skill, evals_only=[2], **BARE).why_iteration.startswith("continued")
 
 
+NEW = {"prompt": "Write notes of nothing", "name": "nothing at all", "expected_output": "none"}
+
+
 def test_it_is_an_iteration_without_runs_and_without_errors(skill):
     home = skill.with_name("release-notes-workspace")
     before = sen.load(home)
-    new = {"prompt": "Write notes of nothing", "name": "nothing at all", "expected_output": "none"}
-    change = apply([draft("evals", new)], skill)
+    change = apply([draft("evals", NEW)], skill)
     after = sen.load(home)
     assert after.polars("runs").equals(before.polars("runs"))
     assert after.polars("problems").filter(severity="error").is_empty()
     assert "nothing at all" in after.polars("evals")["eval_name"].to_list()
-    told = json.loads(
-        (change.written.iteration / "eval-7-nothing-at-all" / "eval_metadata.json").read_text()
-    )
-    assert told == {
-        "eval_id": 7,
-        "eval_name": "nothing at all",
-        "prompt": "Write notes of nothing",
-        "assertions": [],
-    }
+    file = change.written.iteration / "eval-7-nothing-at-all" / "eval_metadata.json"
+    told = {"eval_id": 7, "eval_name": NEW["name"], "prompt": NEW["prompt"], "assertions": []}
+    assert json.loads(file.read_text()) == told
 
 
 def test_the_suite_that_the_workspace_keeps_follows_and_what_was_not_run_is_prepared_anew(skill):
     kept = skill.with_name("release-notes-workspace") / "evals" / "evals.json"
-    new = {"prompt": "Write notes of nothing", "name": "nothing at all", "expected_output": "none"}
     changes = []
-    for one in (draft("evals", new), draft("evals", target="nothing at all", kind="drop")):
+    for one in (draft("evals", NEW), draft("evals", target="nothing at all")):
         changes.append(apply(one, skill))
         assert kept.read_bytes() == changes[-1].after
     first, second = (one.written.iteration for one in changes)

@@ -10,46 +10,42 @@ from polars.testing import assert_frame_equal
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving import try_out
+from skill_eval_nb.running import grade_stored
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.values import RUN
 from tests.bubblewrap import needed
 from tests.corpus.build import lay
-from tests.improving.made_trials import (
+from tests.improving.made import (
+    CHECKS,
     EVALS,
     EXISTS,
     JUDGED,
+    NEW,
+    OLD,
     OTHER,
-    SIDES,
     SOURCES,
     TOTAL,
     draft,
     planted,
-    suite,
-    with_suite,
-    world,
+    tried_on,
+    with_the_skill,
 )
 
 SCRIPT = {"type": "custom_script", "script": "grep -q Source: report.md"}
 
 
-def test_a_script_is_not_run_unless_allowed(tmp_path):
-    tried = try_out(draft(SCRIPT), sen.load(world(tmp_path, planted(3, 1))))
-    assert tried.sides["not_scored"].to_list() == [16, 16]
-
-
 @needed
-def test_an_allowed_script_runs_in_the_sandbox(tmp_path):
-    root = world(tmp_path, planted(2, 1), evals=["1"], runs=2)
+def test_a_script_is_run_in_the_sandbox_and_only_where_allowed(tmp_path):
+    ws = sen.load(tried_on(tmp_path, planted(2, 1), evals=1, runs=2))
     told = []
-    tried = try_out(
-        draft(SCRIPT, evals=["1"]), sen.load(root), allow_scripts=True, progress=told.append
-    )
+    tried = try_out(draft(CHECKS, SCRIPT), ws, allow_scripts=True, progress=told.append)
     assert tried.sides["passed"].to_list() == [2, 1]
     assert (told[-1].done, told[-1].total) == (4, 4)
+    assert try_out(draft(CHECKS, SCRIPT), ws).sides["not_scored"].to_list() == [2, 2]
 
 
 CRITICAL = {"critical": True}
-OLD = [EXISTS | CRITICAL, TOTAL]
+GATE = EXISTS | CRITICAL
 
 
 def mixed(one: str, side: str, run: int) -> str:
@@ -57,69 +53,67 @@ def mixed(one: str, side: str, run: int) -> str:
     return planted(3, 1)(one, side, run).replace("Total", "Sum" if run == 2 else "Total")
 
 
+def changed(*new, **more):
+    return draft(CHECKS, *new, evals=EVALS, **more)
+
+
+def with_suite(root, structural):
+    """The workspace with another suite, checked anew by layer 1: what a draft would come to."""
+    content = json.loads((root / "evals.json").read_text())
+    for one in content["evals"]:
+        one[CHECKS] = structural
+    grade_stored(lay(root, {"evals.json": content}), force=True)
+    return sen.load(root)
+
+
 @pytest.mark.parametrize(
     ("made", "after"),
     [
-        (draft(SOURCES), [*OLD, SOURCES]),
-        (draft(SOURCES | CRITICAL), [*OLD, SOURCES | CRITICAL]),
-        (draft(SOURCES | CRITICAL, target="S1"), [SOURCES | CRITICAL, TOTAL]),
-        (draft(SOURCES, target="A total"), [OLD[0], SOURCES]),
-        (draft(TOTAL | CRITICAL, target="S2", kind="sharpen"), [OLD[0], TOTAL | CRITICAL]),
-        (draft(EXISTS, target="S1", kind="demote"), [EXISTS, TOTAL]),
-        (draft(target="S2"), [OLD[0]]),
-        (draft({"type": "no such type"}), [*OLD, {"type": "no such type"}]),
+        (changed(SOURCES), [GATE, TOTAL, SOURCES]),
+        (changed(SOURCES | CRITICAL), [GATE, TOTAL, SOURCES | CRITICAL]),
+        (changed(SOURCES | CRITICAL, target="S1"), [SOURCES | CRITICAL, TOTAL]),
+        (changed(SOURCES, target="A total"), [GATE, SOURCES]),
+        (changed(TOTAL | CRITICAL, target="S2"), [GATE, TOTAL | CRITICAL]),
+        (changed(EXISTS, target="S1"), [EXISTS, TOTAL]),
+        (changed(target="S2"), [GATE]),
+        (changed({"type": "no such type"}), [GATE, TOTAL, {"type": "no such type"}]),
     ],
-    ids=[
-        "add",
-        "add critical",
-        "critical for critical",
-        "by text",
-        "promote",
-        "demote",
-        "drop",
-        "?",
-    ],
+    ids="add,add critical,critical for critical,by text,promote,demote,drop,?".split(","),
 )
 def test_after_is_what_checking_the_changed_suite_gives(tmp_path, made, after):
-    root = world(tmp_path, mixed)
-    tried = try_out(made, sen.load(root))
-    runs = with_suite(root, after).runs
-    expected = runs.select(
-        *RUN,
-        pl.col("gate_passed").alias("gate_passed_after"),
-        pl.col("structural_pass_rate").alias("structural_pass_rate_after"),
+    root = tried_on(tmp_path, mixed)
+    ws = sen.load(root)
+    before = deltas(ws, "structural_pass_rate").row(0, named=True)
+    tried = try_out(made, ws)
+    other = with_suite(root, after)
+    columns = [f"{name}_after" for name in ("gate_passed", "structural_pass_rate")]
+    expected = other.runs.select(
+        *RUN, *(pl.col(name.removesuffix("_after")).alias(name) for name in columns)
     )
-    found = tried.by_run.select(expected.columns)
-    assert_frame_equal(found, expected, check_row_order=False)
-    before = tried.by_run["gate_passed_before"].fill_null(value=True)
+    assert_frame_equal(tried.by_run.select(expected.columns), expected, check_row_order=False)
+    gates = tried.by_run["gate_passed_before"].fill_null(value=True)
     now = expected["gate_passed_after"].fill_null(value=True)
-    assert tried.gates_changed == (before.sort() != now.sort()).sum()
+    assert tried.gates_changed == (gates.sort() != now.sort()).sum()
+    # The suite's difference is that of the changed suite.
+    then = deltas(other, "structural_pass_rate").row(0, named=True)
+    for row in tried.suite.filter(metric="structural_pass_rate").to_dicts():
+        for name in ("estimate", "p", "verdict", "n_evals", "n_runs"):
+            assert (row[f"{name}_before"], row[f"{name}_after"]) == (before[name], then[name])
 
 
-def test_the_suites_difference_is_that_of_the_changed_suite(tmp_path):
-    root = world(tmp_path, mixed)
-    suite = try_out(draft(SOURCES), sen.load(root)).suite
-    before = deltas(sen.load(root), "structural_pass_rate").row(0, named=True)
-    after = deltas(with_suite(root, [*OLD, SOURCES]), "structural_pass_rate").row(0, named=True)
-    row = suite.filter(metric="structural_pass_rate").row(0, named=True)
-    for name in ("estimate", "p", "verdict", "n_evals", "n_runs"):
-        assert (row[f"{name}_before"], row[f"{name}_after"]) == (before[name], after[name])
-
-
-def judged(**more):
+def judged(*new, target=JUDGED, **more):
     """A draft of judged expectations."""
-    return draft(*more.pop("new", ()), part="expectations", **more)
+    return draft("expectations", *new, evals=EVALS, target=target, **more)
 
 
 @pytest.fixture(scope="module")
 def ws(tmp_path_factory):
     """A judge who passes the first of two expectations with the skill alone."""
-    folder = tmp_path_factory.mktemp("verdicts")
-    return sen.load(world(folder, planted(4, 4), judged=lambda _, side, __: side == SIDES[0]))
+    return sen.load(tried_on(tmp_path_factory.mktemp("verdicts"), planted(4, 4), with_the_skill))
 
 
 def test_what_separates_goes_and_the_difference_with_it(ws):
-    tried = try_out(judged(target=JUDGED), ws)
+    tried = try_out(judged(), ws)
     assert (tried.replaced.says, tried.separates_better) == ("separates", None)
     assert tried.by_run["pass_rate_before"].equals(ws.runs["pass_rate"])
     assert set(tried.by_run["pass_rate_after"]) == {1.0}
@@ -127,77 +121,54 @@ def test_what_separates_goes_and_the_difference_with_it(ws):
     assert row["estimate_before"] == deltas(ws)["estimate"].item() == 0.5
     assert (row["estimate_after"], row["p_after"]) == (0, 1)
     assert "+0.5" in tried.answer
+    # What comes in its place is not counted, and that is said.
+    split = try_out(judged("one half", "the other", kind="split"), ws)
+    assert set(split.by_run["pass_rate_after"]) == {1.0}
+    assert "The 2 expectations in its place would have to be judged" in split.notes[0]
 
 
-def test_what_comes_is_not_counted_and_that_is_said(ws):
-    tried = try_out(judged(target=JUDGED, new=("one half", "the other"), kind="split"), ws)
-    assert set(tried.by_run["pass_rate_after"]) == {1.0}
-    assert "The 2 expectations in its place would have to be judged" in tried.notes[0]
-
-
-def test_an_expectation_goes_by_its_name_where_verdicts_tell_its_text_alone(tmp_path):
-    named = suite()
+def test_an_expectation_goes_by_its_name_where_verdicts_tell_its_text_alone(ws, tmp_path):
+    root = tried_on(tmp_path, planted(4, 4), with_the_skill)
+    named = json.loads((root / "evals.json").read_text())
     for one in named["evals"]:
         one["expectations"] = [{"name": "sources", "text": JUDGED}, OTHER]
-    judged_so = world(tmp_path, planted(4, 4), judged=lambda _, side, __: side == SIDES[0])
-    plain = try_out(judged(target=JUDGED), sen.load(judged_so))
-    by_name = try_out(judged(target="sources"), sen.load(lay(judged_so, {"evals.json": named})))
+    by_name = try_out(judged(target="sources"), sen.load(lay(root, {"evals.json": named})))
     assert by_name.status == "tried"
-    assert by_name.by_run.equals(plain.by_run)
+    assert by_name.by_run.equals(try_out(judged(), ws).by_run)
 
 
 def test_without_two_runs_of_an_eval_there_is_a_difference_and_no_p(tmp_path):
-    once = world(tmp_path, planted(1, 1), runs=1, judged=lambda _, side, __: side == SIDES[0])
-    tried = try_out(judged(target=JUDGED), sen.load(once))
+    tried = try_out(judged(), sen.load(tried_on(tmp_path, planted(1, 1), with_the_skill, runs=1)))
     none = "no p without two runs of an eval on a side"
     assert f"goes from +0.5 ({none}) to 0 ({none})." in tried.answer
 
 
-@pytest.fixture
-def root(tmp_path):
-    """Two runs a side of one eval; the stored verdicts on S2 are made to say that it failed."""
-    root = world(tmp_path, planted(2, 0), evals=["1"], runs=2)
+def test_stored_verdicts_count(tmp_path):
+    """Those on S2 are made to say that it failed."""
+    root = tried_on(tmp_path, planted(2, 0), evals=1, runs=2)
     for path in root.rglob("structural.json"):
         content = json.loads(path.read_text())
         content["expectations"][1] |= {"passed": False, "evidence": "as stored"}
         path.write_text(json.dumps(content))
-    return root
+    ws = sen.load(root)
+    for target in ("S2", "A total", " a  TOTAL "):
+        rows = try_out(draft(CHECKS, SOURCES, target=target), ws).by_run
+        assert rows["replaced_passed"].to_list() == [False] * 4
+        assert set(rows["replaced_evidence"]) == {"as stored"}
 
 
-def replaced(root, target):
-    """The rows of what is replaced."""
-    return try_out(draft(SOURCES, evals=["1"], target=target), sen.load(root)).by_run
-
-
-@pytest.mark.parametrize("target", ["S2", "A total", " a  TOTAL "])
-def test_stored_verdicts_count(root, target):
-    rows = replaced(root, target)
-    assert rows["replaced_passed"].to_list() == [False] * 4
-    assert set(rows["replaced_evidence"]) == {"as stored"}
-
-
-NAMED = SOURCES | {"description": "Sources are named below the table"}
-
-
-def lenient(_: str, side: str, run: int) -> bool:
-    """A judge who believes all runs with the skill and the first two without it."""
-    return side == SIDES[0] or run <= 2
-
-
-@pytest.fixture(scope="module")
-def judged_ws(tmp_path_factory):
+def test_runs_are_listed_with_both_evidences_where_the_judge_is_more_lenient(tmp_path):
     """Three of four runs with the skill name their source, and one without it."""
-    return sen.load(world(tmp_path_factory.mktemp("judged"), planted(3, 1), judged=lenient))
 
+    def lenient(_: str, side: str, run: int) -> bool:
+        return side == NEW or run <= 2
 
-def test_runs_are_listed_with_both_evidences(judged_ws):
-    tried = try_out(draft(NAMED), judged_ws)
+    ws = sen.load(tried_on(tmp_path, planted(3, 1), lenient))
+    tried = try_out(changed(SOURCES | {"description": "Sources are named below the table"}), ws)
     assert (tried.about.text, tried.about.how) == (JUDGED, "the nearest in words")
     assert 0.5 <= tried.about.likeness <= 1
     rows = tried.disagreements.to_dicts()
-    expected = {(one, "with_skill", 4) for one in EVALS} | {
-        (one, "without_skill", 2) for one in EVALS
-    }
+    expected = {(one, side, run) for one in EVALS for side, run in ((NEW, 4), (OLD, 2))}
     assert {(row["eval_id"], row["configuration"], row["run_number"]) for row in rows} == expected
     assert {(row["passed"], row["judged_passed"]) for row in rows} == {(False, True)}
     assert rows[0]["evidence"].startswith("No 'Source:' in report.md")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from itertools import product
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from skill_eval_nb.running.protocol import Refused
-from skill_eval_nb.skill_md import MARK, read_skill_md
+from skill_eval_nb.skill_md import MARK
 from skill_eval_nb.triggers.describe import quoted, with_description
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
@@ -44,26 +45,20 @@ FORMS = {
     "an explicit key": "? description\n: old\n",
     "a number": "description: 12\n",
 }
-AFTER = (
-    "# a comment\nallowed-tools: Read, Bash # more\nmetadata:\n  version: '1.0'\n  tags: [a, b]\n"
-)
+AFTER = "# a comment\nallowed-tools: Read # more\nmetadata:\n  version: '1.0'\n  tags: [a, b]\n"
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("mark", ["", MARK])
-@pytest.mark.parametrize("after", ["", AFTER])
-def test_every_form_is_replaced_and_all_else_stays(form, end, mark, after):
+@pytest.mark.parametrize("form", FORMS.values(), ids=list(FORMS))
+def test_every_form_is_replaced_and_all_else_stays(form):
     body = "\n# Title\n\ndescription: not this one\n---\nend without a line"
-    text = f"{mark}---\nname: maps\n{FORMS[form]}{after}---\n{body}".replace("\n", end)
-    new = with_description(text.encode(), NEW).decode()
-    had, has = yaml_of(text), yaml_of(new)
-    assert has == {**had, "description": NEW}
-    assert list(has) == list(had)
-    assert new.startswith(f"{mark}---{end}name: maps{end}")
-    tail = f"{after}---\n{body}".replace("\n", end)
-    assert new.endswith(tail)
-    assert len(new.splitlines()) <= len(text.splitlines())
+    for end, mark, after in product(("\n", "\r\n"), ("", MARK), ("", AFTER)):
+        text = f"{mark}---\nname: maps\n{form}{after}---\n{body}".replace("\n", end)
+        new = with_description(text.encode(), NEW).decode()
+        had, has = yaml_of(text), yaml_of(new)
+        assert [*has.items()] == [*{**had, "description": NEW}.items()]
+        assert new.startswith(f"{mark}---{end}name: maps{end}")
+        assert new.endswith(f"{after}---\n{body}".replace("\n", end))
+        assert len(new.splitlines()) <= len(text.splitlines())
 
 
 @given(TEXTS)
@@ -133,10 +128,3 @@ def test_whatever_the_bytes_it_is_done_or_refused(data):
 def test_what_cannot_be_changed_alone_is_refused(text, says):
     with pytest.raises(Refused, match=re.escape(says)):
         with_description(text, "new")
-
-
-def test_what_it_writes_is_what_a_run_is_offered(tmp_path):
-    path = tmp_path / "SKILL.md"
-    path.write_bytes(with_description(b"---\nname: n\ndescription: >\n  d\n---\nb", NEW))
-    read = read_skill_md(path)
-    assert (read.name, read.description, read.faults) == ("n", NEW, [])

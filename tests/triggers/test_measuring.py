@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import skill_eval_nb as sen
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.models.stand_in.settings import Fault
 from skill_eval_nb.running import Limits, Refused
-from skill_eval_nb.running.executors.claude_code import ClaudeCode
 from skill_eval_nb.triggers import Query, measure
-from skill_eval_nb.triggers.attempt import instead_of, opened_in, outcome_of, read_offer, staged
+from skill_eval_nb.triggers.attempt import (
+    Cell,
+    instead_of,
+    opened_in,
+    outcome_of,
+    place,
+    read_offer,
+    staged,
+)
 from tests import bubblewrap
-from tests.running.executors.claude_code.scripted import Conversation, say, use
-from tests.running.needs_harness import needs_harness
-
-from .made import FLY, OPENED, ROW, Told, gave, make_skill, measured, outcomes, used, went
-from .planted import CANARY, plant
+from tests.triggers.made import (
+    FLY,
+    OPENED,
+    ROW,
+    Told,
+    gave,
+    make_skill,
+    measured,
+    outcomes,
+    used,
+    went,
+)
 
 ASTRAY = went(used("Bash", command="ls"))
 BROKEN = went(status="errored", reason="it fell over")
@@ -68,29 +86,24 @@ def test_sixteen_candidates_at_once_do_not_see_each_other(tmp_path):
 
     def look(task):
         at_once.wait()
-        text = (task.skill.folder / "SKILL.md").read_text()
         places = [task.folder.parent, task.skill.folder.parent]
         near = [path for place in places for path in place.rglob("*") if path.is_file()]
-        text += "".join(path.read_text() for path in near)
-        listed = " ".join(one.description for one in task.skills)
-        seen.setdefault(task.skill.description, []).append(text + listed)
+        told = [*(path.read_text() for path in near), *(one.description for one in task.skills)]
+        seen.setdefault(task.skill.description, []).append(" ".join(told))
         at_once.wait()
         return OPENED
 
     def one(description):
-        found = measured(tmp_path, FLY, run=look, runs=2, concurrency=1, description=description)
-        assert outcomes(found) == {FLY.query: ["triggered"] * 2}
+        return measured(tmp_path, FLY, run=look, runs=2, concurrency=1, description=description)
 
-    threads = [threading.Thread(target=one, args=(text,)) for text in candidates]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(16) as threads:
+        found = [*threads.map(one, candidates)]
+    assert [outcomes(each) for each in found] == [{FLY.query: ["triggered"] * 2}] * 16
     assert sorted(seen) == sorted(candidates)
     for own, texts in seen.items():
         assert len(texts) == 2
-        assert all(own in text for text in texts)
-        assert not any(other in text for text in texts for other in candidates if other != own)
+        for text in texts:
+            assert [other for other in candidates if other in text] == [own]
 
 
 def test_no_path_or_key_gives_anything_away(tmp_path):
@@ -102,11 +115,10 @@ def test_no_path_or_key_gives_anything_away(tmp_path):
         assert list(task.folder.iterdir()) == list(task.scratch.iterdir()) == []
         return OPENED
 
-    found = measured(tmp_path, run=look)
-    assert found.status == "done"
+    assert measured(tmp_path, run=look).status == "done"
     assert len({path for told in seen for path in told[:2]}) == 12, "none is shared"
     for told in seen:
-        assert not any(word in " ".join(told) for word in ("eval", "trigger", "query", "boat"))
+        assert not re.search("eval|trigger|query|boat", " ".join(told))
         assert told[2].endswith("/kites")
 
 
@@ -118,11 +130,12 @@ def test_what_was_made_is_read_back_and_only_the_rest_is_made(tmp_path):
         return opens_for_kites(task)
 
     first = measured(tmp_path, run=look, runs=2)
-    assert len(made) == 4
+    assert sorted(made) == sorted([FLY.query, ROW.query] * 2)
     assert measured(tmp_path, run=look, runs=2).attempts == first.attempts
     assert len(made) == 4
-    grown = measured(tmp_path, FLY, ROW, Query("Fly", should_trigger=True), run=look, runs=3)
-    assert len(made) == 9
+    odd = Query("  /kites @file.txt\n<b>fly</b> ", should_trigger=True)
+    grown = measured(tmp_path, FLY, ROW, odd, run=look, runs=3)
+    assert sorted(made[4:]) == sorted([FLY.query, ROW.query, *[odd.query] * 3]), "word for word"
     assert set(first.attempts) <= set(grown.attempts)
 
 
@@ -195,10 +208,9 @@ def test_a_dry_run_asks_nobody_and_writes_nothing(tmp_path):
 
 def test_everything_that_is_wrong_is_told_at_once(tmp_path):
     make_skill(tmp_path / "kites")
+    wrong = {"runs": 0, "concurrency": 0, "budget_usd": -1.0, "description": "", "others": "no"}
     with pytest.raises(Refused) as error:
-        measured(
-            tmp_path, FLY, FLY, runs=0, concurrency=0, budget_usd=-1.0, description="", others="no"
-        )
+        measured(tmp_path, FLY, FLY, **wrong)
     assert len(error.value.faults) == 7
     with pytest.raises(Refused, match="No price is known"):
         measured(tmp_path, run=opens_for_kites, model="unheard-of", budget_usd=1.0)
@@ -206,31 +218,17 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path):
         measure(tmp_path / "kites", [], model="stand-in")
 
 
-def test_a_query_is_put_word_for_word(tmp_path):
-    heard = []
-    odd = Query("  /kites @file.txt\n<b>fly</b> ", should_trigger=True)
-
-    def look(task):
-        heard.append(task.prompt)
-        return OPENED
-
-    measured(tmp_path, odd, run=look, runs=1)
-    assert heard == [odd.query]
-
-
 # ── offering ───────────────────────────────────────────────────────────────────────────────────
 
 
 def test_the_bundled_ones_can_be_read_and_have_names_of_their_own(tmp_path):
-    offer = read_offer(make_skill(tmp_path / "kites"), "bundled", None)
-    assert len(offer.others) >= 5
-    assert len({one.name for one in offer.others}) == len(offer.others)
-    assert all(one.folder.name == one.name for one in offer.others)
-    assert all(one.files == ("SKILL.md",) for one in offer.others)
+    others = read_offer(make_skill(tmp_path / "kites"), "bundled", None).others
+    assert len({one.name for one in others}) == len(others) >= 5
+    assert all((one.folder.name, one.files) == (one.name, ("SKILL.md",)) for one in others)
 
 
 def test_each_is_staged_in_a_folder_of_its_name_wherever_it_lies(tmp_path):
-    skill, other = make_skill(tmp_path / "v2"), make_skill(tmp_path / "x", "boats", "Builds boats.")
+    skill, other = make_skill(tmp_path / "v2", "kites"), make_skill(tmp_path / "x", "boats")
     (skill / "evals").mkdir()
     (skill / "evals" / "evals.json").write_text("{}")
     (skill / "trigger-eval-set.json").write_text("[]")
@@ -243,19 +241,19 @@ def test_each_is_staged_in_a_folder_of_its_name_wherever_it_lies(tmp_path):
 
 def test_a_description_is_replaced_in_the_copy_alone(tmp_path):
     skill = make_skill(tmp_path / "kites")
-    before = (skill / "SKILL.md").read_bytes(), (skill / "SKILL.md").stat().st_mtime_ns
-    new = 'Folds: "paper"'
-    with staged(read_offer(skill, "none", new)) as offered:
-        assert offered.skill.description == new
-        copy = offered.skill.folder / "SKILL.md"
-        assert "paper" in copy.read_text()
-        assert "Builds kites." not in copy.read_text()
-        changed = offered.digests["kites"]
-    assert ((skill / "SKILL.md").read_bytes(), (skill / "SKILL.md").stat().st_mtime_ns) == before
-    with staged(read_offer(skill, "none", "Builds kites.")) as offered:
-        same = offered.digests["kites"]
-    with staged(read_offer(skill, "none", None)) as offered:
-        assert offered.digests["kites"] == same != changed
+    file, new, digests = skill / "SKILL.md", 'Folds: "paper"', []
+    before = file.read_bytes(), file.stat().st_mtime_ns
+    for description in (new, "Builds kites.", None):
+        with staged(read_offer(skill, "none", description)) as offered:
+            assert offered.skill.description == (description or "Builds kites.")
+            copy = (offered.skill.folder / "SKILL.md").read_text()
+            assert ("Folds" in copy, "Builds kites." in copy) == (
+                description == new,
+                description != new,
+            )
+            digests.append(offered.digests["kites"])
+    assert (file.read_bytes(), file.stat().st_mtime_ns) == before
+    assert digests[0] != digests[1] == digests[2]
 
 
 @pytest.mark.parametrize("field", ["name", "description"])
@@ -297,9 +295,8 @@ def test_what_a_run_did_is_told_and_a_broken_one_is_never_one_that_did_not_trigg
     found, reason = outcome_of(run)
     assert (found, opened_in(run, "kites", OFFERED)) == (outcome, opened)
     if instead is not None:
-        first = instead_of(run, opened)
-        begin, cut, _ = first.partition(" …")
-        assert (instead == first) or (cut and instead.startswith(begin) and len(first) < 100)
+        begin, cut, _ = instead_of(run, opened).partition(" …")
+        assert instead == begin or (cut and instead.startswith(begin) and len(begin) < 100)
     if outcome == "errored":
         assert reason == LIMIT or "cannot tell" in (reason or "")
 
@@ -360,39 +357,39 @@ def test_texts_that_no_table_or_terminal_holds_are_made_fit(tmp_path):
     assert [one.query for one in found.attempts] == [odd] * 3
 
 
-# ── home ───────────────────────────────────────────────────────────────────────────────────────
+# ── filing ─────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    planted = plant(tmp_path / "home")
-    monkeypatch.setenv("HOME", str(planted.folder))
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(planted.folder / ".claude"))
-    return planted
+@given(text=st.text(min_size=1), other=st.text(min_size=1))
+def test_each_query_has_a_folder_of_its_own_whatever_its_words(text, other):
+    home = Path("/home")
+    first, second = (place(home, Cell(Query(one, should_trigger=True), 2)) for one in (text, other))
+    assert first.parent.parent == home
+    assert first.name == "run-2.json"
+    assert len(first.parent.name) < 80
+    assert (first == second) is (text == other)
 
 
-def test_a_change_would_show(home):
-    added, changed = home.folder / ".claude" / "new", home.folder / ".claude.json"
-    added.write_text("x")
-    changed.write_text("[]")
-    assert sorted(home.changed()) == sorted([str(added), str(changed)])
+def test_the_summary_is_the_table_triggers_of_the_workspace(tmp_path):
+    found = measured(tmp_path, run=opens_for_kites)
+    ws = sen.load(tmp_path / "kites-workspace")
+    assert ws.polars("problems").is_empty(), ws.polars("problems").to_dicts()
+    rows = ws.polars("triggers").select(
+        "query", "should_trigger", "triggered", "runs", "trigger_rate", "description"
+    )
+    assert rows.rows() == [
+        (FLY.query, True, 3, 3, 1.0, "Builds kites."),
+        (ROW.query, False, 0, 3, 0.0, "Builds kites."),
+    ]
+    assert ws.polars("runs").is_empty()
+    assert sen.stats.trigger_scores(ws)["f1"].to_list() == found.scores["f1"].to_list() == [1.0]
 
 
-def test_the_harness_does_not_look_there(tmp_path, home):
-    needs_harness()
-    steps = [use("Bash", command="cat ~/.claude/skills/kites/SKILL.md; ls -a ~"), say("Done.")]
-    with Conversation(*steps) as server:
-        found = measured(
-            tmp_path,
-            FLY,
-            runs=1,
-            executor=ClaudeCode(),
-            model="stand-in",
-            folder=tmp_path / "out",
-            connection=Connection(server.base_url),
-        )
-    [one] = found.attempts
-    assert one.outcome == "triggered", one  # it has read the body of the one that was staged
-    assert CANARY not in str(server.seen)
-    assert "Builds kites." in str(server.seen)
-    assert home.changed() == []
+def test_a_damaged_attempt_is_told_and_not_taken_for_a_missing_one(tmp_path):
+    found = measured(tmp_path, run=opens_for_kites)
+    file = place(found.folder, Cell(FLY, 2))
+    whole = file.read_text()
+    for damaged in ('{"outcome": ', "[]", "{}", whole.replace("kite", "boat")):
+        file.write_text(damaged)
+        with pytest.raises(Refused, match=r"run-2\.json is not what was written there"):
+            measured(tmp_path, run=opens_for_kites)

@@ -15,7 +15,7 @@ from tests.checkout import ROOT
 @bubblewrap.needed
 def test_killed_again_and_again_it_makes_only_what_is_missing(tmp_path):
     # In a process of its own: it forks, which other tests' threads would not survive.
-    command = [sys.executable, "-m", "tests.triggers.measuring.killing", str(tmp_path), "2"]
+    command = [sys.executable, "-m", "tests.triggers.killing", str(tmp_path), "2"]
     done = subprocess.run(
         command, check=False, cwd=ROOT, capture_output=True, text=True, timeout=300
     )

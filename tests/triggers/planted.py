@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 OLD = 1_000_000_000
 """A time of last access long ago: also where access is noted but once a day, a look is noted."""
@@ -29,8 +33,9 @@ class Home:
         ]
 
 
-def plant(folder: Path) -> Home:
-    """Make a home with an installed skill `kites` of the same name, settings and memories."""
+@contextmanager
+def planted(folder: Path) -> Iterator[Home]:
+    """A home with an installed skill `kites` of the same name, settings and memories."""
     files = {
         ".claude/skills/kites/SKILL.md": f"---\nname: kites\ndescription: {CANARY}\n---\nNo.\n",
         ".claude/commands/kites.md": f"{CANARY}\n",
@@ -47,7 +52,10 @@ def plant(folder: Path) -> Home:
     before = _state(folder)
     for path in [*folder.rglob("*"), folder]:
         os.utime(path, (OLD, path.stat().st_mtime))
-    return Home(folder, {path: (data, OLD) for path, (data, _) in before.items()})
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("HOME", str(folder))
+        patched.setenv("CLAUDE_CONFIG_DIR", str(folder / ".claude"))
+        yield Home(folder, {path: (data, OLD) for path, (data, _) in before.items()})
 
 
 def _state(folder: Path) -> dict[Path, tuple[bytes, int]]:

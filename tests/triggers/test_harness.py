@@ -1,4 +1,4 @@
-"""The real router, against the stand-in: the skill is found exactly where that chose it."""
+"""The real router: the skill is found exactly where the model chose it, and nobody is at home."""
 
 from __future__ import annotations
 
@@ -10,28 +10,23 @@ import pytest
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.models.stand_in.agent import fitting
 from skill_eval_nb.running import Limits
+from skill_eval_nb.running.executors.claude_code import ClaudeCode
 from skill_eval_nb.running.executors.harness import session_id
 from skill_eval_nb.triggers import Query
 from skill_eval_nb.triggers.attempt import Cell, mark
+from tests.running.executors.claude_code.scripted import Conversation, say, use
 from tests.running.needs_harness import needs_harness
-
-from .made import lines, make_skill, measured
-from .planted import plant
+from tests.triggers.made import FLY, lines, make_skill, measured
+from tests.triggers.planted import CANARY, planted
 
 pytestmark = pytest.mark.slow
 
 OTHERS = {"boats": "Builds boats from wood and tar.", "songs": "Writes songs for a choir."}
 KITES = "Builds kites from paper and string."
-QUERIES = [
-    *(
-        Query(f"Build kites from paper, {what}", should_trigger=True)
-        for what in "one two red".split()
-    ),
-    *(Query(f"A kite of string and paper for {who}", should_trigger=True) for who in "ab"),
-    Query("Build boats from wood", should_trigger=False),
-    Query("Write songs for the choir", should_trigger=False),
-    Query("Guess a number", should_trigger=False),
-]
+YES = [f"Build kites from paper, {what}" for what in ("one", "two", "red")]
+YES += [f"A kite of string and paper for {who}" for who in "ab"]
+NO = ("Build boats from wood", "Write songs for the choir", "Guess a number")
+QUERIES = [Query(text, should_trigger=text in YES) for text in (*YES, *NO)]
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +34,11 @@ def measurement(tmp_path_factory):
     """What came of it, the stand-in's log by session, and the home that was planted meanwhile."""
     needs_harness()
     root = tmp_path_factory.mktemp("harness")
-    home = plant(root / "home")
     make_skill(root / "kites", description=KITES)
     for name, description in OTHERS.items():
-        make_skill(root / "others" / name, name, description)
+        make_skill(root / "others" / name, description=description)
     stand_in = StandIn(opens=0.6, log=str(root / "log"))
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("HOME", str(home.folder))
-        patched.setenv("CLAUDE_CONFIG_DIR", str(home.folder / ".claude"))
+    with planted(root / "home") as home:
         found = measured(
             root,
             *QUERIES,
@@ -86,3 +78,25 @@ def test_each_run_is_told_of_the_skills_that_are_stated_and_no_other(measurement
         body = json.dumps(session[0]["body"])
         listed = body.partition("available for use with the Skill tool:")[2].partition('"}')[0]
         assert sorted(re.findall(r"- ([a-z-]+): ", listed)) == ["boats", "kites", "songs"]
+
+
+def test_what_an_agent_reads_of_a_home_is_not_the_user_s(tmp_path):
+    steps = [use("Bash", command="cat ~/.claude/skills/kites/SKILL.md; ls -a ~"), say("Done.")]
+    with planted(tmp_path / "home") as home, Conversation(*steps) as server:
+        needs_harness()
+        found = measured(
+            tmp_path,
+            FLY,
+            runs=1,
+            executor=ClaudeCode(),
+            model="stand-in",
+            folder=tmp_path / "out",
+            connection=Connection(server.base_url),
+        )
+    [one] = found.attempts
+    assert one.outcome == "triggered", one  # it has read the body of the one that was staged
+    assert CANARY not in str(server.seen)
+    assert "Builds kites." in str(server.seen)
+    assert home.changed() == []
+    (home.folder / "new").write_text("x")
+    assert str(home.folder / "new") in home.changed(), "a change would show"

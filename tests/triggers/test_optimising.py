@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import threading
-from pathlib import Path
+from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
 from skill_eval_nb.models import Connection, StandIn
-from skill_eval_nb.models.stand_in import Fault
 from skill_eval_nb.models.stand_in.agent import fitting
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.skill import read_skill
 from skill_eval_nb.triggers import Query, optimise, write_description
-from skill_eval_nb.triggers.optimised import Estimate, Optimised, Score, Step
-from tests.triggers.measuring.made import Told, gave, make_skill, used, went
+from tests.triggers.made import Told, gave, lines, make_skill, used, went
 
 PRESENT = "Helps with invoice posting."
 TOPICS = {True: ("invoice posting", "bank reconciliation"), False: ("travel booking", "poem verse")}
@@ -44,34 +43,25 @@ def routed(task):
 class World:
     """A skill on disk, a router that counts its runs, and a proposer that keeps a log."""
 
-    def __init__(self, root, *faults: Fault, run=routed, description=PRESENT) -> None:
-        self.root, self.log, self.runs = root, root / "log", 0
+    def __init__(self, root, run=routed) -> None:
+        self.root, self.log, self.runs, self.run = root, root / "log", 0, run
         self.skill = root / "books"
         if not self.skill.exists():
-            make_skill(self.skill, "books", description, "# Books\n")
-        self.connection = Connection(stand_in=StandIn(faults=faults, log=str(self.log)))
-        self.run = run
+            make_skill(self.skill, description=PRESENT, body="# Books\n")
+        self.connection = Connection(stand_in=StandIn(log=str(self.log)))
 
     def _run(self, task):
         self.runs += 1
         return self.run(task)
 
     def optimise(self, asked=None, **options):
-        given = {"model": "stand-in", "others": "none", "runs": 2} | options
-        executor = given.pop("executor", Told(self._run))
+        given = {"model": "stand-in", "others": "none", "runs": 2, "executor": Told(self._run)}
         return optimise(
-            self.skill,
-            queries() if asked is None else asked,
-            executor=executor,
-            connection=self.connection,
-            **given,
+            self.skill, asked or queries(), connection=self.connection, **(given | options)
         )
 
     def requests(self) -> list[str]:
-        if not self.log.exists():
-            return []
-        lines = map(json.loads, self.log.read_text().splitlines())
-        return [json.dumps(one["body"], ensure_ascii=False) for one in lines]
+        return [json.dumps(one["body"], ensure_ascii=False) for one in lines(self.log)]
 
 
 @pytest.fixture(scope="module")
@@ -128,10 +118,8 @@ def test_a_dry_run_tells_the_price_and_asks_nobody(tmp_path):
     found = world.optimise(model="claude-haiku-4-5", dry_run=True, rounds=3)
     assert (found.status, found.steps, world.runs, world.requests()) == ("dry run", (), 0, [])
     assert found.n_runs == 2 * (3 * 32 + found.n_test)
-    assert (
-        found.estimate.worst
-        > world.optimise(model="claude-haiku-4-5", dry_run=True, rounds=2).estimate.worst
-    )
+    fewer = world.optimise(model="claude-haiku-4-5", dry_run=True, rounds=2)
+    assert found.estimate.worst > fewer.estimate.worst
     assert world.optimise(model="nobody-knows", dry_run=True).estimate.worst is None
     assert not (tmp_path / "books-workspace").exists()
 
@@ -146,15 +134,12 @@ def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path, done):
             raise KeyboardInterrupt
         return routed(task)
 
-    starts = 0
-    while True:
+    found, starts = None, 0
+    while found is None:
         starts += 1
         world = World(tmp_path, run=dying)
-        try:
+        with suppress(KeyboardInterrupt):
             found = world.optimise(concurrency=1)
-            break
-        except KeyboardInterrupt:
-            continue
     assert starts > 3
     assert found.steps == whole.steps
     assert (found.best, found.why, found.ended) == (whole.best, whole.why, whole.ended)
@@ -208,62 +193,32 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path):
 
 # ── documenting ────────────────────────────────────────────────────────────────────────────────
 
-TRAIN, TEST, FRESH = (
-    Score(0.8, 0.6, 0.9, 6, 18),
-    Score(0.9, 0.7, 1.0, 4, 12),
-    Score(0.85, 0.6, 1, 4, 12),
-)
-STEPS = (
-    Step(1, "Sorts <script>mail</script>.", Score(0.5, 0.3, 0.7, 6, 18), None),
-    Step(2, "Sorts mail by post code.", TRAIN, TEST, is_best=True),
-)
 
-
-def found(**more) -> Optimised:
-    own = {
-        "skill_name": "mail",
-        "status": "done",
-        "steps": STEPS,
-        "best_description": STEPS[1].description,
-        "best": FRESH,
-        "selected": TEST,
-        "why": "Round 2 is better.",
-        "ended": "all 2 rounds were made",
-        "doubts": ("Each query was run once.",),
-        "model": "m",
-        "proposer_model": "p",
-        "runs": 3,
-        "n_train": 6,
-        "n_test": 4,
-        "n_runs": 72,
-        "cost_usd": 1.25,
-        "estimate": Estimate(0.5, 3.0, 9.0),
-        "folder": Path("x"),
-        "notes": ("A note.",),
-    }
-    return Optimised(**own | more)
-
-
-def test_the_document_is_seed_004s_with_intervals_beside_the_scores(tmp_path):
-    path = found().write(tmp_path)
+def test_the_document_is_seed_004s_with_intervals_beside_the_scores(done, tmp_path):
+    _, found = done
+    path = found.write(tmp_path)
     assert path.name == "optimization_result.json"
     raw = json.loads(path.read_text())
     assert list(raw)[:3] == ["best_description", "iterations", "best_score"]
-    scores = [raw[name] for name in ("best_score", "best_low", "best_high", "selected_score")]
-    assert scores == [0.85, 0.6, 1, 0.9]
-    assert raw["iterations"][0] == {
-        "description": "Sorts <script>mail</script>.",
-        "iteration": 1,
-        "train_score": 0.5,
-        "train_low": 0.3,
-        "train_high": 0.7,
-    }
-    named = found(best=None).write(tmp_path / "mine.json")
+    told = [raw[name] for name in ("best_score", "best_low", "best_high", "selected_score")]
+    assert told == [found.best.score, found.best.low, found.best.high, found.selected.score]
+    for row, step in zip(raw["iterations"], found.steps, strict=True):
+        assert (row["iteration"], row["description"]) == (step.round, step.description)
+        for half in ("train", "test"):
+            score = getattr(step, half)
+            stated = [row[f"{half}_{name}"] for name in ("score", "low", "high")]
+            assert stated == [score.score, score.low, score.high]
+    unheld = replace(found.steps[0], test=None)
+    named = replace(found, best=None, steps=(unheld,)).write(tmp_path / "mine.json")
     assert "best_score" not in json.loads(named.read_text())
+    assert "test_score" not in json.loads(named.read_text())["iterations"][0]
 
 
-def test_the_notebook_view_escapes_what_models_wrote():
-    html = found()._repr_html_()
+def test_the_notebook_view_escapes_what_models_wrote(done):
+    _, found = done
+    first, best = found.steps
+    evil = replace(first, description="Sorts <script>mail</script>.")
+    html = replace(found, steps=(evil, best))._repr_html_()
     assert "<script" not in html
     assert "Sorts &lt;script&gt;mail" in html
     assert "<td>2 (chosen)</td>" in html

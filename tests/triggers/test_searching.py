@@ -6,7 +6,7 @@ import random
 import re
 from collections import Counter
 from dataclasses import replace
-from itertools import count
+from itertools import count, product
 from statistics import fmean
 
 import pytest
@@ -14,11 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
+from skill_eval_nb.models.stand_in import StandIn
+from skill_eval_nb.models.stand_in import writers as proposer
+from skill_eval_nb.models.stand_in.agent import fitting
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.optimised import QueryOutcome, Round, SearchOver, mean
-from skill_eval_nb.triggers.search import Found, choose, leading, paired, search, split
-from tests.triggers.optimising.made import PRESENT, World, queries
+from skill_eval_nb.triggers.propose import question
+from skill_eval_nb.triggers.search import Found, choose, paired, search, split
 
 HALF = [
     Query(f"{half} {n}", n % 2 == 0, split=half) for half in ("train", "test") for n in range(8)
@@ -68,14 +71,14 @@ def test_it_ends_where_two_rounds_bring_no_better_train_score():
 
 
 def test_it_builds_on_the_best_train_score_and_of_several_on_the_last():
-    script = Scripted((4, 0), (6, 8), (2, 8), (6, 8), (7, 8))
-    script.search(rounds=5)
-    assert script.bases == [1, 2, 2]
-    script = Scripted((4, 0), (6, 8), (6, 8), (7, 8))
-    script.search(rounds=4)
-    assert script.bases == [1, 2, 3]
-    rounds = Scripted((4, 8), (6, 0)).search(rounds=2).rounds
-    assert leading(rounds).number == 2
+    for scores, bases in (
+        ([(4, 0), (6, 8), (2, 8), (6, 8), (7, 8)], [1, 2, 2]),
+        ([(4, 0), (6, 8), (6, 8), (7, 8)], [1, 2, 3]),
+        ([(4, 8), (6, 0), (7, 0)], [1, 2]),
+    ):
+        script = Scripted(*scores)
+        script.search(rounds=len(scores))
+        assert script.bases == bases
 
 
 def test_a_round_that_was_not_finished_is_shown_and_not_chosen():
@@ -97,41 +100,30 @@ def test_a_round_that_was_not_finished_is_shown_and_not_chosen():
 COUNTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=10)
 
 
-def round_(number: int, right: list[int], text: str = "", *, runs: int = 3, **more) -> Round:
+def round_(number: int, right: list[int]) -> Round:
     """A round with so many right runs of each held-out query."""
     asked = tuple(
-        QueryOutcome(Query(f"q{at}", True, split="test"), (True,) * n + (False,) * (runs - n))
+        QueryOutcome(Query(f"q{at}", True, split="test"), (True,) * n + (False,) * (3 - n))
         for at, n in enumerate(right)
     )
     train = QueryOutcome(Query("train", True, split="train"), (False,) * 3)
-    return Round(number, text or "same length", (*asked, train), **more)
+    return Round(number, "same length", (*asked, train))
 
 
-CASES = {
-    "clearly better": (
-        [0] * 6 + [3] * 4,
-        [3] * 10,
-        2,
-        "description: 100% right on 10 held-out queries against 40% (exact one-sided p = 0.016).",
-    ),
-    "nobody can tell": (
-        [3, 3, 3, 2],
-        [3, 3, 3, 3],
-        1,
-        "Round 2 and the present description cannot be told apart: 100% right",
-    ),
-    "worse": (
-        [3, 3, 3, 3],
-        [0, 0, 0, 0],
-        1,
-        "The present description is kept. Round 2 scores lower than the present description: 0% ",
-    ),
-    "three queries are enough": ([0, 0, 0, 3, 3, 3], [3] * 6, 2, "Round 2 is chosen"),
-    "two are not": ([0, 0, 0, 3, 3, 3], [3, 3, 0, 3, 3, 3], 1, "the earlier one is kept"),
-}
+FIGURES = "100% right on 10 held-out queries against 40% (exact one-sided p = 0.016)."
 
 
-@pytest.mark.parametrize(("before", "after", "number", "words"), CASES.values(), ids=list(CASES))
+@pytest.mark.parametrize(
+    ("before", "after", "number", "words"),
+    [
+        ([0] * 6 + [3] * 4, [3] * 10, 2, f"description: {FIGURES}"),
+        ([3, 3, 3, 2], [3] * 4, 1, "the present description cannot be told apart: 100% right"),
+        ([3] * 4, [0] * 4, 1, "kept. Round 2 scores lower than the present description: 0% "),
+        ([0, 0, 0, 3, 3, 3], [3] * 6, 2, "Round 2 is chosen"),
+        ([0, 0, 0, 3, 3, 3], [3, 3, 0, 3, 3, 3], 1, "the earlier one is kept"),
+    ],
+    ids=["clearly better", "nobody can tell", "worse", "three are enough", "two are not"],
+)
 def test_a_later_description_is_chosen_where_it_is_better_and_the_reason_is_told(
     before, after, number, words
 ):
@@ -212,26 +204,81 @@ def test_what_cannot_be_split_is_refused(asked, held_out, says):
 
 # ── simulated ──────────────────────────────────────────────────────────────────────────────────
 
-SEEDS = range(50)
-RIGHT = 0.7
-"""The true score of every description in a world where none is better than another."""
+NAME, RUNS, NOISE = "books", 3, 0.1
+PRESENT = "Helps with invoice posting, and with travel booking."
+"""It claims one of five topics that it should, and one that it should not."""
+OTHERS = "- poems: Writes a poem or a verse\n- plots: Draws plots and diagrams of data"
+TOPICS = {
+    True: "invoice posting,bank reconciliation,month accruals,asset depreciation,payroll journal",
+    False: "travel booking,garden flowers,football scores,holiday recipes,poem verse",
+}
+ENDS = ("da", "ka", "mi", "no", "ru", "ta", "va", "wen", "xo", "zet")
+
+
+def about_topics(each: int) -> list[Query]:
+    """Queries about ten topics, half of them the skill's; each names somebody of its own.
+
+    Their tag is the topic, so that no topic is in one half alone.
+    """
+    names = map("".join, product(("Bel", "Dor", "Fin", "Gar", "Lum", "Nov"), ENDS))
+    return [
+        Query(f"For {next(names)}: please do the {topic}", should, (topic,))
+        for should, topics in TOPICS.items()
+        for topic in topics.split(",")
+        for _ in range(each)
+    ]
+
+
+class World:
+    """Routes by the stand-in's rule; each run then goes wrong by chance."""
+
+    def __init__(self, seed: int) -> None:
+        self.queries = split(about_topics(6), 0.4, seed)
+        self.chance = random.Random(seed)
+
+    def right(self, query: Query, description: str) -> float:
+        """The true chance that a run is right."""
+        opened = fitting(query.query, f"- {NAME}: {description}\n{OTHERS}") == NAME
+        return 1 - NOISE if opened == query.should_trigger else NOISE
+
+    def truth(self, description: str, *, fresh: bool = False) -> float:
+        """The true score over the queries, or over those that are held out."""
+        own = [one for one in self.queries if not fresh or one.split == "test"]
+        return fmean(self.right(one, description) for one in own)
+
+    def measure(self, description: str, *, fresh: bool = False):
+        own = [one for one in self.queries if not fresh or one.split == "test"]
+        rights = ((one, self.right(one, description)) for one in own)
+        return tuple(
+            QueryOutcome(one, tuple(self.chance.random() < right for _ in range(RUNS)), ("no",))
+            for one, right in rights
+        ), None
+
+    def propose(self, rounds, base) -> str:
+        """The stand-in's proposal, by the real question and the real reading of its answer."""
+        asked = question("stand-in", NAME, "# Books\n", rounds, base, ())
+        return asked.read(proposer.propose(StandIn(), asked.body()))
 
 
 def test_the_best_description_is_found_in_45_of_50_seeds():
     found, errors = 0, []
-    for seed in SEEDS:
-        world = World(split(queries(), 0.4, seed), seed=seed)
+    for seed in range(50):
+        world = World(seed)
         assert world.truth(PRESENT) == pytest.approx(0.5)
         done = search(PRESENT, world.measure, world.propose, rounds=5)
         best = done.choice.round.description
-        found += world.truth(best) > 1 - world.noise - 1e-9
-        errors.append(mean(done.fresh, "test") - world.truth(best, "test"))
+        found += world.truth(best) > 1 - NOISE - 1e-9
+        errors.append(mean(done.fresh, "test") - world.truth(best, fresh=True))
     assert found >= 45
     assert abs(fmean(errors)) < 0.01
 
 
+RIGHT = 0.7
+"""The true score of every description in a world where none is better than another."""
+
+
 def test_the_score_that_was_selected_on_is_flattered_and_the_reported_one_is_not():
-    own = split(queries(each=4), 0.4, seed=0)
+    own = split(about_topics(4), 0.4, seed=0)
     selected, reported = [], []
     for seed in range(200):
         done = _searched_among_equals(own, random.Random(seed))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from skill_eval_nb.models import Connection, StandIn, load_prices
@@ -12,6 +10,7 @@ from skill_eval_nb.running.asking import worst_usd
 from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.optimised import QueryOutcome, Round, SearchOver
 from skill_eval_nb.triggers.propose import Proposal, kept, propose, question
+from tests.triggers.made import lines
 
 HAIKU = "claude-haiku-4-5"
 MISSED = QueryOutcome(Query("stamp the letters", True, split="train"), (False,) * 3)
@@ -32,27 +31,21 @@ def asked(folder, *faults: Fault, left_usd: float | None = 1.0) -> Proposal:
     )
 
 
-def calls(folder) -> int:
-    log = folder / "log"
-    return len(log.read_text().splitlines()) if log.exists() else 0
-
-
 def test_an_answer_is_kept_with_its_price_and_asked_for_once(tmp_path):
     first = asked(tmp_path)
-    assert (
-        first.description
-        == "Sorts mail. Use it as well for requests that mention “letter” or “stamp”."
-    )
-    usage = json.loads((tmp_path / "log").read_text().splitlines()[-1])["usage"]
+    more = "Use it as well for requests that mention “letter” or “stamp”."
+    assert first.description == f"Sorts mail. {more}"
+    (call,) = lines(tmp_path / "log")
+    usage = call["usage"]
     billed = (usage["input_tokens"] + 5 * usage["output_tokens"]) / 1e6
     assert first.spent_usd == pytest.approx(billed)
     assert asked(tmp_path) == first == kept(tmp_path, QUESTION.key)
-    assert calls(tmp_path) == 1
+    assert len(lines(tmp_path / "log")) == 1
 
 
 def test_an_answer_that_cannot_be_used_is_asked_for_anew_and_all_of_it_is_counted(tmp_path):
     proposal = asked(tmp_path, Fault("invalid_json", first=1))
-    assert calls(tmp_path) == 2
+    assert len(lines(tmp_path / "log")) == 2
     assert proposal.description is not None
     failed = tmp_path / "failed"
     failed.mkdir()
@@ -65,13 +58,11 @@ def test_an_answer_that_cannot_be_used_is_asked_for_anew_and_all_of_it_is_counte
 
 
 def test_one_that_was_killed_half_way_counts_at_its_worst_and_is_asked_again(tmp_path, monkeypatch):
-    from skill_eval_nb.triggers import propose as asking
-
     def killed(*_, **__):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(asking, "ask_all", killed)
+        patch.setattr("skill_eval_nb.triggers.propose.ask_all", killed)
         with pytest.raises(KeyboardInterrupt):
             asked(tmp_path)
     assert kept(tmp_path, QUESTION.key) == Proposal(None, pytest.approx(WORST))

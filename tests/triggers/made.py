@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.models import Connection, Usage
+from skill_eval_nb.models import Usage
 from skill_eval_nb.running import Execution, Task
 from skill_eval_nb.triggers import Measured, Query, measure
-from tests.running.executors.scripted_model import Scripted
 
 BODY = "# Kites\n\nFold the paper twice along its longest side.\nTie the string to the cross.\n"
 
@@ -20,11 +19,11 @@ ROW = Query("Build me a boat from this wood", should_trigger=False, tags=("near 
 
 
 def make_skill(
-    folder: Path, name: str = "kites", description: str = "Builds kites.", body: str = BODY
+    folder: Path, name: str = "", description: str = "Builds kites.", body: str = BODY
 ) -> Path:
-    """A skill's folder."""
+    """A skill's folder, of its name."""
     folder.mkdir(parents=True)
-    text = f"---\nname: {name}\ndescription: {description}\n---\n\n{body}"
+    text = f"---\nname: {name or folder.name}\ndescription: {description}\n---\n\n{body}"
     (folder / "SKILL.md").write_text(text, "utf-8")
     return folder
 
@@ -66,16 +65,8 @@ def measured(root: Path, *queries: Query, run: Any = None, **options: Any) -> Me
     if not (root / "kites").exists():
         make_skill(root / "kites")
     if run is not None:
-        options.setdefault("executor", Told(run))
-        options.setdefault("model", "stand-in")
-    options.setdefault("others", "none")
-    return measure(root / "kites", queries or (FLY, ROW), **options)
-
-
-def by_model(step: Callable[[dict[str, Any]], Any]) -> tuple[Scripted, dict[str, Any]]:
-    """A model that answers by a function of the request, and the options that lead to it."""
-    model = Scripted(step)
-    return model, {"connection": Connection(stand_in=model), "model": "stand-in"}  # type: ignore[arg-type]
+        options = {"executor": Told(run), "model": "stand-in"} | options
+    return measure(root / "kites", queries or (FLY, ROW), **({"others": "none"} | options))
 
 
 def outcomes(found: Measured) -> dict[str, list[str]]:
@@ -86,10 +77,36 @@ def outcomes(found: Measured) -> dict[str, list[str]]:
     return told
 
 
-def turn_of(request: Mapping[str, Any]) -> int:
-    """How often the model has answered before."""
-    return sum(message["role"] == "assistant" for message in request["messages"])
-
-
 def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    """What a stand-in noted in its log."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def of(*texts: str, should: bool = True, tags: tuple[str, ...] = ()) -> list[Query]:
+    """Queries of one class."""
+    return [Query(text, should, tags) for text in texts]
+
+
+SHOULD = of(
+    "the export has every customer twice, can you sort that out",
+    "put orders.csv in order of date please",
+    "drop the empty rows of my survey",
+    "half of these dates are American, make them all alike",
+    "which lines of stock.csv are doubled? take them out",
+    "I need this sheet without the blanks before I send it on",
+    "clean up contacts.csv, names first",
+    "the table came out of the scanner all over the place",
+)
+SHOULD_NOT = of(
+    "draw a chart of orders.csv",
+    "what does CSV stand for",
+    "write a poem about rows of poplars",
+    "delete all files in this folder",
+    "how tall is the Eiffel tower",
+    "turn this photo of a table by ninety degrees",
+    "set up a database for our orders",
+    "translate the headings to Dutch",
+    should=False,
+)
+SOUND = [*SHOULD, *SHOULD_NOT]
+"""A set that there is nothing to doubt about."""

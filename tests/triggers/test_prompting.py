@@ -41,26 +41,17 @@ def part(text: str, tag: str) -> list[str]:
 
 
 def test_it_sees_the_train_queries_that_went_wrong_with_what_was_done_instead():
-    failures = [json.loads(line) for line in part(told(), "failures")]
-    assert failures == [
-        {
-            "query": "Draw a form of clay",
-            "should_trigger": False,
-            "triggered": "3 of 3 runs",
-            "instead": [],
-        },
-        {
-            "query": "Fill in this form",
-            "should_trigger": True,
-            "triggered": "1 of 3 runs",
-            "instead": ["read it"],
-        },
-    ]
-
-
-def test_it_sees_earlier_descriptions_with_their_train_results_only():
+    """And earlier descriptions with their train results only."""
     later = Round(2, "Fills in forms of paper.", (MISSED, MISLED, RIGHT, HELD))
-    tried = [json.loads(line) for line in part(told(PRESENT, later), "tried")]
+    text = told(PRESENT, later)
+    failures = [json.loads(line) for line in part(text, "failures")]
+    names = ("query", "should_trigger", "triggered", "instead")
+    assert [tuple(one[name] for name in names) for one in failures] == [
+        ("Draw a form of clay", False, "3 of 3 runs", []),
+        ("Fill in this form", True, "1 of 3 runs", ["read it"]),
+    ]
+    assert {len(one) for one in failures} == {len(names)}
+    tried = [json.loads(line) for line in part(text, "tried")]
     assert tried == [
         {"round": 1, "description": "Fills in forms.", "right": "4 of 9 runs"},
         {"round": 2, "description": "Fills in forms of paper.", "right": "4 of 9 runs"},

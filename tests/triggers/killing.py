@@ -1,4 +1,4 @@
-"""`python -m tests.triggers.measuring.killing FOLDER KILLS`: a measurement that is killed again
+"""`python -m tests.triggers.killing FOLDER KILLS`: a measurement that is killed again
 and again, and goes on each time.
 
 The stand-in is a server in a process of its own, with a log. Looked at from the outside: what
@@ -25,8 +25,7 @@ from skill_eval_nb.running.journal import read
 from skill_eval_nb.triggers import Query, measure
 from skill_eval_nb.triggers.attempt import Cell, mark, place
 from tests.running.killing import SLACK, served
-
-from .made import make_skill
+from tests.triggers.made import make_skill
 
 QUERIES = [Query(f"Builds of kites, number {n}", should_trigger=True) for n in range(8)]
 RUNS = 2

@@ -1,0 +1,320 @@
+"""A trigger set in every form that its file may have, and what is said of one that is none."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
+
+from skill_eval_nb.documents.dialects import kind_of
+from skill_eval_nb.running.protocol import Refused
+from skill_eval_nb.tables import load
+from skill_eval_nb.triggers.attempt import Query
+from skill_eval_nb.triggers.queries import (
+    alike,
+    check_queries,
+    gives_away,
+    read_queries,
+    write_queries,
+)
+from tests.corpus.build import graded, lay
+from tests.triggers.made import SHOULD, SHOULD_NOT, SOUND, of
+
+ROWS = [{"query": "sort it", "should_trigger": True}, {"query": "hi", "should_trigger": False}]
+QUERIES = (Query("sort it", should_trigger=True), Query("hi", should_trigger=False))
+SEVERAL = [
+    {"id": 1, "query": "sort it", "expected": "tidy-tables"},
+    {"id": 2, "query": "write it up", "expected": "release-notes"},
+    {"id": 3, "query": "hi", "expected": "none"},
+]
+
+
+def written(folder: Path, raw: Any, name: str = "trigger-eval-set.json") -> Path:
+    """A file that holds this."""
+    return lay(folder, {name: raw}) / name
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        ROWS,
+        {"queries": ROWS},
+        {"evals": ROWS, "skill_name": "tidy-tables"},
+        {"query_results": [{**one, "trigger_count": 0, "run_count": 3} for one in ROWS]},
+        {"skill": "tidy-tables", "cases": [{"id": "case-1", **one} for one in ROWS]},
+        {"cases": [{"prompt": "sort it", "should_trigger": True}, ROWS[1]]},
+        [{**ROWS[0], "_comment": "made up"}, {"Query": "hi", "shouldTrigger": "no"}],
+        [ROWS[0] | {"split": "dev"}, ROWS[1]],
+    ],
+)
+def test_every_form_is_read(tmp_path: Path, raw: Any) -> None:
+    assert read_queries(written(tmp_path, raw)) == QUERIES
+
+
+def test_a_tag_of_its_own_is_read(tmp_path: Path) -> None:
+    (one,) = read_queries(written(tmp_path, [ROWS[0] | {"tag": "odd"}]))
+    assert one.tags == ("odd",)
+
+
+def test_a_set_for_several_skills_is_read_for_one(tmp_path: Path) -> None:
+    file = written(tmp_path, SEVERAL)
+    found = read_queries(file, skill="release-notes")
+    assert [one.should_trigger for one in found] == [False, True, False]
+    with pytest.raises(Refused, match=r"for several skills \(release-notes and tidy-tables\)"):
+        read_queries(file)
+    with pytest.raises(Refused, match="none expects `pdf`"):
+        read_queries(file, skill="pdf")
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        ("", "empty"),
+        ("not json", "not JSON"),
+        ({}, "is no trigger set"),
+        ({"rows": ROWS}, "is no trigger set"),
+        (graded("pf"), "is no trigger set"),
+        ([1, 2], r"\$\[1\]: expected an object"),
+        ([*ROWS, {"should_trigger": True}], r"\$\[2\].query: `query` is missing"),
+        ([{"query": "a", "should_trigger": "perhaps"}], "expected true or false"),
+        ({"evals": [{"id": 1, "prompt": "p", "expected_output": "e"}]}, "do not say whether"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(tmp_path: Path, raw: Any, said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        read_queries(written(tmp_path, raw))
+
+
+def test_queries_of_which_nobody_knows_are_never_taken_as_negatives(tmp_path: Path) -> None:
+    raw = [*ROWS, {"query": "a"}, {"query": "b", "should_trigger": None}]
+    with pytest.raises(Refused, match=r"4 rows, of which 2 \(number 3 and 4\) do not say"):
+        read_queries(written(tmp_path, raw))
+
+
+def test_a_folder_with_several_sets_is_ambiguous(tmp_path: Path) -> None:
+    lay(tmp_path, {"trigger-a.json": ROWS, "trigger-b.json": ROWS})
+    assert read_queries(tmp_path) == QUERIES  # twice the same is no choice
+    lay(tmp_path, {"trigger-b.json": ROWS[:1]})
+    with pytest.raises(Refused, match=r"several trigger sets: trigger-a.json and trigger-b.json"):
+        read_queries(tmp_path)
+
+
+# ── doubting ───────────────────────────────────────────────────────────────────────────────────
+
+
+NEAR = SHOULD[1].query.replace("date", "dates")
+CHART = "Draw a chart of orders.csv!"
+GIVEN = [*SOUND, *of("ask csv to do it", should=False)]
+
+
+@pytest.mark.parametrize(
+    ("queries", "skill", "doubt", "about"),
+    [
+        (SHOULD, None, "no negatives", None),
+        (SHOULD_NOT, None, "no positives", None),
+        ([*SOUND, *of(CHART)], None, "contradiction", {CHART, SHOULD_NOT[0].query}),
+        ([*SOUND, *of(NEAR)], None, "nearly twice", {SHOULD[1].query, NEAR}),
+        (GIVEN, "csv", "gives away", {"what does CSV stand for", "ask csv to do it"}),
+    ],
+)
+def test_there_is_one_doubt(queries: list[Query], skill: Any, doubt: str, about: Any) -> None:
+    (found,) = check_queries(queries, skill)
+    assert found.doubt == doubt
+    assert about in (None, set(found.queries))
+
+
+@pytest.mark.parametrize(
+    ("queries", "skill"),
+    [
+        (SOUND, "tidy-tables"),
+        ([*SOUND, *of(NEAR, should=False)], None),  # it is alike within a class alone
+        (GIVEN, None),
+    ],
+)
+def test_a_sound_set_is_not_doubted(queries: list[Query], skill: str | None) -> None:
+    assert check_queries(queries, skill) == ()
+
+
+@pytest.mark.parametrize("number", [1, 5, 7])
+def test_few_queries_say_little(number: int) -> None:
+    low, _ = proportion_confint(number, number, method="wilson")
+    (doubt,) = check_queries([*SHOULD[:number], *SHOULD_NOT])
+    assert doubt.doubt == "few"
+    assert f"{number} quer" in doubt.message
+    assert f"above {low:.0%}" in doubt.message
+
+
+# ── wording ────────────────────────────────────────────────────────────────────────────────────
+
+LETTERS = st.text("abcxyzÄß", min_size=1, max_size=8)
+
+
+def test_only_small_differences_are_alike() -> None:
+    queries = [
+        "turn this report into a text file",
+        "turn this text file into a report",
+        "turn this report into a text file!",
+        "turn that report into a text file",
+    ]
+    assert alike(queries) == [(0, 3), (2, 3)]  # 0 and 2 are the same, which is something else
+    assert alike([]) == []
+
+
+GIVES_AWAY = (
+    "use tidy-tables on this",
+    "Tidy-Tables: a.csv",
+    "/tidy-tables a.csv",
+    "is there a `tidy-tables`?",
+    "run tidy-tables.",
+    "用tidy-tables整理",
+)
+DOES_NOT = (
+    "tidy tables",
+    "tidy-tables-2 is broken",
+    "my-tidy-tables",
+    "untidy-tablesque",
+    "cat /home/me/tidy-tables/a.csv",
+    "see skills/tidy-tables",
+    "open tidy-tables/a.csv",
+    "~/tidy-tables",
+    r"C:\data\tidy-tables",
+    "tidy-tables.csv",
+    "a.tidy-tables",
+)
+
+
+def test_the_name_as_a_word_gives_away_and_in_a_path_or_another_word_does_not() -> None:
+    found = [one for one in (*GIVES_AWAY, *DOES_NOT) if gives_away(one, "tidy-tables")]
+    assert found == [*GIVES_AWAY]
+
+
+@given(LETTERS, LETTERS)
+def test_a_short_name_inside_another_word_is_none(before: str, after: str) -> None:
+    assert not gives_away(f"{before}pdf", "pdf")
+    assert not gives_away(f"pdf{after}", "pdf")
+    assert not gives_away(f"{before}/pdf/{after}", "pdf")
+    assert gives_away(f"{before} PDF {after}", "pdf")
+
+
+# ── other people's ─────────────────────────────────────────────────────────────────────────────
+
+
+def rows_of(raw: Any) -> Iterator[dict[str, Any]]:
+    """The objects that have a label or an expected skill, wherever they stand."""
+    for rows in [raw] if isinstance(raw, list) else raw.values():
+        for row in rows if isinstance(rows, list) else ():
+            if isinstance(row, dict) and {"should_trigger", "expected"} & row.keys():
+                yield row
+
+
+def test_every_set_is_read_whole(corpus: Path, tmp_path: Path) -> None:
+    """Every JSON file whose name or text speaks of triggers, or it is said to be none."""
+    refused, read = [], 0
+    for path in corpus.rglob("*.json"):
+        data = path.read_bytes()
+        if "trigger" not in path.name and b'"should_trigger"' not in data:
+            continue
+        read, raw = read + 1, json.loads(data)
+        wanted = [
+            (row.get("query", row.get("prompt")), row.get("should_trigger")) for row in rows_of(raw)
+        ]
+        try:
+            found = read_queries(path)
+        except Refused as error:
+            refused.append((path.name, str(error)))
+            continue
+        assert [(one.query, one.should_trigger) for one in found] == wanted, path
+        copy = tmp_path / "copy.json"
+        copy.write_bytes(data)
+        write_queries(copy, found)
+        assert json.loads(copy.read_bytes()) == raw, path
+    by_name = Counter(name for name, _ in refused)
+    assert by_name == {"trigger_evals.json": 3, "manual_scorecard.json": 1}
+    assert sum("for several skills" in why for _, why in refused) == 3
+    assert read > 40
+
+
+# ── writing ────────────────────────────────────────────────────────────────────────────────────
+
+SETS = st.lists(
+    st.builds(
+        Query,
+        st.text(st.characters(exclude_categories=["Cs"])),
+        st.booleans(),
+        st.lists(st.text("abc é", max_size=3), max_size=2).map(tuple),
+        st.sampled_from([None, "train", "test"]),
+    ),
+    max_size=4,
+)
+STORED = [
+    {"id": 1, "query": "sort it", "should_trigger": True, "_comment": "plain"},
+    {"id": 2, "query": "hi", "should_trigger": False, "run_count": 3, "trigger_count": 1},
+    {"id": 3, "query": "bye", "should_trigger": False},
+]
+
+
+@given(SETS, SETS)
+def test_what_was_written_is_read(tmp_path_factory, first: list[Query], then: list[Query]) -> None:
+    file = tmp_path_factory.mktemp("set") / "trigger-eval-set.json"
+    assert write_queries(file, first) == file
+    assert read_queries(file) == tuple(first)
+    write_queries(file, then)
+    assert read_queries(file) == tuple(then)
+
+
+def test_a_new_file_is_the_bare_list_of_the_documents(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "trigger-eval-set.json"
+    write_queries(file, [Query("sort it", True), Query("hi", False, ("near miss",), "test")])
+    told = json.loads(file.read_bytes())
+    assert told == [
+        {"query": "sort it", "should_trigger": True},
+        {"query": "hi", "should_trigger": False, "split": "test", "tags": ["near miss"]},
+    ]
+    assert kind_of(file.name, told) == "triggers"
+    assert load(file).polars("triggers")["query"].to_list() == ["sort it", "hi"]
+
+
+@pytest.mark.parametrize(
+    ("around", "at"), [({}, None), ({"note": [1], "query_results": 0}, "query_results")]
+)
+def test_what_else_stands_there_stays(
+    tmp_path: Path, around: dict[str, Any], at: str | None
+) -> None:
+    raw: Any = STORED if at is None else around | {at: STORED}
+    file = lay(tmp_path, {"trigger.json": raw}) / "trigger.json"
+    bye, new, sort = Query("bye", False), Query("new", True), Query("sort it", False, ("odd",))
+    write_queries(file, [bye, new, sort])
+    told = json.loads(file.read_bytes())
+    if at is not None:
+        assert {**told, at: 0} == around
+        told = told[at]
+    assert told == [
+        STORED[2],
+        {"query": "new", "should_trigger": True},
+        {**STORED[0], "should_trigger": False, "tags": ["odd"]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [
+        ({"name": "package"}, "is no trigger set"),
+        ("{", "is no trigger set"),
+        ([{"query": "a", "expected": "pdf"}], "for several skills"),
+        ([{"query": "a", "should_trigger": [1]}], "mend it before"),
+    ],
+)
+def test_a_file_that_is_something_else_is_left_alone(tmp_path: Path, there: Any, said: str) -> None:
+    file = lay(tmp_path, {"some.json": there}) / "some.json"
+    before = file.read_bytes()
+    with pytest.raises(Refused, match=said):
+        write_queries(file, [Query("a", should_trigger=True)])
+    assert file.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["some.json"]
