@@ -19,7 +19,7 @@ from skill_eval_nb.improving import analyse, compare
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.running import judge_again
 from skill_eval_nb.widgets.review.book import Book
-from skill_eval_nb.widgets.show.run import key_of
+from skill_eval_nb.widgets.ui.source import key_of
 from skill_eval_nb.workspace.feedback import Remarks
 from tests.checkout import ROOT
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from skill_eval_nb.documents import Faults, NotJSON, parse
 from skill_eval_nb.documents.dialects import kind_of
 from skill_eval_nb.improving import apply, preview
-from skill_eval_nb.improving.edits import Suite, edits_of, text_of
+from skill_eval_nb.improving.edits import OpenSuite, edits_of, text_of
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.workspace import EvalKey
 from skill_eval_nb.workspace.writing import written_like
@@ -292,7 +292,7 @@ def test_suites_of_the_corpus_change_in_one_place_only(corpus):
         keys = [EvalKey(str(at), str(at)) for at, _ in enumerate(text.document.evals)]
         # Without its workspace, which would be read whole.
         made = [
-            edits_of(drafts, Suite(path, data, text, keys, None))
+            edits_of(drafts, OpenSuite(path, data, text, keys, None))
             for drafts in ((), additions[number % 4 :][:1], (draft("evals", target="0"),))
         ]
         assert not any(one.refused for one in made), path

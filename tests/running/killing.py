@@ -31,7 +31,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.running.files import made_by
+from skill_eval_nb.running.files import work_folders
 from tests.running.made_plans import make_skill
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def check_runs(job: Job) -> None:
         grading = json.loads((folder / "grading.json").read_bytes())
         assert (grading.get("layer") == "structural") is (gate is False), folder
     hidden = [path for path in job.workspace.rglob(".*") if path.parent.name != "evals"]
-    far = made_by(job.workspace / "iteration-1", "any", 1)[0].parent
+    far = work_folders(job.workspace / "iteration-1", "any", 1)[0].parent
     assert hidden == [], "half files and folders were left behind"
     assert not far.exists(), "half files and folders were left behind"
     assert [path.name for path in job.workspace.glob("iter*")] == ["iteration-1"]

@@ -19,7 +19,7 @@ from skill_eval_nb.models.stand_in.settings import Fault
 from skill_eval_nb.running import Limits, Refused
 from skill_eval_nb.triggers import Query, measure
 from skill_eval_nb.triggers.attempt import (
-    Cell,
+    PlannedAttempt,
     instead_of,
     opened_in,
     outcome_of,
@@ -363,7 +363,9 @@ def test_texts_that_no_table_or_terminal_holds_are_made_fit(tmp_path):
 @given(text=st.text(min_size=1), other=st.text(min_size=1))
 def test_each_query_has_a_folder_of_its_own_whatever_its_words(text, other):
     home = Path("/home")
-    first, second = (place(home, Cell(Query(one, should_trigger=True), 2)) for one in (text, other))
+    first, second = (
+        place(home, PlannedAttempt(Query(one, should_trigger=True), 2)) for one in (text, other)
+    )
     assert first.parent.parent == home
     assert first.name == "run-2.json"
     assert len(first.parent.name) < 80
@@ -387,7 +389,7 @@ def test_the_summary_is_the_table_triggers_of_the_workspace(tmp_path):
 
 def test_a_damaged_attempt_is_told_and_not_taken_for_a_missing_one(tmp_path):
     found = measured(tmp_path, run=opens_for_kites)
-    file = place(found.folder, Cell(FLY, 2))
+    file = place(found.folder, PlannedAttempt(FLY, 2))
     whole = file.read_text()
     for damaged in ('{"outcome": ', "[]", "{}", whole.replace("kite", "boat")):
         file.write_text(damaged)

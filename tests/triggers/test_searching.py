@@ -21,7 +21,7 @@ from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.optimised import QueryOutcome, Round, SearchOver, mean
 from skill_eval_nb.triggers.propose import question
-from skill_eval_nb.triggers.search import Found, choose, paired, search, split
+from skill_eval_nb.triggers.search import SearchResult, choose, paired, search, split
 
 HALF = [
     Query(f"{half} {n}", n % 2 == 0, split=half) for half in ("train", "test") for n in range(8)
@@ -289,7 +289,7 @@ def test_the_score_that_was_selected_on_is_flattered_and_the_reported_one_is_not
     assert abs(fmean(reported)) < 0.01
 
 
-def _searched_among_equals(own, chance: random.Random) -> Found:
+def _searched_among_equals(own, chance: random.Random) -> SearchResult:
     """A search in which every description is as good as any other, and a later one shorter."""
 
     def measure(_: str, *, fresh: bool = False):

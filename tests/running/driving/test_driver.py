@@ -23,7 +23,7 @@ from skill_eval_nb.models.stand_in.settings import Fault
 from skill_eval_nb.running import steps
 from skill_eval_nb.running.budget import Budget
 from skill_eval_nb.running.dispatcher import JobFailed
-from skill_eval_nb.running.files import made_by
+from skill_eval_nb.running.files import work_folders
 from skill_eval_nb.running.job import InFlight, Progress, page, watch
 from skill_eval_nb.running.journal import NAME, Held, read
 from skill_eval_nb.running.protocol import Limits, Refused
@@ -126,14 +126,14 @@ def test_a_job_holds_its_iteration_until_it_is_stopped_and_leaves_nothing_half_d
     assert (progress.status, progress.finished, progress.in_flight) == ("stopped", 0, ())
     assert folders(tmp_path / "ws") == []
     assert not (tmp_path / "ws" / "iteration-1" / ".staging").exists()
-    assert not made_by(tmp_path / "ws" / "iteration-1", "any", 1)[0].parent.exists()
+    assert not work_folders(tmp_path / "ws" / "iteration-1", "any", 1)[0].parent.exists()
     assert [one["event"] for one in events(tmp_path)][-3:] == ["cancelled", "cancelled", "ended"]
 
 
 @pytest.mark.parametrize("deaf", [False, True])
 def test_an_executor_that_hangs_makes_errored_runs(tmp_path, deaf, monkeypatch, caplog):
     monkeypatch.setattr("skill_eval_nb.running.steps.OVER", 0.05)
-    monkeypatch.setattr("skill_eval_nb.running.threads.GOING", 0.05)
+    monkeypatch.setattr("skill_eval_nb.running.threads.GRACE", 0.05)
     options = {"limits": Limits(seconds=0.05), "evals_only": ["No log"]}
     progress = finished(tmp_path, Writer(hangs=True, deaf=deaf), **options)
     assert (progress.status, progress.errored) == ("done", 2)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.diff import Difference, unlike
+from skill_eval_nb.widgets.diff import SetupDifference, unlike
 from skill_eval_nb.widgets.diff.skill import Pair
 from tests.corpus.build import graded
 from tests.tables.made import made
@@ -20,7 +20,7 @@ SECOND = "iteration-2/eval-2-logout/with_skill/run-1"
 PAIR = Pair("iteration-1", "iteration-2")
 
 
-def of(path) -> list[Difference]:
+def of(path) -> list[SetupDifference]:
     return unlike(sen.load(path), PAIR)
 
 
@@ -32,7 +32,7 @@ def test_an_eval_of_one_iteration_alone(tmp_path):
     assert of(workspace(tmp_path / "same")) == []
     third = {"iteration-2/eval-3-third/with_skill/run-1/grading.json": graded("p")}
     found = of(workspace(tmp_path, third))  # that it has expectations of its own is no news
-    assert found == [Difference("Evals", "third", None, "third")]
+    assert found == [SetupDifference("Evals", "third", None, "third")]
     assert not touching(found)
 
 
@@ -40,7 +40,7 @@ def test_a_changed_prompt(tmp_path):
     changed = {"eval_id": 2, "eval_name": "logout", "prompt": "Do the logout twice"}
     path = workspace(tmp_path, {"iteration-2/eval-2-logout/eval_metadata.json": changed})
     found = of(path)
-    assert found == [Difference("Prompts", "logout", "Do the logout", "Do the logout twice")]
+    assert found == [SetupDifference("Prompts", "logout", "Do the logout", "Do the logout twice")]
     assert touching(found)
     (path / "iteration-1" / "eval-2-logout" / "eval_metadata.json").unlink()
     assert of(path) == []  # what is not known is no difference
@@ -56,9 +56,9 @@ def test_expectations_of_one_iteration_alone_and_reworded(tmp_path):
     new = expectations(("E1", "it works well"), (None, "came"), (None, "stays"))
     found = of(workspace(tmp_path, dict(zip(runs, (old, old, new, new), strict=True))))
     assert found == [
-        Difference("Expectations", "logout, E1", "it works", "it works well"),
-        Difference("Expectations", "logout", "gone", None),
-        Difference("Expectations", "logout", None, "came"),
+        SetupDifference("Expectations", "logout, E1", "it works", "it works well"),
+        SetupDifference("Expectations", "logout", "gone", None),
+        SetupDifference("Expectations", "logout", None, "came"),
     ]
     assert touching(found)
 
@@ -75,7 +75,7 @@ def test_another_model(column, name, touches):
         for at, (iteration, model) in enumerate(several)
     ]
     found = unlike(made(runs=runs), PAIR)
-    assert found == [Difference("Models", name, "old", "new")]
+    assert found == [SetupDifference("Models", name, "old", "new")]
     assert touching(found) is touches
 
 
@@ -89,7 +89,7 @@ def test_rubric_dimensions_of_one_iteration_alone(tmp_path):
         f"{SECOND}/grading.json": scored("clarity"),
     }
     found = of(workspace(tmp_path, runs))
-    assert found == [Difference("Rubric dimensions", "depth", "depth", None)]
+    assert found == [SetupDifference("Rubric dimensions", "depth", "depth", None)]
     del runs[f"{SECOND}/grading.json"]
     assert of(workspace(tmp_path / "other", runs)) == []  # not judged is not unlike
 
@@ -102,6 +102,6 @@ def test_what_our_journals_say_of_how_it_was_run(tmp_path):
 
     logs = {f"iteration-{n}/journal.jsonl": journal(n, str(n)) for n in (1, 2)}
     assert of(workspace(tmp_path, logs)) == [
-        Difference("How it was run", "seed", "1", "2"),
-        Difference("How it was run", "limits, turns", "31", "32"),
+        SetupDifference("How it was run", "seed", "1", "2"),
+        SetupDifference("How it was run", "limits, turns", "31", "32"),
     ]

@@ -11,7 +11,7 @@ from hypothesis import given
 import skill_eval_nb as sen
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import explore
-from skill_eval_nb.widgets.explore.choice import Choice, Suite, settled
+from skill_eval_nb.widgets.explore.choice import Choice, SkillRuns, settled
 from tests.charts.worlds import workspace, world
 from tests.corpus.build import graded, lay
 from tests.widgets.explore.made import after, explorer, words
@@ -19,7 +19,7 @@ from tests.widgets.explore.made import after, explorer, words
 NAMES = st.sampled_from(["with_skill", "without_skill", "old_skill", "red", "blue", "unstated"])
 SIDES = st.sets(NAMES, min_size=1).map(lambda names: tuple(sorted(names)))
 SUITES = st.builds(
-    Suite,
+    SkillRuns,
     workspace=st.just("w"),
     skill=st.just("s"),
     iterations=st.dictionaries(st.sampled_from(["i-1", "i-2", "i-10"]), SIDES, min_size=1),
@@ -141,7 +141,7 @@ NAMES = ("iteration-1", "iteration-2", "iteration-10")
     ],
 )
 def test_of_iterations_the_last_two_are_compared_unless_told(asked, found):
-    suite = Suite("w", "s", {"with_skill": NAMES[::-1]}, {}, (), (), 9, turned=True)
+    suite = SkillRuns("w", "s", {"with_skill": NAMES[::-1]}, {}, (), (), 9, turned=True)
     before, after = asked
     choice = settled(suite, Choice(configuration=after, baseline=before))
     assert (choice.baseline, choice.configuration) == found

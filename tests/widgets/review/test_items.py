@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.review.queue import Choice, scope_of, side_by_side
-from skill_eval_nb.widgets.show.run import RunKey
+from skill_eval_nb.widgets.review.queue import ReviewChoice, scope_of, side_by_side
+from skill_eval_nb.widgets.ui.source import RunKey
 from tests.corpus.build import graded, lay
 
 
@@ -38,7 +38,7 @@ def test_runs_of_the_same_number_come_together(mine, theirs, paired):
 
 
 def scope(folder, **asked):
-    return scope_of(sen.load(folder), Choice(**asked))
+    return scope_of(sen.load(folder), ReviewChoice(**asked))
 
 
 def test_the_baseline_is_beside_the_configuration_that_is_none(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from skill_eval_nb.triggers import Attempt, Measured, Optimised, Query
 from skill_eval_nb.triggers.measured import Price
-from skill_eval_nb.triggers.optimised import Estimate, QueryOutcome, Score, Step
+from skill_eval_nb.triggers.optimised import QueryOutcome, Score, SearchEstimate, Step
 from skill_eval_nb.widgets.trigger.plan import results_of, run_plan
 from tests.widgets.hostile import IN_FILES, squeezed
 from tests.widgets.looks import NARROW, looked_at
@@ -131,6 +131,6 @@ def hostile_search(queries, folder) -> Optimised:
         status="done",
         steps=steps,
         cost_usd=0.0,
-        estimate=Estimate(0.0, 0.0, 0.0),
+        estimate=SearchEstimate(0.0, 0.0, 0.0),
         folder=folder,
     )
