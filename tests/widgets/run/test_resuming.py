@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import socket
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from skill_eval_nb.models import StandIn
 from skill_eval_nb.running.executors.offline import Offline
+from skill_eval_nb.widgets.run.plan import form_of
 from tests.running.made_jobs import until
 from tests.widgets.run.panels import (
     button,
@@ -103,6 +105,18 @@ def test_a_new_iteration_the_rest_of_the_last_one_or_a_word_that_it_cannot_be_co
 
 HERE = socket.gethostname()
 INTERRUPTED = "The last time it was interrupted"
+
+
+def test_an_older_journal_without_what_was_asked_is_enough_where_all_evals_ran(
+    skill: Path,
+) -> None:
+    panel = panel_on(skill, runs=2)
+    assert panel.plan is not None
+    mark = panel.plan.fingerprint.event()["fingerprint"]
+    start = {"event": "started", "cells": 24, "ceiling_usd": 1.0}
+    form = form_of(mark, start, replace(panel.form, runs=None, concurrency=3), n_evals=6)
+    assert (form.runs, form.evals_only, form.budget_usd, form.concurrency) == (2, None, 1.0, 3)
+    assert form.configurations == ("with_skill", "without_skill")
 
 
 @pytest.mark.parametrize(
