@@ -23,13 +23,6 @@ from skill_eval_nb.stats.agreement import (
     JUDGE,
     KEYS,
     MEASURES,
-    ac2,
-    alpha,
-    icc,
-    kappa,
-    raters,
-    sem,
-    shares,
 )
 from skill_eval_nb.tables.frames import to_pandas
 from tests.stats.made import examples, plain, scores_table, workspace
@@ -174,9 +167,6 @@ def test_no_scores_no_rows() -> None:
         assert len(found) == 0
 
 
-# ── raters ───────────────────────────────────────────────────────────────────────────────────────
-
-
 def judged(judge: str | None, *scores: float | None, **keys) -> list[dict]:
     """The judgings of one run by one judge."""
     run = {"configuration": "with_skill", "run_number": 1, "dimension": "clarity"} | keys
@@ -186,50 +176,35 @@ def judged(judge: str | None, *scores: float | None, **keys) -> list[dict]:
     ]
 
 
-def by_kind(*found) -> dict[str, list]:
-    kinds: dict[str, list] = {ITSELF: [], JUDGE: [], HUMAN: []}
-    for one in found:
-        kinds[one.keys[4]].append(one)
-    return kinds
-
-
 def test_two_judges_are_compared_over_every_pair_of_their_judgings() -> None:
     rows = [*judged("b", 1, 2), *judged("a", 4, 5), *judged("a", 3, run_number=2)]
-    [pair] = by_kind(*raters(scores_table(rows)))[JUDGE]
-    assert pair.keys[5:] == ("a", "b")
-    assert pair.matrix.tolist() == [[4, 1], [4, 2], [5, 1], [5, 2]]
-    assert set(pair.outputs) == {0}
-    assert sorted(pair.scores) == [1, 2, 4, 5]
-    assert pair.two
+    row = only(agreement(scores_table(rows)).filter(kind=JUDGE))
+    assert (row["judge"], row["other"], row["n_outputs"], row["n_judgings"]) == ("a", "b", 1, 4)
+    assert (row["difference"], row["exact"], row["sem"] ** 2) == (3, 0, pytest.approx(4.75))
 
 
 def test_dimensions_iterations_and_workspaces_are_never_mixed() -> None:
-    keys = [
-        {"dimension": "scope"},
-        {"iteration": "iteration-2"},
-        {"workspace": "x"},
-        {"skill": "t"},
-    ]
-    rows = [row for one in ({}, *keys) for name in "ab" for row in judged(name, 3, 4, **one)]
-    found = raters(scores_table(rows))
-    assert len({one.keys for one in found}) == len(found) == 5 * 3
-    assert {one.matrix.shape for one in found} == {(1, 2), (4, 2)}
+    keys = [{"dimension": "scope"}, {"iteration": "iteration-2"}, {"workspace": "x"}]
+    keys += [{}, {"skill": "t"}]
+    rows = [row for one in keys for name in "ab" for row in judged(name, 3, 4, **one)]
+    found = plain(agreement(scores_table(rows)))
+    assert [(row["n_outputs"], row["n_judgings"]) for row in found] == [(1, 2), (1, 2), (1, 4)] * 5
 
 
+BOTH = scores_table([*judged("j", 5, 4), *judged("j", 3, eval_id="2")])
 HUMANS = pl.DataFrame(
     {"eval_id": ["1", "2"], "run_number": [1, 1], "dimension": ["clarity"] * 2, "score": [2, 4]}
 )
 
 
 def test_a_human_is_compared_with_every_judging_of_the_same_output() -> None:
-    table = scores_table([*judged("j", 5, 4), *judged("j", 3, eval_id="2")])
     for human in (HUMANS, to_pandas(HUMANS)):
-        [only] = by_kind(*raters(table, human))[HUMAN]
-        assert only.keys[5:] == ("j", "human")
-        assert only.matrix.tolist() == [[5, 2], [4, 2], [3, 4]]
-        assert only.evals.tolist() == [0, 0, 1]
-        assert sorted(only.scores) == [2, 3, 4, 4, 5]
-        assert only.stray == 0
+        row = only(agreement(BOTH, human).filter(kind=HUMAN))
+        assert (row["judge"], row["other"], row["n_evals"], row["n_judgings"]) == (
+            *("j", "human", 2, 5),
+        )
+        assert (row["difference"], row["within_one"]) == ((2.5 - 1) / 2, 0.5)
+        assert "no judged run" not in row["note"]
 
 
 @pytest.mark.parametrize(
@@ -246,9 +221,8 @@ def test_a_human_is_compared_with_every_judging_of_the_same_output() -> None:
     ],
 )
 def test_a_human_table_that_does_not_fit_is_an_error_that_helps(human, says) -> None:
-    table = scores_table([*judged("j", 5, 4), *judged("j", 3, eval_id="2")])
     with pytest.raises(ValueError, match=says):
-        raters(table, human)
+        agreement(BOTH, human)
 
 
 def test_human_scores_of_what_no_judge_scored_are_an_error_that_says_so() -> None:
@@ -260,7 +234,6 @@ def test_human_scores_of_what_no_judge_scored_are_an_error_that_says_so() -> Non
 
 
 NA = math.nan
-SCALE = (1, 5)
 
 SHROUT_FLEISS = [
     [9, 2, 5, 8],
@@ -292,13 +265,13 @@ NEARLY_ALL_FIVES = [[5, 5, 5]] * 38 + [[1, 5, 5], [5, 1, 5]]
 """40 outputs judged three times, all alike on 38: 95 % raw agreement."""
 
 scores = st.integers(1, 5).map(float)
-missing = st.just(NA)
 
 
-def matrices(least: int = 1, most: int = 8, cell: st.SearchStrategy[float] = scores | missing):
-    return st.integers(2, 4).flatmap(
-        lambda wide: st.lists(
-            st.lists(cell, min_size=wide, max_size=wide), min_size=least, max_size=most
+def matrices(*cells: st.SearchStrategy[float], least: int = 1):
+    shape = st.tuples(st.integers(2, 4), st.sampled_from(cells))
+    return shape.flatmap(
+        lambda told: st.lists(
+            st.lists(told[1], min_size=told[0], max_size=told[0]), min_size=least, max_size=8
         ).map(np.array)
     )
 
@@ -307,23 +280,40 @@ def given_in(row) -> list[float]:
     return [score for score in row if not math.isnan(score)]
 
 
-def test_icc_of_shrout_and_fleiss() -> None:
-    a1, ak = icc(np.array(SHROUT_FLEISS))
-    assert (round(a1, 3), round(ak, 3)) == (0.290, 0.620)  # also what psych and irr print
+@pytest.mark.parametrize(
+    ("matrix", "printed"),
+    [
+        (SHROUT_FLEISS, {"icc_a1": 0.290, "icc_ak": 0.620}),  # also what psych and irr print
+        (FOUR_OBSERVERS, {"alpha": 0.815, "ac2": 0.914}),  # irrCAC, raw with quadratic weights
+    ],
+)
+def test_coefficients_as_published(matrix, printed) -> None:
+    row = only(agreement(matrix))
+    assert {name: round(row[name], 3) for name in printed} == printed
 
 
-def test_ordinal_alpha_of_krippendorff() -> None:
-    assert round(alpha(np.array(FOUR_OBSERVERS)), 3) == 0.815
+@given(matrices(scores | st.just(NA), st.sampled_from([1.0, 2.0, 5.0, 5.0, 3.5, 7.0, NA])))
+def test_each_coefficient_by_its_definition(matrix) -> None:
+    row = only(agreement(matrix))
+    units = [unit for row in matrix if (unit := given_in(row))]
+    twice = [unit for unit in units if len(unit) > 1]
+    if not twice:
+        assert {row[name] for name in MEASURES} == {None}
+        return
+    pairs = [list(itertools.permutations(unit, 2)) for unit in twice]
+    exact, near = ([np.mean([abs(a - b) <= by for a, b in own]) for own in pairs] for by in (0, 1))
+    alike = np.mean([share == 1 for share in exact])
+    found = (row["exact"], row["within_one"], row["unanimous"])
+    assert found == pytest.approx((np.mean(exact), np.mean(near), alike))
+    within = sum(np.var(unit) * len(unit) for unit in twice)
+    assert row["sem"] == pytest.approx(math.sqrt(within / sum(len(unit) - 1 for unit in twice)))
+    assert row["ac2"] == pytest.approx(gwet(units, pairs))
+    expected = krippendorff(twice, pairs)
+    assert row["alpha"] == (None if expected is None else pytest.approx(expected))
 
 
-def test_ac2_as_irrcac_prints_it() -> None:
-    """irrCAC, tests of its raw ratings with quadratic weights: 0.914."""
-    assert round(ac2(np.array(FOUR_OBSERVERS), SCALE), 3) == 0.914
-
-
-@given(matrices())
-def test_alpha_by_its_coincidences(matrix) -> None:
-    units = [given_in(row) for row in matrix if len(given_in(row)) > 1]
+def krippendorff(units, pairs) -> float | None:
+    """Alpha by its coincidences."""
     counts = Counter(itertools.chain(*units))
 
     def apart(one: float, other: float) -> float:
@@ -331,61 +321,33 @@ def test_alpha_by_its_coincidences(matrix) -> None:
         between = sum(n for value, n in counts.items() if low <= value <= high)
         return (between - (counts[one] + counts[other]) / 2) ** 2
 
-    n = counts.total()
     observed = sum(
-        apart(a, b) / (len(unit) - 1) for unit in units for a, b in itertools.permutations(unit, 2)
+        sum(itertools.starmap(apart, own)) / (len(unit) - 1)
+        for unit, own in zip(units, pairs, strict=True)
     )
     expected = sum(counts[a] * counts[b] * apart(a, b) for a in counts for b in counts)
-    if not expected:
-        assert alpha(matrix) is None
-    else:
-        assert alpha(matrix) == pytest.approx(1 - (n - 1) * observed / expected)
+    return 1 - (counts.total() - 1) * observed / expected if expected else None
 
 
-@given(matrices(cell=st.sampled_from([1.0, 2.0, 5.0, 5.0, 3.5, 7.0, NA])))
-def test_ac2_by_its_table_of_weights(matrix) -> None:
-    units = [unit for row in matrix if (unit := given_in(row))]
+def gwet(units, pairs) -> float:
+    """AC2 by its table of weights."""
     known = sorted({1.0, 2.0, 3.0, 4.0, 5.0}.union(*units))
     weight = {(a, b): 1 - ((a - b) / (known[-1] - known[0])) ** 2 for a in known for b in known}
-    twice = [unit for unit in units if len(unit) > 1]
-    if not twice:
-        assert ac2(matrix, SCALE) is None
-        return
-    agreed = np.mean(
-        [np.mean([weight[pair] for pair in itertools.permutations(unit, 2)]) for unit in twice]
-    )
+    agreed = np.mean([np.mean([weight[pair] for pair in own]) for own in pairs])
     common = [np.mean([unit.count(value) / len(unit) for unit in units]) for value in known]
     q = len(known)
     chance = sum(weight.values()) / (q * (q - 1)) * sum(one * (1 - one) for one in common)
-    assert ac2(matrix, SCALE) == pytest.approx((agreed - chance) / (1 - chance))
-
-
-@given(matrices(least=2, cell=scores))
-def test_icc_of_whole_matrices_by_their_mean_squares(matrix) -> None:
-    """The formulas of Shrout and Fleiss 1979, p. 423."""
-    n, k = matrix.shape
-    effects = [matrix.mean(1, keepdims=True), matrix.mean(0, keepdims=True)]
-    rest = matrix - sum(effects) + matrix.mean()
-    ms_rows = k * effects[0].var(ddof=1)
-    ms_columns = n * effects[1].var(ddof=1)
-    ms_rest = (rest**2).sum() / ((n - 1) * (k - 1))
-    single = ms_rows + (k - 1) * ms_rest + k * (ms_columns - ms_rest) / n
-    mean = ms_rows + (ms_columns - ms_rest) / n
-    for found, whole in zip(icc(matrix), (single, mean), strict=True):
-        part = ms_rows - ms_rest
-        if found is None:
-            assert whole < 1e-9 or abs(part) >= whole * (1 - 1e-9)
-        else:
-            assert found == pytest.approx(part / whole)
+    return (agreed - chance) / (1 - chance)
 
 
 @settings(max_examples=30)
-@given(matrices(least=2))
-def test_icc_with_missing_cells_by_the_expected_quadratic_forms(matrix) -> None:
+@given(matrices(scores | st.just(NA), scores, least=2))
+def test_icc_by_the_expected_quadratic_forms(matrix) -> None:
     """Henderson's method I from the full matrices: E[y'Qy] = trace(QV)."""
     at = np.argwhere(~np.isnan(matrix))
     y = matrix[~np.isnan(matrix)]
-    a1, ak = icc(matrix)
+    row = only(agreement(matrix))
+    a1, ak = row["icc_a1"], row["icc_ak"]
     if len(y) < 2:
         assert a1 is ak is None
         return
@@ -416,32 +378,8 @@ def test_kappa_as_statsmodels_has_it(pairs) -> None:
     table = np.zeros((5, 5))
     for one, other in pairs:
         table[int(one) - 1, int(other) - 1] += 1
-    found = kappa(np.array(pairs))
+    found = only(agreement(pairs))["kappa"]
     if found is None:
         assert len(set(itertools.chain(*pairs))) == 1
     else:
         assert found == pytest.approx(cohens_kappa(table, wt="quadratic", return_results=False))
-
-
-@given(matrices())
-def test_sem_is_the_pooled_deviation_within_outputs(matrix) -> None:
-    rows = [row for row in map(given_in, matrix) if len(row) > 1]
-    if not rows:
-        assert sem(matrix) is None
-    else:
-        free = sum(len(row) - 1 for row in rows)
-        pooled = sum(np.var(row, ddof=1) * (len(row) - 1) for row in rows) / free
-        assert sem(matrix) == pytest.approx(math.sqrt(pooled))
-
-
-@given(matrices())
-def test_shares_by_counting_pairs(matrix) -> None:
-    rows = [list(itertools.combinations(given_in(row), 2)) for row in matrix]
-    rows = [pairs for pairs in rows if pairs]
-    if not rows:
-        assert shares(matrix) is None
-        return
-    exact = [np.mean([a == b for a, b in pairs]) for pairs in rows]
-    near = [np.mean([abs(a - b) <= 1 for a, b in pairs]) for pairs in rows]
-    alike = np.mean([share == 1 for share in exact])
-    assert shares(matrix) == pytest.approx((np.mean(exact), np.mean(near), alike))
