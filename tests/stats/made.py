@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,12 +34,35 @@ CONFIGURATIONS = [
     "unstated",
     "ß\n",
 ]
+SIDES = ("with_skill", "without_skill")
 FIGURES = ["pass_rate", "overall_efficiency", "time_seconds", "tokens"]
 
 
 def runs_table(rows: Iterable[Row]) -> pl.DataFrame:
     """The table `runs`; keys that a row lacks are filled in, run numbers counted."""
     return table_of("runs", [{"status": "graded", "path": ".", **row} for row in _numbered(rows)])
+
+
+def two_sides(own: Any, other: Any, evals: int = 8, k: int = 3, **pairs: Any) -> list[Row]:
+    """Runs of the evals 0, 1, … on both sides.
+
+    Args:
+        own: the rate of the skill's side: a figure, a function of eval and run (which gives None
+            for a run that errored), or None for no runs.
+        other: that of the baseline.
+        evals: how many.
+        k: runs of an eval on a side.
+        pairs: other columns, each for both sides.
+    """
+    rows: list[Row] = []
+    sides = [*zip((0, 1), SIDES, (own, other), strict=True)]
+    for at, (which, side, rate) in product(range(evals), sides):
+        more = {name: pair[which] for name, pair in pairs.items()}
+        for run in range(k if rate is not None else 0):
+            value = rate(at, run) if callable(rate) else rate
+            row = {"eval_id": str(at), "configuration": side, "pass_rate": value, **more}
+            rows.append(row | ({"status": "errored"} if value is None else {}))
+    return rows
 
 
 def scores_table(rows: Iterable[Row]) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.tables.frames import to_pandas, to_polars
-from tests.stats.made import KEYS, Row, runs_table
+from tests.stats.made import KEYS, SIDES, Row, runs_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 few = settings(max_examples=8, deadline=None)
 """For tests of whole statistics over expectations, which take some hundredths of a second."""
-SIDES = ("with_skill", "without_skill")
 
 
 def verdicts_table(rows: Iterable[Row]) -> pl.DataFrame:
