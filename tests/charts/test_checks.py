@@ -64,12 +64,10 @@ def test_cells_count_what_passed_of_what_was_scored(rows) -> None:
     own = defaultdict(list)
     for row in rows:
         own[f"e{row['eval_id']}", row["text"], row["configuration"]].append(row["passed"])
-    expected = {
-        key: (f"{given.count(True)}/{len(given) - given.count(None)}", given.count(None))
-        if given.count(None) < len(given)
-        else ("–", given.count(None))
-        for key, given in own.items()
-    }
+    expected = {}
+    for key, passed in own.items():
+        lacking, scored = passed.count(None), len(passed) - passed.count(None)
+        expected[key] = (f"{passed.count(True)}/{scored}" if scored else "–", lacking)
     found = {
         (row["eval"], row["expectation"], row["configuration"]): (row["verdicts"], row["unscored"])
         for row in cells_of(expectation_matrix(checked(*rows)))
@@ -126,12 +124,8 @@ def test_long_texts_are_cut_and_whole_in_the_tooltip() -> None:
 
 def test_of_many_expectations_those_that_differ_most_are_shown() -> None:
     rows = [
-        {
-            "text": f"check {number}",
-            "configuration": side,
-            "passed": side == "with_skill" or number % 2 == 0,
-        }
-        for number in range(60)
+        {"text": f"check {at}", "configuration": side, "passed": side == SIDES[0] or at % 2 == 0}
+        for at in range(60)
         for side in SIDES
     ]
     chart = expectation_matrix(checked(*rows))
@@ -231,15 +225,10 @@ def test_the_title_says_what_is_proven(frame, title) -> None:
 
 def test_a_tooltip_names_the_evals_and_counts_both_sides() -> None:
     frames = [checks(("tells", (1, 2), (0, 1)), eval_id=name, eval_name=name) for name in "abcdef"]
-    three, six = frames[0].vstack(frames[1]).vstack(frames[2]), frames[0]
-    for frame in frames[1:]:
-        six = six.vstack(frame)
+    three, six = pl.concat(frames[:3]), pl.concat(frames)
     dot = dots_of(discrimination(three))["tells"]
-    assert (dot["own"], dot["other"], dot["eval"]) == (
-        "3 of 6\xa0runs",
-        "0 of 3\xa0runs",
-        "a, b and c",
-    )
+    assert (dot["own"], dot["other"]) == ("3 of 6\xa0runs", "0 of 3\xa0runs")
+    assert dot["eval"] == "a, b and c"
     assert dots_of(discrimination(six))["tells"]["eval"] == "a, b, c, d and 2 more"
     named = ("Class", "Expectation", "Eval", "Passed", "Baseline passed", "Exact p")
     assert {*named, "Without a verdict"} <= tooltips_of(discrimination(FOUR))

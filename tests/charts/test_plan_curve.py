@@ -50,7 +50,10 @@ BASE = {
 }
 UNPAID = {"price_usd": None, "seconds": None}
 CLARITY = {"metric": "rubric:Clarity"}
+MEAN = CLARITY | {"mde": None, "baseline": None}
 NEVER = {"chosen": False}
+UNSURE = NEVER | {"mde": None}
+ASSUMED_ONLY = NEVER | {"configuration": "", "baseline": ""}
 
 
 def curve(*rows):
@@ -65,11 +68,7 @@ def curve(*rows):
         ([{"price_usd": None}], "time, one run after the other (s)", None),
         ([{"price_usd": None, "seconds": 7200.0}], "time, one run after the other (h)", None),
         ([UNPAID], "runs a side (number)", None),
-        (
-            [UNPAID, UNPAID | {"changed": "judgings", "n_judgings": 2}],
-            "runs and judgings a side (number)",
-            None,
-        ),
+        ([UNPAID, UNPAID | {"changed": "judgings"}], "runs and judgings a side (number)", None),
         ([CLARITY], None, "smallest detectable effect (1–5)"),
         ([{"metric": "time_seconds"}], None, "smallest detectable effect (s)"),
         ([{"metric": None}], None, "smallest detectable effect"),
@@ -86,34 +85,18 @@ def test_axes_name_what_is_known_best(rows, cost, sharpness) -> None:
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        (
-            [{}],
-            (
-                "10 evals × 3 runs would find a difference of 20 pp, for $6.00 "
-                "(with_skill against without_skill, n = 10 evals × 3 runs)"
-            ),
-        ),
-        (
-            [CLARITY | {"mde": None, "baseline": None}],
-            (
-                "10 evals × 3 runs would have a standard error of at most 0.20 points, for $6.00 "
-                "(with_skill, n = 10 evals × 3 runs)"
-            ),
-        ),
+        ([{}], "10 evals × 3 runs would find a difference of 20 pp, for $6.00 (with_skill against"),
+        ([{}], "(with_skill against without_skill, n = 10 evals × 3 runs)"),
+        ([MEAN], "10 evals × 3 runs would have a standard error of at most 0.20 points, for $6.00"),
+        ([MEAN], "(with_skill, n = 10 evals × 3 runs)"),
         ([{"n_evals": 1}], "1 eval × 3 runs would"),
         ([{}, {"changed": "judgings"}], "10 evals × 3 runs × 1 judging would"),
         ([{"metric": "time_seconds", "wanted": 12.0}], "find a difference of 12.0 s,"),
         ([{"metric": None, "wanted": 0.12345}], "find a difference of 0.123,"),
         ([NEVER], "a difference of 20 pp; what was run finds 19 pp at the least (with_skill"),
-        ([NEVER | {"mde": None}], "error of 20 pp; what was run has 6 pp (with_skill"),
-        (
-            [NEVER | {"configuration": "", "baseline": ""}],
-            "a difference of 20 pp; the largest of them finds 19 pp at the least (assumed",
-        ),
-        (
-            [NEVER | {"mde": None}, {"changed": "evals"}],
-            "; from what was run, nothing can be claimed (with_skill",
-        ),
+        ([UNSURE], "error of 20 pp; what was run has 6 pp (with_skill"),
+        ([ASSUMED_ONLY], "20 pp; the largest of them finds 19 pp at the least (assumed"),
+        ([UNSURE, {"changed": "evals"}], "; from what was run, nothing can be claimed (with_skill"),
     ],
 )
 def test_the_title_says_what_a_design_finds_and_where_none_will_do_how_far_it_gets(
@@ -140,14 +123,12 @@ MORE = [
     [
         (
             MORE,
-            (
-                "The smallest detectable effect goes from 19 pp with one more eval to 18 pp (+$0.60) "
-                "and one more judging of each output to 18.5 pp (+$0.25)."
-            ),
+            "The smallest detectable effect goes from 19 pp with one more eval to 18 pp (+$0.60)",
         ),
+        (MORE, "to 18 pp (+$0.60) and one more judging of each output to 18.5 pp (+$0.25)."),
         ([UNPAID, MORE[1] | UNPAID], "one more eval to 18 pp (+3 runs)."),
         (MORE[:1], None),
-        ([NEVER | {"mde": None}, MORE[1]], None),
+        ([UNSURE, MORE[1]], None),
     ],
 )
 def test_the_subtitle_says_what_one_more_of_each_adds(rows, says) -> None:

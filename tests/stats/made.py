@@ -26,15 +26,8 @@ examples = settings(max_examples=10)
 """For tests of whole statistics, which take some milliseconds an example."""
 
 KEYS: Row = {"workspace": "w", "skill": "s", "iteration": "none", "eval_id": "1"}
-CONFIGURATIONS = [
-    "with_skill",
-    "without_skill",
-    "old_skill",
-    "with skill (iter5)",
-    "unstated",
-    "ß\n",
-]
 SIDES = ("with_skill", "without_skill")
+CONFIGURATIONS = [*SIDES, "old_skill", "with skill (iter5)", "unstated", "ß\n"]
 FIGURES = ["pass_rate", "overall_efficiency", "time_seconds", "tokens"]
 
 
@@ -72,15 +65,8 @@ def scores_table(rows: Iterable[Row]) -> pl.DataFrame:
 
 def stated_table(rows: Iterable[Row]) -> pl.DataFrame:
     """The table `stated`; `printed` gives the value where there is none."""
-    return table_of(
-        "stated",
-        [
-            {**KEYS, "path": "benchmark.json", "value": float(row["printed"]), **row}
-            if "value" not in row
-            else {**KEYS, "path": "benchmark.json", **row}
-            for row in rows
-        ],
-    )
+    known = {**KEYS, "path": "benchmark.json"}
+    return table_of("stated", [known | {"value": float(row["printed"])} | row for row in rows])
 
 
 def workspace(
@@ -90,12 +76,8 @@ def workspace(
     backend: Any = "polars",
 ) -> Workspace:
     """A workspace over these tables."""
-    tables = {
-        "runs": runs_table(runs),
-        "rubric_scores": scores_table(scores),
-        "stated": stated_table(stated),
-    }
-    return Workspace.from_tables(tables, backend=backend)
+    tables = {"runs": runs_table(runs), "rubric_scores": scores_table(scores)}
+    return Workspace.from_tables(tables | {"stated": stated_table(stated)}, backend=backend)
 
 
 def kinds(runs: Iterable[Row]) -> dict[str, Any]:

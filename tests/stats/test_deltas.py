@@ -13,8 +13,8 @@ from scipy.stats import false_discovery_control
 
 from skill_eval_nb.stats import deltas, deltas_by_dimension, deltas_by_eval, notes, summarize
 from skill_eval_nb.stats.values import RUN
-from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.tables.frames import to_pandas, to_polars
+from skill_eval_nb.tables import Workspace
+from skill_eval_nb.tables.frames import to_pandas
 from tests.stats.dealt import doubled_tail, every_deal, every_flip
 from tests.stats.made import (
     KEYS,
@@ -27,6 +27,7 @@ from tests.stats.made import (
     run_rows,
     runs_table,
     scores_table,
+    table_of,
     two_sides,
     workspace,
 )
@@ -150,11 +151,11 @@ def test_a_verdict_on_an_eval_rests_on_its_p_adjusted_as_scipy_does() -> None:
 
 # Six evals, each better by a little, with three runs a side that hardly differ.
 CLEAR = [
-    {"eval_id": str(at), "configuration": name, "iteration": iteration, "pass_rate": rate + more}
-    for at, rate in enumerate((0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
-    for iteration, better in (("iteration-1", 0.0), ("iteration-2", 0.1))
-    for name, gain in (("with_skill", 0.2 + better), ("without_skill", better))
-    for more in (gain, gain + 0.02, gain + 0.04)
+    row | {"iteration": f"iteration-{n + 1}", "pass_rate": row["pass_rate"] + 0.1 * n}
+    for n in (0, 1)
+    for row in two_sides(
+        lambda at, run: 0.3 + at / 10 + run / 50, lambda at, run: 0.1 + at / 10 + run / 50, evals=6
+    )
 ]
 
 
@@ -229,14 +230,12 @@ SUITE = [
 
 def _suite(**columns: list[Any]) -> Any:
     """SUITE with a table of its evals."""
-    ids = [str(at) for at in range(1, 9)]
-    evals = pl.DataFrame(
-        [{**KEYS, "eval_id": one, "eval_name": one} for one in ids],
-    ).with_columns(**{name: pl.Series(values) for name, values in columns.items()})
-    known = TABLES["evals"]
-    empty = {name: evals[name].to_list() for name in known.names if name in evals.columns}
-    tables = {"runs": runs_table(SUITE), "evals": to_polars(known, empty)}
-    return Workspace.from_tables(tables)
+    names = [KEYS | {"eval_id": str(at), "eval_name": str(at)} for at in range(1, 9)]
+    evals = [
+        name | {column: values[at] for column, values in columns.items()}
+        for at, name in enumerate(names)
+    ]
+    return Workspace.from_tables({"runs": runs_table(SUITE), "evals": table_of("evals", evals)})
 
 
 def test_evals_weigh_as_their_suite_says_where_that_is_asked_for() -> None:

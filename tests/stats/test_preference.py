@@ -14,9 +14,9 @@ from scipy import stats as scipy_stats
 
 from skill_eval_nb.stats import preference
 from skill_eval_nb.stats.preference import Wins
-from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.tables.frames import to_pandas, to_polars
-from tests.stats.made import examples, plain
+from skill_eval_nb.tables import Workspace
+from skill_eval_nb.tables.frames import to_pandas
+from tests.stats.made import examples, plain, table_of
 
 NEW, OLD = "with_skill", "without_skill"
 CONSISTENT = {("A", "B"), ("B", "A"), ("tie", "tie")}
@@ -105,9 +105,7 @@ def comparison(name: str, won: str, first: str | None, second: str | None, **giv
 
 
 def comparisons(*rows: list[dict]) -> pl.DataFrame:
-    every = [row for own in rows for row in own]
-    names = TABLES["comparisons"].names
-    return to_polars(TABLES["comparisons"], {n: [r.get(n) for r in every] for n in names})
+    return table_of("comparisons", [row for own in rows for row in own])
 
 
 @pytest.mark.parametrize("behind", ["configuration", "version"])
