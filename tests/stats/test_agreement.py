@@ -26,28 +26,10 @@ from skill_eval_nb.stats.agreement import (
 )
 from skill_eval_nb.tables.frames import to_pandas
 from tests.stats.made import examples, plain, scores_table, workspace
+from tests.stats.nested import judgings
 
 FIGURES = [*COUNTS, *DISTRIBUTION, *MEASURES, "note"]
 COEFFICIENTS = ("icc_a1", "icc_ak", "alpha", "ac2", "kappa")
-score = st.none() | st.just(math.nan) | st.integers(1, 5).map(float) | st.sampled_from([0.5, 9.0])
-judgings = st.lists(
-    st.fixed_dictionaries(
-        {
-            "iteration": st.sampled_from(["iteration-9", "iteration-10"]),
-            "eval_id": st.sampled_from("123"),
-            "run_number": st.integers(1, 2),
-            "judging": st.integers(1, 3),
-            "judge_model": st.sampled_from(["a", "b", None]),
-            "dimension": st.sampled_from(["clarity", "scope"]),
-            "score": score,
-        }
-    ),
-    max_size=40,
-)
-
-
-def table_of(rows) -> pl.DataFrame:
-    return scores_table([{"configuration": "with_skill", **row} for row in rows])
 
 
 def only(found) -> dict:
@@ -58,7 +40,8 @@ def only(found) -> dict:
 @examples
 @given(judgings)
 def test_figures_stay_in_their_bounds_on_any_scores(rows) -> None:
-    found = agreement(table_of(rows))
+    numbered = (row | {"judging": at % 3} for at, row in enumerate(rows))
+    found = agreement(scores_table(numbered))
     assert found.columns == [*KEYS, *FIGURES]
     assert not found.select(KEYS).is_duplicated().any()
     for row in found.to_dicts():
@@ -175,6 +158,7 @@ BOTH = scores_table([*judged("j", 5, 4), *judged("j", 3, eval_id="2")])
 HUMANS = pl.DataFrame(
     {"eval_id": ["1", "2"], "run_number": [1, 1], "dimension": ["clarity"] * 2, "score": [2, 4]}
 )
+MISSPELT = HUMANS.with_columns(dimension=pl.lit("clarty"))
 
 
 def test_a_human_is_compared_with_every_judging_of_the_same_output() -> None:
@@ -196,10 +180,7 @@ def test_a_human_is_compared_with_every_judging_of_the_same_output() -> None:
         (HUMANS.drop("eval_id", "run_number"), "tell the runs apart"),
         (HUMANS.drop("eval_id"), "Add those of .*eval_id"),
         (HUMANS.with_columns(score=pl.lit(None, pl.Float64)), "holds no score"),
-        (
-            HUMANS.with_columns(dimension=pl.lit("clarty")),
-            "none with .*`clarty`.*one has eval_id `1`, .*`clarity`",
-        ),
+        (MISSPELT, "none with .*`clarty`.*one has eval_id `1`, .*`clarity`"),
     ],
 )
 def test_a_human_table_that_does_not_fit_is_an_error_that_helps(human, says) -> None:
@@ -218,28 +199,14 @@ def test_human_scores_of_what_no_judge_scored_are_an_error_that_says_so() -> Non
 NA = math.nan
 
 SHROUT_FLEISS = [
-    [9, 2, 5, 8],
-    [6, 1, 3, 2],
-    [8, 4, 6, 8],
-    [7, 1, 2, 6],
-    [10, 5, 6, 9],
-    [6, 2, 4, 7],
+    *([9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8]),
+    *([7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]),
 ]
 """Shrout and Fleiss 1979, table 2: six targets, four judges."""
 
 FOUR_OBSERVERS = [
-    [1, 1, NA, 1],
-    [2, 2, 3, 2],
-    [3, 3, 3, 3],
-    [3, 3, 3, 3],
-    [2, 2, 2, 2],
-    [1, 2, 3, 4],
-    [4, 4, 4, 4],
-    [1, 1, 2, 1],
-    [2, 2, 2, 2],
-    [NA, 5, 5, 5],
-    [NA, NA, 1, 1],
-    [NA, NA, 3, NA],
+    *([1, 1, NA, 1], [2, 2, 3, 2], [3, 3, 3, 3], [3, 3, 3, 3], [2, 2, 2, 2], [1, 2, 3, 4]),
+    *([4, 4, 4, 4], [1, 1, 2, 1], [2, 2, 2, 2], [NA, 5, 5, 5], [NA, NA, 1, 1], [NA, NA, 3, NA]),
 ]
 """Krippendorff 2011, example C, which Gwet's handbook and irrCAC (`cac.raw4raters`) use too."""
 

@@ -114,12 +114,17 @@ def test_designs_around_differ_in_one_number() -> None:
 
 
 def test_the_data_s_design_stands_beside_the_chosen_one() -> None:
+    """With as many runs and judgings everywhere its noise is that of the differences."""
     table = nested_sides(1, 8, 3, 2, effect=0.3, seed=5)
     found = plan(table, metric="clarity", effect=1.0)
     (was,) = found.filter(changed="as it was run").to_dicts()
     assert design(was) == (8, 3, 2)
-    assert (was["configuration"], was["baseline"]) == ("with_skill", "without_skill")
+    assert (was["configuration"], was["baseline"]) == SIDES
     assert was["metric"] == "rubric:clarity"
+    means = table.group_by("eval_id", "configuration").agg(pl.col("score").mean())
+    wide = means.pivot("configuration", index="eval_id", values="score")
+    apart = wide.select((pl.col(SIDES[0]) - pl.col(SIDES[1])).var()).item()
+    assert was["se"] ** 2 == pytest.approx(apart / 8)
     never = plan(table, metric="clarity", effect=0.001)
     assert design(plain(never)[0]) == (8, 3, 2)
     assert "this is what was run" in plain(never)[0]["note"]
@@ -254,20 +259,6 @@ def test_what_differs_between_evals_is_the_effect_and_not_how_hard_they_are() ->
     assert np.mean(runs) == pytest.approx(0.25, abs=0.03)  # both within four standard errors
     of_means = [one.variances.between for one in bases(nested_sides(400, 8, 3, 2, 1.0), 1)]
     assert np.mean(of_means) == pytest.approx(4.5, abs=0.3)
-
-
-def test_the_noise_of_a_delta_as_it_was_run_is_that_of_its_differences() -> None:
-    """With as many runs and judgings everywhere, nothing is lost in taking it apart."""
-    table = nested_sides(1, 9, 3, 2, effect=1.0)
-    (basis,) = bases(table)
-    means = table.group_by("eval_id", "configuration").agg(pl.col("score").mean())
-    wide = means.pivot("configuration", index="eval_id", values="score")
-    apart = wide.select((pl.col("with_skill") - pl.col("without_skill")).var()).item()
-    assert basis.variances is not None
-    assert basis.now == (9, 3, 2)
-    (run, judge), (other_run, other_judge) = basis.variances.sides
-    within = (run + other_run) / 3 + (judge + other_judge) / 6
-    assert basis.variances.between + within == pytest.approx(apart)
 
 
 @pytest.mark.parametrize(

@@ -19,21 +19,7 @@ from statsmodels.stats.anova import anova_lm
 from skill_eval_nb.stats import judge_severity, variance
 from skill_eval_nb.tables.frames import to_pandas
 from tests.stats.made import Row, examples, plain, scores_table
-from tests.stats.nested import VARIANCES, by_judges, drawn, scores_of
-
-scores = st.lists(
-    st.fixed_dictionaries(
-        {
-            "eval_id": st.sampled_from("123"),
-            "run_number": st.integers(1, 3),
-            "configuration": st.sampled_from(["with_skill", "</script>"]),
-            "dimension": st.sampled_from(["clarity", "rubric:odd"]),
-            "judge_model": st.sampled_from([None, "one", "other"]),
-            "score": st.none() | st.just(math.nan) | st.sampled_from([1.0, 3.0, 4.5, 5.0, 9.0]),
-        }
-    ),
-    max_size=40,
-)
+from tests.stats.nested import VARIANCES, by_judges, drawn, judgings, scores_of
 
 
 def parts(data: Any, metric: str | None = None) -> dict[str, Row]:
@@ -152,7 +138,7 @@ def test_judges_of_different_outputs_cannot_be_told_from_what_they_judged() -> N
 
 
 @examples
-@given(scores)
+@given(judgings)
 def test_any_scores_have_sane_answers(rows: list[Row]) -> None:
     table = scores_table(row | {"judging": at} for at, row in enumerate(rows))
     found = plain(variance(table))
@@ -165,12 +151,10 @@ def test_any_scores_have_sane_answers(rows: list[Row]) -> None:
             assert high is None or high >= estimate - 1e-6 or row["clipped"]
         assert row["share_high"] is None or 0 <= row["share_high"] <= 1
         assert row["clipped"] in (True, False)
-    scored = {
-        (row["configuration"], row["dimension"])
-        for row in rows
-        if row["score"] is not None and not math.isnan(row["score"])
-    }
-    assert {(row["configuration"], row["dimension"]) for row in found} == scored
+    names = ("iteration", "configuration", "dimension")
+    known = [row for row in rows if row["score"] is not None and not math.isnan(row["score"])]
+    scored = {tuple(row[name] for name in names) for row in known}
+    assert {tuple(row[name] for name in names) for row in found} == scored
     order = random.Random(1).sample(range(len(rows)), len(rows))
     assert variance(table[order]).equals(variance(table))
     assert plain(variance(to_pandas(table))) == found
@@ -238,8 +222,8 @@ def unbalanced(design: list[list[int]], seed: int) -> np.ndarray:
     values = drawn((1, len(design), 4, 3), seed=seed)
     for at, runs in enumerate(design):
         values[0, at, len(runs) :] = np.nan
-        for run, judgings in enumerate(runs):
-            values[0, at, run, judgings:] = np.nan
+        for run, number in enumerate(runs):
+            values[0, at, run, number:] = np.nan
     return values
 
 
