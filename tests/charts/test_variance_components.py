@@ -95,7 +95,7 @@ def test_the_title_counts_where_most_of_it_lies() -> None:
             "No one source makes most of the variance of ‘Clarity’ (with_skill, n",
         ),
         (
-            named("A", 1, 1, 1) + named("B", 1, 1, 4) + named("C", 4, 1, 1),
+            named("A", 5, 5, 5) + named("B", 1, 1, 4) + named("C", 3, 1, 1),
             "the judge on 1 of 3 dimensions, from the evals on 1 and from no one source on 1 (",
         ),
         (factorial(1, 1, 4, configuration="without_skill") + factorial(4, 1, 1), "from the evals"),
