@@ -133,6 +133,12 @@ def test_a_direction_that_the_test_does_not_share_is_no_proof() -> None:
     assert row["class"] not in ("hurts", "separates")
 
 
+def test_sides_that_never_met_are_not_compared() -> None:
+    row = only(sides([T, T, T], []) + sides([], [F, F, F], eval_id="2"))
+    assert (row["class"], row["n_evals"]) == ("too little data", 0)
+    assert "in no eval on both sides" in row["reason"]
+
+
 def test_under_no_difference_few_are_called_different() -> None:
     """A/A: the same pass rates on both sides, 8 v 8; at most one in twenty suites errs."""
     noise = np.random.default_rng(7)

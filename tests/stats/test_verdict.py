@@ -151,6 +151,7 @@ WORSE = [(other, one) for one, other in BETTER]
 SAME = [([0.50, 0.52, 0.51], [0.51, 0.50, 0.52])] * 4
 STILL = [([1.0] * 3, [1.0] * 3)] * 4
 BETTER_ONCE = [([1.0, 1.0, 0.9], [0.0, 0.1, 0.0])]
+MIXED = [([0, 0], [1, 1]), ([0], [1, 1]), ([1], [0]), ([0, 0], [1])]
 OFF = Adjusted(0.2, 0.01, 0.01)
 
 
@@ -166,6 +167,7 @@ OFF = Adjusted(0.2, 0.01, 0.01)
         (BETTER, {"adjusted": OFF}, "unclear", "exact p < 0.0001 (0.2 adjusted)"),
         (SAME, {}, "no worthwhile difference", "the 90 % interval lies within ±5 pp."),
         (SAME, {"worth": 0.001}, "unclear", "beyond 0.713 pp can be ruled out (90 % interval)."),
+        (MIXED, {}, "unclear", "(no run noise was seen in 6 and 6 runs) on these 4 evals"),
         (STILL, {}, "too few runs", "no run noise was seen in 4 × 3 runs a side"),
         (STILL, {}, "too few runs", "0 of which differ between the sides, the smallest p is 1"),
         ([([1.0], [0.0])] * 9, {}, "too few runs", "without two runs of an eval"),
