@@ -326,14 +326,8 @@ def named(eval_name, configuration, dimension, iteration, text):
     """A workspace with the names in every place where a file can put one."""
     made = {"runs": [], "rubric_scores": [], "expectations": []}
     for side in (configuration, "without_skill" if configuration != "without_skill" else "x"):
-        keys = run_keys(
-            workspace=text,
-            skill=dimension,
-            iteration=iteration,
-            eval_id=eval_name,
-            eval_name=eval_name,
-            configuration=side,
-        )
+        keys = run_keys(workspace=text, skill=dimension, iteration=iteration)
+        keys |= {"eval_id": eval_name, "eval_name": eval_name, "configuration": side}
         known = {"pass_rate": 0.5, "time_seconds": 3.0, "tokens": 5, "path": text}
         made["runs"].append(keys | known | {"status": "graded", "rubric_normalized": 0.6})
         score = {"dimension": dimension, "score": 3.0, "weight": 1.0, "evidence": text}

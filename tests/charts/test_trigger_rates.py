@@ -85,14 +85,8 @@ def test_flips_near_misses_and_errors_stand_out() -> None:
 
 def test_the_most_wrong_of_each_class_comes_first() -> None:
     rows = sorted(queries_of(trigger_rates(ASKED)).values(), key=lambda row: row["row"])
-    assert [row["query"] for row in rows] == [
-        "read it",
-        "sign it",
-        "fill in this form",
-        "split it",
-        "merge my branches",
-        "what is a form?",
-    ]
+    expected = ["read it", "sign it", "fill in this form", "split it"]
+    assert [row["query"] for row in rows] == [*expected, "merge my branches", "what is a form?"]
 
 
 @pytest.mark.parametrize("chart", [trigger_rates, trigger_confusion])
@@ -102,12 +96,9 @@ def test_a_broken_measurement_is_called_so(chart) -> None:
 
 
 def test_without_negatives_there_is_no_f1_and_it_is_said() -> None:
-    assert "No F1: 1 of 1 queries trigger that should (n" in title_of(
-        trigger_rates(attempts((True, "tt")))
-    )
-    assert "nobody said which queries should trigger" in title_of(
-        trigger_rates(attempts((None, "tt")))
-    )
+    of_one, unlabelled = (title_of(trigger_rates(attempts((one, "tt")))) for one in (True, None))
+    assert "No F1: 1 of 1 queries trigger that should (n" in of_one
+    assert "nobody said which queries should trigger" in unlabelled
 
 
 @pytest.mark.parametrize("chart", [trigger_rates, trigger_confusion])

@@ -51,20 +51,59 @@ def test_bars_are_the_shares_of_the_statistic() -> None:
     assert "6 · 18 · 36" in texts_of(chart)
 
 
+def factorial(of_evals, of_runs, of_judgings, n=3, **keys):
+    """Scores of n evals × n runs × n judgings with steps of these sizes."""
+    steps = [(at, 3.0 + at - (n - 1) / 2) for at in range(n)]
+    return [
+        row | {"judging": judging + 1, "score": row["score"] + of_judgings * judging, **keys}
+        for judging in range(n)
+        for row in judged(
+            [[of_evals * one + of_runs * run for _, run in steps] for _, one in steps]
+        )
+    ]
+
+
+def named(name, *given, **keys):
+    return [row | {"dimension": name} for row in factorial(*given, **keys)]
+
+
 def test_the_title_counts_where_most_of_it_lies() -> None:
     apart = [[1, 1, 1], [3, 3, 3], [5, 5, 4]]  # evals differ, runs hardly
     alike = [[1, 5, 3], [1, 5, 3], [1, 5, 3]]  # runs differ, evals do not
     rows = [row | {"dimension": name} for name in "AB" for row in judged(apart)]
     rows += [row | {"dimension": "C"} for row in judged(alike)]
-    title = title_of(variance_components(ws_of(rows)))
+    chart = variance_components(ws_of(rows))
+    title = title_of(chart)
     assert title.startswith(
         "Most of the variance comes from the evals on 2 of 3 dimensions and from runs and judge "
         "together on 1"
     )
     assert title.endswith("(with_skill, n = 3 evals, 9 runs, 9 judgings)")
-    assert "With 3 evals, what lies between evals is a rough guess" in subtitle_of(
-        variance_components(ws_of(rows))
-    )
+    assert "With 3 evals, what lies between evals is a rough guess" in subtitle_of(chart)
+    many = variance_components(ws_of(judged([[1, 2], [3, 5]] * 10)))
+    assert "rough guess" not in subtitle_of(many)
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        (factorial(4, 1, 1), "of the variance of ‘Clarity’ comes from the evals"),
+        (factorial(1, 4, 1), "of the variance of ‘Clarity’ comes from the runs"),
+        (factorial(1, 1, 4), "of the variance of ‘Clarity’ comes from the judge"),
+        (
+            factorial(1, 1, 1),
+            "No one source makes most of the variance of ‘Clarity’ (with_skill, n",
+        ),
+        (
+            named("A", 5, 5, 5) + named("B", 1, 1, 4) + named("C", 3, 1, 1),
+            "the judge on 1 of 3 dimensions, from the evals on 1 and from no one source on 1 (",
+        ),
+        (factorial(1, 1, 4, configuration="without_skill") + factorial(4, 1, 1), "from the evals"),
+        (named("A", 4, 1, 1) + named("B", 4, 1, 1, n=2), "n = 3 evals, 9 runs, 27 judgings)"),
+    ],
+)
+def test_the_title_names_the_largest_source_of_the_with_skill_side(rows, says) -> None:
+    assert says in title_of(variance_components(ws_of(rows)))
 
 
 def test_one_metric_is_named_with_its_share_and_interval() -> None:
@@ -83,6 +122,7 @@ def test_what_cannot_be_told_apart_is_said() -> None:
     chart = variance_components(ws_of(judged([[1], [4], [5]])))
     assert title_of(chart).startswith("Variance of eval and run and judge cannot be told apart")
     assert [bar["share"] for bar in rows_of(chart, "share", "component")] == [1]
+    assert "rough guess" not in subtitle_of(chart)
 
 
 @pytest.mark.parametrize(

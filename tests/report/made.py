@@ -29,46 +29,29 @@ def run(
 ) -> dict[str, Any]:
     """A run that scored four expectations, or none where its rate is None."""
     passed = None if rate is None else round(rate * 4)
-    return {
-        "workspace": "tdd-workspace",
-        "skill": "tdd",
-        "iteration": "iteration-1",
-        "eval_id": eval_id,
-        "eval_name": f"eval {eval_id}",
-        "configuration": configuration,
-        "run_number": number,
-        "status": "graded" if rate is not None else "errored",
-        "pass_rate": rate,
-        "passed": passed,
+    known = {"workspace": "tdd-workspace", "skill": "tdd", "iteration": "iteration-1"}
+    known |= {"eval_id": eval_id, "eval_name": f"eval {eval_id}", "run_number": number}
+    known |= {"configuration": configuration, "pass_rate": rate, "overall_efficiency": rate}
+    known |= {"status": "errored" if passed is None else "graded", "passed": passed}
+    known |= {
         "failed": None if passed is None else 4 - passed,
         "total": None if passed is None else 4,
-        "overall_efficiency": rate,
-        "path": f"iteration-1/eval-{eval_id}/{configuration}/run-{number}",
-        **more,
     }
+    return known | {"path": f"iteration-1/eval-{eval_id}/{configuration}/run-{number}"} | more
 
 
 def balanced(baseline: str = "without_skill", **more: Any) -> Rows:
     """Two evals, two runs on each side: +0.50 and +0.25."""
-    rates = {
-        ("1", "with_skill"): (1.0, 0.75),
-        ("1", baseline): (0.5, 0.25),
-        ("2", "with_skill"): (0.75, 0.75),
-        ("2", baseline): (0.5, 0.5),
-    }
-    return [
-        run(
-            eval_id,
-            configuration,
-            number,
-            rate,
-            time_seconds=40.0 + 10 * number + (13 if configuration == "with_skill" else 0),
-            tokens=3000 + 100 * number + (1700 if configuration == "with_skill" else 0),
-            **more,
-        )
-        for (eval_id, configuration), pair in rates.items()
-        for number, rate in enumerate(pair, 1)
-    ]
+    rates = (("1", (1.0, 0.75), (0.5, 0.25)), ("2", (0.75, 0.75), (0.5, 0.5)))
+    rows = []
+    for eval_id, *both in rates:
+        for at, pair in enumerate(both):
+            for number, rate in enumerate(pair, 1):
+                cost = {"time_seconds": 53.0 + 10 * number - 13 * at}
+                cost |= {"tokens": 4700 + 100 * number - 1700 * at}
+                name = baseline if at else "with_skill"
+                rows.append(run(eval_id, name, number, rate, **cost, **more))
+    return rows
 
 
 def of_two_models(one: str = "large", other: str = "small") -> Rows:
@@ -97,14 +80,43 @@ def score(
     row: dict[str, Any], dimension: str, value: float | None, judging: int = 1
 ) -> dict[str, Any]:
     """A score of a run."""
-    return {
-        **keys(row),
-        "judging": judging,
-        "dimension": dimension,
-        "score": value,
-        "weight": 1.0,
-        "evidence": "because",
-    }
+    known = {"dimension": dimension, "score": value, "weight": 1.0, "evidence": "because"}
+    return {**keys(row), "judging": judging, **known}
+
+
+def problem(severity: str = "error", **more: Any) -> dict[str, Any]:
+    """A problem with a file."""
+    return {"severity": severity, "code": "c", "workspace": "tdd-workspace", **more}
+
+
+def stated(*figures: tuple[str, str, str, float]) -> Rows:
+    """What a benchmark.json states: configuration, metric, statistic, value."""
+    names = ("configuration", "metric", "statistic", "value")
+    place = {"workspace": "tdd-workspace", "skill": "tdd", "iteration": "iteration-1"}
+    place |= {"path": "iteration-1/benchmark.json"}
+    return [
+        place | dict(zip(names, one, strict=True)) | {"printed": str(one[3])} for one in figures
+    ]
+
+
+def in_iterations(*numbers: int) -> Rows:
+    """The same two evals in several iterations."""
+    return [row | {"iteration": f"iteration-{n}"} for n in numbers for row in balanced()]
+
+
+def one_side() -> Rows:
+    """Of two evals the runs with the skill."""
+    return [row for row in balanced() if row["configuration"] == "with_skill"]
+
+
+def helping(evals: int, runs: int) -> Rows:
+    """Evals on which the skill is always better by half."""
+    return [
+        run(str(at), side, number, (0.5 if side == "with_skill" else 0.0) + number / 10 + at / 40)
+        for at in range(evals)
+        for side in ("with_skill", "without_skill")
+        for number in range(1, runs + 1)
+    ]
 
 
 def workspace(**tables: Rows) -> Workspace:
@@ -135,15 +147,7 @@ def hostile() -> Workspace:
             scores.append(score(row, text, 3.0) | {"evidence": text})
     errored = runs[0] | {"run_number": 2, "status": "errored", "pass_rate": None}
     problems = [
-        {
-            "severity": "error",
-            "code": "x",
-            "path": text,
-            "where": text,
-            "message": text,
-            "workspace": HOSTILE[0],
-        }
-        for text in HOSTILE
+        problem(path=text, where=text, message=text, workspace=HOSTILE[0]) for text in HOSTILE
     ]
     return workspace(
         runs=[*runs, errored], expectations=checks, rubric_scores=scores, problems=problems

@@ -7,7 +7,17 @@ import pytest
 
 from skill_eval_nb.documents import dump
 from skill_eval_nb.report import benchmark
-from tests.report.made import balanced, check, keys, run, score, workspace
+from tests.report.made import (
+    balanced,
+    check,
+    in_iterations,
+    keys,
+    one_side,
+    run,
+    score,
+    stated,
+    workspace,
+)
 
 
 def only(ws, **options):
@@ -59,9 +69,8 @@ def test_a_run_that_errored_has_no_pass_rate_and_is_named():
     (errored,) = (one for one in one.runs if one.run_number == 3)
     assert errored.result.pass_rate is None
     assert errored.notes == ["status: errored"]
-    assert any(
-        "1 run of with_skill errored" in note and "eval 2 run 3" in note for note in one.notes
-    )
+    (told,) = (note for note in one.notes if "1 run of with_skill errored" in note)
+    assert "eval 2 run 3" in told
     assert one.run_summary["with_skill"].pass_rate.mean == 0.8125  # of the four that were graded
 
 
@@ -117,8 +126,7 @@ def test_of_three_configurations_the_first_two_are_compared():
 
 
 def test_one_configuration_has_no_delta():
-    rows = [row for row in balanced() if row["configuration"] == "with_skill"]
-    one = only(workspace(runs=rows))
+    one = only(workspace(runs=one_side()))
     assert list(one.run_summary) == ["with_skill"]
     assert any("nothing to compare" in note for note in one.notes)
 
@@ -139,12 +147,8 @@ def test_ids_are_numbers_only_where_they_are_written_as_such():
 def test_evals_are_in_natural_order():
     rows = [run(name, side, 1, 1.0) for name in ("10", "9") for side in ("old_skill", "with_skill")]
     runs = only(workspace(runs=rows)).runs
-    assert [(one.eval_id, one.configuration) for one in runs] == [
-        (9, "with_skill"),
-        (9, "old_skill"),
-        (10, "with_skill"),
-        (10, "old_skill"),
-    ]
+    expected = [(at, side) for at in (9, 10) for side in ("with_skill", "old_skill")]
+    assert [(one.eval_id, one.configuration) for one in runs] == expected
 
 
 def test_the_expectations_are_those_that_the_pass_rate_counts():
@@ -161,9 +165,7 @@ def test_the_expectations_are_those_that_the_pass_rate_counts():
 
 def test_a_dimension_is_the_mean_of_its_judgings():
     first = balanced()[0]
-    scores = [
-        score(first, "clarity", value, judging) for judging, value in enumerate((3, 4, None), 1)
-    ]
+    scores = [score(first, "clarity", value, at) for at, value in enumerate((3, 4, None), 1)]
     one = only(workspace(runs=[first], rubric_scores=scores))
     assert one.runs[0].rubric_scores["clarity"].score == 3.5
     dimension = one.run_summary["with_skill"].rubric_dimensions["clarity"]
@@ -172,34 +174,24 @@ def test_a_dimension_is_the_mean_of_its_judgings():
 
 def test_notes_keep_to_their_run_and_an_analysts_to_the_benchmark():
     first = balanced()[0]
-    notes = [
-        {**keys(first), "kind": "workaround", "text": "typed it by hand"},
-        {**keys(first), "kind": "analyst", "text": "looks flaky"},
-        {**keys(first), "kind": "analyst", "text": "looks flaky"},
-    ]
+    flaky = {**keys(first), "kind": "analyst", "text": "looks flaky"}
+    notes = [flaky, flaky, {**keys(first), "kind": "workaround", "text": "typed it by hand"}]
     one = only(workspace(runs=[first], notes=notes))
     assert one.runs[0].notes == ["typed it by hand"]
     assert one.notes.count("looks flaky") == 1
 
 
 def test_stated_figures_stand_where_there_are_no_runs():
-    keys = {"workspace": "w", "skill": "s", "iteration": "none", "path": "benchmark.json"}
-    stated = [
-        {
-            **keys,
-            "configuration": name,
-            "metric": "pass_rate",
-            "statistic": statistic,
-            "value": value,
-        }
-        for name, statistic, value in (
-            ("with_skill", "mean", 0.85),
-            ("with_skill", "stddev", 0.05),
-            ("without_skill", "mean", 0.35),
-            ("delta", "value", 0.5),
+    one = only(
+        workspace(
+            stated=stated(
+                ("with_skill", "pass_rate", "mean", 0.85),
+                ("with_skill", "pass_rate", "stddev", 0.05),
+                ("without_skill", "pass_rate", "mean", 0.35),
+                ("delta", "pass_rate", "value", 0.5),
+            )
         )
-    ]
-    one = only(workspace(stated=[row | {"printed": str(row["value"])} for row in stated]))
+    )
     assert one.runs == []
     assert one.run_summary["with_skill"].pass_rate.mean == 0.85
     assert one.run_summary["with_skill"].pass_rate.stddev == 0.05
@@ -208,8 +200,6 @@ def test_stated_figures_stand_where_there_are_no_runs():
 
 
 def test_an_iteration_has_a_document_of_its_own():
-    rows = [
-        row | {"iteration": name} for name in ("iteration-10", "iteration-9") for row in balanced()
-    ]
-    assert [one.metadata.iteration for one in benchmark(workspace(runs=rows))] == [9, 10]
+    made = benchmark(workspace(runs=in_iterations(10, 9)))
+    assert [one.metadata.iteration for one in made] == [9, 10]
     assert benchmark(workspace()) == []

@@ -15,6 +15,7 @@ from skill_eval_nb.tables import TABLES
 from tests.checkout import ROOT
 from tests.report.made import balanced, check, hostile, of_two_models, run, score, workspace
 
+REPORT = ["benchmark.json", "benchmark.md", "report.html"]
 WITH_BENCHMARK = [name for name, forms in DIALECTS.items() if "benchmark" in forms]
 
 
@@ -55,7 +56,7 @@ def test_one_iteration_stands_in_the_folder_itself_with_the_same_bytes_every_tim
     (tmp_path / "b" / "report.html").write_text("of another time")
     for name in "ab":
         written = write_report(workspace(**made()), tmp_path / name)
-        assert sorted(files(tmp_path / name)) == ["benchmark.json", "benchmark.md", "report.html"]
+        assert sorted(files(tmp_path / name)) == REPORT
         assert sorted(path.name for path in written) == sorted(files(tmp_path / name))
         assert all(path.exists() for path in written)
     assert files(tmp_path / "a") == files(tmp_path / "b")
@@ -63,16 +64,11 @@ def test_one_iteration_stands_in_the_folder_itself_with_the_same_bytes_every_tim
 
 def test_a_report_beside_the_runs_is_the_same_when_it_is_written_once_more(tmp_path):
     """A benchmark in the folder of a workspace with one iteration is no benchmark of another."""
-    shutil.copytree(
-        ROOT / "data" / "skill-creator-workspace" / "iteration-1", tmp_path / "iteration-1"
-    )
+    own = ROOT / "data" / "skill-creator-workspace" / "iteration-1"
+    shutil.copytree(own, tmp_path / "iteration-1")
     for _ in range(2):
         written = write_report(load(tmp_path), tmp_path)
-        assert [path.relative_to(tmp_path).as_posix() for path in written] == [
-            "benchmark.json",
-            "benchmark.md",
-            "report.html",
-        ]
+        assert [path.relative_to(tmp_path).as_posix() for path in written] == REPORT
     ws = load(tmp_path)
     assert set(ws.stated["iteration"]) == set(ws.runs["iteration"]) == {"iteration-1"}
 
@@ -81,15 +77,9 @@ def test_several_iterations_have_folders(tmp_path):
     rows = [single(iteration=name) for name in ("iteration-1", "none")]
     rows.append(single(workspace="deep/er", iteration="v2"))
     write_report(workspace(runs=rows), tmp_path)
-    assert sorted(files(tmp_path)) == [
-        "deep/er/v2/benchmark.json",
-        "deep/er/v2/benchmark.md",
-        "report.html",
-        "tdd-workspace/benchmark.json",
-        "tdd-workspace/benchmark.md",
-        "tdd-workspace/iteration-1/benchmark.json",
-        "tdd-workspace/iteration-1/benchmark.md",
-    ]
+    folders = ("deep/er/v2", "tdd-workspace", "tdd-workspace/iteration-1")
+    expected = [f"{folder}/benchmark.{ending}" for folder in folders for ending in ("json", "md")]
+    assert sorted(files(tmp_path)) == sorted([*expected, "report.html"])
 
 
 @pytest.mark.parametrize("dialect", ["iterations", "test-cases"])
@@ -154,21 +144,13 @@ def test_hostile_names_stay_below_the_folder(tmp_path):
     assert len([name for name in files(folder) if name.endswith("benchmark.json")]) == 2
 
 
+EVAL = {"workspace": "w", "skill": "s", "eval_id": "1", "eval_name": "e", "weight": 1.0}
+
+
 @pytest.mark.parametrize("ending", ["parquet", "csv", "json"])
 def test_tables_are_read_back(tmp_path, ending):
-    evals = [
-        {
-            "workspace": "w",
-            "skill": "s",
-            "eval_id": "1",
-            "eval_name": 'say "hi"\n| there',
-            "files": ["a.csv", "b, c.csv"],
-            "tags": [],
-            "weight": 1.0,
-            "expected_output": "",
-        }
-    ]
-    written = write_tables(workspace(**made(), evals=evals), tmp_path, ending)
+    own = EVAL | {"eval_name": 'say "hi"\n| there', "files": ["a.csv", "b, c.csv"], "tags": []}
+    written = write_tables(workspace(**made(), evals=[own]), tmp_path, ending)
     assert [path.name for path in written] == [f"{name}.{ending}" for name in TABLES]
     (one,) = rows_of(tmp_path / f"evals.{ending}")
     joined = "a.csv; b, c.csv" if ending == "csv" else ["a.csv", "b, c.csv"]
@@ -189,17 +171,16 @@ def rows_of(path):
 
 
 def test_csv_tells_null_from_empty(tmp_path):
-    evals = [
-        {"workspace": "w", "skill": "s", "eval_id": "1", "eval_name": "e", "expected_output": ""}
-    ]
-    write_tables(workspace(evals=evals), tmp_path, "csv", ["evals"])
+    write_tables(workspace(evals=[EVAL | {"expected_output": ""}]), tmp_path, "csv", ["evals"])
     assert (tmp_path / "evals.csv").read_text().splitlines()[1].startswith('w,s,1,e,,"",')
 
 
 def test_a_text_that_a_spreadsheet_would_run_is_quoted_where_that_is_asked(tmp_path):
     texts = ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "a=1", ""]
-    keys = {"workspace": "w", "skill": "s", "eval_id": "1", "eval_name": "-n"}
-    evals = [{**keys, "prompt": text, "files": ["=f", "=g"], "weight": -1.0} for text in texts]
+    evals = [
+        EVAL | {"eval_name": "-n", "prompt": text, "files": ["=f", "=g"], "weight": -1.0}
+        for text in texts
+    ]
     plain = write_tables(workspace(evals=evals), tmp_path, "csv", ["evals"])
     assert [row["prompt"] for row in rows_of(plain[0])] == texts
     quoted = write_tables(workspace(evals=evals), tmp_path, "csv", ["evals"], quote_formulas=True)
@@ -235,9 +216,6 @@ def test_what_is_written_loads_as_it_was(tmp_path, baseline):
 
 def test_each_model_has_files_of_its_own(tmp_path):
     written = write_benchmark(workspace(runs=of_two_models()), tmp_path)
-    runs = {
-        path.parent.name: len(json.loads(path.read_text())["runs"])
-        for path in written
-        if path.suffix == ".json"
-    }
+    found = [path for path in written if path.suffix == ".json"]
+    runs = {path.parent.name: len(json.loads(path.read_text())["runs"]) for path in found}
     assert runs == {"large": 8, "small": 8, "third": 1}

@@ -6,7 +6,7 @@ import pytest
 from skill_eval_nb.documents.dialects import write
 from skill_eval_nb.report.document import NO_SPREAD, document, fit
 from skill_eval_nb.report.measured import measure, slices
-from tests.report.made import balanced, check, run, score, workspace
+from tests.report.made import balanced, check, one_side, run, score, workspace
 
 RATE = {"type": "number", "minimum": 0, "maximum": 1}
 AMOUNT = {"type": "number", "minimum": 0}
@@ -33,14 +33,10 @@ CODINGBUDDY = record(
 """What the dialect's document demands of benchmark.json."""
 
 
-def fitted(ws, dialect, number=1):
+def written(ws, dialect, number=1):
     (place,) = slices(ws)
     measured = measure(ws, place)
-    return fit(document(measured), measured, number, dialect)
-
-
-def written(ws, dialect, number=1):
-    one, told = fitted(ws, dialect, number)
+    one, told = fit(document(measured), measured, number, dialect)
     value, losses = write("benchmark", [one], dialect)
     return value, told, [loss for loss in losses if loss.severity == "error"]
 
@@ -91,14 +87,9 @@ def test_the_schema_of_codingbuddy_is_met(baseline):
 
 def test_the_schema_is_met_where_things_are_missing():
     cost = {"tokens": 10, "time_seconds": 1.0, "iteration": "master"}
-    rows = [
-        run("1", "with_skill", 1, 1.0, **cost),
-        run("1", "a_baseline", 1, 0.5, **cost),
-        run("1", "third", 1, 1.0, **cost),
-        run("3", "with_skill", 1, 1.0, **cost),
-        run("4", "with_skill", 1, None, **cost),
-        run("4", "a_baseline", 1, 1.0, **cost),
-    ]
+    given = [("1", "with_skill", 1.0), ("1", "a_baseline", 0.5), ("1", "third", 1.0)]
+    given += [("3", "with_skill", 1.0), ("4", "with_skill", None), ("4", "a_baseline", 1.0)]
+    rows = [run(of, side, 1, rate, **cost) for of, side, rate in given]
     value, told, errors = written(workspace(runs=rows), "codingbuddy", number=2)
     jsonschema.validate(value, CODINGBUDDY, jsonschema.Draft7Validator)
     assert errors == []
@@ -120,8 +111,7 @@ def test_what_is_known_of_no_eval_is_an_error_and_not_made_up():
 
 
 def test_one_configuration_has_no_evals_with_both_sides():
-    rows = [row for row in balanced() if row["configuration"] == "with_skill"]
-    value, told, errors = written(workspace(runs=rows), "codingbuddy")
+    value, told, errors = written(workspace(runs=one_side()), "codingbuddy")
     jsonschema.validate(value, CODINGBUDDY, jsonschema.Draft7Validator)
     assert value["eval_results"] == []
     assert errors == []

@@ -10,7 +10,16 @@ import pytest
 from skill_eval_nb.report import html, markdown
 from skill_eval_nb.report.content import Picture, Section
 from skill_eval_nb.report.page import render_html
-from tests.report.made import HOSTILE, balanced, check, hostile, score, workspace
+from tests.report.made import (
+    HOSTILE,
+    balanced,
+    check,
+    hostile,
+    in_iterations,
+    problem,
+    score,
+    workspace,
+)
 
 VOID = {"meta"}
 
@@ -64,15 +73,7 @@ def whole():
     ]
     checks = [check(row, text, True) for row in rows for text in ("is there", "is right")]
     scores = [score(row, "clarity", 3.0) for row in rows]
-    problems = [
-        {
-            "severity": "error",
-            "code": "c",
-            "path": "a.json",
-            "message": "no JSON",
-            "workspace": "tdd-workspace",
-        }
-    ]
+    problems = [problem(path="a.json", message="no JSON")]
     return workspace(runs=rows, expectations=checks, rubric_scores=scores, problems=problems)
 
 
@@ -139,11 +140,7 @@ def test_names_inside_pictures_do_not_clash(page):
     names = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(names) == len(set(names))
     pictures = Page(render_html(Section("x", (Picture("1", clipped), Picture("2", clipped)))))
-    names = [
-        attributes["id"]
-        for _, attributes in pictures.elements
-        if "clip" in attributes.get("id", "")
-    ]
+    names = [one["id"] for _, one in pictures.elements if "clip" in one.get("id", "")]
     used = [one["clip-path"] for _, one in pictures.elements if "clip-path" in one]
     assert len(set(names)) == len(names) == 2
     assert used == [f"url(#{name})" for name in names]
@@ -152,7 +149,9 @@ def test_names_inside_pictures_do_not_clash(page):
 def clipped():
     import altair as alt
 
-    return alt.Chart(alt.Data(values=[{"a": 1}])).mark_circle(clip=True).encode(x="a:Q")
+    return (
+        alt.Chart(alt.Data(values=[{"a": 1, "b": "<b>&"}])).mark_circle(clip=True).encode(x="a:Q")
+    )
 
 
 def test_hostile_texts_stay_texts():
@@ -165,8 +164,7 @@ def test_hostile_texts_stay_texts():
 
 
 def two_iterations():
-    rows = [row | {"iteration": f"iteration-{n}"} for n in (1, 2) for row in balanced()]
-    return workspace(runs=rows)
+    return workspace(runs=in_iterations(1, 2))
 
 
 def test_several_benchmarks_have_contents_and_charts():
@@ -186,10 +184,8 @@ def test_a_page_of_many_benchmarks_has_the_charts_of_all_together(monkeypatch):
 
 
 def test_a_picture_is_drawn_into_the_page():
-    import altair as alt
-
     def draw():
-        return alt.Chart(alt.Data(values=[{"a": "<b>&"}])).mark_text().encode(text="a:N")
+        return clipped().mark_text().encode(text="b:N")
 
     page = Page(render_html(Section("x", (Picture('"alt"', draw),))))
     assert "<b>&" in page.text("text")

@@ -16,10 +16,15 @@ from tests.report.made import (
     HOSTILE,
     balanced,
     check,
+    helping,
     hostile,
+    in_iterations,
     of_two_models,
+    one_side,
+    problem,
     run,
     score,
+    stated,
     workspace,
 )
 
@@ -51,12 +56,8 @@ def shown(inline):
 
 
 def headings(text):
-    tokens = READER.parse(text)
-    return [
-        (opened.tag, shown(inline))
-        for opened, inline in pairwise(tokens)
-        if opened.type == "heading_open"
-    ]
+    found = [pair for pair in pairwise(READER.parse(text)) if pair[0].type == "heading_open"]
+    return [(opened.tag, shown(inline)) for opened, inline in found]
 
 
 def rows_of(text, caption):
@@ -105,32 +106,17 @@ def test_it_opens_with_the_table_that_people_know():
 
 def test_the_verdict_stands_first_and_says_what_it_rests_on():
     lines = plain().splitlines()
-    assert lines[2].startswith(
-        "**Too few runs to say whether with_skill helps on these 2 evals.** Pass"
-    )
+    assert lines[2].startswith("**Too few runs to say whether with_skill helps on these 2 evals.**")
     assert lines[4].startswith("**Too few evals to say whether with_skill helps on tasks like")
     assert "exact p = " in lines[2]
     assert "6 are needed" in lines[4]
-    better = [
-        run(str(at), side, number, (0.5 if side == "with_skill" else 0.0) + number / 10)
-        for at in range(6)
-        for side in ("with_skill", "without_skill")
-        for number in (1, 2, 3)
-    ]
-    lines = markdown(workspace(runs=better)).splitlines()
+    lines = markdown(workspace(runs=helping(6, 3))).splitlines()
     assert lines[2].startswith("**with_skill helps on these 6 evals.** Pass rate: +50 pp (+")
-    assert lines[4].startswith(
-        "**with_skill helps on tasks like these.** Pass rate: +50 pp (as much"
-    )
+    assert lines[4].startswith("**with_skill helps on tasks like these.** Pass rate: +50 pp (as")
 
 
 def test_single_runs_of_many_evals_are_led_by_what_they_say_of_tasks_like_these():
-    single = [
-        run(str(at), side, 1, (0.5 if side == "with_skill" else 0.0) + at / 20)
-        for at in range(8)
-        for side in ("with_skill", "without_skill")
-    ]
-    lines = markdown(workspace(runs=single)).splitlines()
+    lines = markdown(workspace(runs=helping(8, 1))).splitlines()
     assert lines[2].startswith("**with_skill helps on tasks like these.** Pass rate: +50 pp (")
     assert lines[4].startswith("**Too few runs to say whether with_skill helps on these 8 evals.**")
 
@@ -274,23 +260,18 @@ def test_runs_that_count_nowhere_are_named():
     lines = markdown(workspace(runs=rows)).splitlines()
     assert not any("Not in every figure" in one for one in lines), "that section says it better"
     assert "- 1 run of with_skill errored (stopped with an error): eval 2 run 3." in lines
-    assert (
+    ungraded = (
         "- 1 run of without_skill ungraded (left nothing that could be graded): eval 1 run 3."
-        in lines
     )
+    assert ungraded in lines
 
 
 def test_problems_are_counted_and_the_worst_named_first():
     problems = [
-        {
-            "severity": severity,
-            "code": "c",
-            "path": f"{severity}.json",
-            "where": "$.x" if severity == "error" else None,
-            "message": f"an {severity}",
-            "workspace": "tdd-workspace",
-        }
-        for severity in ("info", "warning", "error", "info")
+        problem(
+            one, path=f"{one}.json", where="$.x" if one == "error" else None, message=f"an {one}"
+        )
+        for one in ("info", "warning", "error", "info")
     ]
     text = markdown(workspace(runs=balanced(), problems=problems))
     assert "Problems in the files: 1 error, 1 warning and 2 info." in text
@@ -302,24 +283,12 @@ def test_problems_are_counted_and_the_worst_named_first():
 
 
 def test_an_audit_names_what_does_not_agree():
-    keys = {"workspace": "tdd-workspace", "skill": "tdd", "iteration": "iteration-1"}
-    stated = [
-        {
-            **keys,
-            "configuration": name,
-            "metric": metric,
-            "statistic": "mean",
-            "value": value,
-            "printed": str(value),
-            "path": "iteration-1/benchmark.json",
-        }
-        for name, metric, value in (
-            ("with_skill", "pass_rate", 0.8125),
-            ("without_skill", "pass_rate", 0.9),
-            ("with_skill", "tokens", 4850),
-        )
-    ]
-    text = markdown(workspace(runs=balanced(), stated=stated))
+    figures = stated(
+        ("with_skill", "pass_rate", "mean", 0.8125),
+        ("without_skill", "pass_rate", "mean", 0.9),
+        ("with_skill", "tokens", "mean", 4850),
+    )
+    text = markdown(workspace(runs=balanced(), stated=figures))
     assert "1 of the 3 figures of iteration-1/benchmark.json do not agree with the runs." in text
     (_, row) = rows_of(text, "Stated, and what the runs give")
     assert row[:2] + row[3:] == ["without_skill", "Pass rate, mean", "0.9", "0.4375"]
@@ -341,27 +310,18 @@ def test_three_configurations_have_a_delta_each():
     first, *_ = tables(markdown(workspace(runs=rows))).values()
     assert first[:2] == [
         [
-            "Metric",
-            "with_skill",
-            "old_skill",
-            "without_skill",
-            "Delta with_skill",
-            "Delta old_skill",
+            *("Metric", "with_skill", "old_skill", "without_skill"),
+            *("Delta with_skill", "Delta old_skill"),
         ],
         [
-            "Pass rate",
-            "81.3% (n = 4)",
-            "50% (n = 2)",
-            "43.8% (n = 4)",
-            "+37.5 pp (n = 2)",
-            "+6.3 pp (n = 2)",
+            *("Pass rate", "81.3% (n = 4)", "50% (n = 2)", "43.8% (n = 4)"),
+            *("+37.5 pp (n = 2)", "+6.3 pp (n = 2)"),
         ],
     ]
 
 
 def test_one_configuration_stands_alone():
-    rows = [row for row in balanced() if row["configuration"] == "with_skill"]
-    text = markdown(workspace(runs=rows))
+    text = markdown(workspace(runs=one_side()))
     first, *_ = tables(text).values()
     assert first[:2] == [["Metric", "with_skill"], ["Pass rate", "81.3% (n = 4)"]]
     assert "**" not in text
@@ -370,8 +330,7 @@ def test_one_configuration_stands_alone():
 
 
 def test_several_iterations_stand_side_by_side_first():
-    rows = [row | {"iteration": f"iteration-{n}"} for n in (1, 2) for row in balanced()]
-    text = markdown(workspace(runs=rows))
+    text = markdown(workspace(runs=in_iterations(1, 2)))
     assert [name for tag, name in headings(text) if tag != "h3"] == [
         "Benchmarks of tdd",
         "tdd-workspace, tdd, iteration-1",
@@ -420,16 +379,10 @@ def test_hostile_texts_stay_texts():
     tokens = READER.parse(text)
     kinds = {token.type for token in tokens}
     kinds |= {child.type for token in tokens for child in token.children or ()}
-    assert not kinds & {
-        "html_block",
-        "html_inline",
-        "link_open",
-        "image",
-        "code_inline",
-        "fence",
-        "hr",
-    }
-    assert not kinds & {"em_open", "s_open", "softbreak", "blockquote_open"}
+    assert kinds.isdisjoint(
+        {"html_block", "html_inline", "link_open", "image", "code_inline", "hr"}
+    )
+    assert kinds.isdisjoint({"fence", "em_open", "s_open", "softbreak", "blockquote_open"})
     strong = [child for token in tokens for child in token.children or () if child.markup == "**"]
     assert len(strong) == 2 * len(re.findall(r"^\*\*", text, re.MULTILINE)), "verdicts only"
     names = [row[0] for row in rows_of(text, "Pass rate, by eval")[1:]]
@@ -439,10 +392,8 @@ def test_hostile_texts_stay_texts():
 
 
 def test_each_model_has_a_verdict_a_table_and_a_section_and_what_is_stated_is_of_all():
-    stated = {"workspace": "tdd-workspace", "skill": "tdd", "iteration": "iteration-1"}
-    stated |= {"configuration": "without_skill", "metric": "pass_rate", "statistic": "mean"}
-    stated |= {"value": 0.5, "printed": "0.50", "path": "iteration-1/benchmark.json"}
-    text = markdown(workspace(runs=of_two_models(), stated=[stated]))
+    figures = stated(("without_skill", "pass_rate", "mean", 0.5))
+    text = markdown(workspace(runs=of_two_models(), stated=figures))
     for name in ("large", "small"):
         assert f"tdd-workspace, tdd, iteration-1, {name}: " in text
         assert ("h2", f"tdd-workspace, tdd, iteration-1, {name}") in headings(text)

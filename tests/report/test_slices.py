@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skill_eval_nb.report.measured import Slice, folders, slices
-from tests.report.made import HOSTILE, balanced, check, of_two_models, run, workspace
+from tests.report.made import HOSTILE, check, in_iterations, of_two_models, problem, run, workspace
 
 NAMES = st.one_of(
     st.sampled_from(
@@ -34,17 +34,11 @@ def test_the_skill_stands_between_where_a_workspace_has_several():
 
 
 def test_a_part_has_its_own_rows_and_problems():
-    rows = [row | {"iteration": f"iteration-{n}"} for n in (1, 2) for row in balanced()]
+    rows = in_iterations(1, 2)
     other = run("1", "with_skill", 1, 1.0, workspace="other")
-    problems = [
-        {"severity": "info", "code": "c", "message": "m", "workspace": name, "path": path}
-        for name, path in (
-            ("tdd-workspace", "tdd-workspace/iteration-1/eval-1"),
-            ("tdd-workspace", "tdd-workspace/iteration-2/eval-1"),
-            ("tdd-workspace", "tdd-workspace/evals.json"),
-            ("other", "other/iteration-1"),
-        )
-    ]
+    paths = ["iteration-1/eval-1", "iteration-2/eval-1", "evals.json"]
+    problems = [problem(message="m", path=f"tdd-workspace/{path}") for path in paths]
+    problems.append(problem(message="m", path="other/iteration-1", workspace="other"))
     ws = workspace(runs=[*rows, other], problems=problems)
     _, first, _ = places = slices(ws)
     assert [(one.workspace, one.iteration) for one in places] == [

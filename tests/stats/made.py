@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,20 +26,36 @@ examples = settings(max_examples=10)
 """For tests of whole statistics, which take some milliseconds an example."""
 
 KEYS: Row = {"workspace": "w", "skill": "s", "iteration": "none", "eval_id": "1"}
-CONFIGURATIONS = [
-    "with_skill",
-    "without_skill",
-    "old_skill",
-    "with skill (iter5)",
-    "unstated",
-    "ß\n",
-]
+SIDES = ("with_skill", "without_skill")
+CONFIGURATIONS = [*SIDES, "old_skill", "with skill (iter5)", "unstated", "ß\n"]
 FIGURES = ["pass_rate", "overall_efficiency", "time_seconds", "tokens"]
 
 
 def runs_table(rows: Iterable[Row]) -> pl.DataFrame:
     """The table `runs`; keys that a row lacks are filled in, run numbers counted."""
     return table_of("runs", [{"status": "graded", "path": ".", **row} for row in _numbered(rows)])
+
+
+def two_sides(own: Any, other: Any, evals: int = 8, k: int = 3, **pairs: Any) -> list[Row]:
+    """Runs of the evals 0, 1, … on both sides.
+
+    Args:
+        own: the rate of the skill's side: a figure, a function of eval and run (which gives None
+            for a run that errored), or None for no runs.
+        other: that of the baseline.
+        evals: how many.
+        k: runs of an eval on a side.
+        pairs: other columns, each for both sides.
+    """
+    rows: list[Row] = []
+    sides = [*zip((0, 1), SIDES, (own, other), strict=True)]
+    for at, (which, side, rate) in product(range(evals), sides):
+        more = {name: pair[which] for name, pair in pairs.items()}
+        for run in range(k if rate is not None else 0):
+            value = rate(at, run) if callable(rate) else rate
+            row = {"eval_id": str(at), "configuration": side, "pass_rate": value, **more}
+            rows.append(row | ({"status": "errored"} if value is None else {}))
+    return rows
 
 
 def scores_table(rows: Iterable[Row]) -> pl.DataFrame:
@@ -48,15 +65,8 @@ def scores_table(rows: Iterable[Row]) -> pl.DataFrame:
 
 def stated_table(rows: Iterable[Row]) -> pl.DataFrame:
     """The table `stated`; `printed` gives the value where there is none."""
-    return table_of(
-        "stated",
-        [
-            {**KEYS, "path": "benchmark.json", "value": float(row["printed"]), **row}
-            if "value" not in row
-            else {**KEYS, "path": "benchmark.json", **row}
-            for row in rows
-        ],
-    )
+    known = {**KEYS, "path": "benchmark.json"}
+    return table_of("stated", [known | {"value": float(row["printed"])} | row for row in rows])
 
 
 def workspace(
@@ -66,12 +76,8 @@ def workspace(
     backend: Any = "polars",
 ) -> Workspace:
     """A workspace over these tables."""
-    tables = {
-        "runs": runs_table(runs),
-        "rubric_scores": scores_table(scores),
-        "stated": stated_table(stated),
-    }
-    return Workspace.from_tables(tables, backend=backend)
+    tables = {"runs": runs_table(runs), "rubric_scores": scores_table(scores)}
+    return Workspace.from_tables(tables | {"stated": stated_table(stated)}, backend=backend)
 
 
 def kinds(runs: Iterable[Row]) -> dict[str, Any]:

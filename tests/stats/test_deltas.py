@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
-from itertools import combinations, product
-from math import isnan, nan
-from statistics import fmean
+from itertools import product
+from math import nan
 from typing import Any
 
 import polars as pl
@@ -15,10 +13,12 @@ from scipy.stats import false_discovery_control
 
 from skill_eval_nb.stats import deltas, deltas_by_dimension, deltas_by_eval, notes, summarize
 from skill_eval_nb.stats.values import RUN
-from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.tables.frames import to_pandas, to_polars
+from skill_eval_nb.tables import Workspace
+from skill_eval_nb.tables.frames import to_pandas
+from tests.stats.dealt import doubled_tail, every_deal, every_flip
 from tests.stats.made import (
     KEYS,
+    SIDES,
     Row,
     examples,
     kinds,
@@ -27,6 +27,8 @@ from tests.stats.made import (
     run_rows,
     runs_table,
     scores_table,
+    table_of,
+    two_sides,
     workspace,
 )
 
@@ -35,14 +37,16 @@ scope estimate low high p mde mde_twice_evals mde_twice_runs worth level
 weighted verdict reason warnings verdict_with_errors estimate_with_errors
 n_evals n_runs n_runs_baseline n_errored n_errored_baseline n_unscored
 n_unscored_baseline n_unpaired unpaired""".split()
-SIDES = ("with_skill", "without_skill")
 # Three evals; the third lacks its baseline. d = 0.5, 0.25; runs of an eval are averaged first.
 RUNS = [
-    *({"eval_id": "1", "configuration": "with_skill", "pass_rate": x} for x in (1.0, 1.0, 0.25)),
-    *({"eval_id": "1", "configuration": "without_skill", "pass_rate": x} for x in (0.25, None)),
-    *({"eval_id": "2", "configuration": "with_skill", "pass_rate": x} for x in (0.5,)),
-    *({"eval_id": "2", "configuration": "without_skill", "pass_rate": x} for x in (0.5, 0.0)),
-    *({"eval_id": "10", "configuration": "with_skill", "pass_rate": x} for x in (1.0,)),
+    {"eval_id": eval_id, "configuration": side, "pass_rate": rate}
+    for eval_id, own, other in (
+        ("1", (1.0, 1.0, 0.25), (0.25, None)),
+        ("2", (0.5,), (0.5, 0.0)),
+        ("10", (1.0,), ()),
+    )
+    for side, rates in zip(SIDES, (own, other), strict=True)
+    for rate in rates
 ]
 
 
@@ -60,54 +64,42 @@ def test_by_hand_in_every_kind(kind: str) -> None:
     found = deltas(data)
     assert list(found.columns) == COLUMNS
     (row,) = plain(found)
-    assert (row["configuration"], row["baseline"]) == ("with_skill", "without_skill")
+    assert (row["configuration"], row["baseline"]) == SIDES
     assert row["estimate"] == pytest.approx((0.5 + 0.25) / 2)
     assert (row["n_evals"], row["n_runs"], row["n_runs_baseline"]) == (2, 4, 3)
     assert (row["n_unscored"], row["n_unscored_baseline"]) == (0, 1)
     assert (row["n_unpaired"], row["unpaired"]) == (1, ["10"])
 
+    names = ("eval_id", "mean", "baseline_mean", "estimate", "n_runs", "n_runs_baseline")
     by_eval = plain(deltas_by_eval(data))
-    assert [row["eval_id"] for row in by_eval] == ["1", "2", "10"]
-    assert [row["mean"] for row in by_eval] == [0.75, 0.5, 1.0]
-    assert [row["baseline_mean"] for row in by_eval] == [0.25, 0.25, None]
-    assert [row["estimate"] for row in by_eval] == [0.5, 0.25, None]
-    assert [row["n_runs"] for row in by_eval] == [3, 1, 1]
-    assert [row["n_runs_baseline"] for row in by_eval] == [1, 2, 0]
+    assert [tuple(row[name] for name in names) for row in by_eval] == [
+        ("1", 0.75, 0.25, 0.5, 3, 1),
+        ("2", 0.5, 0.25, 0.25, 1, 2),
+        ("10", 1.0, None, None, 1, 0),
+    ]
     assert [row["unpaired"] for row in by_eval] == [None, None, "no run of without_skill"]
 
 
 @examples
 @given(run_rows(figures=["pass_rate", "tokens"]), st.sampled_from(["pass_rate", "tokens"]))
 def test_agrees_with_pandas_on_any_runs(rows: list[Row], metric: str) -> None:
-    baseline = "without_skill"
-    if baseline not in {row["configuration"] for row in rows}:
-        rows = [*rows, {"iteration": "other", "configuration": baseline}]
+    rows = [*rows, {"iteration": "other", "configuration": SIDES[1]}]
     table = to_pandas(runs_table(rows)).astype({metric: float})
-    means = table.groupby(["iteration", "eval_id", "configuration"])[metric].mean()
-    evals = table.groupby("iteration")["eval_id"].unique()
-    expected: dict[Any, list[float]] = {
-        (iteration, name): [
-            difference
-            for eval_id in evals[iteration]
-            for difference in [
-                means.get((iteration, eval_id, name), nan)
-                - means.get((iteration, eval_id, baseline), nan)
-            ]
-            if not isnan(difference)
-        ]
-        for iteration, name in table.groupby(["iteration", "configuration"]).groups
-        if name != baseline
-    }
+    means = table.groupby(["iteration", "eval_id", "configuration"])[metric].mean().unstack()
+    evals = table.groupby("iteration")["eval_id"].nunique()
+    apart = means.sub(means[SIDES[1]], axis=0)
+    sides = table.groupby(["iteration", "configuration"]).groups
+    expected = {key: apart.loc[key[0], key[1]].dropna() for key in sides if key[1] != SIDES[1]}
     found = {
         (row["iteration"], row["configuration"]): row
-        for row in plain(deltas(runs_table(rows), metric, baseline=baseline))
+        for row in plain(deltas(runs_table(rows), metric, baseline=SIDES[1]))
     }
     assert set(found) == set(expected)
     for key, differences in expected.items():
         row = found[key]
         assert row["n_evals"] == len(differences)
-        assert row["n_evals"] + row["n_unpaired"] == len(evals[key[0]])
-        assert near([row["estimate"]], [fmean(differences) if differences else None])
+        assert row["n_evals"] + row["n_unpaired"] == evals[key[0]]
+        assert near([row["estimate"]], [differences.mean()])
 
 
 @pytest.mark.parametrize("metric", ["clarity", "rubric:clarity"])
@@ -118,24 +110,6 @@ def test_a_rubric_dimension_is_a_metric(metric: str) -> None:
     assert row["metric"] == "rubric:clarity"
     other = {name for name in COLUMNS if row[name] != same[name]}
     assert {"metric", "worth", "reason"} <= other <= {"metric", "worth", "reason", "high", "mde"}
-
-
-def test_judgings_are_averaged_inside_their_run_first() -> None:
-    rows = [{"configuration": name} for name in ("with_skill", "with_skill", "without_skill")]
-    scores = [
-        {"configuration": name, "run_number": run, "judging": judging, "score": score}
-        | {"eval_name": "1", "dimension": "clarity"}
-        for name, run, judging, score in [
-            ("with_skill", 1, 1, 5.0),
-            ("with_skill", 1, 2, 5.0),
-            ("with_skill", 1, 3, 5.0),
-            ("with_skill", 2, 1, 1.0),
-            ("without_skill", 1, 1, 2.0),
-        ]
-    ]
-    (row,) = plain(deltas_by_dimension(workspace(rows, scores)))
-    assert row["estimate"] == 1.0
-    assert (row["n_runs"], row["n_runs_baseline"]) == (2, 1)
 
 
 def both(own: list[Any], other: list[Any], **more: Any) -> list[Row]:
@@ -177,11 +151,11 @@ def test_a_verdict_on_an_eval_rests_on_its_p_adjusted_as_scipy_does() -> None:
 
 # Six evals, each better by a little, with three runs a side that hardly differ.
 CLEAR = [
-    {"eval_id": str(at), "configuration": name, "iteration": iteration, "pass_rate": rate + more}
-    for at, rate in enumerate((0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
-    for iteration, better in (("iteration-1", 0.0), ("iteration-2", 0.1))
-    for name, gain in (("with_skill", 0.2 + better), ("without_skill", better))
-    for more in (gain, gain + 0.02, gain + 0.04)
+    row | {"iteration": f"iteration-{n + 1}", "pass_rate": row["pass_rate"] + 0.1 * n}
+    for n in (0, 1)
+    for row in two_sides(
+        lambda at, run: 0.3 + at / 10 + run / 50, lambda at, run: 0.1 + at / 10 + run / 50, evals=6
+    )
 ]
 
 
@@ -197,12 +171,7 @@ def test_two_iterations_are_compared_configuration_by_configuration() -> None:
 
 
 def test_the_verdict_on_several_dimensions_allows_for_their_number() -> None:
-    rows = [
-        {"eval_id": str(at), "configuration": name, "pass_rate": score}
-        for at in range(2)
-        for name, scores in (("with_skill", (3.0, 4.0, 5.0)), ("without_skill", (1.0, 2.0, 3.0)))
-        for score in scores
-    ]
+    rows = two_sides(lambda _, run: 3.0 + run, lambda _, run: 1.0 + run, evals=2)
     alone = plain(deltas_by_dimension(workspace(rows, _scored(rows, "d"))))
     noise = random.Random(0)
     flat = [{**row, "pass_rate": 3.0} for row in rows]
@@ -219,12 +188,7 @@ def test_the_verdict_on_several_dimensions_allows_for_their_number() -> None:
 
 
 def test_what_is_neither_better_as_more_nor_as_less_gets_no_verdict() -> None:
-    rows = [
-        {"eval_id": str(at), "configuration": name, "output_chars": chars, "tokens": chars}
-        for at in range(6)
-        for name, chars in (("with_skill", 20), ("without_skill", 10))
-        for _ in range(3)
-    ]
+    rows = two_sides(1.0, 1.0, evals=6, output_chars=(20, 10), tokens=(20, 10))
     (row,) = plain(deltas(runs_table(rows), "output_chars"))
     assert (row["verdict"], row["p"] < 0.05) == (None, True)
     (row,) = plain(deltas(runs_table(rows), "tokens"))
@@ -266,14 +230,12 @@ SUITE = [
 
 def _suite(**columns: list[Any]) -> Any:
     """SUITE with a table of its evals."""
-    ids = [str(at) for at in range(1, 9)]
-    evals = pl.DataFrame(
-        [{**KEYS, "eval_id": one, "eval_name": one} for one in ids],
-    ).with_columns(**{name: pl.Series(values) for name, values in columns.items()})
-    known = TABLES["evals"]
-    empty = {name: evals[name].to_list() for name in known.names if name in evals.columns}
-    tables = {"runs": runs_table(SUITE), "evals": to_polars(known, empty)}
-    return Workspace.from_tables(tables)
+    names = [KEYS | {"eval_id": str(at), "eval_name": str(at)} for at in range(1, 9)]
+    evals = [
+        name | {column: values[at] for column, values in columns.items()}
+        for at, name in enumerate(names)
+    ]
+    return Workspace.from_tables({"runs": runs_table(SUITE), "evals": table_of("evals", evals)})
 
 
 def test_evals_weigh_as_their_suite_says_where_that_is_asked_for() -> None:
@@ -321,28 +283,17 @@ def test_families_of_evals_are_counted_as_one() -> None:
 LARGE, SMALL = "large", "small"
 
 
-def runs(model: str | None, own: Any, other: Any, evals: int = 8, k: int = 3) -> list[Row]:
-    """Runs of both sides by a model; a rate, a function of eval and run, or None for no runs."""
-    return [
-        {
-            "eval_id": str(at),
-            "configuration": side,
-            "executor_model": model,
-            "pass_rate": rate(at, run) if callable(rate) else rate,
-            "tokens": 1000 + 10 * run,
-        }
-        for at in range(evals)
-        for side, rate in zip(SIDES, (own, other), strict=True)
-        if rate is not None
-        for run in range(k)
-    ]
-
-
 def noisy(seed: int, better: float) -> Any:
     """A rate with noise, always the same one."""
     drawn = random.Random(seed)
     rates = {key: drawn.choice((0.0, 0.25, 0.5)) for key in product(range(20), range(9))}
     return lambda at, run: rates[at, run] + better
+
+
+def runs(model: str | None, own: Any, other: Any, evals: int = 8, k: int = 3) -> list[Row]:
+    """Runs of both sides by a model."""
+    rows = two_sides(own, other, evals, k, executor_model=(model, model))
+    return [row | {"tokens": 1000 + 10 * (at % k)} for at, row in enumerate(rows)]
 
 
 APART = runs(LARGE, 1.0, 0.0) + runs(SMALL, 0.25, 0.75)
@@ -365,15 +316,11 @@ def test_each_model_has_a_row_of_its_own() -> None:
     assert found[LARGE, None]["reason"].startswith("large: +100 pp")
     assert found[LARGE, None]["n_runs"] == 24
     means = plain(summarize(runs_table(APART)).filter(metric="pass_rate"))
-    assert [(row["executor_model"], row["configuration"], row["mean"]) for row in means] == [
-        (model, side, mean)
-        for model, *rates in ((LARGE, 1.0, 0.0), (SMALL, 0.25, 0.75))
-        for side, mean in zip(SIDES, rates, strict=True)
+    assert [(row["executor_model"], row["mean"]) for row in means] == [
+        *((LARGE, 1.0), (LARGE, 0.0), (SMALL, 0.25), (SMALL, 0.75)),
     ]
     each = plain(deltas_by_eval(runs_table(APART)))
-    assert [(row["executor_model"], row["estimate"]) for row in each] == [
-        (model, estimate) for model, estimate in ((LARGE, 1.0), (SMALL, -0.5)) for _ in range(8)
-    ]
+    assert [row["estimate"] for row in each] == [1.0] * 8 + [-0.5] * 8
     told = [row["text"] for row in plain(notes(workspace(APART))) if row["kind"] == "gain and cost"]
     assert len(told) == 2
 
@@ -405,74 +352,42 @@ def test_no_run_goes_without_a_row_and_a_reason(
     assert sum(row["n_runs"] for row in summary) == len(rows)
 
 
-Cell = tuple[Sequence[float], Sequence[float]]
-"""The figures of an eval and model: the one side, the baseline."""
-
-
-def deals(own: Sequence[float], other: Sequence[float]) -> Iterator[float]:
-    values = [*own, *other]
-    for chosen in combinations(range(len(values)), len(own)):
-        left = [values[at] for at in range(len(values)) if at not in chosen]
-        yield sum(values[at] for at in chosen) / len(own) - sum(left) / len(other)
-
-
-def two_sided(every: list[float], seen: float) -> float:
-    below, above = (sum(sign * (one - seen) >= -1e-9 for one in every) for sign in (-1, 1))
-    return min(1.0, 2 * min(below, above) / len(every))
-
-
-def table_of(cells: dict[tuple[str, str], Cell]) -> list[Row]:
-    return [
-        {"eval_id": eval_id, "executor_model": model, "configuration": side, "pass_rate": value}
-        for (eval_id, model), sides in cells.items()
-        for side, values in zip(SIDES, sides, strict=True)
-        for value in values
-    ]
-
-
 def test_the_mean_over_models_of_these_evals_deals_labels_inside_eval_and_model() -> None:
-    cells: dict[tuple[str, str], Cell] = {
+    cells = {
         ("1", LARGE): ((1.0, 0.75), (0.25, 0.5)),
         ("1", SMALL): ((0.5, 0.5, 1.0), (0.25, 0.0, 0.75)),
         ("2", LARGE): ((1.0, 0.5), (0.0, 0.75)),
         ("2", SMALL): ((0.75, 0.25, 0.25), (0.5, 0.25, 0.0)),
     }
-    (row,) = plain(deltas(runs_table(table_of(cells)), pool="model"))
-    every = [sum(one) / 4 for one in product(*(deals(*sides) for sides in cells.values()))]
-    means = {key: fmean(own) - fmean(other) for key, (own, other) in cells.items()}
-    seen = sum((means[at, LARGE] + means[at, SMALL]) / 2 for at in "12") / 2
-    assert row["estimate"] == pytest.approx(seen)
-    assert row["p"] == pytest.approx(two_sided(every, seen))
+    rows = [
+        row
+        for (eval_id, model), sides in cells.items()
+        for row in both(*sides, eval_id=eval_id, executor_model=model)
+    ]
+    (row,) = plain(deltas(runs_table(rows), pool="model"))
+    dealt = every_deal([*cells.values()], [0.25] * 4)
+    assert row["estimate"] == pytest.approx(dealt[0])
+    assert row["p"] == pytest.approx(doubled_tail(dealt))
     assert (row["executor_model"], row["n_evals"], row["n_runs"]) == (None, 2, 10)
     assert "on these 2 evals" in row["reason"]
     assert row["warnings"] == ["The mean over 2 models, each as much: large; small."]
-    by_eval = plain(deltas_by_eval(runs_table(table_of(cells)), pool="model"))
-    assert [one["estimate"] for one in by_eval] == pytest.approx(
-        [(means[at, LARGE] + means[at, SMALL]) / 2 for at in "12"]
-    )
+    by_eval = plain(deltas_by_eval(runs_table(rows), pool="model"))
+    of_each = [every_deal([sides], [0.5])[0] for sides in cells.values()]
+    expected = [of_each[0] + of_each[1], of_each[2] + of_each[3]]
+    assert [one["estimate"] for one in by_eval] == pytest.approx(expected)
 
 
 def test_the_mean_over_models_of_tasks_like_these_flips_the_signs_of_evals() -> None:
     """One model has a single run a side, the other three: both count alike."""
-    large, small = (
-        runs(LARGE, noisy(1, 0.3), noisy(2, 0.0), evals=7, k=1),
-        runs(SMALL, noisy(3, 0.2), noisy(4, 0.0), evals=7),
+    rows = runs(LARGE, noisy(1, 0.3), noisy(2, 0.0), evals=7, k=1)
+    rows += runs(SMALL, noisy(3, 0.2), noisy(4, 0.0), evals=7)
+    (row,) = plain(deltas(runs_table(rows), scope="population", pool="model"))
+    means = to_pandas(runs_table(rows)).pivot_table(
+        "pass_rate", ["eval_id", "executor_model"], "configuration"
     )
-    (row,) = plain(deltas(runs_table(large + small), scope="population", pool="model"))
-    frame = pl.DataFrame(large + small)
-    d = []
-    for at in range(7):
-        own = [
-            frame.filter(eval_id=str(at), executor_model=model, configuration=side)[
-                "pass_rate"
-            ].mean()
-            for model in (LARGE, SMALL)
-            for side in SIDES
-        ]
-        d.append((own[0] - own[1] + own[2] - own[3]) / 2)  # type: ignore[operator]
-    every = [sum(map(float.__mul__, signs, d)) / 7 for signs in product((1.0, -1.0), repeat=7)]
-    assert row["estimate"] == pytest.approx(sum(d) / 7)
-    assert row["p"] == pytest.approx(two_sided(every, sum(d) / 7))
+    d = (means[SIDES[0]] - means[SIDES[1]]).groupby("eval_id").mean() / 7
+    assert row["estimate"] == pytest.approx(d.sum())
+    assert row["p"] == pytest.approx(doubled_tail(every_flip([*d])))
     assert (row["n_evals"], row["executor_model"]) == (7, None)
 
 
@@ -511,17 +426,8 @@ def test_several_metrics_and_dimensions_are_adjusted_over_models_together() -> N
 def test_where_a_figure_begins_to_count_changes_nothing_that_is_adjusted_jointly() -> None:
     """Of three runs against two, dealt sums would differ by what the third begins at."""
     draw = random.Random(7)
-    rows = [
-        {
-            "eval_id": str(at),
-            "configuration": side,
-            "pass_rate": draw.random(),
-            "tokens": draw.randrange(100) + 40 * (side == SIDES[0]),
-        }
-        for at in range(4)
-        for side, number in zip(SIDES, (3, 2), strict=True)
-        for _ in range(number)
-    ]
+    rows = two_sides(lambda *_: draw.random(), lambda *_: draw.random(), evals=4)
+    rows = [row | {"tokens": draw.randrange(140)} for at, row in enumerate(rows) if at % 6 != 5]
     found = [
         deltas(
             runs_table([row | {"tokens": row["tokens"] + more} for row in rows]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from itertools import combinations
 from typing import Any
 
@@ -15,8 +14,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from skill_eval_nb.stats import discrimination, discrimination_by_eval, pass_at_k, pass_at_k_by_eval
-from skill_eval_nb.stats.expectations import BOTH, CLASSES, outcomes, repeats_needed
-from tests.stats.made import KEYS, Row, near, runs_table
+from skill_eval_nb.stats.expectations import BOTH, CLASSES
+from tests.stats.made import SIDES, Row, near, runs_table
 from tests.stats.verdicts import few, graded, plain, sides, verdict_rows, verdicts_table
 
 T, F = True, False
@@ -27,11 +26,6 @@ def only(rows: list[Row], **options: Any) -> Row:
     """The row of the only expectation."""
     [row] = plain(discrimination(verdicts_table(rows), **options))
     return row
-
-
-def over_evals(number: int, passes: list[bool | None], others: list[bool | None]) -> list[Row]:
-    """The same verdicts on as many evals."""
-    return [row for at in range(number) for row in sides(passes, others, eval_id=str(at))]
 
 
 @EITHER
@@ -80,25 +74,26 @@ def test_p_by_eval_is_fishers_and_is_adjusted_as_scipy_does(rows: list[Row]) -> 
 
 @few
 @given(verdict_rows())
-def test_rates_agree_with_pandas(rows: list[Row]) -> None:
+def test_counts_and_rates_agree_with_pandas(rows: list[Row]) -> None:
     """Evals first, then their mean; over the evals that both sides have, else over all."""
-    verdicts = pd.DataFrame(
-        rows, columns=[*"iteration eval_id configuration layer text passed".split()]
-    )
-    cell = verdicts.dropna().astype({"passed": float})
-    rates = cell.groupby(["iteration", "layer", "text", "configuration", "eval_id"])[
-        "passed"
-    ].mean()
+    columns = ["iteration", "layer", "text", "configuration", "eval_id", "run_number", "passed"]
+    verdicts = pd.DataFrame(rows, columns=columns)
+    scored = verdicts.dropna().astype({"passed": float})
+    cells = scored.groupby(columns[:5])["passed"]
+    rates = scored.pivot_table("passed", columns[:4], "eval_id")
+    runs = verdicts.groupby(["iteration", "eval_id", "configuration"])["run_number"].nunique()
+    for row in plain(discrimination_by_eval(verdicts_table(rows))):
+        for name, end in (("configuration", ""), ("baseline", "_baseline")):
+            at = (*(row[key] for key in columns[:3]), row[name], row["eval_id"])
+            passed, known = (found.get(at, 0) for found in (cells.sum(), cells.count()))
+            of_all = runs.get((row["iteration"], row["eval_id"], row[name]), 0)
+            expected = (passed, known - passed, of_all - known, 0)
+            outcomes = ("passed", "failed", "unscored", "errored")
+            assert tuple(row[f"n_{one}{end}"] for one in outcomes) == expected
+
     for row in plain(discrimination(verdicts_table(rows))):
         one, other = (
-            rates[
-                rates.index.isin(
-                    [
-                        (row["iteration"], row["layer"], row["text"], row[name], n)
-                        for n in ("1", "2", "10")
-                    ]
-                )
-            ].droplevel([0, 1, 2, 3])
+            rates.reindex([tuple(row[key] for key in [*columns[:3], name])]).iloc[0].dropna()
             for name in ("configuration", "baseline")
         )
         both = one.index.intersection(other.index)
@@ -114,9 +109,10 @@ def test_rates_agree_with_pandas(rows: list[Row]) -> None:
 def test_flakiness_is_that_inside_evals() -> None:
     steady = sides([T, T], [F, F]) + sides([F, F], [F, F], eval_id="2")
     assert only(steady)["flakiness"] == 0
-    assert only(sides([T, T, F, T], [T, F]))["flakiness"] == pytest.approx(3 / 16)
-    assert only(sides([T, T, F, T], [T, F]))["baseline_flakiness"] == 0.25
-    assert only(over_evals(3, [T], [F]))["flakiness"] is None
+    row = only(sides([T, T, F, T], [T, F]))
+    assert (row["flakiness"], row["baseline_flakiness"]) == (pytest.approx(3 / 16), 0.25)
+    singles = [row for at in "123" for row in sides([T], [F], eval_id=at)]
+    assert only(singles)["flakiness"] is None
 
 
 def test_evals_of_different_difficulty_are_not_mixed_up() -> None:
@@ -137,6 +133,12 @@ def test_a_direction_that_the_test_does_not_share_is_no_proof() -> None:
     assert row["class"] not in ("hurts", "separates")
 
 
+def test_sides_that_never_met_are_not_compared() -> None:
+    row = only(sides([T, T, T], []) + sides([], [F, F, F], eval_id="2"))
+    assert (row["class"], row["n_evals"]) == ("too little data", 0)
+    assert "in no eval on both sides" in row["reason"]
+
+
 def test_under_no_difference_few_are_called_different() -> None:
     """A/A: the same pass rates on both sides, 8 v 8; at most one in twenty suites errs."""
     noise = np.random.default_rng(7)
@@ -146,7 +148,7 @@ def test_under_no_difference_few_are_called_different() -> None:
         | {"passed": bool(verdict)}
         for suite in range(suites)
         for check in range(6)
-        for name in ("with_skill", "without_skill")
+        for name in SIDES
         for run, verdict in enumerate(noise.random(8) < 0.2 + 0.1 * check)
     ]
     found = discrimination(verdicts_table(rows))
@@ -157,11 +159,11 @@ def test_under_no_difference_few_are_called_different() -> None:
 # ── classes ────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99, 0.999])
-def test_as_many_repeats_as_a_coin_needs(level: float) -> None:
-    needed = repeats_needed(level)
-    same = stats.binom.pmf(needed, needed, 0.5)
-    assert same <= 1 - level + 1e-12 < 2 * same + 2e-12
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99])
+def test_always_takes_one_run_and_as_many_repeats_as_a_coin_needs(level: float) -> None:
+    needed = next(n for n in range(1, 99) if stats.binom.pmf(n, n, 0.5) <= 1 - level + 1e-12)
+    found = [only(sides([T] * n, []), level=level)["class"] for n in (needed, needed + 1)]
+    assert found == ["too little data", "always passes"]
 
 
 @pytest.mark.parametrize(
@@ -224,17 +226,12 @@ def test_the_unbiased_estimator_as_published() -> None:
 def test_the_mean_over_evals_that_have_k_runs() -> None:
     rows = runs(1.0, 0.5, 0.5, eval_id="1") + runs(1.0, 1.0, None, eval_id="2")
     rows += runs(1.0, eval_id="3") + runs(None, eval_id="4")
-    one, two, three = plain(pass_at_k(runs_table(rows), k=[2, 1, 3]))
-    assert (one["k"], one["pass_at_k"], one["n_evals"], one["n_evals_all"]) == (
-        1,
-        pytest.approx(7 / 9),
-        3,
-        3,
-    )
-    assert (two["pass_at_k"], two["pass_hat_k"]) == pytest.approx(((2 / 3 + 1) / 2, 0.5))
-    assert (two["n_evals"], three["n_evals"]) == (2, 1)
-    assert three["pass_at_k"] == 1
-    assert three["pass_hat_k"] == 0
+    found = plain(pass_at_k(runs_table(rows), k=[2, 1, 3]))
+    assert [(row["k"], row["n_evals"], row["n_evals_all"]) for row in found] == [
+        *((1, 3, 3), (2, 2, 3), (3, 1, 3)),
+    ]
+    assert [row["pass_at_k"] for row in found] == pytest.approx([7 / 9, (2 / 3 + 1) / 2, 1])
+    assert [row["pass_hat_k"] for row in found] == pytest.approx([7 / 9, 0.5, 0])
 
 
 def test_no_run_at_all_is_no_k() -> None:
@@ -243,81 +240,49 @@ def test_no_run_at_all_is_no_k() -> None:
 
 
 def test_the_threshold_decides_what_passes() -> None:
-    rows = runs(0.8, 0.7, 0.1 + 0.2 + 0.7)
-    assert [
-        plain(pass_at_k(runs_table(rows), k=[1], threshold=t))[0]["pass_at_k"] for t in (1, 0.8)
-    ] == [pytest.approx(1 / 3), pytest.approx(2 / 3)]
+    rows = runs_table(runs(0.8, 0.7, 0.1 + 0.2 + 0.7))
+    for threshold, rate in ((1, 1 / 3), (0.8, 2 / 3)):
+        [row] = plain(pass_at_k(rows, k=[1], threshold=threshold))
+        assert row["pass_at_k"] == pytest.approx(rate)
 
 
 # ── outcomes ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def counts(found: pl.DataFrame, *keys: str) -> dict[Any, tuple[int, ...]]:
-    """The outcomes on both sides by these keys, each of which stands once."""
-    rows = {tuple(row[key] for key in keys): row for row in plain(found)}
-    assert len(rows) == found.height
-    return {key: tuple(row[name] for name in BOTH) for key, row in rows.items()}
-
-
-def runs_of(rows: list[Row], **more: Any) -> list[Row]:
-    keys = {(row.get("eval_id", "1"), row["configuration"], row["run_number"]) for row in rows}
+def counts(*lost: Row, verdicts: list[Row]) -> list[tuple[int, ...]]:
+    """The outcomes on both sides of each expectation, with runs that have no verdict."""
     names = ("eval_id", "configuration", "run_number")
-    return [{**dict(zip(names, key, strict=True)), **more} for key in sorted(keys)]
+    keys = {tuple(row.get(name, "1") for name in names) for row in verdicts}
+    keys -= {tuple(row.get(name, "1") for name in names) for row in lost}
+    given = [dict(zip(names, key, strict=True)) for key in sorted(keys)]
+    found = plain(discrimination_by_eval(graded([*given, *lost], verdicts)))
+    return [tuple(row[name] for name in BOTH) for row in found]
 
 
 def test_each_run_has_one_of_four_outcomes() -> None:
-    verdicts = sides([True, False, None], [True, True])
-    runs = [
-        *runs_of(verdicts),
-        {"configuration": "with_skill", "run_number": 4, "status": "errored"},
-        {"configuration": "without_skill", "run_number": 3, "status": "gated"},
-        {"configuration": "without_skill", "run_number": 4, "status": "errored"},
-        {"configuration": "without_skill", "run_number": 5, "status": "errored"},
+    lost = [
+        {"configuration": SIDES[side], "run_number": run, "status": status}
+        for side, run, status in (
+            *((0, 4, "errored"), (1, 3, "gated"), (1, 4, "errored"), (1, 5, "errored")),
+        )
     ]
-    found = counts(outcomes(graded(runs, verdicts)), "configuration", "baseline")
-    assert found == {("with_skill", "without_skill"): (1, 1, 1, 1, 2, 0, 2, 1)}
+    found = counts(*lost, verdicts=sides([True, False, None], [True, True]))
+    assert found == [(1, 1, 1, 1, 2, 0, 2, 1)]
 
 
 def test_what_an_errored_run_lists_is_no_verdict() -> None:
-    verdicts = sides([True], [True])
-    found = outcomes(graded(runs_of(verdicts, status="errored"), verdicts))
-    assert found.height == 0
+    errored = [{"configuration": side, "run_number": 1, "status": "errored"} for side in SIDES]
+    assert counts(*errored, verdicts=sides([True], [True])) == []
     other = sides([True, False], [False])
-    runs = runs_of(other)
-    runs[0]["status"] = "errored"
-    assert list(counts(outcomes(graded(runs, other)), "text").values()) == [
-        (0, 1, 1, 0, 0, 1, 0, 0)
-    ]
+    assert counts(errored[0], verdicts=other) == [(0, 1, 1, 0, 0, 1, 0, 0)]
 
 
 def test_an_id_is_the_same_expectation_whatever_its_text() -> None:
     verdicts = sides([True], [], expectation_id="a", text="is right (not just nearly)")
     verdicts += sides([], [False], expectation_id="a", text="is right")
     verdicts += sides([True], [True], expectation_id="b", text="is right")
-    found = counts(outcomes(verdicts_table(verdicts)), "expectation_id", "text")
-    assert found == {
-        ("a", "is right"): (1, 0, 0, 0, 0, 1, 0, 0),
-        ("b", "is right"): (1, 0, 0, 0, 1, 0, 0, 0),
+    found = plain(discrimination_by_eval(verdicts_table(verdicts)))
+    assert {row["expectation_id"]: (row["text"], *(row[n] for n in BOTH)) for row in found} == {
+        "a": ("is right", 1, 0, 0, 0, 0, 1, 0, 0),
+        "b": ("is right", 1, 0, 0, 0, 1, 0, 0, 0),
     }
-
-
-@few
-@given(verdict_rows())
-def test_every_verdict_is_counted_once(rows: list[Row]) -> None:
-    found = outcomes(verdicts_table(rows), baseline=None)
-    expected: dict[Any, Counter[bool | None]] = defaultdict(Counter)
-    runs: dict[Any, set[int]] = defaultdict(set)
-    for row in rows:
-        place = row["iteration"], row["eval_id"]
-        expected[*place, row["layer"], row["text"], row["configuration"]][row["passed"]] += 1
-        runs[*place, row["configuration"]].add(row["run_number"])
-    for row in plain(found):
-        assert row["workspace"] == KEYS["workspace"]
-        for name, end in (("configuration", ""), ("baseline", "_baseline")):
-            place = row["iteration"], row["eval_id"]
-            verdicts = expected[*place, row["layer"], row["text"], row[name]]
-            passed, failed = verdicts[True], verdicts[False]
-            unscored = len(runs[*place, row[name]]) - passed - failed
-            got = tuple(row[f"n_{outcome}{end}"] for outcome in ("passed", "failed", "unscored"))
-            assert got == (passed, failed, unscored)
-            assert row[f"n_errored{end}"] == 0

@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def test_the_names_of_the_room() -> None:
-    names = """agreement audit deltas deltas_by_dimension deltas_by_eval discrimination
-discrimination_by_eval judge_severity notes outliers pass_at_k pass_at_k_by_eval plan
-preference summarize trigger_confusion trigger_doubts trigger_rates trigger_scores
-variance"""
-    assert sorted(stats.__all__) == names.split()
-    assert all(callable(getattr(stats, name)) for name in stats.__all__)
-
-
 def test_importing_it_imports_nothing_heavy() -> None:
     heavy = "polars pandas numpy scipy altair narwhals pyarrow".split()
     code = f"import sys, skill_eval_nb.stats; print([n for n in {heavy} if n in sys.modules])"

@@ -1,5 +1,4 @@
 from itertools import combinations, product
-from math import prod
 
 import numpy as np
 import polars as pl
@@ -11,14 +10,11 @@ from scipy.stats import false_discovery_control
 from statsmodels.stats.contingency_tables import mcnemar
 
 from skill_eval_nb.stats.inference import exact
-from skill_eval_nb.stats.inference import exact as tails
 from skill_eval_nb.stats.inference.exact import (
     benjamini_hochberg,
-    chances,
     exact_p,
     least_p,
     studentised_p,
-    tail,
 )
 from skill_eval_nb.stats.inference.intervals import (
     Cells,
@@ -28,6 +24,7 @@ from skill_eval_nb.stats.inference.intervals import (
     run_noise,
     tango,
 )
+from tests.stats.dealt import doubled_tail, every_deal
 
 Eval = tuple[list[float], list[float]]
 sixths = st.integers(0, 6).map(lambda passed: passed / 6)
@@ -38,55 +35,40 @@ def evals(values: st.SearchStrategy[float], most: int = 4) -> st.SearchStrategy[
     return st.lists(st.tuples(side, side), min_size=1, max_size=most)
 
 
-def _by_counting(sides: list[Eval]) -> float:
-    """Every arrangement of every eval, one after the other."""
-
-    def differences(one: list[float], other: list[float]) -> list[float]:
-        values = [*one, *other]
-        chosen = combinations(range(len(values)), len(one))
-        return [
-            np.mean([values[at] for at in some])
-            - np.mean([values[at] for at in range(len(values)) if at not in some])
-            for some in chosen
-        ]
-
-    seen = sum(np.mean(one) - np.mean(other) for one, other in sides)
-    all_of_them = [sum(some) for some in product(*(differences(*each) for each in sides))]
-    above = sum(one >= seen - 1e-9 for one in all_of_them)
-    below = sum(one <= seen + 1e-9 for one in all_of_them)
-    return min(1, 2 * min(above, below) / len(all_of_them))
+WAYS = {
+    "one by one": {},
+    "by sum": {"FEW": 0, "HALF": 0, "NARROW": 0},
+    "in pairs": {"FEW": 0},
+    "by digits": {"FEW": 0, "HALF": 0, "NARROW": 1 << 20},
+}
+"""How the arrangements are gone through, which depends on how many there are."""
 
 
+@pytest.mark.parametrize("way", WAYS)
 @settings(max_examples=30)
-@given(evals(sixths))
-def test_agrees_with_counting_every_arrangement(sides: list[Eval]) -> None:
-    assert exact_p(sides) == pytest.approx(_by_counting(sides), abs=1e-9)
+@given(sides=evals(sixths | st.integers(0, 300)))
+def test_agrees_with_counting_every_arrangement(way: str, sides: list[Eval]) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        for name, value in WAYS[way].items():
+            patched.setattr(exact, name, value)
+        assert exact_p(sides) == pytest.approx(doubled_tail(every_deal(sides)), abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_agrees_with_scipy_on_one_eval(seed: int) -> None:
+def test_agrees_with_scipy_on_one_eval_and_on_single_values(seed: int) -> None:
     random = np.random.default_rng(seed)
     one, other = random.integers(0, 6, 4) / 5, random.integers(0, 6, 5) / 5
-    found = stats.permutation_test(
-        (one, other),
-        lambda a, b, axis: a.mean(axis=axis) - b.mean(axis=axis),
-        n_resamples=np.inf,
-    )
+    found = stats.permutation_test((one, other), difference, n_resamples=np.inf)
     assert exact_p([(one, other)]) == pytest.approx(found.pvalue)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_single_values_are_a_sign_flip(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    differences = random.integers(-8, 12, 10) / 7
-    found = stats.permutation_test(
-        (differences,),
-        lambda d, axis: d.mean(axis=axis),
-        permutation_type="samples",
-        n_resamples=np.inf,
+    signs = random.integers(-8, 12, 10) / 7
+    flipped = stats.permutation_test(
+        (signs,), np.mean, permutation_type="samples", n_resamples=np.inf
     )
-    p = exact_p([([float(d)], [0.0]) for d in differences])
-    assert p == pytest.approx(found.pvalue)
+    assert exact_p([([float(d)], [0.0]) for d in signs]) == pytest.approx(flipped.pvalue)
+
+
+def difference(a: np.ndarray, b: np.ndarray, axis: int) -> np.ndarray:
+    return a.mean(axis=axis) - b.mean(axis=axis)
 
 
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=30))
@@ -98,24 +80,11 @@ def test_binary_single_runs_are_mcnemars_test(pairs: list[tuple[int, int]]) -> N
     assert exact_p([([one], [other]) for one, other in pairs]) == pytest.approx(expected)
 
 
-@settings(max_examples=30)
-@given(evals(sixths))
-def test_convolving_agrees_with_counting(sides: list[Eval]) -> None:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(exact, "FEW", 0)
-        assert exact_p(sides) == pytest.approx(_by_counting(sides), abs=1e-9)
-
-
 def test_a_side_of_few_runs_against_many() -> None:
     """Of all choices of half of so many values there would be 2^31."""
     random = np.random.default_rng(0)
     one, other = random.random(3), random.random(60)
-    found = stats.permutation_test(
-        (one, other),
-        lambda a, b, axis: a.mean(axis=axis) - b.mean(axis=axis),
-        n_resamples=np.inf,
-        batch=5000,
-    )
+    found = stats.permutation_test((one, other), difference, n_resamples=np.inf, batch=5000)
     assert exact_p([(one.tolist(), other.tolist())]) == pytest.approx(found.pvalue, abs=1e-3)
 
 
@@ -181,23 +150,15 @@ def tried(*rows: list[tuple[int, int, int, int]]) -> list[tuple[float, float]]:
     return list(found.select("p", "least_p").iter_rows())
 
 
-def small_tables(most: int) -> list[tuple[int, int, int, int]]:
+def tables(most: int) -> list[tuple[int, int, int, int]]:
     sizes = list(product(range(1, most + 1), repeat=2))
     return [(a, n, b, m) for n, m in sizes for a in range(n + 1) for b in range(m + 1)]
 
 
 def test_one_eval_is_fishers_test() -> None:
-    tables = small_tables(7)
-    found = [p for p, _ in tried(*([table] for table in tables))]
-    expected = [stats.fisher_exact([[a, n - a], [b, m - b]]).pvalue for a, n, b, m in tables]
+    found = [p for p, _ in tried(*([table] for table in tables(7)))]
+    expected = [stats.fisher_exact([[a, n - a], [b, m - b]]).pvalue for a, n, b, m in tables(7)]
     assert found == pytest.approx(expected, abs=1e-9)
-
-
-def test_evals_of_one_run_a_side_are_mcnemars_test() -> None:
-    for better, worse, equal in ((6, 0, 2), (5, 2, 9), (1, 1, 0), (9, 3, 1)):
-        evals = [(1, 1, 0, 1)] * better + [(0, 1, 1, 1)] * worse + [(1, 1, 1, 1)] * equal
-        expected = stats.binomtest(better, better + worse).pvalue
-        assert tried(evals)[0][0] == pytest.approx(expected, abs=1e-9)
 
 
 def test_several_evals_as_published() -> None:
@@ -206,23 +167,16 @@ def test_several_evals_as_published() -> None:
     assert tried(doses)[0][0] == pytest.approx(0.03994, abs=5e-6)
 
 
-def by_dealing_out(evals: list[tuple[int, int, int, int]]) -> float:
-    """The p from every way to deal out the sides to the verdicts of each eval."""
-    sums: list[list[int]] = []
-    for a, n, b, m in evals:
-        verdicts = [1] * (a + b) + [0] * (n + m - a - b)
-        sums.append([sum(verdicts[at] for at in own) for own in combinations(range(n + m), n)])
-    totals: dict[int, int] = {}
-    for dealt in product(*sums):
-        totals[sum(dealt)] = totals.get(sum(dealt), 0) + 1
-    seen = totals[sum(a for a, *_ in evals)]
-    return sum(ways for ways in totals.values() if ways <= seen) / prod(map(len, sums))
-
-
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.sampled_from(small_tables(3)), min_size=1, max_size=3))
+@given(st.lists(st.sampled_from(tables(3)), min_size=1, max_size=3))
 def test_several_evals_are_all_ways_to_deal_out_the_sides(evals) -> None:
-    assert tried(evals)[0][0] == pytest.approx(by_dealing_out(evals), abs=1e-9)
+    """The p of what is as rare as what was seen, or rarer: as many passes on the one side."""
+    passes = [([1] * a + [0] * (n - a), [1] * b + [0] * (m - b)) for a, n, b, m in evals]
+    chosen = product(*(combinations([*one, *other], len(one)) for one, other in passes))
+    dealt = [sum(map(sum, sides)) for sides in chosen]
+    ways = [dealt.count(one) for one in dealt]
+    expected = np.mean(np.array(ways) <= ways[0])
+    assert tried(evals)[0][0] == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -242,9 +196,10 @@ def test_many_runs_and_many_evals() -> None:
     [(p, _)] = tried([(15_000, 30_000, 15_200, 30_000)])
     expected = stats.fisher_exact([[15_000, 15_000], [15_200, 14_800]]).pvalue
     assert p == pytest.approx(expected, abs=1e-9)
-    better, worse = 5_100, 4_900
-    [(p, _)] = tried([(1, 1, 0, 1)] * better + [(0, 1, 1, 1)] * worse)
-    assert p == pytest.approx(stats.binomtest(better, 10_000).pvalue, abs=1e-9)
+    for better, worse, equal in ((5_100, 4_900, 0), (9, 3, 1), (1, 1, 0)):
+        evals = [(1, 1, 0, 1)] * better + [(0, 1, 1, 1)] * worse + [(1, 1, 1, 1)] * equal
+        expected = stats.binomtest(better, better + worse).pvalue
+        assert tried(evals)[0][0] == pytest.approx(expected, abs=1e-9)
 
 
 # ── intervals ──────────────────────────────────────────────────────────────────────────────────
@@ -331,53 +286,6 @@ def test_scipys_noncentral_t_has_this_power_there(df: float) -> None:
         effect = detectable(1.0, df, level, power)
         critical = stats.t.isf((1 - level) / 2, df)
         assert stats.nct.sf(critical, df, effect) == pytest.approx(power, abs=1e-5)
-
-
-# ── tails ──────────────────────────────────────────────────────────────────────────────────────
-
-Part = tuple[list[int], int]
-
-
-@st.composite
-def part(draw: st.DrawFn, most: int = 6) -> Part:
-    items = draw(st.lists(st.integers(0, 300), min_size=2, max_size=most))
-    return items, draw(st.integers(1, len(items) - 1))
-
-
-def arrays(parts: list[Part]) -> list[tuple[np.ndarray, int]]:
-    return [(np.array(items), k) for items, k in parts]
-
-
-def by_counting(parts: list[Part]) -> float:
-    """Every arrangement, one after the other."""
-    each = [[sum(some) for some in combinations(items, k)] for items, k in parts]
-    sums = [sum(dealt) for dealt in product(*each)]
-    below = sum(one <= sums[0] for one in sums)
-    above = sum(one >= sums[0] for one in sums)
-    return min(below, above) / len(sums)
-
-
-@pytest.mark.parametrize("half", [0, tails.HALF], ids=["by sum", "in pairs"])
-@settings(max_examples=40)
-@given(parts=st.lists(part(), min_size=1, max_size=3))
-def test_a_tail_is_what_counting_finds_either_way(half: int, parts: list[Part]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tails, "HALF", half)
-        assert tail(arrays(parts)) == pytest.approx(by_counting(parts), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("few", "narrow"), [(0, 0), (tails.FEW, 0), (0, 1 << 20)], ids=["rows", "choices", "digits"]
-)
-@given(one=part(most=9))
-def test_chances_are_those_of_every_choice_whichever_way(few: int, narrow: int, one: Part) -> None:
-    items, k = one
-    sums = [sum(choice) for choice in combinations(items, k)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tails, "FEW", few)
-        patch.setattr(tails, "NARROW", narrow)
-        found = chances(np.array(items), k)
-    assert found.tolist() == (np.bincount(sums, minlength=len(found)) / len(sums)).tolist()
 
 
 # ── adjust ─────────────────────────────────────────────────────────────────────────────────────

@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from skill_eval_nb.stats import deltas, notes
-from skill_eval_nb.stats.notes import (
-    KINDS,
-    LOST,
-    Note,
-    gains,
-    left_out,
-    noisy_dimensions,
-    silent_or_hurting,
-    standing_out,
-    unpaired,
-    unsteady_evals,
-)
+from skill_eval_nb.stats.notes import KINDS, LOST
+from tests.stats.made import SIDES, Row
 from tests.stats.verdicts import plain, sides
 from tests.stats.worlds import pair, scored, world
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from skill_eval_nb.tables import Workspace
-    from tests.stats.made import Row
 
 T, F = True, False
 EVERYTHING = {
@@ -74,17 +57,16 @@ def test_names_from_files_are_cut_and_stay_on_a_line() -> None:
 # ── on effects ─────────────────────────────────────────────────────────────────────────────────
 
 
-def numbers(note: Note) -> dict[str, float]:
+def numbers(note: Row) -> dict[str, float]:
     return {number["name"]: number["value"] for number in note["numbers"]}
 
 
-def only(made: Iterator[Note]) -> Note:
-    (note,) = made
+def told(kind: str, baseline: str | None = None, **tables: list[Row]) -> Row:
+    """The only note of a kind."""
+    (note,) = (
+        one for one in plain(notes(world(**tables), baseline, most=99)) if one["kind"] == kind
+    )
     return note
-
-
-def noisy(ws: Workspace) -> list[Note]:
-    return list(noisy_dimensions(ws, None, 0.95))
 
 
 RUNS = pair(1.0, 1.0) + pair(1.0, 1.0, eval_id="2")
@@ -93,38 +75,25 @@ OF_RUN = scored("the run's", [[1, 1], [5, 5], [3, 3]], [[5, 5], [3, 3], [1, 2]])
 
 
 def test_what_is_gained_and_what_it_costs() -> None:
-    runs = [
-        row
-        | {
-            "tokens": 3000 + 1700 * own,
-            "time_seconds": 40.0 + 12.5 * own,
-            "cost_usd": 0.02 + own / 100,
-        }
-        for row in pair(1.0, 0.5)
-        for own in [row["configuration"] == "with_skill"]
-    ]
-    note = only(gains(world(runs), None, 0.95))
+    runs = pair(1.0, 0.5, times=3)
+    for row in runs:
+        own = row["configuration"] == SIDES[0]
+        row |= {"tokens": 3000 + 1700 * own, "time_seconds": 40 + 12.5 * own}
+        row["cost_usd"] = 0.02 + own / 100
+    note = told("gain and cost", runs=runs)
     assert note["text"] == (
         "with_skill against without_skill: +50 pp pass rate on 1 paired eval "
         f"({deltas(world(runs))['verdict'].item()}, p = 0.1), "
         "for +12.5 s, +1,700 tokens and +$0.01 a run."
     )
-    assert numbers(note) == pytest.approx(
-        {
-            "pass_rate": 0.5,
-            "n_evals": 1,
-            "p": 0.1,
-            "time_seconds": 12.5,
-            "tokens": 1700,
-            "cost_usd": 0.01,
-        }
-    )
+    costs = {"time_seconds": 12.5, "tokens": 1700, "cost_usd": 0.01}
+    assert numbers(note) == pytest.approx({"pass_rate": 0.5, "n_evals": 1, "p": 0.1, **costs})
 
 
 def test_single_runs_of_many_evals_are_told_by_what_they_say_of_tasks_like_these() -> None:
     runs = [row for n in range(10) for row in pair(1.0, n / 20, times=1, tokens=10, eval_id=str(n))]
     (beyond,) = deltas(world(runs), scope="population").to_dicts()
-    note = only(gains(world(runs), None, 0.95))
+    note = told("gain and cost", runs=runs)
     assert "(helps on tasks like these, p = 0.00195)" in note["text"]
     assert numbers(note)["p"] == beyond["p"] == pytest.approx(2 / 2**10)
 
@@ -135,7 +104,7 @@ def test_costs_are_means_over_evals_and_not_over_runs() -> None:
     for row in runs:
         more = 10 if row["eval_id"] == "1" else 40
         row["tokens"] = 100 + more * (row["configuration"] == "with_skill")
-    assert numbers(only(gains(world(runs), None, 0.95)))["tokens"] == 25
+    assert numbers(told("gain and cost", runs=runs))["tokens"] == 25
 
 
 def test_noise_is_the_standard_deviation_inside_evals_of_both_sides() -> None:
@@ -144,7 +113,7 @@ def test_noise_is_the_standard_deviation_inside_evals_of_both_sides() -> None:
     with_skill: runs' means 1, 5, 3 judged alike, MS_run = 8, the judge 0: 8 / 2 = 4.
     without_skill: means 5, 3, 1.5 and a judge of .5 / 3, MS_run = 2 * 37 / 12.
     """
-    (note,) = noisy(world(RUNS, scores=OF_RUN))
+    note = told("noisy dimension", runs=RUNS, scores=OF_RUN)
     judge = 0.5 / 3
     other = (2 * 37 / 12 - judge) / 2 + judge
     assert numbers(note)["noise of the run's"] == pytest.approx(sqrt((4 + other) / 2))
@@ -159,54 +128,39 @@ def test_noise_is_the_standard_deviation_inside_evals_of_both_sides() -> None:
     ],
 )
 def test_the_advice_is_for_what_makes_the_noise(scores: list, advice: str) -> None:
-    (note,) = noisy(world(RUNS, scores=scores))
+    note = told("noisy dimension", runs=RUNS, scores=scores)
     assert note["text"].endswith(f"). {advice}")
 
 
 # ── on expectations ────────────────────────────────────────────────────────────────────────────
 
 
-def told(verdicts: list[Row], baseline: str | None = None) -> dict[str, Note]:
-    """The notes on classes, by kind."""
-    made = list(silent_or_hurting(world(verdicts=verdicts), baseline, 0.95))
-    found = {note["kind"]: note for note in made}
-    assert len(found) == len(made)
-    return found
-
-
-def unsteady(verdicts: list[Row]) -> list[Note]:
-    return list(unsteady_evals(world(verdicts=verdicts), None, 0.95))
-
-
 def test_expectations_that_tell_nothing_or_the_wrong_thing() -> None:
     verdicts = sides([T] * 4, [T] * 4, text="easy") + sides([T] * 4, [T] * 4, text="easy, too")
     verdicts += sides([F] * 4, [F] * 4, text="hard") + sides([F] * 6, [T] * 6, text="worse")
     verdicts += sides([T] * 6, [F] * 6, text="better")
-    found = told(verdicts)
-    assert found["always passes"]["text"] == (
-        "2 of 5 expectations always passed in with_skill and without_skill: ‘easy’ and "
-        "‘easy, too’. 4 runs a side support no more than ‘in at least 47 % of all runs, at 95 % "
-        "confidence’: run them 10 times a side before you change them."
-    )
-    assert found["always passes"]["expectations"] == ["easy", "easy, too"]
-    assert numbers(found["always passes"])["n_verdicts_baseline"] == 8
-    assert found["always fails"]["text"] == (
-        "1 of 5 expectations always failed in with_skill and without_skill: ‘hard’. "
-        "4 runs a side support no more than ‘in at least 47 % of all runs, at 95 % confidence’: "
+    found = {note["kind"]: note for note in plain(notes(world(verdicts=verdicts)))}
+    more = (
+        " 4 runs a side support no more than ‘in at least 47 % of all runs, at 95 % confidence’: "
         "run them 10 times a side before you change them."
     )
-    assert found["hurts"]["text"] == (
-        "1 of 5 expectations passed less often in with_skill than in without_skill: ‘worse’ "
-        "(0 of 6 against 6 of 6). See what the skill makes worse."
-    )
+    assert {kind: note["text"] for kind, note in found.items()} == {
+        "always passes": "2 of 5 expectations always passed in with_skill and without_skill: "
+        f"‘easy’ and ‘easy, too’.{more}",
+        "always fails": "1 of 5 expectations always failed in with_skill and without_skill: "
+        f"‘hard’.{more}",
+        "hurts": "1 of 5 expectations passed less often in with_skill than in without_skill: "
+        "‘worse’ (0 of 6 against 6 of 6). See what the skill makes worse.",
+    }
+    assert found["always passes"]["expectations"] == ["easy", "easy, too"]
+    assert numbers(found["always passes"])["n_verdicts_baseline"] == 8
     assert (found["hurts"]["evals"], found["hurts"]["configuration"]) == (["1"], "with_skill")
-    assert "better" not in " ".join(note["text"] for note in found.values())
 
 
 def test_those_of_the_most_evals_are_named_and_the_rest_counted() -> None:
     verdicts = [row for at in range(5) for row in sides([T] * 4, [T] * 4, text=f"check {at}")]
     verdicts += sides([T] * 4, [T] * 4, text="check 4", eval_id="2")
-    note = told(verdicts)["always passes"]
+    note = told("always passes", verdicts=verdicts)
     assert "‘check 4’, ‘check 0’, ‘check 1’ and 2 more" in note["text"]
     assert len(note["expectations"]) == 5
     assert note["evals"] == ["1", "2"]
@@ -219,21 +173,13 @@ def test_evals_that_waver() -> None:
         for row in sides([T, F, T], [T, T, T], text=text, eval_id="flaky")
         + sides([T, text != "a"], [T, T], text=text, eval_id="steady")
     ]
-    (note,) = unsteady(verdicts)
+    note = told("flaky eval", verdicts=verdicts)
     assert (note["evals"], note["expectations"]) == (["flaky"], ["a", "b", "c"])
     assert "run to run in ‘flaky’ (3 of 3)." in note["text"]
     assert numbers(note) == {"changed of flaky": 3, "expectations of flaky": 3}
 
 
 # ── on runs ────────────────────────────────────────────────────────────────────────────────────
-
-
-def notes_of(maker: Callable, runs: list[Row], baseline: str | None = None) -> list[Note]:
-    return list(maker(world(runs), baseline, 0.95))
-
-
-def times(*seconds: float, **more: object) -> list[Row]:
-    return [{"time_seconds": float(value), **more} for value in seconds]
 
 
 INCOMPLETE = [
@@ -245,7 +191,7 @@ INCOMPLETE = [
 
 
 def test_runs_without_figures() -> None:
-    (note,) = notes_of(left_out, INCOMPLETE)
+    note = told("left out", runs=INCOMPLETE)
     assert note["text"] == (
         "Not in every figure: of 13 runs 3 errored (2 without_skill run 1, 2 without_skill run 2 "
         "and 2 without_skill run 3); 1 without rubric scores, as a critical check failed "
@@ -258,14 +204,14 @@ def test_runs_without_figures() -> None:
 @pytest.mark.parametrize("status", LOST)
 def test_each_way_to_lack_figures_is_told_and_the_worst_first(status: str) -> None:
     runs = [{"status": status}, {"status": "errored", "eval_id": "2"}, {"status": "graded"}]
-    (note,) = notes_of(left_out, runs)
+    note = told("left out", runs=runs)
     assert LOST[status] in note["text"]
     assert note["text"].index("errored") <= note["text"].index(LOST[status])
     assert sum(numbers(note).values()) == 3 + 2
 
 
 def test_evals_without_a_side() -> None:
-    (note,) = notes_of(unpaired, INCOMPLETE)
+    note = told("unpaired", runs=INCOMPLETE)
     assert note["evals"] == ["2", "3"]
     assert note["text"] == (
         "2 of 3 evals cannot be compared, with_skill against without_skill: ‘2’ (no run of "
@@ -276,16 +222,13 @@ def test_evals_without_a_side() -> None:
 
 def test_a_run_that_stands_out() -> None:
     """Modified z by hand, of logarithms."""
-    (note,) = notes_of(standing_out, times(*range(40, 51), 400))
+    seconds = [*map(float, range(40, 51)), 400.0]
+    note = told("outlier", runs=[{"time_seconds": one} for one in seconds])
     assert note["runs"] == ["1 with_skill run 12"]
-    away = np.log(np.array([*range(40, 51), 400]) / 45.5)
+    away = np.log(np.array(seconds) / 45.5)
     z = 0.6745 * away[-1] / np.median(np.abs(away))
-    assert numbers(note) == pytest.approx(
-        {
-            "time_seconds of 1 with_skill run 12": 400,
-            "modified_z of 1 with_skill run 12": z,
-        }
-    )
+    expected = {"time_seconds of 1 with_skill run 12": 400, "modified_z of 1 with_skill run 12": z}
+    assert numbers(note) == pytest.approx(expected)
     assert note["text"] == (
         "Far from the others: 1 with_skill run 12 took 400 s, where 45.5 s is usual (modified z "
         f"{z:.3g}). Without it the mean of with_skill is 45 s, not 74.6 s."

@@ -18,13 +18,25 @@ from skill_eval_nb.stats import plan
 from skill_eval_nb.stats.inference.exact import exact_p, least_p
 from skill_eval_nb.stats.inference.intervals import detectable
 from skill_eval_nb.stats.plan import Basis, Designs, Variances, claimable, measured
-from tests.stats.made import Row, examples, plain, runs_table
+from tests.stats.made import SIDES, Row, examples, plain, runs_table, two_sides
 from tests.stats.nested import drawn, scores_of
 
 COLUMNS = """workspace skill iteration configuration baseline metric scope wanted n_evals n_runs
 n_judgings se mde price_usd seconds chosen changed note""".split()
 parts = st.sampled_from([0.0, 0.01, 0.16, 0.64])
 prices = st.sampled_from([0.0, 0.02, 0.5])
+
+
+def nested_sides(
+    sets: int, evals: int, runs: int, judgings: int, effect: float, seed: int = 0
+) -> pl.DataFrame:
+    """Two configurations on the same evals, whose hardness has variance 4, the effect `effect`."""
+    rng = np.random.default_rng(seed)
+    hard = rng.normal(0, 2, (sets, evals, 1, 1))
+    gain = rng.normal(0.5, np.sqrt(effect), (sets, evals, 1, 1))
+    one, other = (drawn((sets, evals, runs, judgings), (0, 0.25, 0.16), seed + at) for at in (1, 2))
+    sides = {"with_skill": one + hard + gain, "without_skill": other + hard}
+    return pl.concat(scores_of(values, name) for name, values in sides.items())
 
 
 def chosen(frame: Any) -> Row:
@@ -90,59 +102,51 @@ def test_designs_around_differ_in_one_number() -> None:
     found = plan(components={"eval": 0.64, "run": 0.25, "judge": 0.16}, target_se=0.3)
     assert list(found.columns) == COLUMNS
     first, *others = plain(found)
-    assert first["chosen"]
-    assert first["changed"] is None
-    assert not any(row["chosen"] for row in others)
-    assert {row["changed"] for row in others} == {"evals", "runs", "judgings"}
+    assert (first["chosen"], first["changed"]) == (True, None)
     names = {"evals": "n_evals", "runs": "n_runs", "judgings": "n_judgings"}
+    assert {row["changed"] for row in others} == set(names)
     for row in others:
         moved = [lever for lever, name in names.items() if row[name] != first[name]]
-        assert moved == [row["changed"]]
+        assert (moved, row["chosen"]) == ([row["changed"]], False)
         more = row[names[row["changed"]]] > first[names[row["changed"]]]
         assert (row["se"] < first["se"]) == more
         assert row["note"] is row["price_usd"] is row["mde"] is None
 
 
 def test_the_data_s_design_stands_beside_the_chosen_one() -> None:
-    table = two_sides(1, 8, 3, 2, effect=0.3, seed=5)
+    """With as many runs and judgings everywhere its noise is that of the differences."""
+    table = nested_sides(1, 8, 3, 2, effect=0.3, seed=5)
     found = plan(table, metric="clarity", effect=1.0)
     (was,) = found.filter(changed="as it was run").to_dicts()
     assert design(was) == (8, 3, 2)
-    assert (was["configuration"], was["baseline"]) == ("with_skill", "without_skill")
+    assert (was["configuration"], was["baseline"]) == SIDES
     assert was["metric"] == "rubric:clarity"
+    means = table.group_by("eval_id", "configuration").agg(pl.col("score").mean())
+    wide = means.pivot("configuration", index="eval_id", values="score")
+    apart = wide.select((pl.col(SIDES[0]) - pl.col(SIDES[1])).var()).item()
+    assert was["se"] ** 2 == pytest.approx(apart / 8)
     never = plan(table, metric="clarity", effect=0.001)
     assert design(plain(never)[0]) == (8, 3, 2)
     assert "this is what was run" in plain(never)[0]["note"]
     assert not never["chosen"].any()
 
 
-def test_prices_and_seconds_are_the_data_s_unless_given() -> None:
-    rows = [
-        {"eval_id": str(e), "configuration": side, "pass_rate": (e + r + len(side)) % 3 / 2}
-        | {"cost_usd": 0.2, "time_seconds": 30.0}
-        for e in range(8)
-        for r in range(3)
-        for side in ("with_skill", "without_skill")
-    ]
+def test_prices_and_seconds_are_the_means_of_the_data_s_runs_unless_given() -> None:
+    rates = (lambda e, r: (e + r) % 3 / 2), (lambda e, r: (e + r + 1) % 3 / 2)
+    rows = two_sides(*rates, cost_usd=(0.3, 0.1), time_seconds=(None, 5.0))
+    rows = [row | {"cost_usd": row["cost_usd"] if at % 3 else None} for at, row in enumerate(rows)]
     row = chosen(plan(runs_table(rows), effect=0.5))
-    runs = 2 * row["n_evals"] * row["n_runs"]
-    assert row["price_usd"] == pytest.approx(0.2 * runs)
-    assert row["seconds"] == pytest.approx(30.0 * runs)
-    told = plan(
-        runs_table(rows), effect=0.5, price_per_run=1.0, price_per_eval=50, seconds_per_run=1
-    )
-    row = chosen(told)
+    runs = row["n_evals"] * row["n_runs"]
+    assert row["price_usd"] == pytest.approx(0.4 * runs)
+    assert row["seconds"] is None  # of one side none is known
+    own = [one for one in plain(plan(runs_table(rows), target_se=0.1)) if one["chosen"]]
+    assert [one["configuration"] for one in own] == [*SIDES]
+    assert [one["seconds"] for one in own] == [None, 5.0 * own[1]["n_evals"] * own[1]["n_runs"]]
+    told = {"price_per_run": 1.0, "price_per_eval": 50, "seconds_per_run": 1}
+    row = chosen(plan(runs_table(rows), effect=0.5, **told))
     runs = 2 * row["n_evals"] * row["n_runs"]
     assert (row["price_usd"], row["seconds"]) == (50 * row["n_evals"] + runs, runs)
     assert row["n_runs"] > 1  # an eval has a price now
-
-
-def test_what_cannot_be_planned_is_a_row_that_says_why() -> None:
-    table = scores_of(np.full((1, 6, 2, 2), 3.0))
-    (row,) = plain(plan(table, metric="clarity", target_se=0.1))
-    assert row["n_evals"] is row["se"] is row["mde"] is None
-    assert row["note"].startswith("No noise was seen")
-    assert not row["chosen"]
 
 
 @pytest.mark.parametrize(
@@ -184,13 +188,10 @@ def designs(*rows: tuple[int, ...]) -> Designs:
     return Designs(*np.array(rows).T)
 
 
-def test_standard_errors_of_the_worked_example() -> None:
-    """The figures printed are those of variances .367, .23 and .155."""
+def test_standard_errors_and_effects_of_the_reference_points() -> None:
+    """The standard errors printed are those of variances .367, .23 and .155."""
     found = Variances(0.367, ((0.23, 0.155),)).se(designs(*WORKED))
     assert found == pytest.approx(list(WORKED.values()), abs=6e-4)
-
-
-def test_smallest_detectable_effects_of_the_reference_points() -> None:
     variances = Variances(0.2**2, ((0.25**2, 0.0),) * 2)
     points = designs(*((evals, runs, 1) for evals, runs in DETECTABLE))
     found = variances.se(points) * detectable(1.0, variances.freedom(points, "population"))
@@ -250,72 +251,38 @@ def bases(data: Any, n_sides: int = 2, **told: Any) -> list[Basis]:
     return measured(data, "clarity", n_sides=n_sides, **given)
 
 
-def two_sides(
-    sets: int, evals: int, runs: int, judgings: int, effect: float, seed: int = 0
-) -> pl.DataFrame:
-    """Two configurations on the same evals, whose hardness has variance 4, the effect `effect`."""
-    rng = np.random.default_rng(seed)
-    hard = rng.normal(0, 2, (sets, evals, 1, 1))
-    gain = rng.normal(0.5, np.sqrt(effect), (sets, evals, 1, 1))
-    one, other = (drawn((sets, evals, runs, judgings), (0, 0.25, 0.16), seed + at) for at in (1, 2))
-    sides = {"with_skill": one + hard + gain, "without_skill": other + hard}
-    return pl.concat(scores_of(values, name) for name, values in sides.items())
-
-
 def test_what_differs_between_evals_is_the_effect_and_not_how_hard_they_are() -> None:
-    found = bases(two_sides(400, 8, 3, 2, effect=1.0))
+    found = [one.variances for one in bases(nested_sides(400, 8, 3, 2, effect=1.0))]
     assert len(found) == 400
-    between = [basis.variances.between for basis in found if basis.variances]
-    assert np.mean(between) == pytest.approx(1.0, abs=0.1)  # four standard errors
-    runs = [run for basis in found if basis.variances for run, _ in basis.variances.sides]
-    assert np.mean(runs) == pytest.approx(0.25, abs=0.03)
-    of_means = [basis.variances.between for basis in bases(two_sides(400, 8, 3, 2, 1.0), 1)]
+    assert np.mean([one.between for one in found if one]) == pytest.approx(1.0, abs=0.1)
+    runs = [run for one in found if one for run, _ in one.sides]
+    assert np.mean(runs) == pytest.approx(0.25, abs=0.03)  # both within four standard errors
+    of_means = [one.variances.between for one in bases(nested_sides(400, 8, 3, 2, 1.0), 1)]
     assert np.mean(of_means) == pytest.approx(4.5, abs=0.3)
 
 
-def test_the_noise_of_a_delta_as_it_was_run_is_that_of_its_differences() -> None:
-    """With as many runs and judgings everywhere, nothing is lost in taking it apart."""
-    table = two_sides(1, 9, 3, 2, effect=1.0)
-    (basis,) = bases(table)
-    means = table.group_by("eval_id", "configuration").agg(pl.col("score").mean())
-    wide = means.pivot("configuration", index="eval_id", values="score")
-    apart = wide.select((pl.col("with_skill") - pl.col("without_skill")).var()).item()
-    assert basis.variances is not None
-    assert basis.now == (9, 3, 2)
-    (run, judge), (other_run, other_judge) = basis.variances.sides
-    within = (run + other_run) / 3 + (judge + other_judge) / 6
-    assert basis.variances.between + within == pytest.approx(apart)
-
-
-def test_what_cannot_be_planned_says_why() -> None:
-    one_sided = scores_of(drawn((1, 8, 3, 2)))
-    (alone,) = bases(one_sided)
-    assert alone.variances is None
-    assert "no baseline among the configurations: with_skill" in alone.notes[0]
-    (lone,) = bases(scores_of(drawn((1, 8, 3, 2)), "without_skill"))
-    assert "no configuration to compare with without_skill" in lone.notes[0]
-    (few,) = bases(two_sides(1, 1, 3, 2, effect=1.0))
-    assert "Fewer than two evals have both sides" in few.notes[0]
-    (one,) = bases(scores_of(drawn((1, 1, 3, 2))), n_sides=1)
-    assert "With one eval" in one.notes[0]
-    (still,) = bases(scores_of(np.full((1, 5, 2, 2), 4.0)), n_sides=1)
-    assert still.variances is None
-    assert still.notes == ("No noise was seen in 5 × 2 runs: nothing can be planned from that.",)
-
-
-def test_costs_are_the_means_of_the_runs_on_both_sides() -> None:
-    rows: list[Row] = [
-        {"eval_id": str(e), "configuration": side, "clarity": 1.0, "pass_rate": (e + r) % 3 / 2}
-        | {"cost_usd": cost if r else None, "time_seconds": None if side == "with_skill" else 5.0}
-        for e in range(6)
-        for r in range(3)
-        for side, cost in (("with_skill", 0.3), ("without_skill", 0.1))
-    ]
-    table = runs_table(rows)
-    (both,) = measured(table, "pass_rate", n_sides=2, baseline=None, scope="population")
-    assert both.price == pytest.approx(0.4)
-    assert both.seconds is None
-    own = measured(table, "pass_rate", n_sides=1, baseline=None, scope="population")
-    assert [basis.keys[3] for basis in own] == ["with_skill", "without_skill"]
-    assert [basis.seconds for basis in own] == [None, 5.0]
-    assert both.baseline_mean == pytest.approx(np.mean([row["pass_rate"] for row in rows]))
+@pytest.mark.parametrize(
+    ("table", "wanted", "says"),
+    [
+        (scores_of(drawn((1, 8, 3, 2))), "effect", "no baseline among the configurations: with"),
+        (
+            scores_of(drawn((1, 8, 3, 2)), "without_skill"),
+            "effect",
+            "no configuration to compare with without_skill",
+        ),
+        (nested_sides(1, 1, 3, 2, effect=1.0), "effect", "Fewer than two evals have both sides"),
+        (scores_of(drawn((1, 1, 3, 2))), "target_se", "With one eval"),
+        (
+            scores_of(np.full((1, 5, 2, 2), 4.0)),
+            "target_se",
+            "No noise was seen in 5 × 2 runs: nothing can be planned from that.",
+        ),
+    ],
+)
+def test_what_cannot_be_planned_is_a_row_that_says_why(
+    table: pl.DataFrame, wanted: str, says: str
+) -> None:
+    (row,) = plain(plan(table, metric="clarity", **{wanted: 0.1}))
+    assert row["n_evals"] is row["se"] is row["mde"] is None
+    assert not row["chosen"]
+    assert says in row["note"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -11,10 +13,10 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from skill_eval_nb.stats import preference
-from skill_eval_nb.stats.preference import Wins, majority, most_often
-from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.tables.frames import to_pandas, to_polars
-from tests.stats.made import examples, plain
+from skill_eval_nb.stats.preference import Wins
+from skill_eval_nb.tables import Workspace
+from skill_eval_nb.tables.frames import to_pandas
+from tests.stats.made import examples, plain, table_of
 
 NEW, OLD = "with_skill", "without_skill"
 CONSISTENT = {("A", "B"), ("B", "A"), ("tie", "tie")}
@@ -45,6 +47,7 @@ def only(found) -> dict:
 @examples
 @given(choices)
 def test_the_measures_of_shi_et_al_over_their_choice_pairs(pairs) -> None:
+    """And who wins: a winner that changes with the order is a tie, what is left is binomial."""
     found = preference(both_orders(pairs))
     if not pairs:
         assert found.is_empty()
@@ -60,35 +63,34 @@ def test_the_measures_of_shi_et_al_over_their_choice_pairs(pairs) -> None:
     raw = recency * recency / changed - primacy * primacy / changed if changed else 0
     scaled = (raw + n) / (2 * n) * 2 - 1
     assert row["preference_fairness"] == pytest.approx(scaled)
-
-
-@examples
-@given(choices)
-def test_a_winner_that_changes_with_the_order_is_a_tie(pairs) -> None:
-    for row in plain(preference(both_orders(pairs))):
-        wins, losses = pairs.count(("A", "B")), pairs.count(("B", "A"))
-        assert (row["wins"], row["losses"], row["ties"]) == (
-            wins,
-            losses,
-            len(pairs) - wins - losses,
-        )
-        if wins + losses:
-            expected = scipy_stats.binomtest(wins, wins + losses).pvalue
-            assert row["p"] == pytest.approx(expected)
-        else:
-            assert row["p"] is None
+    wins, losses = pairs.count(("A", "B")), pairs.count(("B", "A"))
+    assert (row["wins"], row["losses"], row["ties"]) == (wins, losses, n - wins - losses)
+    if not wins + losses:
+        assert (row["win_rate"], row["p"], row["low"], row["high"]) == (None,) * 4
+        return
+    oracle = scipy_stats.binomtest(wins, wins + losses)
+    ends = oracle.proportion_ci(0.95, method="exact")
+    assert (row["win_rate"], row["p"]) == pytest.approx((oracle.statistic, oracle.pvalue))
+    assert (row["low"], row["high"]) == pytest.approx(tuple(ends))
 
 
 @given(st.lists(st.lists(winner, min_size=1, max_size=5), min_size=1, max_size=6))
-def test_repetition_stability_is_the_share_of_the_commonest(repeats) -> None:
+def test_what_is_repeated_counts_as_the_commonest_answer(repeats) -> None:
+    """Several as common are a tie; the same turned round is seen in the other order."""
+    turn = {"A": "B", "B": "A", "tie": "tie"}
     rows = [(str(at), NEW, OLD, won) for at, own in enumerate(repeats) for won in own]
-    row = only(preference(seen(*rows)))
     shares = [Counter(own).most_common(1)[0][1] / len(own) for own in repeats if len(own) > 1]
     expected = sum(shares) / len(shares) if shares else None
+    row = only(preference(seen(*rows)))
     assert row["repetition_stability"] == (expected and pytest.approx(expected))
     assert row["n_repeated"] == len(shares)
     assert row["n_both_orders"] == 0
     assert row["position_consistency"] is row["preference_fairness"] is row["p"] is None
+    back = [(pair, second, first, turn[won]) for pair, first, second, won in rows]
+    row = only(preference(seen(*rows, *back)))
+    said = [statistics.multimode(own) for own in repeats]
+    assert [row["wins"], row["losses"]] == [said.count([one]) for one in "AB"]
+    assert row["ties"] == len(repeats) - row["wins"] - row["losses"]
 
 
 def comparison(name: str, won: str, first: str | None, second: str | None, **given) -> list[dict]:
@@ -103,9 +105,7 @@ def comparison(name: str, won: str, first: str | None, second: str | None, **giv
 
 
 def comparisons(*rows: list[dict]) -> pl.DataFrame:
-    every = [row for own in rows for row in own]
-    names = TABLES["comparisons"].names
-    return to_polars(TABLES["comparisons"], {n: [r.get(n) for r in every] for n in names})
+    return table_of("comparisons", [row for own in rows for row in own])
 
 
 @pytest.mark.parametrize("behind", ["configuration", "version"])
@@ -123,27 +123,24 @@ def test_the_table_of_the_workspace(behind) -> None:
 
 
 def test_pairs_of_one_eval_are_told_apart_and_settled_into_the_eval() -> None:
-    """Two evals: in the first two of three runs win; the second is lost. The pairs say so."""
-    won = {"1": ["A", "A", "B"], "2": ["B"]}
+    """Of the first eval's three runs two win; the second eval is lost, the third is tied."""
+    turn, won = {"A": "B", "B": "A"}, {"1": "AAB", "2": "B", "3": "AB"}
     table = comparisons(
         *(
-            comparison(
-                f"{eval_}-{run}-{order}", winner, *sides, eval_id=eval_, pair=f"{eval_}{run}"
-            )
-            for eval_, winners in won.items()
-            for run, for_new in enumerate(winners)
-            for order, winner, sides in (
-                (1, for_new, (NEW, OLD)),
-                (2, "B" if for_new == "A" else "A", (OLD, NEW)),
-            )
+            comparison(f"{pair}{answer}{sides}", answer, *sides, eval_id=of, pair=pair)
+            for of, winners in won.items()
+            for run, new in enumerate(winners)
+            for pair in [f"{of}{run}"]
+            for answer, sides in ((new, (NEW, OLD)), (turn[new], (OLD, NEW)))
         )
     )
     row = only(preference(table))
-    assert (row["n_pairs"], row["n_both_orders"], row["n_evals"]) == (4, 4, 2)
-    assert (row["wins"], row["losses"], row["win_rate"]) == (2, 2, 0.5)
-    assert (row["eval_wins"], row["eval_losses"], row["eval_ties"]) == (1, 1, 0)
-    low, high = scipy_stats.binomtest(2, 4).proportion_ci(method="exact")
-    assert (row["low"], row["high"]) == (pytest.approx(low), pytest.approx(high))
+    assert (row["n_pairs"], row["n_both_orders"], row["n_evals"]) == (6, 6, 3)
+    assert (row["wins"], row["losses"], row["win_rate"]) == (3, 3, 0.5)
+    assert (row["eval_wins"], row["eval_losses"], row["eval_ties"]) == (1, 1, 1)
+    assert (row["low"], row["high"]) == pytest.approx(
+        tuple(scipy_stats.binomtest(3, 6).proportion_ci(method="exact"))
+    )
     assert row["eval_p"] == 1.0
 
 
@@ -164,50 +161,13 @@ def test_sides_are_told_by_what_differs(configurations, versions, names) -> None
     assert (row["configuration"], row["other"]) == names
 
 
-# ── winning ────────────────────────────────────────────────────────────────────────────────────
-
-counts = st.integers(0, 60)
-
-
-@given(counts, counts, counts)
-def test_rate_interval_and_p_are_those_of_the_exact_binomial(wins, losses, ties) -> None:
-    found = Wins(wins, losses, ties)
-    if not wins + losses:
-        assert (found.rate, found.p, found.interval()) == (None, None, (None, None))
-        return
-    oracle = scipy_stats.binomtest(wins, wins + losses)
-    assert found.rate == pytest.approx(oracle.statistic)
-    assert found.p == pytest.approx(oracle.pvalue)
-    for level in (0.8, 0.95):
-        assert found.interval(level) == pytest.approx(
-            tuple(oracle.proportion_ci(level, method="exact"))
-        )
-
-
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.8])
 def test_the_interval_covers_at_least_its_level_also_where_evals_differ(rate) -> None:
     """Pairs of different evals have different chances; their mean is what is told of."""
     chances = [max(0.0, rate - 0.1), min(1.0, rate + 0.1)] * 6
-    missed = 0.0
-    totals = {0: 1.0}
+    totals = np.ones(1)
     for chance in chances:
-        grown: Counter[int] = Counter()
-        for wins, weight in totals.items():
-            grown[wins] += weight * (1 - chance)
-            grown[wins + 1] += weight * chance
-        totals = grown
-    for wins, weight in totals.items():
-        low, high = Wins(wins, len(chances) - wins, 0).interval()
-        missed += weight * (not low <= rate <= high)
-    assert missed <= 0.05
-
-
-@given(st.lists(st.sampled_from(["A", "B", "tie"]), max_size=9))
-def test_what_is_said_most_often_is_said_and_who_wins_more_has_the_eval(winners) -> None:
-    ranked = Counter(winners).most_common()
-    alone = len(ranked) == 1 or (len(ranked) > 1 and ranked[0][1] > ranked[1][1])
-    assert most_often(Counter(winners)) == (
-        None if not ranked else ranked[0][0] if alone else "tie"
-    )
-    more = winners.count("A") - winners.count("B")
-    assert majority(winners) == ("A" if more > 0 else "B" if more < 0 else "tie")
+        totals = np.convolve(totals, [1 - chance, chance])
+    ends = [Wins(wins, len(chances) - wins, 0).interval() for wins in range(13)]
+    missed = [not low <= rate <= high for low, high in ends]
+    assert totals @ missed <= 0.05

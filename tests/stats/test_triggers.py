@@ -5,17 +5,14 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from statsmodels.stats.proportion import proportion_confint
 
 from skill_eval_nb.stats import trigger_confusion, trigger_doubts, trigger_rates, trigger_scores
-from skill_eval_nb.stats.triggers import Class, intervals, scores, wilson
-from skill_eval_nb.tables import TABLES
-from skill_eval_nb.tables.frames import to_polars
 from tests.stats.asked import LETTERS, attempts, queries, rate_of, rows_of
-from tests.stats.made import examples, near
+from tests.stats.made import examples, near, table_of
 
 NAMES = ("precision", "recall", "f1", "accuracy")
 
@@ -23,6 +20,10 @@ NAMES = ("precision", "recall", "f1", "accuracy")
 def only(found) -> dict:
     [row] = rows_of(found)
     return row
+
+
+CELLS = [(True, True), (True, False), (False, True), (False, False)]
+"""What a query should do, and does: hit, missed, false, kept."""
 
 
 def by_hand(hit: int, missed: int, false: int, kept: int) -> list[float | None]:
@@ -45,16 +46,20 @@ def test_scores_are_those_counted_by_hand(asked) -> None:
     verdicts = [
         (should, rate_of(runs) >= 0.5) for should, runs in known if rate_of(runs) is not None
     ]
-    cells = [(True, True), (True, False), (False, True), (False, False)]
-    assert near([row[name] for name in NAMES], by_hand(*map(verdicts.count, cells)))
+    assert near([row[name] for name in NAMES], by_hand(*map(verdicts.count, CELLS)))
     of_runs = [
         sum(runs.count("t" if hit else "n") for should, runs in known if should == wanted)
-        for wanted, hit in cells
+        for wanted, hit in CELLS
     ]
     assert near([row[f"run_{name}"] for name in NAMES], by_hand(*of_runs))
     assert row["n_queries"] == len(verdicts) == row["n_positive"] + row["n_negative"]
     assert row["n_queries"] + row["n_unmeasured"] + row["n_unlabelled"] == len(asked)
     assert row["n_errored"] == sum(runs.count("e") for _, runs in asked)
+    for name in (*NAMES, *(f"run_{name}" for name in NAMES)):
+        estimate, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
+        assert (low is None) == (estimate is None) == (high is None)
+        assert estimate is None or 0 <= low <= estimate <= high <= low + 1
+        assert estimate is None or high - low > 0.01
 
 
 def test_a_query_that_flips_counts_once_by_query_and_as_it_is_by_run() -> None:
@@ -104,41 +109,32 @@ def test_rates_are_those_counted_by_hand(asked) -> None:
     rows = rows_of(trigger_rates(attempts(*asked)))
     assert len(rows) == len(asked)
     for row, (should, runs) in zip(rows, asked, strict=True):
-        counted = [
-            row[f"n_{name}"] for name in ("triggered", "not_triggered", "errored", "not_run")
-        ]
-        assert counted == [runs.count(one) for one in "tne-"]
+        names = ("n_triggered", "n_not_triggered", "n_errored", "n_not_run")
+        assert [row[name] for name in names] == [runs.count(one) for one in "tne-"]
         rate = rate_of(runs)
-        assert row["rate"] == rate
-        assert row["should_trigger"] is should
+        assert (row["rate"], row["should_trigger"]) == (rate, should)
         if rate is None:
             figures = ("low", "high", "triggers", "right", "flips")
             assert [row[name] for name in figures] == [None] * 5
-        else:
-            assert row["triggers"] == (rate >= 0.5)
-            assert row["flips"] == ("t" in runs and "n" in runs)
-            right = None if should is None else rate if should else 1 - rate
-            assert near([row["right"]], [right])
+            continue
+        assert (row["triggers"], row["flips"]) == (rate >= 0.5, "t" in runs and "n" in runs)
+        assert near([row["right"]], [None if should is None else rate if should else 1 - rate])
 
 
 @given(st.integers(1, 200), st.data(), st.sampled_from([0.8, 0.95, 0.99]))
 def test_the_interval_is_that_of_statsmodels(n, data, level) -> None:
     hits = data.draw(st.integers(0, n))
-    low, high = wilson(pl.col("k"), pl.col("n"), level)
-    found = pl.DataFrame({"k": [hits], "n": [n]}).select(low=low, high=high).row(0)
+    row = only(trigger_rates(triggers([{"triggered": hits, "runs": n}]), level=level))
     expected = proportion_confint(hits, n, alpha=1 - level, method="wilson")
-    assert found == pytest.approx(expected, abs=1e-12)
-    assert found[0] <= hits / n <= found[1]
+    assert (row["low"], row["high"]) == pytest.approx(expected, abs=1e-12)
+    assert row["low"] <= hits / n <= row["high"]
 
 
-def test_a_stated_rate_without_counts_has_no_interval() -> None:
-    [row] = rows_of(trigger_rates(triggers([{"trigger_rate": 0.67}])))
+def test_a_stated_rate_without_counts_has_no_interval_and_counts_are_believed_first() -> None:
+    row = only(trigger_rates(triggers([{"trigger_rate": 0.67}])))
     assert (row["rate"], row["low"], row["n_triggered"]) == (0.67, None, None)
     assert (row["triggers"], row["right"], row["flips"]) == (True, 0.67, True)
-
-
-def test_counts_are_believed_and_not_the_rate_beside_them() -> None:
-    [row] = rows_of(trigger_rates(triggers([{"triggered": 1, "runs": 4, "trigger_rate": 0.9}])))
+    row = only(trigger_rates(triggers([{"triggered": 1, "runs": 4, "trigger_rate": 0.9}])))
     assert (row["rate"], row["n_triggered"], row["n_not_triggered"]) == (0.25, 1, 3)
     assert (row["n_errored"], row["n_not_run"]) == (None, None)
 
@@ -146,27 +142,32 @@ def test_counts_are_believed_and_not_the_rate_beside_them() -> None:
 def triggers(rows) -> pl.DataFrame:
     """The table `triggers`."""
     known = {"workspace": "w", "skill": "s", "query": "q", "should_trigger": True}
-    table = TABLES["triggers"]
-    full = [known | row for row in rows]
-    return to_polars(table, {name: [row.get(name) for row in full] for name in table.names})
+    return table_of("triggers", [known | row for row in rows])
 
 
-def test_what_is_wrong_with_the_data_is_said() -> None:
-    asked = attempts((True, "t"))
-    with pytest.raises(ValueError, match="this lacks should_trigger"):
-        trigger_rates(asked.drop("should_trigger"))
-    with pytest.raises(ValueError, match="Did you mean `not triggered`"):
-        trigger_rates(asked.with_columns(outcome=pl.lit("not-triggered")))
-    with pytest.raises(ValueError, match="`level` lies between 0 and 1"):
-        trigger_rates(asked, level=95)
-    with pytest.raises(ValueError, match="`threshold` is above 0"):
-        trigger_rates(asked, threshold=0)
+ASKED = attempts((True, "t"))
+MISSPELT = ASKED.with_columns(outcome=pl.lit("not-triggered"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "says"),
+    [
+        (ASKED.drop("should_trigger"), {}, "this lacks should_trigger"),
+        (MISSPELT, {}, "Did you mean `not triggered`"),
+        (ASKED, {"level": 95}, "`level` lies between 0 and 1"),
+        (ASKED, {"threshold": 0}, "`threshold` is above 0"),
+    ],
+)
+def test_what_is_wrong_with_the_data_is_said(asked, told, says) -> None:
+    with pytest.raises(ValueError, match=says):
+        trigger_rates(asked, **told)
 
 
 # ── doubts ─────────────────────────────────────────────────────────────────────────────────────
 
 SOUND = ((True, "ttn"), (True, "ttt"), (False, "nnn"))
 OTHER = {"opened": ["tidy-tables", "x"]}
+OTHERS = ((True, "nn", OTHER), (True, "nn", {"opened": ["y"]}))
 
 
 def said(*asked, **more) -> dict[str, tuple[bool, str]]:
@@ -183,12 +184,7 @@ def test_a_sound_measurement_leaves_no_doubt() -> None:
     [
         ([(True, "nnn"), (False, "nnn")], "never triggers", True, "not on offer"),
         ([(True, "nnn", OTHER), (False, "n")], "never triggers", True, "‘tidy-tables’"),
-        (
-            [(True, "nn", OTHER), (True, "nn", {"opened": ["y"]}), (False, "n")],
-            "never triggers",
-            True,
-            "Other skills were opened",
-        ),
+        ([*OTHERS, (False, "n")], "never triggers", True, "Other skills were opened"),
         ([(True, "tt"), (False, "tt")], "always triggers", True, "also those of 1 query"),
         ([(True, "e-"), (False, "--")], "nothing measured", True, "1 run errored"),
         ([(True, "--"), (False, "--")], "nothing measured", True, "budget or a stop"),
@@ -212,73 +208,51 @@ def test_each_doubt_is_said(asked, doubt, broken, says) -> None:
 @given(queries)
 def test_what_is_broken_is_known_from_the_counts(asked) -> None:
     broken = {name for name, (bad, _) in said(*asked).items() if bad and name != "errored"}
-    scored = [(should, runs) for should, runs in asked if "t" in runs or "n" in runs]
-    own = {
-        should: "".join(runs for one, runs in scored if one is should) for should in (True, False)
-    }
-    if not scored:
-        assert broken == {"nothing measured"}
-        return
+    yes, no = (
+        "".join(runs.strip("e-") for one, runs in asked if one is should)
+        for should in (True, False)
+    )
     expected = {
-        name for name, label in (("no positives", True), ("no negatives", False)) if not own[label]
+        "no positives": not yes,
+        "no negatives": not no,
+        "never triggers": yes and "t" not in yes,
+        "always triggers": yes and no and "n" not in yes + no,
     }
-    if own[True] and "t" not in own[True]:
-        expected.add("never triggers")
-    if own[True] and own[False] and "n" not in own[True] + own[False]:
-        expected.add("always triggers")
-    assert broken == expected
+    if not any(set(runs) & {"t", "n"} for _, runs in asked):
+        assert broken == {"nothing measured"}
+    else:
+        assert broken == {name for name, is_so in expected.items() if is_so}
 
 
 # ── resampling ─────────────────────────────────────────────────────────────────────────────────
 
-counts = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12).map(
-    lambda pairs: Class([min(pair) for pair in pairs], [max(pair) for pair in pairs])
-)
-
-
-@settings(max_examples=40)
-@given(counts, counts)
-def test_intervals_hold_the_estimate_and_have_a_width(positives, negatives) -> None:
-    estimates = scores(positives, negatives)
-    for estimate, (low, high) in zip(
-        estimates, intervals(positives, negatives, 0.95, seed=1), strict=True
-    ):
-        if estimate is None:
-            assert (low, high) == (None, None)
-        else:
-            assert 0 <= low <= estimate <= high <= 1
-            assert high - low > 0.01
-
 
 @pytest.mark.parametrize(("right", "n"), [(0, 10), (3, 10), (10, 10), (40, 50)])
 def test_by_query_the_recall_has_the_interval_of_clopper_and_pearson(right, n) -> None:
-    positives = Class([1] * right + [0] * (n - right), [1] * n)
-    _, (low, high), _, _ = intervals(positives, Class([0] * 5, [1] * 5), 0.95, seed=0)
+    queries = [(True, "t")] * right + [(True, "n")] * (n - right) + [(False, "n")] * 5
+    row = only(trigger_scores(attempts(*queries)))
     expected = scipy_stats.binomtest(right, n).proportion_ci(method="exact")
-    assert (low, high) == pytest.approx(tuple(expected), abs=0.03)
+    assert (row["recall_low"], row["recall_high"]) == pytest.approx(tuple(expected), abs=0.03)
 
 
 def test_with_many_queries_it_is_the_plain_bootstrap() -> None:
     noise = np.random.default_rng(5)
     hits = [noise.binomial(3, rate, 400).tolist() for rate in (0.8, 0.15)]
-    classes = [Class(own, [3] * 400) for own in hits]
+    rows = [
+        {"query": f"{should} {at}", "should_trigger": should, "triggered": own, "runs": 3}
+        for should, of_class in zip((True, False), hits, strict=True)
+        for at, own in enumerate(of_class)
+    ]
     drawn = []
     for _ in range(2000):
-        both = [noise.choice(own, 400) for own in hits]
-        tp, fp = (int(own.sum()) for own in both)
+        tp, fp = (int(noise.choice(own, 400).sum()) for own in hits)
         drawn.append(2 * tp / (tp + fp + 1200))
+    row = only(trigger_scores(triggers(rows)))
     expected = np.quantile(drawn, [0.025, 0.975])
-    assert intervals(*classes, 0.95, seed=0)[2] == pytest.approx(expected, abs=0.006)
+    assert (row["run_f1_low"], row["run_f1_high"]) == pytest.approx(expected, abs=0.006)
 
 
 # ── confusion ────────────────────────────────────────────────────────────────────────────────────
-
-
-def verdict(runs: str) -> str:
-    rate = rate_of(runs)
-    if rate is None:
-        return "errored" if "e" in runs else "not run"
-    return "triggered" if rate >= 0.5 else "not triggered"
 
 
 @examples
@@ -290,31 +264,17 @@ def test_cells_are_those_counted_by_hand(asked) -> None:
     letters = {outcome: letter for letter, outcome in LETTERS.items()}
     for row in rows:
         own = [runs for should, runs in asked if should is row["should_trigger"]]
-        outcome = row["outcome"]
-        assert row["n_queries"] == [*map(verdict, own)].count(outcome)
+        outcome, rates = row["outcome"], [*map(rate_of, own)]
+        scored = [rate >= 0.5 for rate in rates if rate is not None]
+        lost = ["e" in runs for runs, rate in zip(own, rates, strict=True) if rate is None]
+        triggers = outcome == "triggered" if "triggered" in outcome else None
+        cell = lost.count(outcome == "errored") if triggers is None else scored.count(triggers)
+        assert row["n_queries"] == cell
         assert row["n_runs"] == sum(runs.count(letters[outcome]) for runs in own)
-        scored = sum(rate_of(runs) is not None for runs in own)
-        known = outcome in ("triggered", "not triggered") and scored
-        assert near([row["query_share"]], [row["n_queries"] / scored if known else None])
-
-
-def test_it_says_which_cells_are_right() -> None:
-    rows = rows_of(trigger_confusion(attempts((True, "t"), (False, "n"), (None, "t"))))
-    right = [(row["should_trigger"], row["outcome"], row["right"]) for row in rows]
-    assert right == [
-        (True, "triggered", True),
-        (True, "not triggered", False),
-        (True, "errored", None),
-        (True, "not run", None),
-        (False, "triggered", False),
-        (False, "not triggered", True),
-        (False, "errored", None),
-        (False, "not run", None),
-        (None, "triggered", None),
-        (None, "not triggered", None),
-        (None, "errored", None),
-        (None, "not run", None),
-    ]
+        share = cell / len(scored) if triggers is not None and scored else None
+        assert near([row["query_share"]], [share])
+        labelled = row["should_trigger"] is not None and triggers is not None
+        assert row["right"] == (triggers == row["should_trigger"] if labelled else None)
 
 
 def test_runs_that_nobody_counted_are_null_and_not_zero() -> None:

@@ -5,9 +5,10 @@ import random
 import warnings
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 from hypothesis import given
@@ -16,36 +17,9 @@ from scipy import stats as scipy_stats
 from statsmodels.stats.anova import anova_lm
 
 from skill_eval_nb.stats import judge_severity, variance
-from skill_eval_nb.stats.judgings import UNSTATED, Panels, freed, judgings_of
-from skill_eval_nb.stats.variance import (
-    EVAL_PART,
-    JUDGE_PART,
-    RUN_PART,
-    MeanSquares,
-    component_bounds,
-    estimate,
-    share_bounds,
-)
 from skill_eval_nb.tables.frames import to_pandas
 from tests.stats.made import Row, examples, plain, scores_table
-from tests.stats.nested import VARIANCES, by_judges, drawn, scores_of
-
-if TYPE_CHECKING:
-    import polars as pl
-
-scores = st.lists(
-    st.fixed_dictionaries(
-        {
-            "eval_id": st.sampled_from("123"),
-            "run_number": st.integers(1, 3),
-            "configuration": st.sampled_from(["with_skill", "</script>"]),
-            "dimension": st.sampled_from(["clarity", "rubric:odd"]),
-            "judge_model": st.sampled_from([None, "one", "other"]),
-            "score": st.none() | st.just(math.nan) | st.sampled_from([1.0, 3.0, 4.5, 5.0, 9.0]),
-        }
-    ),
-    max_size=40,
-)
+from tests.stats.nested import VARIANCES, by_judges, drawn, judgings, scores_of
 
 
 def parts(data: Any, metric: str | None = None) -> dict[str, Row]:
@@ -81,9 +55,14 @@ def test_is_reml_on_balanced_data(seed: int) -> None:
     assert [row["variance"] for row in found.values()] == pytest.approx(expected, rel=2e-3)
     shares = [part / sum(expected) for part in expected]
     assert [row["share"] for row in found.values()] == pytest.approx(shares, rel=2e-3)
-    assert {(row["n_evals"], row["n_runs"], row["n_judgings"]) for row in found.values()} == {
-        (8, 24, 72)
-    }
+    for row in found.values():
+        assert (row["n_evals"], row["n_runs"], row["n_judgings"]) == (8, 24, 72)
+
+
+def test_a_single_mean_square_has_the_chi_square_interval() -> None:
+    judge = parts(scores_of(drawn((1, 8, 3, 3), seed=1)))["judge"]
+    ends = 48 * judge["variance"] / scipy_stats.chi2.ppf([0.975, 0.025], 48)
+    assert [judge["low"], judge["high"]] == pytest.approx(ends)
 
 
 def test_an_estimate_below_nothing_is_clipped_and_says_so() -> None:
@@ -159,7 +138,7 @@ def test_judges_of_different_outputs_cannot_be_told_from_what_they_judged() -> N
 
 
 @examples
-@given(scores)
+@given(judgings)
 def test_any_scores_have_sane_answers(rows: list[Row]) -> None:
     table = scores_table(row | {"judging": at} for at, row in enumerate(rows))
     found = plain(variance(table))
@@ -172,12 +151,10 @@ def test_any_scores_have_sane_answers(rows: list[Row]) -> None:
             assert high is None or high >= estimate - 1e-6 or row["clipped"]
         assert row["share_high"] is None or 0 <= row["share_high"] <= 1
         assert row["clipped"] in (True, False)
-    scored = {
-        (row["configuration"], row["dimension"])
-        for row in rows
-        if row["score"] is not None and not math.isnan(row["score"])
-    }
-    assert {(row["configuration"], row["dimension"]) for row in found} == scored
+    names = ("iteration", "configuration", "dimension")
+    known = [row for row in rows if row["score"] is not None and not math.isnan(row["score"])]
+    scored = {tuple(row[name] for name in names) for row in known}
+    assert {tuple(row[name] for name in names) for row in found} == scored
     order = random.Random(1).sample(range(len(rows)), len(rows))
     assert variance(table[order]).equals(variance(table))
     assert plain(variance(to_pandas(table))) == found
@@ -186,29 +163,25 @@ def test_any_scores_have_sane_answers(rows: list[Row]) -> None:
 # ── intervals ──────────────────────────────────────────────────────────────────────────────────
 
 
-def squares(ms: list[float], df: list[float], runs: int, judgings: int) -> MeanSquares:
-    """Mean squares of a balanced design, as they are seen under the normal distribution."""
-    unmix = np.zeros((1, 4, 4))
-    unmix[0, EVAL_PART, [EVAL_PART, RUN_PART]] = 1 / (runs * judgings), -1 / (runs * judgings)
-    unmix[0, RUN_PART, [RUN_PART, JUDGE_PART]] = 1 / judgings, -1 / judgings
-    unmix[0, JUDGE_PART, JUDGE_PART] = 1
-    frame = [np.array([[*values, 0.0]]) for values in (ms, df, df)]
-    return MeanSquares(*frame, unmix)
-
-
-def test_a_single_mean_square_has_the_chi_square_interval() -> None:
-    low, high = component_bounds(squares([9, 3, 0.5], [5, 12, 36], 3, 3), 0.95)
-    ends = scipy_stats.chi2.ppf([0.975, 0.025], 36)
-    assert [low[0, JUDGE_PART], high[0, JUDGE_PART]] == pytest.approx(36 * 0.5 / ends)
-
-
 def test_a_share_of_two_is_near_the_exact_interval_of_the_intraclass_correlation() -> None:
-    runs, evals = 4, 10
-    found = squares([8.0, 1.5, 0], [evals - 1, evals * (runs - 1), 0], runs, 1)
-    low, high = share_bounds(found, 0.95)
-    f = 8.0 / 1.5 / scipy_stats.f.ppf([0.975, 0.025], evals - 1, evals * (runs - 1))
-    exact = (f - 1) / (f + runs - 1)  # Shrout & Fleiss 1979, ICC(1,1)
-    assert [low[0, EVAL_PART], high[0, EVAL_PART]] == pytest.approx(exact, abs=0.03)
+    """Shrout & Fleiss 1979, ICC(1,1)."""
+    evals, runs = 10, 4
+    y = drawn((1, evals, runs, 1), (1.6, 1.5, 0))
+    between = runs * y[0, :, :, 0].mean(1).var(ddof=1) / y[0, :, :, 0].var(1, ddof=1).mean()
+    f = between / scipy_stats.f.ppf([0.975, 0.025], evals - 1, evals * (runs - 1))
+    row = parts(scores_of(y))["eval"]
+    exact = (f - 1) / (f + runs - 1)
+    assert [row["share_low"], row["share_high"]] == pytest.approx(exact, abs=0.03)
+
+
+def test_where_one_eval_carries_the_spread_there_are_fewer_degrees_of_freedom() -> None:
+    y = drawn((1, 12, 3, 3), seed=3)
+    y[0, 0] += 8
+    found = parts(scores_of(y))
+    above = {name: row["high"] / row["variance"] for name, row in found.items()}
+    few, more = (df / scipy_stats.chi2.ppf(0.025, df) for df in (3, 5))
+    assert above["eval"] > few
+    assert above["run"] < more
 
 
 @cache
@@ -249,12 +222,12 @@ def unbalanced(design: list[list[int]], seed: int) -> np.ndarray:
     values = drawn((1, len(design), 4, 3), seed=seed)
     for at, runs in enumerate(design):
         values[0, at, len(runs) :] = np.nan
-        for run, judgings in enumerate(runs):
-            values[0, at, run, judgings:] = np.nan
+        for run, number in enumerate(runs):
+            values[0, at, run, number:] = np.nan
     return values
 
 
-def by_matrices(values: np.ndarray) -> dict[int, float]:
+def by_matrices(values: np.ndarray) -> np.ndarray:
     """The components where every level is there: y'Qy = Σ σ² tr(Z'QZ), solved as it stands."""
     evals, runs, _ = (part[~np.isnan(values[0])] for part in np.indices(values.shape[1:]))
     y = values[0][~np.isnan(values[0])]
@@ -266,9 +239,7 @@ def by_matrices(values: np.ndarray) -> dict[int, float]:
     forms = [after - before for before, after in pairwise(projections)]
     squares = [y @ form @ y for form in forms]
     contained = [[np.trace(z.T @ form @ z) for z in (of_evals, of_runs, whole)] for form in forms]
-    return dict(
-        zip((EVAL_PART, RUN_PART, JUDGE_PART), np.linalg.solve(contained, squares), strict=True)
-    )
+    return np.linalg.solve(contained, squares)
 
 
 @examples
@@ -277,83 +248,33 @@ def test_any_design_gives_what_its_matrices_say(design: list[list[int]], seed: i
     if all(len(runs) == 1 for runs in design) or all(n == 1 for runs in design for n in runs):
         design = [[2, 1], *design[1:]]
     values = unbalanced(design, seed)
-    found = estimate(judgings_of(scores_of(values))).found
-    for level, expected in by_matrices(values).items():
-        assert found.components[0, level] == pytest.approx(expected, abs=1e-9)
+    found = [(row["variance"], row["clipped"]) for row in parts(scores_of(values)).values()]
+    for (size, clipped), expected in zip(found, by_matrices(values), strict=True):
+        assert size == pytest.approx(max(expected, 0), abs=1e-9)
+        assert clipped == (expected < 0) or abs(expected) < 1e-9
 
 
 def test_large_figures_do_not_drown_small_differences() -> None:
     y = drawn((1, 5, 3, 2), seed=2)
-    near, far = (estimate(judgings_of(scores_of(y + high))).found for high in (0, 1e6))
-    assert far.components == pytest.approx(near.components, rel=1e-6)
-
-
-def test_effective_degrees_of_freedom_are_fewer_where_one_eval_carries_the_spread() -> None:
-    y = drawn((1, 12, 3, 3), seed=3)
-    y[0, 0] += 8
-    found = estimate(judgings_of(scores_of(y))).found
-    assert found.effective[0, EVAL_PART] < 3 < found.df[0, EVAL_PART] == 11
-    assert (found.effective <= found.df).all()
-    assert found.effective[0, RUN_PART] > 5
-
-
-# ── severity ───────────────────────────────────────────────────────────────────────────────────
-
-JUDGES: list[str | None] = ["one", "other", None]
-
-
-def panels_of(y: np.ndarray, judges: list[str | None]) -> tuple[pl.DataFrame, Panels]:
-    return freed(judgings_of(by_judges(y, judges)))
-
-
-def holed(seed: int, share: float = 0.3) -> np.ndarray:
-    """Six evals, two runs, three judges; some scores missing, the first run scored by all."""
-    rng = np.random.default_rng(seed)
-    y = drawn((1, 6, 2, 3), seed=seed)[0] + np.array([0.6, 0.1, -0.4])
-    y[rng.random(y.shape) < share] = np.nan
-    y[0, 0] = [3.0, 4.0, 2.0]
-    return y
-
-
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_judges_squares_are_those_beyond_what_outputs_explain(seed: int) -> None:
-    """The sum of squares that judges add to a model of outputs alone, by statsmodels."""
-    y = holed(seed)
-    frame = to_pandas(by_judges(y, JUDGES)).assign(
-        output=lambda t: t["eval_id"] + "-" + t["run_number"].astype(str),
-        judge=lambda t: t["judge_model"].fillna(UNSTATED),
-    )
-    small, large = (
-        smf.ols(f"score ~ {terms}", frame).fit() for terms in ("output", "output + judge")
-    )
-    compared = anova_lm(small, large)
-    _, panels = panels_of(y, JUDGES)
-    assert panels.spread == pytest.approx([compared["ss_diff"].iloc[1]])
-    assert panels.df.tolist() == [compared["df_diff"].iloc[1]]
+    near, far = (variance(scores_of(y + high))["variance"].to_list() for high in (0, 1e6))
+    assert far == pytest.approx(near, rel=1e-6)
 
 
 @examples
-@given(st.integers(0, 300), st.floats(-3, 3))
-def test_a_harsher_judge_changes_its_offset_and_no_run(seed: int, harsher: float) -> None:
-    y = holed(seed)
-    moved = y + np.array([0.0, harsher, 0.0])
-    (runs, panels), (same, shifted) = (panels_of(scores, JUDGES) for scores in (y, moved))
-    assert shifted.offsets - panels.offsets == pytest.approx(
-        harsher * np.array([[-1, 2, -1]]) / 3, abs=1e-8
-    )
-    for column in ("mean", "within"):
-        by_eval = [table.sort("eval_id", column)[column].to_numpy() for table in (runs, same)]
-        apart = {"mean": harsher / 3, "within": 0.0}[column]
-        assert by_eval[1] - by_eval[0] == pytest.approx(apart, abs=1e-7)
+@given(st.floats(-3, 3))
+def test_a_harsher_judge_changes_its_severity_and_no_other_part(harsher: float) -> None:
+    y, judges = incomplete()
+    tables = [by_judges(scores, judges) for scores in (y, y + np.array([0.0, harsher, 0.0]))]
+    before, after = (judge_severity(table)["severity"].to_numpy() for table in tables)
+    assert after - before == pytest.approx(harsher * np.array([-1, 2, -1]) / 3, abs=1e-8)
+    (*same, _), (*moved, _) = (variance(table)["variance"].to_list() for table in tables)
+    assert moved == pytest.approx(same, abs=1e-7)
 
 
-def test_judges_that_share_no_output_have_no_severity_and_no_runs() -> None:
+def test_judges_that_share_no_output_have_no_severity() -> None:
     y = np.full((4, 1, 2), np.nan)
     y[:2, :, 0], y[2:, :, 1] = 3.0, 5.0
-    runs, panels = panels_of(y, ["a", "b"])
-    assert runs.height == 0
-    assert panels.offsets.tolist() == [[0, 0]]
-    assert (panels.df.tolist(), panels.spread.tolist(), panels.factor.tolist()) == ([0], [0], [0])
+    assert judge_severity(by_judges(y, ["a", "b"])).is_empty()
 
 
 # ── judge severity ─────────────────────────────────────────────────────────────────────────────
@@ -368,12 +289,15 @@ def incomplete() -> tuple[np.ndarray, list[str | None]]:
 
 
 def test_is_least_squares_of_outputs_and_judges() -> None:
+    """Severity, what judges add to the sum of squares, and what is left, by statsmodels."""
     table = by_judges(*incomplete())
     frame = to_pandas(table).assign(
         output=lambda t: t["eval_id"] + "-" + t["run_number"].astype(str),
         judge=lambda t: t["judge_model"].fillna("unstated"),
     )
-    fit = smf.ols("score ~ C(output) + C(judge, Sum)", frame).fit()
+    outputs, fit = (
+        smf.ols(f"score ~ {terms}", frame).fit() for terms in ("output", "output + C(judge, Sum)")
+    )
     effects = fit.params.filter(like="judge").to_list()
     ends = fit.conf_int().filter(like="judge", axis=0).to_numpy()
     found = plain(judge_severity(table))
@@ -381,12 +305,14 @@ def test_is_least_squares_of_outputs_and_judges() -> None:
     assert [row["severity"] for row in found] == pytest.approx([*effects, -sum(effects)])
     for row, (low, high) in zip(found, ends, strict=False):
         assert [row["low"], row["high"]] == pytest.approx([low, high])
-    residual = {row["component"]: row["variance"] for row in plain(variance(table))}["judge"]
-    assert residual == pytest.approx(fit.mse_resid)
-
-
-def test_counts_the_outputs_that_a_judge_shares() -> None:
-    y, judges = incomplete()
-    scored = ~np.isnan(y.reshape(-1, 3))
-    shared = scored[scored.sum(1) > 1].sum(0)
-    assert [row["n_runs"] for row in plain(judge_severity(by_judges(y, judges)))] == shared.tolist()
+    shared = frame[frame.groupby("output")["judge"].transform("size") > 1]
+    counted = shared.groupby("judge").size()
+    assert [row["n_runs"] for row in found] == counted.to_list()
+    components = {name: row["variance"] for name, row in parts(table).items()}
+    assert components["judge"] == pytest.approx(fit.mse_resid)
+    added = anova_lm(outputs, fit).iloc[1]
+    of_judges = pd.get_dummies(frame["judge"]).astype(float)
+    apart = of_judges - of_judges.groupby(frame["output"]).transform("mean")
+    contained = (apart.to_numpy() ** 2).sum()  # the trace of the judges' part of the matrix
+    expected = (added["ss_diff"] - added["df_diff"] * fit.mse_resid) / contained
+    assert components["judge severity"] == pytest.approx(expected)

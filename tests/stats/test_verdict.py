@@ -1,5 +1,3 @@
-from itertools import combinations, product
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,19 +8,36 @@ from skill_eval_nb.stats.comparison import compare
 from skill_eval_nb.stats.inference.exact import Adjusted, Sides, exact_p
 from skill_eval_nb.stats.inference.intervals import tango, typical_values
 from skill_eval_nb.stats.verdict import SAYS, verdict
+from tests.stats.dealt import doubled_tail, every_deal, every_flip
 
 
 def test_tasks_like_these_are_a_paired_t_and_a_sign_flip() -> None:
+    """And the margin is the farther end of two one-sided tests."""
     random = np.random.default_rng(0)
-    evals = [(random.random(3).tolist(), random.random(3).tolist()) for _ in range(8)]
+    evals: Sides = [(one, other) for one, other in random.random((13, 2, 3)).tolist()]
     differences = [np.mean(one) - np.mean(other) for one, other in evals]
-    found = compare(evals, "population")
-    assert (found.low, found.high) == pytest.approx(typical_values(differences, 0.95))
+    found = compare(evals[:8], "population")
+    assert (found.low, found.high) == pytest.approx(typical_values(differences[:8], 0.95))
     flipped = stats.permutation_test(
-        (differences,), np.mean, permutation_type="samples", n_resamples=np.inf
+        (differences[:8],), np.mean, permutation_type="samples", n_resamples=np.inf
     )
     assert found.p == pytest.approx(flipped.pvalue, abs=0.01)
-    assert found.mde == pytest.approx(3.27 * np.std(differences, ddof=1) / np.sqrt(8), rel=1e-3)
+    spread = np.std(differences[:8], ddof=1)
+    assert found.mde == pytest.approx(3.27 * spread / np.sqrt(8), rel=1e-3)
+    margin = compare(evals, "population").margin
+    assert margin is not None
+    for sign, alternative in ((1, "less"), (-1, "greater")):
+        shifted = np.array(differences) - sign * margin
+        p = stats.ttest_1samp(shifted, 0, alternative=alternative).pvalue
+        assert p < 0.05 or p == pytest.approx(0.05)
+    assert compare(evals, "population", reach=margin).margin is None
+
+
+def test_single_runs_that_pass_or_fail_get_tangos_interval() -> None:
+    evals: Sides = [([1], [0])] * 5 + [([0], [1])] + [([1], [1])] * 4
+    found = compare(evals, "population")
+    assert (found.low, found.high) == tango(5, 1, 10, 0.95)
+    assert found.p == pytest.approx(stats.binomtest(5, 6).pvalue)
 
 
 @given(
@@ -48,13 +63,6 @@ def test_these_evals_are_not_asked_about_other_evals() -> None:
     few, many = (compare(evals, "population") for evals in (even, uneven))
     assert few.mde is None, "all differ by the same"
     assert many.mde is not None
-
-
-def test_single_runs_that_pass_or_fail_get_tangos_interval() -> None:
-    evals: Sides = [([1], [0])] * 5 + [([0], [1])] + [([1], [1])] * 4
-    found = compare(evals, "population")
-    assert (found.low, found.high) == tango(5, 1, 10, 0.95)
-    assert found.p == pytest.approx(stats.binomtest(5, 6).pvalue)
 
 
 values = st.lists(st.integers(0, 5).map(lambda x: x / 5), min_size=1, max_size=4)
@@ -89,24 +97,15 @@ UNLIKE: Sides = [
 
 def test_weights_weigh_the_estimate_its_noise_and_the_labels_dealt_out() -> None:
     weights = np.array(WEIGHTS) / sum(WEIGHTS)
-    means = np.array([[np.mean(side) for side in sides] for sides in UNLIKE])
+    means = np.array(UNLIKE).mean(2)
     found = compare(UNLIKE, weights=WEIGHTS)
     assert found.estimate == pytest.approx(weights @ (means[:, 0] - means[:, 1]))
     assert found.baseline == pytest.approx(weights @ means[:, 1])
-    each = [[np.var(side, ddof=1) / 3 for side in sides] for sides in UNLIKE]
-    se = np.sqrt((weights**2 @ np.array(each)).sum())
+    se = np.sqrt((weights**2 @ np.array(UNLIKE).var(2, ddof=1) / 3).sum())
     assert found.mde is not None
     assert 2.9 < found.mde / se < 3.1  # by t of some 20 degrees of freedom
-    few: Sides = UNLIKE[:3]
-    own, p = np.array(WEIGHTS[:3]), compare(few, weights=WEIGHTS[:3]).p
-    sums = [
-        sum(
-            weight * (np.mean(pool[list(k)]) - np.mean(np.delete(pool, list(k))))
-            for weight, pool, k in zip(own, map(np.concatenate, few), chosen, strict=True)
-        )
-        for chosen in product(combinations(range(6), 3), repeat=3)
-    ]
-    assert p == pytest.approx(2 * np.mean(np.array(sums) >= sums[0] - 1e-9))
+    few = compare(UNLIKE[:3], weights=WEIGHTS[:3])
+    assert few.p == pytest.approx(doubled_tail(every_deal(UNLIKE[:3], WEIGHTS[:3])))
 
 
 @given(
@@ -124,10 +123,9 @@ def test_families_are_flipped_as_one(differences, families, weights) -> None:
     assert found.families == 6
 
     def flipped(theta: float) -> float:
-        sums = [sum(shares[at] * (differences[at] - theta) for at in places) for places in own]
-        dealt = np.array(list(product((1, -1), repeat=6))) @ np.array(sums)
-        tails = (dealt >= dealt[0] - 1e-9).mean(), (dealt <= dealt[0] + 1e-9).mean()
-        return min(1.0, 2 * min(tails))
+        return doubled_tail(
+            every_flip([shares[places] @ (np.array(differences)[places] - theta) for places in own])
+        )
 
     assert found.p == pytest.approx(flipped(0.0))
     assert found.estimate == pytest.approx(shares @ differences / shares.sum())
@@ -137,19 +135,6 @@ def test_families_are_flipped_as_one(differences, families, weights) -> None:
         if abs(end) > 1e-4:
             assert flipped(end + outwards * 1e-3) <= 0.05
         assert (found.low > 0 or found.high < 0) == (found.p is not None and found.p <= 0.05)
-
-
-def test_the_margin_is_the_farther_end_of_two_one_sided_tests() -> None:
-    random = np.random.default_rng(0)
-    evals = [(random.random(3).tolist(), random.random(3).tolist()) for _ in range(13)]
-    differences = [np.mean(one) - np.mean(other) for one, other in evals]
-    found = compare(evals, "population")
-    assert found.margin is not None
-    for sign, alternative in ((1, "less"), (-1, "greater")):
-        shifted = np.array(differences) - sign * found.margin
-        p = stats.ttest_1samp(shifted, 0, alternative=alternative).pvalue
-        assert p < 0.05 or p == pytest.approx(0.05)
-    assert compare(evals, "population", reach=found.margin).margin is None
 
 
 # ── verdict ────────────────────────────────────────────────────────────────────────────────────
@@ -162,50 +147,38 @@ def _verdict(evals, metric="pass_rate", scope="suite", worth=0.05, level=0.95, a
     return verdict(compare(evals, scope, level), metric, worth, adjusted, these)
 
 
-def test_helps_and_hurts_go_by_what_is_better() -> None:
-    worse = [(other, one) for one, other in BETTER]
-    assert _verdict(BETTER)[0] == "helps"
-    assert _verdict(worse)[0] == "hurts"
-    assert _verdict(BETTER, "time_seconds")[0] == "hurts"
-    assert _verdict(worse, "time_seconds")[0] == "helps"
-    word, reason = _verdict(BETTER, "output_chars")
-    assert word is None
-    assert reason.endswith("exact p < 0.0001; neither more nor less of it is better.")
+WORSE = [(other, one) for one, other in BETTER]
+SAME = [([0.50, 0.52, 0.51], [0.51, 0.50, 0.52])] * 4
+STILL = [([1.0] * 3, [1.0] * 3)] * 4
+BETTER_ONCE = [([1.0, 1.0, 0.9], [0.0, 0.1, 0.0])]
+MIXED = [([0, 0], [1, 1]), ([0], [1, 1]), ([1], [0]), ([0, 0], [1])]
+OFF = Adjusted(0.2, 0.01, 0.01)
 
 
-def test_a_claim_of_less_than_is_worth_having_says_so() -> None:
-    assert _verdict(BETTER, worth=0.5)[1].endswith(", which is less than 50 pp.")
-    assert "less than" not in _verdict(BETTER, worth=0.05)[1]
-
-
-def test_it_is_the_adjusted_p_that_decides() -> None:
-    word, reason = _verdict(BETTER, adjusted=Adjusted(0.2, 0.01, 0.01))
-    assert word == "unclear"
-    assert "exact p < 0.0001 (0.2 adjusted)" in reason
-
-
-def test_no_worthwhile_difference_needs_an_interval_inside() -> None:
-    same = [([0.50, 0.52, 0.51], [0.51, 0.50, 0.52])] * 4
-    word, reason = _verdict(same)
-    assert word == "no worthwhile difference"
-    assert reason.endswith("the 90 % interval lies within ±5 pp.")
-    word, reason = _verdict(same, worth=0.001)
-    assert word == "unclear"
-    assert "Any difference beyond 0.713 pp can be ruled out (90 % interval)." in reason
-    still = [([1.0] * 3, [1.0] * 3)] * 4
-    word, reason = _verdict(still)
-    assert word == "too few runs"
-    assert "no run noise was seen in 4 × 3 runs a side" in reason
-    assert "0 of which differ between the sides, the smallest p is 1" in reason
-
-
-def test_too_few_runs_say_what_is_lacking() -> None:
-    word, reason = _verdict([([1.0], [0.0])] * 9)
-    assert word == "too few runs"
-    assert "without two runs of an eval" in reason
-    word, reason = _verdict([([1.0, 1.0, 0.9], [0.0, 0.1, 0.0])])
-    assert word == "too few runs"
-    assert "with 3 runs a side the smallest p is 0.1" in reason
+@pytest.mark.parametrize(
+    ("evals", "told", "word", "says"),
+    [
+        (BETTER, {}, "helps", "exact p < 0.0001."),
+        (WORSE, {}, "hurts", ""),
+        (BETTER, {"metric": "time_seconds"}, "hurts", ""),
+        (WORSE, {"metric": "time_seconds"}, "helps", ""),
+        (BETTER, {"metric": "output_chars"}, None, "; neither more nor less of it is better."),
+        (BETTER, {"worth": 0.5}, "helps", ", which is less than 50 pp."),
+        (BETTER, {"adjusted": OFF}, "unclear", "exact p < 0.0001 (0.2 adjusted)"),
+        (SAME, {}, "no worthwhile difference", "the 90 % interval lies within ±5 pp."),
+        (SAME, {"worth": 0.001}, "unclear", "beyond 0.713 pp can be ruled out (90 % interval)."),
+        (MIXED, {}, "unclear", "(no run noise was seen in 6 and 6 runs) on these 4 evals"),
+        (STILL, {}, "too few runs", "no run noise was seen in 4 × 3 runs a side"),
+        (STILL, {}, "too few runs", "0 of which differ between the sides, the smallest p is 1"),
+        ([([1.0], [0.0])] * 9, {}, "too few runs", "without two runs of an eval"),
+        (BETTER_ONCE, {}, "too few runs", "with 3 runs a side the smallest p is 0.1"),
+    ],
+)
+def test_each_verdict_and_its_reason(evals, told, word, says) -> None:
+    found, reason = _verdict(evals, **told)
+    assert found == word
+    assert says in reason
+    assert ("less than" in reason) == ("less than" in says)
 
 
 fifths = st.integers(0, 5).map(lambda passed: passed / 5)

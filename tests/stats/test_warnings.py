@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 from typing import Any
 
 import pytest
 
 from skill_eval_nb.stats import deltas, deltas_by_dimension
-from tests.stats.made import Row, plain, runs_table, workspace
-
-SIDES = ("with_skill", "without_skill")
-
-
-def runs(own: Any, other: Any, evals: int = 6, k: int = 3, **by_side: Any) -> list[Row]:
-    """Runs of two sides; `own` and `other` give a rate, or None for a run that errored."""
-    rows: list[Row] = []
-    for at in range(evals):
-        for side, rate in zip(SIDES, (own, other), strict=True):
-            for run in range(k):
-                value = rate(at, run) if callable(rate) else rate
-                more = {name: pair[side == SIDES[1]] for name, pair in by_side.items()}
-                row = {"eval_id": str(at), "configuration": side, "pass_rate": value, **more}
-                rows.append(row | ({"status": "errored"} if value is None else {}))
-    return rows
+from tests.stats.made import SIDES, Row, plain, runs_table, two_sides, workspace
 
 
 def one(rows: list[Row], **options: Any) -> Row:
@@ -33,7 +19,7 @@ def one(rows: list[Row], **options: Any) -> Row:
 
 def test_errors_on_one_side_that_decide_leave_it_unclear() -> None:
     """Without the runs that errored the skill helps; as failures they outweigh that."""
-    row = one(runs(lambda at, run: None if run == 2 else 0.7 + run / 10, lambda at, run: 0.6))
+    row = one(two_sides(lambda _, run: None if run == 2 else 0.7 + run / 10, 0.6, evals=6))
     assert (row["estimate"], row["estimate_with_errors"]) == pytest.approx((0.15, -0.1))
     assert row["n_errored"] == 6
     assert (row["verdict"], row["verdict_with_errors"]) == ("unclear: errors decide", "unclear")
@@ -42,48 +28,62 @@ def test_errors_on_one_side_that_decide_leave_it_unclear() -> None:
 
 
 def test_two_judges_are_two_yardsticks_and_no_verdict() -> None:
-    rates = (lambda at, run: 0.8 + run / 20), (lambda at, run: 0.3 + run / 20)
-    row = one(runs(*rates, judge_model=("model-a", "model-b")))
+    rates = (lambda _, run: 0.8 + run / 20), (lambda _, run: 0.3 + run / 20)
+    row = one(two_sides(*rates, judge_model=("model-a", "model-b")))
     assert row["verdict"] is None
     assert "judged by model-a, without_skill was judged by model-b: two yardsticks" in row["reason"]
-    assert one(runs(*rates, judge_model=("model-a", "model-a")))["verdict"] == "helps"
-    costs = one(runs(*rates, judge_model=("a", "b"), tokens=(9, 5)), metric="tokens")
+    assert one(two_sides(*rates, judge_model=("model-a", "model-a")))["verdict"] == "helps"
+    costs = one(two_sides(*rates, judge_model=("a", "b"), tokens=(9, 5)), metric="tokens")
     assert costs["warnings"] == []  # which no judge has a say in
 
 
 def test_sides_that_another_model_ran_or_weeks_apart_are_named() -> None:
-    days = ("2026-01-01T10:00:00Z", "2026-02-01T10:00:00Z")
-    row = one(runs(0.9, 0.5, executor_model=("small", "large"), started_at=days))
+    days = [f"2026-{month}T10:00:00Z" for month in ("01-01", "02-01", "01-03")]
+    row = one(two_sides(0.9, 0.5, executor_model=("small", "large"), started_at=days[:2]))
     told = " ".join(row["warnings"])
     assert "with_skill was run by small, without_skill was run by large" in told
     assert "31 days apart" in told
-    same = ("2026-01-01T10:00:00Z", "2026-01-03T10:00:00Z")
-    assert one(runs(0.9, 0.5, executor_model=("one", "one"), started_at=same))["warnings"] == []
+    same = one(two_sides(0.9, 0.5, executor_model=("one", "one"), started_at=days[::2]))
+    assert same["warnings"] == []
+
+
+def gated(evals: int, takes: Any, score: Any) -> Row:
+    """The delta of scores where a gate took some runs: both by eval, whether the skill's, run."""
+    rows, scores = [], []
+    for at, side, run in product(range(evals), SIDES, range(3)):
+        place, key = (at, side == SIDES[0], run), {"eval_id": str(at), "configuration": side}
+        key["run_number"] = run + 1
+        rows.append(key | {"gate_passed": not takes(*place), "pass_rate": 0.5})
+        if not takes(*place):
+            scores.append(key | {"dimension": "d", "score": score(*place)})
+    (row,) = plain(deltas_by_dimension(workspace(rows, scores)))
+    return row
 
 
 def test_a_gate_that_takes_unequal_parts_leaves_evals_whose_runs_all_passed() -> None:
     """The skill lifts every bad output over the gate, where it is judged: by itself it changes
     nothing, and would seem to make outputs worse."""
-    rows, scores = [], []
-    for at in range(8):
-        bad = at >= 4
-        for side in SIDES:
-            for run in range(3):
-                gated = bad and side == "without_skill" and run < 2
-                key = {"eval_id": str(at), "configuration": side, "run_number": run + 1}
-                rows.append(key | {"gate_passed": not gated, "pass_rate": 0.5})
-                if not gated:
-                    low = bad and side == "with_skill" and run < 2
-                    scores.append(
-                        key | {"dimension": "d", "score": (2.0 if low else 4.0) + run / 4}
-                    )
-    (row,) = plain(deltas_by_dimension(workspace(rows, scores)))
+    row = gated(
+        8,
+        lambda at, own, run: at >= 4 and not own and run < 2,
+        lambda at, own, run: (2.0 if at >= 4 and own and run < 2 else 4.0) + run / 4,
+    )
     assert row["estimate"] == 0
     assert (row["n_evals"], row["n_unpaired"]) == (4, 4)
-    assert (
-        "The gate took 0 of 24 runs of with_skill and 8 of 24 runs of without_skill"
-        in row["reason"]
+    took = "The gate took 0 of 24 runs of with_skill and 8 of 24 runs of without_skill"
+    assert took in row["reason"]
+
+
+def test_a_gate_that_took_one_run_more_is_named_and_decides_nothing() -> None:
+    row = gated(
+        6,
+        lambda at, own, run: (at, own, run) == (0, True, 0),
+        lambda _, own, run: 4.0 if own else 2.0 + run % 2,
     )
+    assert (row["verdict"], row["n_evals"]) == ("helps", 6)
+    (warning,) = row["warnings"]
+    assert warning.startswith("The gate took 1 of 18 runs of with_skill and 0 of 18 runs of")
+    assert warning.endswith("which were not judged.")
 
 
 def test_of_twins_errors_claim_no_more_than_chance() -> None:
@@ -97,7 +97,7 @@ def test_of_twins_errors_claim_no_more_than_chance() -> None:
     rows = [
         row | {"iteration": f"iteration-{pair}"}
         for pair in range(100)
-        for row in runs(lambda at, run: noise.random(), rate, evals=5)
+        for row in two_sides(lambda *_: noise.random(), rate, evals=5)
     ]
     found = deltas(runs_table(rows))
     assert found.height == 100
@@ -105,30 +105,9 @@ def test_of_twins_errors_claim_no_more_than_chance() -> None:
 
 
 def test_where_errors_decide_the_interval_holds_both_answers() -> None:
-    row = one(
-        runs(lambda at, run: None if (at + run) % 3 == 0 else 0.7 + run / 20, lambda at, run: 0.55)
-    )
+    own = lambda at, run: None if (at + run) % 3 == 0 else 0.7 + run / 20  # noqa: E731
+    row = one(two_sides(own, 0.55, evals=6))
     assert row["verdict"] == "unclear: errors decide"
     assert row["low"] < row["estimate_with_errors"] < row["estimate"] < row["high"]
     assert row["low"] <= 0
     assert row["p"] > 0.05
-
-
-def test_a_gate_that_took_one_run_more_is_named_and_decides_nothing() -> None:
-    keys = [
-        {"eval_id": str(at), "configuration": side, "run_number": run + 1}
-        for at in range(6)
-        for side in SIDES
-        for run in range(3)
-    ]
-    rows = [key | {"gate_passed": at > 0, "pass_rate": 0.5} for at, key in enumerate(keys)]
-    scores = [
-        key | {"dimension": "d", "score": 4.0 if key["configuration"] == SIDES[0] else 2.0 + at % 2}
-        for at, key in enumerate(keys)
-        if at
-    ]
-    (row,) = plain(deltas_by_dimension(workspace(rows, scores)))
-    assert (row["verdict"], row["n_evals"]) == ("helps", 6)
-    (warning,) = row["warnings"]
-    assert warning.startswith("The gate took 1 of 18 runs of with_skill and 0 of 18 runs of")
-    assert warning.endswith("which were not judged.")

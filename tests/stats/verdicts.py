@@ -8,9 +8,9 @@ import narwhals as nw
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.tables.frames import to_pandas, to_polars
-from tests.stats.made import KEYS, Row, runs_table
+from skill_eval_nb.tables import Workspace
+from skill_eval_nb.tables.frames import to_pandas
+from tests.stats.made import KEYS, SIDES, Row, runs_table, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,15 +19,13 @@ if TYPE_CHECKING:
 
 few = settings(max_examples=8, deadline=None)
 """For tests of whole statistics over expectations, which take some hundredths of a second."""
-SIDES = ("with_skill", "without_skill")
 
 
 def verdicts_table(rows: Iterable[Row]) -> pl.DataFrame:
     """The table `expectations`; keys that a row lacks are filled in."""
     full = [{**KEYS, "layer": "judged", "text": "is right", "run_number": 1, **row} for row in rows]
     full = [{"eval_name": row["eval_id"], **row} for row in full]
-    table = TABLES["expectations"]
-    return to_polars(table, {name: [row.get(name) for row in full] for name in table.names})
+    return table_of("expectations", full)
 
 
 def graded(runs: Iterable[Row], verdicts: Iterable[Row], backend: Any = "polars") -> Workspace:

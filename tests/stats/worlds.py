@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables import Workspace
-from tests.stats.made import Row, runs_table, scores_table
-from tests.stats.verdicts import SIDES, verdicts_table
+from tests.stats.made import SIDES, Row, runs_table, scores_table
+from tests.stats.verdicts import verdicts_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
