@@ -127,6 +127,12 @@ def test_an_older_journal_without_what_was_asked_is_enough_where_all_evals_ran(
         (2**22 + 1, HERE, INTERRUPTED),
         (1, "elsewhere", INTERRUPTED),
     ],
+    ids=[
+        "of another process",
+        "of this one",
+        "of none that lives",
+        "elsewhere",
+    ],  # no two workers differ
 )
 def test_a_job_that_was_killed_is_told_from_one_that_runs_elsewhere(
     skill: Path, pid, host, told
