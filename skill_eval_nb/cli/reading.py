@@ -33,11 +33,11 @@ Format = Literal["parquet", "csv", "json"]
 
 def _known_tables(names: list[str] | None) -> list[str] | None:
     """Refuse a name that is no table as what it is: a wrong option."""
-    from skill_eval_nb.tables.columns import table_named
+    from skill_eval_nb.tables.columns import TABLES
 
     for name in names or ():
         try:
-            table_named(name)
+            TABLES[name]
         except KeyError as error:
             raise typer.BadParameter(error.args[0]) from None
     return names

@@ -85,8 +85,24 @@ RUN_KEYS = (
 MODELS = ("harness", "executor_model")
 """The columns of `runs` that say what ran the prompt."""
 
-TABLES: dict[str, Table] = {
-    table.name: table
+
+class Tables(dict[str, Table]):
+    """Tables by their names."""
+
+    def __missing__(self, name: str) -> Table:
+        """There is no such table: a KeyError, whose message names the nearest one.
+
+        >>> TABLES["run"]  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        KeyError: 'There is no table `run`. Did you mean `runs`? There are: evals, ...'
+        """
+        raise KeyError(
+            f"There is no table `{name}`.{did_you_mean(name, self)} There are: {', '.join(self)}."
+        )
+
+
+TABLES = Tables(
+    (table.name, table)
     for table in (
         Table(
             "evals",
@@ -356,24 +372,8 @@ TABLES: dict[str, Table] = {
             ),
         ),
     )
-}
+)
 """The tables by name."""
-
-
-def table_named(name: str) -> Table:
-    """The table of this name.
-
-    Raises:
-        KeyError: where there is none; the message names the nearest one.
-
-    >>> table_named("run")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    KeyError: 'There is no table `run`. Did you mean `runs`? There are: evals, ...'
-    """
-    if name not in TABLES:
-        hint = did_you_mean(name, TABLES)
-        raise KeyError(f"There is no table `{name}`.{hint} There are: {', '.join(TABLES)}.")
-    return TABLES[name]
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -419,7 +419,7 @@ def describe(table: str | None = None) -> pl.DataFrame:
     return pl.DataFrame(
         [
             (column.name, _TYPES[column.type], column.unit, column.meaning, column.null)
-            for column in table_named(table).columns
+            for column in TABLES[table].columns
         ],
         schema=["column", "type", "unit", "meaning", "null_when"],
         orient="row",

@@ -27,7 +27,7 @@ from skill_eval_nb.workspace import (
     read_files,
 )
 
-from .columns import MODELS, RUN_KEYS, TABLES, did_you_mean, table_named
+from .columns import MODELS, RUN_KEYS, TABLES, did_you_mean
 from .counted import Copies, Counted, counted
 from .document_rows import Home, Sums, add_document, add_stated, add_suites
 from .frames import Backend, Rows, SideKeys, frame_of, to_pandas, to_polars
@@ -279,7 +279,7 @@ class Workspace(Shown):
         >>> ws.runs.height, "pass_rate" in ws.runs.columns
         (0, True)
         """
-        given = {table_named(name).name: frame_of(table, name) for name, table in tables.items()}
+        given = {TABLES[name].name: frame_of(table, name) for name, table in tables.items()}
         empty = {name: to_polars(table, {}) for name, table in TABLES.items() if name not in given}
         return cls(lambda _: {**given, **empty}, path, backend)
 
@@ -289,8 +289,8 @@ class Workspace(Shown):
         Raises:
             KeyError: for a name that is no table; the message names the nearest one.
         """
+        TABLES[name]  # the KeyError comes before anything is read
         if name not in self._frames:
-            table_named(name)
             self._frames |= self._reader(name != "runs")
         return self._frames[name]
 

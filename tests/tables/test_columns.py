@@ -8,7 +8,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.tables.columns import RUN_KEYS, table_named
+from skill_eval_nb.tables.columns import RUN_KEYS
 from tests.checkout import ROOT
 
 POLARS = {
@@ -77,7 +77,7 @@ def test_every_table_and_column_is_explained_once():
     [("run", "runs"), ("problem", "problems"), ("rubric_score", "rubric_scores"), ("xyz", None)],
 )
 def test_an_unknown_table_names_the_nearest_and_all(name, near):
-    for ask in (table_named, sen.describe):
+    for ask in (TABLES.__getitem__, sen.describe):
         with pytest.raises(KeyError) as error:
             ask(name)
         message = error.value.args[0]
