@@ -46,7 +46,7 @@ class BudgetMeter:
     """
 
     def __init__(self, cap_usd: float | None, prices: PriceList) -> None:
-        """A purse.
+        """A meter.
 
         Args:
             cap_usd: the most that may be spent, in US dollars; None for no cap.
@@ -178,7 +178,7 @@ def down(amount: float) -> int:
 
 
 class Reservation(BudgetMeter):
-    """A part of a budget: a purse whose spending the budget sees at once."""
+    """A part of a budget: a meter whose spending the budget sees at once."""
 
     def __init__(self, budget: Budget, cap_usd: float | None) -> None:
         super().__init__(cap_usd, budget.prices)
@@ -195,8 +195,8 @@ class Reservation(BudgetMeter):
             return sum(reservation.worst for reservation in self._open.values())
         return max(self._cap - self._spent, 0)
 
-    def purse(self) -> BudgetMeter:
-        """A purse with what is left of this one, to send to where the step runs."""
+    def meter(self) -> BudgetMeter:
+        """A meter with what is left of this one, to send to where the step runs."""
         with self._lock:
             left = self._left()
             cap = None if left is None else max(left, 0) / UNIT
@@ -234,7 +234,7 @@ class Reservation(BudgetMeter):
         self._budget.add(amount)
 
     def __getstate__(self) -> dict[str, Any]:
-        raise TypeError("a reservation belongs to its budget; send its purse() instead")
+        raise TypeError("a reservation belongs to its budget; send its meter() instead")
 
 
 class Budget:
@@ -333,11 +333,11 @@ class Halted(BaseException):
 class PersistedMeter:
     """A meter that notes the most that its step can have cost, before each call is sent."""
 
-    def __init__(self, purse: BudgetMeter, path: Path, *, halt: Path | None = None) -> None:
+    def __init__(self, meter: BudgetMeter, path: Path, *, halt: Path | None = None) -> None:
         """Begin the notes of a step in a file of its own.
 
         Args:
-            purse: what the step may spend.
+            meter: what the step may spend.
             path: the file.
             halt: a file that, once it is there, lets no call through.
 
@@ -345,7 +345,7 @@ class PersistedMeter:
             BegunBefore: the file is there: another worker has begun this step, and was lost.
             OSError: it cannot be written.
         """
-        self.purse = purse
+        self.meter = meter
         self._halt = halt
         path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL
@@ -356,30 +356,30 @@ class PersistedMeter:
         self._note()
 
     def reserve(self, model: str, worst: Usage, **options: Any) -> Any:
-        """As the purse; the call may be sent when this has returned.
+        """As the meter within; the call may be sent when this has returned.
 
         Raises:
-            BudgetSpent: as the purse.
+            BudgetSpent: as the meter within.
             Halted: the job was stopped.
         """
         if self._halt is not None and self._halt.exists():
             raise Halted
-        ticket = self.purse.reserve(model, worst, **options)
+        ticket = self.meter.reserve(model, worst, **options)
         try:
             self._note()
         except BaseException:
-            self.purse.release(ticket)
+            self.meter.release(ticket)
             raise
         return ticket
 
     def settle(self, ticket: Any, usage: Usage | None) -> None:
-        """As the purse."""
-        self.purse.settle(ticket, usage)
+        """As the meter within."""
+        self.meter.settle(ticket, usage)
         self._note()
 
     def release(self, ticket: Any) -> None:
-        """As the purse."""
-        self.purse.release(ticket)
+        """As the meter within."""
+        self.meter.release(ticket)
         self._note()
 
     def close(self) -> None:
@@ -390,7 +390,7 @@ class PersistedMeter:
 
     def _note(self) -> None:
         if self._file >= 0:
-            os.write(self._file, json.dumps(self.purse.worst_usd).encode() + b"\n")
+            os.write(self._file, json.dumps(self.meter.worst_usd).encode() + b"\n")
 
 
 def noted(path: Path) -> float | None:

@@ -90,28 +90,28 @@ class WorkerResult:
     raised: tuple[str, str, str] | None = None
 
 
-def work(order: Order, purse: BudgetMeter | None, notes: str | None, halt: str) -> WorkerResult:
+def work(order: Order, meter: BudgetMeter | None, notes: str | None, halt: str) -> WorkerResult:
     """Do a step in a worker; this is what is sent there.
 
     Args:
         order: the step.
-        purse: what it may spend; None for a step that costs nothing.
-        notes: the file that notes what it can have cost; None with `purse`.
+        meter: what it may spend; None for a step that costs nothing.
+        notes: the file that notes what it can have cost; None with `meter`.
         halt: a file whose presence says that no more calls are to be made.
 
     Raises:
         BegunBefore: another worker has begun this step, and was lost.
     """
-    if purse is None or notes is None:
+    if meter is None or notes is None:
         ended, raised = _caught(order, None)
         return WorkerResult(ended, raised=raised)
-    noted = PersistedMeter(purse, Path(notes), halt=Path(halt))
+    noted = PersistedMeter(meter, Path(notes), halt=Path(halt))
     try:
         ended, raised = _caught(order, noted)
     finally:
         noted.close()
-    priced = purse.cost_usd is not None
-    return WorkerResult(ended, purse.worst_usd, purse.usage.total, priced, raised)
+    priced = meter.cost_usd is not None
+    return WorkerResult(ended, meter.worst_usd, meter.usage.total, priced, raised)
 
 
 def _caught(
@@ -433,9 +433,9 @@ class Dispatcher:
         """Send a step to the pool."""
         folder = self._plan.folder
         path = notes_of(folder, launch)
-        purse = reservation.purse() if reservation is not None else None
-        notes = str(path) if purse is not None else None
-        sent = partial(work, order, purse, notes, str(folder / STAGING / HALT))
+        meter = reservation.meter() if reservation is not None else None
+        notes = str(path) if meter is not None else None
+        sent = partial(work, order, meter, notes, str(folder / STAGING / HALT))
         try:
             future = pool.submit(sent)
         except RuntimeError as error:

@@ -331,9 +331,9 @@ class Scheduler:
 
         assert self.judge is not None
         prepared = prepare(self.judge, case_of(run, self.hidden))
-        purse = BudgetMeter(None, self.plan.prices)
-        purse.reserve(self.judge.model, worst(self.judge, prepared.case, prepared=prepared))
-        return prepared, purse.worst_usd
+        meter = BudgetMeter(None, self.plan.prices)
+        meter.reserve(self.judge.model, worst(self.judge, prepared.case, prepared=prepared))
+        return prepared, meter.worst_usd
 
     async def _judge_once(self, run_state: RunState, number: int, reservation: Reservation) -> None:
         assert self.judge is not None

@@ -264,18 +264,18 @@ def _nothing(reason: str) -> Execution:
 
 def priced(execution: Execution, meter: Meter) -> Execution:
     """The meter knows what every call cost by the user's prices, the cut off ones too."""
-    purse = getattr(meter, "purse", None)
-    if purse is None or (unasked(meter) and execution.cost_usd is not None):
+    inner = getattr(meter, "meter", None)
+    if inner is None or (unasked(meter) and execution.cost_usd is not None):
         return execution  # what it says itself is all there is
-    usage = execution.usage if execution.usage.calls else purse.usage
-    cost = None if purse.cost_usd is None else purse.worst_usd
+    usage = execution.usage if execution.usage.calls else inner.usage
+    cost = None if inner.cost_usd is None else inner.worst_usd
     return replace(execution, usage=usage, cost_usd=cost)
 
 
 def unasked(meter: Meter) -> bool:
     """Whether an executor has asked no meter for anything that was billed."""
-    purse = getattr(meter, "purse", None)
-    return purse is not None and not purse.usage.calls and not purse.worst_usd
+    inner = getattr(meter, "meter", None)
+    return inner is not None and not inner.usage.calls and not inner.worst_usd
 
 
 def _put(order: Execute, execution: Execution, began: float, seconds: float) -> str | None:

@@ -198,12 +198,12 @@ def contains_text(expectation: StructuralExpectation, outputs: Outputs, near: in
         wanted = [sought(texts, None, expectation.except_context, near)]
     else:
         wanted = [sought([text], None, expectation.except_context, near) for text in texts]
-    looking = [TextSearch(text, one_is_enough=True) for text in wanted]
+    search = [TextSearch(text, one_is_enough=True) for text in wanted]
 
     def verdict() -> CheckVerdict:
-        return _together([contains(each, pattern, outputs) for each in looking], any_counts=False)
+        return _together([contains(each, pattern, outputs) for each in search], any_counts=False)
 
-    return PlannedCheck(verdict, tuple((each, names) for each in looking))
+    return PlannedCheck(verdict, tuple((each, names) for each in search))
 
 
 class Tables:
@@ -350,10 +350,10 @@ def _plan_contains(expectation: StructuralExpectation, setting: CheckContext) ->
         reason = "neither `match` nor `match_any` nor `match_regex` says what to look for"
         return PlannedCheck(partial(unscored, reason))
     positive = expectation.type == "file_contains"
-    looking = TextSearch(what, one_is_enough=positive)
+    search = TextSearch(what, one_is_enough=positive)
     verdict = contains if positive else contains_not
-    looks = ((looking, setting.files(expectation.pattern)),)
-    return PlannedCheck(partial(verdict, looking, expectation.pattern, setting.outputs), looks)
+    looks = ((search, setting.files(expectation.pattern)),)
+    return PlannedCheck(partial(verdict, search, expectation.pattern, setting.outputs), looks)
 
 
 def _plan_script(expectation: StructuralExpectation, setting: CheckContext) -> PlannedCheck:

@@ -174,71 +174,71 @@ def sought_by(expectation: StructuralExpectation, near: int) -> SearchTerms | No
     return what if what.texts or what.pattern is not None else None
 
 
-def contains(looking: TextSearch, pattern: str | None, outputs: Outputs) -> CheckVerdict:
+def contains(search: TextSearch, pattern: str | None, outputs: Outputs) -> CheckVerdict:
     """The verdict on `file_contains`: at least one file holds it."""
-    if looking.n_found:
-        return passed(f"{looking.evidence()}{_which(looking)}")
-    if nothing := _nothing_to_look_into(looking, pattern, outputs):
+    if search.n_found:
+        return passed(f"{search.evidence()}{_which(search)}")
+    if nothing := _nothing_to_look_into(search, pattern, outputs):
         return nothing
-    if undecided := _undecided(looking):
+    if undecided := _undecided(search):
         return undecided
-    exempt = f"; {looking.exemptions()}" if looking.exempted else ""
-    return failed(f"No {looking.what} in {_files(looking, pattern)}{exempt}")
+    exempt = f"; {search.exemptions()}" if search.exempted else ""
+    return failed(f"No {search.what} in {_files(search, pattern)}{exempt}")
 
 
-def contains_not(looking: TextSearch, pattern: str | None, outputs: Outputs) -> CheckVerdict:
+def contains_not(search: TextSearch, pattern: str | None, outputs: Outputs) -> CheckVerdict:
     """The verdict on `file_not_contains`: no file holds it, but for what is exempt."""
-    if looking.n_found:
-        return failed(f"{looking.evidence()}{_which(looking)}")
-    if nothing := _nothing_to_look_into(looking, pattern, outputs):
+    if search.n_found:
+        return failed(f"{search.evidence()}{_which(search)}")
+    if nothing := _nothing_to_look_into(search, pattern, outputs):
         return nothing
-    if undecided := _undecided(looking):
+    if undecided := _undecided(search):
         return undecided
-    if looking.exempted:
-        return passed(f"Nothing that counts: {looking.exemptions()}")
-    return passed(f"No {looking.what} in {_files(looking, pattern)}")
+    if search.exempted:
+        return passed(f"Nothing that counts: {search.exemptions()}")
+    return passed(f"No {search.what} in {_files(search, pattern)}")
 
 
-def _which(looking: TextSearch) -> str:
+def _which(search: TextSearch) -> str:
     """What was looked for, where the line alone may not tell."""
-    what = looking.what
+    what = search.what
     several = len(what.texts) + (what.pattern is not None) > 1
     return f" (any counts: {what})" if several else f" ({what})"
 
 
-def _files(looking: TextSearch, pattern: str | None) -> str:
+def _files(search: TextSearch, pattern: str | None) -> str:
     """The files that were looked into, by name where they are few."""
-    where = listed(looking.seen)
-    if looking.n_files > len(looking.seen):
+    where = listed(search.seen)
+    if search.n_files > len(search.seen):
         of = "the outputs" if pattern is None else f"that match {shown(pattern)}"
-        where = f"{count(looking.n_files, 'file')} {'of ' if pattern is None else ''}{of}"
-    if looking.binary:
-        binary = listed(looking.binary, 3)
+        where = f"{count(search.n_files, 'file')} {'of ' if pattern is None else ''}{of}"
+    if search.binary:
+        binary = listed(search.binary, 3)
         where += f" (no regular expression was looked for in binary files: {binary})"
     return where
 
 
 def _nothing_to_look_into(
-    looking: TextSearch, pattern: str | None, outputs: Outputs
+    search: TextSearch, pattern: str | None, outputs: Outputs
 ) -> CheckVerdict | None:
-    what = looking.what
-    if looking.n_files == 0 and not looking.unread:
+    what = search.what
+    if search.n_files == 0 and not search.unread:
         return failed(f"{no_match(pattern, outputs)}: there is nothing to look into")
-    if not what.texts and looking.n_files and len(looking.binary) == looking.n_files:
-        binary = listed(looking.binary, 3)
+    if not what.texts and search.n_files and len(search.binary) == search.n_files:
+        binary = listed(search.binary, 3)
         return failed(f"No text file to look for {what} in: {binary} is binary")
     return None
 
 
-def _undecided(looking: TextSearch) -> CheckVerdict | None:
-    if looking.out_of_time is not None:
+def _undecided(search: TextSearch) -> CheckVerdict | None:
+    if search.out_of_time is not None:
         return unscored(
-            f"looking for {looking.what} ran out of time in {shown(looking.out_of_time)}; an "
+            f"looking for {search.what} ran out of time in {shown(search.out_of_time)}; an "
             "expression without repeats inside of repeats takes less"
         )
-    if looking.unread:
-        lost = "; ".join(f"{shown(name)}: {why}" for name, why in list(looking.unread.items())[:3])
-        return unscored(f"{count(len(looking.unread), 'file')} could not be read ({lost})")
+    if search.unread:
+        lost = "; ".join(f"{shown(name)}: {why}" for name, why in list(search.unread.items())[:3])
+        return unscored(f"{count(len(search.unread), 'file')} could not be read ({lost})")
     return None
 
 

@@ -173,24 +173,24 @@ def test_what_does_not_fit_with_all_in_flight_or_after_a_bill_above_the_worst_is
 
 
 def test_a_meter_counts_an_answer_as_it_was_and_none_at_its_worst():
-    purse = BudgetMeter(1.0, ONE)
-    purse.settle(purse.reserve("m", million(0.25)), None)
-    purse.release(purse.reserve("m", million(0.5)))
-    assert (purse.spent_usd, purse.usage) == (pytest.approx(0.25), Usage())
-    ticket = purse.reserve("m", million(0.8), batch=True)  # at half the price
-    assert purse.worst_usd == pytest.approx(0.65)
+    meter = BudgetMeter(1.0, ONE)
+    meter.settle(meter.reserve("m", million(0.25)), None)
+    meter.release(meter.reserve("m", million(0.5)))
+    assert (meter.spent_usd, meter.usage) == (pytest.approx(0.25), Usage())
+    ticket = meter.reserve("m", million(0.8), batch=True)  # at half the price
+    assert meter.worst_usd == pytest.approx(0.65)
     with pytest.raises(BudgetSpent, match=r"could cost \$0.60, and of the \$1.00 .* \$0.35"):
-        purse.reserve("m", million(0.6))
-    purse.settle(ticket, million(0.2))
-    assert purse.spent_usd == pytest.approx(0.35)
+        meter.reserve("m", million(0.6))
+    meter.settle(ticket, million(0.2))
+    assert meter.spent_usd == pytest.approx(0.35)
 
 
 def test_without_a_price_no_cap_can_be_kept_and_without_a_cap_everything_fits_and_is_counted():
     with pytest.raises(BudgetSpent, match="no price is known for `x`"):
         BudgetMeter(1.0, ONE).reserve("x", million(0.1))
-    purse = BudgetMeter(None, ONE)
-    purse.settle(purse.reserve("x", million(1)), million(1))
-    assert (purse.cost_usd, purse.spent_usd, purse.usage.total) == (None, 0.0, 1_000_000)
+    meter = BudgetMeter(None, ONE)
+    meter.settle(meter.reserve("x", million(1)), million(1))
+    assert (meter.cost_usd, meter.spent_usd, meter.usage.total) == (None, 0.0, 1_000_000)
     budget = Budget(None, ONE)
     one = budget.allot(None)
     one.settle(one.reserve("m", million(9)), million(9))
@@ -199,18 +199,18 @@ def test_without_a_price_no_cap_can_be_kept_and_without_a_cap_everything_fits_an
         Budget(1.0, ONE).allot(None)
 
 
-def test_a_purse_goes_to_another_process_and_its_spending_is_counted_once():
+def test_a_meter_goes_to_another_process_and_its_spending_is_counted_once():
     budget = Budget(1.0, ONE)
     reservation = budget.allot(0.5)
-    purse = pickle.loads(pickle.dumps(reservation.purse()))
-    purse.settle(purse.reserve("m", million(0.4)), million(0.2))
+    meter = pickle.loads(pickle.dumps(reservation.meter()))
+    meter.settle(meter.reserve("m", million(0.4)), million(0.2))
     with pytest.raises(BudgetSpent):
-        purse.reserve("m", million(0.4))
+        meter.reserve("m", million(0.4))
     assert budget.reserved_usd == pytest.approx(0.5)  # at its worst while nobody tells
-    reservation.count(purse.spent_usd)
+    reservation.count(meter.spent_usd)
     reservation.close()
     assert (budget.spent_usd, budget.reserved_usd) == (pytest.approx(0.2), 0)
-    with pytest.raises(TypeError, match="purse"):
+    with pytest.raises(TypeError, match="meter"):
         pickle.dumps(reservation)
 
 
@@ -249,7 +249,7 @@ def test_the_last_note_covers_what_was_billed_and_what_is_open(tmp_path_factory,
     assert noted(path) == pytest.approx(billed / 1e6, abs=1e-8)
 
 
-def test_a_step_is_begun_once_and_no_call_goes_out_once_the_job_is_halted_or_the_purse_is_empty(
+def test_a_step_is_begun_once_and_no_call_goes_out_once_the_job_is_halted_or_the_meter_is_empty(
     tmp_path,
 ):
     path, halt = tmp_path / "1", tmp_path / "halt"
