@@ -75,7 +75,7 @@ class Evals(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class DeltaQuestion:
     """What is asked of every comparison alike; `worth` is None where each metric has its own."""
 
     scope: Scope
@@ -108,7 +108,7 @@ class Scale:
 
 def answers(
     paired: pl.DataFrame,
-    question: Scale,
+    question: DeltaQuestion,
     by: list[str],
     together: Sequence[str] = (),
     values: pl.DataFrame | None = None,
@@ -532,18 +532,20 @@ def deltas_by_eval(
     return like(data, found.select(pl.exclude("n_unpaired", "unpaired"), why))
 
 
-def _question(scope: str, worth: float | None, level: float, pool: str | None) -> Scale:
+def _question(scope: str, worth: float | None, level: float, pool: str | None) -> DeltaQuestion:
     if scope not in SCOPES:
         raise no_such("scope", scope, SCOPES)
     if pool is not None and pool not in POOLS:
         raise no_such("pool", pool, POOLS)
-    return Scale(next(known for known in SCOPES if known == scope), worth, confidence(level))
+    return DeltaQuestion(
+        next(known for known in SCOPES if known == scope), worth, confidence(level)
+    )
 
 
 def _answered(
     data: Any,
     values: pl.DataFrame,
-    question: Scale,
+    question: DeltaQuestion,
     baseline: str | None,
     versus: Versus | None,
     pool: Pool,
