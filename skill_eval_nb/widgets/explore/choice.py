@@ -220,8 +220,8 @@ def suite_of(suites: Sequence[SkillRuns], choice: Choice) -> SkillRuns | None:
 def settled(suite: SkillRuns | None, choice: Choice) -> Choice:
     """The choice as it can be met: nothing that is not there, and nothing left open that is.
 
-    >>> suite = SkillRuns("w", "s", {"i-1": ("a",), "i-2": ("a", "without_a")}, {"1": "x"}, (), (), 3)
-    >>> found = settled(suite, Choice(configuration="gone"))
+    >>> own = SkillRuns("w", "s", {"i-1": ("a",), "i-2": ("a", "without_a")}, {"1": "x"}, (), (), 3)
+    >>> found = settled(own, Choice(configuration="gone"))
     >>> found.iterations, found.configuration, found.baseline
     (('i-2',), 'a', 'without_a')
     """
