@@ -356,7 +356,9 @@ def test_a_tile_of_the_launcher_opens_the_tour_in_a_copy_that_is_made_once(reade
         wait(page, lambda: [one for one in page.evaluate(KERNELS) if "mine" in one] == [TOLD])
         page.evaluate(SHUT_DOWN)
         page.evaluate("() => window.jupyterapp.shell.currentWidget.dispose()")
-    assert reader.open.console_errors == []
+    # JupyterLab's word for a kernel that was shut down before it had a thread for its widgets.
+    early = "Canceled future for create_subshell_request"
+    assert [error for error in reader.open.console_errors if early not in error] == []
     assert reader.open.outside_requests == []
 
 
