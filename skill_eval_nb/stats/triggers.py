@@ -34,12 +34,12 @@ SCORED = COUNTS[:2]
 NEAR_MISS = "near miss"
 NEEDED = ("query", "should_trigger", "outcome")
 """What a table of attempts has to hold."""
-DETAILS = ("instead", "reasons", "others")
+QUERY_TEXTS = ("instead", "reasons", "others")
 """Lists of texts that only attempts know, a text a run."""
 
 
 def seen_of(data: Any) -> pl.DataFrame:
-    """One row a description × query: SUITE, QUERY, tags, split, COUNTS, `rate`, `odd`, TOLD.
+    """One row a description × query: SUITE, QUERY, tags, split, COUNTS, `rate`, `odd`, QUERY_TEXTS.
 
     Queries that were asked more than once under the same description add up.
 
@@ -142,7 +142,7 @@ def _counted(data: Any) -> pl.DataFrame:
         .with_columns(
             pl.coalesce(_rate(), "stated").alias("rate"),
             *(pl.lit(None, pl.Int64).alias(name) for name in COUNTS[2:]),
-            *(pl.lit([], pl.List(pl.String)).alias(name) for name in DETAILS),
+            *(pl.lit([], pl.List(pl.String)).alias(name) for name in QUERY_TEXTS),
         )
         .drop("stated")
     )

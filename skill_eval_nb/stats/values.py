@@ -75,7 +75,7 @@ MODEL = ["executor_model", "harness"]
 """What is averaged over only where that is asked for: see `by_model`."""
 EVAL = ["eval_id", "eval_name"]
 RUN = [*GROUP, *EVAL, "configuration", "run_number"]
-DETAILS = ("status", *MODEL, "judge_model", "started_at")
+RUN_DETAILS = ("status", *MODEL, "judge_model", "started_at")
 """What else is asked of runs: how they ended, who ran and judged them, when."""
 RUBRIC = "rubric:"
 """What a rubric dimension's name begins with where it stands among metrics."""
@@ -149,7 +149,7 @@ def runs_of(data: Any) -> pl.DataFrame:
         return runs.with_columns(*stand_in_keys(), *(finite(metric) for metric in METRICS))
     runs = scores_of(data).select(RUN).unique()
     nothing = (pl.lit(None, pl.Float64).alias(metric) for metric in METRICS)
-    texts = (pl.lit(None, pl.String).alias(name) for name in DETAILS)
+    texts = (pl.lit(None, pl.String).alias(name) for name in RUN_DETAILS)
     flag = pl.lit(None, pl.Boolean).alias("gate_passed")
     return runs.with_columns(*texts, flag, *nothing)
 

@@ -198,12 +198,12 @@ def contains_text(expectation: StructuralExpectation, outputs: Outputs, near: in
         wanted = [sought(texts, None, expectation.except_context, near)]
     else:
         wanted = [sought([text], None, expectation.except_context, near) for text in texts]
-    search = [TextSearch(text, one_is_enough=True) for text in wanted]
+    searches = [TextSearch(text, one_is_enough=True) for text in wanted]
 
     def verdict() -> CheckVerdict:
-        return _together([contains(each, pattern, outputs) for each in search], any_counts=False)
+        return _together([contains(each, pattern, outputs) for each in searches], any_counts=False)
 
-    return PlannedCheck(verdict, tuple((each, names) for each in search))
+    return PlannedCheck(verdict, tuple((each, names) for each in searches))
 
 
 class Tables:
