@@ -110,7 +110,9 @@ class WorkspaceTask(Task[T]):
         self.show()
 
     def show(self) -> None:
-        """Have it shown wherever its workspace is."""
+        """Have it shown wherever its workspace is, unless another has begun there since."""
+        if _AT.get(self.home, self) is not self:
+            return
         for observer in list(_OBSERVERS):
             if observer.home == self.home:
                 observer.progressed(self)
@@ -134,7 +136,7 @@ def begin(home: Path, start: Callable[[], U]) -> U:
     """
     with _LOCK:
         other = _AT.get(home)
-        if other is not None:
+        if other is not None and other.running:  # what came of it may still be being found out
             raise refuse(
                 f"{home.name} is busy: it is {other.doing}. Wait until it ends, or stop it"
             )

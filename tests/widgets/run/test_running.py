@@ -78,6 +78,29 @@ def test_others_show_it_too_and_stop_it_which_says_what_is_kept(skill: Path) -> 
     assert not button(panel, "Continue iteration-1").get("disabled")
 
 
+def test_going_on_waits_for_no_verdict(skill: Path, monkeypatch) -> None:
+    told = threading.Event()
+    monkeypatch.setattr(
+        "skill_eval_nb.widgets.run.progress.verdicts", lambda *_: told.wait(60) and []
+    )
+    panel = panel_on(skill, executor=slow(), concurrency=1, **SMALL)
+    panel.start()
+    until(lambda: panel._ran.progress.finished == 1, 60)
+    before = panel._at
+    press(panel, "Stop")
+    until(lambda: "Continue iteration-1" in shown(panel), 60)
+    settled(panel)
+    assert not before.ended.is_set()
+    press(panel, "Continue iteration-1")
+    settled(panel)
+    assert panel.fault is None
+    told.set()
+    assert before.ended.wait(60)
+    assert panel._at is not before, "it does not come back over what runs now"
+    ended(panel)
+    assert "4 of 4 runs" in shown(panel)
+
+
 def test_what_is_in_flight_is_seen_and_may_end_where_somebody_stops_gently(skill: Path) -> None:
     panel = panel_on(skill, executor=slow(), concurrency=2, budget_usd=2.0, **SMALL)
     panel.start()
