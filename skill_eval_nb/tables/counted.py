@@ -48,7 +48,7 @@ class SeenRuns:
 
     def __init__(self, benchmarked: bool) -> None:
         self._benchmarked = benchmarked
-        self._runs: dict[tuple[str, ...], dict[int, tuple[str, Results]]] = {}
+        self._runs: dict[tuple[str, ...], dict[int, tuple[int, str, Results]]] = {}
         self._results: dict[Results, Results] = {}
         self._measured: dict[tuple[Any, ...], str] = {}
         self._unknown: dict[tuple[Any, ...], str | None] = {}
@@ -59,27 +59,29 @@ class SeenRuns:
     ) -> RunId | None:
         """The id under which to count a run on disk, or None for one that was counted.
 
-        Two folders with the same keys and the same results are one run, kept twice; with
-        other results, or other figures where neither has a result, the second is a further
-        run.
+        Folders with the same keys and the same results are one run, kept twice; with other
+        results, or other figures where none has a result, each is a further run.
         """
         path, results = documents.path, _results(row)
         results = self._results.setdefault(results, results)
         beside = self._runs.setdefault(run[:-1], {})
-        first, known = beside.setdefault(run.number, (path, results))
-        if first == path:
-            if self._benchmarked:
-                self._remember(run, row, path)
-            return run
-        if known == results:
-            problems.add("info", "duplicate-run", path, f"the same run as in {first}; counted once")
-            return None
         number = run.number
-        while number in beside:
-            number += 1
-        message = f"the keys of {first}, but other results; counted as run {number}"
-        problems.add("warning", "duplicate-run", path, message)
-        return self.number(run._replace(number=number), row, documents, problems)
+        if number in beside:
+            for own, first, known in beside.values():
+                if own == run.number and known == results:
+                    message = f"the same run as in {first}; counted once"
+                    problems.add("info", "duplicate-run", path, message)
+                    return None
+            while number in beside:
+                number += 1
+            _, first, _ = beside[run.number]
+            message = f"the keys of {first}, but other results; counted as run {number}"
+            problems.add("warning", "duplicate-run", path, message)
+        beside[number] = run.number, path, results
+        run = run._replace(number=number)
+        if self._benchmarked:
+            self._remember(run, row, path)
+        return run
 
     def _remember(self, run: RunId, row: tuple[Any, ...], path: str) -> None:
         fingerprint = _fingerprint(run, row)

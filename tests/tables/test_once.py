@@ -29,6 +29,7 @@ SAME, OTHER = "info", "warning"
         ([PASSED, PASSED], [SAME]),
         ([PASSED | timed(5.0), PASSED], [SAME]),  # a copy may lack the time
         ([PASSED, FAILED, PASSED], [OTHER, SAME]),
+        ([PASSED, FAILED, FAILED], [OTHER, SAME]),
         ([PASSED, RATED, PASSED], [OTHER, SAME]),
         ([PASSED, ERRORED, RATED], [OTHER, OTHER]),
         # Runs without results are told apart by what else is known.
@@ -47,6 +48,14 @@ def test_the_same_results_are_the_same_run_and_others_a_further_one(tmp_path, ru
     assert [one["severity"] for one in problems] == told
     assert problems[0]["path"] == FOLDERS[1]
     assert (FOLDERS[0] if told[0] == SAME else "counted as run 2") in problems[0]["message"]
+
+
+def test_a_run_of_its_own_is_not_lost_to_one_that_was_given_its_number(tmp_path):
+    folders = [*FOLDERS[:2], FOLDERS[1].replace("run-1", "run-2")]
+    runs = zip(folders, (PASSED, FAILED, FAILED), strict=True)
+    ws = load(tmp_path, {f"{folder}/grading.json": run["grading.json"] for folder, run in runs})
+    assert ws.runs["passed"].to_list() == [2, 1, 1]
+    assert ws.runs["run_number"].to_list() == [1, 2, 3]
 
 
 BASELINE = ("1", "without_skill", 10.0, 1000)
