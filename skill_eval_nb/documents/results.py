@@ -24,12 +24,14 @@ class RunResult(Document):
 
     pass_rate: Annotated[Rate | None, says("passed / total", also=("score",))] = None
     passed: Annotated[
-        Count | None, says("expectations that passed", also=("assertions_passed",))
+        Count | None, says("expectations that passed", also=("assertions_passed", "pass_count"))
     ] = None
     failed: Annotated[
-        Count | None, says("expectations that failed", also=("assertions_failed",))
+        Count | None, says("expectations that failed", also=("assertions_failed", "fail_count"))
     ] = None
-    total: Annotated[Count | None, says("expectations in all", also=("assertions_total",))] = None
+    total: Annotated[
+        Count | None, says("expectations in all", also=("assertions_total", "total_assertions"))
+    ] = None
     time_seconds: Annotated[
         Seconds | None,
         says("time", also=("duration_seconds", "total_duration_seconds", "duration", "seconds")),

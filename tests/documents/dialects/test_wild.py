@@ -290,8 +290,10 @@ def test_a_list_of_configurations_with_their_rows(rows: str, summary: str) -> No
 
 
 def test_sides_with_a_list_of_evals_each() -> None:
-    side = {"evals": [{"eval_id": 1, "pass_rate": 1.0}], "overall_pass_rate": 1.0}
+    counts = {"pass_count": 3, "fail_count": 0, "total_assertions": 3}
+    side = {"evals": [{"eval_id": 1, "pass_rate": 1.0, **counts}], "overall_pass_rate": 1.0}
     benchmark, _ = one({"with_skill": side, "without_skill": side})
+    assert [(run.result.passed, run.result.total) for run in benchmark.runs] == [(3, 3)] * 2
     assert rows(benchmark) == [(1, "with_skill", 1.0), (1, "without_skill", 1.0)]
     assert benchmark.run_summary["without_skill"].pass_rate == 1.0
 
