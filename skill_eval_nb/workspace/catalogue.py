@@ -208,20 +208,29 @@ def keep_apart(
     """Let suites of several skills that one workspace would get stand for themselves.
 
     Those stay that are of the skill that the workspace names, or define an eval that was run
-    there.
+    there. Of a folder with suites of several skills each other skill is a workspace of its own.
     """
     shared: dict[str, list[SuiteFile]] = {}
     for suite in suites:
         shared.setdefault(suite.workspace, []).append(suite)
+    owners: dict[str, str] = {}
     for workspace, ones in shared.items():
         if len({_skill(suite) for suite in ones}) < 2:
             continue
         known, names = seen.get(workspace, []), _stated(named.get(workspace, []))
-        for suite in ones:
-            if _skill(suite) not in names and not any(
-                _by_text(definition, known, _skill(suite)) for definition in suite.document.evals
-            ):
-                suite.workspace = _holder(suite)
+        strange = [
+            suite
+            for suite in ones
+            if _skill(suite) not in names
+            and not any(_by_text(eval_, known, _skill(suite)) for eval_ in suite.document.evals)
+        ]
+        own = names or [_skill(suite) for suite in ones if suite not in strange]
+        if own:
+            owners[workspace] = own[0]
+        for suite in strange:
+            folder, skill = _holder(suite), _skill(suite)
+            first = owners.setdefault(folder, skill) == skill
+            suite.workspace = folder if first else f"{folder}/{skill}"
 
 
 def _skill(suite: SuiteFile) -> str:
@@ -429,6 +438,7 @@ def catalogued(layout: Layout, files: Files, base: str, problems: Problems) -> C
     for suite in files.suites:
         suite.workspace = home(suite, named, sole)
     keep_apart(files.suites, named, seen)
+    _move_to_suites(files, named)
     for suite in files.suites:
         named.setdefault(suite.workspace, []).append(suite.document.skill_name)
     for workspace, names in _skills_of_others(files).items():
@@ -478,6 +488,18 @@ def _named_skills(
         skill = benchmark.document.metadata.skill_name
         named.setdefault(benchmark.place.workspace, []).append(skill)
     return named
+
+
+def _move_to_suites(files: Files, named: Mapping[str, list[str | None]]) -> None:
+    """Where nothing ran, let what lies beside a suite be of that suite's workspace."""
+    suites: dict[str, str] = {}
+    for suite in files.suites:
+        suites.setdefault(os.path.dirname(suite.path), suite.workspace)
+    for position, (kind, file, document) in enumerate(files.others):
+        home = suites.get(os.path.dirname(file.path))
+        if home is not None and file.place.workspace not in named:
+            place = replace(file.place, workspace=home)
+            files.others[position] = (kind, replace(file, place=place), document)
 
 
 def _skills_of_others(files: Files) -> dict[str, list[str]]:

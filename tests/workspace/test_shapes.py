@@ -266,6 +266,38 @@ def test_suites_of_several_skills_stay_several(tmp_path: Path) -> None:
     assert {row["workspace"] for row in ws.evals.to_dicts() if row["skill"] == "b"} == {"ws"}
 
 
+@pytest.mark.parametrize("ran", [False, True])
+def test_suites_of_several_skills_in_one_folder_are_not_one(tmp_path: Path, ran: bool) -> None:
+    suites: dict[str, Any] = {
+        f"evals/{name}": {"skill_name": skill, "evals": [{"id": 1, "prompt": skill}]}
+        for name, skill in (("evals.json", "tcr"), ("beck.json", "beck"), ("git.json", "git"))
+    }
+    runs = pairs("iteration-1/eval-{eval}/{side}/grading.json") if ran else {}
+    meta = {"iteration-1/eval-1/eval_metadata.json": {"prompt": "beck"}} if ran else {}
+    ws = load(tmp_path, {**suites, **runs, **meta})
+    rows = [row for row in ws.evals.to_dicts() if row["prompt"]]
+    assert sorted((row["skill"], row["prompt"]) for row in rows) == [
+        (skill, skill) for skill in ("beck", "git", "tcr")
+    ]
+    assert len({row["workspace"] for row in rows}) == 3
+    assert coded(ws, "defined-twice") == []
+    if ran:
+        assert ws.runs["workspace"].unique().to_list() == [
+            row["workspace"] for row in rows if row["skill"] == "beck"
+        ]
+
+
+def test_a_trigger_set_beside_a_suite_is_of_its_skill(tmp_path: Path) -> None:
+    files: dict[str, Any] = {
+        "evals/evals.json": {"skill_name": "tcr", "evals": [{"id": 1, "prompt": "Do it."}]},
+        "evals/trigger_eval.json": [{"query": "do it", "should_trigger": True}],
+    }
+    ws = load(tmp_path, files)
+    keys = ws.evals.select("workspace", "skill").rows()
+    assert ws.triggers.select("workspace", "skill").rows() == keys
+    assert keys[0][1] == "tcr"
+
+
 def test_a_copy_of_a_workspace_is_said(tmp_path: Path) -> None:
     files = pairs("{{}}/iteration-1/eval-{eval}/{side}/grading.json")
     twice = {path.format(ws): one for path, one in files.items() for ws in ("one", "two")}
