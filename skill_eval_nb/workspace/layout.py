@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from skill_eval_nb.disk import leads_out
-from skill_eval_nb.documents.base import MODEL_NAME, is_model
+from skill_eval_nb.documents.base import SIDE_OF_MODEL, is_model
 from skill_eval_nb.documents.tools import ENDINGS, TRIAL_FILES, trial_file
 
 from .problems import Problems
@@ -57,10 +57,7 @@ _CONTAINERS = frozenset(
     "runs evals eval cases results outputs benchmarks benchmark gradings grading workspace "
     "evaluations reports tests multi-model multi_model models by-model per-model".split()
 )
-_OF_MODEL = re.compile(
-    rf"(?P<model>{MODEL_NAME})[-_ ](?P<side>(?:with|without|no|old|new)[-_ ]?skill|baseline)",
-    re.IGNORECASE,
-)
+_OF_MODEL = re.compile(SIDE_OF_MODEL, re.IGNORECASE)
 
 
 @lru_cache

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..base import Faults, is_model, names_of, plainly
+from ..base import SIDE_OF_MODEL, Faults, is_model, names_of, plainly
 from ..parsing import Unreadable, is_verdict, read_number
 from ..repair import mend
 from ..results import BenchmarkRun, RunResult
@@ -17,7 +17,8 @@ _CONFIGURATION = re.compile(
     r"(?:^|_)((?:with|without|old|new|no)_skill|baseline|delta)(?=_|$)", re.IGNORECASE
 )
 _WHOLE = re.compile(
-    r"control|treatment|vanilla|(?P<lettered>(?:configuration|config|version|variant|arm)_[ab])",
+    r"control|treatment|vanilla|(?P<lettered>(?:configuration|config|version|variant|arm)_[ab])"
+    rf"|{SIDE_OF_MODEL}",
     re.IGNORECASE,
 )
 """Keys that are a configuration's where an object lies below them."""

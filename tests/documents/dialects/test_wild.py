@@ -296,6 +296,10 @@ def test_sides_with_a_list_of_evals_each() -> None:
     assert [(run.result.passed, run.result.total) for run in benchmark.runs] == [(3, 3)] * 2
     assert rows(benchmark) == [(1, "with_skill", 1.0), (1, "without_skill", 1.0)]
     assert benchmark.run_summary["without_skill"].pass_rate == 1.0
+    of_models = {f"{model}_with_skill": side for model in ("claude", "gemini-2.5-pro")}
+    benchmark, codes = one({"iteration": 10, **of_models})
+    assert rows(benchmark) == [(1, name, 1.0) for name in of_models]
+    assert "no-figures" not in codes
 
 
 def test_scores_that_no_table_has_a_place_for_are_named() -> None:
