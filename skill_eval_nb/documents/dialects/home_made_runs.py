@@ -144,7 +144,7 @@ GROUPS = ("configs", "configurations", "conditions", "variants", "arms", "sides"
 """Where people keep an object for each configuration, with its rows in one of `PLACES`."""
 
 _EVAL = {*names_of(BenchmarkRun, "eval_id"), *names_of(BenchmarkRun, "eval_name")}
-_SIDE = names_of(BenchmarkRun, "configuration")
+_SIDE = {*names_of(BenchmarkRun, "configuration")}
 _IDENTITY = {*_EVAL, *_SIDE, *names_of(BenchmarkRun, "run_number"), "skill", "skill_name", "model"}
 _IDENTITY |= {*names_of(BenchmarkRun, "harness")}
 _PASSED = {*names_of(RunResult, "passed"), "assertions", "checks", "expectations"}
@@ -157,6 +157,9 @@ _SCORES = ("scores", "subscores", "dimension_scores", "rubric", "ratings")
 _COUNTS = {
     "passed_expectations": "passed",
     "passed_count": "passed",
+    "passes": "passed",
+    "pass": "passed",
+    "fail": "failed",
     "total_expectations": "total",
     "total_count": "total",
     "assertions": "total",
@@ -345,6 +348,15 @@ def _rows_in(entry: Plain, where: str, known: Plain) -> Iterator[Row]:
         return
     inside = [key for key, value in entry.items() if _holds_rows(key, value)]
     around = {**known, **{key: value for key, value in entry.items() if key in _IDENTITY}}
+    grouped = [
+        row
+        for key in GROUPS
+        for at, side in _entries(entry.get(key), group=True)
+        for row in _rows_in(side, f"{where}.{key}{at}", around)
+    ]
+    if grouped:
+        yield from grouped
+        return
     for key in inside:
         side = {"configuration": key} if is_side(key, entry[key]) else {}
         rows = _below if side else _rows
@@ -450,6 +462,9 @@ def _sides(entry: Plain) -> Iterator[Plain]:
     """One run for each configuration that an entry speaks of, else the entry itself."""
     identity = {key: value for key, value in entry.items() if key in {*_IDENTITY, "row"}}
     blocks = _sides_in(entry)
+    own = _beside_base(entry, blocks)
+    if own is not None:
+        yield own
     prefixed: dict[str, Plain] = {}
     for key, value in entry.items():
         figure = figure_of(key)
@@ -463,8 +478,23 @@ def _sides(entry: Plain) -> Iterator[Plain]:
         lettered = _WHOLE.fullmatch(name)
         label = _label(side) if lettered and lettered["lettered"] else None
         yield {**identity, **_known(side), "configuration": name, _LABEL: label}
-    if not blocks and not prefixed:
+    if not blocks and not prefixed and own is None:
         yield entry
+
+
+_BASES = {"baseline", "without_skill", "no_skill", "old_skill", "control", "vanilla"}
+
+
+def _beside_base(entry: Plain, blocks: Plain) -> Plain | None:
+    """The run of the skill, where figures stand beside an object for the baseline alone, or null.
+
+    >>> _beside_base({"eval": "a", "passed": 2, "total": 2, "baseline": None}, {})
+    {'eval': 'a', 'passed': 2, 'total': 2, 'configuration': 'with_skill'}
+    """
+    bases = {key for key in _BASES & entry.keys() if isinstance(entry[key], dict | None)}
+    rest = {key: value for key, value in entry.items() if key not in bases}
+    is_own = bases and bases >= blocks.keys() and _FIGURES & rest.keys() and not _SIDE & rest.keys()
+    return {**rest, "configuration": "with_skill"} if is_own else None
 
 
 _LABEL = " label"
@@ -562,6 +592,8 @@ def _unfold_counts(run: Plain, where: str, faults: Faults) -> None:
         details = found.get("details")
         if isinstance(details, list):
             run["expectations"] = details
+        elif found and all(type(passed) is bool for passed in found.values()):
+            run["expectations"] = [{"text": key, "passed": found[key]} for key in found]
         for key in ("passed", "failed", "total"):
             if key in found:
                 run.setdefault(key, found[key])

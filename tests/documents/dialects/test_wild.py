@@ -47,6 +47,9 @@ CONDITIONS = [
         {"results": [{"name": "a", "with_skill_pass_rate": "100%", "without_skill_pass_rate": 50}]},
         {"evaluations": {f"a-{side}": figures for side, figures in BOTH.items()}},
         {"runs": CONDITIONS, "summary": {"with_skill": {"pass_rate": 1.0}}},
+        {"evals": [{"eval_id": "a", "configs": BOTH}]},
+        {"evals": [{"eval_id": "a", "arms": [{"name": side, **BOTH[side]} for side in BOTH]}]},
+        {"per_eval": [{"eval": "a", "passRate": 1.0, "without_skill": {"passRate": 0.5}}]},
         {
             "eval_results": [
                 {"eval_id": "a", "with_skill": {"score": 1.0}, "without_skill": {"score": 0.5}}
@@ -57,6 +60,28 @@ CONDITIONS = [
 )
 def test_sides_in_many_shapes(raw: Any) -> None:
     assert rows(one(raw)[0]) == SIDES
+
+
+def test_what_stands_beside_no_baseline_had_the_skill() -> None:
+    """An eval whose baseline was not run is one of the skill alone, no side of its own."""
+    both = {"eval": "a", "passed": 2, "total": 2, "baseline": {"passed": 1, "total": 2}}
+    benchmark, _ = one(
+        {"per_eval": [both, {"eval": "b", "passed": 1, "total": 2, "baseline": None}]}
+    )
+    found = [(run.eval_name, run.configuration, run.result.passed) for run in benchmark.runs]
+    assert found == [("a", "with_skill", 2), ("a", "baseline", 1), ("b", "with_skill", 1)]
+
+
+def test_counts_of_passes_and_checks_by_name() -> None:
+    checks = {"reads first": True, "routes": False}
+    sides = {
+        "with_skill": {"pass": 3, "fail": 1, "total": 4, "judge": 0},
+        "without_skill": {"passes": 1, "total": 2, "assertions": checks},
+    }
+    benchmark, _ = one({"an eval": sides, "another": sides})
+    counts = [(run.result.passed, run.result.failed, run.result.total) for run in benchmark.runs]
+    assert counts == [(3, 1, 4), (1, None, 2)] * 2
+    assert [(one.text, one.passed) for one in benchmark.runs[1].expectations] == [*checks.items()]
 
 
 def test_iterations_with_evaluations_by_name() -> None:
