@@ -567,12 +567,17 @@ def _first(part: dict[str, Any], names: tuple[str, ...]) -> str | None:
 
 
 def _listed(raw: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows that are runs: those of `runs`, and results with figures of their own, no checks."""
+    """The rows that are runs: those of `runs`, results with figures or sides of their own."""
     for key in _ROWS:
         rows = raw.get(key)
         if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
-            return rows if key == "runs" or all(map(_is_run, rows)) else []
+            is_run = key == "runs" or all(map(_is_run, rows)) or all(map(_is_sided, rows))
+            return rows if is_run else []
     return []
+
+
+def _is_sided(row: dict[str, Any]) -> bool:
+    return sum(is_configuration(key) and isinstance(part, dict) for key, part in row.items()) > 1
 
 
 def _is_run(row: dict[str, Any]) -> bool:
@@ -594,7 +599,8 @@ def _parts_in(raw: Any, known: dict[str, Any]) -> Iterator[dict[str, Any]]:
     around = {**known, **{key: raw[key] for key in (*_EVAL, *_SIDE, "run_number") if key in raw}}
     if listed:
         for entry in listed:
-            yield from _parts_in(entry, around) if _is_of_several(entry) else [{**around, **entry}]
+            own = {**around, **{key: entry[key] for key in ("id", "name") if key in entry}}
+            yield from _parts_in(entry, own) if _is_of_several(entry) else [{**around, **entry}]
         return
     for key, part in raw.items():
         listed = of_list(key, part)

@@ -266,6 +266,24 @@ def test_suites_of_several_skills_stay_several(tmp_path: Path) -> None:
     assert {row["workspace"] for row in ws.evals.to_dicts() if row["skill"] == "b"} == {"ws"}
 
 
+def test_a_grading_of_evals_with_both_sides_each(tmp_path: Path) -> None:
+    def side(passed: int) -> dict[str, Any]:
+        checks = [{"name": f"check {n}", "passed": n <= passed} for n in (1, 2)]
+        return {"success": True, "assertions": checks, "passed_count": passed}
+
+    results = [
+        {"id": n, "name": name, "prompt": name, "with_skill": side(2), "baseline": side(n - 1)}
+        for n, name in ((1, "api"), (2, "page"))
+    ]
+    ws = load(tmp_path, {"evals/grading.json": {"results": results}})
+    assert found(ws, "eval_name", "configuration", "passed", "total") == [
+        ("api", "baseline", 0, 2),
+        ("api", "with_skill", 2, 2),
+        ("page", "baseline", 1, 2),
+        ("page", "with_skill", 2, 2),
+    ]
+
+
 @pytest.mark.parametrize("ran", [False, True])
 def test_suites_of_several_skills_in_one_folder_are_not_one(tmp_path: Path, ran: bool) -> None:
     suites: dict[str, Any] = {

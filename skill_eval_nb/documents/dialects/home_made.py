@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base import Document, Faults, names_of
+from ..evals import TriggerSet
 from ..repair import KEYS_OF_A_LIST, mend, not_in, not_used, unused
 from ..results import Benchmark, ConfigurationSummary, Stats
 from .home_made_runs import (
@@ -178,6 +179,8 @@ def suits(kind: str, raw: Any, errors: bool, unknown: set[str]) -> bool:
     """
     if kind == "grading":
         return errors and (_is_met_and_missed(raw) or bool(components(raw)))
+    if kind == "triggers":
+        return any(_query(row) is not row for row in _queries(raw)[1])
     return kind == "benchmark" and (errors or bool(unknown & _UNDERSTOOD))
 
 
@@ -191,6 +194,9 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
     if kind == "benchmark":
         return _benchmarks(raw, faults), faults
     plain = _grading(raw) if _is_met_and_missed(raw) else raw
+    if kind == "triggers":
+        place, rows = _queries(raw)
+        plain = {**(raw if isinstance(raw, dict) else {}), place: [_query(row) for row in rows]}
     if verdicts := components(raw):
         rest = {
             key: value for key, value in raw.items() if key not in ("component_results", "pass")
@@ -199,6 +205,29 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
     document, found = mend(plain, document_type)
     found.extend(unused(document))
     return [document], found
+
+
+def _queries(raw: Any) -> tuple[str, list[Any]]:
+    """Under which key the queries of a trigger set lie, and they."""
+    found = raw if isinstance(raw, dict) else {"queries": raw}
+    for place in names_of(TriggerSet, "queries"):
+        if isinstance(rows := found.get(place), list):
+            return place, rows
+    return "queries", []
+
+
+def _query(row: Any) -> Any:
+    """A query with what was expected of its one run, and what that did, each true or false.
+
+    >>> _query({"query": "Tidy up", "expected": True, "actual": False})
+    {'query': 'Tidy up', 'should_trigger': True, 'triggered': 0, 'runs': 1}
+    """
+    if not isinstance(row, dict) or type(row.get("expected")) is not bool:
+        return row
+    expected, actual = row["expected"], row.get("actual")
+    rest = {key: value for key, value in row.items() if key not in ("expected", "actual")}
+    measured = {"triggered": int(actual), "runs": 1} if type(actual) is bool else {}
+    return {**rest, "should_trigger": expected, **measured}
 
 
 def components(raw: Any) -> list[Plain]:

@@ -137,6 +137,8 @@ PLACES = (
     "evaluations",
     "per_case",
     "by_case",
+    "details",
+    "detail",
 )
 """Where people keep what runs can be made of, best first: later ones repeat earlier ones."""
 
@@ -518,8 +520,23 @@ def _give_labels(rows: list[Row]) -> None:
             row["configuration"] = names.get(letter, letter)
 
 
+def _give_sides(rows: list[Row]) -> None:
+    """Where no row says its side, it stands under a key of all rows that also names a baseline."""
+    if any(_SIDE & row.keys() for _, row in rows):
+        return
+    shared = set.intersection(*(set(row) for _, row in rows)) if rows else set()
+    for key in sorted(shared - _NAMES):
+        names = [row[key] for _, row in rows if isinstance(row[key], str)]
+        several = len(names) == len(rows) and 1 < len(set(names)) <= max(2, len(rows) // 2)
+        if several and any(name.lower() in _BASES for name in names):
+            for _, row in rows:
+                row["configuration"] = row.pop(key)
+            return
+
+
 def _runs(rows: list[Row], faults: Faults) -> list[Plain]:
     """Rows as runs; those that name no eval are an eval each, where there are several."""
+    _give_sides(rows)
     _give_labels(rows)
     of_ten = _are_of_ten(rows, rows[0][0], faults) if rows else False
     loose = {row["row"] for _, row in rows if "row" in row and not _EVAL & row.keys()}
@@ -549,6 +566,10 @@ def _run(run: Plain, of_ten: bool, where: str, faults: Faults) -> Plain:
     for key in _VERDICTS & out.keys():
         if isinstance(out[key], list) and key not in names_of(BenchmarkRun, "expectations"):
             out["expectations"] = out.pop(key)
+    if type(out.get("passed")) is bool:
+        del out["passed"]
+        message = "not used: a verdict on the run, beside its own checks or figures"
+        faults.add("info", "not-used", f"{where}.passed", message)
     result = out.get("result", out.get("summary", out.get("score")))
     out["result"] = dict(result) if isinstance(result, dict) else _figures(out)
     for key in ("summary", "score"):

@@ -47,6 +47,7 @@ CONDITIONS = [
         {"results": [{"name": "a", "with_skill_pass_rate": "100%", "without_skill_pass_rate": 50}]},
         {"evaluations": {f"a-{side}": figures for side, figures in BOTH.items()}},
         {"runs": CONDITIONS, "summary": {"with_skill": {"pass_rate": 1.0}}},
+        {"detail": [{"case": "a", **BOTH}]},
         {"evals": [{"eval_id": "a", "configs": BOTH}]},
         {"evals": [{"eval_id": "a", "arms": [{"name": side, **BOTH[side]} for side in BOTH]}]},
         {"per_eval": [{"eval": "a", "passRate": 1.0, "without_skill": {"passRate": 0.5}}]},
@@ -70,6 +71,31 @@ def test_what_stands_beside_no_baseline_had_the_skill() -> None:
     )
     found = [(run.eval_name, run.configuration, run.result.passed) for run in benchmark.runs]
     assert found == [("a", "with_skill", 2), ("a", "baseline", 1), ("b", "with_skill", 1)]
+
+
+def test_a_side_under_any_key_is_never_a_repeated_run() -> None:
+    """Both sides of an eval, taken for two runs of one, would hide the difference."""
+    checks = [{"text": "it runs", "passed": True}]
+    told = [("1", "candidate"), ("1", "baseline"), ("2", "candidate"), ("2", "baseline")]
+    rows = [{"id": id_, "identity": side, "checks": checks, "passed": True} for id_, side in told]
+    benchmark, codes = one({"runs": rows, "summary": {}})
+    assert [(run.eval_id, run.configuration) for run in benchmark.runs] == told
+    assert "unstated" not in codes
+    assert "wrong-type" not in codes
+    for row in rows:
+        row["identity"] = "of no side"
+    assert {run.configuration for run in one({"runs": rows})[0].runs} == {"unstated"}
+
+
+def test_queries_that_say_what_was_expected_and_what_happened() -> None:
+    rows = [
+        {"query": query, "expected": expected, "actual": actual, "passed": expected == actual}
+        for query, expected, actual in (("a", True, False), ("b", False, False), ("c", True, None))
+    ]
+    for raw in ({"skill_name": "s", "cases": rows}, rows):
+        document, _ = read("triggers", raw)
+        found = [(one.should_trigger, one.triggered, one.runs) for one in document.queries]
+        assert found == [(True, 0, 1), (False, 0, 1), (True, None, None)]
 
 
 def test_counts_of_passes_and_checks_by_name() -> None:
