@@ -137,10 +137,11 @@ PLACES = (
     "evaluations",
     "per_case",
     "by_case",
-    "details",
-    "detail",
 )
 """Where people keep what runs can be made of, best first: later ones repeat earlier ones."""
+
+_LAST = ("details", "detail")
+"""Where they keep it too, but in a row its checks."""
 
 GROUPS = ("configs", "configurations", "conditions", "variants", "arms", "sides")
 """Where people keep an object for each configuration, with its rows in one of `PLACES`."""
@@ -219,7 +220,7 @@ def judged(run: Plain) -> Plain:
 
 def runs_of(block: Plain, where: str, faults: Faults) -> tuple[list[Plain], set[str]]:
     """The runs of one benchmark, as plain values of `BenchmarkRun`, and the keys they are below."""
-    for place in (*PLACES, *GROUPS):
+    for place in (*PLACES, *GROUPS, *_LAST):
         found = block.get(place)
         rows = list(_rows(found, f"{where}.{place}", {}, group=place in GROUPS))
         if rows:
@@ -350,23 +351,20 @@ def _rows_in(entry: Plain, where: str, known: Plain) -> Iterator[Row]:
         return
     inside = [key for key, value in entry.items() if _holds_rows(key, value)]
     around = {**known, **{key: value for key, value in entry.items() if key in _IDENTITY}}
-    grouped = [
+    rows = [
         row
         for key in GROUPS
         for at, side in _entries(entry.get(key), group=True)
         for row in _rows_in(side, f"{where}.{key}{at}", around)
     ]
-    if grouped:
-        yield from grouped
-        return
-    for key in inside:
+    for key in inside if not rows else ():
         side = {"configuration": key} if is_side(key, entry[key]) else {}
-        rows = _below if side else _rows
-        yield from rows(entry[key], f"{where}.{key}", {**around, **side})
-    if not inside:
-        for run in _sides({**known, **entry}):
-            if _FIGURES & run.keys() or judged(run) is not run:
-                yield where, run
+        below = _below if side else _rows
+        rows += below(entry[key], f"{where}.{key}", {**around, **side})
+    yield from rows
+    for run in _sides({**known, **entry}) if not rows else ():
+        if _FIGURES & run.keys() or judged(run) is not run:
+            yield where, run
 
 
 def _holds_rows(key: str, value: Any) -> bool:

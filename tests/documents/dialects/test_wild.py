@@ -48,6 +48,8 @@ CONDITIONS = [
         {"evaluations": {f"a-{side}": figures for side, figures in BOTH.items()}},
         {"runs": CONDITIONS, "summary": {"with_skill": {"pass_rate": 1.0}}},
         {"detail": [{"case": "a", **BOTH}]},
+        {"evals": [{"eval_id": "a", **row, "details": [{"score": 1}]} for row in CONDITIONS]},
+        {"evals": [{"eval_id": "a", **row, "tests": [{"note": "x"}]} for row in CONDITIONS]},
         {"evals": [{"eval_id": "a", "configs": BOTH}]},
         {"evals": [{"eval_id": "a", "arms": [{"name": side, **BOTH[side]} for side in BOTH]}]},
         {"per_eval": [{"eval": "a", "passRate": 1.0, "without_skill": {"passRate": 0.5}}]},
