@@ -577,6 +577,7 @@ def _listed(raw: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _is_sided(row: dict[str, Any]) -> bool:
+    """Whether a result is an eval, with an object for each of several configurations."""
     return sum(is_configuration(key) and isinstance(part, dict) for key, part in row.items()) > 1
 
 

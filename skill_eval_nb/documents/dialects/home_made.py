@@ -196,6 +196,10 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
     plain = _grading(raw) if _is_met_and_missed(raw) else raw
     if kind == "triggers":
         place, rows = _queries(raw)
+        for position, row in enumerate(rows):
+            if _query(row) is not row:
+                where = f"$.{place}[{position}].expected"
+                faults.add("info", "other-name", where, "read as `should_trigger`")
         plain = {**(raw if isinstance(raw, dict) else {}), place: [_query(row) for row in rows]}
     if verdicts := components(raw):
         rest = {
@@ -203,8 +207,9 @@ def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[
         }
         plain = {**rest, "expectations": verdicts}
     document, found = mend(plain, document_type)
-    found.extend(unused(document))
-    return [document], found
+    faults.extend(found)
+    faults.extend(unused(document))
+    return [document], faults
 
 
 def _queries(raw: Any) -> tuple[str, list[Any]]:
@@ -220,14 +225,15 @@ def _query(row: Any) -> Any:
     """A query with what was expected of its one run, and what that did, each true or false.
 
     >>> _query({"query": "Tidy up", "expected": True, "actual": False})
-    {'query': 'Tidy up', 'should_trigger': True, 'triggered': 0, 'runs': 1}
+    {'query': 'Tidy up', 'triggered': 0, 'runs': 1, 'should_trigger': True}
     """
     if not isinstance(row, dict) or type(row.get("expected")) is not bool:
         return row
     expected, actual = row["expected"], row.get("actual")
-    rest = {key: value for key, value in row.items() if key not in ("expected", "actual")}
-    measured = {"triggered": int(actual), "runs": 1} if type(actual) is bool else {}
-    return {**rest, "should_trigger": expected, **measured}
+    rest = {key: value for key, value in row.items() if key != "expected"}
+    if type(actual) is bool:
+        rest |= {"triggered": int(rest.pop("actual")), "runs": 1}
+    return {**rest, "should_trigger": expected}
 
 
 def components(raw: Any) -> list[Plain]:

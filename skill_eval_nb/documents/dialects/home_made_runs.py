@@ -9,7 +9,7 @@ from typing import Any
 
 from ..base import SIDE_OF_MODEL, Faults, is_model, names_of, plainly
 from ..parsing import Unreadable, is_verdict, read_number
-from ..repair import mend
+from ..repair import mend, not_used
 from ..results import BenchmarkRun, RunResult
 from ..run import TEXT_NAMES, GradedExpectation, Grading, Timing
 
@@ -464,7 +464,7 @@ def _sides(entry: Plain) -> Iterator[Plain]:
     blocks = _sides_in(entry)
     own = _beside_base(entry, blocks)
     if own is not None:
-        yield own
+        yield {**own, _INFERRED: "what stands beside a baseline is read as of with_skill"}
     prefixed: dict[str, Plain] = {}
     for key, value in entry.items():
         figure = figure_of(key)
@@ -497,6 +497,9 @@ def _beside_base(entry: Plain, blocks: Plain) -> Plain | None:
     return {**rest, "configuration": "with_skill"} if is_own else None
 
 
+_INFERRED = " inferred"
+"""Why a row is of its side, where no usual name says so."""
+
 _LABEL = " label"
 """What a lettered side says that it is, until it is known whether all rows say the same."""
 
@@ -528,7 +531,7 @@ def _give_sides(rows: list[Row]) -> None:
         several = len(names) == len(rows) and 1 < len(set(names)) <= max(2, len(rows) // 2)
         if several and any(name.lower() in _BASES for name in names):
             for _, row in rows:
-                row["configuration"] = row.pop(key)
+                row |= {"configuration": row.pop(key), _INFERRED: f"`{key}` is read as the side"}
             return
 
 
@@ -540,6 +543,8 @@ def _runs(rows: list[Row], faults: Faults) -> list[Plain]:
     loose = {row["row"] for _, row in rows if "row" in row and not _EVAL & row.keys()}
     runs = []
     for where, row in rows:
+        if message := row.pop(_INFERRED, None):
+            faults.add("info", "inferred-side", where, message)
         unnamed = row.pop("row", None)
         if unnamed is not None and len(loose) > 1 and not _EVAL & row.keys():
             row["eval_name"] = unnamed
@@ -560,6 +565,7 @@ def _run(run: Plain, of_ten: bool, where: str, faults: Faults) -> Plain:
     for key, usual in _COUNTS.items():
         if type(out.get(key)) is int:
             out.setdefault(usual, out.pop(key))
+    _unfold_assertions(out, where, faults)
     _unfold_counts(out, where, faults)
     for key in _VERDICTS & out.keys():
         if isinstance(out[key], list) and key not in names_of(BenchmarkRun, "expectations"):
@@ -603,19 +609,27 @@ def _read_share(result: Plain, where: str, faults: Faults) -> None:
         faults.add("info", "rate-over-runs", where, message)
 
 
-def _unfold_counts(run: Plain, where: str, faults: Faults) -> None:
-    """`assertions: {total, passed, failed, details}`, `assertions_passed: "7/8"` or `"N/A"`."""
+def _unfold_assertions(run: Plain, where: str, faults: Faults) -> None:
+    """`assertions: {total, passed, failed, details}`, or an object of verdicts by their texts."""
     found = run.get("assertions")
-    if isinstance(found, dict):
-        del run["assertions"]
-        details = found.get("details")
-        if isinstance(details, list):
-            run["expectations"] = details
-        elif found and all(type(passed) is bool for passed in found.values()):
-            run["expectations"] = [{"text": key, "passed": found[key]} for key in found]
-        for key in ("passed", "failed", "total"):
-            if key in found:
-                run.setdefault(key, found[key])
+    if not isinstance(found, dict):
+        return
+    del run["assertions"]
+    counts = {key: found[key] for key in ("passed", "failed", "total") if key in found}
+    rest = {key: value for key, value in found.items() if key not in counts}
+    details = rest.pop("details", None)
+    if isinstance(details, list):
+        run["expectations"] = details
+    elif rest and all(type(passed) is bool for passed in rest.values()):
+        run["expectations"] = [{"text": key, "passed": rest[key]} for key in rest]
+        rest = {}
+    not_used(rest, f"{where}.assertions", faults)
+    for key, count in counts.items():
+        run.setdefault(key, count)
+
+
+def _unfold_counts(run: Plain, where: str, faults: Faults) -> None:
+    """`assertions_passed: "7/8"` or `"N/A"`."""
     for key in _PASSED & run.keys():
         stated = run[key]
         if not isinstance(stated, str):

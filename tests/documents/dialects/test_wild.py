@@ -68,9 +68,10 @@ def test_sides_in_many_shapes(raw: Any) -> None:
 def test_what_stands_beside_no_baseline_had_the_skill() -> None:
     """An eval whose baseline was not run is one of the skill alone, no side of its own."""
     both = {"eval": "a", "passed": 2, "total": 2, "baseline": {"passed": 1, "total": 2}}
-    benchmark, _ = one(
+    benchmark, codes = one(
         {"per_eval": [both, {"eval": "b", "passed": 1, "total": 2, "baseline": None}]}
     )
+    assert "inferred-side" in codes
     found = [(run.eval_name, run.configuration, run.result.passed) for run in benchmark.runs]
     assert found == [("a", "with_skill", 2), ("a", "baseline", 1), ("b", "with_skill", 1)]
 
@@ -82,6 +83,7 @@ def test_a_side_under_any_key_is_never_a_repeated_run() -> None:
     rows = [{"id": id_, "identity": side, "checks": checks, "passed": True} for id_, side in told]
     benchmark, codes = one({"runs": rows, "summary": {}})
     assert [(run.eval_id, run.configuration) for run in benchmark.runs] == told
+    assert "inferred-side" in codes
     assert "unstated" not in codes
     assert "wrong-type" not in codes
     for row in rows:
@@ -95,7 +97,8 @@ def test_queries_that_say_what_was_expected_and_what_happened() -> None:
         for query, expected, actual in (("a", True, False), ("b", False, False), ("c", True, None))
     ]
     for raw in ({"skill_name": "s", "cases": rows}, rows):
-        document, _ = read("triggers", raw)
+        document, faults = read("triggers", raw)
+        assert "other-name" in {fault.code for fault in faults}
         found = [(one.should_trigger, one.triggered, one.runs) for one in document.queries]
         assert found == [(True, 0, 1), (False, 0, 1), (True, None, None)]
 
@@ -110,6 +113,8 @@ def test_counts_of_passes_and_checks_by_name() -> None:
     counts = [(run.result.passed, run.result.failed, run.result.total) for run in benchmark.runs]
     assert counts == [(3, 1, 4), (1, None, 2)] * 2
     assert [(one.text, one.passed) for one in benchmark.runs[1].expectations] == [*checks.items()]
+    sides["without_skill"]["assertions"] = {"reads first": {"passed": True}}
+    assert "not-used" in one({"an eval": sides, "another": sides})[1]
 
 
 def test_iterations_with_evaluations_by_name() -> None:
