@@ -121,6 +121,15 @@ def tied(number: int, noun: str) -> str:
     return count(number, noun, TIE)
 
 
+def lower_first(sentence: str) -> str:
+    """A sentence as it goes on after a colon; one that begins with a name in capitals stays.
+
+    >>> lower_first("Too few runs"), lower_first("US$ 3"), lower_first("+5 pp")
+    ('too few runs', 'US$ 3', '+5 pp')
+    """
+    return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence
+
+
 def figure(value: float) -> str:
     """A figure in a sentence, to three digits.
 

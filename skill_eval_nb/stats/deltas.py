@@ -13,6 +13,16 @@ from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import some
 
 from .comparison import SCOPES, PairedResult, Scope, compare
+from .confounds import (
+    SETTLED,
+    facts_of,
+    is_rate,
+    settle,
+    strata,
+    warnings,
+    with_errors,
+    without_gated,
+)
 from .inference.exact import Adjusted, Sides, deals, flips, jointly, over_evals
 from .pairing import COUNTS, Versus, are_iterations, of_evals, pairs, pooled, sides, turned
 from .values import (
@@ -32,17 +42,7 @@ from .values import (
     with_unscored,
     worth_having,
 )
-from .verdict import (
-    SETTLED,
-    facts_of,
-    is_rate,
-    settle,
-    strata,
-    verdict,
-    warnings,
-    with_errors,
-    without_gated,
-)
+from .verdict import verdict
 
 if TYPE_CHECKING:
     import numpy as np

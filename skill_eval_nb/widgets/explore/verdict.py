@@ -11,7 +11,7 @@ from skill_eval_nb.stats.pairing import choose
 from skill_eval_nb.stats.summary import explained, headline_of
 from skill_eval_nb.stats.values import better, model_name
 from skill_eval_nb.stats.verdict import beyond_comes_first, sentence, these, word_of
-from skill_eval_nb.text import called, count
+from skill_eval_nb.text import called, count, lower_first
 
 from ..ui import Child, Node, h
 from ..ui.parts import button, pill, soft, table
@@ -124,8 +124,7 @@ def _answer(look: Look, found: Found) -> list[Node]:
     first, second = (own, these(own["n_evals"])), (like, SCOPES["population"])
     if beyond_comes_first(own, like):
         first, second = second, first
-    lead, other = first[0], second[0]["reason"]
-    other = other[:1].lower() + other[1:] if other[1:2].islower() else other
+    lead, other = first[0], lower_first(second[0]["reason"])
     return [
         h(
             "div",
