@@ -287,18 +287,29 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
     elif kind == RESULTS:
         tool, results = document
         found.results.append((replace(file, tool=tool), results))
-    elif kind in ("grading", "structural", "timing", "metrics"):
+    elif kind in OF_MANY_RUNS:
+        if kind == "triggers" and document.skill_name is None:
+            document.skill_name = _skill_in(file.path)
+        found.others.append((kind, file, document))
+    elif kind == "judging":
+        message = (
+            "a judging that lies in no run's folder `judgings`, so it was not counted; move it "
+            "into that of its run"
+        )
+        problems.add("warning", "above-runs", file.path, message)
+    else:
         message = (
             f"a {kind} document that is of no single run: the runs beside or below it have "
             "their own, so it was not counted"
         )
-        problems.add(
-            "info" if _is_below(file.path) else "warning", "above-runs", file.path, message
-        )
-    else:
-        if kind == "triggers" and document.skill_name is None:
-            document.skill_name = _skill_in(file.path)
-        found.others.append((kind, file, document))
+        severity = "info" if _is_below(file.path) else "warning"
+        problems.add(severity, "above-runs", file.path, message)
+
+
+OF_MANY_RUNS = frozenset(
+    "comparison analysis history feedback triggers optimization suggestions".split()
+)
+"""Kinds of documents that have rows of their own; what is of one run is read with the run."""
 
 
 def _is_below(path: str) -> bool:

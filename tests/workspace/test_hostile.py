@@ -20,7 +20,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import skill_eval_nb as sen
-from skill_eval_nb.documents.dialects import read
+from skill_eval_nb.documents.dialects import DIALECTS, NEUTRAL, read
+from skill_eval_nb.tables.conversion import convert
 from tests.corpus.build import graded, keys, lay, row, said
 from tests.documents.examples import ALL, EXAMPLES
 
@@ -216,6 +217,34 @@ def test_a_folder_named_grading_json_is_a_problem(ws_folder: Path) -> None:
     ws = load_with(ws_folder, {f"{RUN}/timing.json": {"total_tokens": 5}})
     assert only_run(ws)["pass_rate"] is None
     assert [text for text in said(ws) if "grading.json" in text]
+
+
+KINDS = {kind: raw for _, kind, raw in ALL} | {
+    "judging": {"judging": 1, "rubric_scores": {"tone": {"score": 4, "evidence": "line 1"}}}
+}
+PLACES = "{}.json iteration-1/{}-1.json iteration-2/{}.json iteration-1/eval-9/{}.json".split()
+
+
+@pytest.mark.parametrize("beside", [SOUND, {}], ids=["beside a run", "alone"])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_document_of_any_kind_at_any_place_has_rows_or_is_a_problem(
+    tmp_path: Path, place: str, beside: dict[str, Any]
+) -> None:
+    """And what of it has no rows ends no conversion."""
+    assert KINDS.keys() == NEUTRAL.keys()
+    without = {name: len(of) for name, of in sen.load(lay(tmp_path / "ws", SOUND)).tables().items()}
+    for kind, raw in KINDS.items():
+        path = place.format(kind)
+        folder = lay(tmp_path / kind / "ws", {**beside, path: raw})
+        ws = sen.load(folder)
+        is_used = any(
+            len(of) > (without[name] if beside else 0)
+            for name, of in ws.tables().items()
+            if name != "problems"
+        )
+        assert is_used or kind == "eval_metadata" or any(path in text for text in said(ws)), kind
+        for dialect in DIALECTS:
+            convert(folder, dialect, tmp_path / kind / dialect)
 
 
 # ── names ────────────────────────────────────────────────────────────────────────────────────
