@@ -18,6 +18,7 @@ from skill_eval_nb.documents.dialects import (
     is_foreign,
     kind_of,
     read,
+    sample,
     source_of,
 )
 from skill_eval_nb.documents.dialects import check as check_document
@@ -113,20 +114,20 @@ def _of_run(run: RunPlace) -> Iterator[tuple[str, str]]:
 
 def _gradings(run: RunPlace, path: str, raw: Any) -> list[CheckedRun]:
     """The runs that a file grades, each with its grading."""
-    sides = sides_in(raw, run.place)
-    if not sides:
+    graded = [(side, read("grading", side.raw)[0]) for side in sides_in(raw, run.place)]
+    if not graded:
         document = read("grading", raw)[0]
         named = document.configuration if run.place.configuration == UNSTATED else None
-        sides = [SideRun(None, named, run.number, raw)]
+        graded = [(SideRun(None, named, run.number, raw), document)]
     return [
         CheckedRun(
             place := side.place(run.place),
             side.number,
             path,
-            [Gathered("grading", path, place, side.raw, read("grading", side.raw)[0])],
+            [Gathered("grading", path, place, side.raw, document)],
             None,
         )
-        for side in sides
+        for side, document in graded
     ]
 
 
@@ -412,11 +413,12 @@ def nearest(documents: Iterable[Gathered]) -> dict[str, str | None]:
 
 def _errors(kind: str, documents: list[Gathered]) -> dict[str, int]:
     """The errors of documents of a kind by the dialects that have it."""
+    raws = [sample(document.raw) for document in _sample(documents)]
     return {
         name: sum(
-            sum(fault.severity == "error" for fault in check_document(kind, document.raw, name))
-            + _FOREIGN * is_foreign(kind, document.raw, name)
-            for document in _sample(documents)
+            sum(fault.severity == "error" for fault in check_document(kind, raw, name))
+            + _FOREIGN * is_foreign(kind, raw, name)
+            for raw in raws
         )
         for name, forms in DIALECTS.items()
         if kind in forms

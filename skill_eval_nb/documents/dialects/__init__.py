@@ -28,6 +28,7 @@ from .recognition import (
     is_foreign,
     kind_of,
     recognise,
+    sample,
     walk,
 )
 from .skill_creator import SKILL_CREATOR
@@ -46,6 +47,7 @@ __all__ = [
     "kind_of",
     "read",
     "recognise",
+    "sample",
     "source_of",
     "write",
 ]
