@@ -18,6 +18,7 @@ from .evals import (
     SuggestionAggregate,
     TriggerQuery,
     TriggerSet,
+    find_broken_rates,
 )
 from .parsing import NotJSON, parse
 from .repair import mend
@@ -86,6 +87,7 @@ __all__ = [
     "TriggerSet",
     "Version",
     "dump",
+    "find_broken_rates",
     "mend",
     "parse",
     "to_json",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Annotated, ClassVar
+
+from skill_eval_nb.text import count
 
 from .base import Amount, Count, Document, Rate, Score, says
 from .run import TEXT_NAMES
@@ -158,6 +161,53 @@ class TriggerQuery(Document):
             also=("expected_skill",),
         ),
     ] = None
+
+    @property
+    def rate(self) -> float | None:
+        """The stated rate, else triggered / runs; None where the query was not measured."""
+        if self.trigger_rate is not None or not self.runs or self.triggered is None:
+            return self.trigger_rate
+        return self.triggered / self.runs
+
+
+NO_SKILL_OPENED = (
+    "As far as is known no other skill was opened either: likely the skill was not on offer "
+    "(its folder, its name, its front matter), or the queries are so easy that the model "
+    "needs none. Read a transcript: is the skill on the list?"
+)
+"""Why a skill never triggers, where nothing else is known."""
+
+
+def find_broken_rates(
+    queries: Iterable[tuple[bool | None, float | None]], why_never: str = NO_SKILL_OPENED
+) -> Iterator[tuple[str, str]]:
+    """What is broken in rates that would be the same for any description: name and sentence.
+
+    Args:
+        queries: of each whether it should trigger, and its rate.
+        why_never: what is likely where no query triggers that should.
+
+    >>> [name for name, _ in find_broken_rates([(True, 0.0), (True, 0.0), (False, 0.0)])]
+    ['never triggers']
+    >>> [name for name, _ in find_broken_rates([(True, 1.0), (False, 1.0)])]
+    ['always triggers']
+    """
+    rates: dict[bool | None, list[float]] = {True: [], False: [], None: []}
+    for should, rate in queries:
+        if rate is not None:
+            rates[should].append(rate)
+    wanted, others = rates[True], rates[False]
+    if wanted and max(wanted) == 0:
+        what = f"No run of {count(len(wanted), 'query')} that should trigger did. "
+        yield "never triggers", what + why_never
+    if wanted and others and min(wanted) == min(others) == 1:
+        what = f"Every run triggered, also those of {count(len(others), 'query')} that should not. "
+        why = (
+            "Likely something else than the description opens the skill (the system text, the "
+            "executor), it is the only skill on offer, or the description claims everything. "
+            "Put other skills beside it, and read a transcript."
+        )
+        yield "always triggers", what + why
 
 
 class TriggerSet(Document):

@@ -9,7 +9,17 @@ from typing import Any
 
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.tables.frames import like
-from skill_eval_nb.text import MINUS, NOTHING, brief, chance, count, figure, quoted, some
+from skill_eval_nb.text import (
+    MINUS,
+    NOTHING,
+    brief,
+    chance,
+    count,
+    figure,
+    lower_first,
+    quoted,
+    some,
+)
 
 from .comparison import SCOPES
 from .deltas import deltas, deltas_by_dimension
@@ -24,11 +34,13 @@ from .expectations import (
 )
 from .pairing import pairs, side, sides
 from .summary import outliers
+from .triggers import trigger_doubts
 from .values import GROUP, MODEL, RUN, UNITS, Key, model_name, natural, runs_of, values_of
 from .variance import variance
 from .verdict import beyond_comes_first
 
 KINDS = (
+    "broken measurement",
     "gain and cost",
     "hurts",
     "left out",
@@ -396,6 +408,14 @@ def run_name(row: Row, *, full: bool = False) -> str:
     return f"{name} run {row['run_number']}"
 
 
+def broken_triggers(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
+    """The trigger measurements whose rates say nothing, which are of no iteration."""
+    for row in trigger_doubts(ws).iter_rows(named=True):
+        if row["doubt"] in ("never triggers", "always triggers"):
+            text = f"The measurement is broken: {lower_first(row['message'])}"
+            yield note({**row, "iteration": None}, "broken measurement", text, {})
+
+
 MAKERS = (
     gains,
     silent_or_hurting,
@@ -404,6 +424,7 @@ MAKERS = (
     noisy_dimensions,
     unsteady_evals,
     standing_out,
+    broken_triggers,
 )
 
 
@@ -412,6 +433,8 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
 
     Kinds, in order:
 
+    - `broken measurement`: trigger queries whose rates say nothing of the description
+      (`trigger_doubts`); `iteration` is null;
     - `gain and cost`: what a configuration changes against the baseline in pass rate, with its
       verdict (that on tasks like these, where single runs tell nothing of these evals), and in
       seconds, tokens and dollars a run; means over paired evals (`deltas`);
@@ -454,7 +477,8 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
         raise TypeError(
             f"Notes rest on several tables: give a Workspace, not {type(data).__name__}."
         )
-    tables = {name: data.polars(name) for name in ("runs", "expectations", "rubric_scores")}
+    read = ("runs", "expectations", "rubric_scores", "triggers")
+    tables = {name: data.polars(name) for name in read}
     own = Workspace.from_tables(tables)
     found = [note for maker in MAKERS for note in maker(own, baseline, level)]
     names, number = pl.List(pl.String), pl.Struct({"name": pl.String, "value": pl.Float64})

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from skill_eval_nb.documents.evals import NO_SKILL_OPENED, find_broken_rates
 from skill_eval_nb.tables.frames import frame_of, like
 from skill_eval_nb.text import count, quoted
 
@@ -431,7 +432,9 @@ def _doubts(queries: pl.DataFrame) -> Iterator[Doubt]:
     if queries["rate"].count():
         yield from _one_class(positives, "no positives", "should", "recall")
         yield from _one_class(negatives, "no negatives", "should not", "precision")
-        yield from _constant(positives, negatives)
+        rates = queries.select("should_trigger", "rate").iter_rows()
+        for name, message in find_broken_rates(rates, _why_never(positives)):
+            yield name, True, message
         yield from _shadowed(positives)
         yield from _runs(queries)
     else:
@@ -456,22 +459,6 @@ def _one_class(own: pl.DataFrame, name: str, should: str, figure: str) -> Iterat
         yield name, True, what + "Add some, near misses above all, and run them."
 
 
-def _constant(positives: pl.DataFrame, negatives: pl.DataFrame) -> Iterator[Doubt]:
-    """Figures that would be the same for any description."""
-    wanted, others = (own["rate"].drop_nulls() for own in (positives, negatives))
-    if len(wanted) and wanted.max() == 0:
-        what = f"No run of {count(len(wanted), 'query')} that should trigger did. "
-        yield "never triggers", True, what + _why_never(positives)
-    if len(wanted) and len(others) and wanted.min() == others.min() == 1:
-        what = f"Every run triggered, also those of {count(len(others), 'query')} that should not. "
-        why = (
-            "Likely something else than the description opens the skill (the system text, the "
-            "executor), it is the only skill on offer, or the description claims everything. "
-            "Put other skills beside it, and read a transcript."
-        )
-        yield "always triggers", True, what + why
-
-
 def _why_never(positives: pl.DataFrame) -> str:
     opened = _others(positives)
     if len(opened) == 1:
@@ -481,11 +468,7 @@ def _why_never(positives: pl.DataFrame) -> str:
         )
     if opened:
         return "Other skills were opened. Read a transcript: is this one on the list?"
-    return (
-        "As far as is known no other skill was opened either: likely the skill was not on offer "
-        "(its folder, its name, its front matter), or the queries are so easy that the model "
-        "needs none. Read a transcript: is the skill on the list?"
-    )
+    return NO_SKILL_OPENED
 
 
 def _shadowed(positives: pl.DataFrame) -> Iterator[Doubt]:

@@ -146,10 +146,7 @@ def _history(home: Home, document: History) -> Iterator[Row]:
 def _triggers(home: Home, document: TriggerSet) -> Iterator[Row]:
     names = home.names[0], skill_named(document.skill_name) or home.names[1]
     for query in document.queries:
-        rate = query.trigger_rate
-        if rate is None and query.runs and query.triggered is not None:
-            rate = query.triggered / query.runs
-        measured = query.triggered, query.runs, rate
+        measured = query.triggered, query.runs, query.rate
         about = query.split, query.tags, document.description
         yield (*names, query.query, query.should_trigger, *measured, *about)
 

@@ -25,6 +25,7 @@ from skill_eval_nb.workspace import (
     collector_paused,
     find,
     read_files,
+    report_broken_rates,
 )
 
 from .columns import MODELS, RUN_KEYS, TABLES, did_you_mean
@@ -123,6 +124,8 @@ def assemble(
             if kind == "triggers" and copies.is_copy(document, file.path, problems):
                 continue
             folder = file.place.workspace
+            if kind == "triggers":
+                report_broken_rates(document, file.path, problems)
             path, names = catalogue.below(file.path), catalogue.names[folder]
             home = Home(folder, names, file.place.iteration, path, sides)
             add_document(kind, home, document, catalogue.index, rows, problems)

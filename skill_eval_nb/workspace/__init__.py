@@ -33,7 +33,7 @@ from .layout import (
     lay_out,
     natural,
 )
-from .problems import Problem, Problems, below, collapsed
+from .problems import Problem, Problems, below, collapsed, report_broken_rates
 from .read import RunDocuments, collector_paused, read_files, read_run
 
 __all__ = [
@@ -79,6 +79,7 @@ __all__ = [
     "natural",
     "read_files",
     "read_run",
+    "report_broken_rates",
     "skill_named",
     "stated",
     "stated_runs",

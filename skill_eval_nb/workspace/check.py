@@ -30,7 +30,7 @@ from .catalogue import Catalogue, EvalKey, catalogued, named_by
 from .files import Files
 from .find import NothingToLoad, PathLike, find, roots_of
 from .layout import NO_ITERATION, UNSTATED, FilePlace, Place, RunPlace, eval_parts, natural
-from .problems import Problems
+from .problems import Problems, report_broken_rates
 from .read import SideRun, load_any, load_raw, place_of_metadata, read_files, sides_in
 
 OF_A_RUN = ("grading", "structural", "timing", "metrics")
@@ -160,6 +160,8 @@ def check_references(whole: Whole, strict: bool, problems: Problems) -> None:
         _check_folder_number(metadata, severity, problems)
     for feedback in whole.of("feedback"):
         _check_run_ids(feedback, whole, severity, problems)
+    for triggers in whole.of("triggers"):
+        report_broken_rates(triggers.document, triggers.path, problems)
 
 
 def _check_ids(suite: Gathered, problems: Problems) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -10,7 +12,15 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from statsmodels.stats.proportion import proportion_confint
 
-from skill_eval_nb.stats import trigger_confusion, trigger_doubts, trigger_rates, trigger_scores
+import skill_eval_nb as sen
+from skill_eval_nb.stats import (
+    notes,
+    trigger_confusion,
+    trigger_doubts,
+    trigger_rates,
+    trigger_scores,
+)
+from skill_eval_nb.workspace import check
 from tests.stats.asked import LETTERS, attempts, queries, rate_of, rows_of
 from tests.stats.made import examples, near, table_of
 
@@ -222,6 +232,32 @@ def test_what_is_broken_is_known_from_the_counts(asked) -> None:
         assert broken == {"nothing measured"}
     else:
         assert broken == {name for name, is_so in expected.items() if is_so}
+
+
+@pytest.mark.parametrize(
+    ("hits", "says"),
+    [
+        ((0, 0, 0), "no run of 2 queries that should"),
+        ((2, 2, 2), "every run triggered"),
+        ((1, 0, 0), ""),
+    ],
+)
+def test_a_broken_measurement_is_said_wherever_it_is_looked_for(tmp_path, hits, says) -> None:
+    results = [
+        {"query": f"q{at}", "should_trigger": at < 2, "trigger_rate": hit / 2, "runs": 2}
+        for at, hit in enumerate(hits)
+    ]
+    whole = {"skill_name": "kites", "description": "Builds kites.", "results": results}
+    (tmp_path / "trigger-results.json").write_text(json.dumps(whole), "utf-8")
+    ws = sen.load(tmp_path, backend="polars")
+    told = [row["message"] for row in ws.problems.to_dicts() if row["severity"] == "warning"]
+    checked = [problem.message for problem in check(tmp_path) if problem.severity == "warning"]
+    noted = [row["text"].lower() for row in rows_of(notes(ws))]
+    assert told == checked
+    for found in (told, noted):
+        assert [text.startswith(f"the measurement is broken: {says}") for text in found] == (
+            [True] if says else []
+        )
 
 
 # ── resampling ─────────────────────────────────────────────────────────────────────────────────
