@@ -416,8 +416,9 @@ def load(
     """Load evaluation workspaces, whoever's tool wrote them.
 
     Read are skill-creator's workspaces and their dialects, and the results of
-    `claude plugin eval`, Harbor, Vally, inspect_ai, waza and promptfoo, and of whatever is
-    registered under `skill_eval_nb.tools` (see `documents.tools.Tool`).
+    `claude plugin eval`, Harbor, Vally, inspect_ai, waza, promptfoo, DeepEval and NVIDIA's
+    SkillEvaluator, and of whatever is registered under `skill_eval_nb.tools` (see
+    `documents.tools.Tool`).
 
     Args:
         path: a folder (a workspace, an iteration, or any folder above them), a

@@ -77,7 +77,8 @@ def place_results(files: Files, problems: Problems) -> None:
             own = replace(place, path=file.path)
             files.others += [("comparison", own, comparison) for comparison in results.comparisons]
             if results.aggregates and _is_sole(results, group):
-                summary = Benchmark(BenchmarkMetadata(), [], dict(results.aggregates))
+                about = BenchmarkMetadata(skill_name=results.skill)
+                summary = Benchmark(about, [], dict(results.aggregates))
                 files.benchmarks.append((own, [summary]))
 
 
@@ -172,7 +173,9 @@ def _holder(folder: str) -> str:
     return folder
 
 
-_HOLDERS = frozenset(("jobs", "raw", "trials", "trajectories", "logs", "skilled", "plugin"))
+_HOLDERS = frozenset(
+    ("jobs", "raw", "trials", "trajectories", "logs", "skilled", "plugin", ".deepeval")
+)
 
 
 def _tell_apart(group: list[Results]) -> None:

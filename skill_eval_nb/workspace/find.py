@@ -35,7 +35,8 @@ LOOKED_FOR = (
     "runs (folders with grading.json, structural.json, timing.json or outputs/) and "
     "benchmark.json, evals.json, eval_metadata.json, feedback.json, history.json, "
     "comparison.json, analysis.json and trigger sets, and results of `claude plugin eval`, Harbor, "
-    "Vally, inspect_ai, waza and promptfoo (for a table of your own there is `from_table`)"
+    "Vally, inspect_ai, waza, promptfoo, DeepEval and SkillEvaluator (for a table of your own "
+    "there is `from_table`)"
 )
 
 
@@ -155,7 +156,7 @@ def _is_document(file: FilePlace) -> bool:
     raw = load_any(file.path, Problems())
     name = os.path.basename(file.path)
     if raw is None:
-        return bool(PROMISING.search(name)) and not name.endswith(".jsonl")
+        return bool(PROMISING.search(name)) and name.endswith(".json")
     return _is_known(name, raw)
 
 

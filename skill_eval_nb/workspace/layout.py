@@ -576,7 +576,13 @@ def _trial(folder: Folder) -> str | None:
     below = folder.folders.get("verifier")
     if below is None and TRIAL_FILES.isdisjoint(folder.files):
         return None
-    return trial_file(folder.files, below.files if below else (), agent="agent" in folder.folders)
+    above = folder.parent.parent if folder.parent and folder.parent.name == "trials" else None
+    return trial_file(
+        folder.files,
+        below.files if below else (),
+        agent="agent" in folder.folders,
+        arm=above.name if above else "",
+    )
 
 
 def _holds_evals(name: str) -> bool:
@@ -588,7 +594,7 @@ def _holds_evals(name: str) -> bool:
 READ = (".json", *ENDINGS)
 """How the names of files end that may tell of evals."""
 
-LISTED = tuple(ending for ending in READ if ending.startswith("."))
+LISTED = tuple(ending for ending in READ if not ending.startswith("reward"))
 """Those that tell of them wherever they lie."""
 
 

@@ -76,7 +76,7 @@ RESULTS = "results"
 
 def load_any(path: str, problems: Problems) -> Any:
     """As `load_raw`, of a file of any ending that is read; None where nothing is known in it."""
-    if not path.endswith(ENDINGS):
+    if not path.lower().endswith(ENDINGS):
         data = _bytes(path, problems)
         raw = None if data is None else strict(data)  # a tool's files are long and strict
         if data is None or (raw is not None and tool_of(raw)):

@@ -208,6 +208,56 @@ def zstandard(log: dict[str, Any]) -> bytes:
     )
 
 
+METRICS = ("security", "accuracy", "goal_accuracy")
+
+
+def nvidia_reward(case: str, overall: float, **fields: Any) -> dict[str, Any]:
+    """What NVIDIA's SkillEvaluator keeps of a trial."""
+    return {
+        **dict.fromkeys(METRICS, overall),
+        "overall": overall,
+        "metric_set": "skill-evaluator-default-v2",
+        "entry_id": case,
+        "has_skill": True,
+        "details": {"accuracy": {"score": 0.1, "reason": KEY}},
+        "skill_invoked": True,
+        "trial_id": "a_attempt001__x",
+        "agent": "codex",
+        "model": "openai/gpt-5.5",
+        **fields,
+    }
+
+
+def deepeval_run(cases: list[tuple[str, list[bool | None]]], **fields: Any) -> dict[str, Any]:
+    """What DeepEval keeps of a run: prompts, and a verdict a metric; none is an error."""
+    return {
+        "testCases": [
+            {
+                "name": f"test_case_{at}",
+                "input": prompt,
+                "actualOutput": KEY,
+                "success": all(verdicts),
+                "completionTime": 2.5,
+                "tokenCost": 0.001,
+                "metricsData": [
+                    {
+                        "name": name,
+                        "threshold": 0.5,
+                        "success": bool(passed),
+                        "evaluationModel": "judge-1",
+                        **({"error": SECRET} if passed is None else {"score": 0.9 * passed}),
+                    }
+                    for name, passed in zip(("Length", "Tone"), verdicts, strict=False)
+                ],
+            }
+            for at, (prompt, verdicts) in enumerate(cases)
+        ],
+        "hyperparameters": {"model": "vendor/one:free", "skill": "tidy", "api_key": SECRET},
+        "testPassed": sum(all(verdicts) for _, verdicts in cases),
+        **fields,
+    }
+
+
 def every(folder: Path) -> Path:
     """A file or more of each tool, with a key or a secret wherever one may stand."""
     suite = plugin_suite([plugin_run(True, error=f"401 {KEY}")], [plugin_run(False)])
@@ -252,6 +302,12 @@ def every(folder: Path) -> Path:
                 KEY: "none",
             },
             "f/output.json": {"results": {"results": rows}, "config": {"env": {"A": SECRET}}},
+            "d/.deepeval/.latest_test_run.json": {
+                "testRunData": deepeval_run([("Tidy up", [True, None]), ("Tidy up", [False])])
+            },
+            "n/evals/results/r_1/codex/with-skill/trials/a__1/reward.json": nvidia_reward(
+                "a", 0.5, error=f"api_key={SECRET}"
+            ),
             "mine/iteration-1/eval-0/with_skill/grading.json": graded("pf"),
         },
     )

@@ -21,9 +21,12 @@ from skill_eval_nb.workspace import check
 from tests.corpus.build import graded, lay
 from tests.workspace.made_tools import (
     KEY,
+    METRICS,
     SECRET,
+    deepeval_run,
     every,
     inspect_log,
+    nvidia_reward,
     plugin_run,
     plugin_suite,
     promptfoo_row,
@@ -449,6 +452,141 @@ def test_inspect_metrics(tmp_path: Path) -> None:
     assert best.stated.is_empty()
 
 
+# ── NVIDIA's SkillEvaluator, DeepEval ─────────────────────────────────────────────────────────
+
+
+def test_nvidia_skillevaluator(tmp_path: Path) -> None:
+    """Arms of two agents; a failed judge scores nothing, a failed trial is errored with its reason.
+
+    What the run states of an agent is what its runs give; the rest of the tree says it again.
+    """
+    tree = "demo/evals/results/20260709_141530_77_a1b2c3d4e5f6"
+    trial_ = trial("a", 0.5, None) | {"exception_info": None}
+    failed = {"evaluation_status": "failed", "evaluation_errors": {"accuracy": "no JSON"}}
+    died = {"status": "unscored", "trial": "b_attempt002__x", "agent": "codex"}
+    died |= {"variant": "without_skill", "error": {"type": "Timeout", "message": "after 600 s"}}
+    lift = {"overall": {"with_skill": 0.8, "without_skill": 0.4, "delta": 0.4, "direction": "up"}}
+    codex, again = f"{tree}/codex", {"trial_id": "a_attempt002__x"}
+    claude = nvidia_reward("a", 0.0, agent="claude-code", model="m")
+    files = {
+        f"{codex}/with-skill/trials/a_attempt001__x/reward.json": nvidia_reward("a", 0.9),
+        f"{codex}/with-skill/trials/a_attempt001__x/result.json": trial_,
+        f"{codex}/with-skill/trials/a_attempt002__x/reward.json": nvidia_reward("a", 0.7, **again),
+        f"{codex}/with-skill/trials/a_attempt002__x__s/reward.json": nvidia_reward("a", 1, **again),
+        f"{codex}/with-skill/trials/b_attempt001__x/reward.json": nvidia_reward("b", 0.0, **failed),
+        f"{codex}/without-skill/trials/a_attempt001__x/reward.json": nvidia_reward("a", 0.4),
+        f"{codex}/without-skill/trials/b_attempt002__x/failure.json": died,
+        f"{codex}/without-skill/trials/b_attempt002__x/result.json": trial_,
+        f"{tree}/claude-code/with-skill/trials/a_attempt001__x/reward.json": claude,
+        f"{codex}/lift.json": lift,
+        f"{codex}/with-skill/summary.json": {"agent": "codex", "scores": {}, "custom_scores": {}},
+        f"{tree}/attempt_policy.json": {"pass_threshold": 0.5, "score_definition": "a mean"},
+        f"{tree}/comparison.json": {"metrics": {"overall": {"codex": {**lift["overall"]}}}},
+        f"{tree}/result.json": {
+            "skill_name": "demo",
+            "attempt_policy": {},
+            "agents": {"codex": {"lift": lift}},
+        },
+    }
+    ws = sen.load(lay(tmp_path, files))
+    keys = ("harness", "eval_id", "configuration", "status", "pass_rate")
+    assert set(ws.runs.select(keys).rows()) == {
+        ("codex", "a", "with_skill", "graded", 0.9),
+        ("codex", "a", "with_skill", "graded", 0.7),
+        ("codex", "a", "with_skill", "executed", None),  # a step of the one before, and no run
+        ("codex", "b", "with_skill", "executed", None),
+        ("codex", "a", "without_skill", "graded", 0.4),
+        ("codex", "b", "without_skill", "errored", None),
+        ("claude-code", "a", "with_skill", "graded", 0.0),
+    }
+    assert ws.runs.select("skill", "iteration").unique().rows() == [("demo", Path(tree).name)]
+    assert one(ws.runs, "tokens", pass_rate=0.9) == 1000  # as Harbor's own file beside it says
+    assert set(ws.rubric_scores["dimension"]) == set(METRICS)
+    assert ws.problems["severity"].to_list().count("error") == 0
+    reasons = ws.problems.filter(code="errored-run")["message"].item()
+    assert "after 600 s" in reasons
+    left_out = ws.problems.filter(code="executed-run")["message"]
+    assert sum("no JSON" in message for message in left_out) == 1
+    assert sum("a step of the trial" in message for message in left_out) == 1
+    stated = ws.stated.select("configuration", "value").rows()
+    assert stated == [("with_skill", 0.8), ("without_skill", 0.4), ("delta", 0.4)]
+    assert not {"not-a-document", "not-used"} & codes(ws)
+
+
+CARDS = [
+    ("23% → 62.4% (+39.4 pp)", {"with_skill": 0.624, "without_skill": 0.23, "delta": 0.394}),
+    ("48% → 86% (+38 points)", {"with_skill": 0.86, "without_skill": 0.48, "delta": 0.38}),
+    ("99.3% — baseline ran, but no comparable score was available", {"with_skill": 0.993}),
+    ("Not available", {}),
+]
+"""What stands in the cell of a card, and what it states."""
+
+
+@pytest.mark.parametrize(("cell", "stated"), CARDS)
+def test_nvidia_card(tmp_path: Path, cell: str, stated: dict[str, float]) -> None:
+    """A card states figures of each agent and is no run; a benchmark.md of ours is no card."""
+    card = textwrap.dedent(f"""
+        # Skill Benchmark: tidy
+
+        - Skill: `tidy`
+        - Tasks: 3 evaluation tasks (3 positive)
+        - Attempts per task: 2
+
+        | Measure | Claude Code (Baseline → Skill Uplift) | Codex (Baseline → Skill Uplift) |
+        |---|---:|---:|
+        | Overall | {cell} | 10% → 20% (+10 points) |
+        | Security | 100% → 90% (-10 points) | Not available |
+
+        | Dimension | Question | Signals |
+        |---|---|---|
+        | Security | 1% → 2% | `security` |
+    """)
+    for name in ("one/BENCHMARK.md", "two/BENCHMARK.md"):
+        lay(tmp_path, {name: card})
+    ws = sen.load(tmp_path)
+    assert ws.runs.is_empty()
+    assert ws.stated.select("workspace", "skill").unique().height == 2
+    mine = ws.stated.filter(pl.col("configuration").str.ends_with("(Claude Code)"), workspace="one")
+    rates = mine.filter(metric="pass_rate").select("configuration", "value").rows()
+    assert {name.split(" ")[0]: round(value, 6) for name, value in rates} == stated
+    assert one(mine, "value", metric="attempts") == 2
+    assert mine.filter(metric="security")["value"].to_list() == [0.9, 1.0, -0.1]
+    lay(tmp_path, {"three/benchmark.md": "# Benchmark: tidy\n\n| Metric | With |\n|---|---|\n"})
+    with pytest.raises(sen.NothingToLoad):
+        sen.load(tmp_path / "three")
+
+
+def test_deepeval(tmp_path: Path) -> None:
+    """What was asked is the eval, cases that ask the same are its runs; an errored metric is none.
+
+    The same run in three files is counted once.
+    """
+    run = deepeval_run([("Tidy up", [True, False]), ("Tidy up", [True, None]), ("List", [True])])
+    files = {
+        ".deepeval/.latest_test_run.json": {"testRunData": run},
+        ".deepeval/.latest_run_full.json": run,
+        "out/test_run_2.json": deepeval_run(
+            [("List", [False]), ("Tidy up", [False, False])], hyperparameters={"skill": "none"}
+        ),
+    }
+    ws = sen.load(lay(tmp_path / "project", files))
+    keys = ("eval_id", "configuration", "run_number", "passed", "total", "executor_model")
+    assert set(ws.runs.select(keys).rows()) == {
+        ("Tidy up", "with_skill", 1, 1, 2, "vendor/one:free"),
+        ("Tidy up", "with_skill", 2, 1, 2, "vendor/one:free"),
+        ("List", "with_skill", 1, 1, 1, "vendor/one:free"),
+        ("List", "without_skill", 1, 0, 1, None),
+        ("Tidy up", "without_skill", 1, 0, 2, None),
+    }
+    assert set(ws.runs["workspace"]) == {"project"}
+    assert ws.runs["judge_model"].unique().to_list() == ["judge-1"]
+    assert ws.expectations.filter(text="Tone")["passed"].null_count() == 1
+    assert {"copy", "not-scored"} <= codes(ws)
+    run["testPassed"] = 3
+    again = sen.load(lay(tmp_path / "wrong", {"run.json": run}))
+    assert one(again.problems, "where", code="disagree") == "$.testPassed"
+
+
 # ── all of them ──────────────────────────────────────────────────────────────────────────────
 
 
@@ -458,11 +596,11 @@ def test_all_beside_each_other(tmp_path: Path) -> None:
     ws = sen.load(folder)
     alone = [sen.load(one_).runs for one_ in sorted(folder.iterdir())]
     assert ws.runs.height == sum(frame.height for frame in alone)
-    assert ws.runs["workspace"].n_unique() == 8
+    assert ws.runs["workspace"].n_unique() == 10
     assert sorted(ws.runs["pass_rate"].drop_nulls()) == sorted(
         rate for frame in alone for rate in frame["pass_rate"].drop_nulls()
     )
-    assert [one_.code for one_ in check(folder)].count("tool") == 6
+    assert [one_.code for one_ in check(folder)].count("tool") == 8
     alone_too = {"aggregate-result.json", "results.jsonl", "output.json", "with_skill.json"}
     for path in folder.rglob("*"):
         assert path.name not in alone_too or sen.load(path).runs.height

@@ -11,7 +11,16 @@ from skill_eval_nb.disk import open_regular, read_bytes
 
 from ..base import Faults
 from ..parsing import NotJSON, parse, strict
-from . import harbor, inspect_ai, plugin_eval, promptfoo, vally, waza
+from . import (
+    deepeval,
+    harbor,
+    inspect_ai,
+    nvidia_skillevaluator,
+    plugin_eval,
+    promptfoo,
+    vally,
+    waza,
+)
 from .harbor import TRIAL_FILES, trial_file
 from .inspect_ai import OWN, open_log
 from .part import (
@@ -57,18 +66,20 @@ class Own(Tool, Protocol):
 
 TOOLS: dict[str, Own] = {
     "plugin-eval": plugin_eval,
+    "nvidia-skillevaluator": nvidia_skillevaluator,
     "harbor": harbor,
     "vally": vally,
     "inspect": inspect_ai,
     "waza": waza,
     "promptfoo": promptfoo,
+    "deepeval": deepeval,
 }
 """The tools whose results are read."""
 
 GROUP = "skill_eval_nb.tools"
 """The entry point group of others; each entry is a name and what is a `Tool`, a module mostly."""
 
-ENDINGS = (".jsonl", ".eval", "reward.txt", "reward.json")
+ENDINGS = (".jsonl", ".eval", "reward.txt", "reward.json", "benchmark.md")
 """How the files of tools end that are no plain JSON documents."""
 
 _LINE = 1 << 22
@@ -133,10 +144,12 @@ def open_other(path: str, faults: Faults) -> Any:
         OSError: it cannot be read.
         ValueError: it cannot be unpacked, or holds no reward; the message says what was found.
     """
-    if path.endswith(".eval"):
+    if path.lower().endswith(".eval"):
         return open_log(path, faults)
     if path.endswith(("reward.txt", "reward.json")):
         return harbor.bare(path)
+    if path.lower().endswith("benchmark.md"):
+        return nvidia_skillevaluator.open_card(read_bytes(path).decode("utf-8", "replace"))
     with open_regular(path) as file:
         first = _line(file.readline(_LINE), faults)
     if first is None or not (tool_of([first]) or tool_of([first], others=True)):

@@ -30,25 +30,33 @@ from .part import (
 )
 
 _REWARDS = ("reward.txt", "reward.json")
-TRIAL_FILES = frozenset((*_REWARDS, "trial-result.json", "result.json"))
+TRIAL_FILES = frozenset((*_REWARDS, "trial-result.json", "result.json", "failure.json"))
 """One of these lies in the folder of a trial, or in its `verifier`."""
 _NUMBER = re.compile(r"(?:trial|run|rep|attempt)[-_]?(\d{1,6})(?:[-_].*)?", re.IGNORECASE)
 _SKILLS = re.compile(r"(?<![a-z])skills(?![a-z])", re.IGNORECASE)
 
 
-def trial_file(files: Collection[str], verifier: Collection[str], *, agent: bool) -> str | None:
+def trial_file(
+    files: Collection[str], verifier: Collection[str], *, agent: bool, arm: str = ""
+) -> str | None:
     """The file that tells of a trial, by the names in its folder; None where it is no trial's.
 
     Args:
         files: the names in the folder.
         verifier: the names in its sub-folder `verifier`.
         agent: whether there is a sub-folder `agent`.
+        arm: the name of the folder above that of the trials: in an arm of NVIDIA's
+            SkillEvaluator the tool's own files count before those of Harbor.
 
     >>> trial_file(["config.json", "result.json"], ["reward.txt"], agent=True)
     'result.json'
     >>> trial_file(["timing.json"], ["reward.txt"], agent=False)
     'verifier/reward.txt'
     """
+    if arm in ("with-skill", "without-skill"):
+        own = next((name for name in ("failure.json", "reward.json") if name in files), None)
+        if own is not None:
+            return own
     rewards = [name for name in _REWARDS if name in files]
     rewards += [f"verifier/{name}" for name in _REWARDS if name in verifier]
     if "trial-result.json" in files:
@@ -76,10 +84,11 @@ def read(raw: Any, path: str) -> Results:
     """The run of a trial, or what a job states."""
     if "n_total_trials" in raw:
         return _job(raw, path)
-    return _bare(raw["bare reward"], path) if "bare reward" in raw else _trial(raw, path)
+    return _bare(raw["bare reward"], path) if "bare reward" in raw else read_trial(raw, path)
 
 
-def _trial(raw: dict[str, Any], path: str) -> Results:
+def read_trial(raw: dict[str, Any], path: str) -> Results:
+    """The run of a trial, from its result.json."""
     config = raw.get("config")
     whole = Part(raw, secrets=tuple(secrets_in(config)))
     results = Results(faults=whole.faults)
@@ -159,7 +168,7 @@ def _reward(run: Run, rewards: Part, folder: str) -> None:
 def _tests(folder: str, of: Part) -> list[GradedExpectation]:
     """The tests of ctrf.json as verdicts, where there is one."""
     for name in ("verifier/ctrf.json", "ctrf.json"):
-        if isinstance(raw := _beside(f"{folder}/{name}"), dict):
+        if isinstance(raw := beside(f"{folder}/{name}"), dict):
             tests = Part(raw, "$", of.faults, of.secrets).part("results").parts("tests")
             passed = {"passed": True, "failed": False}
             return [
@@ -173,8 +182,8 @@ def _tests(folder: str, of: Part) -> list[GradedExpectation]:
     return []
 
 
-def _beside(path: str) -> Any:
-    """What a JSON file beside holds; None where there is none that can be read."""
+def beside(path: str) -> Any:
+    """What a JSON file beside another holds; None where there is none that can be read."""
     try:
         data = read_bytes(path)
         value = strict(data)
@@ -223,7 +232,7 @@ def _bare(rewards: Any, path: str) -> Results:
         model=model,
         path=folder,
     )
-    usage, timing = Part(_beside(f"{folder}/usage.json")), Part(_beside(f"{folder}/timing.json"))
+    usage, timing = Part(beside(f"{folder}/usage.json")), Part(beside(f"{folder}/timing.json"))
     run.timing = Timing(
         total_duration_seconds=timing.number("agent_execution", 0) or timing.number("total", 0),
         total_tokens=usage.whole("total_tokens"),
@@ -238,7 +247,7 @@ def _job(raw: dict[str, Any], path: str) -> Results:
     results = Results(key=f"harbor job {raw['id']}" if raw.get("id") else None)
     whole = Part(raw, faults=results.faults)
     evals = whole.part("stats").named("evals")
-    config = Part(_beside(f"{os.path.dirname(path)}/config.json")).parts("agents")
+    config = Part(beside(f"{os.path.dirname(path)}/config.json")).parts("agents")
     if len(evals) != 1:
         message = f"a job of {len(evals)} agents or data sets: its means are of no single side"
         results.faults.add("info", "not-used", "$.stats.evals", message)

@@ -20,8 +20,6 @@ from ..repair import mend
 from ..run import GradedExpectation, Grading, Judging, Metrics, Structural, Timing
 from .part import (
     UNSTATED,
-    WITH,
-    WITHOUT,
     Aggregate,
     Part,
     Results,
@@ -192,7 +190,6 @@ def _remarks(meta: Part) -> dict[str, Any]:
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Correct, partial, incorrect, no answer: as the library itself reads them."""
 _VERDICTS = {"C": True, "I": False, "N": False, "P": None, True: True, False: False}
-_SWITCHES = ("skill", "skills", "with_skill", "use_skill", "skill_enabled")
 
 
 KEYS = frozenset({"eval"})
@@ -267,11 +264,8 @@ def _configuration(head: Part, path: str) -> str:
     """The side that an argument of the task, its metadata or a tag names, else a file's name."""
     for place in ("task_args", "metadata"):
         given = head.part(place)
-        if named := given.side():
+        if named := given.side() or given.switched_side():
             return named
-        for name in _SWITCHES:
-            if name in given.raw:
-                return WITH if given.raw[name] not in (None, False, "", 0, [], "none") else WITHOUT
     tags = head.raw.get("tags")
     named = [side_in(tag) for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
     return next(filter(None, named), None) or side_of(path, 1) or UNSTATED

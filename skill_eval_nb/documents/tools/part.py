@@ -267,6 +267,7 @@ def _clean(raw: Any, secrets: tuple[str, ...]) -> Any:
 
 
 _SIDES = names_of(BenchmarkRun, "configuration")
+_SWITCHES = ("skill", "skills", "with_skill", "use_skill", "skill_enabled")
 
 
 class Part:
@@ -340,6 +341,13 @@ class Part:
             if isinstance(self.raw.get(name), str) and (text := self.text(name)):
                 return side_in(text) or text
         return None
+
+    def switched_side(self) -> str | None:
+        """The configuration that a switch for the skill says, by its field's usual names."""
+        found = next((self.raw[name] for name in _SWITCHES if name in self.raw), ...)
+        if found is ...:
+            return None
+        return WITH if found not in (None, False, "", 0, [], "none") else WITHOUT
 
     def either(self, name: str, bare: str) -> Part:
         """The object of this name; where a text stands in its place, one with that under `bare`."""

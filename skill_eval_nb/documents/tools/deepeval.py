@@ -1,0 +1,86 @@
+"""DeepEval: `.deepeval/.latest_test_run.json` and exported test runs; metrics are the checks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from ..evals import EvalMetadata
+from ..run import GradedExpectation, Grading, Metrics, RubricScore, Timing
+from .part import UNSTATED, Part, Results, Run, dimension, secrets_in, side_in, side_of
+
+KEYS = frozenset({"testRunData", "testCases", "conversationalTestCases"})
+_CASES = ("testCases", "conversationalTestCases")
+
+
+def recognise(raw: Any) -> bool:
+    """Test cases with the data of their metrics, whether or not they are wrapped."""
+    run = raw.get("testRunData", raw) if isinstance(raw, dict) else None
+    cases = [case for key in _CASES for case in _list(run, key) if isinstance(case, dict)]
+    return any("metricsData" in case or {"input", "actualOutput"} <= case.keys() for case in cases)
+
+
+def read(raw: Any, path: str) -> Results:
+    """Its runs: an eval is what was asked, and test cases that ask the same are its runs."""
+    run = raw.get("testRunData", raw)
+    whole = Part(run, secrets=tuple(secrets_in(run.get("hyperparameters"))))
+    settings, named = whole.part("hyperparameters"), whole.text("identifier")
+    content = json.dumps([run.get(key) for key in _CASES], sort_keys=True, default=str)
+    results = Results(
+        skill=settings.text("skill_name"),
+        key=f"deepeval {hashlib.sha256(content.encode()).hexdigest()}",
+        faults=whole.faults,
+    )
+    side = settings.side() or settings.switched_side() or side_in(named) or side_of(path, 2)
+    cases = [case for key in _CASES for case in whole.parts(key)]
+    for case in cases:
+        own = _run(case)
+        own.configuration = case.part("metadata").side() or side or UNSTATED
+        own.model = settings.text("model", "model_name")
+        results.runs.append(own)
+        prompt = case.text("input", "scenario")
+        results.evals.append(EvalMetadata(own.eval_id, own.eval_name, prompt))
+    ends = [case.flag("success") for case in cases]
+    whole.agrees("testPassed", ends.count(True), "its test cases")
+    whole.agrees("testFailed", ends.count(False), "its test cases")
+    return results
+
+
+def _list(raw: Any, key: str) -> list[Any]:
+    found = raw.get(key) if isinstance(raw, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _run(case: Part) -> Run:
+    """A test case as a run; a metric that ended in an error gave no verdict."""
+    verdicts: list[GradedExpectation] = []
+    scores: dict[str, RubricScore] = {}
+    judges: set[str] = set()
+    metrics = case.parts("metricsData")
+    for metric in metrics:
+        name, why = metric.text("name") or "unnamed", metric.text("error", "reason")
+        score, passed = metric.number("score"), metric.flag("success")
+        if metric.raw.get("error"):
+            score = passed = None
+            message = f"the metric {name} could not be measured ({why}): it is not scored"
+            metric.faults.add("warning", "not-scored", metric.at("error"), message)
+        if metric.flag("flaky"):
+            passed = None
+            message = f"the metric {name} is marked flaky, which decides nothing: it is not scored"
+            metric.faults.add("info", "not-scored", metric.at("flaky"), message)
+        verdicts.append(GradedExpectation(name, passed, why, type="metric"))
+        if score is not None:
+            scores |= dimension(name, score, why, metric)
+        judges |= {judge} if (judge := metric.text("evaluationModel")) else set()
+    name = case.text("name")
+    prompt = case.text("input", "scenario") or name or "unnamed"
+    return Run(
+        configuration="",
+        eval_id=prompt,
+        eval_name=name if name and not name.startswith("test_case_") else prompt,
+        judge_model=", ".join(sorted(judges)) or None,
+        grading=Grading(verdicts, rubric_scores=scores) if metrics else None,
+        timing=Timing(total_duration_seconds=case.number("completionTime", 0)),
+        metrics=Metrics(cost_usd=case.number("tokenCost", 0)),
+    )
