@@ -67,7 +67,9 @@ class QualityRubric(Document):
 class Eval(Document):
     """One eval: a prompt, and what its output is to be."""
 
-    prompt: Annotated[str, says("the task", also=("task", "task_prompt", "query", "input"))]
+    prompt: Annotated[
+        str, says("the task", also=("task", "task_prompt", "query", "input", "question"))
+    ]
     id: Annotated[
         str | int | None, says("unique within the suite", also=("eval_id", "case_id"))
     ] = None
@@ -80,7 +82,11 @@ class Eval(Document):
         list[str], says("input files, relative to the skill", also=("input_file",))
     ] = []
     expectations: Annotated[
-        list[Expectation], says("what a judge verifies", also=("assertions", "expected_behaviors"))
+        list[Expectation],
+        says(
+            "what a judge verifies",
+            also=("assertions", "expected_behaviors", "expected_behavior"),
+        ),
     ] = []
     structural_expectations: Annotated[
         list[StructuralExpectation], says("layer 1: deterministic checks")

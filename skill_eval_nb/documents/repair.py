@@ -173,6 +173,7 @@ _IMPLAUSIBLE = {
     inspect.IntType: (dict, list, bool),
     inspect.FloatType: (dict, list, bool),
     inspect.BoolType: (dict, list),
+    inspect.StrType: (dict, list),
 }
 """What a key of another name does not mean a field of a kind with; a mapping, of the others."""
 

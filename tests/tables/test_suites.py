@@ -39,6 +39,18 @@ SUITE = {
 }
 
 
+def test_a_list_under_a_name_for_a_text_is_no_text(tmp_path):
+    """What is expected is a text in one suite and a list of checks in another, by the same key."""
+    evals = [
+        {"id": "a", "question": "Fetch", "ground_truth": "It is there", "expected_behavior": ["x"]},
+        {"id": "b", "question": "Fetch more", "expected_behavior": "It is there"},
+    ]
+    ws = load(tmp_path, {"evals/evals.json": evals})
+    told = ws.evals.select("eval_id", "prompt", "expected_output", "n_expectations").rows()
+    assert told == [("a", "Fetch", "It is there", 1), ("b", "Fetch more", "It is there", 0)]
+    assert not set(ws.problems["severity"]) & {"error", "warning"}
+
+
 def test_an_eval_and_a_dimension_are_a_row(tmp_path):
     ws = load(tmp_path, {"evals.json": SUITE})
     own = {"workspace": "ws", "skill": "auth"}

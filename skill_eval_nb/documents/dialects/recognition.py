@@ -49,7 +49,7 @@ def _objects(raw: Any, *names: str) -> list[dict[str, Any]]:
 
 
 _PROMPTS = {"prompt", "task", "taskprompt"}
-_CHECKS = {"assertions", "expectations", "expectedoutput"}
+_CHECKS = {"assertions", "expectations", "expectedoutput", "expectedbehavior", "groundtruth"}
 _QUERIES = {plainly(name) for name in names_of(TriggerQuery, "query")}
 _VERDICTS = {"passed", "result", "met", "grade", "verdict", "status", "pass", "outcome"}
 
@@ -59,7 +59,10 @@ def is_evals(raw: Any) -> bool:
     if is_triggers(raw):
         return False
     rows = [_keys(row) for row in _objects(raw, "evals", "test_cases", "cases", "scenarios")]
-    return any(keys & _PROMPTS or (keys & {"query", "input"} and keys & _CHECKS) for keys in rows)
+    return any(
+        keys & _PROMPTS or (keys & {"query", "input", "question"} and keys & _CHECKS)
+        for keys in rows
+    )
 
 
 def is_eval_metadata(raw: Any) -> bool:
